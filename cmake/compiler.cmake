@@ -1,0 +1,20 @@
+# Warnings, linker, cache. Warnings are errors in CI only: a user's newer compiler may find more.
+add_library(symprof_warnings INTERFACE)
+target_compile_options(symprof_warnings INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+option(SYMPROF_WARNINGS_AS_ERRORS "Stop on a warning" OFF)
+if(SYMPROF_WARNINGS_AS_ERRORS)
+  target_compile_options(symprof_warnings INTERFACE -Werror)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  # Precompiled headers: compare their content, not their time stamps.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+  add_compile_options(-fpch-preprocess)
+endif()
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+endif()

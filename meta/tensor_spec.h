@@ -1,0 +1,67 @@
+// What a tensor looks like, without the tensor: plain data, no LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace symprof {
+
+/// Element types. The values are those of c10::ScalarType (c10/core/ScalarType.h), so that a
+/// conversion is a cast; meta/convert.cpp asserts it.
+enum class DType : std::int8_t {
+  uint8 = 0,
+  int8 = 1,
+  int16 = 2,
+  int32 = 3,
+  int64 = 4,
+  float16 = 5,
+  float32 = 6,
+  float64 = 7,
+  complex32 = 8,
+  complex64 = 9,
+  complex128 = 10,
+  boolean = 11,
+  qint8 = 12,
+  quint8 = 13,
+  qint32 = 14,
+  bfloat16 = 15,
+  float8_e5m2 = 23,
+  float8_e4m3fn = 24,
+  float8_e5m2fnuz = 25,
+  float8_e4m3fnuz = 26,
+  uint16 = 27,
+  uint32 = 28,
+  uint64 = 29,
+};
+
+/// Size of one element in bytes.
+std::int64_t element_bytes(DType dtype);
+bool is_floating_point(DType dtype);
+/// PyTorch's name without the prefix: "float32", "bool".
+std::string_view name(DType dtype);
+/// Accepts PyTorch's and ONNX's names and the usual short ones ("bf16", "fp32", "half", "long").
+std::optional<DType> parse_dtype(std::string_view text);
+
+/// A tensor's dtype and geometry; sizes, strides and offset count elements.
+struct TensorSpec {
+  DType dtype = DType::float32;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+  std::int64_t storage_offset = 0;
+
+  std::int64_t numel() const;
+  /// numel × element size. A view's bytes, not its storage's.
+  std::int64_t bytes() const { return numel() * element_bytes(dtype); }
+  bool operator==(const TensorSpec&) const = default;
+};
+
+/// Row-major strides for `sizes`, as at::empty lays a tensor out.
+std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes);
+
+/// "float32[8, 3, 224, 224]".
+std::string to_string(const TensorSpec& spec);
+
+}  // namespace symprof

@@ -1,0 +1,95 @@
+// The result: every figure that a report prints, as plain data. Bytes, counts and FLOPs are
+// integers; a figure that was not computed is empty, never zero.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "meta/device_spec.h"
+#include "shape/recording.h"
+
+namespace symprof {
+
+/// How far a figure can be trusted.
+enum class Confidence : std::uint8_t {
+  exact,       ///< Counted from shapes by a rule that equals PyTorch's own formula.
+  modelled,    ///< A documented approximation.
+  free,        ///< Views and metadata: costs nothing.
+  unmodelled,  ///< No rule: counted in the coverage, in no sum.
+};
+
+/// Cost of one call. A multiply-add is 2 FLOPs.
+struct Cost {
+  std::int64_t product_flops = 0;  ///< Matrix products, convolutions, attention.
+  std::int64_t other_flops = 0;    ///< Element-wise, reductions, normalisation, …
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+  Confidence confidence = Confidence::unmodelled;
+};
+
+struct CallProfile {
+  CallId call = none;  ///< Index into Recording::calls.
+  Cost cost;
+};
+
+/// The figures of a row: a node, or several folded into a module or an operator.
+struct RowFigures {
+  std::int64_t incremental_bytes = 0;  ///< Saved for backward, made by this row.
+  std::int64_t output_bytes = 0;       ///< Outputs that are saved (no aliases).
+  std::int64_t temp_bytes = 0;         ///< Outputs that nothing saves.
+  std::int64_t param_bytes = 0;        ///< Parameters that the row uses.
+  std::int64_t backward_bytes = 0;     ///< Gradients with respect to the row's inputs.
+  std::int64_t fwd_product_flops = 0, fwd_other_flops = 0;
+  std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;
+  Confidence confidence = Confidence::free;  ///< The least certain of its calls.
+};
+
+struct NodeProfile {
+  NodeId node = none;  ///< Index into Recording::nodes.
+  RowFigures figures;
+  std::int64_t accumulate_bytes = 0;
+  std::vector<CallProfile> calls;  ///< In the order in which they ran, all phases.
+};
+
+struct Coverage {
+  std::int64_t calls = 0, exact = 0, modelled = 0, free = 0, unmodelled = 0;
+  std::vector<std::string> unmodelled_ops;  ///< Sorted, distinct.
+};
+
+struct Totals {
+  std::int64_t fwd_flops = 0, bwd_flops = 0;          ///< Products only, as FlopCounterMode.
+  std::int64_t fwd_flops_all = 0, bwd_flops_all = 0;  ///< With everything else.
+  std::int64_t param_bytes = 0, param_count = 0, buffer_bytes = 0, input_bytes = 0;
+  std::int64_t grad_bytes = 0, optimizer_bytes = 0;
+  std::int64_t saved_bytes = 0, saved_bytes_with_inputs = 0;
+  std::int64_t peak_allocated_bytes = 0;  ///< In blocks of 512 bytes.
+  Phase peak_phase = Phase::forward;
+  NodeId peak_node = none;
+  std::optional<std::int64_t> peak_reserved_bytes;
+  std::optional<std::int64_t> comm_bytes;
+  std::optional<double> fwd_time_us, bwd_time_us, optimizer_time_us, step_time_us;
+};
+
+struct TimelinePoint {
+  CallId call = none;
+  std::int64_t allocated_bytes = 0;  ///< After the call, in blocks of 512 bytes.
+};
+
+struct Profile {
+  Recording recording;
+  std::vector<NodeProfile> nodes;  ///< One for each of recording.nodes, same order.
+  Totals totals;
+  Coverage coverage;
+  std::vector<TimelinePoint> timeline;
+  std::vector<std::string> warnings;
+};
+
+namespace profile {
+
+/// Counts. Throws Error on overflow of a 64-bit sum.
+Profile evaluate(Recording recording, const DeviceSpec& device);
+
+}  // namespace profile
+}  // namespace symprof

@@ -1,0 +1,1 @@
+#include "shape/propagate.h"

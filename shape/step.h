@@ -1,0 +1,35 @@
+// What one step is: the options of `symprof profile` that decide what runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "meta/device_spec.h"
+#include "meta/tensor_spec.h"
+
+namespace symprof {
+
+enum class Mode : std::uint8_t { train, eval, inference };
+enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
+enum class Optimizer : std::uint8_t { none, sgd, sgd_momentum, adam, adamw };
+enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
+enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
+
+/// Called from time to time with a stage ("forward"), what is done and the total.
+using Progress = std::function<void(std::string_view, std::int64_t, std::int64_t)>;
+
+struct StepOptions {
+  Mode mode = Mode::train;
+  Loss loss = Loss::ones;
+  Optimizer optimizer = Optimizer::none;
+  OptimizerVariant optimizer_variant = OptimizerVariant::foreach;
+  std::optional<DType> autocast;
+  AttentionBackend attention = AttentionBackend::automatic;
+  DeviceSpec device;
+  Progress progress;
+};
+
+}  // namespace symprof

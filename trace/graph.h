@@ -1,0 +1,147 @@
+// A deep-learning graph as plain data, whatever file it came from. Front ends write it, passes
+// change it, the interpreter runs it. Nothing in here needs LibTorch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "meta/tensor_spec.h"
+
+namespace symprof {
+
+using ValueId = std::int32_t;  ///< Index into Graph::values.
+using ScopeId = std::int32_t;  ///< Index into Graph::scopes; 0 is the root.
+constexpr ValueId no_value = -1;
+
+/// One dimension of a graph input. `symbol` is empty when the file fixes it; otherwise `size` is
+/// the example's size, or -1 when the file has none and --set must give it.
+struct Dimension {
+  std::int64_t size = -1;
+  std::string symbol;
+};
+
+enum class ValueKind : std::uint8_t {
+  input,      ///< Given by the user at each step.
+  parameter,  ///< Trainable (it gets a gradient).
+  buffer,     ///< State that is not trained: running statistics, masks, tables.
+  constant,   ///< Fixed data of the graph; `data` may be absent.
+  result,     ///< Made by a node.
+};
+
+/// A tensor with its bytes (small: shape arithmetic and scalars need real numbers).
+struct ConstantTensor {
+  TensorSpec spec;
+  std::vector<std::byte> data;  ///< Row-major; empty when the file's data was not read.
+};
+
+struct Value {
+  std::string name;
+  ValueKind kind = ValueKind::result;
+  /// Known for inputs, parameters, buffers and constants; for results only if the file says so.
+  std::optional<TensorSpec> spec;
+  std::vector<Dimension> dimensions;               ///< Inputs only: spec->sizes before binding.
+  std::shared_ptr<const ConstantTensor> constant;  ///< Constants (and small buffers) with data.
+  /// Values with the same non-empty key share one storage (tied weights).
+  std::string storage_key;
+  /// The scalar that the file's example had, for an input that is a number and not a tensor.
+  std::optional<std::variant<std::int64_t, double, bool>> scalar;
+};
+
+enum class MemoryFormat : std::uint8_t { contiguous, preserve, channels_last, channels_last_3d };
+enum class Layout : std::uint8_t { strided, other };
+
+struct ValueRef {
+  ValueId id = no_value;
+};
+struct DeviceName {
+  std::string name;
+};
+struct NoArgument {};  ///< None, or an optional input that is left out.
+struct Graph;
+
+/// An element of a list that mixes numbers, values and None: `Tensor?[]`, `SymInt[]`.
+using ListElement = std::variant<NoArgument, ValueRef, std::int64_t>;
+
+using ArgumentValue =
+    std::variant<NoArgument, ValueRef, bool, std::int64_t, double, std::string, DType, MemoryFormat,
+                 Layout, DeviceName, std::vector<std::int64_t>, std::vector<double>,
+                 std::vector<bool>, std::vector<std::string>, std::vector<ListElement>,
+                 std::shared_ptr<const ConstantTensor>, std::shared_ptr<const Graph>>;
+
+struct Argument {
+  std::string name;  ///< Schema argument or ONNX attribute; empty for a positional input.
+  ArgumentValue value;
+};
+
+/// One operator call as the file writes it.
+struct Node {
+  std::string name;      ///< Unique in the graph.
+  std::string op;        ///< "aten::conv2d", "onnx::Conv", "com.acme::FusedAttention".
+  std::string overload;  ///< "default", "Tensor", … for ATen; empty elsewhere.
+  std::vector<Argument> arguments;
+  std::vector<ValueId> outputs;  ///< In schema order; no_value where an output is not used.
+  /// True when outputs are the elements of one list result (`split`), not separate results.
+  bool outputs_are_list = false;
+  ScopeId scope = 0;
+};
+
+/// A module call (or an ONNX function call): the path in the module tree and the class.
+struct Scope {
+  std::string path;  ///< "encoder.layers.0.mlp"; a second call of one module ends in "@1".
+  std::string type;  ///< "torch.nn.modules.linear.Linear", or the function's name.
+  ScopeId parent = 0;
+};
+
+/// A graph output that the step writes back into a buffer (functionalised exports).
+struct Mutation {
+  ValueId target = no_value;  ///< The buffer or input.
+  ValueId source = no_value;
+};
+
+struct Graph {
+  std::string path;      ///< The file.
+  std::string format;    ///< "exported", "onnx", "torchscript", "module".
+  std::string producer;  ///< "pytorch 2.13.0".
+  /// ONNX: the opset of each domain, for the operators that changed meaning.
+  std::vector<std::pair<std::string, std::int64_t>> opsets;
+  std::vector<Scope> scopes = {Scope{}};
+  std::vector<Value> values;
+  std::vector<Node> nodes;  ///< In execution order.
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  std::vector<Mutation> mutations;
+  std::vector<std::string> warnings;
+
+  ValueId add_value(Value value) {
+    values.push_back(std::move(value));
+    return static_cast<ValueId>(values.size()) - 1;
+  }
+};
+
+/// Calls `visit(ValueId)` for every value that an argument names.
+template <class Visit>
+void for_each_value(const Argument& argument, Visit&& visit) {
+  if (const auto* ref = std::get_if<ValueRef>(&argument.value)) {
+    visit(ref->id);
+  } else if (const auto* list = std::get_if<std::vector<ListElement>>(&argument.value)) {
+    for (const ListElement& element : *list)
+      if (const auto* ref = std::get_if<ValueRef>(&element)) visit(ref->id);
+  }
+}
+
+namespace trace {
+
+/// Loads a model file by its content (.pt2 archive or ONNX). Weights are not read.
+/// Throws Error: missing file, not a model, truncated archive, cyclic or dangling graph.
+Graph load(const std::string& path);
+
+/// Throws Error when a node uses a value that nothing defines before it, or two define one.
+void verify(const Graph& graph);
+
+}  // namespace trace
+}  // namespace symprof

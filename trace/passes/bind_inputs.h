@@ -1,0 +1,32 @@
+// Fixes the shapes of a graph's inputs before it runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/graph.h"
+
+namespace symprof::trace {
+
+/// `--input NAME=DTYPE[DIMS]`; a dimension may be a symbol's name.
+struct InputOverride {
+  std::string name;
+  std::optional<DType> dtype;
+  std::vector<Dimension> dimensions;
+};
+
+/// Parses "x=float32[8,3,224,224]" and "x=[batch,3,224,224]". Throws Error on anything else.
+InputOverride parse_input_override(const std::string& text);
+
+/// `--set batch=8`. Throws Error on anything else.
+std::pair<std::string, std::int64_t> parse_binding(const std::string& text);
+
+/// Gives every input a concrete spec: overrides first, then bindings of symbols, then the example's
+/// sizes. Throws Error for an unknown input or symbol (nearest one suggested), for a size below
+/// zero, and for a symbol that nothing fixes (the message names the --set that would).
+void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
+                 const std::vector<std::pair<std::string, std::int64_t>>& bindings);
+
+}  // namespace symprof::trace

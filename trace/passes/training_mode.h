@@ -1,0 +1,19 @@
+// Switches a graph between training and evaluation where its operators say how.
+#pragma once
+
+#include "trace/graph.h"
+
+namespace symprof::trace {
+
+enum class TrainingMode { train, eval };
+
+/// Sets the `train` argument of dropout and the `training` argument of batch norm (ATen and ONNX
+/// operators), and for `eval` clears the dropout probability of attention. What the file no longer
+/// says (a dropout that the exporter removed) is put into graph.warnings.
+void set_training_mode(Graph& graph, TrainingMode mode);
+
+/// Casts floating-point parameters, buffers, constants with a storage and inputs, as
+/// `module.to(dtype)` and inputs of that dtype would. Operators that name a dtype keep it.
+void cast_floating_point(Graph& graph, DType dtype);
+
+}  // namespace symprof::trace
