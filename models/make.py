@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Makes the example models: models/<name>.pt2 and .onnx without weights, models/tiny/ with them.
+
+Usage: python models/make.py [--formats pt2,onnx,torchscript] [NAME ...]
+Needs the packages of requirements-models.txt. Every model is exported in train mode, so that its
+dropout and batch-norm calls say train=True; a profile in eval mode turns them off.
+"""
+import argparse
+import contextlib
+import pathlib
+import subprocess
+import sys
+import warnings
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import pt2_file
+import zoo
+
+HERE = pathlib.Path(__file__).resolve().parent
+SIZE_LIMIT = 1_000_000
+
+
+def target(name, suffix):
+    folder = HERE / "tiny" if zoo.MODELS[name].tiny else HERE
+    folder.mkdir(exist_ok=True)
+    return folder / (name + suffix)
+
+
+def make_pt2(name):
+    model = zoo.MODELS[name]
+    pt2_file.keep_fake_sharing()
+    with FakeTensorMode() if model.weightless else contextlib.nullcontext():
+        module, inputs = zoo.build(name)
+    program = pt2_file.export(module, inputs, model.modes[0], model.dynamic)
+    path = target(name, ".pt2")
+    pt2_file.write(program, path, keep_weights=model.tiny)
+    return path
+
+
+MAKERS = {"pt2": make_pt2}
+
+
+def make(name, file_format):
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(2)
+    path = MAKERS[file_format](name)
+    size = path.stat().st_size
+    print(f"{path.relative_to(HERE)}: {size} bytes", flush=True)
+    if size >= SIZE_LIMIT:
+        sys.exit(f"{path}: {size} bytes, must stay below {SIZE_LIMIT}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--formats", default=",".join(MAKERS))
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        return make(args.names[0], args.formats)
+    failed = 0
+    for name in args.names or zoo.MODELS:
+        for file_format in args.formats.split(","):
+            if file_format == "torchscript" and not zoo.MODELS[name].torchscript:
+                continue
+            # A process each: exporters leave patches and memory behind.
+            command = [sys.executable, __file__, "--one", "--formats", file_format, name]
+            failed |= subprocess.run(command).returncode
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
