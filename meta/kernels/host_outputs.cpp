@@ -1,0 +1,29 @@
+#include "meta/kernels/host_outputs.h"
+
+#include <algorithm>
+
+namespace symprof::kernels {
+namespace {
+
+struct HostOutput {
+  std::string_view op;
+  std::size_t index;
+};
+
+// The random state of memory-efficient attention is a pair of int64 scalars in host memory outside
+// of graph capture (native/transformers/cuda/attention.cu, Note [Seed and Offset Device]).
+constexpr HostOutput host_outputs[] = {
+    {"aten::_scaled_dot_product_efficient_attention", 2},
+    {"aten::_scaled_dot_product_efficient_attention", 3},
+    {"aten::_efficient_attention_forward", 2},
+    {"aten::_efficient_attention_forward", 3},
+};
+
+}  // namespace
+
+bool output_is_on_host(std::string_view op, std::size_t index) {
+  return std::any_of(std::begin(host_outputs), std::end(host_outputs),
+                     [&](const HostOutput& row) { return row.op == op && row.index == index; });
+}
+
+}  // namespace symprof::kernels

@@ -1,0 +1,30 @@
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "meta/kernels/families.h"
+
+namespace {
+
+// `_fused_rms_norm` and `mish_backward` are composite operators that a CUDA build overrides. Where
+// no CUDA kernel is registered, the dispatcher resolves AutogradCUDA to the composite one, and
+// autograd sees its parts instead of one node. Registering anything at CUDA restores the node;
+// the call itself never arrives, because fake tensors are answered above the CUDA key.
+void no_cuda_kernel(const c10::OperatorHandle& op, torch::jit::Stack*) {
+  TORCH_CHECK(false, op.operator_name(), ": found a CUDA tensor with storage, wanted a fake one; ",
+              "this build of LibTorch has no CUDA kernels");
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, Meta, library) {
+  for (const auto register_family : symprof::kernels::families) register_family(library);
+}
+
+TORCH_LIBRARY_IMPL(aten, CUDA, library) {
+  // A CUDA build of LibTorch has loaded its own kernels by now: they stay.
+  for (const char* name : {"_fused_rms_norm", "_fused_rms_norm_backward", "mish_backward"}) {
+    const auto op = c10::Dispatcher::singleton().findSchema({std::string("aten::") + name, ""});
+    if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::CUDA)) continue;
+    library.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_cuda_kernel>());
+  }
+}
