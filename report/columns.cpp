@@ -1,0 +1,54 @@
+#include "report/columns.h"
+
+namespace symprof::report {
+namespace {
+
+constexpr ColumnInfo all[] = {
+    {Column::op_type, "op_type", "Op type", "op_type", "operator, or a module's class"},
+    {Column::op, "op", "Op", "op", "the node's or module's name"},
+    {Column::accumulate, "accumulate", "Accumulate size", "accumulate_bytes",
+     "saved for backward by this row and all before it"},
+    {Column::incremental, "incremental", "Incremental size", "incremental_bytes",
+     "what this row adds to it"},
+    {Column::output, "output", "Output size", "output_bytes", "its outputs that are saved"},
+    {Column::temp, "temp", "Temp size", "temp_bytes", "its outputs that nothing saves"},
+    {Column::param, "param", "Param size", "param_bytes", "parameters that it uses"},
+    {Column::backward, "backward", "Backward size", "backward_bytes", "gradients of its inputs"},
+    {Column::fwd_flops, "fwd_flops", "Fwd FLOPs", "fwd_flops", "FLOPs of the forward pass"},
+    {Column::bwd_flops, "bwd_flops", "Bwd FLOPs", "bwd_flops", "FLOPs of the backward pass"},
+    {Column::module, "module", "Module", "module", "the module that made the call"},
+    {Column::calls, "calls", "Calls", "calls", "ATen calls, forward and backward"},
+    {Column::confidence, "confidence", "Confidence", "confidence",
+     "exact, modelled, free or unmodelled"},
+};
+
+bool counts_flops(Column column) {
+  return column == Column::fwd_flops || column == Column::bwd_flops;
+}
+
+}  // namespace
+
+std::span<const ColumnInfo> columns() { return all; }
+
+const ColumnInfo& info(Column column) { return all[static_cast<std::size_t>(column)]; }
+
+std::vector<Column> default_columns() {
+  std::vector<Column> result;
+  for (const ColumnInfo& column : all)
+    if (column.column < Column::module) result.push_back(column.column);
+  return result;
+}
+
+std::string_view name(Unit unit) { return unit == Unit::flops ? "FLOPs" : "MACs"; }
+
+std::string title(Column column, Unit unit) {
+  if (!counts_flops(column) || unit == Unit::flops) return std::string(info(column).title);
+  return column == Column::fwd_flops ? "Fwd MACs" : "Bwd MACs";
+}
+
+std::string csv_name(Column column, Unit unit) {
+  if (!counts_flops(column) || unit == Unit::flops) return std::string(info(column).csv_name);
+  return column == Column::fwd_flops ? "fwd_macs" : "bwd_macs";
+}
+
+}  // namespace symprof::report

@@ -1,0 +1,54 @@
+// The columns of the per-node report: one list, for the table, the CSV, --columns and --sort.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace symprof::report {
+
+enum class Column : std::uint8_t {
+  op_type,
+  op,
+  accumulate,
+  incremental,
+  output,
+  temp,
+  param,
+  backward,
+  fwd_flops,
+  bwd_flops,
+  module,
+  calls,
+  confidence,
+};
+
+/// What FLOPs are printed in.
+enum class Unit : std::uint8_t {
+  flops,  ///< A multiply-add is 2.
+  macs,   ///< Products halved, so that a multiply-add is 1; the rest as it is.
+};
+
+struct ColumnInfo {
+  Column column;
+  std::string_view key;       ///< As --columns and --sort name it.
+  std::string_view title;     ///< In the table.
+  std::string_view csv_name;  ///< In the CSV, with the unit.
+  std::string_view meaning;   ///< One line for --help.
+};
+
+/// All of them, in the order of Column.
+std::span<const ColumnInfo> columns();
+const ColumnInfo& info(Column column);
+/// The ten that are printed when nothing else is asked for.
+std::vector<Column> default_columns();
+
+/// "FLOPs" or "MACs".
+std::string_view name(Unit unit);
+/// Title and CSV name in `unit`: "Fwd MACs", "fwd_macs".
+std::string title(Column column, Unit unit);
+std::string csv_name(Column column, Unit unit);
+
+}  // namespace symprof::report

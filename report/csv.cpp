@@ -1,0 +1,51 @@
+#include "report/csv.h"
+
+#include <iterator>
+
+#include "report/names.h"
+
+namespace symprof::report {
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"') result += '"';
+    result += letter;
+  }
+  return result + '"';
+}
+
+std::string field(const Row& row, Column column, Unit unit) {
+  switch (column) {
+    case Column::op_type:
+      return quoted(row.op_type);
+    case Column::op:
+      return quoted(row.op);
+    case Column::module:
+      return quoted(row.module);
+    case Column::confidence:
+      return std::string(name(row.figures.confidence));
+    default:
+      break;
+  }
+  const std::optional<std::int64_t> value = figure(row, column, unit);
+  return !value || unmodelled(row, column) > 0 ? "" : std::to_string(*value);
+}
+
+}  // namespace
+
+void write_csv(fmt::memory_buffer& out, const Profile& profile, const RowOptions& row_options,
+               const std::vector<Column>& columns) {
+  const auto write_line = [&](auto&& text_of) {
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      fmt::format_to(std::back_inserter(out), "{}{}", i ? "," : "", text_of(columns[i]));
+    out.append(std::string_view("\r\n"));
+  };
+  write_line([&](Column column) { return csv_name(column, row_options.unit); });
+  for (const Row& row : rows(profile, row_options))
+    write_line([&](Column column) { return field(row, column, row_options.unit); });
+}
+
+}  // namespace symprof::report

@@ -1,0 +1,113 @@
+#include "report/footer.h"
+
+#include <iterator>
+
+#include "report/format_number.h"
+#include "report/names.h"
+#include "report/option_names.h"
+#include "report/text_table.h"
+
+namespace symprof::report {
+namespace {
+
+/// "label   text", the label in bold and padded, so that the texts stand under one another.
+void write_line(fmt::memory_buffer& out, std::string_view label, std::string_view text,
+                const Layout& layout) {
+  constexpr int label_width = 13;
+  fmt::format_to(std::back_inserter(out), "{}{:{}}{}\n",
+                 emphasize(label, Emphasis::strong, layout.colour), "",
+                 label_width - static_cast<int>(label.size()), text);
+}
+
+std::int64_t in_unit(std::int64_t products, Unit unit) {
+  return unit == Unit::flops ? products : products / 2;
+}
+
+std::string flops_text(std::int64_t products, std::int64_t all, Unit unit) {
+  const std::int64_t counted = in_unit(products, unit);
+  return fmt::format("{} in products, {} with everything else", format_count(counted, name(unit)),
+                     format_count(all - products + counted, name(unit)));
+}
+
+std::string peak_text(const Profile& profile) {
+  const Totals& totals = profile.totals;
+  std::string text = format_bytes(totals.peak_allocated_bytes) + " allocated";
+  if (totals.peak_reserved_bytes)
+    text += ", " + format_bytes(*totals.peak_reserved_bytes) + " reserved";
+  text += fmt::format(", in {}", name(totals.peak_phase));
+  if (totals.peak_node == none) return text;
+  const NodeRecord& node = profile.recording.nodes[totals.peak_node];
+  text += fmt::format(" at {}", node.name);
+  if (!node.module.empty()) text += fmt::format(" of {}", node.module);
+  return text;
+}
+
+std::string device_text(const DeviceSpec& device, const Totals& totals) {
+  std::string text = device.description.empty() ? device.name : device.description;
+  if (device.memory_bytes > 0)
+    text += fmt::format(", peak at {:.1f} % of its {}",
+                        100.0 * static_cast<double>(totals.peak_allocated_bytes) /
+                            static_cast<double>(device.memory_bytes),
+                        format_bytes(device.memory_bytes));
+  return text;
+}
+
+std::string step_text(const StepOptions& options) {
+  std::string text(name_of(modes, options.mode));
+  if (options.mode != Mode::inference && options.loss != Loss::ones)
+    text += fmt::format(", loss {}", name_of(losses, options.loss));
+  if (options.optimizer != Optimizer::none) text += ", optimizer " + optimizer_name(options);
+  if (options.autocast) text += fmt::format(", autocast {}", symprof::name(*options.autocast));
+  if (options.attention != AttentionBackend::automatic)
+    text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
+  return text;
+}
+
+std::string saved_text(const Totals& totals) {
+  const std::string saved = format_bytes(totals.saved_bytes);
+  if (totals.saved_bytes == totals.saved_bytes_with_inputs) return saved;
+  return fmt::format("{}, {} with graph inputs", saved,
+                     format_bytes(totals.saved_bytes_with_inputs));
+}
+
+}  // namespace
+
+std::string coverage_line(const Coverage& coverage) {
+  const std::string kinds =
+      fmt::format("{} exact, {} modelled, {} free", group_digits(coverage.exact),
+                  group_digits(coverage.modelled), group_digits(coverage.free));
+  if (coverage.unmodelled == 0)
+    return fmt::format("{} calls, all counted: {}.", group_digits(coverage.calls), kinds);
+  std::string ops;
+  for (const std::string& op : coverage.unmodelled_ops) ops += (ops.empty() ? "" : ", ") + op;
+  return fmt::format(
+      "{} of {} calls ({} operator{}) have no rule and are in no sum: {}. The rest: {}.",
+      group_digits(coverage.unmodelled), group_digits(coverage.calls),
+      coverage.unmodelled_ops.size(), coverage.unmodelled_ops.size() == 1 ? "" : "s", ops, kinds);
+}
+
+void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
+                  Unit unit, const Layout& layout) {
+  const Totals& totals = profile.totals;
+  const auto line = [&](std::string_view label, const std::string& text) {
+    write_line(out, label, text, layout);
+  };
+  line("step", step_text(options));
+  line("parameters",
+       fmt::format("{} ({}), buffers {}, inputs {}", format_bytes(totals.param_bytes),
+                   group_digits(totals.param_count), format_bytes(totals.buffer_bytes),
+                   format_bytes(totals.input_bytes)));
+  if (options.mode != Mode::inference) line("gradients", format_bytes(totals.grad_bytes));
+  if (options.optimizer != Optimizer::none)
+    line("optimizer", format_bytes(totals.optimizer_bytes) + " of states");
+  if (options.mode != Mode::inference) line("saved", saved_text(totals));
+  line("peak", peak_text(profile));
+  line("forward", flops_text(totals.fwd_flops, totals.fwd_flops_all, unit));
+  if (options.mode != Mode::inference)
+    line("backward", flops_text(totals.bwd_flops, totals.bwd_flops_all, unit));
+  line("device", device_text(options.device, totals));
+  for (const std::string& warning : profile.warnings)
+    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.colour), layout);
+}
+
+}  // namespace symprof::report

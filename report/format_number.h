@@ -1,0 +1,33 @@
+// Numbers as people read them: 4.59 MiB, 924.84 M, 86,567,656.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace symprof::report {
+
+enum class Precision : std::uint8_t {
+  decimals,     ///< Two decimals: "978.44 MiB".
+  significant,  ///< Three digits: "978 MiB", "97.8 MiB", "0.98 GiB". For narrow terminals.
+};
+
+/// A scaled number and its unit, apart, so that a table can align both. Zero has no unit.
+struct Quantity {
+  std::string number;
+  std::string unit;
+};
+
+/// Binary units: B, KiB, MiB, GiB, TiB, PiB, EiB.
+Quantity scale_bytes(std::int64_t bytes, Precision precision);
+/// Decimal units: none, k, M, G, T, P, E.
+Quantity scale_count(std::int64_t count, Precision precision);
+
+/// "4.59 MiB", "0 B".
+std::string format_bytes(std::int64_t bytes);
+/// "924.84 MFLOPs" for unit "FLOPs".
+std::string format_count(std::int64_t count, std::string_view unit);
+/// "86,567,656".
+std::string group_digits(std::int64_t value);
+
+}  // namespace symprof::report

@@ -1,0 +1,15 @@
+// A profile as JSON, schema symprof.profile/1: bytes, counts and FLOPs as integers, times in
+// microseconds, null for what was not computed.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "profile/profile.h"
+#include "shape/step.h"
+
+namespace symprof::report {
+
+/// One line for each node, each group of totals and the timeline; ends in a newline.
+void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options);
+
+}  // namespace symprof::report

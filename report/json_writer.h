@@ -1,0 +1,56 @@
+// Writes JSON straight into a buffer, in the order in which it is told: a profile of many thousand
+// calls is written in a few milliseconds, with no document in between.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace symprof::report {
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(fmt::memory_buffer& out) : out_(out) {}
+
+  void begin_object() { open('{'); }
+  void end_object() { close('}'); }
+  void begin_array() { open('['); }
+  void end_array() { close(']'); }
+  void key(std::string_view name);
+  /// Puts the next key or value on a line of its own, indented by `columns`.
+  void line(int columns);
+  /// The same before a closing bracket.
+  void closing_line(int columns);
+
+  void value(std::int64_t number);
+  void value(double number);  ///< null where JSON has no number (infinite, not a number).
+  void value(std::string_view text);
+  void null();
+
+  template <class T>
+  void value(const std::optional<T>& maybe) {
+    maybe ? value(*maybe) : null();
+  }
+  template <class T>
+  void member(std::string_view name, const T& content) {
+    key(name);
+    value(content);
+  }
+  void null_member(std::string_view name) {
+    key(name);
+    null();
+  }
+
+ private:
+  void open(char bracket);
+  void close(char bracket);
+  void separate();
+  void indent(int columns);
+
+  fmt::memory_buffer& out_;
+  bool needs_comma_ = false;
+};
+
+}  // namespace symprof::report

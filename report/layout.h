@@ -1,0 +1,17 @@
+// What a text report needs to know about the place where it will be read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace symprof::report {
+
+enum class Colour : std::uint8_t { off, on };
+
+/// A file or a pipe has neither colour nor a width.
+struct Layout {
+  Colour colour = Colour::off;
+  std::optional<int> width;  ///< Columns of the terminal.
+};
+
+}  // namespace symprof::report

@@ -1,0 +1,13 @@
+// The words for the enumerations of a profile.
+#pragma once
+
+#include <string_view>
+
+#include "profile/profile.h"
+
+namespace symprof::report {
+
+std::string_view name(Phase phase);            ///< "forward", "loss", "backward", "optimizer".
+std::string_view name(Confidence confidence);  ///< "exact", "modelled", "free", "unmodelled".
+
+}  // namespace symprof::report

@@ -1,0 +1,62 @@
+#include "report/ops.h"
+
+#include <iterator>
+
+#include "report/format_number.h"
+#include "report/json_writer.h"
+#include "report/names.h"
+#include "report/text_table.h"
+
+namespace symprof::report {
+namespace {
+
+Emphasis emphasis_of(Confidence confidence) {
+  return confidence == Confidence::free ? Emphasis::faint : Emphasis::normal;
+}
+
+std::int64_t count(const std::vector<profile::OperatorInfo>& ops, Confidence confidence) {
+  std::int64_t result = 0;
+  for (const profile::OperatorInfo& op : ops) result += op.confidence == confidence;
+  return result;
+}
+
+}  // namespace
+
+void write_ops(fmt::memory_buffer& out, const std::vector<profile::OperatorInfo>& ops,
+               const Layout& layout) {
+  fmt::format_to(std::back_inserter(out), "{} operators: {} exact, {} modelled, {} free.\n\n",
+                 group_digits(static_cast<std::int64_t>(ops.size())), count(ops, Confidence::exact),
+                 count(ops, Confidence::modelled), count(ops, Confidence::free));
+  TextTable table;
+  table.columns = {{"Operator", Align::left, 24}, {"Family"}, {"Confidence"}};
+  for (const profile::OperatorInfo& op : ops)
+    table.rows.push_back({{{op.op},
+                           {op.family},
+                           {std::string(name(op.confidence)), "", emphasis_of(op.confidence)}}});
+  write(out, table, layout);
+}
+
+void write_ops_json(fmt::memory_buffer& out, const std::vector<profile::OperatorInfo>& ops) {
+  JsonWriter json(out);
+  json.begin_object();
+  json.line(2);
+  json.member("schema", "symprof.ops/1");
+  json.line(2);
+  json.key("ops");
+  json.begin_array();
+  for (const profile::OperatorInfo& op : ops) {
+    json.line(4);
+    json.begin_object();
+    json.member("op", op.op);
+    json.member("family", op.family);
+    json.member("confidence", name(op.confidence));
+    json.end_object();
+  }
+  json.closing_line(2);
+  json.end_array();
+  json.closing_line(0);
+  json.end_object();
+  out.push_back('\n');
+}
+
+}  // namespace symprof::report

@@ -1,0 +1,51 @@
+// The rows of a report: nodes, or what they fold into, sorted and cut.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/columns.h"
+
+namespace symprof::report {
+
+enum class By : std::uint8_t { node, module, op };
+
+struct RowOptions {
+  By by = By::node;
+  std::optional<int> depth;    ///< Module levels that stay apart (--by module).
+  std::optional<Column> sort;  ///< Largest first, or by name; empty: as they ran.
+  std::optional<int> top;      ///< The rest becomes one row.
+  Unit unit = Unit::flops;
+};
+
+/// Calls without a rule among a row's calls: its FLOPs are not known where there are any.
+struct UnmodelledCalls {
+  std::int64_t forward = 0;  ///< Forward, loss and optimizer.
+  std::int64_t backward = 0;
+};
+
+UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording);
+
+struct Row {
+  std::string op_type;
+  std::string op;
+  std::string module;
+  int depth = 0;  ///< Indentation.
+  RowFigures figures;
+  std::optional<std::int64_t> accumulate_bytes;  ///< Empty where rows are not in order.
+  std::int64_t calls = 0;
+  UnmodelledCalls unmodelled;
+};
+
+/// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for an
+/// accumulated size that does not exist.
+std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit);
+/// Calls without a rule that `column` of `row` lacks.
+std::int64_t unmodelled(const Row& row, Column column);
+
+std::vector<Row> rows(const Profile& profile, const RowOptions& options);
+
+}  // namespace symprof::report

@@ -1,0 +1,58 @@
+// A table of text for a terminal or a file: aligned columns, numbers aligned at their units, long
+// names shortened in the middle where the terminal is too narrow.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/layout.h"
+
+namespace symprof::report {
+
+enum class Emphasis : std::uint8_t { normal, faint, strong, alert };
+enum class Align : std::uint8_t { left, number };
+
+struct TextColumn {
+  std::string title;  ///< Wrapped at spaces where the table would be too wide otherwise.
+  Align align = Align::left;
+  int least_width = 0;  ///< Above 0: cells may be shortened in the middle to this width.
+};
+
+struct TextCell {
+  std::string text;
+  std::string unit = {};  ///< Number columns only: aligned apart from the text.
+  Emphasis emphasis = Emphasis::normal;
+  int indent = 0;  ///< Left columns only, in steps of two spaces.
+};
+
+/// `rule` draws a line above the row.
+struct TextRow {
+  std::vector<TextCell> cells;
+  enum class Rule : std::uint8_t { none, above } rule = Rule::none;
+};
+
+struct TextTable {
+  std::vector<TextColumn> columns;
+  std::vector<TextRow> rows;
+};
+
+/// Width of the table with wrapped titles and nothing shortened, in terminal columns.
+int natural_width(const TextTable& table);
+/// What of it cannot be shortened.
+int least_width(const TextTable& table);
+
+/// Titles, a line, the rows. Wider than `layout.width` only where shortening does not suffice.
+void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout);
+
+/// Columns that `text` (UTF-8) takes on a terminal, one per code point.
+int display_width(std::string_view text);
+/// "encoder.lay…mlp.0" when `text` is wider than `width`.
+std::string shorten_middle(std::string_view text, int width);
+/// `text` in the colours of `emphasis`, or as it is where colour is off.
+std::string emphasize(std::string_view text, Emphasis emphasis, Colour colour);
+
+}  // namespace symprof::report
