@@ -48,6 +48,8 @@ struct Value {
   std::shared_ptr<const ConstantTensor> constant;  ///< Constants (and small buffers) with data.
   /// Values with the same non-empty key share one storage (tied weights).
   std::string storage_key;
+  /// Parameters: false for a frozen one. Other placeholders of a .pt2: as the example's.
+  bool requires_grad = true;
   /// The scalar that the file's example had, for an input that is a number and not a tensor.
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
 };

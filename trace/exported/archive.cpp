@@ -1,0 +1,91 @@
+#include "trace/exported/archive.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include "meta/error.h"
+
+namespace symprof::trace::exported {
+namespace {
+
+constexpr auto copy_again =
+    "The archive is truncated or damaged: copy it again, or write it again with "
+    "torch.export.save.";
+
+/// At least simdjson's SIMDJSON_PADDING, which reader.cpp asserts.
+constexpr std::size_t padding = Record::padding;
+
+/// Deflate cannot pack more than 1032 bytes into one (zlib's technical notes): a header that claims
+/// more is not worth an allocation.
+constexpr std::uint64_t deflate_limit = 1032;
+
+zip* open(const std::string& path) {
+  int code = 0;
+  zip* archive = zip_open(path.c_str(), ZIP_RDONLY, &code);
+  if (archive) return archive;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string reason = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  throw Error(path, fmt::format("cannot be opened as a zip archive ({})", reason), copy_again);
+}
+
+/// "vit/models/model.json" → "models/model.json": PyTorch puts every record into one folder.
+std::string without_root(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  return std::string(slash == std::string_view::npos ? name : name.substr(slash + 1));
+}
+
+}  // namespace
+
+void Archive::Close::operator()(zip* archive) const { zip_discard(archive); }
+
+Archive::Archive(std::string path) : path_(std::move(path)), archive_(open(path_)) {
+  const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
+  records_.reserve(static_cast<std::size_t>(count));
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* name = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(i), 0);
+    records_.push_back(name ? without_root(name) : std::string{});
+  }
+  for (std::size_t i = 0; i < records_.size(); ++i) index_.emplace(records_[i], i);
+}
+
+std::optional<std::size_t> Archive::index_of(std::string_view name) const {
+  const auto found = index_.find(name);
+  if (found == index_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::int64_t> Archive::size_of(std::string_view name) const {
+  const auto index = index_of(name);
+  zip_stat_t status;
+  if (!index || zip_stat_index(archive_.get(), *index, 0, &status) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(status.size);
+}
+
+Record Archive::read(std::string_view name) const {
+  const auto index = index_of(name);
+  if (!index) throw Error(path_, fmt::format("the record {} is missing", name), copy_again);
+  const std::string where = fmt::format("{}: {}", path_, name);
+  zip_stat_t status;
+  if (zip_stat_index(archive_.get(), *index, 0, &status) != 0)
+    throw Error(where, zip_strerror(archive_.get()), copy_again);
+  if (status.size / deflate_limit > status.comp_size)
+    throw Error(where, fmt::format("claims {} bytes from {}", status.size, status.comp_size),
+                copy_again);
+  const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> file(
+      zip_fopen_index(archive_.get(), *index, 0), &zip_fclose);
+  if (!file) throw Error(where, zip_strerror(archive_.get()), copy_again);
+  Record record{std::make_unique_for_overwrite<char[]>(status.size + padding), status.size};
+  std::fill_n(record.bytes.get() + status.size, padding, '\0');
+  // One byte more than there is: only the end of the record makes libzip compare the checksum.
+  const zip_int64_t got = zip_fread(file.get(), record.bytes.get(), status.size + 1);
+  if (got < 0) throw Error(where, zip_file_strerror(file.get()), copy_again);
+  if (static_cast<zip_uint64_t>(got) != status.size)
+    throw Error(where, fmt::format("{} bytes where {} were expected", got, status.size),
+                copy_again);
+  record.bytes[status.size] = '\0';
+  return record;
+}
+
+}  // namespace symprof::trace::exported

@@ -1,0 +1,50 @@
+// The zip archive of a .pt2 file, read record by record: only what is asked for is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+struct zip;
+
+namespace symprof::trace::exported {
+
+/// The bytes of one record, with room behind them that a vectorised parser may read.
+struct Record {
+  static constexpr std::size_t padding = 64;
+  std::unique_ptr<char[]> bytes;
+  std::size_t size = 0;
+};
+
+class Archive {
+ public:
+  /// Throws Error when the file is missing, no zip archive or truncated.
+  explicit Archive(std::string path);
+
+  const std::string& path() const { return path_; }
+  /// Record names without the archive's own folder, which PyTorch names after the file.
+  const std::vector<std::string>& records() const { return records_; }
+  bool contains(std::string_view name) const { return index_of(name).has_value(); }
+  /// Bytes once unpacked; empty when there is no such record.
+  std::optional<std::int64_t> size_of(std::string_view name) const;
+  /// Throws Error when the record is missing, or its bytes do not agree with their checksum.
+  Record read(std::string_view name) const;
+
+ private:
+  struct Close {
+    void operator()(zip* archive) const;
+  };
+  std::optional<std::size_t> index_of(std::string_view name) const;
+
+  std::string path_;
+  std::unique_ptr<zip, Close> archive_;
+  std::vector<std::string> records_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
+}  // namespace symprof::trace::exported

@@ -1,0 +1,30 @@
+// One `Graph` of the export schema: its inputs, nodes and the tensors they make.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+
+#include "trace/exported/arguments.h"
+#include "trace/exported/json.h"
+#include "trace/graph.h"
+
+namespace symprof::trace::exported {
+
+/// A graph and the names that the file uses for its values; the names are views into the record.
+struct ReadGraph {
+  Graph graph;
+  std::unordered_map<std::string_view, ValueId> names;
+
+  /// Throws Error when nothing has that name.
+  ValueId value(std::string_view name, const Place& place) const;
+};
+
+/// Reads inputs, nodes and specs. All inputs are of kind `input` and in Graph::inputs, in order;
+/// numbers and None among them, which the exporter has put into the nodes, are left out. Outputs
+/// are not read: the main graph's are in its signature.
+ReadGraph read_graph(Json graph, const Place& place);
+
+/// The value that an argument names; empty for a constant or None.
+std::optional<ValueId> named_value(const ReadGraph& read, Json argument, const Place& place);
+
+}  // namespace symprof::trace::exported

@@ -1,0 +1,42 @@
+// The records beside the graph: which file holds which weight, and small constants' bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/exported/archive.h"
+#include "trace/exported/json.h"
+#include "trace/graph.h"
+
+namespace symprof::trace::exported {
+
+/// `PayloadMeta` of the schema.
+struct Payload {
+  std::string record;  ///< "data/weights/weight_3".
+  TensorSpec spec;
+  bool raw = true;          ///< The record is the storage's bytes, not a pickle.
+  bool has_storage = true;  ///< False for a tensor on the meta device.
+};
+
+/// Payloads by fully qualified name.
+using Payloads = std::unordered_map<std::string, Payload>;
+
+/// Reads data/<folder>/<model>_<folder>_config.json. An archive without one has no payloads.
+Payloads read_payloads(const Archive& archive, std::string_view folder, std::string_view model,
+                       simdjson::dom::parser& parser);
+
+/// The storage key of each tensor that shares its storage with another (tied weights). Tensors of
+/// one storage are written as one record; but tensors without data (on the meta device, or fake)
+/// are all written as one as well, and such a record says nothing about sharing.
+std::unordered_map<std::string, std::string> shared_storages(const Archive& archive,
+                                                             const Payloads& payloads);
+
+/// The tensor's bytes when it is small (4 KiB; 64 KiB for integers and bools, which indices are
+/// made of) and its record is there; otherwise null.
+std::shared_ptr<const ConstantTensor> read_small_constant(const Archive& archive,
+                                                          const Payload& payload);
+
+}  // namespace symprof::trace::exported

@@ -1,0 +1,83 @@
+#include "trace/exported/reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "meta/error.h"
+#include "trace/exported/archive.h"
+#include "trace/exported/graph_reader.h"
+#include "trace/exported/payload.h"
+#include "trace/exported/signature.h"
+
+namespace symprof::trace {
+namespace {
+
+using namespace exported;
+
+static_assert(Record::padding >= simdjson::SIMDJSON_PADDING);
+
+constexpr std::int64_t schema_major = 8;  // SCHEMA_VERSION in torch/_export/serde/schema.py.
+constexpr std::string_view models_folder = "models/", json_suffix = ".json";
+
+/// The archive's only model, or the one that torch.export.save calls "model".
+std::string model_name(const Archive& archive) {
+  std::vector<std::string> names;
+  for (const std::string& record : archive.records())
+    if (record.starts_with(models_folder) && record.ends_with(json_suffix))
+      names.push_back(record.substr(models_folder.size(),
+                                    record.size() - models_folder.size() - json_suffix.size()));
+  if (names.size() == 1) return names[0];
+  for (const std::string& name : names)
+    if (name == "model") return name;
+  if (!names.empty())
+    throw Error(archive.path(), fmt::format("has several models: {}", fmt::join(names, ", ")),
+                "Save the one that is wanted with torch.export.save.");
+  if (archive.contains("serialized_exported_program.json"))
+    throw Error(archive.path(), "is an exported program of PyTorch 2.7 or earlier",
+                "Export the model again with PyTorch 2.8 or later.");
+  throw Error(archive.path(), "has no models/*.json record: it is no exported program",
+              "symprof reads .pt2 files that torch.export.save wrote.");
+}
+
+void check_version(Json program, const Place& place) {
+  const Json version = member(program, "schema_version", place);
+  const std::int64_t major = integer(member(version, "major", place), place);
+  const std::int64_t minor = integer(member(version, "minor", place), place);
+  if (major == schema_major) return;
+  fail(place,
+       fmt::format("has schema version {}.{}; version {} is known", major, minor, schema_major),
+       major > schema_major ? "The file is newer than this symprof: update it, or export the model "
+                              "with PyTorch 2.13."
+                            : "Export the model again with PyTorch 2.8 or later.");
+}
+
+}  // namespace
+
+Graph load_exported(const std::string& path) {
+  const Archive archive(path);
+  const std::string model = model_name(archive);
+  const std::string record_name = fmt::format("{}{}{}", models_folder, model, json_suffix);
+  const Place place{archive.path(), record_name};
+
+  simdjson::dom::parser parser;
+  const Payloads weights = read_payloads(archive, "weights", model, parser);
+  const Payloads constants = read_payloads(archive, "constants", model, parser);
+
+  const Record record = archive.read(record_name);
+  const Json program = parse(parser, record.bytes.get(), record.size, place);
+  check_version(program, place);
+  const Json module = member(program, "graph_module", place);
+  ReadGraph read = read_graph(member(module, "graph", place), place);
+  const Json signature = member(module, "signature", place);
+  apply_inputs(read, signature, archive, weights, constants, place);
+  apply_outputs(read, signature, place);
+
+  Graph graph = std::move(read.graph);
+  graph.path = path;
+  graph.format = "exported";
+  if (const auto version = optional_member(program, "torch_version"))
+    graph.producer = fmt::format("pytorch {}", text(*version, place));
+  return graph;
+}
+
+}  // namespace symprof::trace

@@ -1,0 +1,117 @@
+#include "trace/exported/signature.h"
+
+#include <fmt/format.h>
+
+namespace symprof::trace::exported {
+namespace {
+
+Value& value_of(ReadGraph& read, ValueId id) {
+  return read.graph.values[static_cast<std::size_t>(id)];
+}
+
+ValueId argument_id(const ReadGraph& read, Json spec, const Place& place) {
+  const Json argument = member(spec, "arg", place);
+  return read.value(text(member(argument, "name", place), place), place);
+}
+
+struct State {
+  std::string_view tag;       ///< Kind of the input spec.
+  std::string_view name_key;  ///< Which member has PyTorch's name.
+  ValueKind kind;
+};
+
+constexpr State states[] = {
+    {"parameter", "parameter_name", ValueKind::parameter},
+    {"buffer", "buffer_name", ValueKind::buffer},
+    {"tensor_constant", "tensor_constant_name", ValueKind::constant},
+};
+
+const State* state_of(std::string_view tag) {
+  for (const State& state : states)
+    if (state.tag == tag) return &state;
+  return nullptr;
+}
+
+/// A weight's spec in its own record counts: the graph's is that of the tracer's copy.
+void apply_payload(Value& value, const Payloads& weights, const Payloads& constants,
+                   const Archive& archive) {
+  const bool is_weight = weights.contains(value.name);
+  const Payloads& payloads = is_weight ? weights : constants;
+  const auto payload = payloads.find(value.name);
+  if (payload == payloads.end()) return;
+  value.spec = payload->second.spec;
+  const bool is_number = !is_floating_point(value.spec->dtype);
+  if (value.kind == ValueKind::constant || (value.kind == ValueKind::buffer && is_number))
+    value.constant = read_small_constant(archive, payload->second);
+}
+
+void check_kind(std::string_view tag, const Place& place) {
+  if (tag == "custom_obj")
+    fail(place, "custom objects among the inputs are not supported",
+         "Export the model with tensors in their place.");
+  if (tag != "constant_input" && tag != "token")
+    fail(place, fmt::format("an input of kind '{}' is not supported", tag));
+}
+
+}  // namespace
+
+void apply_inputs(ReadGraph& read, Json signature, const Archive& archive, const Payloads& weights,
+                  const Payloads& constants, const Place& place) {
+  auto shared = shared_storages(archive, weights);
+  shared.merge(shared_storages(archive, constants));
+  read.graph.inputs.clear();
+  for (Json spec : array(member(signature, "input_specs", place), place)) {
+    const Tagged tag = tagged(spec, place);
+    if (tag.tag == "user_input") {
+      const auto id = named_value(read, member(tag.value, "arg", place), place);
+      if (id) read.graph.inputs.push_back(*id);
+      continue;
+    }
+    const State* state = state_of(tag.tag);
+    if (!state) {
+      check_kind(tag.tag, place);
+      continue;
+    }
+    Value& value = value_of(read, argument_id(read, tag.value, place));
+    value.kind = state->kind;
+    value.name = text(member(tag.value, state->name_key, place), place);
+    value.dimensions.clear();
+    apply_payload(value, weights, constants, archive);
+    if (!value.spec) fail(place, fmt::format("nothing says which shape '{}' has", value.name));
+    if (const auto key = shared.find(value.name); key != shared.end())
+      value.storage_key = key->second;
+  }
+}
+
+void apply_outputs(ReadGraph& read, Json signature, const Place& place) {
+  std::unordered_map<std::string_view, ValueId> targets;
+  for (std::size_t id = 0; id < read.graph.values.size(); ++id)
+    targets.emplace(read.graph.values[id].name, static_cast<ValueId>(id));
+  const auto mutation = [&](Json spec, std::string_view key) {
+    const std::string_view name = text(member(spec, key, place), place);
+    const auto target = targets.find(name);
+    if (target == targets.end())
+      fail(place, fmt::format("writes to '{}', which is no input", name));
+    read.graph.mutations.push_back({target->second, argument_id(read, spec, place)});
+  };
+  for (Json spec : array(member(signature, "output_specs", place), place)) {
+    const auto [tag, value] = tagged(spec, place);
+    if (tag == "user_output") {
+      const auto id = named_value(read, member(value, "arg", place), place);
+      if (id) read.graph.outputs.push_back(*id);
+    } else if (tag == "loss_output") {
+      read.graph.outputs.push_back(argument_id(read, value, place));
+    } else if (tag == "buffer_mutation") {
+      mutation(value, "buffer_name");
+    } else if (tag == "parameter_mutation") {
+      mutation(value, "parameter_name");
+    } else if (tag == "user_input_mutation") {
+      mutation(value, "user_input_name");
+    } else if (tag != "token") {
+      fail(place, fmt::format("an output of kind '{}' is not supported", tag),
+           "Export the forward pass alone: symprof makes the backward pass itself.");
+    }
+  }
+}
+
+}  // namespace symprof::trace::exported

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "meta/error.h"
+#include "trace/exported/archive.h"
+#include "trace/exported/reader.h"
+#include "trace/graph.h"
+#include "trace/onnx/reader.h"
+
+namespace symprof::trace {
+namespace {
+
+constexpr auto formats = "symprof reads .pt2 (torch.export.save) and .onnx files.";
+
+enum class Content { exported, torchscript, checkpoint, other_archive, onnx, pickle, unknown };
+
+/// The first bytes of the file. Throws Error when it cannot be read or has none.
+std::string first_bytes(const std::string& path) {
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (!std::filesystem::exists(status)) throw Error(path, "there is no such file", formats);
+  if (std::filesystem::is_directory(status)) throw Error(path, "is a directory", formats);
+  if (!std::filesystem::is_regular_file(status)) throw Error(path, "is no regular file", formats);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(path, "cannot be read", "Check the permissions of the file.");
+  std::string bytes(8, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.empty()) throw Error(path, "is empty", formats);
+  return bytes;
+}
+
+Content archive_content(const std::string& path) {
+  const exported::Archive archive(path);
+  bool has_code = false, has_pickle = false;
+  for (const std::string& record : archive.records()) {
+    if (record.starts_with("models/") || record == "archive_format" ||
+        record == "serialized_exported_program.json")
+      return Content::exported;
+    has_code |= record.starts_with("code/");
+    has_pickle |= record == "data.pkl";
+  }
+  if (has_code && has_pickle) return Content::torchscript;
+  return has_pickle ? Content::checkpoint : Content::other_archive;
+}
+
+/// Protobuf writes fields in ascending order, and a ModelProto has ir_version (1) unless a tool
+/// left it out; then opset_import (8), producer_name (2) or graph (7) come first.
+bool may_be_onnx(std::string_view bytes) {
+  constexpr std::string_view tags = "\x08\x12\x3a\x42";
+  return tags.find(bytes.front()) != std::string_view::npos;
+}
+
+Content content_of(const std::string& path) {
+  const std::string bytes = first_bytes(path);
+  if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"))
+    return archive_content(path);
+  if (bytes.starts_with('\x80')) return Content::pickle;
+  const bool named_onnx = std::filesystem::path(path).extension() == ".onnx";
+  return named_onnx || may_be_onnx(bytes) ? Content::onnx : Content::unknown;
+}
+
+}  // namespace
+
+Graph load(const std::string& path) {
+  switch (content_of(path)) {
+    case Content::exported:
+      return load_exported(path);
+    case Content::onnx:
+      return load_onnx(path);
+    case Content::torchscript:
+      throw Error(path, "TorchScript is not supported yet",
+                  "Export the model with torch.export.export and torch.export.save.");
+    case Content::checkpoint:
+    case Content::pickle:
+      throw Error(path, "is a checkpoint: it has tensors or Python objects, but no graph",
+                  "Load it into its model and export that with torch.export.");
+    case Content::other_archive:
+    case Content::unknown:
+      break;
+  }
+  throw Error(path, "is not a model", formats);
+}
+
+}  // namespace symprof::trace
