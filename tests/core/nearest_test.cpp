@@ -1,0 +1,31 @@
+#include "meta/nearest.h"
+
+#include <doctest/doctest.h>
+
+namespace symprof {
+
+TEST_SUITE("nearest") {
+  const std::vector<std::string> modes = {"train", "eval", "inference"};
+
+  TEST_CASE("a typing error") {
+    CHECK(nearest("trian", modes) == "train");
+    CHECK(nearest("evl", modes) == "eval");
+    CHECK(nearest("TRAIN", modes) == "train");
+    CHECK(nearest("inferense", modes) == "inference");
+  }
+
+  TEST_CASE("the beginning of a word") { CHECK(nearest("infer", modes) == "inference"); }
+
+  TEST_CASE("nothing near") {
+    CHECK(!nearest("backward", modes));
+    CHECK(!nearest("", modes));
+    CHECK(!nearest("x", {}));
+    CHECK(did_you_mean("backward", modes).empty());
+  }
+
+  TEST_CASE("the nearest of several") {
+    CHECK(did_you_mean("h20", {"h100", "h200"}) == "Did you mean 'h200'?");
+  }
+}
+
+}  // namespace symprof
