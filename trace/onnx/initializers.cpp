@@ -1,0 +1,144 @@
+#include "trace/onnx/initializers.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
+namespace symprof::trace {
+namespace {
+
+/// What the operators that read a value make of it.
+enum class Use : std::uint8_t { other, matrix, weight, running_statistic };
+
+/// Inputs `first` … `last` of an operator are used in this way.
+struct UseRow {
+  std::string_view op;
+  std::size_t first, last;
+  Use use;
+};
+
+constexpr std::array use_rows = {
+    UseRow{"onnx::Conv", 1, 2, Use::weight},
+    UseRow{"onnx::ConvTranspose", 1, 2, Use::weight},
+    UseRow{"onnx::Gemm", 0, 2, Use::weight},
+    UseRow{"onnx::MatMul", 0, 1, Use::matrix},
+    UseRow{"onnx::Gather", 0, 0, Use::matrix},
+    UseRow{"onnx::LayerNormalization", 1, 2, Use::weight},
+    UseRow{"onnx::RMSNormalization", 1, 1, Use::weight},
+    UseRow{"onnx::GroupNormalization", 1, 2, Use::weight},
+    UseRow{"onnx::InstanceNormalization", 1, 2, Use::weight},
+    UseRow{"onnx::BatchNormalization", 1, 2, Use::weight},
+    UseRow{"onnx::BatchNormalization", 3, 4, Use::running_statistic},
+    UseRow{"onnx::PRelu", 1, 1, Use::weight},
+    UseRow{"onnx::LSTM", 1, 3, Use::weight},
+    UseRow{"onnx::GRU", 1, 3, Use::weight},
+    UseRow{"onnx::RNN", 1, 3, Use::weight},
+};
+
+/// Operators whose output is their first input, arranged otherwise.
+constexpr std::array<std::string_view, 6> rearranging = {"onnx::Transpose", "onnx::Reshape",
+                                                         "onnx::Identity",  "onnx::Cast",
+                                                         "onnx::Squeeze",   "onnx::Unsqueeze"};
+
+/// How each value is used, by ValueId; backwards through the operators that only rearrange.
+std::vector<Use> find_uses(const Graph& graph) {
+  std::vector<Use> uses(graph.values.size(), Use::other);
+  const auto note = [&](const Argument& argument, Use use) {
+    const auto* ref = std::get_if<ValueRef>(&argument.value);
+    if (ref == nullptr || ref->id == no_value) return;
+    Use& known = uses[static_cast<std::size_t>(ref->id)];
+    known = std::max(known, use);
+  };
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    for (const UseRow& row : use_rows)
+      if (row.op == node->op)
+        for (std::size_t i = row.first; i <= row.last && i < node->arguments.size(); ++i)
+          if (node->arguments[i].name.empty()) note(node->arguments[i], row.use);
+    const bool rearranges =
+        std::find(rearranging.begin(), rearranging.end(), node->op) != rearranging.end();
+    if (rearranges && !node->arguments.empty() && node->outputs.front() != no_value)
+      note(node->arguments.front(), uses[static_cast<std::size_t>(node->outputs.front())]);
+  }
+  return uses;
+}
+
+/// Lines such as "p_conv_weight: PARAMETER target='conv.weight'" and
+/// "b_mask: BUFFER target='mask' persistent=True": str(ExportGraphSignature) in
+/// torch/export/graph_signature.py.
+Signature parse_signature(const std::string& text) {
+  Signature targets;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto target = line.find(" target='");
+    if (target == line.npos) continue;
+    const auto begin = target + 9, end = line.find('\'', begin);
+    if (end == line.npos) continue;
+    const std::string name = line.substr(begin, end - begin);
+    if (line.find(": PARAMETER ") != line.npos)
+      targets[name] = ValueKind::parameter;
+    else if (line.find(": BUFFER ") != line.npos)
+      targets[name] = ValueKind::buffer;
+    else if (line.find(": CONSTANT_TENSOR ") != line.npos)
+      targets[name] = ValueKind::constant;
+  }
+  return targets;
+}
+
+/// "encoder.layers.0.weight", not "/encoder/Add_output_0" or "onnx::MatMul_12".
+bool is_module_path(std::string_view name) {
+  return name.find('.') != name.npos && name.find('/') == name.npos && name.find("::") == name.npos;
+}
+
+bool is_made_up(std::string_view name) {
+  return name.starts_with('/') || name.starts_with("val_") || name.find("::") != name.npos ||
+         name.find_first_not_of("0123456789") == name.npos;
+}
+
+bool is_small(const TensorSpec& spec) {
+  return spec.numel() <=
+         (is_floating_point(spec.dtype) ? largest_real_constant : largest_integer_constant);
+}
+
+bool is_weight(Use use, const TensorSpec& spec) {
+  // A product with something that is not a matrix is arithmetic (frequencies × positions).
+  return use == Use::weight || (use == Use::matrix && spec.sizes.size() == 2);
+}
+
+ValueKind kind_of(const Value& value, Use use, const Signature& signature) {
+  const TensorSpec& spec = *value.spec;
+  const std::string& name = value.name;
+  if (use == Use::running_statistic) return ValueKind::buffer;
+  if (const auto found = signature.find(name); found != signature.end()) return found->second;
+  if (!is_floating_point(spec.dtype)) {
+    const bool known = is_small(spec) && (value.constant || spec.numel() == 0);
+    return is_module_path(name) || !known ? ValueKind::buffer : ValueKind::constant;
+  }
+  if (spec.sizes.empty() || spec.numel() == 0) return ValueKind::constant;
+  if (is_weight(use, spec)) return ValueKind::parameter;
+  const bool could_be = !is_made_up(name) && (spec.numel() > 1 || is_module_path(name));
+  return signature.empty() && could_be ? ValueKind::parameter : ValueKind::constant;
+}
+
+}  // namespace
+
+Signature find_signature(const onnx::ModelProto& model) {
+  for (const onnx::StringStringEntryProto& entry : model.graph().metadata_props())
+    if (entry.key() == "pkg.torch.export.ExportedProgram.graph_signature")
+      return parse_signature(entry.value());
+  return {};
+}
+
+void classify_initializers(Graph& graph, const std::vector<ValueId>& initializers,
+                           const Signature& signature) {
+  const std::vector<Use> uses = find_uses(graph);
+  for (const ValueId id : initializers) {
+    Value& value = graph.values[static_cast<std::size_t>(id)];
+    value.kind = kind_of(value, uses[static_cast<std::size_t>(id)], signature);
+    if (value.kind == ValueKind::parameter || !is_small(*value.spec)) value.constant = nullptr;
+  }
+}
+
+}  // namespace symprof::trace

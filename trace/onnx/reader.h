@@ -1,0 +1,45 @@
+// The ONNX front end: a .onnx file in, a Graph out. Needs protobuf, no LibTorch.
+//
+// What becomes of an initializer:
+//   1. running mean and variance of BatchNormalization: a buffer;
+//   2. named in the signature that the dynamo exporter leaves in the graph's metadata
+//      ("conv.bias: PARAMETER target='conv.bias'"): what the signature says;
+//   3. integers and booleans: a buffer when its name is a module path or its data is too large to
+//      keep, otherwise a constant; small ones keep their data, for shape arithmetic;
+//   4. a scalar or an empty tensor: a constant;
+//   5. an operand that an operator takes as its weight (kernel, matrix, scale, table): a parameter,
+//      also when folding renamed it ("val_12", "onnx::MatMul_87");
+//   6. without a signature, every other name that no exporter made up: a parameter (one-element
+//      tensors only under a module path, "head.bias");
+//   7. the rest is a constant: folded masks, tables and scales.
+// Weights' bytes are skipped, inline or not; external files are never opened.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/graph.h"
+
+namespace symprof::trace {
+
+/// The oldest operator set of the default domain that is read.
+constexpr std::int64_t oldest_opset = 13;
+
+/// Loads a model of opset 13 or later. Node::op is "onnx::Conv" for the default domain and
+/// "<domain>::Op" elsewhere; Graph::opsets calls the default domain "ai.onnx". Inputs of a node are
+/// arguments without a name, attributes arguments with theirs. Local functions are inlined, each
+/// call a Scope whose type is the function; other scopes come from the exporter's metadata or from
+/// node names ("/encoder/layers.0/mlp/MatMul").
+/// A subgraph attribute (If, Loop, Scan) is a Graph whose inputs are its own and then what it
+/// captures; the captured values stand in the same order in an argument "<attribute>.captures".
+/// Throws Error: missing file, not a model, truncated, an old opset, a cycle, a value that nothing
+/// or two things define, a recursive function, an attribute or type that a Graph cannot hold.
+Graph load_onnx(const std::string& path);
+
+/// The same from bytes in memory; `path` is only for messages.
+Graph read_onnx(std::string_view bytes, const std::string& path);
+
+/// The same from ONNX's text syntax (onnx/docs/Syntax.md): small models in tests and golden files.
+Graph parse_onnx_text(const std::string& text, const std::string& path);
+
+}  // namespace symprof::trace

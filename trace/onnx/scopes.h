@@ -1,0 +1,42 @@
+// Module scopes, from what the exporters leave in nodes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/graph.h"
+
+namespace onnx {
+class NodeProto;
+}
+
+namespace symprof::trace {
+
+/// Adds scopes to a graph, each once.
+class ScopeTable {
+ public:
+  explicit ScopeTable(Graph& graph) : graph_(graph) {}
+
+  /// The scope of `path` below `parent`; an empty type is filled in when a later call knows it.
+  ScopeId find_or_add(ScopeId parent, const std::string& path, const std::string& type);
+
+  /// The scope of a node: the dynamo exporter's metadata "pkg.torch.onnx.name_scopes" and
+  /// "…class_hierarchy", else a name of the form "/encoder/layers.0/mlp/MatMul", else `parent`.
+  ScopeId of_node(const onnx::NodeProto& node, ScopeId parent);
+
+ private:
+  ScopeId from_lists(const std::vector<std::string>& paths, const std::vector<std::string>& types,
+                     ScopeId parent);
+  ScopeId from_name(std::string_view name, ScopeId parent);
+
+  Graph& graph_;
+  std::map<std::pair<ScopeId, std::string>, ScopeId> known_;
+};
+
+/// The strings of a Python list as repr() writes it: "['', 'encoder', \"it's\"]".
+std::vector<std::string> parse_python_list(std::string_view text);
+
+}  // namespace symprof::trace

@@ -1,0 +1,140 @@
+#include "trace/onnx/tensors.h"
+
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+
+#include <cstring>
+
+#include "meta/error.h"
+
+namespace symprof::trace {
+namespace {
+
+using onnx::TensorProto;
+
+/// Appends `value` as `T`: the typed fields of a TensorProto are wider than its elements.
+template <class T, class Field>
+std::vector<std::byte> narrowed(const Field& field) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(field.size()) * sizeof(T));
+  std::byte* out = bytes.data();
+  for (const auto element : field) {
+    const T value = static_cast<T>(element);
+    std::memcpy(out, &value, sizeof(T));
+    out += sizeof(T);
+  }
+  return bytes;
+}
+
+/// Which typed field holds which element type: onnx.proto, comments of TensorProto's fields.
+std::vector<std::byte> typed_data(const TensorProto& tensor, DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+    case DType::complex64:
+      return narrowed<float>(tensor.float_data());
+    case DType::float64:
+    case DType::complex128:
+      return narrowed<double>(tensor.double_data());
+    case DType::int64:
+      return narrowed<std::int64_t>(tensor.int64_data());
+    case DType::uint64:
+      return narrowed<std::uint64_t>(tensor.uint64_data());
+    case DType::uint32:
+      return narrowed<std::uint32_t>(tensor.uint64_data());
+    case DType::int32:
+      return narrowed<std::int32_t>(tensor.int32_data());
+    default:
+      break;
+  }
+  if (element_bytes(dtype) == 2) return narrowed<std::uint16_t>(tensor.int32_data());
+  return narrowed<std::uint8_t>(tensor.int32_data());
+}
+
+}  // namespace
+
+std::optional<DType> onnx_dtype(std::int32_t type) {
+  switch (type) {
+    case TensorProto::FLOAT:
+      return DType::float32;
+    case TensorProto::UINT8:
+      return DType::uint8;
+    case TensorProto::INT8:
+      return DType::int8;
+    case TensorProto::UINT16:
+      return DType::uint16;
+    case TensorProto::INT16:
+      return DType::int16;
+    case TensorProto::INT32:
+      return DType::int32;
+    case TensorProto::INT64:
+      return DType::int64;
+    case TensorProto::BOOL:
+      return DType::boolean;
+    case TensorProto::FLOAT16:
+      return DType::float16;
+    case TensorProto::DOUBLE:
+      return DType::float64;
+    case TensorProto::UINT32:
+      return DType::uint32;
+    case TensorProto::UINT64:
+      return DType::uint64;
+    case TensorProto::COMPLEX64:
+      return DType::complex64;
+    case TensorProto::COMPLEX128:
+      return DType::complex128;
+    case TensorProto::BFLOAT16:
+      return DType::bfloat16;
+    case TensorProto::FLOAT8E4M3FN:
+      return DType::float8_e4m3fn;
+    case TensorProto::FLOAT8E4M3FNUZ:
+      return DType::float8_e4m3fnuz;
+    case TensorProto::FLOAT8E5M2:
+      return DType::float8_e5m2;
+    case TensorProto::FLOAT8E5M2FNUZ:
+      return DType::float8_e5m2fnuz;
+    default:
+      return std::nullopt;
+  }
+}
+
+TensorSpec tensor_spec(const TensorProto& tensor, const std::string& where) {
+  const auto dtype = onnx_dtype(tensor.data_type());
+  if (!dtype)
+    throw Error(
+        where,
+        fmt::format(
+            "tensor '{}' has element type {}, which is not supported", tensor.name(),
+            TensorProto::DataType_Name(static_cast<TensorProto::DataType>(tensor.data_type()))),
+        "Wanted: a floating-point, integer, boolean or complex type of whole bytes.");
+  TensorSpec spec{*dtype, {tensor.dims().begin(), tensor.dims().end()}, {}, 0};
+  std::int64_t bytes = element_bytes(*dtype);
+  for (const std::int64_t size : spec.sizes) {
+    if (size < 0)
+      throw Error(where, fmt::format("tensor '{}' has the size {}", tensor.name(), size));
+    if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(size, 1), &bytes))
+      throw Error(where, fmt::format("tensor '{}' has more than 2^63 bytes", tensor.name()));
+  }
+  spec.strides = contiguous_strides(spec.sizes);
+  return spec;
+}
+
+std::shared_ptr<const ConstantTensor> constant_tensor(const TensorProto& tensor,
+                                                      const std::string& where) {
+  auto constant = std::make_shared<ConstantTensor>();
+  constant->spec = tensor_spec(tensor, where);
+  if (tensor.data_location() == TensorProto::EXTERNAL) return constant;
+  if (tensor.has_raw_data()) {
+    const std::string& raw = tensor.raw_data();
+    const auto* begin = reinterpret_cast<const std::byte*>(raw.data());
+    constant->data.assign(begin, begin + raw.size());
+  } else {
+    constant->data = typed_data(tensor, constant->spec.dtype);
+  }
+  const auto found = static_cast<std::int64_t>(constant->data.size());
+  if (found != 0 && found != constant->spec.bytes())
+    throw Error(where,
+                fmt::format("tensor '{}' is {} and has {} bytes of data; wanted {}", tensor.name(),
+                            to_string(constant->spec), found, constant->spec.bytes()));
+  return constant;
+}
+
+}  // namespace symprof::trace

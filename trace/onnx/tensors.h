@@ -1,0 +1,30 @@
+// ONNX tensors and element types as plain data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "meta/tensor_spec.h"
+#include "trace/graph.h"
+
+namespace onnx {
+class TensorProto;
+}
+
+namespace symprof::trace {
+
+/// The dtype of TensorProto::DataType `type`; empty for strings and the types of less than a byte.
+std::optional<DType> onnx_dtype(std::int32_t type);
+
+/// The dtype and sizes of `tensor`. Throws Error for a type that has no DType, a negative size, or
+/// more bytes than 64 bits count; `where` is for the message.
+TensorSpec tensor_spec(const onnx::TensorProto& tensor, const std::string& where);
+
+/// `tensor` with its data, which is empty when the file keeps it elsewhere or reading skipped it.
+/// Throws Error when there is data of the wrong length.
+std::shared_ptr<const ConstantTensor> constant_tensor(const onnx::TensorProto& tensor,
+                                                      const std::string& where);
+
+}  // namespace symprof::trace
