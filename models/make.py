@@ -6,14 +6,12 @@ Needs the packages of requirements-models.txt. Every model is exported in train 
 dropout and batch-norm calls say train=True; a profile in eval mode turns them off.
 """
 import argparse
-import contextlib
 import pathlib
 import subprocess
 import sys
 import warnings
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 import pt2_file
 import zoo
@@ -30,9 +28,8 @@ def target(name, suffix):
 
 def make_pt2(name):
     model = zoo.MODELS[name]
-    pt2_file.keep_fake_sharing()
-    with FakeTensorMode() if model.weightless else contextlib.nullcontext():
-        module, inputs = zoo.build(name)
+    build = zoo.build_with_weights if model.tiny else zoo.build_without_memory
+    module, inputs = build(name)
     program = pt2_file.export(module, inputs, model.modes[0], model.dynamic)
     path = target(name, ".pt2")
     pt2_file.write(program, path, keep_weights=model.tiny)

@@ -22,10 +22,17 @@ def export(module, inputs, mode, dynamic=None):
 
 def serialize(program):
     """The archive that torch.export.save writes, as {record path: bytes}."""
+    keep_fake_sharing()
+    args, kwargs = program.example_inputs
+    program._example_inputs = (tuple(real_zeros(x) for x in args), kwargs)
     buffer = io.BytesIO()
     torch.export.save(program, buffer)
     with zipfile.ZipFile(buffer) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def real_zeros(tensor):
+    return torch.zeros(tensor.shape, dtype=tensor.dtype)
 
 
 def keep_fake_sharing():
@@ -40,7 +47,8 @@ def keep_fake_sharing():
         if self.is_fake:
             self.storage_ptr = tensor.untyped_storage()._cdata
 
-    _package_weights.TensorProperties.__init__ = with_storage_identity
+    if original.__name__ != with_storage_identity.__name__:
+        _package_weights.TensorProperties.__init__ = with_storage_identity
 
 
 def without_local_paths(text):

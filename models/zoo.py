@@ -6,6 +6,7 @@ import dataclasses
 from typing import Callable
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 
@@ -18,32 +19,46 @@ class Model:
     dynamic: tuple | None = None  # torch.export dynamic_shapes, one entry per input
     modes: tuple[str, ...] = ("train", "eval")
     dtypes: tuple[str, ...] = ("fp32", "bf16")  # the first is the dtype of the file
-    weightless: bool = False  # built on fake tensors: too big to allocate
     tiny: bool = False  # a unit-test model: models/tiny, the file keeps its weights
     torchscript: bool = False  # also written by the TorchScript-based ONNX exporter
 
 
-def import_torchvision_models():
-    """torchvision.models, also where torchvision's compiled operators do not load."""
+def define_torchvision_operators():
+    """Lets torchvision, and transformers which uses it, be imported without its compiled operators.
+
+    It registers shapes for these two when it is imported, and no model here calls them.
+    """
     library = torch.library.Library("torchvision", "FRAGMENT")
-    try:
-        for name in ("nms", "qnms"):  # torchvision gives them shapes when it is imported
+    for name in ("nms", "qnms"):
+        if not hasattr(torch.ops.torchvision, name):
             library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    except RuntimeError:
-        pass  # the compiled operators are there
+    return library
+
+
+TORCHVISION_OPERATORS = define_torchvision_operators()  # they live as long as this
+
+
+def torchvision_models():
     import torchvision.models
 
-    return torchvision.models, library
+    return torchvision.models
 
 
 def vit_b_16():
-    models, _ = import_torchvision_models()
-    return models.vit_b_16(), (torch.zeros(8, 3, 224, 224),)
+    return torchvision_models().vit_b_16(), (torch.zeros(8, 3, 224, 224),)
 
 
 def resnet50():
-    models, _ = import_torchvision_models()
-    return models.resnet50(), (torch.zeros(8, 3, 224, 224),)
+    return torchvision_models().resnet50(), (torch.zeros(8, 3, 224, 224),)
+
+
+def language(name):
+    def build():
+        import language_models
+
+        return getattr(language_models, name)()
+
+    return build
 
 
 BATCH = torch.export.Dim("batch", min=1, max=4096)
@@ -51,10 +66,28 @@ BATCH = torch.export.Dim("batch", min=1, max=4096)
 MODELS = {
     "vit_b_16": Model(vit_b_16, dynamic=({0: BATCH},)),
     "resnet50": Model(resnet50, torchscript=True),
+    "gpt2": Model(language("gpt2")),
+    "bert_base": Model(language("bert_base"), torchscript=True),
+    "llama_7b": Model(language("llama_7b"), dtypes=("bf16",)),
+    "llama_7b_gqa": Model(language("llama_7b_gqa"), dtypes=("bf16",)),
 }
 
 
-def build(name, seed=0):
-    torch.manual_seed(seed)
-    module, inputs = MODELS[name].build()
-    return module, inputs
+def keep_as_it_is(tensor, *args, **kwargs):
+    return tensor
+
+
+def build_without_memory(name):
+    """(module, inputs) on fake CPU tensors."""
+    original = torch.nn.init.trunc_normal_  # rejects samples, so it would look at data
+    torch.nn.init.trunc_normal_ = keep_as_it_is
+    try:
+        with FakeTensorMode():
+            return MODELS[name].build()
+    finally:
+        torch.nn.init.trunc_normal_ = original
+
+
+def build_with_weights(name):
+    torch.manual_seed(0)
+    return MODELS[name].build()

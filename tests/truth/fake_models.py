@@ -1,0 +1,84 @@
+"""Modules and exported programs whose tensors are fake ones on a CUDA device, in any dtype."""
+import torch
+
+
+class Mover:
+    """Gives each tensor its fake CUDA counterpart; the same tensor always has the same one.
+
+    Floating-point tensors get `dtype`, unless it is None. Use under a FakeTensorMode.
+    """
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        self.moved = {}
+        self.originals = []  # their identities are the keys
+
+    def tensor(self, original, keep_dtype=False):
+        key = (original.untyped_storage()._cdata, original.storage_offset(), original.shape)
+        if key not in self.moved:
+            cast = self.dtype and original.is_floating_point() and not keep_dtype
+            self.moved[key] = torch.empty_strided(
+                original.shape,
+                original.stride(),
+                dtype=self.dtype if cast else original.dtype,
+                device="cuda",
+            )
+            if isinstance(original, torch.nn.Parameter):
+                self.moved[key] = torch.nn.Parameter(self.moved[key], original.requires_grad)
+            self.originals.append(original)
+        return self.moved[key]
+
+    def module(self, module):
+        """Moves parameters, buffers and tensors held as attributes (constants), in place."""
+        for part in module.modules():
+            for tensors in (part._parameters, part._buffers):
+                for name, tensor in list(tensors.items()):
+                    if tensor is not None:
+                        tensors[name] = self.tensor(tensor)
+            for name, value in list(vars(part).items()):
+                if isinstance(value, torch.Tensor):
+                    setattr(part, name, self.tensor(value, keep_dtype=True))
+        return module
+
+
+def takes_dtype_of_input(node):
+    """x.to(device) is exported as a cast to the dtype that x had."""
+    return node.target == torch.ops.aten.to.dtype_layout
+
+
+def runnable(program, dtype=None):
+    """The module of an exported program, with everything it makes going to the CUDA device.
+
+    `dtype` is what its floating-point parameters, buffers and inputs will be cast to, if any.
+    """
+    cuda = torch.device("cuda:0")
+    for graph_module in program.graph_module.modules():
+        if not isinstance(graph_module, torch.fx.GraphModule):
+            continue
+        for node in list(graph_module.graph.nodes):
+            if "_assert_tensor_metadata" in str(node.target):
+                graph_module.graph.erase_node(node)  # it wants the device and dtype of the export
+                continue
+            moved = [cuda if isinstance(arg, torch.device) else arg for arg in node.args]
+            node.args = tuple(moved)
+            if node.kwargs.get("device") is not None:
+                node.kwargs = {**node.kwargs, "device": cuda}
+            if dtype and takes_dtype_of_input(node) and node.kwargs["dtype"].is_floating_point:
+                node.kwargs = {**node.kwargs, "dtype": dtype}
+        graph_module.recompile()
+    return OneOutput(program.module(check_guards=False))
+
+
+class OneOutput(torch.nn.Module):
+    """An exported program as a module of fixed mode: the mode is in its calls."""
+
+    def __init__(self, program):
+        super().__init__()
+        self.program = program
+
+    def forward(self, *inputs):
+        output = self.program(*inputs)
+        return output[0] if isinstance(output, (tuple, list)) else output
+
+    def train(self, mode=True):
+        return self
