@@ -1,0 +1,47 @@
+#include "meta/fake/fake_mode.h"
+
+#include "meta/fake/saved_tensors.h"
+#include "meta/fake/simulated_device.h"
+
+namespace symprof::meta {
+namespace {
+
+struct ModeInfo final : c10::DebugInfoBase {
+  ModeInfo(kernels::AttentionPolicy attention, std::shared_ptr<Observer> observer)
+      : attention(std::move(attention)), observer(std::move(observer)) {}
+  kernels::AttentionPolicy attention;
+  std::shared_ptr<Observer> observer;
+};
+
+// A slot of LibTorch's that nothing else uses outside of inference servers. 2.11 has an enumeration
+// there, 2.13 an object; both know this name.
+const auto slot = [] { return c10::DebugInfoKind::INFERENCE_CONTEXT; };
+
+ModeInfo* current_info() {
+  return dynamic_cast<ModeInfo*>(c10::ThreadLocalDebugInfo::get(slot()));
+}
+
+}  // namespace
+
+FakeMode::FakeMode(kernels::AttentionPolicy attention, std::shared_ptr<Observer> observer)
+    : debug_info_(slot(), std::make_shared<ModeInfo>(std::move(attention), std::move(observer))),
+      include_fake_(c10::DispatchKey::Fake),
+      saved_autograd_state_(c10::AutogradState::get_tls_state()) {
+  simulate_device();
+  install_saved_tensor_observer();
+  c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+}
+
+FakeMode::~FakeMode() { c10::AutogradState::set_tls_state(saved_autograd_state_); }
+
+std::shared_ptr<Observer> current_observer() {
+  const ModeInfo* info = current_info();
+  return info == nullptr ? nullptr : info->observer;
+}
+
+const kernels::AttentionPolicy* current_attention_policy() {
+  const ModeInfo* info = current_info();
+  return info == nullptr ? nullptr : &info->attention;
+}
+
+}  // namespace symprof::meta

@@ -1,0 +1,38 @@
+// While a FakeMode lives on a thread, tensors of cuda:0 made there are fake, and the observer is
+// told of every call, allocation and free.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/AutogradState.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+#include <memory>
+
+#include "meta/fake/observer.h"
+#include "meta/kernels/attention_choice.h"
+
+namespace symprof::meta {
+
+/// What the simulated device answers, and who listens. Modes of several threads are independent.
+///
+/// Backward runs on the calling thread (as torch.autograd.set_multithreading_enabled(False)): in the
+/// same order as on the device thread of a GPU build, and without a race between that thread's last
+/// frees and what follows.
+class FakeMode {
+ public:
+  FakeMode(kernels::AttentionPolicy attention, std::shared_ptr<Observer> observer);
+  ~FakeMode();
+  FakeMode(const FakeMode&) = delete;
+  FakeMode& operator=(const FakeMode&) = delete;
+
+ private:
+  c10::DebugInfoGuard debug_info_;
+  c10::impl::IncludeDispatchKeyGuard include_fake_;
+  c10::AutogradState saved_autograd_state_;
+};
+
+/// The attention policy of the current mode; null outside one.
+const kernels::AttentionPolicy* current_attention_policy();
+
+}  // namespace symprof::meta

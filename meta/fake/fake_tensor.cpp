@@ -1,0 +1,160 @@
+#include "meta/fake/fake_tensor.h"
+
+#include <ATen/EmptyTensor.h>
+
+#include "meta/fake/convert.h"
+
+namespace symprof::meta {
+namespace {
+
+// Lives in the DataPtr of a meta storage: its end is the moment PyTorch would free the block.
+struct StorageTag {
+  std::shared_ptr<Observer> observer;
+  std::int32_t id;
+  std::int64_t bytes;
+};
+
+void free_tag(void* context) {
+  auto* tag = static_cast<StorageTag*>(context);
+  if (tag->observer) tag->observer->on_free(tag->id);
+  delete tag;
+}
+
+const StorageTag* tag_of(const c10::StorageImpl& storage) {
+  return static_cast<const StorageTag*>(storage.data_ptr().get_context());
+}
+
+void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observer, Place place) {
+  c10::StorageImpl& storage = *meta.storage().unsafeGetStorageImpl();
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  const StorageTag* old = tag_of(storage);
+  if (old != nullptr && old->bytes == bytes) return;
+  // A storage that was resized in place is a new block: the old tag's end reports the free.
+  const std::int32_t id = observer ? observer->on_allocate(bytes, place) : -1;
+  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, new StorageTag{observer, id, bytes}, &free_tag,
+                                           c10::Device(c10::kMeta)));
+}
+
+// Key sets with a backend bit and Fake; TensorImpl adds the autograd and autocast keys of the backend.
+c10::DispatchKeySet keys_of(c10::Device device) {
+  const auto backend = device.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
+  return c10::DispatchKeySet(backend) | c10::DispatchKeySet(c10::DispatchKey::Fake);
+}
+
+struct FakeTensorImpl final : c10::TensorImpl {
+  FakeTensorImpl(c10::Storage storage, caffe2::TypeMeta dtype, c10::Device device)
+      : TensorImpl(std::move(storage), keys_of(device), dtype), device_(device) {
+    set_custom_device(true);
+  }
+
+  c10::Device device_custom() const override { return device_; }
+
+  void copy_geometry(const c10::TensorImpl& other) {
+    storage_ = other.storage();
+    data_type_ = other.dtype();
+    storage_offset_ = other.storage_offset();
+    sizes_and_strides_.set_sizes(other.sizes());
+    sizes_and_strides_.set_strides(other.strides());
+    refresh_numel();
+    refresh_contiguous();
+    spec_owner_ = nullptr;
+  }
+
+  c10::intrusive_ptr<TensorImpl> shallow_copy_and_detach(const c10::VariableVersion& version,
+                                                         bool allow_change) const override {
+    return copy(version, allow_change);
+  }
+  c10::intrusive_ptr<TensorImpl> shallow_copy_and_detach(c10::VariableVersion&& version,
+                                                         bool allow_change) const override {
+    return copy(std::move(version), allow_change);
+  }
+  void shallow_copy_from(const c10::intrusive_ptr<TensorImpl>& other) override {
+    copy_tensor_metadata(other.get(), this, version_counter(), allow_tensor_metadata_change());
+    device_ = other->device();
+    refresh_numel();
+    refresh_contiguous();
+    spec_owner_ = nullptr;
+  }
+
+  template <class Version>
+  c10::intrusive_ptr<TensorImpl> copy(Version&& version, bool allow_change) const {
+    auto result = c10::make_intrusive<FakeTensorImpl>(c10::Storage(storage_), dtype(), device_);
+    copy_tensor_metadata(this, result.get(), std::forward<Version>(version), allow_change);
+    result->set_custom_device(true);
+    result->refresh_numel();
+    result->refresh_contiguous();
+    result->spec_owner_ = spec_owner_;
+    result->spec_id_ = spec_id_;
+    return result;
+  }
+
+  c10::Device device_;
+  // The id of this geometry, valid for the observer that gave it.
+  Observer* spec_owner_ = nullptr;
+  std::int32_t spec_id_ = -1;
+};
+
+FakeTensorImpl& impl_of(const at::Tensor& tensor) {
+  return *static_cast<FakeTensorImpl*>(tensor.unsafeGetTensorImpl());
+}
+
+}  // namespace
+
+bool is_fake(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.unsafeGetTensorImpl()->key_set().has(c10::DispatchKey::Fake);
+}
+
+at::Tensor wrap_meta(const at::Tensor& meta, c10::Device device,
+                     const std::shared_ptr<Observer>& observer) {
+  tag_storage(meta, observer, device.is_cuda() ? Place::device : Place::host);
+  auto impl = c10::make_intrusive<FakeTensorImpl>(c10::Storage(meta.storage()), meta.dtype(), device);
+  impl->copy_geometry(*meta.unsafeGetTensorImpl());
+  return at::Tensor(std::move(impl));
+}
+
+at::Tensor make_fake(const TensorSpec& spec) {
+  const at::Tensor meta(
+      at::detail::empty_strided_meta(spec.sizes, spec.strides, scalar_type(spec.dtype)));
+  return wrap_meta(meta, c10::Device(c10::kCUDA, 0), current_observer());
+}
+
+at::Tensor unwrap(const at::Tensor& fake) {
+  const c10::TensorImpl& impl = *fake.unsafeGetTensorImpl();
+  auto meta = c10::make_intrusive<c10::TensorImpl>(
+      c10::Storage(impl.storage()), c10::DispatchKeySet(c10::DispatchKey::Meta), impl.dtype());
+  meta->set_sizes_and_strides(impl.sizes(), impl.strides(), impl.storage_offset());
+  if (impl.is_wrapped_number()) meta->set_wrapped_number(true);
+  return at::Tensor(std::move(meta));
+}
+
+void adopt(const at::Tensor& fake, const at::Tensor& meta) {
+  FakeTensorImpl& impl = impl_of(fake);
+  const StorageTag* tag = tag_of(*meta.storage().unsafeGetStorageImpl());
+  const bool same_storage = fake.storage().unsafeGetStorageImpl() == meta.storage().unsafeGetStorageImpl();
+  if (!same_storage || tag == nullptr ||
+      tag->bytes != static_cast<std::int64_t>(meta.storage().nbytes()))
+    tag_storage(meta, current_observer(), impl.device_.is_cuda() ? Place::device : Place::host);
+  if (same_storage && fake.sizes() == meta.sizes() && fake.strides() == meta.strides() &&
+      fake.storage_offset() == meta.storage_offset())
+    return;
+  impl.copy_geometry(*meta.unsafeGetTensorImpl());
+}
+
+SeenTensor seen(const at::Tensor& tensor, Observer& observer) {
+  if (!tensor.defined()) return {};
+  if (!is_fake(tensor)) return {observer.on_spec(spec_of(tensor)), -1};
+  FakeTensorImpl& impl = impl_of(tensor);
+  if (impl.spec_owner_ != &observer) {
+    impl.spec_id_ = observer.on_spec(spec_of(tensor));
+    impl.spec_owner_ = &observer;
+  }
+  return {impl.spec_id_, storage_id(tensor)};
+}
+
+std::int32_t storage_id(const at::Tensor& tensor) {
+  if (!is_fake(tensor)) return -1;
+  const StorageTag* tag = tag_of(*tensor.storage().unsafeGetStorageImpl());
+  return tag == nullptr ? -1 : tag->id;
+}
+
+}  // namespace symprof::meta

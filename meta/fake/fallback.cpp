@@ -1,0 +1,240 @@
+// The one kernel behind every operator on fake tensors. Below autograd and above the backends it
+// swaps fake tensors for plain meta tensors over the same storages, runs the operator's meta kernel,
+// and wraps what comes back. The idea is torchdistx's (src/cc/torchdistx/fake.cc).
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <unordered_map>
+
+#include "meta/error.h"
+#include "meta/fake/fake_tensor.h"
+#include "meta/fake/observer.h"
+#include "meta/kernels/host_outputs.h"
+
+namespace symprof::meta {
+namespace {
+
+// What the fallback needs to know of an operator, looked up once per thread.
+struct OperatorInfo {
+  bool has_device_argument = false;
+  bool writes_arguments = false;
+  std::uint32_t host_outputs = 0;  // A bit for each output that lies in host memory.
+  bool reads_data = false;
+};
+
+const OperatorInfo& info_of(const c10::OperatorHandle& op) {
+  thread_local std::unordered_map<const c10::FunctionSchema*, OperatorInfo> cache;
+  const auto [entry, is_new] = cache.try_emplace(&op.schema());
+  OperatorInfo& info = entry->second;
+  if (!is_new) return info;
+  for (const c10::Argument& argument : op.schema().arguments()) {
+    if (argument.name() == "device") info.has_device_argument = true;
+    if (argument.alias_info() != nullptr && argument.alias_info()->isWrite())
+      info.writes_arguments = true;
+  }
+  for (std::size_t i = 0; i < op.schema().returns().size(); ++i)
+    if (kernels::output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
+  info.reads_data = op.schema().name() == "aten::_local_scalar_dense";
+  return info;
+}
+
+template <class Visit>
+void for_each_tensor(const c10::IValue& value, Visit&& visit) {
+  if (value.isTensor()) {
+    visit(value.toTensor());
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorList()) visit(tensor);
+  } else if (value.isOptionalTensorList()) {
+    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorList())
+      visit(tensor.has_value() ? *tensor : at::Tensor());
+  }
+}
+
+// Replaces every tensor of `value` by `convert(tensor)`.
+template <class Convert>
+void convert_tensors(c10::IValue& value, Convert&& convert) {
+  if (value.isTensor()) {
+    value = convert(value.toTensor());
+  } else if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& tensor : value.toTensorList()) list.push_back(convert(tensor));
+    value = std::move(list);
+  } else if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorList())
+      list.push_back(tensor.has_value() ? std::optional(convert(*tensor)) : std::nullopt);
+    value = std::move(list);
+  }
+}
+
+// A real tensor among fake ones (a wrapped number, a constant of shape arithmetic) as a meta tensor.
+at::Tensor meta_of_real(const at::Tensor& tensor) {
+  if (tensor.is_meta()) return tensor;
+  at::Tensor meta(at::detail::empty_strided_meta(tensor.sizes(), tensor.strides(), tensor.scalar_type()));
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
+    meta.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return meta;
+}
+
+// One call in flight.
+class FakeCall {
+ public:
+  FakeCall(const c10::OperatorHandle& op, torch::jit::Stack& stack)
+      : op_(op), info_(info_of(op)), stack_(stack), first_(stack.size() - op.schema().arguments().size()) {}
+
+  void run() {
+    find_device();
+    if (!device_) return run_on_real_tensors();
+    refuse_reading_data();
+    note_inputs();
+    swap_in_meta_tensors();
+    run_on_meta_tensors();
+    if (info_.writes_arguments) adopt_changes();
+    wrap_outputs();
+    if (observer_) report();
+  }
+
+ private:
+  struct Pair {
+    at::Tensor fake, meta;
+  };
+
+  std::size_t argument_count() const { return op_.schema().arguments().size(); }
+
+  // The device of the result: the `device` argument, else that of the fake arguments; a CUDA tensor
+  // among them decides. A factory call without a device makes what the mode is for: cuda:0.
+  void find_device() {
+    bool any_fake = false;
+    for (std::size_t i = first_; i < stack_.size(); ++i)
+      for_each_tensor(stack_[i], [&](const at::Tensor& tensor) {
+        if (!is_fake(tensor)) return;
+        any_fake = true;
+        if (!device_ || device_->is_cpu()) device_ = tensor.device();
+      });
+    if (!info_.has_device_argument) return;
+    for (std::size_t i = 0; i < argument_count(); ++i) {
+      if (op_.schema().arguments()[i].name() != "device") continue;
+      c10::IValue& value = stack_[first_ + i];
+      if (value.isDevice()) {
+        const c10::Device wanted = value.toDevice();
+        if (any_fake || wanted.is_cuda())
+          device_ = wanted;
+      } else if (!any_fake) {
+        device_ = c10::Device(c10::kCUDA, 0);
+        value = *device_;
+      }
+    }
+  }
+
+  void run_on_real_tensors() {
+    c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
+    op_.callBoxed(&stack_);
+  }
+
+  void refuse_reading_data() const {
+    if (info_.reads_data)
+      throw Error("aten::item", "the value of a tensor decides what happens next, and a tensor "
+                  "without storage has no value",
+                  "Export the model so that it does not branch on data, or give the value as an input.");
+  }
+
+  void note_inputs() {
+    observer_ = current_observer();
+    if (!observer_) return;
+    arguments_.assign(stack_.begin() + static_cast<std::ptrdiff_t>(first_), stack_.end());
+    for (std::size_t i = 0; i < arguments_.size(); ++i)
+      for_each_tensor(arguments_[i], [&](const at::Tensor& tensor) {
+        inputs_.push_back(seen(tensor, *observer_));
+        positions_.push_back(static_cast<std::uint8_t>(i));
+      });
+    observer_->on_call_begin(op_);
+  }
+
+  at::Tensor to_meta(const at::Tensor& tensor) {
+    if (!tensor.defined()) return tensor;
+    for (const Pair& pair : pairs_)
+      if (pair.fake.is_same(tensor)) return pair.meta;
+    pairs_.push_back({tensor, is_fake(tensor) ? unwrap(tensor) : meta_of_real(tensor)});
+    return pairs_.back().meta;
+  }
+
+  void swap_in_meta_tensors() {
+    for (std::size_t i = first_; i < stack_.size(); ++i) {
+      if (stack_[i].isDevice())
+        stack_[i] = c10::Device(c10::kMeta);
+      else
+        convert_tensors(stack_[i], [&](const at::Tensor& tensor) { return to_meta(tensor); });
+    }
+  }
+
+  void run_on_meta_tensors() {
+    c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKeySet(c10::DispatchKey::Fake) |
+                                             c10::autograd_dispatch_keyset_with_ADInplaceOrView);
+    op_.callBoxed(&stack_);
+  }
+
+  void adopt_changes() {
+    for (const Pair& pair : pairs_)
+      if (is_fake(pair.fake)) adopt(pair.fake, pair.meta);
+  }
+
+  void wrap_outputs() {
+    const std::size_t count = op_.schema().returns().size();
+    const std::size_t first = stack_.size() - count;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool on_host = (info_.host_outputs >> i & 1U) != 0;
+      const c10::Device device = on_host ? c10::Device(c10::kCPU) : *device_;
+      convert_tensors(stack_[first + i], [&](const at::Tensor& tensor) { return wrap(tensor, device); });
+    }
+  }
+
+  at::Tensor wrap(const at::Tensor& tensor, c10::Device device) const {
+    if (!tensor.defined()) return tensor;
+    for (const Pair& pair : pairs_)
+      if (pair.meta.is_same(tensor)) return pair.fake;
+    return tensor.is_meta() ? wrap_meta(tensor, device, observer_) : tensor;
+  }
+
+  void report() {
+    const std::size_t count = op_.schema().returns().size();
+    for (std::size_t i = stack_.size() - count; i < stack_.size(); ++i)
+      for_each_tensor(stack_[i],
+                      [&](const at::Tensor& tensor) { outputs_.push_back(seen(tensor, *observer_)); });
+    observer_->on_call({op_, inputs_, positions_, outputs_, arguments_});
+  }
+
+  const c10::OperatorHandle& op_;
+  const OperatorInfo& info_;
+  torch::jit::Stack& stack_;
+  const std::size_t first_;
+  std::optional<c10::Device> device_;
+  std::shared_ptr<Observer> observer_;
+  c10::SmallVector<Pair, 8> pairs_;
+  c10::SmallVector<SeenTensor, 8> inputs_, outputs_;
+  c10::SmallVector<std::uint8_t, 8> positions_;
+  std::vector<c10::IValue> arguments_;
+};
+
+void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+  FakeCall(op, *stack).run();
+}
+
+// Autograd detaches every tensor that it saves: a copy of the handle, no call on a device.
+at::Tensor detach(const at::Tensor& self) {
+  if (!is_fake(self)) {
+    c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
+    return at::detach(self);
+  }
+  return at::Tensor(self.unsafeGetTensorImpl()->shallow_copy_and_detach(c10::VariableVersion(0), false));
+}
+
+}  // namespace
+}  // namespace symprof::meta
+
+TORCH_LIBRARY_IMPL(_, Fake, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&symprof::meta::fallback>());
+}
+
+TORCH_LIBRARY_IMPL(aten, Fake, library) { library.impl("detach", &symprof::meta::detach); }

@@ -1,0 +1,54 @@
+// Who is told of what fake tensors do. The mode calls it; shape/ implements it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+#include <cstdint>
+#include <span>
+
+#include "meta/tensor_spec.h"
+
+namespace symprof::meta {
+
+/// Where a storage would lie: on the GPU, or in host memory (a seed, a result of `.cpu()`).
+enum class Place : std::uint8_t { device, host };
+
+/// A tensor in a call: the ids that the observer gave to its geometry and its storage; -1: undefined.
+struct SeenTensor {
+  std::int32_t spec = -1;
+  std::int32_t storage = -1;
+};
+
+/// A finished call. Tensor lists are flattened; `positions` has each input's schema argument.
+struct SeenCall {
+  const c10::OperatorHandle& op;
+  std::span<const SeenTensor> inputs;
+  std::span<const std::uint8_t> positions;
+  std::span<const SeenTensor> outputs;
+  std::span<const c10::IValue> arguments;  ///< As given, for the numbers among them.
+};
+
+/// Calls of one step arrive one after the other. Frees may come from any thread.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// A storage of `bytes` came to be; the answer is its id.
+  virtual std::int32_t on_allocate(std::int64_t bytes, Place place) = 0;
+  virtual void on_free(std::int32_t storage) noexcept = 0;
+  /// A tensor of a new geometry; the answer is the id of the geometry.
+  virtual std::int32_t on_spec(TensorSpec spec) = 0;
+  /// A call is about to run: what is allocated until on_call belongs to it.
+  virtual void on_call_begin(const c10::OperatorHandle& op) = 0;
+  virtual void on_call(const SeenCall& call) = 0;
+  /// An autograd node saved a tensor of this storage for backward.
+  virtual void on_saved(std::int32_t storage) = 0;
+};
+
+/// The observer of the innermost mode of this thread, or, on an autograd thread, of the mode under
+/// which backward was started (LibTorch carries ThreadLocalDebugInfo there). Null outside a mode.
+std::shared_ptr<Observer> current_observer();
+
+}  // namespace symprof::meta

@@ -1,0 +1,25 @@
+// Tells the observer which tensors autograd saves for backward, without Python.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace symprof::meta {
+
+/// Installs, once for the process, an autograd engine that is LibTorch's own but for one question:
+/// under a FakeMode its default saved-tensor hooks report every saved tensor. Elsewhere it has none.
+void install_saved_tensor_observer();
+
+/// The next number that autograd gives to a node made on this thread. Nodes made between two
+/// readings have the numbers between them.
+std::uint64_t next_sequence_number();
+
+/// The autograd node whose backward runs on this thread.
+struct BackwardNode {
+  std::uint64_t sequence_number = 0;
+  /// For AccumulateGrad, which has no number of its own: the storage of the leaf; -1 otherwise.
+  std::int32_t leaf_storage = -1;
+};
+std::optional<BackwardNode> current_backward_node();
+
+}  // namespace symprof::meta

@@ -1,0 +1,106 @@
+#include "meta/fake/simulated_device.h"
+
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/native/DispatchStub.h>
+#include <ATen/native/transformers/attention.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
+#include <mutex>
+
+#include "meta/fake/fake_mode.h"
+#include "meta/kernels/attention_choice.h"
+
+namespace symprof::meta {
+namespace {
+
+const c10::Device device{c10::kCUDA, 0};
+
+// One device, one stream, no events: what the autograd engine asks of an accelerator.
+struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
+  c10::DeviceType type() const override { return c10::kCUDA; }
+  c10::Device exchangeDevice(c10::Device) const override { return device; }
+  c10::Device getDevice() const override { return device; }
+  void setDevice(c10::Device) const override {}
+  void uncheckedSetDevice(c10::Device) const noexcept override {}
+  c10::Stream getStream(c10::Device) const override { return stream(); }
+  c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
+  c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
+  c10::Stream exchangeStream(c10::Stream) const override { return stream(); }
+  c10::DeviceIndex deviceCount() const noexcept override { return 1; }
+  void record(void**, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag) const override {}
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+  void destroyEvent(void*, const c10::DeviceIndex) const noexcept override {}
+  bool queryStream(const c10::Stream&) const override { return true; }
+  void synchronizeStream(const c10::Stream&) const override {}
+
+  static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, device); }
+};
+
+const DeviceSpec& spec() {
+  static const DeviceSpec fallback;
+  const kernels::AttentionPolicy* policy = current_attention_policy();
+  return policy == nullptr ? fallback : policy->device;
+}
+
+// The questions that operators ask below autograd (detail/CUDAHooksInterface.h), answered as the
+// CUDA 13 wheels of PyTorch answer them on the target device.
+struct SimulatedHooks final : at::CUDAHooksInterface {
+  explicit SimulatedHooks(at::CUDAHooksArgs) {}
+  void init() const override {}
+  bool hasCUDA() const override { return true; }
+  bool hasCUDART() const override { return true; }
+  bool hasCuDNN() const override { return true; }
+  bool hasCuSOLVER() const override { return true; }
+  bool hasCuBLASLt() const override { return true; }
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::DeviceIndex deviceCount() const override { return 1; }
+  int getNumGPUs() const override { return 1; }
+  c10::DeviceIndex current_device() const override { return 0; }
+  c10::DeviceIndex getCurrentDevice() const override { return 0; }
+  void setCurrentDevice(c10::DeviceIndex) const override {}
+  c10::DeviceIndex exchangeDevice(c10::DeviceIndex) const override { return 0; }
+  c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
+  bool compiledWithCuDNN() const override { return true; }
+  long versionCuDNN() const override { return static_cast<long>(spec().cudnn_version); }
+  long versionRuntimeCuDNN() const override { return static_cast<long>(spec().cudnn_version); }
+  long versionCUDART() const override { return static_cast<long>(spec().cuda_version); }
+  bool supportsDilatedConvolutionWithCuDNN() const override { return true; }
+  bool supportsDepthwiseConvolutionWithCuDNN() const override { return spec().compute_major >= 7; }
+  bool supportsBFloat16ConvolutionWithCuDNNv8() const override { return spec().compute_major >= 8; }
+  bool supportsBFloat16RNNWithCuDNN() const override { return spec().compute_major >= 8; }
+  // cuDNN dropped its lower bound on epsilon (cudnn.h: CUDNN_BN_MIN_EPSILON is 0).
+  double batchnormMinEpsilonCuDNN() const override { return 0.0; }
+};
+
+std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                              const std::optional<at::Tensor>& mask, double dropout_p, bool is_causal,
+                              std::optional<double>, bool enable_gqa) {
+  static const kernels::AttentionPolicy fallback;
+  const kernels::AttentionPolicy* policy = current_attention_policy();
+  const kernels::AttentionCall call{query, key, value, mask, dropout_p, is_causal, enable_gqa};
+  return static_cast<std::int64_t>(kernels::sdp_choice(call, policy == nullptr ? fallback : *policy));
+}
+
+}  // namespace
+
+void simulate_device() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    auto& slot = c10::impl::device_guard_impl_registry[static_cast<std::size_t>(c10::kCUDA)];
+    static const SimulatedGuard guard;
+    if (slot.load() == nullptr) slot.store(&guard);
+    at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose_attention);
+  });
+}
+
+}  // namespace symprof::meta
+
+#ifndef SYMPROF_LIBTORCH_HAS_CUDA
+namespace at {
+using symprof::meta::SimulatedHooks;
+C10_REGISTER_CLASS(CUDAHooksRegistry, CUDAHooks, SimulatedHooks)
+}  // namespace at
+#endif

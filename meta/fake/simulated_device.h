@@ -1,0 +1,10 @@
+// Makes a CPU build of LibTorch believe that there is a CUDA device, as far as fake tensors need it.
+#pragma once
+
+namespace symprof::meta {
+
+/// Installs the answer to "which attention backend" and checks that the simulated device guard and
+/// CUDA hooks are in place. Once per process; in a CUDA build the real guard and hooks stay.
+void simulate_device();
+
+}  // namespace symprof::meta

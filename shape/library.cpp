@@ -1,0 +1,12 @@
+#include "shape/library.h"
+
+#include "shape/propagate.h"
+#include "trace/onnx/lowering/lowering.h"
+
+extern "C" const symprof::shape::Library* symprof_torch_library() {
+  static const symprof::shape::Library library{
+      .propagate = &symprof::shape::propagate,
+      .lowered_operators = &symprof::trace::onnx::known_operators,
+  };
+  return &library;
+}

@@ -1,0 +1,21 @@
+// How a program without LibTorch reaches this library when it needs it: one C symbol, looked up
+// with dlsym, that answers with the functions.
+#pragma once
+
+#include "shape/recording.h"
+#include "shape/step.h"
+#include "trace/graph.h"
+
+namespace symprof::shape {
+
+struct Library {
+  Recording (*propagate)(const Graph& graph, const StepOptions& options);
+  /// ONNX operators that can be lowered, sorted.
+  std::vector<std::string> (*lowered_operators)();
+};
+
+/// Name of the symbol in libsymprof_torch.so; its type is LibraryFunction.
+constexpr const char* library_symbol = "symprof_torch_library";
+using LibraryFunction = const Library* (*)();
+
+}  // namespace symprof::shape

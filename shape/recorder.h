@@ -1,0 +1,62 @@
+// Listens to the fake tensors of one step and writes the Recording.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "meta/fake/observer.h"
+#include "shape/recording.h"
+
+namespace symprof::shape {
+
+/// Every call goes to exactly one node: in the forward pass to the node that runs, in backward to
+/// the node whose forward made the autograd node that runs (found by its sequence number), for a
+/// parameter's AccumulateGrad to the first node that used the parameter.
+class Recorder final : public meta::Observer {
+ public:
+  std::int32_t on_allocate(std::int64_t bytes, meta::Place place) override;
+  void on_free(std::int32_t storage) noexcept override;
+  std::int32_t on_spec(TensorSpec spec) override;
+  void on_call_begin(const c10::OperatorHandle& op) override;
+  void on_call(const meta::SeenCall& call) override;
+  void on_saved(std::int32_t storage) override;
+
+  /// What follows belongs to `phase` and, outside backward, to `node`.
+  void enter(Phase phase, NodeId node);
+  /// Before a node's forward runs: autograd nodes made from now on are this node's.
+  void mark_sequence(NodeId node);
+  /// The kind of the storages that are made from now on, outside of calls.
+  void set_kind(StorageKind kind) { kind_ = kind; }
+  void set_storage_kind(StorageId storage, StorageKind kind);
+  /// `node` uses the parameter that lies in `storage`; the first one to say so gets its gradient's calls.
+  void claim_parameter(StorageId storage, NodeId node) { parameter_nodes_.try_emplace(storage, node); }
+
+  Recording& recording() { return recording_; }
+  /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.
+  Recording take();
+
+ private:
+  NodeId backward_node();
+  std::int32_t op_id(const c10::OperatorHandle& op);
+
+  std::mutex mutex_;  // Frees may come from another thread.
+  Recording recording_;
+  bool finished_ = false;
+  Phase phase_ = Phase::forward;
+  NodeId node_ = none;
+  StorageKind kind_ = StorageKind::activation;
+  CallId open_call_ = none;
+  CallId last_call_ = none;
+  struct Mark {
+    std::uint64_t sequence;
+    NodeId node;
+  };
+  std::vector<Mark> marks_;  // Ascending in both.
+  std::unordered_map<StorageId, NodeId> parameter_nodes_;
+  std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
+};
+
+}  // namespace symprof::shape

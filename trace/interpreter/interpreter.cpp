@@ -1,0 +1,164 @@
+#include "trace/interpreter/interpreter.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+#include "meta/error.h"
+#include "trace/interpreter/arguments.h"
+#include "trace/interpreter/builtin.h"
+#include "trace/interpreter/regions.h"
+#include "trace/onnx/lowering/lowering.h"
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::size_t never_dies = std::numeric_limits<std::size_t>::max();
+
+// Checks of what held when the graph was exported: nothing to run.
+constexpr std::array assertions = {
+    std::string_view("aten::_assert_tensor_metadata"), std::string_view("aten::_assert_scalar"),
+    std::string_view("aten::_assert_async"),           std::string_view("aten::sym_constrain_range"),
+    std::string_view("aten::sym_constrain_range_for_size"),
+    std::string_view("aten::_functional_assert_async"),
+    std::string_view("aten::_functional_assert_scalar"),
+};
+
+constexpr std::string_view builtin_prefix = "builtin::";
+
+// LibTorch's message without its C++ stack.
+std::string first_line(const c10::Error& error) {
+  std::string text = error.what_without_backtrace();
+  return text.substr(0, text.find('\n'));
+}
+
+std::string dispatcher_overload(const Node& node) { return node.overload == "default" ? "" : node.overload; }
+
+}  // namespace
+
+Interpreter::Interpreter(const Graph& graph, c10::Device device)
+    : graph_(graph), device_(device), values_(graph.values.size()) {
+  find_last_uses();
+}
+
+void Interpreter::find_last_uses() {
+  last_use_.assign(graph_.values.size(), 0);
+  const auto keep = [&](ValueId id) {
+    if (id != no_value) last_use_[static_cast<std::size_t>(id)] = never_dies;
+  };
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    for (ValueId id : graph_.nodes[i].outputs)
+      if (id != no_value) last_use_[static_cast<std::size_t>(id)] = i;
+    for (const Argument& argument : graph_.nodes[i].arguments)
+      for_each_value(argument, [&](ValueId id) {
+        if (id != no_value) last_use_[static_cast<std::size_t>(id)] = i;
+      });
+  }
+  for (std::size_t id = 0; id < graph_.values.size(); ++id)
+    if (graph_.values[id].kind != ValueKind::result) last_use_[id] = never_dies;
+  for (ValueId id : graph_.outputs) keep(id);
+  for (const Mutation& mutation : graph_.mutations) keep(mutation.source);
+}
+
+void Interpreter::run(NodeObserver& observer) {
+  Regions regions;
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    if (regions.obey(graph_.nodes[i])) continue;
+    observer.begin_node(i);
+    run_node(graph_.nodes[i]);
+    observer.end_node(i);
+    drop_dead_values(i);
+  }
+  at::NoGradGuard no_grad;
+  for (const Mutation& mutation : graph_.mutations) {
+    const at::Tensor source = get(mutation.source).toTensor();
+    at::Tensor target = get(mutation.target).toTensor();
+    target.copy_(source);
+  }
+}
+
+void Interpreter::run_node(const Node& node) {
+  const auto where = [&] { return fmt::format("{}: node {} ({})", graph_.path, node.name, node.op); };
+  try {
+    if (std::ranges::find(assertions, node.op) != assertions.end()) return;
+    if (node.op.starts_with(builtin_prefix) || node.op.starts_with("aten::") ||
+        c10::Dispatcher::singleton().findSchema({node.op, dispatcher_overload(node)}))
+      run_aten(node);
+    else
+      run_lowered(node);
+  } catch (const Error& error) {
+    const std::string detail = error.where().empty() ? "" : error.where() + ": ";
+    throw Error(where(), detail + error.problem(), error.advice(), error.kind());
+  } catch (const c10::Error& error) {
+    throw Error(where(), first_line(error),
+                "PyTorch refuses this call; check the shapes that --input and --set give.");
+  }
+}
+
+void Interpreter::run_aten(const Node& node) {
+  if (node.op.starts_with(builtin_prefix)) {
+    const Builtin builtin = find_builtin(std::string_view(node.op).substr(builtin_prefix.size()));
+    if (builtin == nullptr) throw Error("", "no rule for this operator", "docs/operators.md lists what is known.");
+    std::vector<at::Scalar> operands;
+    for (const Argument& argument : node.arguments) {
+      if (const auto* ref = std::get_if<ValueRef>(&argument.value)) operands.push_back(get(ref->id).toScalar());
+      else if (const auto* integer = std::get_if<std::int64_t>(&argument.value)) operands.emplace_back(*integer);
+      else if (const auto* real = std::get_if<double>(&argument.value)) operands.emplace_back(*real);
+      else if (const auto* truth = std::get_if<bool>(&argument.value)) operands.emplace_back(*truth);
+    }
+    return bind_outputs(node, {builtin(operands)});
+  }
+  const auto op = c10::Dispatcher::singleton().findSchema({node.op, dispatcher_overload(node)});
+  if (!op) throw Error("", "LibTorch has no such operator", "It may come from another version, or a custom library.");
+  std::vector<c10::IValue> stack = schema_arguments(node, op->schema(), values_, device_);
+  op->callBoxed(stack);
+  bind_outputs(node, std::move(stack));
+}
+
+void Interpreter::run_lowered(const Node& node) {
+  const onnx::Lowering* lowering = onnx::find_lowering(node.op);
+  if (lowering == nullptr)
+    throw Error("", "no rule for this operator", "`symprof ops` lists the operators that are known.");
+  std::vector<at::Tensor> inputs;
+  for (const Argument& argument : node.arguments) {
+    if (!argument.name.empty()) continue;
+    const auto* ref = std::get_if<ValueRef>(&argument.value);
+    const bool given = ref != nullptr && ref->id != no_value && get(ref->id).isTensor();
+    inputs.push_back(given ? get(ref->id).toTensor() : at::Tensor());
+  }
+  onnx::OnnxCall call{node, graph_, std::move(inputs)};
+  std::vector<c10::IValue> results;
+  for (at::Tensor& tensor : lowering->run(call)) results.emplace_back(std::move(tensor));
+  bind_outputs(node, std::move(results));
+}
+
+void Interpreter::bind_outputs(const Node& node, std::vector<c10::IValue> results) {
+  if (node.outputs_are_list && results.size() == 1 && results[0].isList()) {
+    std::vector<c10::IValue> elements;
+    for (const c10::IValue& element : results[0].toList()) elements.push_back(element);
+    results = std::move(elements);
+  }
+  if (node.outputs.size() > results.size())
+    throw Error("", fmt::format("{} results, but the graph names {}", results.size(), node.outputs.size()));
+  for (std::size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.outputs[i] != no_value) values_[static_cast<std::size_t>(node.outputs[i])] = std::move(results[i]);
+}
+
+void Interpreter::clear_results() {
+  for (std::size_t id = 0; id < values_.size(); ++id)
+    if (graph_.values[id].kind == ValueKind::result) values_[id] = c10::IValue();
+}
+
+void Interpreter::drop_dead_values(std::size_t index) {
+  const auto drop = [&](ValueId id) {
+    if (id != no_value && last_use_[static_cast<std::size_t>(id)] == index)
+      values_[static_cast<std::size_t>(id)] = c10::IValue();
+  };
+  for (const Argument& argument : graph_.nodes[index].arguments) for_each_value(argument, drop);
+  for (ValueId id : graph_.nodes[index].outputs) drop(id);
+}
+
+}  // namespace symprof::trace

@@ -1,0 +1,59 @@
+// Runs a graph on whatever tensors it is given: fake, CPU or CUDA.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/Device.h>
+
+#include <vector>
+
+#include "trace/graph.h"
+
+namespace symprof::trace {
+
+class Interpreter;
+
+/// Told of each node before and after it runs. While `end_node` runs, the node's inputs and outputs
+/// are still there; values at their last use die right after it.
+class NodeObserver {
+ public:
+  virtual ~NodeObserver() = default;
+  virtual void begin_node(std::size_t index) = 0;
+  virtual void end_node(std::size_t index) = 0;
+};
+
+/// One run of one graph. A value lives until the last node that uses it has run, as the code that
+/// torch.fx generates drops its names; inputs, parameters, buffers, constants and outputs stay.
+class Interpreter {
+ public:
+  /// `device` replaces every device that the graph names: a file says where it was exported.
+  /// `graph` has to outlive the interpreter.
+  Interpreter(const Graph& graph, c10::Device device);
+
+  void set(ValueId id, c10::IValue value) { values_.at(static_cast<std::size_t>(id)) = std::move(value); }
+  /// None when the value is not set, or has died.
+  const c10::IValue& get(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
+
+  /// Runs all nodes, then writes mutations back. Throws Error with the node's name and operator.
+  void run(NodeObserver& observer);
+
+  /// Drops what nodes have made, the outputs included.
+  void clear_results();
+
+  const Graph& graph() const { return graph_; }
+  c10::Device device() const { return device_; }
+
+ private:
+  void find_last_uses();
+  void run_node(const Node& node);
+  void run_aten(const Node& node);
+  void run_lowered(const Node& node);
+  void bind_outputs(const Node& node, std::vector<c10::IValue> results);
+  void drop_dead_values(std::size_t index);
+
+  const Graph& graph_;
+  c10::Device device_;
+  std::vector<c10::IValue> values_;
+  std::vector<std::size_t> last_use_;  // Per value: index of a node, or never_dies.
+};
+
+}  // namespace symprof::trace
