@@ -18,3 +18,10 @@ find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 endif()
+
+# vptr needs the type information of LibTorch's classes, some of which its libraries do not export.
+option(SYMPROF_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+if(SYMPROF_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
