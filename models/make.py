@@ -28,7 +28,7 @@ def target(name, suffix):
 
 def make_pt2(name):
     model = zoo.MODELS[name]
-    build = zoo.build_with_weights if model.tiny else zoo.build_without_memory
+    build = zoo.build_small if model.tiny else zoo.build_without_memory
     module, inputs = build(name)
     program = pt2_file.export(module, inputs, model.modes[0], model.dynamic)
     path = target(name, ".pt2")

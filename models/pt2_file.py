@@ -6,6 +6,7 @@ import site
 import zipfile
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export.pt2_archive import _package_weights
 
 SMALL_INPUTS = 65536  # bytes; larger sample inputs are left out of the file
@@ -25,6 +26,9 @@ def serialize(program):
     keep_fake_sharing()
     args, kwargs = program.example_inputs
     program._example_inputs = (tuple(real_zeros(x) for x in args), kwargs)
+    for name, constant in program.constants.items():
+        if isinstance(constant, FakeTensor):
+            program.constants[name] = real_zeros(constant)
     buffer = io.BytesIO()
     torch.export.save(program, buffer)
     with zipfile.ZipFile(buffer) as archive:

@@ -8,6 +8,8 @@ from typing import Callable
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+import tiny_models
+
 
 
 
@@ -62,6 +64,7 @@ def language(name):
 
 
 BATCH = torch.export.Dim("batch", min=1, max=4096)
+LENGTH = torch.export.Dim("length", min=2, max=1024)
 
 MODELS = {
     "vit_b_16": Model(vit_b_16, dynamic=({0: BATCH},)),
@@ -70,6 +73,14 @@ MODELS = {
     "bert_base": Model(language("bert_base"), torchscript=True),
     "llama_7b": Model(language("llama_7b"), dtypes=("bf16",)),
     "llama_7b_gqa": Model(language("llama_7b_gqa"), dtypes=("bf16",)),
+    "mlp": Model(tiny_models.mlp, dynamic=({0: BATCH},), tiny=True),
+    "convnet": Model(tiny_models.convnet, tiny=True, torchscript=True),
+    "tied_lm": Model(tiny_models.tied_lm, tiny=True),
+    "rearranged": Model(tiny_models.rearranged, tiny=True),
+    "dynamic_shapes": Model(
+        tiny_models.dynamic_shapes, dynamic=({0: BATCH, 1: LENGTH},), tiny=True
+    ),
+    "aliases": Model(tiny_models.aliases, tiny=True),
 }
 
 
@@ -88,6 +99,10 @@ def build_without_memory(name):
         torch.nn.init.trunc_normal_ = original
 
 
-def build_with_weights(name):
-    torch.manual_seed(0)
-    return MODELS[name].build()
+def build_small(name):
+    """(module, inputs) on real tensors; zeros as parameters, which compress well."""
+    module, inputs = MODELS[name].build()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.zero_()
+    return module, inputs
