@@ -105,6 +105,13 @@ struct Mutation {
   ValueId source = no_value;
 };
 
+/// The values of a symbol that the graph was made for.
+struct SymbolRange {
+  std::string symbol;
+  std::int64_t least = 0;
+  std::optional<std::int64_t> most;
+};
+
 struct Graph {
   std::string path;      ///< The file.
   std::string format;    ///< "exported", "onnx", "torchscript", "module".
@@ -117,6 +124,7 @@ struct Graph {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<Mutation> mutations;
+  std::vector<SymbolRange> symbol_ranges;
   std::vector<std::string> warnings;
 
   ValueId add_value(Value value) {

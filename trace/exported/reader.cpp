@@ -51,6 +51,20 @@ void check_version(Json program, const Place& place) {
                             : "Export the model again with PyTorch 2.8 or later.");
 }
 
+/// Keys are symbols and, for derived dimensions, expressions: "s77", "3*s77".
+std::vector<SymbolRange> symbol_ranges(Json program, const Place& place) {
+  std::vector<SymbolRange> ranges;
+  const auto constraints = optional_member(program, "range_constraints");
+  if (!constraints) return ranges;
+  for (const auto [symbol, limits] : object(*constraints, place)) {
+    SymbolRange range{std::string(symbol)};
+    if (const auto least = optional_member(limits, "min_val")) range.least = integer(*least, place);
+    if (const auto most = optional_member(limits, "max_val")) range.most = integer(*most, place);
+    ranges.push_back(std::move(range));
+  }
+  return ranges;
+}
+
 }  // namespace
 
 Graph load_exported(const std::string& path) {
@@ -75,6 +89,7 @@ Graph load_exported(const std::string& path) {
   Graph graph = std::move(read.graph);
   graph.path = path;
   graph.format = "exported";
+  graph.symbol_ranges = symbol_ranges(program, place);
   if (const auto version = optional_member(program, "torch_version"))
     graph.producer = fmt::format("pytorch {}", text(*version, place));
   return graph;

@@ -1,0 +1,262 @@
+#include "trace/passes/bind_inputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "meta/error.h"
+#include "meta/nearest.h"
+#include "trace/expression.h"
+#include "trace/passes/symbol_table.h"
+
+namespace symprof::trace {
+namespace {
+
+using Bindings = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// The most bytes of one input; above it, products of sizes would overflow.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
+
+/// Strides for new sizes that keep the order in which the example's dimensions lay in memory
+/// (channels last); expanded examples become contiguous.
+std::vector<std::int64_t> restride(const TensorSpec& example,
+                                   const std::vector<std::int64_t>& sizes) {
+  const bool is_expanded =
+      std::find(example.strides.begin(), example.strides.end(), 0) != example.strides.end();
+  if (is_expanded || example.strides.size() != sizes.size()) return contiguous_strides(sizes);
+  std::vector<std::size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return example.strides[a] > example.strides[b];
+  });
+  std::vector<std::int64_t> ordered, strides(sizes.size());
+  for (std::size_t i : order) ordered.push_back(sizes[i]);
+  const auto dense = contiguous_strides(ordered);
+  for (std::size_t i = 0; i < order.size(); ++i) strides[order[i]] = dense[i];
+  return strides;
+}
+
+class InputBinder {
+ public:
+  explicit InputBinder(Graph& graph) : graph_(graph) {}
+
+  void run(const std::vector<InputOverride>& overrides, const Bindings& bindings) {
+    const std::set<std::string> file_names = known_names();
+    for (const InputOverride& override : overrides) apply(override);
+    for (const auto& [name, size] : bindings) apply(name, size, file_names);
+    for (ValueId id : graph_.inputs) take_example(value(id));
+    for (ValueId id : graph_.inputs) fix(value(id));
+    check_ranges();
+    if (changed_) forget_results();
+  }
+
+ private:
+  Value& value(ValueId id) { return graph_.values[static_cast<std::size_t>(id)]; }
+
+  std::vector<std::string> input_names() {
+    std::vector<std::string> names;
+    for (ValueId id : graph_.inputs) names.push_back(value(id).name);
+    return names;
+  }
+
+  /// What --set may name: symbols, whole expressions, and "<input>.<index>" of both.
+  std::set<std::string> known_names() {
+    std::set<std::string> names;
+    for (ValueId id : graph_.inputs) {
+      const Value& input = value(id);
+      for (std::size_t i = 0; i < input.dimensions.size(); ++i) {
+        const Dimension& dimension = input.dimensions[i];
+        if (dimension.symbol.empty() && dimension.size >= 0) continue;
+        names.insert(fmt::format("{}.{}", input.name, i));
+        if (dimension.symbol.empty()) continue;
+        names.insert(dimension.symbol);
+        for (std::string& symbol : symbols(dimension.symbol)) names.insert(std::move(symbol));
+      }
+    }
+    return names;
+  }
+
+  void apply(const InputOverride& override) {
+    const std::string where = fmt::format("--input {}", override.name);
+    const auto found = std::find_if(graph_.inputs.begin(), graph_.inputs.end(),
+                                    [&](ValueId id) { return value(id).name == override.name; });
+    if (found == graph_.inputs.end()) unknown_input(where, override.name);
+    Value& input = value(*found);
+    if (!input.spec && !override.dtype)
+      throw Error(where, "the file does not say which dtype this input has",
+                  fmt::format("Give it: --input {}=float32[…].", override.name));
+    const bool has_rank = input.spec || !input.dimensions.empty();
+    if (has_rank && input.dimensions.size() != override.dimensions.size())
+      throw Error(where,
+                  fmt::format("has {} dimensions; the file's input has {}",
+                              override.dimensions.size(), input.dimensions.size()),
+                  "Give as many sizes as the model's input has dimensions.");
+    if (!input.spec) input.spec = TensorSpec{};
+    if (override.dtype) {
+      changed_ |= *override.dtype != input.spec->dtype;
+      input.spec->dtype = *override.dtype;
+    }
+    input.dimensions.resize(override.dimensions.size());
+    for (std::size_t i = 0; i < input.dimensions.size(); ++i)
+      replace(input.dimensions[i], override.dimensions[i], where);
+  }
+
+  [[noreturn]] void unknown_input(const std::string& where, const std::string& name) {
+    const std::string hint = did_you_mean(name, input_names());
+    throw Error(
+        where, fmt::format("the model has no input '{}'", name),
+        hint.empty() ? fmt::format("Its inputs: {}.", fmt::join(input_names(), ", ")) : hint);
+  }
+
+  /// A size fixes the file's symbol for all inputs that have it; a symbol takes its place.
+  void replace(Dimension& dimension, const Dimension& wanted, const std::string& where) {
+    if (wanted.symbol.empty()) {
+      if (!dimension.symbol.empty()) symbols_.constrain(dimension.symbol, wanted.size, where);
+      dimension = wanted;
+    } else if (is_symbol(dimension.symbol)) {
+      rename(std::string(dimension.symbol), wanted.symbol);
+    } else {
+      dimension.symbol = wanted.symbol;
+    }
+  }
+
+  void rename(const std::string& from, const std::string& to) {
+    for (ValueId id : graph_.inputs)
+      for (Dimension& dimension : value(id).dimensions)
+        dimension.symbol = rename_symbol(dimension.symbol, from, to);
+    for (SymbolRange& range : graph_.symbol_ranges)
+      range.symbol = rename_symbol(range.symbol, from, to);
+  }
+
+  void apply(const std::string& name, std::int64_t size, const std::set<std::string>& file_names) {
+    const std::string where = fmt::format("--set {}={}", name, size);
+    std::set<std::string> names = known_names();
+    if (names.contains(name)) {
+      if (Dimension* dimension = dimension_at(name)) {
+        if (!dimension->symbol.empty()) symbols_.constrain(dimension->symbol, size, where);
+        *dimension = {size, dimension->symbol};
+      } else {
+        symbols_.constrain(name, size, where);
+      }
+      explicit_.insert(name);
+      return;
+    }
+    if (file_names.contains(name))
+      throw Error(where, fmt::format("--input has replaced the symbol '{}'", name),
+                  "Give the size in one of the two.");
+    const std::vector<std::string> candidates(names.begin(), names.end());
+    const std::string hint = did_you_mean(name, candidates);
+    throw Error(where, fmt::format("no input has a dimension called '{}'", name),
+                !hint.empty()        ? hint
+                : candidates.empty() ? "All sizes are fixed in the file: --input can override them."
+                                     : fmt::format("Known: {}.", fmt::join(candidates, ", ")));
+  }
+
+  /// The dimension that "<input>.<index>" means; null for a symbol.
+  Dimension* dimension_at(const std::string& name) {
+    for (ValueId id : graph_.inputs)
+      for (std::size_t i = 0; i < value(id).dimensions.size(); ++i)
+        if (fmt::format("{}.{}", value(id).name, i) == name) return &value(id).dimensions[i];
+    return nullptr;
+  }
+
+  void take_example(const Value& input) {
+    for (const Dimension& dimension : input.dimensions)
+      if (dimension.size >= 0 && is_symbol(dimension.symbol) && !symbols_.find(dimension.symbol))
+        symbols_.constrain(dimension.symbol, dimension.size, input.name);
+  }
+
+  void fix(Value& input) {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t i = 0; i < input.dimensions.size(); ++i) sizes.push_back(size_of(input, i));
+    if (!input.spec) {
+      if (sizes.size() == 1)
+        input.scalar = sizes[0];
+      else
+        unfixed(input, "its shape");
+      return;
+    }
+    check_bytes(input, sizes);
+    if (sizes == input.spec->sizes) return;
+    changed_ = true;
+    input.spec->strides = restride(*input.spec, sizes);
+    input.spec->sizes = std::move(sizes);
+    input.spec->storage_offset = 0;
+  }
+
+  std::int64_t size_of(const Value& input, std::size_t index) {
+    const Dimension& dimension = input.dimensions[index];
+    if (dimension.symbol.empty()) {
+      if (dimension.size >= 0) return dimension.size;
+      unfixed(input, fmt::format("dimension {}", index));
+    }
+    const auto size = symbols_.evaluate(dimension.symbol);
+    if (size && *size < 0)
+      throw Error(fmt::format("input {}", input.name),
+                  fmt::format("dimension {} ({}) becomes {}", index, dimension.symbol, *size),
+                  "Give larger sizes with --set.");
+    if (size) return *size;
+    // An expression that nothing here can evaluate keeps the example's size unless a user changed
+    // one of its symbols.
+    const auto parts = symbols(dimension.symbol);
+    const bool touched = std::any_of(parts.begin(), parts.end(), [&](const std::string& symbol) {
+      return explicit_.contains(symbol);
+    });
+    if (dimension.size >= 0 && !touched) return dimension.size;
+    unfixed(input, fmt::format("dimension {} ({})", index, dimension.symbol));
+  }
+
+  [[noreturn]] void unfixed(const Value& input, const std::string& what) {
+    const auto open = std::find_if(input.dimensions.begin(), input.dimensions.end(),
+                                   [](const Dimension& d) { return is_symbol(d.symbol); });
+    const std::string symbol = open == input.dimensions.end() ? "" : open->symbol;
+    throw Error(fmt::format("input {}", input.name), fmt::format("nothing fixes {}", what),
+                symbol.empty()
+                    ? fmt::format("Give it with --input {}=float32[…].", input.name)
+                    : fmt::format("Give it with --set {}=8, or with --input {}=float32[…].", symbol,
+                                  input.name));
+  }
+
+  static void check_bytes(const Value& input, const std::vector<std::int64_t>& sizes) {
+    std::int64_t bytes = element_bytes(input.spec->dtype);
+    for (std::int64_t size : sizes)
+      if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(size, 1), &bytes) ||
+          bytes > most_bytes)
+        throw Error(fmt::format("input {}", input.name),
+                    fmt::format("[{}] is more than 2^50 bytes", fmt::join(sizes, ", ")),
+                    "Give smaller sizes.");
+  }
+
+  void check_ranges() {
+    for (const SymbolRange& range : graph_.symbol_ranges) {
+      const auto size = symbols_.evaluate(range.symbol);
+      if (!size || (*size >= range.least && (!range.most || *size <= *range.most))) continue;
+      graph_.warnings.push_back(fmt::format("{} is {}; the graph was exported for {} to {}.",
+                                            range.symbol, *size, range.least,
+                                            range.most ? std::to_string(*range.most) : "any size"));
+    }
+  }
+
+  /// The file's shapes of results hold for its example only.
+  void forget_results() {
+    for (Value& result : graph_.values)
+      if (result.kind == ValueKind::result) result.spec.reset();
+  }
+
+  Graph& graph_;
+  SymbolTable symbols_;
+  std::set<std::string> explicit_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
+                 const Bindings& bindings) {
+  InputBinder(graph).run(overrides, bindings);
+}
+
+}  // namespace symprof::trace

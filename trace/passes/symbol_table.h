@@ -1,0 +1,31 @@
+// What the symbols in a graph's input sizes stand for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace symprof::trace {
+
+class SymbolTable {
+ public:
+  std::optional<std::int64_t> find(std::string_view symbol) const;
+
+  /// Makes `expression` have the value `size`: binds its symbol, or solves for the one that has no
+  /// value yet. What cannot be solved stays open. Throws Error, with `where`, when the symbol has
+  /// another value already.
+  void constrain(const std::string& expression, std::int64_t size, const std::string& where);
+
+  /// The value of an expression, or of a name that looks like one ("batch-size").
+  std::optional<std::int64_t> evaluate(const std::string& expression) const;
+
+ private:
+  void bind(const std::string& symbol, std::int64_t size, const std::string& where);
+
+  std::map<std::string, std::int64_t, std::less<>> sizes_;
+};
+
+}  // namespace symprof::trace

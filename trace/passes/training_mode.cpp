@@ -1,0 +1,214 @@
+#include "trace/passes/training_mode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace symprof::trace {
+namespace {
+
+/// An ATen operator that says in an argument whether it trains.
+struct Switch {
+  std::string_view op;
+  std::string_view argument;
+};
+
+/// Schemas: torchgen/packaged/ATen/native/native_functions.yaml.
+constexpr std::array switches = {
+    Switch{"aten::dropout", "train"},
+    Switch{"aten::dropout_", "train"},
+    Switch{"aten::native_dropout", "train"},
+    Switch{"aten::feature_dropout", "train"},
+    Switch{"aten::feature_dropout_", "train"},
+    Switch{"aten::alpha_dropout", "train"},
+    Switch{"aten::alpha_dropout_", "train"},
+    Switch{"aten::feature_alpha_dropout", "train"},
+    Switch{"aten::feature_alpha_dropout_", "train"},
+    Switch{"aten::batch_norm", "training"},
+    Switch{"aten::native_batch_norm", "training"},
+    Switch{"aten::cudnn_batch_norm", "training"},
+    Switch{"aten::miopen_batch_norm", "training"},
+    Switch{"aten::_native_batch_norm_legit", "training"},
+    Switch{"aten::rrelu", "training"},
+    Switch{"aten::rrelu_", "training"},
+    Switch{"aten::lstm", "train"},
+    Switch{"aten::gru", "train"},
+    Switch{"aten::rnn_tanh", "train"},
+    Switch{"aten::rnn_relu", "train"},
+};
+
+/// Operators that only evaluation has: nothing in them says what training would do.
+constexpr std::array<std::string_view, 3> evaluation_only = {
+    "aten::_native_batch_norm_legit_no_training",
+    "aten::_transformer_encoder_layer_fwd",
+    "aten::_native_multi_head_attention",
+};
+
+Argument* find_argument(Node& node, std::string_view name) {
+  const auto found = std::find_if(node.arguments.begin(), node.arguments.end(),
+                                  [&](const Argument& argument) { return argument.name == name; });
+  return found == node.arguments.end() ? nullptr : &*found;
+}
+
+bool is_attention(const Node& node) {
+  return node.op == "aten::scaled_dot_product_attention" ||
+         node.op.starts_with("aten::_scaled_dot_product_");
+}
+
+class ModeSwitch {
+ public:
+  ModeSwitch(Graph& graph, TrainingMode mode)
+      : graph_(graph), training_(mode == TrainingMode::train) {}
+
+  void run() {
+    for (Node& node : graph_.nodes) {
+      set_aten(node);
+      set_instance_norm(node);
+      set_attention(node);
+      set_onnx(node);
+      set_branches(node);
+    }
+    if (!training_) drop_batch_counts();
+    if (training_) warn();
+  }
+
+ private:
+  void set_flag(Node& node, std::string_view name) {
+    Argument* argument = find_argument(node, name);
+    if (!argument) {
+      node.arguments.push_back({std::string(name), training_});
+      was_evaluation_ |= training_;
+      return;
+    }
+    const bool* old = std::get_if<bool>(&argument->value);
+    was_evaluation_ |= training_ && old && !*old;
+    argument->value = training_;
+  }
+
+  void set_aten(Node& node) {
+    for (const Switch& row : switches)
+      if (row.op == node.op) set_flag(node, row.argument);
+    lost_ |=
+        std::find(evaluation_only.begin(), evaluation_only.end(), node.op) != evaluation_only.end();
+  }
+
+  /// nn.InstanceNorm uses the input's statistics in training, and always when it tracks none
+  /// (torch/nn/modules/instancenorm.py).
+  void set_instance_norm(Node& node) {
+    if (node.op != "aten::instance_norm") return;
+    const Argument* mean = find_argument(node, "running_mean");
+    if (mean && std::holds_alternative<ValueRef>(mean->value)) set_flag(node, "use_input_stats");
+  }
+
+  void set_attention(Node& node) {
+    if (!is_attention(node)) return;
+    Argument* probability = find_argument(node, "dropout_p");
+    if (probability && !training_) probability->value = 0.0;
+    const double* value = probability ? std::get_if<double>(&probability->value) : nullptr;
+    attention_without_dropout_ |= !value || *value == 0.0;
+  }
+
+  void set_onnx(Node& node) {
+    if (node.op == "onnx::BatchNormalization") {
+      Argument* mode = find_argument(node, "training_mode");
+      if (mode) {
+        mode->value = std::int64_t{training_};
+      } else if (training_) {
+        node.arguments.push_back({"training_mode", std::int64_t{1}});
+      }
+    } else if (node.op == "onnx::Dropout") {
+      has_onnx_dropout_ = true;
+      set_onnx_dropout(node);
+    }
+  }
+
+  /// Dropout(data, ratio?, training_mode?): the mode is a boolean input that is false when it is
+  /// left out (onnx/docs/Operators.md). Inputs come before attributes.
+  void set_onnx_dropout(Node& node) {
+    constexpr std::size_t position = 2;
+    const auto attributes =
+        std::find_if(node.arguments.begin(), node.arguments.end(),
+                     [](const Argument& argument) { return !argument.name.empty(); });
+    auto inputs = static_cast<std::size_t>(attributes - node.arguments.begin());
+    if (inputs <= position && !training_) return;
+    for (; inputs <= position; ++inputs)
+      node.arguments.insert(node.arguments.begin() + static_cast<std::ptrdiff_t>(inputs),
+                            Argument{{}, NoArgument{}});
+    node.arguments[position].value = ValueRef{mode_constant()};
+  }
+
+  ValueId mode_constant() {
+    if (mode_constant_ != no_value) return mode_constant_;
+    auto constant = std::make_shared<ConstantTensor>();
+    constant->spec = {DType::boolean, {}, {}, 0};
+    constant->data = {static_cast<std::byte>(training_)};
+    mode_constant_ = graph_.add_value({.name = "symprof.training_mode",
+                                       .kind = ValueKind::constant,
+                                       .spec = constant->spec,
+                                       .constant = constant});
+    return mode_constant_;
+  }
+
+  void set_branches(Node& node) {
+    for (Argument& argument : node.arguments) {
+      const auto* branch = std::get_if<std::shared_ptr<const Graph>>(&argument.value);
+      if (!branch || !*branch) continue;
+      auto copy = std::make_shared<Graph>(**branch);
+      ModeSwitch(*copy, training_ ? TrainingMode::train : TrainingMode::eval).run();
+      argument.value = std::shared_ptr<const Graph>(std::move(copy));
+    }
+  }
+
+  /// nn.BatchNorm counts its batches only in training: `num_batches_tracked.add_(1)`.
+  void drop_batch_counts() {
+    std::vector<int> uses(graph_.values.size(), 0);
+    for (const Node& node : graph_.nodes)
+      for (const Argument& argument : node.arguments)
+        for_each_value(argument, [&](ValueId id) { ++uses[static_cast<std::size_t>(id)]; });
+    for (ValueId id : graph_.outputs) ++uses[static_cast<std::size_t>(id)];
+    std::erase_if(graph_.nodes, [&](Node& node) {
+      if (!counts_batches(node)) return false;
+      const ValueId result = node.outputs.empty() ? no_value : node.outputs[0];
+      if (result != no_value && uses[static_cast<std::size_t>(result)] > 0) return false;
+      std::erase_if(graph_.mutations,
+                    [&](const Mutation& m) { return result != no_value && m.source == result; });
+      return true;
+    });
+  }
+
+  bool counts_batches(Node& node) const {
+    if (node.op != "aten::add_" && node.op != "aten::add") return false;
+    const Argument* self = find_argument(node, "self");
+    const ValueRef* ref = self ? std::get_if<ValueRef>(&self->value) : nullptr;
+    if (!ref) return false;
+    const Value& value = graph_.values[static_cast<std::size_t>(ref->id)];
+    return value.kind == ValueKind::buffer && value.name.ends_with("num_batches_tracked");
+  }
+
+  /// ATen exports keep dropout with train=False, but modules pass 0 to attention in evaluation.
+  /// ONNX exporters leave dropout out altogether.
+  void warn() {
+    lost_ |= was_evaluation_ && attention_without_dropout_;
+    lost_ |= graph_.format == "onnx" && !has_onnx_dropout_;
+    if (!lost_) return;
+    graph_.warnings.push_back(
+        "The file has no trace of dropout or batch statistics that an export in evaluation mode "
+        "removes: if the model has them, export it in training mode to see their cost.");
+  }
+
+  Graph& graph_;
+  bool training_;
+  bool was_evaluation_ = false;
+  bool attention_without_dropout_ = false;
+  bool has_onnx_dropout_ = false;
+  bool lost_ = false;
+  ValueId mode_constant_ = no_value;
+};
+
+}  // namespace
+
+void set_training_mode(Graph& graph, TrainingMode mode) { ModeSwitch(graph, mode).run(); }
+
+}  // namespace symprof::trace
