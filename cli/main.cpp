@@ -1,1 +1,95 @@
-int main() { return 0; }
+// The program: finds the command, runs it, and says what went wrong.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/terminal.h"
+#include "cli/usage.h"
+#include "meta/error.h"
+#include "report/text_table.h"
+
+namespace symprof::cli {
+namespace {
+
+struct Command {
+  const char* name;
+  Run (*add)(CLI::App& app);
+};
+
+constexpr Command commands[] = {
+    {"profile", add_profile},
+    {"devices", add_devices},
+    {"ops", add_ops},
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("What a deep-learning graph costs, before it runs.", "symprof");
+  app.footer(
+      "Examples:\n"
+      "  symprof profile vit_b_16.pt2\n"
+      "  symprof profile model.onnx --set batch=8 --by module --format json -o model.json");
+  set_up(app);
+  app.set_version_flag("--version", "symprof " SYMPROF_VERSION, "The version");
+  Run chosen;
+  for (const Command& command : commands) {
+    CLI::App* added = app.add_subcommand(command.name);
+    set_up(*added);
+    added->parse_complete_callback([&chosen, run = command.add(*added)] { chosen = run; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print_help(app);
+  } catch (const CLI::CallForVersion& version) {
+    fmt::print("{}\n", version.what());
+    return done;
+  } catch (const CLI::ParseError& error) {
+    explain(app, error);
+  }
+  for (const CLI::App* command : app.get_subcommands()) check_leftovers(*command);
+  check_leftovers(app);
+  if (chosen) return chosen();
+  fmt::print(stderr, "{}", app.help());
+  return bad_input;
+}
+
+void complain(const std::string& message) {
+  fmt::print(
+      stderr, "{}: {}\n",
+      report::emphasize("symprof", report::Emphasis::strong, layout_of(Stream::error).colour),
+      message);
+}
+
+int run_and_explain(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const Error& error) {
+    complain(error.what());
+    return error.kind() == ErrorKind::not_available ? not_available : bad_input;
+  } catch (const std::bad_alloc&) {
+    complain("this machine has not enough memory for that.");
+    return not_available;
+  } catch (const std::exception& error) {
+    complain(
+        fmt::format("{}\n  This is a mistake in symprof: please report it with the model's "
+                    "graph (`symprof profile` never needs its weights).",
+                    error.what()));
+    return bad_input;
+  }
+}
+
+}  // namespace
+}  // namespace symprof::cli
+
+int main(int argc, char** argv) {
+  const int code = symprof::cli::run_and_explain(argc, argv);
+  std::fflush(nullptr);
+  // Neither waits for a library that is still being loaded nor takes LibTorch down piece by piece:
+  // everything that was written is written.
+  std::_Exit(code);
+}

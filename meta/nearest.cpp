@@ -1,6 +1,7 @@
 #include "meta/nearest.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace symprof {
 namespace {

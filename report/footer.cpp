@@ -99,7 +99,8 @@ void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOpt
                    format_bytes(totals.input_bytes)));
   if (options.mode != Mode::inference) line("gradients", format_bytes(totals.grad_bytes));
   if (options.optimizer != Optimizer::none)
-    line("optimizer", format_bytes(totals.optimizer_bytes) + " of states");
+    line("optimizer", fmt::format("{} of states, {}", format_bytes(totals.optimizer_bytes),
+                                  format_count(totals.optimizer_flops, "FLOPs")));
   if (options.mode != Mode::inference) line("saved", saved_text(totals));
   line("peak", peak_text(profile));
   line("forward", flops_text(totals.fwd_flops, totals.fwd_flops_all, unit));

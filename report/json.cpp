@@ -57,6 +57,7 @@ void write_flops(JsonWriter& json, const Totals& totals) {
   json.line(4);
   json.member("fwd_flops_all", totals.fwd_flops_all);
   json.member("bwd_flops_all", totals.bwd_flops_all);
+  json.member("optimizer_flops", totals.optimizer_flops);
 }
 
 void write_totals(JsonWriter& json, const Profile& profile) {
@@ -153,6 +154,7 @@ void write_figures(JsonWriter& json, const NodeProfile& node, const Recording& r
   json.member("bwd_flops", backward(figures.bwd_product_flops));
   json.member("fwd_flops_all", forward(figures.fwd_product_flops + figures.fwd_other_flops));
   json.member("bwd_flops_all", backward(figures.bwd_product_flops + figures.bwd_other_flops));
+  json.member("optimizer_flops", missing.optimizer ? Maybe() : Maybe(figures.optimizer_flops));
   json.null_member("fwd_time_us");
   json.null_member("bwd_time_us");
   json.null_member("comm_bytes");

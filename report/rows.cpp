@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "report/names.h"
+#include "profile/confidence.h"
+#include "profile/fold.h"
 
 namespace symprof::report {
 namespace {
@@ -20,28 +21,50 @@ std::string full_name(const NodeRecord& node) {
   return node.module + "/" + node.name;
 }
 
-/// The least certain comes last.
-int rank(Confidence confidence) {
-  switch (confidence) {
-    case Confidence::free:
-      return 0;
-    case Confidence::exact:
-      return 1;
-    case Confidence::modelled:
-      return 2;
-    case Confidence::unmodelled:
-      return 3;
-  }
-  return 3;
+/// The last component of a module's class: "Linear" of "torch.nn.modules.linear.Linear".
+std::string class_name(const std::string& type) { return type.substr(type.rfind('.') + 1); }
+
+/// The class of the module at `path`, which one of the scopes around `node` is.
+std::string module_class(const Recording& recording, const NodeRecord& node,
+                         const std::string& path) {
+  for (const std::int32_t scope : node.scopes)
+    if (recording.modules[scope].path == path) return class_name(recording.modules[scope].type);
+  return "module";
 }
 
-Row row_of(const NodeProfile& node, const Recording& recording) {
-  const NodeRecord& record = recording.nodes[node.node];
-  Row row{record.op, full_name(record), record.module};
-  row.figures = node.figures;
-  row.accumulate_bytes = node.accumulate_bytes;
-  row.calls = static_cast<std::int64_t>(node.calls.size());
-  row.unmodelled = unmodelled_calls(node, recording);
+/// Without a depth, rows by module are those of torch.fx, and are called as it calls them.
+void describe(Row& row, const profile::FoldedRow& folded, const Recording& recording,
+              const RowOptions& options) {
+  const NodeRecord& first = recording.nodes[folded.nodes.front()];
+  const bool is_node = folded.kind != "call_module" && options.by != By::op;
+  row.module = folded.module;
+  row.op = folded.name;
+  if (options.by == By::module && !options.depth) {
+    row.op_type = folded.kind;
+  } else if (is_node) {
+    row.op_type = first.op;
+    row.op = full_name(first);
+  } else if (options.by == By::op) {
+    row.op_type = first.op;
+    row.op = folded.nodes.size() == 1 ? first.name : fmt::format("{} nodes", folded.nodes.size());
+  } else {
+    row.op_type = module_class(recording, first, folded.module);
+  }
+}
+
+Row row_of(const profile::FoldedRow& folded, const Profile& profile, const RowOptions& options) {
+  Row row;
+  describe(row, folded, profile.recording, options);
+  row.figures = folded.figures;
+  row.accumulate_bytes = folded.accumulate_bytes;
+  for (const NodeId id : folded.nodes) {
+    const NodeProfile& node = profile.nodes[id];
+    row.calls += static_cast<std::int64_t>(node.calls.size());
+    const UnmodelledCalls missing = unmodelled_calls(node, profile.recording);
+    row.unmodelled.forward += missing.forward;
+    row.unmodelled.backward += missing.backward;
+    row.unmodelled.optimizer += missing.optimizer;
+  }
   return row;
 }
 
@@ -57,10 +80,12 @@ void add(Row& sum, const Row& row) {
   to.fwd_other_flops += from.fwd_other_flops;
   to.bwd_product_flops += from.bwd_product_flops;
   to.bwd_other_flops += from.bwd_other_flops;
-  if (rank(from.confidence) > rank(to.confidence)) to.confidence = from.confidence;
+  to.optimizer_flops += from.optimizer_flops;
+  to.confidence = profile::least_certain(to.confidence, from.confidence);
   sum.calls += row.calls;
   sum.unmodelled.forward += row.unmodelled.forward;
   sum.unmodelled.backward += row.unmodelled.backward;
+  sum.unmodelled.optimizer += row.unmodelled.optimizer;
 }
 
 bool comes_before(const Row& left, const Row& right, const RowOptions& options) {
@@ -73,7 +98,8 @@ bool comes_before(const Row& left, const Row& right, const RowOptions& options) 
     case Column::module:
       return left.module < right.module;
     case Column::confidence:
-      return rank(left.figures.confidence) > rank(right.figures.confidence);
+      return profile::certainty(left.figures.confidence) <
+             profile::certainty(right.figures.confidence);
     default:
       return figure(left, column, options.unit) > figure(right, column, options.unit);
   }
@@ -88,14 +114,27 @@ void cut(std::vector<Row>& rows, std::size_t top) {
   rows.push_back(std::move(others));
 }
 
+profile::FoldBy fold_by(By by) {
+  switch (by) {
+    case By::module:
+      return profile::FoldBy::module;
+    case By::op:
+      return profile::FoldBy::op;
+    default:
+      return profile::FoldBy::node;
+  }
+}
+
 }  // namespace
 
 UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording) {
   UnmodelledCalls missing;
   for (const CallProfile& call : node.calls) {
     if (call.cost.confidence != Confidence::unmodelled) continue;
-    const bool backward = recording.calls[call.call].phase == Phase::backward;
-    ++(backward ? missing.backward : missing.forward);
+    const Phase phase = recording.calls[call.call].phase;
+    ++(phase == Phase::backward    ? missing.backward
+       : phase == Phase::optimizer ? missing.optimizer
+                                   : missing.forward);
   }
   return missing;
 }
@@ -136,7 +175,9 @@ std::int64_t unmodelled(const Row& row, Column column) {
 
 std::vector<Row> rows(const Profile& profile, const RowOptions& options) {
   std::vector<Row> result;
-  for (const NodeProfile& node : profile.nodes) result.push_back(row_of(node, profile.recording));
+  const profile::FoldOptions fold{fold_by(options.by), options.depth};
+  for (const profile::FoldedRow& folded : profile::fold(profile, fold))
+    result.push_back(row_of(folded, profile, options));
   if (options.sort)
     std::stable_sort(result.begin(), result.end(), [&](const Row& left, const Row& right) {
       return comes_before(left, right, options);

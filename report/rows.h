@@ -15,7 +15,7 @@ enum class By : std::uint8_t { node, module, op };
 
 struct RowOptions {
   By by = By::node;
-  std::optional<int> depth;    ///< Module levels that stay apart (--by module).
+  std::optional<int> depth;    ///< Module levels that stay apart; see profile/fold.h.
   std::optional<Column> sort;  ///< Largest first, or by name; empty: as they ran.
   std::optional<int> top;      ///< The rest becomes one row.
   Unit unit = Unit::flops;
@@ -23,8 +23,9 @@ struct RowOptions {
 
 /// Calls without a rule among a row's calls: its FLOPs are not known where there are any.
 struct UnmodelledCalls {
-  std::int64_t forward = 0;  ///< Forward, loss and optimizer.
+  std::int64_t forward = 0;  ///< And loss.
   std::int64_t backward = 0;
+  std::int64_t optimizer = 0;
 };
 
 UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording);

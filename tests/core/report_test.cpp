@@ -93,6 +93,9 @@ TEST_SUITE("report") {
     check_golden("table_nodes.txt", table({}, {}));
     check_golden("table_macs.txt", table({.unit = Unit::macs}, {}));
     check_golden("table_top.txt", table({.sort = Column::incremental, .top = 2}, {}));
+    check_golden("table_modules.txt", table({.by = By::module, .depth = 2}, {}));
+    check_golden("table_leaf_modules.txt", table({.by = By::module}, {}));
+    check_golden("table_ops.txt", table({.by = By::op, .sort = Column::fwd_flops}, {}));
     check_golden("table_100.txt", table({}, {.width = 100}));
     check_golden("table_colour.txt", table({}, {.colour = Colour::on, .width = 160}));
     check_golden("table_columns.txt",
@@ -149,11 +152,13 @@ TEST_SUITE("report") {
     CHECK(parsed[2].is_null());
   }
 
-  TEST_CASE("every row's figures add up to the totals, however rows are cut") {
+  TEST_CASE("every row's figures add up to the totals, however rows are folded") {
     const Profile profile = small_profile();
-    for (const std::optional<int> top : {std::optional<int>(), std::optional<int>(1)}) {
+    for (const RowOptions& options :
+         {RowOptions{}, RowOptions{.sort = Column::fwd_flops, .top = 1}, RowOptions{.by = By::op},
+          RowOptions{.by = By::module}, RowOptions{.by = By::module, .depth = 1, .top = 2}}) {
       std::int64_t forward = 0, saved = 0;
-      for (const Row& row : rows(profile, {.sort = Column::fwd_flops, .top = top})) {
+      for (const Row& row : rows(profile, options)) {
         forward += *figure(row, Column::fwd_flops, Unit::flops);
         saved += *figure(row, Column::incremental, Unit::flops);
       }

@@ -22,8 +22,11 @@ class Builder {
   }
 
   TensorRecord tensor(DType dtype, std::vector<std::int64_t> sizes) {
-    profile.recording.specs.push_back({dtype, sizes, contiguous_strides(sizes)});
-    return {static_cast<std::int32_t>(profile.recording.specs.size()) - 1, 0};
+    Recording& recording = profile.recording;
+    recording.specs.push_back({dtype, sizes, contiguous_strides(sizes)});
+    recording.storages.push_back({recording.specs.back().bytes()});
+    return {static_cast<std::int32_t>(recording.specs.size()) - 1,
+            static_cast<StorageId>(recording.storages.size()) - 1};
   }
 
   void call(NodeProfile& node, const std::string& op, Phase phase, Cost cost) {
@@ -76,8 +79,12 @@ void add_input(Builder& build) {
 
 void add_convolution(Builder& build) {
   NodeProfile& conv = build.node("conv2d", "aten::conv2d", "stem");
-  conv.figures = {
-      0, 0, 4816896, 2362368, 0, 2 * 924844032, 0, 2 * 924844032, 1204224, Confidence::exact};
+  conv.figures = {.temp_bytes = 4816896,
+                  .param_bytes = 2362368,
+                  .fwd_product_flops = 2 * 924844032,
+                  .bwd_product_flops = 2 * 924844032,
+                  .bwd_other_flops = 1204224,
+                  .confidence = Confidence::exact};
   conv.accumulate_bytes = 4816896;
   NodeRecord& record = build.profile.recording.nodes.back();
   record.module_type = "torch.nn.modules.conv.Conv2d";
@@ -94,8 +101,15 @@ void add_linear(Builder& build, int layer) {
   const std::string module = "encoder.layers." + std::to_string(layer) + ".mlp";
   NodeProfile& linear =
       build.node(layer ? "linear_" + std::to_string(layer) : "linear", "aten::linear", module);
-  linear.figures = {19365888,   4841472, 512,         9449472, 4841472,
-                    7437000000, 4841472, 14874000000, 0,       Confidence::modelled};
+  linear.figures = {.incremental_bytes = 19365888,
+                    .output_bytes = 4841472,
+                    .temp_bytes = 512,
+                    .param_bytes = 9449472,
+                    .backward_bytes = 4841472,
+                    .fwd_product_flops = 7437000000,
+                    .fwd_other_flops = 4841472,
+                    .bwd_product_flops = 14874000000,
+                    .confidence = Confidence::modelled};
   linear.accumulate_bytes = 4816896 + (layer + 1) * 19365888;
   NodeRecord& record = build.profile.recording.nodes.back();
   record.module_type = "torch.nn.modules.linear.Linear";

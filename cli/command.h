@@ -1,0 +1,24 @@
+// What a command is: a function that adds its options to the program and answers with what runs.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+namespace symprof::cli {
+
+/// Exit codes of the program.
+enum ExitCode : int {
+  done = 0,
+  answer_is_no = 1,
+  bad_input = 2,
+  not_available = 3,
+};
+
+/// Runs a command whose options were parsed; the exit code. Throws Error.
+using Run = std::function<int()>;
+
+Run add_profile(CLI::App& app);
+Run add_devices(CLI::App& app);
+Run add_ops(CLI::App& app);
+
+}  // namespace symprof::cli

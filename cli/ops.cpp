@@ -1,0 +1,45 @@
+// symprof ops: the operators that have a cost rule, and how far their figures can be trusted.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/usage.h"
+#include "profile/families.h"
+#include "report/ops.h"
+
+namespace symprof::cli {
+namespace {
+
+enum class Format { table, json };
+constexpr report::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
+
+struct Options {
+  OutputOptions output;
+  std::string format = "table";
+};
+
+int run(const Options& options) {
+  const Format format = choose("--format", options.format, formats);
+  check_output(options.output);
+  const std::vector<profile::OperatorInfo> ops = profile::known_operators();
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    report::write_ops_json(out, ops);
+  else
+    report::write_ops(out, ops, layout_of(options.output));
+  write_output(options.output, {out.data(), out.size()});
+  return done;
+}
+
+}  // namespace
+
+Run add_ops(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.description("The operators whose cost is known: exact, modelled or free.");
+  app.footer("Example:\n  symprof ops --format json -o ops.json");
+  app.add_option("--format", options->format, "table or json")->type_name("FORMAT");
+  add_output_options(app, options->output);
+  return [options] { return run(*options); };
+}
+
+}  // namespace symprof::cli

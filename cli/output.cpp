@@ -1,0 +1,110 @@
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "cli/terminal.h"
+#include "meta/error.h"
+
+namespace symprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_write(const std::string& file) {
+  throw Error(file, std::string("cannot be written: ") + std::strerror(errno) + ".",
+              "Give another file with -o.");
+}
+
+/// Throws; the temporary file is removed first, so that nothing half-written stays.
+[[noreturn]] void give_up(int descriptor, const std::string& temporary, const std::string& file) {
+  const int reason = errno;
+  close(descriptor);
+  unlink(temporary.c_str());
+  errno = reason;
+  cannot_write(file);
+}
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// What a device or a pipe is given cannot be renamed into place.
+void write_directly(const std::string& file, std::string_view text) {
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) cannot_write(file);
+  const bool complete = write_all(descriptor, text);
+  if (close(descriptor) != 0 || !complete) cannot_write(file);
+}
+
+/// mkstemp makes files that only their owner may read; a result has the usual permissions.
+mode_t usual_permissions() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+void write_and_rename(const std::string& file, std::string_view text) {
+  std::string temporary = file + ".XXXXXX";
+  const int descriptor = mkstemp(temporary.data());
+  if (descriptor < 0) cannot_write(file);
+  if (!write_all(descriptor, text) || fchmod(descriptor, usual_permissions()) != 0)
+    give_up(descriptor, temporary, file);
+  if (close(descriptor) != 0 || rename(temporary.c_str(), file.c_str()) != 0)
+    give_up(-1, temporary, file);
+}
+
+}  // namespace
+
+void add_output_options(CLI::App& app, OutputOptions& options) {
+  app.add_option("-o,--output", options.file, "Write to FILE instead of standard output")
+      ->type_name("FILE");
+  app.add_flag("-q,--quiet", options.quiet, "No progress and no warnings on standard error");
+}
+
+void check_output(const OutputOptions& options) {
+  if (options.file.empty()) return;
+  const fs::path path(options.file);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw Error("-o", "there is no folder " + folder.string() + ".", "Make it, or name another.");
+  if (fs::is_directory(path, error))
+    throw Error("-o", options.file + " is a folder.", "Name a file in it.");
+}
+
+report::Layout layout_of(const OutputOptions& options) {
+  return options.file.empty() ? layout_of(Stream::output) : report::Layout{};
+}
+
+void write_output(const OutputOptions& options, std::string_view text) {
+  if (options.file.empty()) {
+    if (!write_all(STDOUT_FILENO, text)) cannot_write("standard output");
+    return;
+  }
+  std::error_code error;
+  // A link keeps pointing: what it points to is replaced.
+  const fs::path target = fs::weakly_canonical(options.file, error);
+  const std::string file = error ? options.file : target.string();
+  if (fs::exists(file, error) && !fs::is_regular_file(file, error))
+    return write_directly(file, text);
+  write_and_rename(file, text);
+}
+
+void warn(const OutputOptions& options, std::string_view text) {
+  if (!options.quiet) std::cerr << "symprof: warning: " << text << '\n';
+}
+
+}  // namespace symprof::cli

@@ -1,0 +1,36 @@
+// A progress bar on standard error.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "cli/output.h"
+#include "shape/step.h"
+
+namespace symprof::cli {
+
+/// Shows itself only on a terminal, after a second of work, a few times a second; takes its line
+/// away when it is destroyed.
+class ProgressBar {
+ public:
+  explicit ProgressBar(const OutputOptions& options);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// What a step is given; empty where nothing would be shown. Valid as long as the bar is.
+  Progress callback();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void show(std::string_view stage, std::int64_t done, std::int64_t total);
+
+  const bool wanted_;
+  const Clock::time_point start_ = Clock::now();
+  std::mutex mutex_;  ///< Backward reports from the autograd engine's thread.
+  Clock::time_point shown_at_ = start_;
+  bool shown_ = false;
+};
+
+}  // namespace symprof::cli

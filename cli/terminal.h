@@ -1,0 +1,16 @@
+// What standard output and standard error are connected to.
+#pragma once
+
+#include "report/layout.h"
+
+namespace symprof::cli {
+
+enum class Stream : int { output = 1, error = 2 };
+
+bool is_terminal(Stream stream);
+
+/// Colour and width of `stream`: those of a terminal (NO_COLOR and TERM=dumb switch colour off),
+/// none for a file or a pipe.
+report::Layout layout_of(Stream stream);
+
+}  // namespace symprof::cli

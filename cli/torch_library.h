@@ -1,0 +1,23 @@
+// The part of the program that needs LibTorch, loaded while something else is done: LibTorch takes
+// a quarter of a second to start, most of it registering its operators.
+#pragma once
+
+#include <future>
+
+#include "shape/library.h"
+
+namespace symprof::cli {
+
+/// Begins to load when it is made. Destroying it does not wait.
+class TorchLibrary {
+ public:
+  TorchLibrary();
+
+  /// Waits until the library is there. Throws Error (not_available) when it cannot be loaded.
+  const shape::Library& get() { return *loaded_.get(); }
+
+ private:
+  std::shared_future<const shape::Library*> loaded_;
+};
+
+}  // namespace symprof::cli

@@ -1,0 +1,108 @@
+#include "cli/usage.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "meta/error.h"
+#include "meta/nearest.h"
+
+namespace symprof::cli {
+namespace {
+
+std::string command_line(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
+}
+
+std::string see_help(const CLI::App& app) {
+  return fmt::format("See {} --help.", command_line(app));
+}
+
+std::string advice(const std::string& suggestion, const CLI::App& app) {
+  return suggestion.empty() ? see_help(app) : suggestion + " " + see_help(app);
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+[[noreturn]] void reject_leftover(const CLI::App& app, const std::string& word) {
+  if (word.starts_with('-')) {
+    const std::string name = word.substr(0, word.find('='));
+    throw Error(command_line(app), fmt::format("unknown option {}.", name),
+                advice(did_you_mean(name, option_names(app)), app));
+  }
+  const std::vector<std::string> commands = command_names(app);
+  if (!commands.empty())
+    throw Error(command_line(app), fmt::format("unknown command '{}'.", word),
+                advice(did_you_mean(word, commands), app));
+  throw Error(command_line(app), fmt::format("'{}' is one argument too many.", word),
+              see_help(app));
+}
+
+}  // namespace
+
+void reject(std::string_view option, const std::string& given,
+            const std::vector<std::string>& accepted) {
+  const std::string suggestion = did_you_mean(given, accepted);
+  throw Error(std::string(option), fmt::format("'{}' is not known.", given),
+              fmt::format("{}{}It may be: {}.", suggestion, suggestion.empty() ? "" : " ",
+                          fmt::join(accepted, ", ")));
+}
+
+int parse_count(std::string_view option, const std::string& given, int least) {
+  int value = 0;
+  const char* end = given.data() + given.size();
+  const auto [at, error] = std::from_chars(given.data(), end, value);
+  if (error == std::errc() && at == end && value >= least) return value;
+  throw Error(std::string(option), fmt::format("'{}' is not a whole number.", given),
+              fmt::format("Give a number of at least {}.", least));
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    std::string word = text.substr(at, comma - at);
+    word.erase(0, word.find_first_not_of(' '));
+    word.erase(word.find_last_not_of(' ') + 1);
+    words.push_back(std::move(word));
+    at = comma + 1;
+  }
+  return words;
+}
+
+void check_leftovers(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty()) return;
+  // The word after an unknown option may be its value: the option is what is wrong.
+  for (const std::string& word : words)
+    if (word.starts_with('-') && word != "--") reject_leftover(app, word);
+  reject_leftover(app, words.front());
+}
+
+void explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* where = &app;
+  for (const CLI::App* command : app.get_subcommands()) where = command;
+  check_leftovers(*where);
+  check_leftovers(app);
+  if (dynamic_cast<const CLI::RequiredError*>(&error))
+    throw Error(command_line(*where), "MODEL is missing.",
+                fmt::format("Name a model file (.pt2 or .onnx). {}", see_help(*where)));
+  throw Error(command_line(*where), std::string(error.what()) + ".", see_help(*where));
+}
+
+}  // namespace symprof::cli
