@@ -43,6 +43,7 @@ struct RowFigures {
   std::int64_t backward_bytes = 0;     ///< Gradients with respect to the row's inputs.
   std::int64_t fwd_product_flops = 0, fwd_other_flops = 0;
   std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;
+  std::int64_t optimizer_flops = 0;  ///< Of the optimizer's row: products and everything else.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
 };
 
@@ -61,6 +62,7 @@ struct Coverage {
 struct Totals {
   std::int64_t fwd_flops = 0, bwd_flops = 0;          ///< Products only, as FlopCounterMode.
   std::int64_t fwd_flops_all = 0, bwd_flops_all = 0;  ///< With everything else.
+  std::int64_t optimizer_flops = 0;                   ///< All; in neither pass.
   std::int64_t param_bytes = 0, param_count = 0, buffer_bytes = 0, input_bytes = 0;
   std::int64_t grad_bytes = 0, optimizer_bytes = 0;
   std::int64_t saved_bytes = 0, saved_bytes_with_inputs = 0;

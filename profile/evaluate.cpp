@@ -1,0 +1,141 @@
+// From what happened to what it costs: every call gets the cost of its rule and belongs to exactly
+// one node; calls without a rule are named in the coverage and are in no sum.
+#include <algorithm>
+
+#include "profile/checked.h"
+#include "profile/confidence.h"
+#include "profile/families.h"
+#include "profile/memory.h"
+
+namespace symprof::profile {
+namespace {
+
+/// One for each of recording.ops; null without a rule.
+std::vector<const Rule*> resolve(const Recording& recording) {
+  std::vector<const Rule*> rules;
+  rules.reserve(recording.ops.size());
+  for (const std::string& op : recording.ops) rules.push_back(find_rule(op));
+  return rules;
+}
+
+Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* rule) {
+  if (!rule) return {};
+  try {
+    Estimate estimate = rule->estimate(Call(recording, record));
+    if (!estimate) return {};
+    estimate->confidence = rule->confidence;
+    return *estimate;
+  } catch (const Error& error) {
+    throw Error("node " + recording.nodes[record.node].name + " (" + recording.ops[record.op] + ")",
+                error.problem(), error.advice());
+  }
+}
+
+void add_cost(RowFigures& figures, Phase phase, const Cost& cost) {
+  figures.confidence = least_certain(figures.confidence, cost.confidence);
+  if (phase == Phase::optimizer) {
+    add_to(figures.optimizer_flops, cost.product_flops);
+    return add_to(figures.optimizer_flops, cost.other_flops);
+  }
+  const bool backward = phase == Phase::backward;
+  add_to(backward ? figures.bwd_product_flops : figures.fwd_product_flops, cost.product_flops);
+  add_to(backward ? figures.bwd_other_flops : figures.fwd_other_flops, cost.other_flops);
+}
+
+/// Every node with room for its calls.
+std::vector<NodeProfile> empty_nodes(const Recording& recording) {
+  std::vector<NodeProfile> nodes(recording.nodes.size());
+  std::vector<std::size_t> calls(nodes.size());
+  for (const CallRecord& call : recording.calls) {
+    if (call.node < 0 || static_cast<std::size_t>(call.node) >= nodes.size())
+      throw Error("profile", "call of " + recording.ops[call.op] + " belongs to no node",
+                  "this is a defect of symprof, please report it");
+    ++calls[call.node];
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].node = static_cast<NodeId>(i);
+    nodes[i].calls.reserve(calls[i]);
+  }
+  return nodes;
+}
+
+void count_coverage(Coverage& coverage, Confidence confidence) {
+  ++coverage.calls;
+  switch (confidence) {
+    case Confidence::exact:
+      ++coverage.exact;
+      break;
+    case Confidence::modelled:
+      ++coverage.modelled;
+      break;
+    case Confidence::free:
+      ++coverage.free;
+      break;
+    case Confidence::unmodelled:
+      ++coverage.unmodelled;
+      break;
+  }
+}
+
+/// Overloads of an operator share a name: each is named once. `unmodelled` is by operator.
+void name_unmodelled(Profile& profile, const std::vector<bool>& unmodelled) {
+  std::vector<std::string>& names = profile.coverage.unmodelled_ops;
+  for (std::size_t op = 0; op < unmodelled.size(); ++op)
+    if (unmodelled[op]) names.push_back(profile.recording.ops[op]);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+void count_calls(Profile& profile) {
+  const Recording& recording = profile.recording;
+  const std::vector<const Rule*> rules = resolve(recording);
+  std::vector<bool> unmodelled(recording.ops.size());
+  for (std::size_t i = 0; i < recording.calls.size(); ++i) {
+    const CallRecord& call = recording.calls[i];
+    const Cost cost = cost_of(recording, call, rules[call.op]);
+    NodeProfile& node = profile.nodes[call.node];
+    node.calls.push_back({static_cast<CallId>(i), cost});
+    add_cost(node.figures, call.phase, cost);
+    count_coverage(profile.coverage, cost.confidence);
+    if (cost.confidence == Confidence::unmodelled) unmodelled[call.op] = true;
+  }
+  name_unmodelled(profile, unmodelled);
+}
+
+/// Sums the rows; a call that no row has would be missing here.
+void sum_rows(Profile& profile) {
+  Totals& totals = profile.totals;
+  std::size_t calls = 0;
+  for (const NodeProfile& node : profile.nodes) {
+    const RowFigures& row = node.figures;
+    calls += node.calls.size();
+    add_to(totals.fwd_flops, row.fwd_product_flops);
+    add_to(totals.bwd_flops, row.bwd_product_flops);
+    add_to(totals.fwd_flops_all, row.fwd_other_flops);
+    add_to(totals.bwd_flops_all, row.bwd_other_flops);
+    add_to(totals.optimizer_flops, row.optimizer_flops);
+  }
+  add_to(totals.fwd_flops_all, totals.fwd_flops);
+  add_to(totals.bwd_flops_all, totals.bwd_flops);
+  if (calls != profile.recording.calls.size())
+    throw Error("profile",
+                "the rows have " + std::to_string(calls) + " of " +
+                    std::to_string(profile.recording.calls.size()) + " calls",
+                "this is a defect of symprof, please report it");
+}
+
+}  // namespace
+
+Profile evaluate(Recording recording, const DeviceSpec&) {
+  Profile profile;
+  profile.recording = std::move(recording);
+  profile.warnings = profile.recording.warnings;
+  profile.nodes = empty_nodes(profile.recording);
+  count_calls(profile);
+  count_memory(profile);
+  replay_allocations(profile);
+  sum_rows(profile);
+  return profile;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,108 @@
+// Views and metadata: they launch nothing and touch no element.
+#include "profile/families.h"
+#include "profile/flops/streaming.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr Rule free_of_charge(std::string_view op) {
+  return {op, touches_nothing, Confidence::free};
+}
+
+constexpr Rule rows[] = {
+    free_of_charge("aten::view"),
+    free_of_charge("aten::view_as"),
+    free_of_charge("aten::_unsafe_view"),
+    free_of_charge("aten::reshape"),
+    free_of_charge("aten::_reshape_alias"),
+    free_of_charge("aten::flatten"),
+    free_of_charge("aten::unflatten"),
+    free_of_charge("aten::t"),
+    free_of_charge("aten::transpose"),
+    free_of_charge("aten::swapaxes"),
+    free_of_charge("aten::swapdims"),
+    free_of_charge("aten::adjoint"),
+    free_of_charge("aten::mT"),
+    free_of_charge("aten::numpy_T"),
+    free_of_charge("aten::matrix_H"),
+    free_of_charge("aten::permute"),
+    free_of_charge("aten::movedim"),
+    free_of_charge("aten::moveaxis"),
+    free_of_charge("aten::expand"),
+    free_of_charge("aten::expand_as"),
+    free_of_charge("aten::broadcast_to"),
+    free_of_charge("aten::slice"),
+    free_of_charge("aten::slice_inverse"),
+    free_of_charge("aten::narrow"),
+    free_of_charge("aten::select"),
+    free_of_charge("aten::split"),
+    free_of_charge("aten::split_with_sizes"),
+    free_of_charge("aten::unsafe_split"),
+    free_of_charge("aten::unsafe_split_with_sizes"),
+    free_of_charge("aten::tensor_split"),
+    free_of_charge("aten::chunk"),
+    free_of_charge("aten::unsafe_chunk"),
+    free_of_charge("aten::unbind"),
+    free_of_charge("aten::unsqueeze"),
+    free_of_charge("aten::squeeze"),
+    free_of_charge("aten::as_strided"),
+    free_of_charge("aten::diagonal"),
+    free_of_charge("aten::unfold"),
+    free_of_charge("aten::detach"),
+    free_of_charge("aten::alias"),
+    free_of_charge("aten::lift"),
+    free_of_charge("aten::lift_fresh"),
+    free_of_charge("aten::view_as_real"),
+    free_of_charge("aten::view_as_complex"),
+    free_of_charge("aten::real"),
+    free_of_charge("aten::imag"),
+    free_of_charge("aten::conj"),
+    free_of_charge("aten::_conj"),
+    free_of_charge("aten::resolve_conj"),
+    free_of_charge("aten::resolve_neg"),
+    free_of_charge("aten::_neg_view"),
+    free_of_charge("aten::set_data"),
+    free_of_charge("aten::set"),
+    free_of_charge("aten::resize"),
+    free_of_charge("aten::resize_as"),
+    free_of_charge("aten::_resize_output"),
+    free_of_charge("aten::_fw_primal"),
+    free_of_charge("aten::_make_dual"),
+    free_of_charge("aten::size"),
+    free_of_charge("aten::sym_size"),
+    free_of_charge("aten::stride"),
+    free_of_charge("aten::sym_stride"),
+    free_of_charge("aten::numel"),
+    free_of_charge("aten::sym_numel"),
+    free_of_charge("aten::dim"),
+    free_of_charge("aten::storage_offset"),
+    free_of_charge("aten::sym_storage_offset"),
+    free_of_charge("aten::is_contiguous"),
+    free_of_charge("aten::is_same_size"),
+    free_of_charge("aten::is_set_to"),
+    free_of_charge("aten::is_pinned"),
+    free_of_charge("aten::record_stream"),
+    free_of_charge("aten::_has_same_storage_numel"),
+    free_of_charge("aten::_assert_async"),
+    free_of_charge("aten::_assert_scalar"),
+    free_of_charge("aten::_assert_tensor_metadata"),
+    free_of_charge("aten::sym_constrain_range"),
+    free_of_charge("aten::sym_constrain_range_for_size"),
+    free_of_charge("aten::_version"),
+    free_of_charge("aten::requires_grad"),
+    free_of_charge("aten::_cudnn_init_dropout_state"),
+    // Allocate without writing.
+    free_of_charge("aten::empty"),
+    free_of_charge("aten::empty_like"),
+    free_of_charge("aten::empty_strided"),
+    free_of_charge("aten::empty_permuted"),
+    free_of_charge("aten::new_empty"),
+    free_of_charge("aten::new_empty_strided"),
+    free_of_charge("aten::_efficientzerotensor"),
+};
+
+}  // namespace
+
+Rules view_rules() { return rows; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,125 @@
+#include "profile/fold.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "profile/checked.h"
+#include "profile/folded_figures.h"
+
+namespace symprof::profile {
+namespace {
+
+std::string_view kind_of(const NodeRecord& node) {
+  switch (node.kind) {
+    case NodeKind::input:
+      return "placeholder";
+    case NodeKind::operation:
+      return "call_function";
+    case NodeKind::output:
+      return "output";
+    case NodeKind::loss:
+      return "loss";
+    case NodeKind::optimizer:
+      return "optimizer";
+  }
+  return "";
+}
+
+/// The first `depth` components of a module path.
+std::string_view prefix(std::string_view path, int depth) {
+  std::size_t end = 0;
+  for (int i = 0; i < depth && end != std::string_view::npos; ++i)
+    end = path.find('.', i == 0 ? 0 : end + 1);
+  return depth == 0 ? std::string_view() : path.substr(0, end);
+}
+
+/// What torch.fx does not look into. Containers have no forward of their own (ModuleList) or hand
+/// on to their parts (Sequential).
+bool is_leaf(std::string_view type) {
+  if (!type.starts_with("torch.nn.") && !type.starts_with("torch.ao.nn.")) return false;
+  return !type.ends_with(".Sequential") && !type.ends_with(".ModuleList") &&
+         !type.ends_with(".ModuleDict");
+}
+
+/// Index of the outermost leaf module around `node`; none at none.
+std::int32_t leaf_module(const Recording& recording, const NodeRecord& node) {
+  for (std::int32_t scope : node.scopes)
+    if (is_leaf(recording.modules[scope].type)) return scope;
+  return none;
+}
+
+/// A module's path as torch.fx names its node.
+std::string identifier(std::string path) {
+  std::replace(path.begin(), path.end(), '.', '_');
+  return path;
+}
+
+/// Makes rows and puts nodes into them.
+class Folder {
+ public:
+  explicit Folder(const Profile& profile) : recording_(profile.recording) {}
+
+  /// A row of its own.
+  void alone(NodeId node) {
+    const NodeRecord& record = recording_.nodes[node];
+    rows_.push_back({std::string(kind_of(record)), record.name, record.module, {}, 0, {node}});
+    leaf_ = none;
+  }
+
+  /// Into the row of `key`, which `kind`, `name` and `module` make when it is the first.
+  void keyed(NodeId node, std::string_view key, FoldedRow&& when_first) {
+    const auto [place, is_new] = by_key_.emplace(key, rows_.size());
+    if (is_new) rows_.push_back(std::move(when_first));
+    rows_[place->second].nodes.push_back(node);
+  }
+
+  /// Into the last row when that is the same leaf module.
+  void in_leaf(NodeId node, std::int32_t leaf) {
+    const ModuleRecord& module = recording_.modules[leaf];
+    if (leaf_ != leaf) rows_.push_back({"call_module", identifier(module.path), module.path});
+    leaf_ = leaf;
+    rows_.back().nodes.push_back(node);
+  }
+
+  std::vector<FoldedRow> take() { return std::move(rows_); }
+
+ private:
+  const Recording& recording_;
+  std::vector<FoldedRow> rows_;
+  std::unordered_map<std::string_view, std::size_t> by_key_;
+  std::int32_t leaf_ = none;  ///< Of the last row.
+};
+
+void place(Folder& folder, const Recording& recording, NodeId id, const FoldOptions& options) {
+  const NodeRecord& node = recording.nodes[id];
+  if (options.by == FoldBy::node || node.kind != NodeKind::operation) return folder.alone(id);
+  if (options.by == FoldBy::op) return folder.keyed(id, node.op, {"call_function", node.op});
+  if (!options.depth) {
+    const std::int32_t leaf = leaf_module(recording, node);
+    return leaf == none ? folder.alone(id) : folder.in_leaf(id, leaf);
+  }
+  if (node.module.empty()) return folder.alone(id);
+  const std::string_view path = prefix(node.module, *options.depth);
+  const std::string text(path);
+  folder.keyed(id, path, {"call_module", text, text});
+}
+
+}  // namespace
+
+std::vector<FoldedRow> fold(const Profile& profile, const FoldOptions& options) {
+  const Recording& recording = profile.recording;
+  Folder folder(profile);
+  for (std::size_t i = 0; i < recording.nodes.size(); ++i)
+    place(folder, recording, static_cast<NodeId>(i), options);
+  std::vector<FoldedRow> rows = folder.take();
+  fill_figures(profile, rows);
+  std::int64_t accumulated = 0;
+  for (FoldedRow& row : rows) {
+    add_to(accumulated, row.figures.incremental_bytes);
+    row.accumulate_bytes = accumulated;
+  }
+  return rows;
+}
+
+}  // namespace symprof::profile

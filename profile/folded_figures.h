@@ -1,0 +1,15 @@
+// The figures of rows that hold several nodes: what crosses a row's border is counted, what stays
+// inside is not.
+#pragma once
+
+#include <vector>
+
+#include "profile/fold.h"
+
+namespace symprof::profile {
+
+/// `rows` have their nodes; every node is in exactly one of them. A row of one node gets that
+/// node's figures.
+void fill_figures(const Profile& profile, std::vector<FoldedRow>& rows);
+
+}  // namespace symprof::profile
