@@ -1,0 +1,2 @@
+// Does nothing: its time is that of loading LibTorch.
+int main() { return 0; }

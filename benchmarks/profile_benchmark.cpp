@@ -1,0 +1,58 @@
+// Time in process: reading a model file, one training step on fake tensors with its evaluation, and
+// both. benchmarks/compare.py runs it and sets it beside Python.
+#include <benchmark/benchmark.h>
+
+#include "profile/profile.h"
+#include "shape/propagate.h"
+#include "trace/passes/bind_inputs.h"
+
+namespace {
+
+using namespace symprof;
+
+const std::string source_dir = SYMPROF_SOURCE_DIR;
+
+Graph read(const std::string& model) {
+  Graph graph = trace::load(source_dir + "/models/" + model);
+  trace::bind_inputs(graph, {}, {});
+  return graph;
+}
+
+StepOptions options() {
+  StepOptions options;
+  options.device = load_device(source_dir + "/devices/h200.json");
+  return options;
+}
+
+void reading(benchmark::State& state, const std::string& model) {
+  for (auto _ : state) benchmark::DoNotOptimize(read(model));
+}
+
+void profiling(benchmark::State& state, const std::string& model) {
+  const Graph graph = read(model);
+  const StepOptions step = options();
+  for (auto _ : state) benchmark::DoNotOptimize(profile::evaluate(shape::propagate(graph, step), step.device));
+}
+
+void reading_and_profiling(benchmark::State& state, const std::string& model) {
+  const StepOptions step = options();
+  for (auto _ : state) {
+    const Graph graph = read(model);
+    benchmark::DoNotOptimize(profile::evaluate(shape::propagate(graph, step), step.device));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const std::string model : {"vit_b_16.pt2", "resnet50.pt2", "gpt2.pt2", "bert_base.pt2", "llama_7b.pt2"}) {
+    const auto configure = [](benchmark::internal::Benchmark* b) {
+      b->Unit(benchmark::kMillisecond)->MinWarmUpTime(0.3)->MinTime(0.1)->Repetitions(10)->ReportAggregatesOnly();
+    };
+    configure(benchmark::RegisterBenchmark(("read/" + model).c_str(), reading, model));
+    configure(benchmark::RegisterBenchmark(("profile/" + model).c_str(), profiling, model));
+    configure(benchmark::RegisterBenchmark(("read_and_profile/" + model).c_str(), reading_and_profiling, model));
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,73 @@
+// The shipped models against PyTorch's own figures (tests/truth/*.json, made by make_truth.py).
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "profile/profile.h"
+#include "shape/propagate.h"
+#include "trace/passes/bind_inputs.h"
+#include "trace/passes/training_mode.h"
+
+namespace symprof {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path source_dir = SYMPROF_SOURCE_DIR;
+
+Profile profile_of(const fs::path& model, const nlohmann::json& record) {
+  Graph graph = trace::load(model.string());
+  const bool eval = record.at("mode") == "eval";
+  trace::set_training_mode(graph, eval ? trace::TrainingMode::eval : trace::TrainingMode::train);
+  if (record.at("dtype") == "bf16") trace::cast_floating_point(graph, DType::bfloat16);
+  trace::bind_inputs(graph, {}, {});
+  StepOptions options;
+  options.mode = eval ? Mode::eval : Mode::train;
+  options.device = load_device((source_dir / "devices/h200.json").string());
+  if (record.at("attention") == "math") options.attention = AttentionBackend::math;
+  return profile::evaluate(shape::propagate(graph, options), options.device);
+}
+
+void check(const Profile& profile, const nlohmann::json& truth) {
+  const Totals& totals = profile.totals;
+  CHECK(totals.fwd_flops == truth.at("fwd_flops"));
+  CHECK(totals.bwd_flops == truth.at("bwd_flops"));
+  CHECK(totals.saved_bytes == truth.at("saved_bytes"));
+  CHECK(totals.param_bytes == truth.at("param_bytes"));
+  CHECK(totals.param_count == truth.at("param_count"));
+  CHECK(totals.buffer_bytes == truth.at("buffer_bytes"));
+  CHECK(totals.input_bytes == truth.at("input_bytes"));
+  CHECK(profile.coverage.unmodelled_ops == std::vector<std::string>{});
+  // MemTracker's own errors, and why they differ: docs/accuracy.md.
+  const double peak = truth.at("peak_bytes").at("forward_backward");
+  CHECK(std::abs(static_cast<double>(totals.peak_allocated_bytes) - peak) / peak <= 0.005);
+}
+
+}  // namespace
+}  // namespace symprof
+
+TEST_SUITE("truth") {
+  using namespace symprof;
+
+  TEST_CASE("the exported programs cost what PyTorch says") {
+    int compared = 0;
+    for (const auto& entry : fs::directory_iterator(source_dir / "tests/truth")) {
+      if (entry.path().extension() != ".json") continue;
+      const fs::path model = source_dir / "models" / entry.path().stem().concat(".pt2");
+      if (!fs::exists(model)) continue;
+      std::ifstream file(entry.path());
+      for (const nlohmann::json& record : nlohmann::json::parse(file).at("records")) {
+        if (record.at("kind") != "exported") continue;
+        CAPTURE(model.stem().string());
+        CAPTURE(record.at("mode").get<std::string>());
+        CAPTURE(record.at("dtype").get<std::string>());
+        CAPTURE(record.at("attention").get<std::string>());
+        check(profile_of(model, record), record);
+        ++compared;
+      }
+    }
+    CHECK(compared >= 10);
+  }
+}
