@@ -56,12 +56,20 @@ Estimate convolution_backward_overrideable(const Call& call) { return backward(c
 /// (..., kernel_size, stride, padding, output_mask)
 Estimate slow_conv2d_backward(const Call& call) { return backward(call, none, 6); }
 
+/// conv_tbc(input [T, B, C_in], weight [K, C_in, C_out], bias, pad): time by batch by channels.
+Estimate conv_tbc(const Call& call) {
+  const TensorSpec *out = call.output(0), *weight = call.input_at(1);
+  if (!out || !weight || out->sizes.size() != 3) return std::nullopt;
+  return streaming(call, {.product = 2 * Count(out->sizes[0]) * out->sizes[1] * elements(*weight)});
+}
+
 constexpr Rule rows[] = {
     {"aten::convolution", convolution},
     {"aten::_convolution", convolution},
     {"aten::convolution_overrideable", convolution},
     {"aten::convolution_backward", convolution_backward},
     {"aten::convolution_backward_overrideable", convolution_backward_overrideable},
+    {"aten::conv_tbc", conv_tbc},
     {"aten::cudnn_convolution", plain},
     {"aten::cudnn_convolution_relu", plain},
     {"aten::cudnn_convolution_add_relu", plain},

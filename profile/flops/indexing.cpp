@@ -109,6 +109,7 @@ constexpr Rule rows[] = {
     {"aten::gather", gathers},
     {"aten::take", gathers},
     {"aten::take_along_dim", gathers},
+    {"aten::_unsafe_masked_index", gathers, modelled},
     {"aten::masked_select", gathers, modelled},
     {"aten::nonzero", per_input<1>, modelled},
     {"aten::nonzero_static", per_input<1>, modelled},
@@ -131,7 +132,10 @@ constexpr Rule rows[] = {
     {"aten::topk", per_input<1>, modelled},
     {"aten::unique_dim", sorts, modelled},
     {"aten::_unique2", sorts, modelled},
+    {"aten::_unique", sorts, modelled},
     {"aten::unique_consecutive", per_input<1>, modelled},
+    {"aten::unique_dim_consecutive", per_input<1>, modelled},
+    {"aten::histogram", per_input<1>, modelled},
     {"aten::searchsorted", per_output<1>, modelled},
     {"aten::bucketize", per_output<1>, modelled},
 };

@@ -54,6 +54,7 @@ constexpr Rule rows[] = {
     {"aten::_adaptive_avg_pool3d", per_input<1>, modelled},
     {"aten::_adaptive_avg_pool2d_backward", per_output<1>, modelled},
     {"aten::_adaptive_avg_pool3d_backward", per_output<1>, modelled},
+    {"aten::adaptive_avg_pool3d_backward", per_output<1>, modelled},
     {"aten::adaptive_max_pool2d", per_input<1>, modelled},
     {"aten::adaptive_max_pool3d", per_input<1>, modelled},
     {"aten::adaptive_max_pool2d_backward", per_input<1>, modelled},

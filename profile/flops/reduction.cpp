@@ -33,6 +33,7 @@ constexpr Rule rows[] = {
     {"aten::linalg_vector_norm", per_input<2>, modelled},
     {"aten::linalg__powsum", per_input<2>, modelled},
     {"aten::dist", per_input<3>, modelled},
+    {"aten::allclose", per_input<4>, modelled},
     {"aten::renorm", per_input<3>, modelled},
     {"aten::var", per_input<4>, modelled},
     {"aten::var_mean", per_input<4>, modelled},

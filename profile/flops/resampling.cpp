@@ -1,6 +1,6 @@
 // Interpolation, grid sampling and padding: a multiply-add (2 FLOPs) for each source element that a
-// result mixes: 2 linear, 4 bilinear, 8 trilinear, 16 bicubic. Nearest neighbours and padding move
-// elements; their gradients add them up.
+// result mixes: 2 linear, 4 bilinear, 8 trilinear, 16 bicubic, 36 Lanczos. Nearest neighbours and
+// padding move elements; their gradients add them up.
 #include "profile/families.h"
 #include "profile/flops/streaming.h"
 
@@ -34,6 +34,8 @@ constexpr Rule rows[] = {
     {"aten::_upsample_bilinear2d_aa_backward", per_input<8>, modelled},
     {"aten::_upsample_bicubic2d_aa", per_output<32>, modelled},
     {"aten::_upsample_bicubic2d_aa_backward", per_input<32>, modelled},
+    {"aten::_upsample_lanczos2d_aa", per_output<72>, modelled},
+    {"aten::_upsample_lanczos2d_aa_backward", per_input<72>, modelled},
     {"aten::grid_sampler_2d", per_output<8>, modelled},
     {"aten::grid_sampler_2d_backward", per_input<16>, modelled},
     {"aten::grid_sampler_3d", per_output<16>, modelled},
