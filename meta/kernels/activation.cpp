@@ -1,4 +1,5 @@
-// Activations and their gradients: elementwise.
+// Activations and their gradients: elementwise, but for a few whose CUDA kernel allocates otherwise
+// (native/Activation.cpp, native/cuda/Activation.cpp).
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -11,17 +12,55 @@ namespace {
 
 using at::Scalar;
 using at::Tensor;
+using Two = std::tuple<Tensor, Tensor>;
 
-Tensor unary(const Tensor& self) { return pointwise({self}); }
+template <typename... Options>
+Tensor unary(const Tensor& self, Options...) {
+  return pointwise({self});
+}
 
-Tensor binary(const Tensor& self, const Tensor& other) { return pointwise({self, other}); }
+template <typename... Options>
+Tensor binary(const Tensor& self, const Tensor& other, Options...) {
+  return pointwise({self, other});
+}
+
+// The CPU kernel keeps a buffer for backward; the CUDA kernel recomputes and leaves it empty.
+Two log_sigmoid(const Tensor& self) { return {at::empty_like(self), fresh({0}, self)}; }
+
+Tensor log_sigmoid_backward(const Tensor& grad_output, const Tensor&, const Tensor&) {
+  return at::empty_like(grad_output);
+}
+
+Tensor prelu(const Tensor& self, const Tensor&) { return at::empty_like(self); }
+
+Two prelu_backward(const Tensor& grad_output, const Tensor& self, const Tensor& weight) {
+  const auto gradient = [&] { return pointwise({self, weight, grad_output}); };
+  return {gradient(), gradient()};
+}
+
+Tensor glu_backward(const Tensor&, const Tensor& self, int64_t) { return contiguous_like(self); }
+
+Tensor leaky_with_noise(const Tensor& self, Tensor&, const Scalar&, const Scalar&, bool,
+                        std::optional<at::Generator>) {
+  return at::empty_like(self);
+}
 
 }  // namespace
 
 void register_activation(torch::Library& library) {
-  library.impl("relu", &unary);
-  library.impl("hardswish", &unary);
-  library.impl("hardswish_backward", &binary);
+  library.impl("relu", &unary<>);
+  library.impl("hardswish", &unary<>);
+  library.impl("hardswish_backward", &binary<>);
+  library.impl("hardtanh", &unary<const Scalar&, const Scalar&>);
+  library.impl("hardtanh_backward", &binary<const Scalar&, const Scalar&>);
+  library.impl("logit", &unary<std::optional<double>>);
+  library.impl("mish_backward", &binary<>);
+  library.impl("log_sigmoid_forward", &log_sigmoid);
+  library.impl("log_sigmoid_backward", &log_sigmoid_backward);
+  library.impl("_prelu_kernel", &prelu);
+  library.impl("_prelu_kernel_backward", &prelu_backward);
+  library.impl("glu_backward", &glu_backward);
+  library.impl("rrelu_with_noise", &leaky_with_noise);
 }
 
 }  // namespace symprof::kernels

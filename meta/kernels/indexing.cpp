@@ -1,7 +1,9 @@
-// Selection by masks and indices (native/TensorCompare.cpp, native/cuda/Indexing.cu,
-// native/cuda/Embedding.cu).
+// Selection by masks and indices, and rearrangements that copy (native/TensorCompare.cpp,
+// native/TensorTransformations.cpp, native/cuda/Indexing.cu, TensorTransformations.cu,
+// Bucketization.cu).
 #include <ATen/ATen.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/native/TensorFactories.h>
 #include <torch/library.h>
 
 #include "meta/kernels/allocation.h"
@@ -11,7 +13,10 @@
 namespace symprof::kernels {
 namespace {
 
+using at::IntArrayRef;
+using at::Scalar;
 using at::Tensor;
+using std::optional;
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   return pointwise({condition, self, other}, at::result_type(self, other));
@@ -38,10 +43,61 @@ Tensor& index_select_into(const Tensor& self, int64_t dim, const Tensor& index, 
   return resize_into(out, selected_sizes(self, dim, index));
 }
 
-Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor&, int64_t num_weights,
-                                int64_t, bool) {
-  return fresh({num_weights, grad_output.size(-1)}, grad_output);
+Tensor take(const Tensor& self, const Tensor& index) { return fresh(index.sizes(), self); }
+
+Tensor flip(const Tensor& self, IntArrayRef) { return at::empty_like(self); }
+
+Tensor roll(const Tensor& self, IntArrayRef, IntArrayRef) { return contiguous_like(self); }
+
+Tensor nonzero_static(const Tensor& self, int64_t size, int64_t) {
+  return fresh({size, self.dim()}, self, at::kLong);
 }
+
+at::ScalarType bucket_dtype(bool narrow) { return narrow ? at::kInt : at::kLong; }
+
+Tensor searchsorted(const Tensor&, const Tensor& self, bool out_int32, bool,
+                    optional<c10::string_view>, const optional<Tensor>&) {
+  return fresh(self.sizes(), self, bucket_dtype(out_int32));
+}
+
+Tensor searchsorted_scalar(const Tensor& sorted, const Scalar&, bool out_int32, bool,
+                           optional<c10::string_view>, const optional<Tensor>&) {
+  return fresh({}, sorted, bucket_dtype(out_int32));
+}
+
+Tensor bucketize(const Tensor& self, const Tensor&, bool out_int32, bool) {
+  return fresh(self.sizes(), self, bucket_dtype(out_int32));
+}
+
+Tensor bucketize_scalar(const Scalar&, const Tensor& boundaries, bool out_int32, bool) {
+  return fresh({}, boundaries, bucket_dtype(out_int32));
+}
+
+// Coordinates of a triangle: [2, count].
+Tensor triangle(int64_t count, optional<at::ScalarType> dtype) {
+  return at::empty({2, count}, at::TensorOptions(at::kMeta).dtype(dtype.value_or(at::kLong)));
+}
+
+Tensor lower_triangle(int64_t rows, int64_t columns, int64_t offset, optional<at::ScalarType> dtype,
+                      optional<at::Layout>, optional<at::Device>, optional<bool>) {
+  return triangle(at::native::get_tril_size(rows, columns, offset), dtype);
+}
+
+Tensor upper_triangle(int64_t rows, int64_t columns, int64_t offset, optional<at::ScalarType> dtype,
+                      optional<at::Layout>, optional<at::Device>, optional<bool>) {
+  const int64_t below = at::native::get_tril_size(rows, columns, offset - 1);
+  return triangle(rows * columns - below, dtype);
+}
+
+bool is_set_to(const Tensor& self, const Tensor& other) {
+  return self.storage().unsafeGetStorageImpl() == other.storage().unsafeGetStorageImpl() &&
+         self.storage_offset() == other.storage_offset() && self.sizes() == other.sizes() &&
+         self.strides() == other.strides();
+}
+
+void assert_async(const Tensor&) {}
+
+void assert_async_with_message(const Tensor&, c10::string_view) {}
 
 }  // namespace
 
@@ -50,7 +106,19 @@ void register_indexing(torch::Library& library) {
   library.impl("where.self_out", &where_into);
   library.impl("index_select", &index_select);
   library.impl("index_select.out", &index_select_into);
-  library.impl("embedding_dense_backward", &embedding_dense_backward);
+  library.impl("take", &take);
+  library.impl("flip", &flip);
+  library.impl("roll", &roll);
+  library.impl("nonzero_static", &nonzero_static);
+  library.impl("searchsorted.Tensor", &searchsorted);
+  library.impl("searchsorted.Scalar", &searchsorted_scalar);
+  library.impl("bucketize.Tensor", &bucketize);
+  library.impl("bucketize.Scalar", &bucketize_scalar);
+  library.impl("tril_indices", &lower_triangle);
+  library.impl("triu_indices", &upper_triangle);
+  library.impl("is_set_to", &is_set_to);
+  library.impl("_assert_async", &assert_async);
+  library.impl("_assert_async.msg", &assert_async_with_message);
 }
 
 }  // namespace symprof::kernels

@@ -1,0 +1,118 @@
+// Losses (native/Loss.cpp, native/cuda/Loss.cu, MultiMarginLoss.cu, MultiLabelMarginCriterion.cu,
+// NLLLoss2d.cu, LossCTC.cu).
+#include <ATen/ATen.h>
+#include <ATen/core/Reduction.h>
+#include <torch/library.h>
+
+#include "meta/kernels/allocation.h"
+#include "meta/kernels/families.h"
+#include "meta/kernels/pointwise.h"
+
+namespace symprof::kernels {
+namespace {
+
+using at::IntArrayRef;
+using at::Scalar;
+using at::Tensor;
+using std::optional;
+using Two = std::tuple<Tensor, Tensor>;
+
+bool reduces(int64_t reduction) { return reduction != at::Reduction::None; }
+
+// The CUDA kernel reduces into the tensor that held the element losses: the scalar keeps a storage
+// of the size of the input.
+Tensor binary_cross_entropy(const Tensor& self, const Tensor&, const optional<Tensor>&,
+                            int64_t reduction) {
+  Tensor loss = at::empty_like(self);
+  if (reduces(reduction)) loss.resize_({});
+  return loss;
+}
+
+Tensor binary_cross_entropy_backward(const Tensor&, const Tensor& self, const Tensor&,
+                                     const optional<Tensor>&, int64_t) {
+  return at::empty_like(self);
+}
+
+Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double) {
+  const Tensor loss = pointwise({self, target});
+  return reduces(reduction) ? fresh({}, loss) : loss;
+}
+
+Tensor mse_loss_backward(const Tensor&, const Tensor& self, const Tensor&, int64_t) {
+  return contiguous_like(self);
+}
+
+// Input [N, C] or [C], one loss per sample.
+Tensor per_sample(const Tensor& self, int64_t reduction) {
+  return reduces(reduction) || self.dim() < 2 ? fresh({}, self) : fresh({self.size(0)}, self);
+}
+
+Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&, const Scalar&,
+                         const optional<Tensor>&, int64_t reduction) {
+  return reduces(reduction) ? fresh({}, self) : fresh(target.sizes(), self);
+}
+
+Tensor multi_margin_loss_backward(const Tensor&, const Tensor& self, const Tensor&, const Scalar&,
+                                  const Scalar&, const optional<Tensor>&, int64_t) {
+  return contiguous_like(self);
+}
+
+Two multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  return {per_sample(self, reduction), fresh(target.sizes(), self)};
+}
+
+Tensor multilabel_margin_loss_backward(const Tensor&, const Tensor& self, const Tensor&, int64_t,
+                                       const Tensor&) {
+  return contiguous_like(self);
+}
+
+// Input [N, C, H, W], target [N, H, W].
+Two nll_loss2d(const Tensor& self, const Tensor& target, const optional<Tensor>&, int64_t reduction,
+               int64_t) {
+  TORCH_CHECK(self.dim() == 4 && target.dim() == 3, "nll_loss2d: found an input of size ",
+              self.sizes(), " and a target of size ", target.sizes(),
+              ", wanted [N, C, H, W] and [N, H, W]");
+  return {reduces(reduction) ? fresh({}, self) : fresh(target.sizes(), self), fresh({}, self)};
+}
+
+Tensor nll_loss2d_backward(const Tensor&, const Tensor& self, const Tensor&,
+                           const optional<Tensor>&, int64_t, int64_t, const Tensor&) {
+  return contiguous_like(self);
+}
+
+Tensor ctc_loss_backward(const Tensor&, const Tensor& log_probs, const Tensor&, IntArrayRef,
+                         IntArrayRef, const Tensor&, const Tensor&, int64_t, bool) {
+  return contiguous_like(log_probs);
+}
+
+Tensor ctc_loss_backward_tensor(const Tensor&, const Tensor& log_probs, const Tensor&,
+                                const Tensor&, const Tensor&, const Tensor&, const Tensor&, int64_t,
+                                bool) {
+  return contiguous_like(log_probs);
+}
+
+// log_probs [T, N, C]; cuDNN computes the gradient in the forward pass and keeps it for backward.
+Two cudnn_ctc_loss(const Tensor& log_probs, const Tensor&, IntArrayRef lengths, IntArrayRef,
+                   int64_t, bool, bool) {
+  return {fresh({static_cast<int64_t>(lengths.size())}, log_probs), contiguous_like(log_probs)};
+}
+
+}  // namespace
+
+void register_loss(torch::Library& library) {
+  library.impl("binary_cross_entropy", &binary_cross_entropy);
+  library.impl("binary_cross_entropy_backward", &binary_cross_entropy_backward);
+  library.impl("huber_loss", &huber_loss);
+  library.impl("mse_loss_backward", &mse_loss_backward);
+  library.impl("multi_margin_loss", &multi_margin_loss);
+  library.impl("multi_margin_loss_backward", &multi_margin_loss_backward);
+  library.impl("multilabel_margin_loss_forward", &multilabel_margin_loss);
+  library.impl("multilabel_margin_loss_backward", &multilabel_margin_loss_backward);
+  library.impl("nll_loss2d_forward", &nll_loss2d);
+  library.impl("nll_loss2d_backward", &nll_loss2d_backward);
+  library.impl("_ctc_loss_backward", &ctc_loss_backward);
+  library.impl("_ctc_loss_backward.Tensor", &ctc_loss_backward_tensor);
+  library.impl("_cudnn_ctc_loss", &cudnn_ctc_loss);
+}
+
+}  // namespace symprof::kernels

@@ -1,0 +1,154 @@
+// Recurrent layers: cuDNN's fused layers (native/cudnn/RNN.cpp) and the fused cells
+// (native/cuda/RNN.cu).
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "meta/kernels/allocation.h"
+#include "meta/kernels/families.h"
+
+namespace symprof::kernels {
+namespace {
+
+using at::IntArrayRef;
+using at::Tensor;
+using at::TensorList;
+using std::optional;
+
+// cudnnRNNMode_t; the number of gates decides what a time step keeps for backward.
+enum class Cell : std::int64_t { relu, tanh, lstm, gru };
+
+int64_t gates(Cell cell) {
+  if (cell == Cell::lstm) return 4;
+  return cell == Cell::gru ? 3 : 1;
+}
+
+struct Layers {
+  Cell cell;
+  int64_t hidden, projection, count, directions;
+
+  int64_t output_width() const { return projection != 0 ? projection : hidden; }
+};
+
+// Steps (or packed rows) of the batch: with batch sizes the input is [sum of sizes, width].
+struct Sequence {
+  int64_t length, batch;
+  bool packed;
+};
+
+Sequence sequence_of(const Tensor& input, bool batch_first, IntArrayRef batch_sizes) {
+  if (!batch_sizes.empty()) {
+    return {static_cast<int64_t>(batch_sizes.size()), batch_sizes[0], true};
+  }
+  return batch_first ? Sequence{input.size(1), input.size(0), false}
+                     : Sequence{input.size(0), input.size(1), false};
+}
+
+// Time first in memory, batch first by a transpose.
+Tensor rows(const Tensor& input, const Sequence& sequence, int64_t width, bool batch_first) {
+  if (sequence.packed) return fresh({input.size(0), width}, input);
+  const Tensor result = fresh({sequence.length, sequence.batch, width}, input);
+  return batch_first ? result.transpose(0, 1) : result;
+}
+
+int64_t total_size(TensorList weights) {
+  int64_t total = 0;
+  for (const Tensor& weight : weights) total += weight.numel();
+  return total;
+}
+
+// cudnnGetRNNTempSpaceSizes has no public formula. What backward cannot do without is counted:
+// per layer, direction and row the gates, the cell state of an LSTM, and the layer's output.
+int64_t reserve_bytes(const Tensor& input, const Sequence& sequence, const Layers& layers) {
+  const int64_t steps = sequence.packed ? input.size(0) : sequence.length * sequence.batch;
+  const int64_t cell_state = layers.cell == Cell::lstm ? layers.hidden : 0;
+  const int64_t per_step = gates(layers.cell) * layers.hidden + cell_state + layers.output_width();
+  return steps * layers.count * layers.directions * per_step *
+         static_cast<int64_t>(input.element_size());
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn(
+    const Tensor& input, TensorList weights, int64_t, const optional<Tensor>& weight_buffer,
+    const Tensor& hx, const optional<Tensor>& cx, int64_t mode, int64_t hidden, int64_t projection,
+    int64_t count, bool batch_first, double, bool train, bool bidirectional,
+    IntArrayRef batch_sizes, const optional<Tensor>&) {
+  const Layers layers{static_cast<Cell>(mode), hidden, projection, count, bidirectional ? 2 : 1};
+  const Sequence sequence = sequence_of(input, batch_first, batch_sizes);
+  const int64_t states = count * layers.directions;
+  const int64_t reserve = train ? reserve_bytes(input, sequence, layers) : 0;
+  return {rows(input, sequence, layers.output_width() * layers.directions, batch_first),
+          fresh({states, sequence.batch, layers.output_width()}, hx),
+          present(cx) ? fresh({states, sequence.batch, hidden}, *cx) : fresh({0}, hx),
+          fresh({reserve}, input, at::kByte),
+          present(weight_buffer) ? *weight_buffer : fresh({total_size(weights)}, weights[0])};
+}
+
+// The weight gradients are views of one flat buffer.
+std::vector<Tensor> weight_gradients(TensorList weights) {
+  const Tensor buffer = fresh({total_size(weights)}, weights[0]);
+  std::vector<Tensor> gradients;
+  int64_t offset = 0;
+  for (const Tensor& weight : weights) {
+    gradients.push_back(buffer.narrow(0, offset, weight.numel()).view(weight.sizes()));
+    offset += weight.numel();
+  }
+  return gradients;
+}
+
+std::tuple<Tensor, Tensor, Tensor, std::vector<Tensor>> cudnn_rnn_backward(
+    const Tensor& input, TensorList weights, int64_t, const Tensor&, const Tensor& hx,
+    const optional<Tensor>& cx, const Tensor&, const optional<Tensor>&, const optional<Tensor>&,
+    const optional<Tensor>&, int64_t, int64_t, int64_t, int64_t, bool batch_first, double, bool,
+    bool, IntArrayRef batch_sizes, const optional<Tensor>&, const Tensor&,
+    std::array<bool, 4> wanted) {
+  const Sequence sequence = sequence_of(input, batch_first, batch_sizes);
+  return {rows(input, sequence, input.size(-1), batch_first), contiguous_like(hx),
+          present(cx) ? contiguous_like(*cx) : Tensor(),
+          wanted[3] ? weight_gradients(weights) : std::vector<Tensor>(weights.size())};
+}
+
+Tensor flatten_weight(TensorList weights, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                      bool, bool) {
+  return fresh({total_size(weights)}, weights[0]);
+}
+
+std::tuple<Tensor, Tensor, Tensor> lstm_cell(const Tensor& input_gates, const Tensor&,
+                                             const Tensor& cx, const optional<Tensor>&,
+                                             const optional<Tensor>&) {
+  return {contiguous_like(cx), contiguous_like(cx), contiguous_like(input_gates)};
+}
+
+std::tuple<Tensor, Tensor, Tensor> lstm_cell_backward(const optional<Tensor>&,
+                                                      const optional<Tensor>&, const Tensor& cx,
+                                                      const Tensor&, const Tensor& workspace,
+                                                      bool has_bias) {
+  return {contiguous_like(workspace), contiguous_like(cx),
+          has_bias ? fresh({workspace.size(1)}, workspace) : Tensor()};
+}
+
+std::tuple<Tensor, Tensor> gru_cell(const Tensor&, const Tensor&, const Tensor& hx,
+                                    const optional<Tensor>&, const optional<Tensor>&) {
+  return {contiguous_like(hx), fresh({hx.size(0), hx.size(1) * 5}, hx)};
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> gru_cell_backward(const Tensor& grad_hy,
+                                                                     const Tensor& workspace,
+                                                                     bool has_bias) {
+  const int64_t width = grad_hy.size(1) * 3;
+  const auto gradient = [&] { return fresh({workspace.size(0), width}, workspace); };
+  const auto bias = [&] { return has_bias ? fresh({width}, workspace) : Tensor(); };
+  return {gradient(), gradient(), contiguous_like(grad_hy), bias(), bias()};
+}
+
+}  // namespace
+
+void register_recurrent(torch::Library& library) {
+  library.impl("_cudnn_rnn", &cudnn_rnn);
+  library.impl("_cudnn_rnn_backward", &cudnn_rnn_backward);
+  library.impl("_cudnn_rnn_flatten_weight", &flatten_weight);
+  library.impl("_thnn_fused_lstm_cell", &lstm_cell);
+  library.impl("_thnn_fused_lstm_cell_backward_impl", &lstm_cell_backward);
+  library.impl("_thnn_fused_gru_cell", &gru_cell);
+  library.impl("_thnn_fused_gru_cell_backward", &gru_cell_backward);
+}
+
+}  // namespace symprof::kernels
