@@ -13,6 +13,7 @@ import warnings
 
 import torch
 
+import onnx_file
 import pt2_file
 import zoo
 
@@ -36,7 +37,23 @@ def make_pt2(name):
     return path
 
 
-MAKERS = {"pt2": make_pt2}
+def make_onnx(name):
+    model = zoo.MODELS[name]
+    module, inputs = zoo.build_without_memory(name)
+    program = pt2_file.export(module, inputs, model.modes[0], model.dynamic)
+    path = target(name, ".onnx")
+    onnx_file.write(onnx_file.by_dynamo(program), path)
+    return path
+
+
+def make_torchscript(name):
+    module, inputs = zoo.build_with_weights(name)
+    path = target(name, "_torchscript.onnx")
+    onnx_file.write(onnx_file.by_torchscript(module, inputs, "train"), path)
+    return path
+
+
+MAKERS = {"pt2": make_pt2, "onnx": make_onnx, "torchscript": make_torchscript}
 
 
 def make(name, file_format):

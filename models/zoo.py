@@ -99,6 +99,11 @@ def build_without_memory(name):
         torch.nn.init.trunc_normal_ = original
 
 
+def build_with_weights(name):
+    torch.manual_seed(0)
+    return MODELS[name].build()
+
+
 def build_small(name):
     """(module, inputs) on real tensors; zeros as parameters, which compress well."""
     module, inputs = MODELS[name].build()

@@ -1,0 +1,89 @@
+"""Exports a model as ONNX, by either of PyTorch's exporters, and writes it without weights."""
+import io
+
+import onnx
+import onnx.numpy_helper
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+KEPT = 1024  # bytes; larger initializers become references to a file that is not there
+LOCATION = "weights.not_shipped"
+DROPPED_METADATA = ("pkg.torch.onnx.stack_trace", "pkg.torch.onnx.fx_node")
+
+
+def stand_in(tensor):
+    """A real tensor for a fake one: zeros, which take no memory until something writes to them.
+
+    Small ones differ from each other, because the exporter merges initializers of equal content.
+    """
+    if tensor.numel() <= 65536 and tensor.is_floating_point():
+        return torch.rand(tensor.shape, dtype=tensor.dtype)
+    return torch.zeros(tensor.shape, dtype=tensor.dtype)
+
+
+def with_values(program):
+    """The program with real tensors in place of fake ones: the exporter's passes look at them."""
+    made = {}
+    for tensors in (program.state_dict, program.constants):
+        for name, tensor in tensors.items():
+            if not isinstance(tensor, FakeTensor):
+                continue
+            key = tensor.untyped_storage()._cdata
+            if key not in made:
+                value = stand_in(tensor)
+                is_parameter = isinstance(tensor, torch.nn.Parameter)
+                made[key] = torch.nn.Parameter(value) if is_parameter else value
+            tensors[name] = made[key]
+    return program
+
+
+def by_dynamo(program):
+    """torch.onnx.export(dynamo=True) of an exported program."""
+    return torch.onnx.export(with_values(program), dynamo=True, verbose=False).model_proto
+
+
+def by_torchscript(module, inputs, mode):
+    """torch.onnx.export(dynamo=False): it traces the module, constants unfolded in training."""
+    module.train(mode == "train")
+    modes = torch.onnx.TrainingMode
+    buffer = io.BytesIO()
+    torch.onnx.export(
+        module,
+        inputs,
+        buffer,
+        dynamo=False,
+        training=modes.TRAINING if mode == "train" else modes.EVAL,
+        do_constant_folding=False,
+    )
+    return onnx.load_from_string(buffer.getvalue())
+
+
+def raw_size(tensor):
+    return len(tensor.raw_data) or onnx.numpy_helper.to_array(tensor).nbytes
+
+
+def drop_data(tensor):
+    """Keeps name, type and dims; the data is said to lie in a file that does not exist."""
+    size = raw_size(tensor)
+    for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data"):
+        tensor.ClearField(field)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in (("location", LOCATION), ("offset", "0"), ("length", str(size))):
+        tensor.external_data.add(key=key, value=value)
+
+
+def shorten_metadata(model):
+    """Drops source lines and graph text, most of the file; module scopes stay."""
+    for holder in (*model.graph.node, *(n for f in model.functions for n in f.node)):
+        kept = [entry for entry in holder.metadata_props if entry.key not in DROPPED_METADATA]
+        del holder.metadata_props[:]
+        holder.metadata_props.extend(kept)
+        holder.ClearField("doc_string")
+
+
+def write(model, path):
+    for initializer in model.graph.initializer:
+        if raw_size(initializer) > KEPT:
+            drop_data(initializer)
+    shorten_metadata(model)
+    path.write_bytes(model.SerializeToString(deterministic=True))
