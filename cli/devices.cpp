@@ -40,7 +40,9 @@ Run add_devices(CLI::App& app) {
   app.footer(
       "Example:\n  symprof devices\n\n"
       "A file of your own in the same form serves too: symprof profile MODEL --device my_gpu.json");
-  app.add_option("--format", options->format, "table or json")->type_name("FORMAT");
+  app.add_option("--format", options->format, "table or json")
+      ->type_name("FORMAT")
+      ->group("Output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

@@ -9,17 +9,25 @@
 namespace symprof::cli {
 namespace {
 
+std::string command_line(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
+}
+
 /// CLI11's own, without the words that a reader does not need.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
     column_width(28);
-    label("OPTIONS", "options");
-    label("SUBCOMMAND", "COMMAND");
-    label("Subcommands", "Commands");
     label("Positionals", "Model");
-    label("REQUIRED", "");
-    label("Options", "Output and help");
+  }
+
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    std::string text = "\nUsage: " + command_line(*app);
+    if (!app->get_subcommands({}).empty()) text += " COMMAND";
+    for (const CLI::Option* option : app->get_options())
+      if (option->get_positional()) text += " " + option->get_name();
+    return text + " [options]\n";
   }
 
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -28,19 +36,27 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+/// CLI11 leaves two blank lines between groups.
+std::string help_text(const CLI::App& app) {
+  std::string text = app.help();
+  for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
 }  // namespace
 
 void set_up(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h,--help", "This text");
+  app.set_help_flag("-h,--help", "This text")->group("Output");
+  if (app.get_parent()) app.group("Commands");
   app.allow_extras();
 }
 
-int print_help(const CLI::App& app) {
+int print_help(const CLI::App& app, std::FILE* stream) {
   const CLI::App* where = &app;
   for (const CLI::App* command : app.get_subcommands()) where = command;
-  std::fputs(where->help().c_str(), stdout);
-  return done;
+  std::fputs(help_text(*where).c_str(), stream);
+  return stream == stdout ? done : bad_input;
 }
 
 }  // namespace symprof::cli

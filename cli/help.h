@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <cstdio>
 
 namespace symprof::cli {
 
@@ -9,7 +10,8 @@ namespace symprof::cli {
 /// explain.
 void set_up(CLI::App& app);
 
-/// Prints the help of the command that was asked for; the exit code.
-int print_help(const CLI::App& app);
+/// Prints the help of the command that was named. The exit code: 0 when it was asked for, on
+/// standard output; 2 when it stands in for a command that is missing, on standard error.
+int print_help(const CLI::App& app, std::FILE* stream);
 
 }  // namespace symprof::cli

@@ -28,7 +28,9 @@ std::string torch_library_path() {
   Dl_info core{};
   const auto in_core = reinterpret_cast<const void*>(&parse_dtype);
   if (dladdr(in_core, &core) == 0 || !core.dli_fname) return "libsymprof_torch.so";
-  return (fs::path(core.dli_fname).parent_path() / "libsymprof_torch.so").string();
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(core.dli_fname, error).parent_path();
+  return (folder / "libsymprof_torch.so").string();
 }
 
 }  // namespace symprof::cli

@@ -34,7 +34,7 @@ int run(int argc, char** argv) {
       "  symprof profile vit_b_16.pt2\n"
       "  symprof profile model.onnx --set batch=8 --by module --format json -o model.json");
   set_up(app);
-  app.set_version_flag("--version", "symprof " SYMPROF_VERSION, "The version");
+  app.set_version_flag("--version", "symprof " SYMPROF_VERSION, "The version")->group("Output");
   Run chosen;
   for (const Command& command : commands) {
     CLI::App* added = app.add_subcommand(command.name);
@@ -44,7 +44,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return print_help(app);
+    return print_help(app, stdout);
   } catch (const CLI::CallForVersion& version) {
     fmt::print("{}\n", version.what());
     return done;
@@ -54,8 +54,7 @@ int run(int argc, char** argv) {
   for (const CLI::App* command : app.get_subcommands()) check_leftovers(*command);
   check_leftovers(app);
   if (chosen) return chosen();
-  fmt::print(stderr, "{}", app.help());
-  return bad_input;
+  return print_help(app, stderr);
 }
 
 void complain(const std::string& message) {
@@ -65,11 +64,19 @@ void complain(const std::string& message) {
       message);
 }
 
+/// "where: problem." and the advice on the next line.
+std::string message_of(const Error& error) {
+  std::string text = error.where().empty() ? "" : error.where() + ": ";
+  text += error.problem();
+  if (!text.ends_with('.')) text += '.';
+  return error.advice().empty() ? text : text + "\n  " + error.advice();
+}
+
 int run_and_explain(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const Error& error) {
-    complain(error.what());
+    complain(message_of(error));
     return error.kind() == ErrorKind::not_available ? not_available : bad_input;
   } catch (const std::bad_alloc&) {
     complain("this machine has not enough memory for that.");

@@ -37,7 +37,9 @@ Run add_ops(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description("The operators whose cost is known: exact, modelled or free.");
   app.footer("Example:\n  symprof ops --format json -o ops.json");
-  app.add_option("--format", options->format, "table or json")->type_name("FORMAT");
+  app.add_option("--format", options->format, "table or json")
+      ->type_name("FORMAT")
+      ->group("Output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

@@ -56,6 +56,15 @@ mode_t usual_permissions() {
   return 0666 & ~mask;
 }
 
+/// A link keeps pointing where it points: what is there is replaced.
+std::string follow_links(fs::path file) {
+  constexpr int most = 40;  // As Linux allows.
+  std::error_code error;
+  for (int i = 0; i < most && fs::is_symlink(file, error); ++i)
+    file = file.parent_path() / fs::read_symlink(file, error);
+  return file.string();
+}
+
 void write_and_rename(const std::string& file, std::string_view text) {
   std::string temporary = file + ".XXXXXX";
   const int descriptor = mkstemp(temporary.data());
@@ -70,8 +79,10 @@ void write_and_rename(const std::string& file, std::string_view text) {
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
   app.add_option("-o,--output", options.file, "Write to FILE instead of standard output")
-      ->type_name("FILE");
-  app.add_flag("-q,--quiet", options.quiet, "No progress and no warnings on standard error");
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_flag("-q,--quiet", options.quiet, "No progress and no warnings on standard error")
+      ->group("Output");
 }
 
 void check_output(const OutputOptions& options) {
@@ -94,10 +105,8 @@ void write_output(const OutputOptions& options, std::string_view text) {
     if (!write_all(STDOUT_FILENO, text)) cannot_write("standard output");
     return;
   }
+  const std::string file = follow_links(options.file);
   std::error_code error;
-  // A link keeps pointing: what it points to is replaced.
-  const fs::path target = fs::weakly_canonical(options.file, error);
-  const std::string file = error ? options.file : target.string();
   if (fs::exists(file, error) && !fs::is_regular_file(file, error))
     return write_directly(file, text);
   write_and_rename(file, text);

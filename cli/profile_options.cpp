@@ -133,7 +133,7 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   add("--depth", text.depth, "N", "Fold modules deeper than N levels");
   add("--sort", text.sort, "COLUMN", "Largest first; without it, in the order of execution");
   add("--top", text.top, "N", "The first N rows; one more sums the others");
-  add("--columns", text.columns, "A,B,…", "Which columns, in which order (listed below)");
+  add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");
   add("--unit", text.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
   add("--format", text.format, "FORMAT", "table, json or csv");
 }
@@ -141,10 +141,9 @@ void add_report_options(CLI::App& app, ProfileText& text) {
 }  // namespace
 
 void add_profile_options(CLI::App& app, ProfileText& text) {
-  app.add_option("model", text.model, "The model file: .pt2 (torch.export) or .onnx")
+  app.add_option("MODEL", text.model, "The model file: .pt2 (torch.export) or .onnx")
       ->required()
-      ->type_name("")
-      ->option_text(" ");
+      ->type_name("");
   add_step_options(app, text);
   add_report_options(app, text);
   add_output_options(app, text.output);

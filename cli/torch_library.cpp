@@ -12,8 +12,10 @@ namespace symprof::cli {
 namespace {
 
 [[noreturn]] void fail(const std::string& path) {
-  const char* reason = dlerror();
-  throw Error(path, std::string("cannot be loaded: ") + (reason ? reason : "no reason given") + ".",
+  const char* given = dlerror();
+  std::string reason = given ? given : "no reason given";
+  if (reason.starts_with(path + ": ")) reason.erase(0, path.size() + 2);
+  throw Error(path, "cannot be loaded: " + reason + ".",
               "It comes with symprof and needs LibTorch where symprof was built against it.",
               ErrorKind::not_available);
 }

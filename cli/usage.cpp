@@ -16,6 +16,9 @@ std::string command_line(const CLI::App& app) {
   return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
 }
 
+/// Where a message says that the mistake is: nothing for the program itself.
+std::string command_of(const CLI::App& app) { return app.get_parent() ? app.get_name() : ""; }
+
 std::string see_help(const CLI::App& app) {
   return fmt::format("See {} --help.", command_line(app));
 }
@@ -42,15 +45,14 @@ std::vector<std::string> command_names(const CLI::App& app) {
 [[noreturn]] void reject_leftover(const CLI::App& app, const std::string& word) {
   if (word.starts_with('-')) {
     const std::string name = word.substr(0, word.find('='));
-    throw Error(command_line(app), fmt::format("unknown option {}.", name),
+    throw Error(command_of(app), fmt::format("unknown option {}.", name),
                 advice(did_you_mean(name, option_names(app)), app));
   }
   const std::vector<std::string> commands = command_names(app);
   if (!commands.empty())
-    throw Error(command_line(app), fmt::format("unknown command '{}'.", word),
+    throw Error(command_of(app), fmt::format("unknown command '{}'.", word),
                 advice(did_you_mean(word, commands), app));
-  throw Error(command_line(app), fmt::format("'{}' is one argument too many.", word),
-              see_help(app));
+  throw Error(command_of(app), fmt::format("'{}' is one argument too many.", word), see_help(app));
 }
 
 }  // namespace
@@ -68,8 +70,8 @@ int parse_count(std::string_view option, const std::string& given, int least) {
   const char* end = given.data() + given.size();
   const auto [at, error] = std::from_chars(given.data(), end, value);
   if (error == std::errc() && at == end && value >= least) return value;
-  throw Error(std::string(option), fmt::format("'{}' is not a whole number.", given),
-              fmt::format("Give a number of at least {}.", least));
+  throw Error(std::string(option),
+              fmt::format("'{}' is not a whole number of at least {}.", given, least));
 }
 
 std::vector<std::string> split_list(const std::string& text) {
@@ -100,9 +102,14 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
   check_leftovers(*where);
   check_leftovers(app);
   if (dynamic_cast<const CLI::RequiredError*>(&error))
-    throw Error(command_line(*where), "MODEL is missing.",
+    throw Error(command_of(*where), "MODEL is missing.",
                 fmt::format("Name a model file (.pt2 or .onnx). {}", see_help(*where)));
-  throw Error(command_line(*where), std::string(error.what()) + ".", see_help(*where));
+  const std::string found = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))  // "--format: 1 required FORMAT missing"
+    throw Error(command_of(*where),
+                fmt::format("{} has no value.", found.substr(0, found.find(':'))),
+                see_help(*where));
+  throw Error(command_of(*where), found + ".", see_help(*where));
 }
 
 }  // namespace symprof::cli

@@ -176,8 +176,11 @@ std::int64_t unmodelled(const Row& row, Column column) {
 std::vector<Row> rows(const Profile& profile, const RowOptions& options) {
   std::vector<Row> result;
   const profile::FoldOptions fold{fold_by(options.by), options.depth};
-  for (const profile::FoldedRow& folded : profile::fold(profile, fold))
-    result.push_back(row_of(folded, profile, options));
+  for (const profile::FoldedRow& folded : profile::fold(profile, fold)) {
+    Row row = row_of(folded, profile, options);
+    const bool absent = row.calls == 0 && (folded.kind == "loss" || folded.kind == "optimizer");
+    if (!absent) result.push_back(std::move(row));
+  }
   if (options.sort)
     std::stable_sort(result.begin(), result.end(), [&](const Row& left, const Row& right) {
       return comes_before(left, right, options);

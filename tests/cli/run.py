@@ -1,0 +1,348 @@
+"""Runs the program as a user would: help, errors (golden text), exit codes, output files, formats.
+
+    run.py PROGRAM [--rewrite] [unittest arguments]
+
+--rewrite writes the golden file of the error messages anew. Standard library only.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import onnx_bytes as onnx
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "cli_errors.txt"
+MODEL = "models/tiny/mlp.pt2"
+VIT = "models/vit_b_16.pt2"
+PROGRAM = ""
+REWRITE = False
+
+
+def run(*arguments, folder=ROOT, **options):
+    environment = dict(os.environ, **options.pop("env", {}))
+    return subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True,
+                          timeout=120, env=environment, **options)
+
+
+def profile(*arguments):
+    result = run("profile", *arguments, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def write_broken_models(folder):
+    """Files that cannot be profiled, each for one reason."""
+    vector, matrix = {"x": [4]}, {"x": [2, 3], "y": [4, 5]}
+    files = {
+        "empty.pt2": b"",
+        "notes.txt": b"Nothing that a model would hold.\n",
+        "truncated.pt2": (ROOT / VIT).read_bytes()[:9000],
+        "cyclic.onnx": onnx.model([onnx.node("Add", ["x", "b"], ["a"], "first"),
+                                   onnx.node("Relu", ["a"], ["b"], "second")], vector, {"b": [4]}),
+        "dangling.onnx": onnx.model([onnx.node("Add", ["x", "nowhere"], ["z"], "sum")], vector,
+                                    {"z": [4]}),
+        "unknown_op.onnx": onnx.model([onnx.node("Swizzle", ["x"], ["z"], "odd", "com.acme")], vector,
+                                      {"z": [4]}, domains=["com.acme"]),
+        "wrong_shape.onnx": onnx.model([onnx.node("MatMul", ["x", "y"], ["z"], "product")], matrix,
+                                       {"z": [2, 5]}),
+        "data_dependent.onnx": onnx.model([onnx.node("NonZero", ["x"], ["z"], "where")], vector,
+                                          {"z": [1, "n"]}),
+        "unbound.onnx": onnx.model([onnx.node("Relu", ["x"], ["z"], "relu")], {"x": ["batch", 4]},
+                                   {"z": ["batch", 4]}),
+        "bad_device.json": b'{"name": "mine"}',
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+ERRORS = [
+    ["prfile", MODEL],
+    ["--mode", "train"],
+    ["profile"],
+    ["profile", "--hepl"],
+    ["profile", MODEL, "--formt", "json"],
+    ["profile", MODEL, "--format"],
+    ["profile", MODEL, "second.pt2"],
+    ["profile", MODEL, "--mode", "trian"],
+    ["profile", MODEL, "--loss", "crossentropy"],
+    ["profile", MODEL, "--optimizer", "adamv"],
+    ["profile", MODEL, "--optimizer", "adamw:fuse"],
+    ["profile", MODEL, "--optimizer", "none:fused"],
+    ["profile", MODEL, "--autocast", "fp8"],
+    ["profile", MODEL, "--dtype", "bf15"],
+    ["profile", MODEL, "--attention", "flsh"],
+    ["profile", MODEL, "--device", "h20"],
+    ["profile", MODEL, "--device", "bad_device.json"],
+    ["profile", MODEL, "--device", "missing.json"],
+    ["profile", MODEL, "--by", "modul"],
+    ["profile", MODEL, "--sort", "fwdflops"],
+    ["profile", MODEL, "--columns", "op,outptu"],
+    ["profile", MODEL, "--depth", "-1"],
+    ["profile", MODEL, "--top", "many"],
+    ["profile", MODEL, "--unit", "mac"],
+    ["profile", MODEL, "--format", "jsn"],
+    ["profile", MODEL, "--input", "x=float32"],
+    ["profile", MODEL, "--input", "nothing=float32[8,3]"],
+    ["profile", MODEL, "--set", "batch"],
+    ["profile", MODEL, "--set", "batch=8"],
+    ["profile", MODEL, "-o", "no/such/folder/out.txt"],
+    ["profile", "models/tiny/mpl.pt2"],
+    ["profile", "models"],
+    ["profile", "empty.pt2"],
+    ["profile", "notes.txt"],
+    ["profile", "truncated.pt2"],
+    ["profile", "cyclic.onnx"],
+    ["profile", "dangling.onnx"],
+    ["profile", "unknown_op.onnx"],
+    ["profile", "wrong_shape.onnx"],
+    ["profile", "data_dependent.onnx"],
+    ["profile", "unbound.onnx"],
+    ["devices", "--format", "xml"],
+    ["ops", "--by", "op"],
+]
+
+
+class Errors(unittest.TestCase):
+    def test_messages(self):
+        """Each says where, what was found, what was wanted and what to do next; none writes."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            write_broken_models(folder)
+            (folder / "models").symlink_to(ROOT / "models")
+            text = ""
+            for arguments in ERRORS:
+                result = run(*arguments, folder=folder)
+                self.assertEqual(result.stdout, "", arguments)
+                self.assertEqual(result.returncode, 2, (arguments, result.stderr))
+                text += f"$ symprof {' '.join(arguments)}\n{result.stderr}\n"
+        if REWRITE:
+            GOLDEN.write_text(text)
+        self.maxDiff = None
+        self.assertEqual(text, GOLDEN.read_text())
+
+    def test_no_command_prints_the_help_and_fails(self):
+        result = run()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("Commands:", result.stderr)
+
+    def test_missing_library(self):
+        """What is not on this machine is exit code 3, in two lines, also while a model is read."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "bin").mkdir()
+            (folder / "lib").mkdir()
+            program = folder / "bin" / "symprof"
+            program.write_bytes(pathlib.Path(PROGRAM).read_bytes())
+            program.chmod(0o755)
+            core = pathlib.Path(PROGRAM).parents[1] / "lib" / "libsymprof_core.so"
+            (folder / "lib" / core.name).write_bytes(core.read_bytes())
+            result = subprocess.run([program, "profile", MODEL], cwd=ROOT, capture_output=True,
+                                    text=True, timeout=120,
+                                    env=dict(os.environ, LD_LIBRARY_PATH=str(folder / "lib")))
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("libsymprof_torch.so", result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 2)
+
+
+class Help(unittest.TestCase):
+    def test_every_command_has_help_with_an_example(self):
+        commands = ["profile", "devices", "ops"]
+        for arguments in [[], *[[command] for command in commands]]:
+            result = run(*arguments, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn("Example", result.stdout)
+            self.assertIn(" ".join(["Usage: symprof", *arguments]), result.stdout)
+            self.assertLess(max(map(len, result.stdout.splitlines())), 121)
+
+    def test_version(self):
+        self.assertRegex(run("--version").stdout, r"^symprof \d+\.\d+\.\d+\n$")
+
+
+class Lists(unittest.TestCase):
+    def test_devices(self):
+        devices = json.loads(run("devices", "--format", "json").stdout)["devices"]
+        names = [device["name"] for device in devices]
+        self.assertIn("h200", names)
+        self.assertEqual(names, sorted(names))
+        for name in names:
+            self.assertIn(name, run("devices").stdout)
+
+    def test_ops(self):
+        ops = json.loads(run("ops", "--format", "json").stdout)["ops"]
+        confidence = {op["op"]: op["confidence"] for op in ops}
+        self.assertEqual(confidence["aten::mm"], "exact")
+        self.assertEqual(confidence["aten::view"], "free")
+        self.assertEqual(len(confidence), len(ops))
+
+
+TOTALS = """fwd_flops bwd_flops fwd_macs bwd_macs fwd_flops_all bwd_flops_all param_bytes param_count
+    buffer_bytes input_bytes grad_bytes optimizer_bytes saved_bytes saved_bytes_with_inputs
+    peak_allocated_bytes peak_reserved_bytes peak_at fwd_time_us bwd_time_us optimizer_time_us
+    step_time_us comm_bytes""".split()
+NODE = """id name module op inputs outputs accumulate_bytes incremental_bytes output_bytes temp_bytes
+    param_bytes backward_bytes fwd_flops bwd_flops fwd_flops_all bwd_flops_all fwd_time_us
+    bwd_time_us comm_bytes confidence calls""".split()
+CALL = "op phase flops bytes_read bytes_written confidence".split()
+
+
+class Profile(unittest.TestCase):
+    def test_json_has_what_the_schema_names(self):
+        report = profile(MODEL)
+        self.assertEqual(report["schema"], "symprof.profile/1")
+        for key in ["model", "options", "coverage", "totals", "nodes", "timeline", "measured",
+                    "warnings"]:
+            self.assertIn(key, report)
+        self.assertLessEqual(set(TOTALS), set(report["totals"]))
+        self.assertEqual(set(report["model"]), {"path", "format", "producer"})
+        self.assertLessEqual({"mode", "optimizer", "autocast", "attention", "device"},
+                             set(report["options"]))
+        for node in report["nodes"]:
+            self.assertLessEqual(set(NODE), set(node))
+            for call in node["calls"]:
+                self.assertLessEqual(set(CALL), set(call))
+        self.assertIsNone(report["totals"]["peak_reserved_bytes"])
+        self.assertIsNone(report["totals"]["step_time_us"])
+        self.assertIsNone(report["measured"])
+
+    def test_nothing_is_lost(self):
+        """Calls of all nodes are all calls; sums of the nodes are the totals."""
+        report = profile(VIT, "--optimizer", "adamw")
+        nodes, totals, coverage = report["nodes"], report["totals"], report["coverage"]
+        calls = [call for node in nodes for call in node["calls"]]
+        self.assertEqual(len(calls), coverage["calls"])
+        self.assertEqual(sum(coverage[kind] for kind in
+                             ["exact", "modelled", "free", "unmodelled"]), coverage["calls"])
+        for key in ["fwd_flops", "bwd_flops", "fwd_flops_all", "bwd_flops_all"]:
+            self.assertEqual(sum(node[key] for node in nodes), totals[key], key)
+        self.assertEqual(sum(node["incremental_bytes"] for node in nodes),
+                         totals["saved_bytes_with_inputs"])
+        self.assertEqual(nodes[-1]["accumulate_bytes"], totals["saved_bytes_with_inputs"])
+        self.assertEqual(totals["peak_allocated_bytes"],
+                         max(point["allocated"] for point in report["timeline"]))
+
+    def test_csv_agrees_with_json(self):
+        nodes = profile(MODEL)["nodes"]
+        result = run("profile", MODEL, "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))
+        # A step without a loss and an optimizer has no rows for them.
+        nodes = [node for node in nodes
+                 if node["calls"] or node["op"] not in ("loss", "optimizer")]
+        self.assertEqual(len(rows), len(nodes))
+        for row, node in zip(rows, nodes):
+            self.assertEqual(row["op_type"], node["op"])
+            self.assertEqual(int(row["accumulate_bytes"]), node["accumulate_bytes"])
+            self.assertEqual(int(row["fwd_flops"]), node["fwd_flops_all"])
+
+    def test_columns_sort_and_top(self):
+        result = run("profile", MODEL, "--format", "csv", "--columns", "op,fwd_flops,calls",
+                     "--sort", "fwd_flops", "--top", "2")
+        rows = list(csv.reader(io.StringIO(result.stdout)))
+        self.assertEqual(rows[0], ["op", "fwd_flops", "calls"])
+        self.assertEqual(len(rows), 1 + 2 + 1)
+        self.assertGreaterEqual(int(rows[1][1]), int(rows[2][1]))
+        total = profile(MODEL)["totals"]["fwd_flops_all"]
+        self.assertEqual(sum(int(row[1]) for row in rows[1:]), total)
+
+    def test_folding_keeps_the_sums(self):
+        totals = profile(VIT)["totals"]
+        for options in [["--by", "module"], ["--by", "module", "--depth", "2"], ["--by", "op"]]:
+            result = run("profile", VIT, "--format", "csv", *options)
+            rows = list(csv.DictReader(io.StringIO(result.stdout)))
+            self.assertEqual(sum(int(row["fwd_flops"]) for row in rows), totals["fwd_flops_all"])
+            self.assertEqual(sum(int(row["incremental_bytes"]) for row in rows),
+                             totals["saved_bytes_with_inputs"])
+
+    def test_modes(self):
+        totals = {mode: profile(VIT, "--mode", mode)["totals"]
+                  for mode in ["train", "eval", "inference"]}
+        self.assertEqual(totals["inference"]["bwd_flops"], 0)
+        self.assertEqual(totals["inference"]["saved_bytes"], 0)
+        self.assertEqual(totals["train"]["fwd_flops"], totals["inference"]["fwd_flops"])
+        self.assertGreater(totals["train"]["bwd_flops"], 0)
+
+    def test_a_dimension_that_is_set(self):
+        for options in [["--set", "x.0=3"], ["--input", "x=[3,64]"]]:
+            given = profile(MODEL, *options)["nodes"][0]
+            self.assertEqual(given["outputs"], [{"dtype": "float32", "shape": [3, 64]}])
+
+    def test_table(self):
+        result = run("profile", MODEL)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        first, _, titles, *_ = result.stdout.splitlines()
+        self.assertTrue(first.startswith(MODEL + ": "))
+        self.assertIn("calls", first)
+        for title in ["Op type", "Accumulate size", "Incremental size", "Output size", "Temp size",
+                      "Param size", "Backward size", "Fwd FLOPs", "Bwd FLOPs"]:
+            self.assertIn(title, titles)
+        self.assertNotIn("\x1b", result.stdout)
+        self.assertIn("Fwd MACs", run("profile", MODEL, "--unit", "macs").stdout)
+
+
+class Output(unittest.TestCase):
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as name:
+            path = pathlib.Path(name) / "out.json"
+            result = run("profile", MODEL, "--format", "json", "-o", str(path))
+            self.assertEqual((result.returncode, result.stdout), (0, ""))
+            self.assertEqual(json.loads(path.read_text())["schema"], "symprof.profile/1")
+            self.assertEqual(os.listdir(name), ["out.json"])
+            mask = os.umask(0)
+            os.umask(mask)
+            self.assertEqual(path.stat().st_mode & 0o777, 0o666 & ~mask)
+
+    def test_an_error_leaves_an_old_file_as_it_was(self):
+        with tempfile.TemporaryDirectory() as name:
+            path = pathlib.Path(name) / "out.txt"
+            path.write_text("before")
+            self.assertEqual(run("profile", "models/none.pt2", "-o", str(path)).returncode, 2)
+            self.assertEqual(path.read_text(), "before")
+            self.assertEqual(os.listdir(name), ["out.txt"])
+
+    def test_a_link_keeps_pointing(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "link").symlink_to("target")
+            self.assertEqual(run("ops", "-o", str(folder / "link")).returncode, 0)
+            self.assertTrue((folder / "link").is_symlink())
+            self.assertIn("aten::mm", (folder / "target").read_text())
+
+    def test_a_device_is_written_to(self):
+        self.assertEqual(run("ops", "-o", "/dev/null").returncode, 0)
+        self.assertEqual(run("ops", "-o", "/dev/full").returncode, 2)
+
+    def test_a_full_standard_output(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, "ops"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, 2)
+
+    def on_terminal(self, **env):
+        leader, follower = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "ops"], cwd=ROOT, stdout=follower, stderr=follower,
+                                   env=dict(os.environ, TERM="xterm", **env))
+        os.close(follower)
+        text = b""
+        try:
+            while chunk := os.read(leader, 65536):
+                text += chunk
+        except OSError:  # Linux answers so when the other side is closed.
+            pass
+        self.assertEqual(process.wait(), 0)
+        os.close(leader)
+        return text
+
+    def test_colour_only_on_a_terminal_that_wants_it(self):
+        self.assertIn(b"\x1b[1m", self.on_terminal(NO_COLOR=""))
+        self.assertNotIn(b"\x1b", self.on_terminal(NO_COLOR="1"))
+
+
+if __name__ == "__main__":
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    REWRITE = "--rewrite" in sys.argv
+    unittest.main(argv=[argument for argument in sys.argv if argument != "--rewrite"])
