@@ -30,6 +30,12 @@ zip* open(const std::string& path) {
   throw Error(path, fmt::format("cannot be opened as a zip archive ({})", reason), copy_again);
 }
 
+std::string checksum_or_reason(zip_file_t* file) {
+  zip_error_t* error = zip_file_get_error(file);
+  if (zip_error_code_zip(error) == ZIP_ER_CRC) return "does not agree with its checksum";
+  return fmt::format("cannot be unpacked ({})", zip_error_strerror(error));
+}
+
 /// "vit/models/model.json" → "models/model.json": PyTorch puts every record into one folder.
 std::string without_root(std::string_view name) {
   const std::size_t slash = name.find('/');
@@ -78,13 +84,15 @@ Record Archive::read(std::string_view name) const {
   if (!file) throw Error(where, zip_strerror(archive_.get()), copy_again);
   Record record{std::make_unique_for_overwrite<char[]>(status.size + padding), status.size};
   std::fill_n(record.bytes.get() + status.size, padding, '\0');
-  // One byte more than there is: only the end of the record makes libzip compare the checksum.
-  const zip_int64_t got = zip_fread(file.get(), record.bytes.get(), status.size + 1);
-  if (got < 0) throw Error(where, zip_file_strerror(file.get()), copy_again);
-  if (static_cast<zip_uint64_t>(got) != status.size)
+  const zip_int64_t got = zip_fread(file.get(), record.bytes.get(), status.size);
+  // libzip compares the checksum when it is asked for more than there is.
+  char beyond = 0;
+  const bool complete = static_cast<zip_uint64_t>(got) == status.size;
+  const zip_int64_t more = complete ? zip_fread(file.get(), &beyond, 1) : got;
+  if (more < 0) throw Error(where, checksum_or_reason(file.get()), copy_again);
+  if (!complete || more > 0)
     throw Error(where, fmt::format("{} bytes where {} were expected", got, status.size),
                 copy_again);
-  record.bytes[status.size] = '\0';
   return record;
 }
 

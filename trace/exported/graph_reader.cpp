@@ -146,8 +146,7 @@ class GraphReader {
 ValueId ReadGraph::value(std::string_view name, const Place& place) const {
   const auto found = names.find(name);
   if (found == names.end())
-    fail(place, fmt::format("uses '{}', which nothing before it defines", name),
-         "The file is damaged, or torch.export.save did not write it.");
+    fail(place, fmt::format("uses '{}', which nothing before it defines", name));
   return found->second;
 }
 

@@ -9,8 +9,6 @@
 namespace symprof::trace::exported {
 namespace {
 
-constexpr auto damaged = "The file is damaged, or torch.export.save did not write it.";
-
 std::string shorten(Json element) {
   std::string written = simdjson::minify(element);
   if (written.size() > 60) written = written.substr(0, 57) + "...";
@@ -21,7 +19,7 @@ template <class Wanted>
 Wanted convert(Json element, std::string_view wanted, const Place& place) {
   Wanted result{};
   if (element.get(result) != simdjson::SUCCESS)
-    fail(place, fmt::format("{} where {} was expected", shorten(element), wanted), damaged);
+    fail(place, fmt::format("{} where {} was expected", shorten(element), wanted));
   return result;
 }
 
@@ -38,8 +36,7 @@ Json parse(simdjson::dom::parser& parser, const char* bytes, std::size_t size, c
   Json root;
   const auto error = parser.parse(bytes, size, /*realloc_if_needed=*/false).get(root);
   if (error != simdjson::SUCCESS)
-    fail(place, fmt::format("is not well-formed JSON ({})", simdjson::error_message(error)),
-         damaged);
+    fail(place, fmt::format("is not well-formed JSON ({})", simdjson::error_message(error)));
   return root;
 }
 
@@ -47,10 +44,9 @@ Json member(Json object, std::string_view key, const Place& place) {
   simdjson::dom::object members;
   Json result;
   if (object.get(members) != simdjson::SUCCESS)
-    fail(place, fmt::format("{} where an object with '{}' was expected", shorten(object), key),
-         damaged);
+    fail(place, fmt::format("{} where an object with '{}' was expected", shorten(object), key));
   if (members.at_key(key).get(result) != simdjson::SUCCESS)
-    fail(place, fmt::format("'{}' is missing in {}", key, shorten(object)), damaged);
+    fail(place, fmt::format("'{}' is missing in {}", key, shorten(object)));
   return result;
 }
 
@@ -74,7 +70,7 @@ double number(Json element, const Place& place) {
   if (written == "Infinity") return std::numeric_limits<double>::infinity();
   if (written == "-Infinity") return -std::numeric_limits<double>::infinity();
   if (written == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  fail(place, fmt::format("'{}' where a number was expected", written), damaged);
+  fail(place, fmt::format("'{}' where a number was expected", written));
 }
 
 bool boolean(Json element, const Place& place) {
@@ -91,7 +87,7 @@ simdjson::dom::object object(Json element, const Place& place) {
 
 Tagged tagged(Json element, const Place& place) {
   const auto members = object(element, place);
-  if (members.begin() == members.end()) fail(place, "an empty value", damaged);
+  if (members.begin() == members.end()) fail(place, "an empty value");
   const auto first = *members.begin();
   return {first.key, first.value};
 }

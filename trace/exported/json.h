@@ -20,9 +20,12 @@ struct Place {
   std::string_view node = {};
 };
 
+/// What to do about a record that is not what PyTorch writes.
+constexpr auto damaged = "The file is damaged, or torch.export.save did not write it.";
+
 /// Throws Error "<file>: <record>: node <node>: <problem>".
 [[noreturn]] void fail(const Place& place, const std::string& problem,
-                       const std::string& advice = {});
+                       const std::string& advice = damaged);
 
 /// Parses a record; the elements live as long as `parser`, and until it parses again. `bytes` must
 /// have SIMDJSON_PADDING readable bytes behind it. Throws Error with the byte where it is broken.

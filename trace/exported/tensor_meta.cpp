@@ -9,7 +9,6 @@
 namespace symprof::trace::exported {
 namespace {
 
-constexpr auto damaged = "The file is damaged, or torch.export.save did not write it.";
 constexpr std::int64_t strided = 7;  // Layout.Strided of the schema.
 constexpr std::int64_t complex_half = 9, boolean_code = 12;
 
@@ -22,7 +21,7 @@ std::vector<Dimension> dimension_list(Json list, const Place& place) {
 /// Sizes, strides and offsets are never negative; -1 stands for a symbol without an example.
 void check(const Dimension& dimension, const Place& place) {
   if (dimension.size < (dimension.symbol.empty() ? 0 : -1))
-    fail(place, fmt::format("a tensor with the size or stride {}", dimension.size), damaged);
+    fail(place, fmt::format("a tensor with the size or stride {}", dimension.size));
 }
 
 }  // namespace
@@ -81,7 +80,7 @@ TensorMeta tensor_meta(Json meta, const Place& place) {
     check(sizes[i], place);
     check(strides[i], place);
     if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(sizes[i].size, 1), &bytes))
-      fail(place, "a tensor with more bytes than 64 bits count", damaged);
+      fail(place, "a tensor with more bytes than 64 bits count");
     symbolic_size |= !sizes[i].symbol.empty();
     result.symbolic |= !sizes[i].symbol.empty() || !strides[i].symbol.empty();
     result.spec.sizes.push_back(sizes[i].size);
