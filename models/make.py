@@ -42,7 +42,8 @@ def make_onnx(name):
     module, inputs = zoo.build_without_memory(name)
     program = pt2_file.export(module, inputs, model.modes[0], model.dynamic)
     path = target(name, ".onnx")
-    onnx_file.write(onnx_file.by_dynamo(program), path)
+    exported = onnx_file.by_dynamo(program, model.onnx_opset, model.onnx_optimize)
+    onnx_file.write(exported, path, model.dynamic)
     return path
 
 

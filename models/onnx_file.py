@@ -1,5 +1,7 @@
 """Exports a model as ONNX, by either of PyTorch's exporters, and writes it without weights."""
+import inspect
 import io
+import re
 
 import onnx
 import onnx.numpy_helper
@@ -37,9 +39,12 @@ def with_values(program):
     return program
 
 
-def by_dynamo(program):
+def by_dynamo(program, opset, optimize):
     """torch.onnx.export(dynamo=True) of an exported program."""
-    return torch.onnx.export(with_values(program), dynamo=True, verbose=False).model_proto
+    exported = torch.onnx.export(
+        with_values(program), dynamo=True, opset_version=opset, optimize=optimize, verbose=False
+    )
+    return exported.model_proto
 
 
 def by_torchscript(module, inputs, mode):
@@ -52,6 +57,7 @@ def by_torchscript(module, inputs, mode):
         inputs,
         buffer,
         dynamo=False,
+        input_names=list(inspect.signature(module.forward).parameters)[: len(inputs)],
         training=modes.TRAINING if mode == "train" else modes.EVAL,
         do_constant_folding=False,
     )
@@ -72,6 +78,20 @@ def drop_data(tensor):
         tensor.external_data.add(key=key, value=value)
 
 
+def name_dimensions(model, dynamic):
+    """An exported program forgets the names of its dynamic dimensions; this gives them back."""
+    names = {}
+    for value, dimensions in zip(model.graph.input, dynamic or ()):
+        for index, dimension in dimensions.items():
+            names[value.type.tensor_type.shape.dim[index].dim_param] = dimension.__name__
+    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_param = re.sub(
+                    r"\bs\d+\b", lambda match: names.get(match[0], match[0]), dim.dim_param
+                )
+
+
 def shorten_metadata(model):
     """Drops source lines and graph text, most of the file; module scopes stay."""
     for holder in (*model.graph.node, *(n for f in model.functions for n in f.node)):
@@ -81,7 +101,8 @@ def shorten_metadata(model):
         holder.ClearField("doc_string")
 
 
-def write(model, path):
+def write(model, path, dynamic=None):
+    name_dimensions(model, dynamic)
     for initializer in model.graph.initializer:
         if raw_size(initializer) > KEPT:
             drop_data(initializer)

@@ -22,6 +22,8 @@ class Model:
     modes: tuple[str, ...] = ("train", "eval")
     dtypes: tuple[str, ...] = ("fp32", "bf16")  # the first is the dtype of the file
     tiny: bool = False  # a unit-test model: models/tiny, the file keeps its weights
+    onnx_opset: int | None = None  # None: what the exporter takes by itself
+    onnx_optimize: bool = True  # False keeps batch norm, which the optimizer folds away
     torchscript: bool = False  # also written by the TorchScript-based ONNX exporter
 
 
@@ -67,14 +69,14 @@ BATCH = torch.export.Dim("batch", min=1, max=4096)
 LENGTH = torch.export.Dim("length", min=2, max=1024)
 
 MODELS = {
-    "vit_b_16": Model(vit_b_16, dynamic=({0: BATCH},)),
-    "resnet50": Model(resnet50, torchscript=True),
+    "vit_b_16": Model(vit_b_16, dynamic=({0: BATCH},), onnx_opset=23),
+    "resnet50": Model(resnet50, onnx_optimize=False, torchscript=True),
     "gpt2": Model(language("gpt2")),
     "bert_base": Model(language("bert_base"), torchscript=True),
-    "llama_7b": Model(language("llama_7b"), dtypes=("bf16",)),
-    "llama_7b_gqa": Model(language("llama_7b_gqa"), dtypes=("bf16",)),
+    "llama_7b": Model(language("llama_7b"), dtypes=("bf16",), onnx_opset=23),
+    "llama_7b_gqa": Model(language("llama_7b_gqa"), dtypes=("bf16",), onnx_opset=23),
     "mlp": Model(tiny_models.mlp, dynamic=({0: BATCH},), tiny=True),
-    "convnet": Model(tiny_models.convnet, tiny=True, torchscript=True),
+    "convnet": Model(tiny_models.convnet, tiny=True, onnx_optimize=False, torchscript=True),
     "tied_lm": Model(tiny_models.tied_lm, tiny=True),
     "rearranged": Model(tiny_models.rearranged, tiny=True),
     "dynamic_shapes": Model(
