@@ -20,11 +20,11 @@ std::optional<DType> onnx_dtype(std::int32_t type);
 
 /// The dtype and sizes of `tensor`. Throws Error for a type that has no DType, a negative size, or
 /// more bytes than 64 bits count; `where` is for the message.
-TensorSpec tensor_spec(const onnx::TensorProto& tensor, const std::string& where);
+TensorSpec tensor_spec(const ::onnx::TensorProto& tensor, const std::string& where);
 
 /// `tensor` with its data, which is empty when the file keeps it elsewhere or reading skipped it.
 /// Throws Error when there is data of the wrong length.
-std::shared_ptr<const ConstantTensor> constant_tensor(const onnx::TensorProto& tensor,
+std::shared_ptr<const ConstantTensor> constant_tensor(const ::onnx::TensorProto& tensor,
                                                       const std::string& where);
 
 }  // namespace symprof::trace

@@ -1,0 +1,163 @@
+// Activations, softmax, dropout and losses.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "trace/onnx/lowering/families.h"
+#include "trace/onnx/lowering/operands.h"
+
+namespace symprof::trace::onnx {
+namespace {
+
+template <at::Tensor (*function)(const at::Tensor&)>
+Tensors unary(OnnxCall& call) {
+  return {function(call.input(0))};
+}
+
+Tensors gelu(OnnxCall& call) { return {at::gelu(call.input(0), call.text("approximate", "none"))}; }
+
+Tensors leaky_relu(OnnxCall& call) {
+  return {at::leaky_relu(call.input(0), call.real("alpha", 0.01))};
+}
+
+Tensors elu(OnnxCall& call) { return {at::elu(call.input(0), call.real("alpha", 1.0))}; }
+Tensors celu(OnnxCall& call) { return {at::celu(call.input(0), call.real("alpha", 1.0))}; }
+
+Tensors thresholded_relu(OnnxCall& call) {
+  return {at::threshold(call.input(0), call.real("alpha", 1.0), 0)};
+}
+
+/// PyTorch's parameters are the defaults of ONNX, to the digits that ONNX writes; others are
+/// scaled.
+Tensors selu(OnnxCall& call) {
+  constexpr double alpha = 1.6732632423543772, gamma = 1.0507009873554805;
+  const double given_alpha = call.real("alpha", alpha), given_gamma = call.real("gamma", gamma);
+  if (std::abs(given_alpha - alpha) < 1e-5 && std::abs(given_gamma - gamma) < 1e-5)
+    return {at::selu(call.input(0))};
+  return {at::elu(call.input(0), given_alpha, given_gamma)};
+}
+
+/// max(0, min(1, alpha x + beta)); PyTorch's own is alpha = 1/6, beta = 1/2.
+Tensors hard_sigmoid(OnnxCall& call) {
+  const double alpha = call.real("alpha", 0.2), beta = call.real("beta", 0.5);
+  const at::Tensor& x = call.input(0);
+  if (std::abs(alpha - 1.0 / 6) < 1e-6 && beta == 0.5) return {at::hardsigmoid(x)};
+  return {at::clamp(at::add(at::mul(x, alpha), beta), 0, 1)};
+}
+
+Tensors softplus(OnnxCall& call) { return {at::softplus(call.input(0))}; }
+
+Tensors softsign(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  return {at::div(x, at::add(at::abs(x), 1))};
+}
+
+Tensors shrink(OnnxCall& call) {
+  const double bias = call.real("bias", 0.0), lambda = call.real("lambd", 0.5);
+  if (bias == 0.0) return {at::hardshrink(call.input(0), lambda)};
+  if (bias == lambda) return {at::softshrink(call.input(0), lambda)};
+  call.fail(fmt::format("bias {} and lambd {}", bias, lambda),
+            "Wanted: a bias of 0 (hard) or equal to lambd (soft).");
+}
+
+/// x · sigmoid(alpha x), of opset 24.
+Tensors swish(OnnxCall& call) {
+  const double alpha = call.real("alpha", 1.0);
+  const at::Tensor& x = call.input(0);
+  if (alpha == 1.0) return {at::silu(x)};
+  return {at::mul(x, at::sigmoid(at::mul(x, alpha)))};
+}
+
+/// The slope [C], [1] or [C, 1, …, 1] is PyTorch's weight; other shapes are written out.
+Tensors prelu(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const at::Tensor& slope = call.input(1);
+  const std::int64_t channels = x.dim() > 1 ? x.size(1) : 1;
+  const bool per_channel = slope.numel() == channels && slope.dim() == x.dim() - 1 &&
+                           (slope.dim() == 0 || slope.size(0) == channels);
+  if (slope.numel() == 1 || per_channel) return {at::prelu(x, slope.reshape({-1}))};
+  return {at::where(at::ge(x, 0), x, at::mul(x, slope))};
+}
+
+Tensors softmax(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  return {at::softmax(x, checked_axis(call, call.integer("axis", -1), x.dim()))};
+}
+
+Tensors log_softmax(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  return {at::log_softmax(x, checked_axis(call, call.integer("axis", -1), x.dim()))};
+}
+
+/// One at the first largest element of the axis, zero elsewhere.
+Tensors hardmax(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const std::int64_t axis = checked_axis(call, call.integer("axis", -1), x.dim());
+  const at::Tensor indices = at::argmax(x, axis, /*keepdim=*/true);
+  return {at::zeros_like(x).scatter(axis, indices, 1)};
+}
+
+/// The ratio is an input, 0.5 when left out; the mode too, and false when left out.
+Tensors dropout(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const bool train = call.has(2) && call.integer_of(2) != 0;
+  const double ratio = call.has(1) ? call.real_of(1) : 0.5;
+  if (!call.wants_output(1)) return {at::dropout(x, ratio, train)};
+  if (!train) return {x, at::ones(x.sizes(), at::device(x.device()).dtype(at::kBool))};
+  auto [y, mask] = at::native_dropout(x, ratio, train);
+  return {y, mask};
+}
+
+std::int64_t reduction(const OnnxCall& call) {
+  const std::string name = call.text("reduction", "mean");
+  if (name == "none") return at::Reduction::None;
+  if (name == "sum") return at::Reduction::Sum;
+  if (name == "mean") return at::Reduction::Mean;
+  call.fail("the reduction '" + name + "'", "Wanted: none, sum or mean.");
+}
+
+Tensors cross_entropy(OnnxCall& call) {
+  const at::Tensor& scores = call.input(0);
+  const std::int64_t ignored = call.integer("ignore_index", -100);
+  const at::Tensor loss = at::cross_entropy_loss(scores, call.input(1), call.optional_input(2),
+                                                 reduction(call), ignored);
+  if (!call.wants_output(1)) return {loss};
+  return {loss, at::log_softmax(scores, 1)};
+}
+
+Tensors negative_log_likelihood(OnnxCall& call) {
+  return {at::nll_loss_nd(call.input(0), call.input(1), call.optional_input(2), reduction(call),
+                          call.integer("ignore_index", -100))};
+}
+
+constexpr Lowering rows[] = {
+    {"onnx::Celu", celu},
+    {"onnx::Dropout", dropout},
+    {"onnx::Elu", elu},
+    {"onnx::Gelu", gelu},
+    {"onnx::HardSigmoid", hard_sigmoid},
+    {"onnx::HardSwish", unary<at::hardswish>},
+    {"onnx::Hardmax", hardmax},
+    {"onnx::LeakyRelu", leaky_relu},
+    {"onnx::LogSoftmax", log_softmax},
+    {"onnx::Mish", unary<at::mish>},
+    {"onnx::NegativeLogLikelihoodLoss", negative_log_likelihood},
+    {"onnx::PRelu", prelu},
+    {"onnx::Relu", unary<at::relu>},
+    {"onnx::Selu", selu},
+    {"onnx::Shrink", shrink},
+    {"onnx::Sigmoid", unary<at::sigmoid>},
+    {"onnx::Softmax", softmax},
+    {"onnx::SoftmaxCrossEntropyLoss", cross_entropy},
+    {"onnx::Softplus", softplus},
+    {"onnx::Softsign", softsign},
+    {"onnx::Swish", swish},
+    {"onnx::Tanh", unary<at::tanh>},
+    {"onnx::ThresholdedRelu", thresholded_relu},
+};
+
+}  // namespace
+
+Lowerings activation_lowerings() { return rows; }
+
+}  // namespace symprof::trace::onnx

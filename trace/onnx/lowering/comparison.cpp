@@ -1,0 +1,65 @@
+// Comparisons, logic, selection and conversions of dtype.
+#include "trace/onnx/lowering/families.h"
+#include "trace/onnx/lowering/operands.h"
+
+namespace symprof::trace::onnx {
+namespace {
+
+template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&)>
+Tensors binary(OnnxCall& call) {
+  const Tensors operands = broadcast_operands(call);
+  if (operands.size() != 2) call.fail("wanted two inputs");
+  return {function(operands[0], operands[1])};
+}
+
+Tensors logical_not(OnnxCall& call) { return {at::logical_not(call.input(0))}; }
+Tensors is_nan(OnnxCall& call) { return {at::isnan(call.input(0))}; }
+
+Tensors is_infinite(OnnxCall& call) {
+  const bool negative = call.integer("detect_negative", 1) != 0;
+  const bool positive = call.integer("detect_positive", 1) != 0;
+  const at::Tensor& x = call.input(0);
+  if (negative && positive) return {at::isinf(x)};
+  if (positive) return {at::isposinf(x)};
+  if (negative) return {at::isneginf(x)};
+  return {at::zeros(x.sizes(), at::device(x.device()).dtype(at::kBool))};
+}
+
+Tensors where(OnnxCall& call) {
+  const Tensors operands = broadcast_operands(call);
+  if (operands.size() != 3) call.fail("wanted a condition and two inputs");
+  return {at::where(operands[0], operands[1], operands[2])};
+}
+
+Tensors cast(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  return {x.to(x.device(), dtype_of_attribute(call, call.integer("to", 0)))};
+}
+
+Tensors cast_like(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  return {x.to(x.device(), call.input(1).scalar_type())};
+}
+
+constexpr Lowering rows[] = {
+    {"onnx::And", binary<at::logical_and>},
+    {"onnx::Cast", cast},
+    {"onnx::CastLike", cast_like},
+    {"onnx::Equal", binary<at::eq>},
+    {"onnx::Greater", binary<at::gt>},
+    {"onnx::GreaterOrEqual", binary<at::ge>},
+    {"onnx::IsInf", is_infinite},
+    {"onnx::IsNaN", is_nan},
+    {"onnx::Less", binary<at::lt>},
+    {"onnx::LessOrEqual", binary<at::le>},
+    {"onnx::Not", logical_not},
+    {"onnx::Or", binary<at::logical_or>},
+    {"onnx::Where", where},
+    {"onnx::Xor", binary<at::logical_xor>},
+};
+
+}  // namespace
+
+Lowerings comparison_lowerings() { return rows; }
+
+}  // namespace symprof::trace::onnx

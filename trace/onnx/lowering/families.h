@@ -1,0 +1,35 @@
+// Families of ONNX operators: one file each, declared and listed here.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "trace/onnx/lowering/lowering.h"
+
+namespace symprof::trace::onnx {
+
+using Lowerings = std::span<const Lowering>;
+
+Lowerings activation_lowerings();
+Lowerings arithmetic_lowerings();
+Lowerings arrangement_lowerings();
+Lowerings attention_lowerings();
+Lowerings comparison_lowerings();
+Lowerings convolution_lowerings();
+Lowerings generation_lowerings();
+Lowerings indexing_lowerings();
+Lowerings matmul_lowerings();
+Lowerings normalization_lowerings();
+Lowerings pooling_lowerings();
+Lowerings reduction_lowerings();
+Lowerings resize_lowerings();
+Lowerings shape_lowerings();
+
+inline constexpr std::array families = {
+    activation_lowerings, arithmetic_lowerings,    arrangement_lowerings, attention_lowerings,
+    comparison_lowerings, convolution_lowerings,   generation_lowerings,  indexing_lowerings,
+    matmul_lowerings,     normalization_lowerings, pooling_lowerings,     reduction_lowerings,
+    resize_lowerings,     shape_lowerings,
+};
+
+}  // namespace symprof::trace::onnx

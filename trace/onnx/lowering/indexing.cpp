@@ -1,0 +1,137 @@
+// Reading and writing by index.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "trace/onnx/lowering/families.h"
+#include "trace/onnx/lowering/operands.h"
+
+namespace symprof::trace::onnx {
+namespace {
+
+/// ONNX counts negative indices from the end. Real ones are corrected; those on the device are
+/// taken as they are, as in the PyTorch program that the graph came from.
+at::Tensor checked_indices(const at::Tensor& indices, const at::Tensor& like, std::int64_t size) {
+  at::Tensor result = indices;
+  if (is_real(indices) && indices.numel() > 0 && at::lt(indices, 0).any().item<bool>())
+    result = at::where(at::lt(indices, 0), at::add(indices, size), indices);
+  return to_device_of(result, like);
+}
+
+/// A matrix of the model that is indexed by rows is an embedding table.
+bool is_table(const OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const Value* value = call.value(0);
+  return x.dim() == 2 && at::isFloatingType(x.scalar_type()) && value != nullptr &&
+         (x.requires_grad() || value->kind != ValueKind::result);
+}
+
+Tensors gather(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const at::Tensor& indices = call.input(1);
+  const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
+  if (x.dim() == 0) call.fail("a scalar has no axis to gather from");
+  if (const auto index = call.known_scalar(1); index && indices.dim() == 0)
+    return {at::select(x, axis, index->toLong())};
+  if (axis == 0 && indices.dim() > 0 && is_table(call))
+    return {at::embedding(x, checked_indices(indices, x, x.size(0)))};
+  const at::Tensor ready = is_real(x) && is_real(indices)
+                               ? checked_indices(indices, indices, x.size(axis))
+                               : checked_indices(indices, is_real(x) ? indices : x, x.size(axis));
+  const at::Tensor source = to_device_of(x, ready);
+  if (ready.dim() == 1) return {at::index_select(source, axis, ready)};
+  Integers sizes(source.sizes().begin(), source.sizes().begin() + axis);
+  sizes.insert(sizes.end(), ready.sizes().begin(), ready.sizes().end());
+  sizes.insert(sizes.end(), source.sizes().begin() + axis + 1, source.sizes().end());
+  return {at::index_select(source, axis, ready.reshape({-1})).reshape(sizes)};
+}
+
+Tensors gather_elements(OnnxCall& call) {
+  const at::Tensor x =
+      is_real(call.input(0)) ? to_device_of(call.input(0), call.input(1)) : call.input(0);
+  const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
+  return {at::gather(x, axis, checked_indices(call.input(1), x, x.size(axis)))};
+}
+
+/// The last axis of `indices` [..., k] as k index tensors for the dimensions from `first` on.
+c10::List<std::optional<at::Tensor>> index_list(const OnnxCall& call, const at::Tensor& x,
+                                                const at::Tensor& indices, std::int64_t first) {
+  c10::List<std::optional<at::Tensor>> list;
+  const std::int64_t depth = indices.dim() == 0 ? 0 : indices.size(-1);
+  if (depth < 1 || first + depth > x.dim())
+    call.fail(fmt::format("indices [{}] into a tensor of rank {}", fmt::join(indices.sizes(), ", "),
+                          x.dim()));
+  // Index tensors of the leading batch dimensions: 0 … size - 1, each along its own axis.
+  for (std::int64_t i = 0; i < first; ++i) {
+    Integers sizes(static_cast<std::size_t>(indices.dim()) - 1, 1);
+    sizes[static_cast<std::size_t>(i)] = x.size(i);
+    list.push_back(at::arange(x.size(i), at::device(x.device()).dtype(at::kLong)).reshape(sizes));
+  }
+  for (std::int64_t i = 0; i < depth; ++i)
+    list.push_back(checked_indices(indices.select(-1, i), x, x.size(first + i)));
+  return list;
+}
+
+Tensors gather_nd(OnnxCall& call) {
+  const at::Tensor x =
+      is_real(call.input(0)) ? to_device_of(call.input(0), call.input(1)) : call.input(0);
+  const std::int64_t batch = call.integer("batch_dims", 0);
+  if (batch < 0 || batch >= std::min(x.dim(), call.input(1).dim()))
+    call.fail(fmt::format("{} batch dimensions of a tensor of rank {}", batch, x.dim()));
+  return {at::index(x, index_list(call, x, call.input(1), batch))};
+}
+
+/// The name that at::scatter_reduce has for an ONNX reduction; empty for plain writing.
+std::string reduction(const OnnxCall& call) {
+  const std::string name = call.text("reduction", "none");
+  if (name == "none") return "";
+  if (name == "add") return "sum";
+  if (name == "mul") return "prod";
+  if (name == "max") return "amax";
+  if (name == "min") return "amin";
+  call.fail("the reduction '" + name + "'", "Wanted: none, add, mul, max or min.");
+}
+
+Tensors scatter_elements(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
+  const at::Tensor indices = checked_indices(call.input(1), x, x.size(axis));
+  const at::Tensor updates = to_device_of(call.input(2), x);
+  const std::string how = reduction(call);
+  if (how.empty()) return {at::scatter(x, axis, indices, updates)};
+  if (how == "sum") return {at::scatter_add(x, axis, indices, updates)};
+  return {at::scatter_reduce(x, axis, indices, updates, how)};
+}
+
+Tensors scatter_nd(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const std::string how = reduction(call);
+  if (!how.empty() && how != "sum")
+    call.fail("the reduction '" + call.text("reduction", "") + "'", "Wanted: none or add.");
+  return {at::index_put(x, index_list(call, x, call.input(1), 0), to_device_of(call.input(2), x),
+                        /*accumulate=*/how == "sum")};
+}
+
+Tensors nonzero(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  if (!is_real(x))
+    call.fail(
+        "data-dependent shape: how many elements are not zero is not known before the model "
+        "runs",
+        "Export the model without boolean indexing, or give the mask as fixed indices.");
+  return {at::nonzero(x).t()};
+}
+
+constexpr Lowering rows[] = {
+    {"onnx::Gather", gather},
+    {"onnx::GatherElements", gather_elements},
+    {"onnx::GatherND", gather_nd},
+    {"onnx::NonZero", nonzero},
+    {"onnx::ScatterElements", scatter_elements},
+    {"onnx::ScatterND", scatter_nd},
+};
+
+}  // namespace
+
+Lowerings indexing_lowerings() { return rows; }
+
+}  // namespace symprof::trace::onnx

@@ -1,0 +1,118 @@
+// Pooling over one to three spatial dimensions.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "trace/onnx/lowering/families.h"
+#include "trace/onnx/lowering/operands.h"
+#include "trace/onnx/lowering/windows.h"
+
+namespace symprof::trace::onnx {
+namespace {
+
+Window pooling_window(const OnnxCall& call) {
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel) call.fail("no kernel_shape");
+  return read_window(call, *kernel, call.input(0).sizes());
+}
+
+[[noreturn]] void fail_rank(const OnnxCall& call) {
+  call.fail(fmt::format("an input of rank {}", call.input(0).dim()), "Wanted: 3 to 5.");
+}
+
+Tensors max_pool(OnnxCall& call) {
+  at::Tensor x = call.input(0);
+  Window window = pooling_window(call);
+  if (!window.is_symmetric())
+    x = pad_explicitly(x, window, -std::numeric_limits<double>::infinity());
+  const bool ceil_mode = call.is_set("ceil_mode");
+  const auto run = [&](auto plain, auto with_indices) -> Tensors {
+    if (!call.wants_output(1))
+      return {plain(x, window.kernel, window.strides, window.begins, window.dilations, ceil_mode)};
+    auto [y, indices] =
+        with_indices(x, window.kernel, window.strides, window.begins, window.dilations, ceil_mode);
+    // PyTorch counts in the plane, ONNX in the whole tensor.
+    const std::int64_t planes = x.size(0) * x.size(1);
+    Integers sizes(static_cast<std::size_t>(x.dim()), 1);
+    sizes[0] = x.size(0), sizes[1] = x.size(1);
+    const at::Tensor offsets = at::arange(planes, at::device(x.device()).dtype(at::kLong))
+                                   .mul(x.numel() / std::max<std::int64_t>(planes, 1));
+    return {y, at::add(indices, offsets.reshape(sizes))};
+  };
+  switch (x.dim()) {
+    case 3:
+      return run(at::max_pool1d, at::max_pool1d_with_indices);
+    case 4:
+      return run(at::max_pool2d, at::max_pool2d_with_indices);
+    case 5:
+      return run(at::max_pool3d, at::max_pool3d_with_indices);
+    default:
+      fail_rank(call);
+  }
+}
+
+Tensors average_pool(OnnxCall& call) {
+  at::Tensor x = call.input(0);
+  Window window = pooling_window(call);
+  const bool ceil_mode = call.is_set("ceil_mode"), count_pads = call.is_set("count_include_pad");
+  for (const std::int64_t dilation : window.dilations)
+    if (dilation != 1) call.fail("dilated average pooling is not supported");
+  if (!window.is_symmetric()) {
+    if (!count_pads) call.fail("unequal pads that do not count are not supported");
+    x = pad_explicitly(x, window, 0);
+  }
+  switch (x.dim()) {
+    case 3:
+      return {
+          at::avg_pool1d(x, window.kernel, window.strides, window.begins, ceil_mode, count_pads)};
+    case 4:
+      return {
+          at::avg_pool2d(x, window.kernel, window.strides, window.begins, ceil_mode, count_pads)};
+    case 5:
+      return {
+          at::avg_pool3d(x, window.kernel, window.strides, window.begins, ceil_mode, count_pads)};
+    default:
+      fail_rank(call);
+  }
+}
+
+Tensors global_average_pool(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  switch (x.dim()) {
+    case 3:
+      return {at::adaptive_avg_pool1d(x, 1)};
+    case 4:
+      return {at::adaptive_avg_pool2d(x, {1, 1})};
+    case 5:
+      return {at::adaptive_avg_pool3d(x, {1, 1, 1})};
+    default:
+      fail_rank(call);
+  }
+}
+
+Tensors global_max_pool(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  switch (x.dim()) {
+    case 3:
+      return {std::get<0>(at::adaptive_max_pool1d(x, 1))};
+    case 4:
+      return {std::get<0>(at::adaptive_max_pool2d(x, {1, 1}))};
+    case 5:
+      return {std::get<0>(at::adaptive_max_pool3d(x, {1, 1, 1}))};
+    default:
+      fail_rank(call);
+  }
+}
+
+constexpr Lowering rows[] = {
+    {"onnx::AveragePool", average_pool},
+    {"onnx::GlobalAveragePool", global_average_pool},
+    {"onnx::GlobalMaxPool", global_max_pool},
+    {"onnx::MaxPool", max_pool},
+};
+
+}  // namespace
+
+Lowerings pooling_lowerings() { return rows; }
+
+}  // namespace symprof::trace::onnx

@@ -1,0 +1,25 @@
+// Kernel, strides, pads and dilations of convolution and pooling.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "trace/onnx/lowering/lowering.h"
+
+namespace symprof::trace::onnx {
+
+/// A sliding window over the last `kernel.size()` dimensions of an input.
+struct Window {
+  Integers kernel, strides, dilations;
+  Integers begins, ends;  ///< Padding before and after each dimension.
+
+  bool is_symmetric() const { return begins == ends; }
+};
+
+/// Reads the attributes; `auto_pad` SAME_* pads so that the output has ceil(input / stride)
+/// elements, the odd one after (UPPER) or before (LOWER). Throws Error for lists of other lengths.
+Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_sizes);
+
+/// `x` padded on both sides as the window asks, with `value`; the window then has no padding left.
+at::Tensor pad_explicitly(const at::Tensor& x, Window& window, const at::Scalar& value);
+
+}  // namespace symprof::trace::onnx
