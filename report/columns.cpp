@@ -4,21 +4,26 @@ namespace symprof::report {
 namespace {
 
 constexpr ColumnInfo all[] = {
-    {Column::op_type, "op_type", "Op type", "op_type", "operator, or a module's class"},
-    {Column::op, "op", "Op", "op", "the node's or module's name"},
-    {Column::accumulate, "accumulate", "Accumulate size", "accumulate_bytes",
+    {Column::op_type, "op_type", "Op type", "Op type", "op_type", "operator, or a module's class"},
+    {Column::op, "op", "Op", "Op", "op", "the node's or module's name"},
+    {Column::accumulate, "accumulate", "Accumulate size", "Accum. size", "accumulate_bytes",
      "saved for backward by this row and all before it"},
-    {Column::incremental, "incremental", "Incremental size", "incremental_bytes",
+    {Column::incremental, "incremental", "Incremental size", "Incr. size", "incremental_bytes",
      "what this row adds to it"},
-    {Column::output, "output", "Output size", "output_bytes", "its outputs that are saved"},
-    {Column::temp, "temp", "Temp size", "temp_bytes", "its outputs that nothing saves"},
-    {Column::param, "param", "Param size", "param_bytes", "parameters that it uses"},
-    {Column::backward, "backward", "Backward size", "backward_bytes", "gradients of its inputs"},
-    {Column::fwd_flops, "fwd_flops", "Fwd FLOPs", "fwd_flops", "FLOPs of the forward pass"},
-    {Column::bwd_flops, "bwd_flops", "Bwd FLOPs", "bwd_flops", "FLOPs of the backward pass"},
-    {Column::module, "module", "Module", "module", "the module that made the call"},
-    {Column::calls, "calls", "Calls", "calls", "ATen calls, forward and backward"},
-    {Column::confidence, "confidence", "Confidence", "confidence",
+    {Column::output, "output", "Output size", "Output size", "output_bytes",
+     "its outputs that are saved"},
+    {Column::temp, "temp", "Temp size", "Temp size", "temp_bytes",
+     "its outputs that nothing saves"},
+    {Column::param, "param", "Param size", "Param size", "param_bytes", "parameters that it uses"},
+    {Column::backward, "backward", "Backward size", "Backw. size", "backward_bytes",
+     "gradients of its inputs"},
+    {Column::fwd_flops, "fwd_flops", "Fwd FLOPs", "Fwd FLOPs", "fwd_flops",
+     "FLOPs of the forward pass"},
+    {Column::bwd_flops, "bwd_flops", "Bwd FLOPs", "Bwd FLOPs", "bwd_flops",
+     "FLOPs of the backward pass"},
+    {Column::module, "module", "Module", "Module", "module", "the module that made the call"},
+    {Column::calls, "calls", "Calls", "Calls", "calls", "ATen calls, forward and backward"},
+    {Column::confidence, "confidence", "Confidence", "Confidence", "confidence",
      "exact, modelled, free or unmodelled"},
 };
 
@@ -44,6 +49,10 @@ std::string_view name(Unit unit) { return unit == Unit::flops ? "FLOPs" : "MACs"
 std::string title(Column column, Unit unit) {
   if (!counts_flops(column) || unit == Unit::flops) return std::string(info(column).title);
   return column == Column::fwd_flops ? "Fwd MACs" : "Bwd MACs";
+}
+
+std::string short_title(Column column, Unit unit) {
+  return counts_flops(column) ? title(column, unit) : std::string(info(column).short_title);
 }
 
 std::string csv_name(Column column, Unit unit) {

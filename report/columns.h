@@ -33,10 +33,11 @@ enum class Unit : std::uint8_t {
 
 struct ColumnInfo {
   Column column;
-  std::string_view key;       ///< As --columns and --sort name it.
-  std::string_view title;     ///< In the table.
-  std::string_view csv_name;  ///< In the CSV, with the unit.
-  std::string_view meaning;   ///< One line for --help.
+  std::string_view key;          ///< As --columns and --sort name it.
+  std::string_view title;        ///< In the table.
+  std::string_view short_title;  ///< Where the terminal is narrow.
+  std::string_view csv_name;     ///< In the CSV, with the unit.
+  std::string_view meaning;      ///< One line for --help.
 };
 
 /// All of them, in the order of Column.
@@ -49,6 +50,7 @@ std::vector<Column> default_columns();
 std::string_view name(Unit unit);
 /// Title and CSV name in `unit`: "Fwd MACs", "fwd_macs".
 std::string title(Column column, Unit unit);
+std::string short_title(Column column, Unit unit);
 std::string csv_name(Column column, Unit unit);
 
 }  // namespace symprof::report

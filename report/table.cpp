@@ -32,10 +32,18 @@ TextCell number_cell(const Row& row, Column column, Unit unit, Precision precisi
   return {scaled.number, scaled.unit, *value == 0 ? Emphasis::faint : Emphasis::normal};
 }
 
-TextCell text_cell(const Row& row, Column column) {
+/// How much room the table takes.
+enum class Density : std::uint8_t { roomy, tight };
+
+std::string without_namespace(const std::string& op) {
+  const std::size_t colons = op.find("::");
+  return colons == std::string::npos ? op : op.substr(colons + 2);
+}
+
+TextCell text_cell(const Row& row, Column column, Density density) {
   switch (column) {
     case Column::op_type:
-      return {row.op_type};
+      return {density == Density::roomy ? row.op_type : without_namespace(row.op_type)};
     case Column::op:
       return {row.op, "", Emphasis::normal, row.depth};
     case Column::module:
@@ -47,35 +55,40 @@ TextCell text_cell(const Row& row, Column column) {
   }
 }
 
-TextColumn text_column(Column column, Unit unit) {
-  const int least = column == Column::op_type ? 12 : column == Column::op ? 16 : 12;
-  if (!is_text(column)) return {title(column, unit), Align::number};
-  return {title(column, unit), Align::left, least};
+TextColumn text_column(Column column, Unit unit, Density density) {
+  const std::string text =
+      density == Density::roomy ? title(column, unit) : short_title(column, unit);
+  if (!is_text(column)) return {text, Align::number};
+  return {text, Align::left, column == Column::op ? 18 : 8};
 }
 
 TextTable build(const std::vector<Row>& rows, const std::vector<Column>& columns, Unit unit,
-                Precision precision) {
+                Density density) {
+  const Precision precision =
+      density == Density::roomy ? Precision::decimals : Precision::significant;
   TextTable table;
-  for (const Column column : columns) table.columns.push_back(text_column(column, unit));
+  table.gap = density == Density::roomy ? 2 : 1;
+  for (const Column column : columns) table.columns.push_back(text_column(column, unit, density));
   for (const Row& row : rows) {
     TextRow line;
     for (const Column column : columns)
-      line.cells.push_back(is_text(column) ? text_cell(row, column)
+      line.cells.push_back(is_text(column) ? text_cell(row, column, density)
                                            : number_cell(row, column, unit, precision));
     table.rows.push_back(std::move(line));
   }
   return table;
 }
 
-/// Fewer digits where the terminal would leave names too little room to be told apart.
+/// Fewer digits and blanks, and operators without their namespace, where the terminal would leave
+/// names too little room to be told apart.
 TextTable build_for(const Layout& layout, const std::vector<Row>& rows,
                     const std::vector<Column>& columns, Unit unit) {
   constexpr int room_for_names = 16;
-  TextTable table = build(rows, columns, unit, Precision::decimals);
+  TextTable table = build(rows, columns, unit, Density::roomy);
   if (!layout.width || natural_width(table) <= *layout.width ||
       least_width(table) + room_for_names <= *layout.width)
     return table;
-  return build(rows, columns, unit, Precision::significant);
+  return build(rows, columns, unit, Density::tight);
 }
 
 }  // namespace

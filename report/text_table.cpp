@@ -7,8 +7,6 @@
 namespace symprof::report {
 namespace {
 
-constexpr int gap = 2;
-
 bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
 /// Byte offset of code point `index`.
@@ -17,6 +15,16 @@ std::size_t offset_of(std::string_view text, int index) {
   for (; at < text.size(); ++at)
     if (starts_code_point(text[at]) && index-- == 0) break;
   return at;
+}
+
+std::string shorten_middle(std::string_view text, int width) {
+  const int length = display_width(text);
+  if (length <= width) return std::string(text);
+  if (width < 3) return std::string(text.substr(0, offset_of(text, std::max(0, width))));
+  // The end of a name tells more than its beginning: it gets two thirds.
+  const int front = (width - 1) / 3, back = width - 1 - front;
+  return fmt::format("{}…{}", text.substr(0, offset_of(text, front)),
+                     text.substr(offset_of(text, length - back)));
 }
 
 std::vector<std::string> words(const std::string& title) {
@@ -28,6 +36,14 @@ std::vector<std::string> words(const std::string& title) {
       result.back() += letter;
   }
   return result;
+}
+
+/// The first letter and the number at the end: "e0" of "encoder_layer_0"; numbers stay.
+std::string abbreviate(std::string_view component) {
+  const std::size_t last_letter = component.find_last_not_of("0123456789");
+  if (last_letter == std::string_view::npos) return std::string(component);
+  return std::string(component.substr(0, offset_of(component, 1))) +
+         std::string(component.substr(last_letter + 1));
 }
 
 struct Widths {
@@ -53,23 +69,26 @@ std::vector<Widths> measure(const TextTable& table) {
   return widths;
 }
 
-int sum(const std::vector<Widths>& widths) {
-  const int gaps = gap * std::max<int>(0, static_cast<int>(widths.size()) - 1);
+int sum(const TextTable& table, const std::vector<Widths>& widths) {
+  const int gaps = table.gap * std::max<int>(0, static_cast<int>(widths.size()) - 1);
   return std::accumulate(widths.begin(), widths.end(), gaps,
                          [](int total, const Widths& column) { return total + column.total(); });
 }
 
-/// Takes the missing columns from the widest columns that may be shortened.
+/// Columns that `column` can give up.
+int spare(const TextColumn& column, const Widths& width) {
+  if (column.least_width == 0) return 0;
+  return std::max(0, width.text - std::max(column.least_width, width.title));
+}
+
+/// Takes the missing columns from those that have most to spare.
 void shrink(const TextTable& table, std::vector<Widths>& widths, int available) {
-  for (int excess = sum(widths) - available; excess > 0; --excess) {
-    std::size_t widest = widths.size();
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const int least = std::max(table.columns[i].least_width, widths[i].title);
-      if (table.columns[i].least_width == 0 || widths[i].text <= least) continue;
-      if (widest == widths.size() || widths[i].text > widths[widest].text) widest = i;
-    }
-    if (widest == widths.size()) return;
-    --widths[widest].text;
+  for (int excess = sum(table, widths) - available; excess > 0; --excess) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < widths.size(); ++i)
+      if (spare(table.columns[i], widths[i]) > spare(table.columns[best], widths[best])) best = i;
+    if (spare(table.columns[best], widths[best]) == 0) return;
+    --widths[best].text;
   }
 }
 
@@ -94,7 +113,7 @@ class Line {
 void put_cell(Line& line, const TextCell& cell, Align align, const Widths& width, Colour colour) {
   if (align == Align::left) {
     line.skip(2 * cell.indent);
-    const std::string text = shorten_middle(cell.text, width.text - 2 * cell.indent);
+    const std::string text = shorten(cell.text, width.text - 2 * cell.indent);
     line.put(text, cell.emphasis, colour);
     line.skip(width.total() - 2 * cell.indent - display_width(text));
     return;
@@ -109,12 +128,13 @@ void put_cell(Line& line, const TextCell& cell, Align align, const Widths& width
 }
 
 /// A line over each column, as wide as the column.
-void write_rule(fmt::memory_buffer& out, const std::vector<Widths>& widths, Colour colour) {
+void write_rule(fmt::memory_buffer& out, const TextTable& table, const std::vector<Widths>& widths,
+                Colour colour) {
   Line line(out);
   for (std::size_t i = 0; i < widths.size(); ++i) {
     std::string dashes;
     for (int k = 0; k < widths[i].total(); ++k) dashes += "─";
-    if (i) line.skip(gap);
+    if (i) line.skip(table.gap);
     line.put(dashes, Emphasis::faint, colour);
   }
   line.end();
@@ -131,7 +151,7 @@ void write_titles(fmt::memory_buffer& out, const TextTable& table,
     for (std::size_t i = 0; i < titles.size(); ++i) {
       const std::size_t missing = lines - titles[i].size();
       const std::string text = row < missing ? "" : titles[i][row - missing];
-      if (i) line.skip(gap);
+      if (i) line.skip(table.gap);
       const int blanks = widths[i].total() - display_width(text);
       if (table.columns[i].align == Align::number) line.skip(blanks);
       line.put(text, Emphasis::strong, colour);
@@ -147,14 +167,16 @@ int display_width(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), starts_code_point));
 }
 
-std::string shorten_middle(std::string_view text, int width) {
-  const int length = display_width(text);
-  if (length <= width) return std::string(text);
-  if (width < 3) return std::string(text.substr(0, offset_of(text, std::max(0, width))));
-  // The end of a name tells more than its beginning: it gets two thirds.
-  const int front = (width - 1) / 3, back = width - 1 - front;
-  return fmt::format("{}…{}", text.substr(0, offset_of(text, front)),
-                     text.substr(offset_of(text, length - back)));
+std::string shorten(std::string_view text, int width) {
+  std::string path(text);
+  for (std::size_t begin = 0; display_width(path) > width;) {
+    const std::size_t end = path.find_first_of("./", begin);
+    if (end == std::string::npos) return shorten_middle(path, width);
+    const std::string initial = abbreviate(std::string_view(path).substr(begin, end - begin));
+    path.replace(begin, end - begin, initial);
+    begin += initial.size() + 1;
+  }
+  return path;
 }
 
 std::string emphasize(std::string_view text, Emphasis emphasis, Colour colour) {
@@ -165,12 +187,12 @@ std::string emphasize(std::string_view text, Emphasis emphasis, Colour colour) {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-int natural_width(const TextTable& table) { return sum(measure(table)); }
+int natural_width(const TextTable& table) { return sum(table, measure(table)); }
 
 int least_width(const TextTable& table) {
   std::vector<Widths> widths = measure(table);
   shrink(table, widths, 0);
-  return sum(widths);
+  return sum(table, widths);
 }
 
 void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout) {
@@ -181,18 +203,18 @@ void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout
     whole[i].title = std::max(whole[i].title, display_width(table.columns[i].title));
   }
   std::vector<Widths> widths = whole;
-  if (layout.width && sum(whole) > *layout.width) {
+  if (layout.width && sum(table, whole) > *layout.width) {
     widths = measure(table);
     shrink(table, widths, *layout.width);
     for (std::size_t i = 0; i < titles.size(); ++i) titles[i] = words(table.columns[i].title);
   }
   write_titles(out, table, titles, widths, layout.colour);
-  write_rule(out, widths, layout.colour);
+  write_rule(out, table, widths, layout.colour);
   for (const TextRow& row : table.rows) {
-    if (row.rule == TextRow::Rule::above) write_rule(out, widths, layout.colour);
+    if (row.rule == TextRow::Rule::above) write_rule(out, table, widths, layout.colour);
     Line line(out);
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      if (i) line.skip(gap);
+      if (i) line.skip(table.gap);
       put_cell(line, row.cells[i], table.columns[i].align, widths[i], layout.colour);
     }
     line.end();

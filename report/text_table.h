@@ -38,6 +38,7 @@ struct TextRow {
 struct TextTable {
   std::vector<TextColumn> columns;
   std::vector<TextRow> rows;
+  int gap = 2;  ///< Blanks between columns.
 };
 
 /// Width of the table with wrapped titles and nothing shortened, in terminal columns.
@@ -50,8 +51,10 @@ void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout
 
 /// Columns that `text` (UTF-8) takes on a terminal, one per code point.
 int display_width(std::string_view text);
-/// "encoder.lay…mlp.0" when `text` is wider than `width`.
-std::string shorten_middle(std::string_view text, int width);
+/// `text` in at most `width` columns: components of a path become their first letters from the left
+/// and their numbers ("e.l.0.mlp/linear"), as long as that is needed; what is too wide still loses
+/// its middle.
+std::string shorten(std::string_view text, int width);
 /// `text` in the colours of `emphasis`, or as it is where colour is off.
 std::string emphasize(std::string_view text, Emphasis emphasis, Colour colour);
 

@@ -82,10 +82,17 @@ TEST_SUITE("report") {
     CHECK(text(1001) == "0.98 KiB");
   }
 
-  TEST_CASE("names are shortened in the middle, by code points") {
-    CHECK(shorten_middle("encoder.layers.0.mlp", 20) == "encoder.layers.0.mlp");
-    CHECK(shorten_middle("encoder.layers.0.mlp", 10) == "enc….0.mlp");
-    CHECK(shorten_middle("ääää", 3) == "…ää");
+  TEST_CASE("names are shortened: paths from the left, then in the middle, by code points") {
+    CHECK(shorten("encoder.layers.0.mlp", 20) == "encoder.layers.0.mlp");
+    CHECK(shorten("encoder.layers.0.mlp", 14) == "e.layers.0.mlp");
+    CHECK(shorten("encoder.layers.0.mlp", 10) == "e.l.0.mlp");
+    CHECK(shorten("encoder.layers.10.mlp/linear", 16) == "e.l.10.m/linear");
+    CHECK(shorten("encoder.encoder_layer_11.mlp", 9) == "e.e11.mlp");
+    CHECK(shorten("/encoder/layers.0/MatMul", 13) == "/e/l.0/MatMul");
+    CHECK(shorten("encoder_layers_0", 10) == "enc…yers_0");
+    CHECK(shorten("ääää", 3) == "…ää");
+    CHECK(shorten("abc", 2) == "ab");
+    CHECK(shorten("...", 1) == ".");
     CHECK(display_width("ä…b") == 3);
   }
 
