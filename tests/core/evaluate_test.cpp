@@ -97,17 +97,19 @@ TEST_SUITE("evaluate") {
     CHECK(profile.totals.param_bytes == 4 * (K * N + N));
   }
 
-  TEST_CASE("kinds of storages have their own totals; host memory is not saved memory") {
+  TEST_CASE("kinds of storages have their own totals; what is saved in host memory is saved") {
     LinearRelu step;
     step.storage({.bytes = 100, .kind = StorageKind::buffer, .saved = true});
     step.storage({.bytes = 200, .kind = StorageKind::gradient});
     step.storage({.bytes = 300, .kind = StorageKind::optimizer_state});
+    const std::int64_t without_host = step.evaluate().totals.peak_allocated_bytes;
     step.storage({.bytes = 400, .node = step.linear, .on_device = false, .saved = true});
     const Totals totals = step.evaluate().totals;
     CHECK(totals.buffer_bytes == 100);
     CHECK(totals.grad_bytes == 200);
     CHECK(totals.optimizer_bytes == 300);
-    CHECK(totals.saved_bytes == 4 * M * N);
+    CHECK(totals.saved_bytes == 4 * M * N + 400);
+    CHECK(totals.peak_allocated_bytes == without_host);
   }
 
   TEST_CASE("a call without a rule is named, counted and in no sum") {
