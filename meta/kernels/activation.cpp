@@ -24,6 +24,12 @@ Tensor binary(const Tensor& self, const Tensor& other, Options...) {
   return pointwise({self, other});
 }
 
+// Integers become the default float.
+Tensor logit(const Tensor& self, std::optional<double>) {
+  if (!at::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return pointwise({self});
+  return pointwise({self}, c10::typeMetaToScalarType(at::get_default_dtype()));
+}
+
 // The CPU kernel keeps a buffer for backward; the CUDA kernel recomputes and leaves it empty.
 Two log_sigmoid(const Tensor& self) { return {at::empty_like(self), fresh({0}, self)}; }
 
@@ -53,7 +59,7 @@ void register_activation(torch::Library& library) {
   library.impl("hardswish_backward", &binary<>);
   library.impl("hardtanh", &unary<const Scalar&, const Scalar&>);
   library.impl("hardtanh_backward", &binary<const Scalar&, const Scalar&>);
-  library.impl("logit", &unary<std::optional<double>>);
+  library.impl("logit", &logit);
   library.impl("mish_backward", &binary<>);
   library.impl("log_sigmoid_forward", &log_sigmoid);
   library.impl("log_sigmoid_backward", &log_sigmoid_backward);

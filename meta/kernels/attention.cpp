@@ -137,6 +137,24 @@ Gradients cudnn_backward(const Tensor&, const Tensor& query, const Tensor& key, 
   return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
 }
 
+// A graph captured on the CPU may name its kernels. Queries keep their layout, statistics are
+// [B, H, L] over memory [B, L, H], gradients are BSHD (FlashAttentionKernel.cpp).
+std::tuple<Tensor, Tensor> flash_for_cpu(const Tensor& query, const Tensor&, const Tensor&, double,
+                                         bool, const optional<Tensor>&, optional<double>) {
+  return {at::empty_like(query),
+          fresh({query.size(0), query.size(2), query.size(1)}, query, statistics_dtype(query))
+              .transpose(1, 2)};
+}
+
+Gradients flash_for_cpu_backward(const Tensor&, const Tensor& query, const Tensor& key,
+                                 const Tensor& value, const Tensor&, const Tensor&, double, bool,
+                                 const optional<Tensor>&, optional<double>) {
+  const auto gradient = [](const Tensor& of) {
+    return fresh_bshd(of.size(0), of.size(1), of.size(2), of.size(3), of);
+  };
+  return {gradient(query), gradient(key), gradient(value)};
+}
+
 // Packed projection [B, T, 3·H·D] to three [B, H, T, D] slices of one buffer
 // (transform_bias_rescale_qkv_cuda).
 Gradients split_projection(const Tensor& qkv, const Tensor&, int64_t heads) {
@@ -165,6 +183,8 @@ void register_attention(torch::Library& library) {
   library.impl("_scaled_dot_product_efficient_attention_backward", &efficient_backward);
   library.impl("_scaled_dot_product_cudnn_attention", &cudnn);
   library.impl("_scaled_dot_product_cudnn_attention_backward", &cudnn_backward);
+  library.impl("_scaled_dot_product_flash_attention_for_cpu", &flash_for_cpu);
+  library.impl("_scaled_dot_product_flash_attention_for_cpu_backward", &flash_for_cpu_backward);
   library.impl("_transform_bias_rescale_qkv", &split_projection);
   library.impl("_masked_softmax", &masked_softmax);
   library.impl("_masked_softmax_backward", &masked_softmax_backward);

@@ -30,6 +30,7 @@ constexpr const char* size_depends_on_data[] = {
     "bincount",
     "unique_dim_consecutive",
     "repeat_interleave.Tensor",
+    "_ctc_loss.Tensor",
 };
 
 constexpr const char* value_depends_on_data[] = {"_local_scalar_dense", "equal"};

@@ -66,8 +66,9 @@ Tensor real_to_complex(const Tensor& self, IntArrayRef dims, int64_t, bool onesi
   Dims half = self.sizes().vec();
   half[dims.back()] = self.size(dims.back()) / 2 + 1;
   const Dims sizes = onesided ? half : self.sizes().vec();
-  if (!onesided) return fresh(sizes, self, dtype);
   if (takes_one_plan(dims)) return transform(self, sizes, dims, dtype);
+  // The other half is filled in by symmetry, in a tensor of its own.
+  if (!onesided) return fresh(sizes, self, dtype);
   const Tensor first = transform(self, half, dims.slice(dims.size() - 1), dtype);
   return transform_in_passes(first, dims.slice(0, dims.size() - 1).vec());
 }

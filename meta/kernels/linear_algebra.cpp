@@ -83,13 +83,12 @@ Tensor eigenvalues(const Tensor& self) { return std::get<0>(eigen(self)); }
 
 Tensor matrix_exponential(const Tensor& self) { return contiguous_like(self); }
 
-Tensor solve_triangular(const Tensor& self, const Tensor& other, bool, bool left, bool) {
-  const auto batch =
+Tensor solve_triangular(const Tensor& self, const Tensor& other, bool, bool, bool) {
+  auto sizes =
       infer_size(self.sizes().slice(0, self.dim() - 2), other.sizes().slice(0, other.dim() - 2));
-  auto sizes = batch;
   sizes.push_back(other.size(-2));
   sizes.push_back(other.size(-1));
-  return left ? column_major(sizes, self) : fresh(sizes, self);
+  return column_major(sizes, self);
 }
 
 Tensor linear_combination(const Tensor& input, const Tensor& coefficients) {

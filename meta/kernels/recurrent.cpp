@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "meta/kernels/allocation.h"
+#include "meta/kernels/cell.h"
 #include "meta/kernels/families.h"
 
 namespace symprof::kernels {
@@ -14,9 +15,7 @@ using at::Tensor;
 using at::TensorList;
 using std::optional;
 
-// cudnnRNNMode_t; the number of gates decides what a time step keeps for backward.
-enum class Cell : std::int64_t { relu, tanh, lstm, gru };
-
+// The number of gates decides what a time step keeps for backward.
 int64_t gates(Cell cell) {
   if (cell == Cell::lstm) return 4;
   return cell == Cell::gru ? 3 : 1;

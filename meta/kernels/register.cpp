@@ -2,6 +2,7 @@
 #include <torch/library.h>
 
 #include "meta/kernels/families.h"
+#include "meta/kernels/recurrent_stubs.h"
 
 namespace {
 
@@ -22,9 +23,14 @@ TORCH_LIBRARY_IMPL(aten, Meta, library) {
 
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   // A CUDA build of LibTorch has loaded its own kernels by now: they stay.
-  for (const char* name : {"_fused_rms_norm", "_fused_rms_norm_backward", "mish_backward"}) {
+  const auto is_missing = [](const char* name) {
     const auto op = c10::Dispatcher::singleton().findSchema({std::string("aten::") + name, ""});
-    if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::CUDA)) continue;
-    library.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_cuda_kernel>());
+    return op && !op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+  };
+  for (const char* name : {"_fused_rms_norm", "_fused_rms_norm_backward", "mish_backward"}) {
+    if (is_missing(name)) {
+      library.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_cuda_kernel>());
+    }
   }
+  if (is_missing("_cudnn_rnn")) symprof::kernels::install_recurrent_stubs();
 }

@@ -1,0 +1,100 @@
+#include "meta/kernels/recurrent_stubs.h"
+
+#include <ATen/ATen.h>
+#include <ATen/native/RNN.h>
+
+#include "meta/kernels/cell.h"
+
+namespace symprof::kernels {
+namespace {
+
+using at::Tensor;
+using at::TensorList;
+
+struct Options {
+  Cell cell;
+  bool has_biases;
+  int64_t num_layers;
+  double dropout;
+  bool train, bidirectional, batch_first;
+};
+
+struct State {
+  Tensor hidden, cell;  // `cell` is undefined but for an LSTM.
+};
+
+struct Result {
+  Tensor output, hidden, cell;
+};
+
+// A projected LSTM has a hidden state narrower than its cell state, and one weight more per layer.
+Result run(const Tensor& input, const State& state, TensorList weights, const Options& options,
+           at::IntArrayRef batch_sizes) {
+  const int64_t state_width = state.hidden.size(2);
+  const int64_t hidden = state.cell.defined() ? state.cell.size(2) : state_width;
+  const int64_t projection = hidden != state_width ? state_width : 0;
+  const int64_t per_layer = (options.has_biases ? 4 : 2) + (projection != 0 ? 1 : 0);
+  const auto cell = state.cell.defined() ? std::optional<Tensor>(state.cell) : std::nullopt;
+  auto [output, hy, cy, reserve, buffer] = at::_cudnn_rnn(
+      input, weights, per_layer, /*weight_buf=*/std::nullopt, state.hidden, cell,
+      static_cast<int64_t>(options.cell), hidden, projection, options.num_layers,
+      options.batch_first, options.dropout, options.train, options.bidirectional, batch_sizes,
+      /*dropout_state=*/std::nullopt);
+  return {output, hy, cy};
+}
+
+// Packed sequences carry the rows per time step in a CPU tensor, which has data.
+std::vector<int64_t> sizes_of(const Tensor& batch_sizes) {
+  const Tensor flat = batch_sizes.contiguous();
+  return {flat.const_data_ptr<int64_t>(), flat.const_data_ptr<int64_t>() + flat.numel()};
+}
+
+void lstm(Tensor& output, Tensor& hy, Tensor& cy, const Tensor& input, TensorList hx,
+          TensorList weights, bool has_biases, int64_t num_layers, double dropout, bool train,
+          bool bidirectional, bool batch_first) {
+  const Options options{Cell::lstm, has_biases,    num_layers, dropout,
+                        train,      bidirectional, batch_first};
+  const Result result = run(input, {hx[0], hx[1]}, weights, options, {});
+  std::tie(output, hy, cy) = std::tie(result.output, result.hidden, result.cell);
+}
+
+void packed_lstm(Tensor& output, Tensor& hy, Tensor& cy, const Tensor& input,
+                 const Tensor& batch_sizes, TensorList hx, TensorList weights, bool has_biases,
+                 int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  const Options options{Cell::lstm, has_biases, num_layers, dropout, train, bidirectional, false};
+  const Result result = run(input, {hx[0], hx[1]}, weights, options, sizes_of(batch_sizes));
+  std::tie(output, hy, cy) = std::tie(result.output, result.hidden, result.cell);
+}
+
+template <Cell kind>
+void layer(Tensor& output, Tensor& hy, const Tensor& input, const Tensor& hx, TensorList weights,
+           bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional,
+           bool batch_first) {
+  const Options options{kind, has_biases, num_layers, dropout, train, bidirectional, batch_first};
+  const Result result = run(input, {hx, {}}, weights, options, {});
+  std::tie(output, hy) = std::tie(result.output, result.hidden);
+}
+
+template <Cell kind>
+void packed_layer(Tensor& output, Tensor& hy, const Tensor& input, const Tensor& batch_sizes,
+                  const Tensor& hx, TensorList weights, bool has_biases, int64_t num_layers,
+                  double dropout, bool train, bool bidirectional) {
+  const Options options{kind, has_biases, num_layers, dropout, train, bidirectional, false};
+  const Result result = run(input, {hx, {}}, weights, options, sizes_of(batch_sizes));
+  std::tie(output, hy) = std::tie(result.output, result.hidden);
+}
+
+}  // namespace
+
+void install_recurrent_stubs() {
+  at::native::lstm_cudnn_stub.set_cuda_dispatch_ptr(&lstm);
+  at::native::lstm_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_lstm);
+  at::native::gru_cudnn_stub.set_cuda_dispatch_ptr(&layer<Cell::gru>);
+  at::native::gru_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_layer<Cell::gru>);
+  at::native::rnn_tanh_cudnn_stub.set_cuda_dispatch_ptr(&layer<Cell::tanh>);
+  at::native::rnn_tanh_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_layer<Cell::tanh>);
+  at::native::rnn_relu_cudnn_stub.set_cuda_dispatch_ptr(&layer<Cell::relu>);
+  at::native::rnn_relu_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_layer<Cell::relu>);
+}
+
+}  // namespace symprof::kernels

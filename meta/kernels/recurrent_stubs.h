@@ -1,0 +1,10 @@
+// The way from at::lstm, at::gru, at::rnn_* to cuDNN's fused layers, which a CPU build leaves open.
+#pragma once
+
+namespace symprof::kernels {
+
+/// Fills the dispatch stubs of ATen/native/RNN.h for CUDA: each calls at::_cudnn_rnn as
+/// native/cudnn/RNN.cpp does. Once per process, and only in a CPU build of LibTorch.
+void install_recurrent_stubs();
+
+}  // namespace symprof::kernels
