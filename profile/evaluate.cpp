@@ -1,5 +1,7 @@
 // From what happened to what it costs: every call gets the cost of its rule and belongs to exactly
 // one node; calls without a rule are named in the coverage and are in no sum.
+#include "profile/profile.h"
+
 #include <algorithm>
 
 #include "profile/checked.h"

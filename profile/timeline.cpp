@@ -1,6 +1,7 @@
 // Replays the recording's allocations and frees.
-#include "profile/checked.h"
 #include "profile/memory.h"
+
+#include "profile/checked.h"
 
 namespace symprof::profile {
 namespace {
