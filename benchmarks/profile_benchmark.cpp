@@ -31,7 +31,8 @@ void reading(benchmark::State& state, const std::string& model) {
 void profiling(benchmark::State& state, const std::string& model) {
   const Graph graph = read(model);
   const StepOptions step = options();
-  for (auto _ : state) benchmark::DoNotOptimize(profile::evaluate(shape::propagate(graph, step), step.device));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(profile::evaluate(shape::propagate(graph, step), step.device));
 }
 
 void reading_and_profiling(benchmark::State& state, const std::string& model) {
@@ -45,13 +46,19 @@ void reading_and_profiling(benchmark::State& state, const std::string& model) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const std::string model : {"vit_b_16.pt2", "resnet50.pt2", "gpt2.pt2", "bert_base.pt2", "llama_7b.pt2"}) {
+  for (const std::string model :
+       {"vit_b_16.pt2", "resnet50.pt2", "gpt2.pt2", "bert_base.pt2", "llama_7b.pt2"}) {
     const auto configure = [](benchmark::internal::Benchmark* b) {
-      b->Unit(benchmark::kMillisecond)->MinWarmUpTime(0.3)->MinTime(0.1)->Repetitions(10)->ReportAggregatesOnly();
+      b->Unit(benchmark::kMillisecond)
+          ->MinWarmUpTime(0.3)
+          ->MinTime(0.1)
+          ->Repetitions(10)
+          ->ReportAggregatesOnly();
     };
     configure(benchmark::RegisterBenchmark(("read/" + model).c_str(), reading, model));
     configure(benchmark::RegisterBenchmark(("profile/" + model).c_str(), profiling, model));
-    configure(benchmark::RegisterBenchmark(("read_and_profile/" + model).c_str(), reading_and_profiling, model));
+    configure(benchmark::RegisterBenchmark(("read_and_profile/" + model).c_str(),
+                                           reading_and_profiling, model));
   }
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

@@ -19,7 +19,8 @@ at::Tensor target_like(std::vector<std::int64_t> sizes, DType dtype) {
 at::Tensor cross_entropy(const at::Tensor& output) {
   if (output.dim() < 2)
     throw Error("--loss cross_entropy",
-                fmt::format("the output has shape [{}]; a class dimension is wanted", fmt::join(output.sizes(), ", ")),
+                fmt::format("the output has shape [{}]; a class dimension is wanted",
+                            fmt::join(output.sizes(), ", ")),
                 "Use --loss ones, sum or mean.");
   const at::Tensor logits = output.dim() == 3 ? output.flatten(0, 1) : output;
   std::vector<std::int64_t> sizes = logits.sizes().vec();
@@ -29,12 +30,17 @@ at::Tensor cross_entropy(const at::Tensor& output) {
 
 at::Tensor scalar_loss(const at::Tensor& output, Loss loss) {
   switch (loss) {
-    case Loss::ones: break;
-    case Loss::sum: return output.sum();
-    case Loss::mean: return output.mean();
-    case Loss::cross_entropy: return cross_entropy(output);
+    case Loss::ones:
+      break;
+    case Loss::sum:
+      return output.sum();
+    case Loss::mean:
+      return output.mean();
+    case Loss::cross_entropy:
+      return cross_entropy(output);
     case Loss::mse:
-      return at::mse_loss(output, target_like(output.sizes().vec(), meta::dtype_of(output.scalar_type())));
+      return at::mse_loss(output,
+                          target_like(output.sizes().vec(), meta::dtype_of(output.scalar_type())));
   }
   return output;
 }

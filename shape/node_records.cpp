@@ -11,21 +11,23 @@ namespace {
 constexpr std::size_t progress_step = 256;
 
 bool is_region_marker(const Node& node) {
-  return node.op == trace::region_grad_mode || node.op == trace::region_autocast || node.op == trace::region_end;
+  return node.op == trace::region_grad_mode || node.op == trace::region_autocast ||
+         node.op == trace::region_end;
 }
 
 // Scopes from the outermost in, without the root.
 std::vector<std::int32_t> scope_chain(const Graph& graph, ScopeId scope) {
   std::vector<std::int32_t> chain;
-  for (; scope != 0; scope = graph.scopes[static_cast<std::size_t>(scope)].parent) chain.push_back(scope);
+  for (; scope != 0; scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
+    chain.push_back(scope);
   std::ranges::reverse(chain);
   return chain;
 }
 
 }  // namespace
 
-NodeRecords::NodeRecords(const Graph& graph, const trace::Interpreter& interpreter, Recorder& recorder,
-                         const Progress& progress)
+NodeRecords::NodeRecords(const Graph& graph, const trace::Interpreter& interpreter,
+                         Recorder& recorder, const Progress& progress)
     : graph_(graph), interpreter_(interpreter), recorder_(recorder), progress_(progress) {
   add_rows();
 }
@@ -38,8 +40,9 @@ void NodeRecords::add_rows() {
   recording.warnings = graph_.warnings;
   for (const Scope& scope : graph_.scopes) recording.modules.push_back({scope.path, scope.type});
   for (ValueId id : graph_.inputs)
-    recording.nodes.push_back(
-        {.name = graph_.values[static_cast<std::size_t>(id)].name, .op = "input", .kind = NodeKind::input});
+    recording.nodes.push_back({.name = graph_.values[static_cast<std::size_t>(id)].name,
+                               .op = "input",
+                               .kind = NodeKind::input});
   for (const Node& node : graph_.nodes) {
     if (is_region_marker(node)) {
       row_of_.push_back(none);
@@ -73,12 +76,16 @@ void NodeRecords::add_input(NodeRecord& row, NodeId node, ValueId value) {
   if (value == no_value || !interpreter_.get(value).isTensor()) return;
   const at::Tensor& tensor = interpreter_.get(value).toTensor();
   const meta::SeenTensor seen = meta::seen(tensor, recorder_);
-  const auto same = [&](const TensorRecord& other) { return other.spec == seen.spec && other.storage == seen.storage; };
+  const auto same = [&](const TensorRecord& other) {
+    return other.spec == seen.spec && other.storage == seen.storage;
+  };
   const bool is_first_use = std::ranges::none_of(row.inputs, same);
   row.inputs.push_back({seen.spec, seen.storage});
   if (seen.storage == none || !is_first_use) return;
-  if (recorder_.recording().storages[static_cast<std::size_t>(seen.storage)].kind == StorageKind::parameter) {
-    if (std::ranges::find(row.parameters, seen.storage) == row.parameters.end()) row.parameters.push_back(seen.storage);
+  if (recorder_.recording().storages[static_cast<std::size_t>(seen.storage)].kind ==
+      StorageKind::parameter) {
+    if (std::ranges::find(row.parameters, seen.storage) == row.parameters.end())
+      row.parameters.push_back(seen.storage);
     recorder_.claim_parameter(seen.storage, node);
   } else if (tensor.requires_grad()) {
     row.input_gradient_bytes += static_cast<std::int64_t>(tensor.nbytes());
@@ -93,7 +100,8 @@ void NodeRecords::end_node(std::size_t index) {
     row.outputs.push_back({seen.spec, seen.storage});
   }
   if (progress_ && index % progress_step == 0)
-    progress_("forward", static_cast<std::int64_t>(index), static_cast<std::int64_t>(graph_.nodes.size()));
+    progress_("forward", static_cast<std::int64_t>(index),
+              static_cast<std::int64_t>(graph_.nodes.size()));
 }
 
 void NodeRecords::finish_input(std::size_t input) {
@@ -110,7 +118,8 @@ void NodeRecords::finish_outputs(const std::vector<at::Tensor>& outputs) {
   for (const at::Tensor& tensor : outputs) {
     const meta::SeenTensor seen = meta::seen(tensor, recorder_);
     row.inputs.push_back({seen.spec, seen.storage});
-    if (tensor.requires_grad()) row.input_gradient_bytes += static_cast<std::int64_t>(tensor.nbytes());
+    if (tensor.requires_grad())
+      row.input_gradient_bytes += static_cast<std::int64_t>(tensor.nbytes());
   }
 }
 

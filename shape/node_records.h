@@ -32,7 +32,9 @@ class NodeRecords final : public trace::NodeObserver {
 
  private:
   void add_rows();
-  NodeRecord& record(NodeId node) { return recorder_.recording().nodes[static_cast<std::size_t>(node)]; }
+  NodeRecord& record(NodeId node) {
+    return recorder_.recording().nodes[static_cast<std::size_t>(node)];
+  }
   void add_input(NodeRecord& row, NodeId node, ValueId value);
 
   const Graph& graph_;

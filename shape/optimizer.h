@@ -12,10 +12,10 @@ namespace symprof::shape {
 /// State tensors of one parameter group, made before the step as an earlier step would have left
 /// them. Which ones there are: torch/optim/{sgd,adam,adamw}.py, `_init_group`.
 struct OptimizerState {
-  std::vector<at::Tensor> momentum;       ///< SGD's momentum_buffer.
-  std::vector<at::Tensor> exp_avg;        ///< Adam's first moment.
-  std::vector<at::Tensor> exp_avg_sq;     ///< Adam's second moment.
-  std::vector<at::Tensor> step;           ///< On the device for the fused variant only.
+  std::vector<at::Tensor> momentum;    ///< SGD's momentum_buffer.
+  std::vector<at::Tensor> exp_avg;     ///< Adam's first moment.
+  std::vector<at::Tensor> exp_avg_sq;  ///< Adam's second moment.
+  std::vector<at::Tensor> step;        ///< On the device for the fused variant only.
 };
 
 /// Fake tensors, made without a call.

@@ -25,11 +25,16 @@ const c10::Device cuda{c10::kCUDA, 0};
 
 std::optional<at::SDPBackend> forced_backend(AttentionBackend backend) {
   switch (backend) {
-    case AttentionBackend::automatic: return std::nullopt;
-    case AttentionBackend::math: return at::SDPBackend::math;
-    case AttentionBackend::flash: return at::SDPBackend::flash_attention;
-    case AttentionBackend::efficient: return at::SDPBackend::efficient_attention;
-    case AttentionBackend::cudnn: return at::SDPBackend::cudnn_attention;
+    case AttentionBackend::automatic:
+      return std::nullopt;
+    case AttentionBackend::math:
+      return at::SDPBackend::math;
+    case AttentionBackend::flash:
+      return at::SDPBackend::flash_attention;
+    case AttentionBackend::efficient:
+      return at::SDPBackend::efficient_attention;
+    case AttentionBackend::cudnn:
+      return at::SDPBackend::cudnn_attention;
   }
   return std::nullopt;
 }
@@ -56,7 +61,8 @@ class AutocastRegion {
 };
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 // One step, from the leaves to the optimizer. Everything fake lives and dies in here.
@@ -93,7 +99,8 @@ class Step {
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
       recorder_->enter(Phase::forward, nodes_.input_node(i));
       recorder_->set_kind(StorageKind::input);
-      interpreter_.set(graph_.inputs[i], input(graph_.values[static_cast<std::size_t>(graph_.inputs[i])]));
+      interpreter_.set(graph_.inputs[i],
+                       input(graph_.values[static_cast<std::size_t>(graph_.inputs[i])]));
       nodes_.finish_input(i);
     }
     recorder_->enter(Phase::forward, none);
@@ -104,7 +111,8 @@ class Step {
   }
 
   c10::IValue leaf(const Value& value) {
-    if (value.kind == ValueKind::constant && stays_real(value)) return trace::real_tensor(*value.constant);
+    if (value.kind == ValueKind::constant && stays_real(value))
+      return trace::real_tensor(*value.constant);
     if (!value.storage_key.empty()) {
       const auto tied = tied_.find(value.storage_key);
       if (tied != tied_.end()) return tied->second;
@@ -130,13 +138,15 @@ class Step {
   }
 
   c10::IValue input(const Value& value) const {
-    if (value.scalar) return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
+    if (value.scalar)
+      return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
     return meta::make_fake(spec_of(value));
   }
 
   const TensorSpec& spec_of(const Value& value) const {
     if (value.spec) return *value.spec;
-    throw Error(graph_.path, fmt::format("{} has no known shape", value.name), "Give it with --input.");
+    throw Error(graph_.path, fmt::format("{} has no known shape", value.name),
+                "Give it with --input.");
   }
 
   void forward() {
@@ -145,7 +155,8 @@ class Step {
     const c10::AutoGradMode grad_mode(options_.mode != Mode::inference);
     interpreter_.run(nodes_);
     for (ValueId id : graph_.outputs)
-      if (id != no_value && interpreter_.get(id).isTensor()) outputs_.push_back(interpreter_.get(id).toTensor());
+      if (id != no_value && interpreter_.get(id).isTensor())
+        outputs_.push_back(interpreter_.get(id).toTensor());
     nodes_.finish_outputs(outputs_);
     interpreter_.clear_results();
     forward_ms_ = milliseconds_since(start);
@@ -157,7 +168,8 @@ class Step {
     for (const at::Tensor& output : outputs_)
       if (output.requires_grad()) differentiable.push_back(output);
     if (differentiable.empty()) {
-      recorder_->recording().warnings.push_back("no output needs a gradient: there is no backward pass");
+      recorder_->recording().warnings.push_back(
+          "no output needs a gradient: there is no backward pass");
       return;
     }
     recorder_->enter(Phase::loss, nodes_.loss_node());

@@ -7,7 +7,8 @@
 namespace symprof::shape {
 namespace {
 
-void append_integers(const c10::IValue& value, std::uint8_t position, std::vector<IntegerArgument>& out) {
+void append_integers(const c10::IValue& value, std::uint8_t position,
+                     std::vector<IntegerArgument>& out) {
   if (value.isInt()) {
     out.push_back({position, value.toInt()});
   } else if (value.isBool()) {
@@ -31,19 +32,23 @@ std::vector<TensorRecord> records(std::span<const meta::SeenTensor> tensors) {
 std::int32_t Recorder::on_allocate(std::int64_t bytes, meta::Place place) {
   const std::lock_guard lock(mutex_);
   const auto id = static_cast<StorageId>(recording_.storages.size());
-  recording_.storages.push_back({.bytes = bytes,
-                                 .kind = open_call_ == none ? kind_ : StorageKind::activation,
-                                 .allocated_by = open_call_,
-                                 .node = open_call_ == none ? node_ : recording_.calls[open_call_].node,
-                                 .on_device = place == meta::Place::device});
-  if (!finished_) recording_.events.push_back({id, open_call_ == none ? last_call_ : open_call_, EventKind::allocate});
+  recording_.storages.push_back(
+      {.bytes = bytes,
+       .kind = open_call_ == none ? kind_ : StorageKind::activation,
+       .allocated_by = open_call_,
+       .node = open_call_ == none ? node_ : recording_.calls[open_call_].node,
+       .on_device = place == meta::Place::device});
+  if (!finished_)
+    recording_.events.push_back(
+        {id, open_call_ == none ? last_call_ : open_call_, EventKind::allocate});
   return id;
 }
 
 void Recorder::on_free(std::int32_t storage) noexcept {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
-  recording_.events.push_back({storage, open_call_ == none ? last_call_ : open_call_, EventKind::free});
+  recording_.events.push_back(
+      {storage, open_call_ == none ? last_call_ : open_call_, EventKind::free});
 }
 
 std::int32_t Recorder::on_spec(TensorSpec spec) {
@@ -68,14 +73,18 @@ void Recorder::on_call(const meta::SeenCall& seen) {
   open_call_ = none;
 }
 
-void Recorder::on_saved(std::int32_t storage) { recording_.storages[static_cast<std::size_t>(storage)].saved = true; }
+void Recorder::on_saved(std::int32_t storage) {
+  recording_.storages[static_cast<std::size_t>(storage)].saved = true;
+}
 
 void Recorder::enter(Phase phase, NodeId node) {
   phase_ = phase;
   node_ = node;
 }
 
-void Recorder::mark_sequence(NodeId node) { marks_.push_back({meta::next_sequence_number(), node}); }
+void Recorder::mark_sequence(NodeId node) {
+  marks_.push_back({meta::next_sequence_number(), node});
+}
 
 void Recorder::set_storage_kind(StorageId storage, StorageKind kind) {
   recording_.storages[static_cast<std::size_t>(storage)].kind = kind;
@@ -90,7 +99,8 @@ NodeId Recorder::backward_node() {
     const auto owner = parameter_nodes_.find(current->leaf_storage);
     if (owner != parameter_nodes_.end()) return node_ = owner->second;
   }
-  const auto after = std::ranges::upper_bound(marks_, current->sequence_number, {}, &Mark::sequence);
+  const auto after =
+      std::ranges::upper_bound(marks_, current->sequence_number, {}, &Mark::sequence);
   if (after != marks_.begin() && after != marks_.end()) node_ = std::prev(after)->node;
   return node_;
 }

@@ -31,8 +31,11 @@ class Recorder final : public meta::Observer {
   /// The kind of the storages that are made from now on, outside of calls.
   void set_kind(StorageKind kind) { kind_ = kind; }
   void set_storage_kind(StorageId storage, StorageKind kind);
-  /// `node` uses the parameter that lies in `storage`; the first one to say so gets its gradient's calls.
-  void claim_parameter(StorageId storage, NodeId node) { parameter_nodes_.try_emplace(storage, node); }
+  /// `node` uses the parameter that lies in `storage`; the first one to say so gets its gradient's
+  /// calls.
+  void claim_parameter(StorageId storage, NodeId node) {
+    parameter_nodes_.try_emplace(storage, node);
+  }
 
   Recording& recording() { return recording_; }
   /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.

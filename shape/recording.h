@@ -22,7 +22,7 @@ enum class StorageKind : std::uint8_t {
   parameter,
   buffer,
   input,
-  gradient,         ///< Of a parameter, once it is in `.grad`.
+  gradient,  ///< Of a parameter, once it is in `.grad`.
   optimizer_state,
   activation,
 };
@@ -82,9 +82,9 @@ struct NodeRecord {
   std::string module;  ///< Path of the module that made the call; empty at the root.
   std::string module_type;
   NodeKind kind = NodeKind::operation;
-  std::vector<TensorRecord> inputs;   ///< Tensor arguments, parameters included.
+  std::vector<TensorRecord> inputs;  ///< Tensor arguments, parameters included.
   std::vector<TensorRecord> outputs;
-  std::vector<StorageId> parameters;  ///< Distinct parameters among the inputs.
+  std::vector<StorageId> parameters;      ///< Distinct parameters among the inputs.
   std::int64_t input_gradient_bytes = 0;  ///< Of the inputs that need one and are no parameters.
   /// Module scopes from the outermost in: index into Recording::modules.
   std::vector<std::int32_t> scopes;

@@ -11,6 +11,7 @@
 #include "trace/exported/reader.h"
 #include "trace/graph.h"
 #include "trace/onnx/reader.h"
+#include "trace/passes/inline_regions.h"
 
 namespace symprof::trace {
 namespace {
@@ -65,9 +66,7 @@ Content content_of(const std::string& path) {
   return named_onnx || may_be_onnx(bytes) ? Content::onnx : Content::unknown;
 }
 
-}  // namespace
-
-Graph load(const std::string& path) {
+Graph read(const std::string& path) {
   switch (content_of(path)) {
     case Content::exported:
       return load_exported(path);
@@ -85,6 +84,15 @@ Graph load(const std::string& path) {
       break;
   }
   throw Error(path, "is not a model", formats);
+}
+
+}  // namespace
+
+Graph load(const std::string& path) {
+  Graph graph = read(path);
+  inline_regions(graph);
+  verify(graph);
+  return graph;
 }
 
 }  // namespace symprof::trace

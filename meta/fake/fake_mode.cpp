@@ -17,9 +17,7 @@ struct ModeInfo final : c10::DebugInfoBase {
 // there, 2.13 an object; both know this name.
 const auto slot = [] { return c10::DebugInfoKind::INFERENCE_CONTEXT; };
 
-ModeInfo* current_info() {
-  return dynamic_cast<ModeInfo*>(c10::ThreadLocalDebugInfo::get(slot()));
-}
+ModeInfo* current_info() { return dynamic_cast<ModeInfo*>(c10::ThreadLocalDebugInfo::get(slot())); }
 
 }  // namespace
 

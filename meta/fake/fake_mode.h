@@ -16,9 +16,9 @@ namespace symprof::meta {
 
 /// What the simulated device answers, and who listens. Modes of several threads are independent.
 ///
-/// Backward runs on the calling thread (as torch.autograd.set_multithreading_enabled(False)): in the
-/// same order as on the device thread of a GPU build, and without a race between that thread's last
-/// frees and what follows.
+/// Backward runs on the calling thread (as torch.autograd.set_multithreading_enabled(False)): in
+/// the same order as on the device thread of a GPU build, and without a race between that thread's
+/// last frees and what follows.
 class FakeMode {
  public:
   FakeMode(kernels::AttentionPolicy attention, std::shared_ptr<Observer> observer);

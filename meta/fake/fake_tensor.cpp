@@ -35,7 +35,8 @@ void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observ
                                            c10::Device(c10::kMeta)));
 }
 
-// Key sets with a backend bit and Fake; TensorImpl adds the autograd and autocast keys of the backend.
+// Key sets with a backend bit and Fake; TensorImpl adds the autograd and autocast keys of the
+// backend.
 c10::DispatchKeySet keys_of(c10::Device device) {
   const auto backend = device.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
   return c10::DispatchKeySet(backend) | c10::DispatchKeySet(c10::DispatchKey::Fake);
@@ -107,7 +108,8 @@ bool is_fake(const at::Tensor& tensor) {
 at::Tensor wrap_meta(const at::Tensor& meta, c10::Device device,
                      const std::shared_ptr<Observer>& observer) {
   tag_storage(meta, observer, device.is_cuda() ? Place::device : Place::host);
-  auto impl = c10::make_intrusive<FakeTensorImpl>(c10::Storage(meta.storage()), meta.dtype(), device);
+  auto impl =
+      c10::make_intrusive<FakeTensorImpl>(c10::Storage(meta.storage()), meta.dtype(), device);
   impl->copy_geometry(*meta.unsafeGetTensorImpl());
   return at::Tensor(std::move(impl));
 }
@@ -130,7 +132,8 @@ at::Tensor unwrap(const at::Tensor& fake) {
 void adopt(const at::Tensor& fake, const at::Tensor& meta) {
   FakeTensorImpl& impl = impl_of(fake);
   const StorageTag* tag = tag_of(*meta.storage().unsafeGetStorageImpl());
-  const bool same_storage = fake.storage().unsafeGetStorageImpl() == meta.storage().unsafeGetStorageImpl();
+  const bool same_storage =
+      fake.storage().unsafeGetStorageImpl() == meta.storage().unsafeGetStorageImpl();
   if (!same_storage || tag == nullptr ||
       tag->bytes != static_cast<std::int64_t>(meta.storage().nbytes()))
     tag_storage(meta, current_observer(), impl.device_.is_cuda() ? Place::device : Place::host);

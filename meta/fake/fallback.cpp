@@ -1,6 +1,6 @@
 // The one kernel behind every operator on fake tensors. Below autograd and above the backends it
-// swaps fake tensors for plain meta tensors over the same storages, runs the operator's meta kernel,
-// and wraps what comes back. The idea is torchdistx's (src/cc/torchdistx/fake.cc).
+// swaps fake tensors for plain meta tensors over the same storages, runs the operator's meta
+// kernel, and wraps what comes back. The idea is torchdistx's (src/cc/torchdistx/fake.cc).
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -69,10 +69,12 @@ void convert_tensors(c10::IValue& value, Convert&& convert) {
   }
 }
 
-// A real tensor among fake ones (a wrapped number, a constant of shape arithmetic) as a meta tensor.
+// A real tensor among fake ones (a wrapped number, a constant of shape arithmetic) as a meta
+// tensor.
 at::Tensor meta_of_real(const at::Tensor& tensor) {
   if (tensor.is_meta()) return tensor;
-  at::Tensor meta(at::detail::empty_strided_meta(tensor.sizes(), tensor.strides(), tensor.scalar_type()));
+  at::Tensor meta(
+      at::detail::empty_strided_meta(tensor.sizes(), tensor.strides(), tensor.scalar_type()));
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
     meta.unsafeGetTensorImpl()->set_wrapped_number(true);
   return meta;
@@ -82,7 +84,10 @@ at::Tensor meta_of_real(const at::Tensor& tensor) {
 class FakeCall {
  public:
   FakeCall(const c10::OperatorHandle& op, torch::jit::Stack& stack)
-      : op_(op), info_(info_of(op)), stack_(stack), first_(stack.size() - op.schema().arguments().size()) {}
+      : op_(op),
+        info_(info_of(op)),
+        stack_(stack),
+        first_(stack.size() - op.schema().arguments().size()) {}
 
   void run() {
     find_device();
@@ -119,8 +124,7 @@ class FakeCall {
       c10::IValue& value = stack_[first_ + i];
       if (value.isDevice()) {
         const c10::Device wanted = value.toDevice();
-        if (any_fake || wanted.is_cuda())
-          device_ = wanted;
+        if (any_fake || wanted.is_cuda()) device_ = wanted;
       } else if (!any_fake) {
         device_ = c10::Device(c10::kCUDA, 0);
         value = *device_;
@@ -135,9 +139,11 @@ class FakeCall {
 
   void refuse_reading_data() const {
     if (info_.reads_data)
-      throw Error("aten::item", "the value of a tensor decides what happens next, and a tensor "
-                  "without storage has no value",
-                  "Export the model so that it does not branch on data, or give the value as an input.");
+      throw Error(
+          "aten::item",
+          "the value of a tensor decides what happens next, and a tensor "
+          "without storage has no value",
+          "Export the model so that it does not branch on data, or give the value as an input.");
   }
 
   void note_inputs() {
@@ -186,7 +192,8 @@ class FakeCall {
     for (std::size_t i = 0; i < count; ++i) {
       const bool on_host = (info_.host_outputs >> i & 1U) != 0;
       const c10::Device device = on_host ? c10::Device(c10::kCPU) : *device_;
-      convert_tensors(stack_[first + i], [&](const at::Tensor& tensor) { return wrap(tensor, device); });
+      convert_tensors(stack_[first + i],
+                      [&](const at::Tensor& tensor) { return wrap(tensor, device); });
     }
   }
 
@@ -200,8 +207,9 @@ class FakeCall {
   void report() {
     const std::size_t count = op_.schema().returns().size();
     for (std::size_t i = stack_.size() - count; i < stack_.size(); ++i)
-      for_each_tensor(stack_[i],
-                      [&](const at::Tensor& tensor) { outputs_.push_back(seen(tensor, *observer_)); });
+      for_each_tensor(stack_[i], [&](const at::Tensor& tensor) {
+        outputs_.push_back(seen(tensor, *observer_));
+      });
     observer_->on_call({op_, inputs_, positions_, outputs_, arguments_});
   }
 
@@ -227,7 +235,8 @@ at::Tensor detach(const at::Tensor& self) {
     c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
     return at::detach(self);
   }
-  return at::Tensor(self.unsafeGetTensorImpl()->shallow_copy_and_detach(c10::VariableVersion(0), false));
+  return at::Tensor(
+      self.unsafeGetTensorImpl()->shallow_copy_and_detach(c10::VariableVersion(0), false));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace symprof::meta {
 /// Where a storage would lie: on the GPU, or in host memory (a seed, a result of `.cpu()`).
 enum class Place : std::uint8_t { device, host };
 
-/// A tensor in a call: the ids that the observer gave to its geometry and its storage; -1: undefined.
+/// A tensor in a call: the ids that the observer gave to its geometry and its storage; -1:
+/// undefined.
 struct SeenTensor {
   std::int32_t spec = -1;
   std::int32_t storage = -1;

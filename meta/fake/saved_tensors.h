@@ -7,7 +7,8 @@
 namespace symprof::meta {
 
 /// Installs, once for the process, an autograd engine that is LibTorch's own but for one question:
-/// under a FakeMode its default saved-tensor hooks report every saved tensor. Elsewhere it has none.
+/// under a FakeMode its default saved-tensor hooks report every saved tensor. Elsewhere it has
+/// none.
 void install_saved_tensor_observer();
 
 /// The next number that autograd gives to a node made on this thread. Nodes made between two

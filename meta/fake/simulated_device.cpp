@@ -27,7 +27,8 @@ struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
   c10::Stream exchangeStream(c10::Stream) const override { return stream(); }
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
-  void record(void**, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag) const override {}
+  void record(void**, const c10::Stream&, const c10::DeviceIndex,
+              const c10::EventFlag) const override {}
   void block(void*, const c10::Stream&) const override {}
   bool queryEvent(void*) const override { return true; }
   void destroyEvent(void*, const c10::DeviceIndex) const noexcept override {}
@@ -75,13 +76,15 @@ struct SimulatedHooks final : at::CUDAHooksInterface {
   double batchnormMinEpsilonCuDNN() const override { return 0.0; }
 };
 
-std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                              const std::optional<at::Tensor>& mask, double dropout_p, bool is_causal,
-                              std::optional<double>, bool enable_gqa) {
+std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
+                              const at::Tensor& value, const std::optional<at::Tensor>& mask,
+                              double dropout_p, bool is_causal, std::optional<double>,
+                              bool enable_gqa) {
   static const kernels::AttentionPolicy fallback;
   const kernels::AttentionPolicy* policy = current_attention_policy();
   const kernels::AttentionCall call{query, key, value, mask, dropout_p, is_causal, enable_gqa};
-  return static_cast<std::int64_t>(kernels::sdp_choice(call, policy == nullptr ? fallback : *policy));
+  return static_cast<std::int64_t>(
+      kernels::sdp_choice(call, policy == nullptr ? fallback : *policy));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Makes a CPU build of LibTorch believe that there is a CUDA device, as far as fake tensors need it.
+// Makes a CPU build of LibTorch believe that there is a CUDA device, as far as fake tensors need
+// it.
 #pragma once
 
 namespace symprof::meta {

@@ -27,15 +27,20 @@ struct GraphBuilder {
     if (kind == ValueKind::input) graph.inputs.push_back(id);
     return id;
   }
-  ValueId input(std::string name, TensorSpec spec) { return value(std::move(name), ValueKind::input, std::move(spec)); }
+  ValueId input(std::string name, TensorSpec spec) {
+    return value(std::move(name), ValueKind::input, std::move(spec));
+  }
   ValueId parameter(std::string name, TensorSpec spec) {
     return value(std::move(name), ValueKind::parameter, std::move(spec));
   }
 
   /// A node with one output. Arguments are positional.
-  ValueId call(std::string op, std::string overload, std::initializer_list<ArgumentValue> arguments) {
+  ValueId call(std::string op, std::string overload,
+               std::initializer_list<ArgumentValue> arguments) {
     const ValueId output = graph.add_value({.name = "v" + std::to_string(graph.values.size())});
-    Node node{.name = "n" + std::to_string(graph.nodes.size()), .op = std::move(op), .overload = std::move(overload)};
+    Node node{.name = "n" + std::to_string(graph.nodes.size()),
+              .op = std::move(op),
+              .overload = std::move(overload)};
     for (const ArgumentValue& argument : arguments) node.arguments.push_back({"", argument});
     node.outputs = {output};
     graph.nodes.push_back(std::move(node));

@@ -51,10 +51,14 @@ IValue number_as(const at::Scalar& number, const c10::Argument& argument) {
 
 c10::MemoryFormat memory_format(MemoryFormat format) {
   switch (format) {
-    case MemoryFormat::contiguous: return c10::MemoryFormat::Contiguous;
-    case MemoryFormat::preserve: return c10::MemoryFormat::Preserve;
-    case MemoryFormat::channels_last: return c10::MemoryFormat::ChannelsLast;
-    case MemoryFormat::channels_last_3d: return c10::MemoryFormat::ChannelsLast3d;
+    case MemoryFormat::contiguous:
+      return c10::MemoryFormat::Contiguous;
+    case MemoryFormat::preserve:
+      return c10::MemoryFormat::Preserve;
+    case MemoryFormat::channels_last:
+      return c10::MemoryFormat::ChannelsLast;
+    case MemoryFormat::channels_last_3d:
+      return c10::MemoryFormat::ChannelsLast3d;
   }
   return c10::MemoryFormat::Preserve;
 }
@@ -73,13 +77,19 @@ class Converter {
       : values_(values), device_(device), argument_(argument) {}
 
   IValue operator()(const NoArgument&) const { return {}; }
-  IValue operator()(const ValueRef& ref) const { return fit(values_[static_cast<std::size_t>(ref.id)]); }
+  IValue operator()(const ValueRef& ref) const {
+    return fit(values_[static_cast<std::size_t>(ref.id)]);
+  }
   IValue operator()(bool value) const { return number_as(at::Scalar(value), argument_); }
   IValue operator()(std::int64_t value) const { return number_as(at::Scalar(value), argument_); }
   IValue operator()(double value) const { return number_as(at::Scalar(value), argument_); }
   IValue operator()(const std::string& value) const { return value; }
-  IValue operator()(DType value) const { return static_cast<std::int64_t>(meta::scalar_type(value)); }
-  IValue operator()(MemoryFormat value) const { return static_cast<std::int64_t>(memory_format(value)); }
+  IValue operator()(DType value) const {
+    return static_cast<std::int64_t>(meta::scalar_type(value));
+  }
+  IValue operator()(MemoryFormat value) const {
+    return static_cast<std::int64_t>(memory_format(value));
+  }
   IValue operator()(Layout) const { return static_cast<std::int64_t>(c10::Layout::Strided); }
   IValue operator()(const DeviceName&) const { return device_; }
   IValue operator()(const std::vector<double>& value) const { return to_list(value); }
@@ -91,19 +101,27 @@ class Converter {
   }
   IValue operator()(const std::vector<std::int64_t>& value) const {
     switch (element_kind()) {
-      case TypeKind::FloatType: return to_list(std::vector<double>(value.begin(), value.end()));
-      case TypeKind::BoolType: return (*this)(std::vector<bool>(value.begin(), value.end()));
-      default: return to_list(value);
+      case TypeKind::FloatType:
+        return to_list(std::vector<double>(value.begin(), value.end()));
+      case TypeKind::BoolType:
+        return (*this)(std::vector<bool>(value.begin(), value.end()));
+      default:
+        return to_list(value);
     }
   }
   IValue operator()(const std::vector<ListElement>& value) const {
     switch (element_kind()) {
-      case TypeKind::TensorType: return tensor_list(value);
-      case TypeKind::OptionalType: return optional_tensor_list(value);
-      default: return integer_list(value);
+      case TypeKind::TensorType:
+        return tensor_list(value);
+      case TypeKind::OptionalType:
+        return optional_tensor_list(value);
+      default:
+        return integer_list(value);
     }
   }
-  IValue operator()(const std::shared_ptr<const ConstantTensor>& value) const { return real_tensor(*value); }
+  IValue operator()(const std::shared_ptr<const ConstantTensor>& value) const {
+    return real_tensor(*value);
+  }
   IValue operator()(const std::shared_ptr<const Graph>&) const {
     throw Error("argument " + argument_.name(), "a graph where the operator takes none");
   }
@@ -174,22 +192,26 @@ std::vector<IValue> schema_arguments(const Node& node, const c10::FunctionSchema
     } else if (wanted.default_value().has_value()) {
       stack.push_back(*wanted.default_value());
     } else {
-      throw Error("argument " + wanted.name(), "missing; the operator's schema is " + toString(schema));
+      throw Error("argument " + wanted.name(),
+                  "missing; the operator's schema is " + toString(schema));
     }
   }
   if (used != node.arguments.size())
-    throw Error("", fmt::format("{} arguments given, {} of them known to the operator, whose schema is {}",
-                                node.arguments.size(), used, toString(schema)));
+    throw Error(
+        "", fmt::format("{} arguments given, {} of them known to the operator, whose schema is {}",
+                        node.arguments.size(), used, toString(schema)));
   return stack;
 }
 
 at::Tensor real_tensor(const ConstantTensor& constant) {
   const TensorSpec& spec = constant.spec;
-  at::Tensor tensor = at::empty(spec.sizes, at::TensorOptions(meta::scalar_type(spec.dtype)).device(at::kCPU));
+  at::Tensor tensor =
+      at::empty(spec.sizes, at::TensorOptions(meta::scalar_type(spec.dtype)).device(at::kCPU));
   if (constant.data.size() != static_cast<std::size_t>(spec.bytes()))
     throw Error("constant", fmt::format("{} holds {} bytes of data, not {}", to_string(spec),
                                         constant.data.size(), spec.bytes()));
-  if (!constant.data.empty()) std::memcpy(tensor.data_ptr(), constant.data.data(), constant.data.size());
+  if (!constant.data.empty())
+    std::memcpy(tensor.data_ptr(), constant.data.data(), constant.data.size());
   return tensor;
 }
 

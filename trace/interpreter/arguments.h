@@ -11,11 +11,12 @@
 
 namespace symprof::trace {
 
-/// The whole argument list of `schema` for `node`: by name, then by position, then defaults. Numbers
-/// become what the schema asks for (an integer for a float argument, a number for a tensor).
-/// Throws Error for an argument that is missing, unknown or of a kind that does not fit.
+/// The whole argument list of `schema` for `node`: by name, then by position, then defaults.
+/// Numbers become what the schema asks for (an integer for a float argument, a number for a
+/// tensor). Throws Error for an argument that is missing, unknown or of a kind that does not fit.
 std::vector<c10::IValue> schema_arguments(const Node& node, const c10::FunctionSchema& schema,
-                                          const std::vector<c10::IValue>& values, c10::Device device);
+                                          const std::vector<c10::IValue>& values,
+                                          c10::Device device);
 
 /// A constant's data as a real CPU tensor.
 at::Tensor real_tensor(const ConstantTensor& constant);

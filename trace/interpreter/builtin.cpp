@@ -43,7 +43,8 @@ c10::IValue mod(const Operands& x) {
   return a - floor_divide(a, b) * b;
 }
 c10::IValue power(const Operands& x) {
-  if (!all_integers(x) || x.at(1).toLong() < 0) return std::pow(x.at(0).toDouble(), x.at(1).toDouble());
+  if (!all_integers(x) || x.at(1).toLong() < 0)
+    return std::pow(x.at(0).toDouble(), x.at(1).toDouble());
   std::int64_t result = 1;
   for (std::int64_t i = 0; i < x[1].toLong(); ++i) result *= x[0].toLong();
   return result;
@@ -69,16 +70,29 @@ constexpr Row rows[] = {
     {"add", [](const Operands& x) { return arithmetic(x, std::plus<>()); }},
     {"sub", [](const Operands& x) { return arithmetic(x, std::minus<>()); }},
     {"mul", [](const Operands& x) { return arithmetic(x, std::multiplies<>()); }},
-    {"truediv", [](const Operands& x) -> c10::IValue { return x.at(0).toDouble() / x.at(1).toDouble(); }},
+    {"truediv",
+     [](const Operands& x) -> c10::IValue { return x.at(0).toDouble() / x.at(1).toDouble(); }},
     {"floordiv", floordiv},
     {"mod", mod},
     {"pow", power},
     {"neg", negate},
     {"abs", [](const Operands& x) -> c10::IValue { return std::abs(x.at(0).toLong()); }},
-    {"min", [](const Operands& x) { return arithmetic(x, [](auto a, auto b) { return std::min(a, b); }); }},
-    {"max", [](const Operands& x) { return arithmetic(x, [](auto a, auto b) { return std::max(a, b); }); }},
-    {"sym_min", [](const Operands& x) { return arithmetic(x, [](auto a, auto b) { return std::min(a, b); }); }},
-    {"sym_max", [](const Operands& x) { return arithmetic(x, [](auto a, auto b) { return std::max(a, b); }); }},
+    {"min",
+     [](const Operands& x) {
+       return arithmetic(x, [](auto a, auto b) { return std::min(a, b); });
+     }},
+    {"max",
+     [](const Operands& x) {
+       return arithmetic(x, [](auto a, auto b) { return std::max(a, b); });
+     }},
+    {"sym_min",
+     [](const Operands& x) {
+       return arithmetic(x, [](auto a, auto b) { return std::min(a, b); });
+     }},
+    {"sym_max",
+     [](const Operands& x) {
+       return arithmetic(x, [](auto a, auto b) { return std::max(a, b); });
+     }},
     {"eq", [](const Operands& x) { return comparison(x, std::equal_to<>()); }},
     {"ne", [](const Operands& x) { return comparison(x, std::not_equal_to<>()); }},
     {"lt", [](const Operands& x) { return comparison(x, std::less<>()); }},
@@ -93,11 +107,15 @@ constexpr Row rows[] = {
     {"sym_int", [](const Operands& x) -> c10::IValue { return rounded(x.at(0).toDouble()); }},
     {"sym_float", [](const Operands& x) -> c10::IValue { return x.at(0).toDouble(); }},
     {"sym_sqrt", [](const Operands& x) -> c10::IValue { return std::sqrt(x.at(0).toDouble()); }},
-    {"ceil", [](const Operands& x) -> c10::IValue { return rounded(std::ceil(x.at(0).toDouble())); }},
-    {"floor", [](const Operands& x) -> c10::IValue { return rounded(std::floor(x.at(0).toDouble())); }},
-    {"trunc", [](const Operands& x) -> c10::IValue { return rounded(std::trunc(x.at(0).toDouble())); }},
+    {"ceil",
+     [](const Operands& x) -> c10::IValue { return rounded(std::ceil(x.at(0).toDouble())); }},
+    {"floor",
+     [](const Operands& x) -> c10::IValue { return rounded(std::floor(x.at(0).toDouble())); }},
+    {"trunc",
+     [](const Operands& x) -> c10::IValue { return rounded(std::trunc(x.at(0).toDouble())); }},
     // Python rounds halves to even, as the default rounding mode does.
-    {"round", [](const Operands& x) -> c10::IValue { return rounded(std::nearbyint(x.at(0).toDouble())); }},
+    {"round",
+     [](const Operands& x) -> c10::IValue { return rounded(std::nearbyint(x.at(0).toDouble())); }},
 };
 
 }  // namespace

@@ -20,8 +20,10 @@ constexpr std::size_t never_dies = std::numeric_limits<std::size_t>::max();
 
 // Checks of what held when the graph was exported: nothing to run.
 constexpr std::array assertions = {
-    std::string_view("aten::_assert_tensor_metadata"), std::string_view("aten::_assert_scalar"),
-    std::string_view("aten::_assert_async"),           std::string_view("aten::sym_constrain_range"),
+    std::string_view("aten::_assert_tensor_metadata"),
+    std::string_view("aten::_assert_scalar"),
+    std::string_view("aten::_assert_async"),
+    std::string_view("aten::sym_constrain_range"),
     std::string_view("aten::sym_constrain_range_for_size"),
     std::string_view("aten::_functional_assert_async"),
     std::string_view("aten::_functional_assert_scalar"),
@@ -35,7 +37,9 @@ std::string first_line(const c10::Error& error) {
   return text.substr(0, text.find('\n'));
 }
 
-std::string dispatcher_overload(const Node& node) { return node.overload == "default" ? "" : node.overload; }
+std::string dispatcher_overload(const Node& node) {
+  return node.overload == "default" ? "" : node.overload;
+}
 
 }  // namespace
 
@@ -81,7 +85,9 @@ void Interpreter::run(NodeObserver& observer) {
 }
 
 void Interpreter::run_node(const Node& node) {
-  const auto where = [&] { return fmt::format("{}: node {} ({})", graph_.path, node.name, node.op); };
+  const auto where = [&] {
+    return fmt::format("{}: node {} ({})", graph_.path, node.name, node.op);
+  };
   try {
     if (std::ranges::find(assertions, node.op) != assertions.end()) return;
     if (node.op.starts_with(builtin_prefix) || node.op.starts_with("aten::") ||
@@ -101,18 +107,25 @@ void Interpreter::run_node(const Node& node) {
 void Interpreter::run_aten(const Node& node) {
   if (node.op.starts_with(builtin_prefix)) {
     const Builtin builtin = find_builtin(std::string_view(node.op).substr(builtin_prefix.size()));
-    if (builtin == nullptr) throw Error("", "no rule for this operator", "docs/operators.md lists what is known.");
+    if (builtin == nullptr)
+      throw Error("", "no rule for this operator", "docs/operators.md lists what is known.");
     std::vector<at::Scalar> operands;
     for (const Argument& argument : node.arguments) {
-      if (const auto* ref = std::get_if<ValueRef>(&argument.value)) operands.push_back(get(ref->id).toScalar());
-      else if (const auto* integer = std::get_if<std::int64_t>(&argument.value)) operands.emplace_back(*integer);
-      else if (const auto* real = std::get_if<double>(&argument.value)) operands.emplace_back(*real);
-      else if (const auto* truth = std::get_if<bool>(&argument.value)) operands.emplace_back(*truth);
+      if (const auto* ref = std::get_if<ValueRef>(&argument.value))
+        operands.push_back(get(ref->id).toScalar());
+      else if (const auto* integer = std::get_if<std::int64_t>(&argument.value))
+        operands.emplace_back(*integer);
+      else if (const auto* real = std::get_if<double>(&argument.value))
+        operands.emplace_back(*real);
+      else if (const auto* truth = std::get_if<bool>(&argument.value))
+        operands.emplace_back(*truth);
     }
     return bind_outputs(node, {builtin(operands)});
   }
   const auto op = c10::Dispatcher::singleton().findSchema({node.op, dispatcher_overload(node)});
-  if (!op) throw Error("", "LibTorch has no such operator", "It may come from another version, or a custom library.");
+  if (!op)
+    throw Error("", "LibTorch has no such operator",
+                "It may come from another version, or a custom library.");
   std::vector<c10::IValue> stack = schema_arguments(node, op->schema(), values_, device_);
   op->callBoxed(stack);
   bind_outputs(node, std::move(stack));
@@ -121,7 +134,8 @@ void Interpreter::run_aten(const Node& node) {
 void Interpreter::run_lowered(const Node& node) {
   const onnx::Lowering* lowering = onnx::find_lowering(node.op);
   if (lowering == nullptr)
-    throw Error("", "no rule for this operator", "`symprof ops` lists the operators that are known.");
+    throw Error("", "no rule for this operator",
+                "`symprof ops` lists the operators that are known.");
   std::vector<at::Tensor> inputs;
   for (const Argument& argument : node.arguments) {
     if (!argument.name.empty()) continue;
@@ -129,7 +143,7 @@ void Interpreter::run_lowered(const Node& node) {
     const bool given = ref != nullptr && ref->id != no_value && get(ref->id).isTensor();
     inputs.push_back(given ? get(ref->id).toTensor() : at::Tensor());
   }
-  onnx::OnnxCall call{node, graph_, std::move(inputs)};
+  onnx::OnnxCall call{node, graph_, std::move(inputs), device_};
   std::vector<c10::IValue> results;
   for (at::Tensor& tensor : lowering->run(call)) results.emplace_back(std::move(tensor));
   bind_outputs(node, std::move(results));
@@ -142,9 +156,11 @@ void Interpreter::bind_outputs(const Node& node, std::vector<c10::IValue> result
     results = std::move(elements);
   }
   if (node.outputs.size() > results.size())
-    throw Error("", fmt::format("{} results, but the graph names {}", results.size(), node.outputs.size()));
+    throw Error(
+        "", fmt::format("{} results, but the graph names {}", results.size(), node.outputs.size()));
   for (std::size_t i = 0; i < node.outputs.size(); ++i)
-    if (node.outputs[i] != no_value) values_[static_cast<std::size_t>(node.outputs[i])] = std::move(results[i]);
+    if (node.outputs[i] != no_value)
+      values_[static_cast<std::size_t>(node.outputs[i])] = std::move(results[i]);
 }
 
 void Interpreter::clear_results() {

@@ -29,7 +29,9 @@ class Interpreter {
   /// `graph` has to outlive the interpreter.
   Interpreter(const Graph& graph, c10::Device device);
 
-  void set(ValueId id, c10::IValue value) { values_.at(static_cast<std::size_t>(id)) = std::move(value); }
+  void set(ValueId id, c10::IValue value) {
+    values_.at(static_cast<std::size_t>(id)) = std::move(value);
+  }
   /// None when the value is not set, or has died.
   const c10::IValue& get(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
 

@@ -1,5 +1,5 @@
-// `with torch.no_grad():` and `with torch.autocast(...):` inside a graph. The front ends write such a
-// region flat, between two marker nodes; trace/passes/inline_regions.h has their names.
+// `with torch.no_grad():` and `with torch.autocast(...):` inside a graph. The front ends write such
+// a region flat, between two marker nodes; trace/passes/inline_regions.h has their names.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace symprof::trace {
 
-/// The regions that are open in one run, innermost last. The destructor closes what an error left open.
+/// The regions that are open in one run, innermost last. The destructor closes what an error left
+/// open.
 class Regions {
  public:
   Regions() = default;

@@ -26,6 +26,16 @@ bool is_cast(const Value& value, bool casts_constants) {
   return value.kind != ValueKind::result && (value.kind != ValueKind::constant || casts_constants);
 }
 
+// `x.to(device)` is exported as aten::to.dtype_layout with the dtype that x had: no wish of the
+// model's.
+void cast_move(Node& node, DType dtype) {
+  if (node.op != "aten::to" || node.overload != "dtype_layout") return;
+  for (Argument& argument : node.arguments) {
+    auto* moved = std::get_if<DType>(&argument.value);
+    if (moved != nullptr && is_floating_point(*moved)) *moved = dtype;
+  }
+}
+
 }  // namespace
 
 void cast_floating_point(Graph& graph, DType dtype) {
@@ -37,6 +47,7 @@ void cast_floating_point(Graph& graph, DType dtype) {
     value.constant = cast(value.constant, dtype);
   }
   for (Node& node : graph.nodes) {
+    cast_move(node, dtype);
     for (Argument& argument : node.arguments) {
       if (const auto* branch = std::get_if<std::shared_ptr<const Graph>>(&argument.value)) {
         if (!*branch) continue;

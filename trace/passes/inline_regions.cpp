@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view set_grad_enabled = "higher_order::wrap_with_set_grad_enabled";
 constexpr std::string_view autocast = "higher_order::wrap_with_autocast";
 
-// What stands for a value of the subgraph, or for a result of the region: another value, or a number.
+// What stands for a value of the subgraph, or for a result of the region: another value, or a
+// number.
 using Substitution = std::unordered_map<ValueId, ArgumentValue>;
 
 void substitute(Argument& argument, const Substitution& substitution) {
@@ -91,8 +92,8 @@ class Inliner {
     const Graph& body = *std::get<std::shared_ptr<const Graph>>(node.arguments[position].value);
     if (node.arguments.size() - position - 1 != body.inputs.size())
       throw Error(fmt::format("{}: node {} ({})", graph_.path, node.name, node.op),
-                  fmt::format("{} operands for a subgraph of {} inputs", node.arguments.size() - position - 1,
-                              body.inputs.size()));
+                  fmt::format("{} operands for a subgraph of {} inputs",
+                              node.arguments.size() - position - 1, body.inputs.size()));
     Substitution inner;
     for (std::size_t i = 0; i < body.inputs.size(); ++i)
       inner[body.inputs[i]] = node.arguments[position + 1 + i].value;
@@ -111,10 +112,12 @@ class Inliner {
         if (inside[i] == no_value) continue;
         // A nested region has already said what its results are.
         const auto nested = inner.find(made[i]);
-        inner[inside[i]] = nested == inner.end() ? ArgumentValue(ValueRef{made[i]}) : nested->second;
+        inner[inside[i]] =
+            nested == inner.end() ? ArgumentValue(ValueRef{made[i]}) : nested->second;
       }
     }
-    graph_.nodes.push_back({.name = node.name + "_end", .op = std::string(region_end), .scope = node.scope});
+    graph_.nodes.push_back(
+        {.name = node.name + "_end", .op = std::string(region_end), .scope = node.scope});
     for (std::size_t i = 0; i < node.outputs.size() && i < body.outputs.size(); ++i)
       if (node.outputs[i] != no_value) outer[node.outputs[i]] = inner.at(body.outputs[i]);
   }

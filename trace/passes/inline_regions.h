@@ -14,8 +14,8 @@ constexpr std::string_view region_autocast = "region::autocast";
 constexpr std::string_view region_end = "region::end";
 
 /// Replaces each `higher_order::wrap_with_set_grad_enabled` and `higher_order::wrap_with_autocast`
-/// node by a marker, the nodes of its subgraph, and `region_end`. Scopes of the subgraph's nodes are
-/// kept. Nested regions are flattened too.
+/// node by a marker, the nodes of its subgraph, and `region_end`. Scopes of the subgraph's nodes
+/// are kept. Nested regions are flattened too.
 void inline_regions(Graph& graph);
 
 }  // namespace symprof::trace

@@ -13,7 +13,8 @@ enum class TrainingMode { train, eval };
 void set_training_mode(Graph& graph, TrainingMode mode);
 
 /// Casts floating-point parameters, buffers, constants with a storage and inputs, as
-/// `module.to(dtype)` and inputs of that dtype would. Operators that name a dtype keep it.
+/// `module.to(dtype)` and inputs of that dtype would. Operators that name a dtype keep it, but for
+/// `aten::to.dtype_layout`, as which `x.to(device)` is exported.
 void cast_floating_point(Graph& graph, DType dtype);
 
 }  // namespace symprof::trace

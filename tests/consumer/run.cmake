@@ -1,0 +1,20 @@
+# Installs symprof into an empty folder, configures and builds the consumer against it, runs it.
+# Usage: cmake -D BUILD=… -D SOURCE=… -D WORK=… -P run.cmake
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT code EQUAL 0)
+    string(JOIN " " command ${ARGV})
+    message(FATAL_ERROR "${command}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/consumer -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/installed)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/consumer ${SOURCE}/models/tiny/mlp.pt2)
+if(NOT output MATCHES "^[1-9][0-9]* FLOPs forward, [1-9][0-9]* bytes saved, peak [1-9][0-9]*\n$")
+  message(FATAL_ERROR "the consumer printed: ${output}")
+endif()
+run(${WORK}/installed/bin/symprof profile ${SOURCE}/models/tiny/mlp.pt2)
