@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/torch_library.h"
 #include "cli/usage.h"
 #include "profile/families.h"
 #include "report/ops.h"
@@ -16,17 +17,33 @@ constexpr report::Named<Format> formats[] = {{"table", Format::table}, {"json", 
 struct Options {
   OutputOptions output;
   std::string format = "table";
+  bool onnx = false;
 };
+
+void write_onnx(fmt::memory_buffer& out, Format format) {
+  const std::vector<std::string> ops = TorchLibrary().get().lowered_operators();
+  if (format == Format::json)
+    report::write_onnx_ops_json(out, ops);
+  else
+    report::write_onnx_ops(out, ops);
+}
+
+void write_aten(fmt::memory_buffer& out, Format format, const report::Layout& layout) {
+  const std::vector<profile::OperatorInfo> ops = profile::known_operators();
+  if (format == Format::json)
+    report::write_ops_json(out, ops);
+  else
+    report::write_ops(out, ops, layout);
+}
 
 int run(const Options& options) {
   const Format format = choose("--format", options.format, formats);
   check_output(options.output);
-  const std::vector<profile::OperatorInfo> ops = profile::known_operators();
   fmt::memory_buffer out;
-  if (format == Format::json)
-    report::write_ops_json(out, ops);
+  if (options.onnx)
+    write_onnx(out, format);
   else
-    report::write_ops(out, ops, layout_of(options.output));
+    write_aten(out, format, layout_of(options.output));
   write_output(options.output, {out.data(), out.size()});
   return done;
 }
@@ -36,9 +53,12 @@ int run(const Options& options) {
 Run add_ops(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description("The operators whose cost is known: exact, modelled or free.");
-  app.footer("Example:\n  symprof ops --format json -o ops.json");
+  app.footer(
+      "Examples:\n  symprof ops\n  symprof ops --onnx\n  symprof ops --format json -o ops.json");
   app.add_option("--format", options->format, "table or json")
       ->type_name("FORMAT")
+      ->group("Output");
+  app.add_flag("--onnx", options->onnx, "The ONNX operators that a model file may have")
       ->group("Output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };

@@ -64,7 +64,7 @@ std::string step_text(const StepOptions& options) {
 }
 
 std::string saved_text(const Totals& totals) {
-  const std::string saved = format_bytes(totals.saved_bytes);
+  std::string saved = format_bytes(totals.saved_bytes);
   if (totals.saved_bytes == totals.saved_bytes_with_inputs) return saved;
   return fmt::format("{}, {} with graph inputs", saved,
                      format_bytes(totals.saved_bytes_with_inputs));

@@ -59,4 +59,28 @@ void write_ops_json(fmt::memory_buffer& out, const std::vector<profile::Operator
   out.push_back('\n');
 }
 
+void write_onnx_ops(fmt::memory_buffer& out, const std::vector<std::string>& ops) {
+  fmt::format_to(std::back_inserter(out), "{} ONNX operators.\n\n", ops.size());
+  for (const std::string& op : ops) fmt::format_to(std::back_inserter(out), "{}\n", op);
+}
+
+void write_onnx_ops_json(fmt::memory_buffer& out, const std::vector<std::string>& ops) {
+  JsonWriter json(out);
+  json.begin_object();
+  json.line(2);
+  json.member("schema", "symprof.onnx_ops/1");
+  json.line(2);
+  json.key("ops");
+  json.begin_array();
+  for (const std::string& op : ops) {
+    json.line(4);
+    json.value(op);
+  }
+  json.closing_line(2);
+  json.end_array();
+  json.closing_line(0);
+  json.end_object();
+  out.push_back('\n');
+}
+
 }  // namespace symprof::report

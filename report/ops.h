@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <vector>
 
 #include "profile/families.h"
@@ -14,5 +15,10 @@ void write_ops(fmt::memory_buffer& out, const std::vector<profile::OperatorInfo>
                const Layout& layout);
 /// Schema symprof.ops/1.
 void write_ops_json(fmt::memory_buffer& out, const std::vector<profile::OperatorInfo>& ops);
+
+/// The ONNX operators that can be lowered to ATen calls ("onnx::Conv"), one a line.
+void write_onnx_ops(fmt::memory_buffer& out, const std::vector<std::string>& ops);
+/// Schema symprof.onnx_ops/1.
+void write_onnx_ops_json(fmt::memory_buffer& out, const std::vector<std::string>& ops);
 
 }  // namespace symprof::report

@@ -180,6 +180,10 @@ class Lists(unittest.TestCase):
         self.assertEqual(confidence["aten::mm"], "exact")
         self.assertEqual(confidence["aten::view"], "free")
         self.assertEqual(len(confidence), len(ops))
+        onnx_ops = json.loads(run("ops", "--onnx", "--format", "json").stdout)["ops"]
+        self.assertEqual(onnx_ops, sorted(set(onnx_ops)))
+        self.assertIn("onnx::Conv", onnx_ops)
+        self.assertIn("onnx::Conv\n", run("ops", "--onnx").stdout)
 
 
 TOTALS = """fwd_flops bwd_flops fwd_macs bwd_macs fwd_flops_all bwd_flops_all param_bytes param_count
