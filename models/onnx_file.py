@@ -5,12 +5,17 @@ import re
 
 import onnx
 import onnx.numpy_helper
+import onnx_ir
+import onnxscript.optimizer
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
+import pt2_file
+
 KEPT = 1024  # bytes; larger initializers become references to a file that is not there
 LOCATION = "weights.not_shipped"
-DROPPED_METADATA = ("pkg.torch.onnx.stack_trace", "pkg.torch.onnx.fx_node")
+DROPPED_METADATA = ("namespace", "pkg.torch.onnx.stack_trace", "pkg.torch.onnx.fx_node")
+DROPPED_IF_TOO_BIG = ("pkg.torch.onnx.class_hierarchy",)
 
 
 def stand_in(tensor):
@@ -39,11 +44,39 @@ def with_values(program):
     return program
 
 
-def by_dynamo(program, opset, optimize):
+def absent(tensor):
+    """The same tensor, whose data is said to lie in a file that does not exist."""
+    return onnx_ir.ExternalTensor(
+        LOCATION, 0, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=tensor.name
+    )
+
+
+def fold_small_constants(model):
+    """What the exporter's optimizer does with shape arithmetic, without touching weights."""
+    limits = {"input_size_limit": KEPT, "output_size_limit": KEPT}
+    touches_weights = ("Transpose", "Cast", "CastLike")
+    onnxscript.optimizer.optimize_ir(
+        model,
+        onnx_shape_inference=False,
+        should_fold=lambda node: False if node.op_type in touches_weights else None,
+        **limits,
+    )
+
+
+def by_dynamo(program, opset, optimization):
     """torch.onnx.export(dynamo=True) of an exported program."""
     exported = torch.onnx.export(
-        with_values(program), dynamo=True, opset_version=opset, optimize=optimize, verbose=False
+        with_values(program),
+        dynamo=True,
+        opset_version=opset,
+        optimize=optimization == "exporter's",
+        verbose=False,
     )
+    if optimization == "small":
+        fold_small_constants(exported.model)
+    for value in exported.model.graph.initializers.values():
+        if value.const_value.nbytes > KEPT:
+            value.const_value = absent(value.const_value)
     return exported.model_proto
 
 
@@ -69,7 +102,7 @@ def raw_size(tensor):
 
 
 def drop_data(tensor):
-    """Keeps name, type and dims; the data is said to lie in a file that does not exist."""
+    """What absent() does, of a protobuf tensor."""
     size = raw_size(tensor)
     for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data"):
         tensor.ClearField(field)
@@ -93,18 +126,23 @@ def name_dimensions(model, dynamic):
 
 
 def shorten_metadata(model):
-    """Drops source lines and graph text, most of the file; module scopes stay."""
-    for holder in (*model.graph.node, *(n for f in model.functions for n in f.node)):
-        kept = [entry for entry in holder.metadata_props if entry.key not in DROPPED_METADATA]
-        del holder.metadata_props[:]
-        holder.metadata_props.extend(kept)
-        holder.ClearField("doc_string")
+    """Drops source lines and graph text, and class names if need be; module names stay."""
+    nodes = [node for holder in (model.graph, *model.functions) for node in holder.node]
+    for dropped in (DROPPED_METADATA, DROPPED_IF_TOO_BIG):
+        for node in nodes:
+            kept = [entry for entry in node.metadata_props if entry.key not in dropped]
+            del node.metadata_props[:]
+            node.metadata_props.extend(kept)
+            node.ClearField("doc_string")
+        if model.ByteSize() < pt2_file.SIZE_LIMIT:
+            return
 
 
 def write(model, path, dynamic=None):
     name_dimensions(model, dynamic)
     for initializer in model.graph.initializer:
-        if raw_size(initializer) > KEPT:
+        inside = initializer.data_location != onnx.TensorProto.EXTERNAL
+        if inside and raw_size(initializer) > KEPT:
             drop_data(initializer)
     shorten_metadata(model)
     path.write_bytes(model.SerializeToString(deterministic=True))

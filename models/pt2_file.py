@@ -9,6 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export.pt2_archive import _package_weights
 
+SIZE_LIMIT = 1_000_000  # of a shipped file
 SMALL_INPUTS = 65536  # bytes; larger sample inputs are left out of the file
 
 _WEIGHT = re.compile(r"data/weights/weight_\d+$")

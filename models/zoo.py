@@ -23,7 +23,8 @@ class Model:
     dtypes: tuple[str, ...] = ("fp32", "bf16")  # the first is the dtype of the file
     tiny: bool = False  # a unit-test model: models/tiny, the file keeps its weights
     onnx_opset: int | None = None  # None: what the exporter takes by itself
-    onnx_optimize: bool = True  # False keeps batch norm, which the optimizer folds away
+    # "exporter's" folds batch norm and transposed weights; "small": only shape arithmetic; "none"
+    onnx_optimization: str = "exporter's"
     torchscript: bool = False  # also written by the TorchScript-based ONNX exporter
 
 
@@ -70,13 +71,13 @@ LENGTH = torch.export.Dim("length", min=2, max=1024)
 
 MODELS = {
     "vit_b_16": Model(vit_b_16, dynamic=({0: BATCH},), onnx_opset=23),
-    "resnet50": Model(resnet50, onnx_optimize=False, torchscript=True),
+    "resnet50": Model(resnet50, onnx_optimization="none", torchscript=True),
     "gpt2": Model(language("gpt2")),
     "bert_base": Model(language("bert_base"), torchscript=True),
-    "llama_7b": Model(language("llama_7b"), dtypes=("bf16",), onnx_opset=23),
-    "llama_7b_gqa": Model(language("llama_7b_gqa"), dtypes=("bf16",), onnx_opset=23),
+    "llama_7b": Model(language("llama_7b"), dtypes=("bf16",), onnx_opset=23, onnx_optimization="small"),
+    "llama_7b_gqa": Model(language("llama_7b_gqa"), dtypes=("bf16",), onnx_opset=23, onnx_optimization="small"),
     "mlp": Model(tiny_models.mlp, dynamic=({0: BATCH},), tiny=True),
-    "convnet": Model(tiny_models.convnet, tiny=True, onnx_optimize=False, torchscript=True),
+    "convnet": Model(tiny_models.convnet, tiny=True, onnx_optimization="none", torchscript=True),
     "tied_lm": Model(tiny_models.tied_lm, tiny=True),
     "rearranged": Model(tiny_models.rearranged, tiny=True),
     "dynamic_shapes": Model(
