@@ -17,7 +17,7 @@ _SAMPLE_INPUTS = re.compile(r"data/sample_inputs/.*\.pt$")
 
 
 def export(module, inputs, mode, dynamic=None):
-    """The training-IR program of `module` in `mode`: composite operators such as linear are kept."""
+    """The training-IR program of `module` in `mode`: composite operators (linear) are kept."""
     module.train(mode == "train")
     return torch.export.export(module, inputs, dynamic_shapes=dynamic, strict=False)
 

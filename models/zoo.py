@@ -11,8 +11,6 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import tiny_models
 
 
-
-
 @dataclasses.dataclass(frozen=True)
 class Model:
     """One example: how to build it, and how it is exported and measured."""
@@ -66,6 +64,10 @@ def language(name):
     return build
 
 
+def decoder_7b(name):
+    return Model(language(name), dtypes=("bf16",), onnx_opset=23, onnx_optimization="small")
+
+
 BATCH = torch.export.Dim("batch", min=1, max=4096)
 LENGTH = torch.export.Dim("length", min=2, max=1024)
 
@@ -74,8 +76,8 @@ MODELS = {
     "resnet50": Model(resnet50, onnx_optimization="none", torchscript=True),
     "gpt2": Model(language("gpt2")),
     "bert_base": Model(language("bert_base"), torchscript=True),
-    "llama_7b": Model(language("llama_7b"), dtypes=("bf16",), onnx_opset=23, onnx_optimization="small"),
-    "llama_7b_gqa": Model(language("llama_7b_gqa"), dtypes=("bf16",), onnx_opset=23, onnx_optimization="small"),
+    "llama_7b": decoder_7b("llama_7b"),
+    "llama_7b_gqa": decoder_7b("llama_7b_gqa"),
     "mlp": Model(tiny_models.mlp, dynamic=({0: BATCH},), tiny=True),
     "convnet": Model(tiny_models.convnet, tiny=True, onnx_optimization="none", torchscript=True),
     "tied_lm": Model(tiny_models.tied_lm, tiny=True),

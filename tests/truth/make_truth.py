@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/truth/<model>.json: what PyTorch says about the example models, on fake CUDA tensors.
+"""Writes tests/truth/<model>.json: what PyTorch says about the models, on fake CUDA tensors.
 
-Usage: python tests/truth/make_truth.py [NAME ...]      (README.md beside it says what the fields are)
+Usage: python tests/truth/make_truth.py [NAME ...]   (README.md beside it has the fields)
 Needs the packages of requirements-models.txt and a C++ compiler.
 """
 import argparse
