@@ -5,14 +5,10 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/usage.h"
 
 namespace symprof::cli {
 namespace {
-
-std::string command_line(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
-}
 
 /// CLI11's own, without the words that a reader does not need.
 class HelpFormatter : public CLI::Formatter {

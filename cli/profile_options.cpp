@@ -90,8 +90,12 @@ StepOptions parse_step(const ProfileText& text) {
 
 report::RowOptions parse_rows(const ProfileText& text) {
   report::RowOptions rows;
-  rows.by = choose("--by", text.by, groupings);
-  if (!text.depth.empty()) rows.depth = parse_count("--depth", text.depth, 0);
+  if (!text.depth.empty()) rows.depth = parse_count("--depth", text.depth, 1);
+  rows.by = rows.depth ? By::module : By::node;
+  if (!text.by.empty()) rows.by = choose("--by", text.by, groupings);
+  if (rows.depth && rows.by != By::module)
+    throw Error("--depth", "it counts module levels, and --by " + text.by + " has none.",
+                "Leave one of them out, or write --by module.");
   if (!text.sort.empty()) rows.sort = parse_column("--sort", text.sort);
   if (!text.top.empty()) rows.top = parse_count("--top", text.top, 1);
   rows.unit = choose("--unit", text.unit, units);
@@ -129,8 +133,8 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     app.add_option(name, value, help)->type_name(type)->group(group);
   };
-  add("--by", text.by, "ROW", "A row for each node, module or op");
-  add("--depth", text.depth, "N", "Fold modules deeper than N levels");
+  add("--by", text.by, "ROW", "A row for each node (the default), module or op");
+  add("--depth", text.depth, "N", "Fold modules deeper than N levels (--by module)");
   add("--sort", text.sort, "COLUMN", "Largest first; without it, in the order of execution");
   add("--top", text.top, "N", "The first N rows; one more sums the others");
   add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");

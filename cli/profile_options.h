@@ -21,7 +21,7 @@ struct ProfileText {
   std::vector<std::string> inputs, bindings;
   std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
   std::string device = "h200";
-  std::string by = "node", depth, sort, top, columns, unit = "flops", format = "table";
+  std::string by, depth, sort, top, columns, unit = "flops", format = "table";
   OutputOptions output;
 };
 

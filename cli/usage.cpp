@@ -11,11 +11,6 @@
 namespace symprof::cli {
 namespace {
 
-std::string command_line(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
-}
-
 /// Where a message says that the mistake is: nothing for the program itself.
 std::string command_of(const CLI::App& app) { return app.get_parent() ? app.get_name() : ""; }
 
@@ -56,6 +51,11 @@ std::vector<std::string> command_names(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string command_line(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
+}
 
 void reject(std::string_view option, const std::string& given,
             const std::vector<std::string>& accepted) {

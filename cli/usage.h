@@ -12,6 +12,9 @@
 
 namespace symprof::cli {
 
+/// "symprof profile" for the command, "symprof" for the program.
+std::string command_line(const CLI::App& app);
+
 /// "one of: train, eval, inference" is the advice. Throws Error.
 [[noreturn]] void reject(std::string_view option, const std::string& given,
                          const std::vector<std::string>& accepted);
