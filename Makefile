@@ -12,7 +12,7 @@ test: build
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 build: setup
-	@cmake --preset $(PRESET) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log >&2; exit 1; }
+	@cmake --preset $(PRESET) $(CMAKE_FLAGS) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log >&2; exit 1; }
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
 setup:
