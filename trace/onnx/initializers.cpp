@@ -112,10 +112,8 @@ ValueKind kind_of(const Value& value, Use use, const Signature& signature) {
   const std::string& name = value.name;
   if (use == Use::running_statistic) return ValueKind::buffer;
   if (const auto found = signature.find(name); found != signature.end()) return found->second;
-  if (!is_floating_point(spec.dtype)) {
-    const bool known = is_small(spec) && (value.constant || spec.numel() == 0);
-    return is_module_path(name) || !known ? ValueKind::buffer : ValueKind::constant;
-  }
+  if (!is_floating_point(spec.dtype))
+    return is_module_path(name) ? ValueKind::buffer : ValueKind::constant;
   if (spec.sizes.empty() || spec.numel() == 0) return ValueKind::constant;
   if (is_weight(use, spec)) return ValueKind::parameter;
   const bool could_be = !is_made_up(name) && (spec.numel() > 1 || is_module_path(name));

@@ -14,6 +14,7 @@
 #include "meta/error.h"
 #include "trace/onnx/builder.h"
 #include "trace/onnx/initializers.h"
+#include "trace/onnx/sequences.h"
 #include "trace/onnx/skim.h"
 
 namespace symprof::trace {
@@ -89,6 +90,7 @@ Graph to_graph(const onnx::ModelProto& model, const std::string& path) {
   const FunctionLibrary functions = function_library(model, path);
   const Signature signature = find_signature(model);
   GraphBuilder(graph, functions, signature).build(model.graph(), {});
+  unpack_sequences(graph);
   return graph;
 }
 

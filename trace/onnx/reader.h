@@ -4,8 +4,8 @@
 //   1. running mean and variance of BatchNormalization: a buffer;
 //   2. named in the signature that the dynamo exporter leaves in the graph's metadata
 //      ("conv.bias: PARAMETER target='conv.bias'"): what the signature says;
-//   3. integers and booleans: a buffer when its name is a module path or its data is too large to
-//      keep, otherwise a constant; small ones keep their data, for shape arithmetic;
+//   3. integers and booleans: a buffer when its name is a module path, otherwise a constant; small
+//      ones keep their data, for shape arithmetic;
 //   4. a scalar or an empty tensor: a constant;
 //   5. an operand that an operator takes as its weight (kernel, matrix, scale, table): a parameter,
 //      also when folding renamed it ("val_12", "onnx::MatMul_87");
@@ -32,6 +32,7 @@ constexpr std::int64_t oldest_opset = 13;
 /// node names ("/encoder/layers.0/mlp/MatMul").
 /// A subgraph attribute (If, Loop, Scan) is a Graph whose inputs are its own and then what it
 /// captures; the captured values stand in the same order in an argument "<attribute>.captures".
+/// Sequences of tensors that are made and taken apart in the graph become lists of values.
 /// Throws Error: missing file, not a model, truncated, an old opset, a cycle, a value that nothing
 /// or two things define, a recursive function, an attribute or type that a Graph cannot hold.
 Graph load_onnx(const std::string& path);

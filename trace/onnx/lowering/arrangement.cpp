@@ -40,8 +40,19 @@ Tensors split(OnnxCall& call) {
   return at::split(x, std::max<std::int64_t>((x.size(axis) + parts - 1) / parts, 1), axis);
 }
 
+/// A list of tensors that is joined again: along an axis of theirs, or a new one.
+Tensors concat_from_sequence(OnnxCall& call) {
+  const bool stacks = call.is_set("new_axis");
+  const std::int64_t rank = call.input(0).dim() + (stacks ? 1 : 0);
+  const std::int64_t axis = checked_axis(call, call.integer("axis", 0), rank);
+  return {stacks ? at::stack(call.inputs, axis) : at::cat(call.inputs, axis)};
+}
+
 /// A list of parts; the reader makes its elements outputs. A scalar gives the size of each part.
 Tensors split_to_sequence(OnnxCall& call) {
+  if (!call.node.outputs_are_list)
+    call.fail("a sequence of tensors that is not taken apart by constant indices",
+              "Wanted: SequenceAt nodes with constant indices as its only readers.");
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
   if (!call.has(1)) {
@@ -145,6 +156,7 @@ Tensors space_to_depth(OnnxCall& call) {
   if (x.dim() != 4 || b < 1 || x.size(2) % b != 0 || x.size(3) % b != 0)
     call.fail(fmt::format("blocks of {} in [{}]", b, fmt::join(x.sizes(), ", ")),
               "Wanted: [N, C, H, W] with H and W multiples of the block.");
+  if (call.text("mode", "DCR") == "CRD") return {at::pixel_unshuffle(x, b)};
   const std::int64_t n = x.size(0), c = x.size(1), h = x.size(2) / b, w = x.size(3) / b;
   return {x.reshape({n, c, h, b, w, b}).permute({0, 3, 5, 1, 2, 4}).reshape({n, c * b * b, h, w})};
 }
@@ -157,6 +169,7 @@ Tensors triangle(OnnxCall& call) {
 
 constexpr Lowering rows[] = {
     {"onnx::Concat", concat},
+    {"onnx::ConcatFromSequence", concat_from_sequence},
     {"onnx::DepthToSpace", depth_to_space},
     {"onnx::Pad", pad},
     {"onnx::Slice", slice},

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <limits>
 
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
@@ -37,7 +38,27 @@ at::Tensor attend_with_softcap(const OnnxCall& call, const at::Tensor& q, const 
   return at::matmul(at::softmax(scores, -1), v);
 }
 
+/// PyTorch's causal mask starts at the first key and excludes another mask. With past keys ONNX
+/// lets a query see all of them, so that the mask is written out: [queries, keys].
+at::Tensor with_causal_mask(const at::Tensor& q, std::int64_t keys, std::int64_t past,
+                            const std::optional<at::Tensor>& mask) {
+  const auto options = at::device(q.device()).dtype(at::kBool);
+  const at::Tensor visible = at::tril(at::ones({q.size(2), keys}, options), past);
+  if (!mask) return visible;
+  if (mask->scalar_type() == at::kBool) return at::logical_and(*mask, visible);
+  return at::masked_fill(*mask, at::logical_not(visible), -std::numeric_limits<double>::infinity());
+}
+
+/// Attributes and inputs that PyTorch's attention has no argument for.
+void check_supported(const OnnxCall& call) {
+  if (call.wants_output(3)) call.fail("the output qk_matmul_output is not supported");
+  if (call.has(6)) call.fail("the input nonpad_kv_seqlen is not supported");
+  if (call.integer("left_window_size", -1) != -1 || call.integer("right_window_size", -1) != -1)
+    call.fail("a local window is not supported", "Give the window as a mask.");
+}
+
 Tensors attention(OnnxCall& call) {
+  check_supported(call);
   const std::int64_t q_heads = call.integer("q_num_heads", 0);
   const std::int64_t kv_heads = call.integer("kv_num_heads", q_heads);
   const at::Tensor q = split_heads(call, call.input(0), q_heads);
@@ -45,19 +66,22 @@ Tensors attention(OnnxCall& call) {
   at::Tensor v = split_heads(call, call.input(2), kv_heads);
   if (call.has(4)) k = at::cat({call.input(4), k}, 2);
   if (call.has(5)) v = at::cat({call.input(5), v}, 2);
-  if (call.wants_output(3)) call.fail("the output qk_matmul_output is not supported");
   std::optional<at::Tensor> mask;
   if (call.has(3)) mask = to_device_of(call.input(3), q);
+  bool causal = call.is_set("is_causal");
+  const std::int64_t past = call.has(4) ? call.input(4).size(2) : 0;
+  if (causal && (mask || past > 0)) {
+    mask = with_causal_mask(q, k.size(2), past, mask);
+    causal = false;
+  }
   const double scale = call.real("scale", 0.0), cap = call.real("softcap", 0.0);
-  const std::optional<double> given_scale = scale == 0.0 ? std::nullopt : std::optional(scale);
-  at::Tensor y;
-  if (cap != 0.0)
-    y = attend_with_softcap(call, q, k, v, mask,
-                            given_scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(3)))),
-                            cap);
-  else
-    y = at::scaled_dot_product_attention(q, k, v, mask, /*dropout_p=*/0.0, call.is_set("is_causal"),
-                                         given_scale, /*enable_gqa=*/q.size(1) != k.size(1));
+  const auto given_scale = scale == 0.0 ? std::nullopt : std::optional(scale);
+  const at::Tensor y =
+      cap == 0.0 ? at::scaled_dot_product_attention(q, k, v, mask, /*dropout_p=*/0.0, causal,
+                                                    given_scale, q.size(1) != k.size(1))
+                 : attend_with_softcap(
+                       call, q, k, v, mask,
+                       given_scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(3)))), cap);
   return {call.input(0).dim() == 3 ? merge_heads(y) : y, k, v};
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
 #include "trace/onnx/lowering/windows.h"
@@ -23,12 +25,15 @@ Tensors convolution(OnnxCall& call) {
 }
 
 /// Pads of a transposed convolution for a given output shape (ONNX, ConvTranspose):
-/// total = stride (input - 1) + output_padding + (kernel - 1) dilation + 1 - output.
-void pad_for_output(const OnnxCall& call, const Integers& wanted, const Integers& output_padding,
-                    at::IntArrayRef sizes, Window& window) {
+/// total = stride (input - 1) + output_padding + (kernel - 1) dilation + 1 - output. A negative
+/// total asks for more than the kernel reaches: that is output padding.
+void pad_for_output(const OnnxCall& call, const Integers& wanted, at::IntArrayRef sizes,
+                    Integers& output_padding, Window& window) {
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
-    const std::int64_t total = window.strides[i] * (sizes[i + 2] - 1) + output_padding[i] +
-                               (window.kernel[i] - 1) * window.dilations[i] + 1 - wanted[i];
+    std::int64_t total = window.strides[i] * (sizes[i + 2] - 1) + output_padding[i] +
+                         (window.kernel[i] - 1) * window.dilations[i] + 1 - wanted[i];
+    output_padding[i] -= std::min<std::int64_t>(total, 0);
+    total = std::max<std::int64_t>(total, 0);
     const std::int64_t half = total / 2;
     window.begins[i] = call.text("auto_pad", "NOTSET") == "SAME_UPPER" ? half : total - half;
     window.ends[i] = total - window.begins[i];
@@ -42,8 +47,7 @@ Tensors transposed_convolution(OnnxCall& call) {
   if (weight.dim() < 3) call.fail(fmt::format("a weight of rank {}; wanted 3 to 5", weight.dim()));
   const Integers kernel(weight.sizes().begin() + 2, weight.sizes().end());
   Window window = read_window(call, kernel, x.sizes());
-  const Integers output_padding =
-      call.integers("output_padding").value_or(Integers(kernel.size(), 0));
+  Integers output_padding = call.integers("output_padding").value_or(Integers(kernel.size(), 0));
   auto output_shape = call.integers("output_shape");
   if (!output_shape && call.text("auto_pad", "NOTSET").starts_with("SAME")) {
     output_shape.emplace();
@@ -53,7 +57,7 @@ Tensors transposed_convolution(OnnxCall& call) {
   if (output_padding.size() != kernel.size() ||
       (output_shape && output_shape->size() != kernel.size()))
     call.fail("output_padding or output_shape does not have one number per spatial dimension");
-  if (output_shape) pad_for_output(call, *output_shape, output_padding, x.sizes(), window);
+  if (output_shape) pad_for_output(call, *output_shape, x.sizes(), output_padding, window);
   const bool symmetric = window.is_symmetric();
   at::Tensor y =
       at::convolution(x, weight, call.optional_input(2), window.strides,

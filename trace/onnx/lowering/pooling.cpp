@@ -16,6 +16,14 @@ Window pooling_window(const OnnxCall& call) {
   return read_window(call, *kernel, call.input(0).sizes());
 }
 
+/// PyTorch pads by at most half a kernel and the same on both sides; the rest is padded first.
+bool needs_explicit_pads(const Window& window) {
+  bool wide = false;
+  for (std::size_t i = 0; i < window.kernel.size(); ++i)
+    wide |= window.begins[i] > window.kernel[i] / 2;
+  return wide || !window.is_symmetric();
+}
+
 [[noreturn]] void fail_rank(const OnnxCall& call) {
   call.fail(fmt::format("an input of rank {}", call.input(0).dim()), "Wanted: 3 to 5.");
 }
@@ -23,7 +31,7 @@ Window pooling_window(const OnnxCall& call) {
 Tensors max_pool(OnnxCall& call) {
   at::Tensor x = call.input(0);
   Window window = pooling_window(call);
-  if (!window.is_symmetric())
+  if (needs_explicit_pads(window))
     x = pad_explicitly(x, window, -std::numeric_limits<double>::infinity());
   const bool ceil_mode = call.is_set("ceil_mode");
   const auto run = [&](auto plain, auto with_indices) -> Tensors {
@@ -57,8 +65,8 @@ Tensors average_pool(OnnxCall& call) {
   const bool ceil_mode = call.is_set("ceil_mode"), count_pads = call.is_set("count_include_pad");
   for (const std::int64_t dilation : window.dilations)
     if (dilation != 1) call.fail("dilated average pooling is not supported");
-  if (!window.is_symmetric()) {
-    if (!count_pads) call.fail("unequal pads that do not count are not supported");
+  if (needs_explicit_pads(window)) {
+    if (!count_pads) call.fail("unequal or wide pads that do not count are not supported");
     x = pad_explicitly(x, window, 0);
   }
   switch (x.dim()) {

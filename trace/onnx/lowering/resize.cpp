@@ -1,4 +1,6 @@
-// Resize as PyTorch's interpolate, and sampling by a grid.
+// Resize as PyTorch's interpolate, and sampling by a grid. Where ONNX has more ways to round or to
+// weigh than PyTorch (nearest_mode, cubic_coeff_a, exclude_outside, its antialiasing) the call is
+// PyTorch's: the same shapes and cost.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -111,6 +113,8 @@ Tensors resize(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   if (x.dim() < 3 || x.dim() > 5)
     call.fail(fmt::format("an input of rank {}", x.dim()), "Wanted: 3 to 5.");
+  if (call.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+    call.fail("keep_aspect_ratio_policy is not supported", "Wanted: stretch.");
   const Target target = read_target(call);
   const std::string mode = call.text("mode", "nearest");
   if (mode == "nearest") return {nearest(call, x, target)};

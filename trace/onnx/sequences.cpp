@@ -1,0 +1,129 @@
+#include "trace/onnx/sequences.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+namespace symprof::trace {
+namespace {
+
+/// More parts than a list of a model has: a larger index is left for the interpreter to report.
+constexpr std::int64_t most_parts = 4096;
+
+ValueId operand(const Node& node, std::size_t index) {
+  if (index >= node.arguments.size()) return no_value;
+  const auto* ref = std::get_if<ValueRef>(&node.arguments[index].value);
+  return ref == nullptr ? no_value : ref->id;
+}
+
+/// The constant index of a SequenceAt; empty when it is computed, or counts from the end.
+std::optional<std::int64_t> constant_index(const Graph& graph, const Node& node) {
+  const ValueId id = operand(node, 1);
+  if (id == no_value) return std::nullopt;
+  const auto& constant = graph.values[static_cast<std::size_t>(id)].constant;
+  if (!constant) return std::nullopt;
+  std::int64_t index = -1;
+  if (constant->spec.dtype == DType::int64 && constant->data.size() == sizeof(std::int64_t)) {
+    std::memcpy(&index, constant->data.data(), sizeof index);
+  } else if (constant->spec.dtype == DType::int32 &&
+             constant->data.size() == sizeof(std::int32_t)) {
+    std::int32_t narrow = -1;
+    std::memcpy(&narrow, constant->data.data(), sizeof narrow);
+    index = narrow;
+  }
+  return index >= 0 && index < most_parts ? std::optional(index) : std::nullopt;
+}
+
+class SequenceUnpacker {
+ public:
+  explicit SequenceUnpacker(Graph& graph) : graph_(graph), removed_(graph.nodes.size(), false) {}
+
+  void run() {
+    find_readers();
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].op == "onnx::SplitToSequence") unpack_split(i);
+      if (graph_.nodes[i].op == "onnx::SequenceConstruct") unpack_construct(i);
+    }
+    if (std::find(removed_.begin(), removed_.end(), true) == removed_.end()) return;
+    rename();
+    std::vector<Node> kept;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (!removed_[i]) kept.push_back(std::move(graph_.nodes[i]));
+    graph_.nodes = std::move(kept);
+  }
+
+ private:
+  static constexpr std::size_t graph_output = static_cast<std::size_t>(-1);
+
+  void find_readers() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (const Argument& argument : graph_.nodes[i].arguments)
+        for_each_value(argument, [&](ValueId id) { readers_[id].push_back(i); });
+    for (const ValueId id : graph_.outputs) readers_[id].push_back(graph_output);
+  }
+
+  void unpack_split(std::size_t split) {
+    const ValueId sequence = graph_.nodes[split].outputs.front();
+    std::vector<ValueId> parts;
+    std::vector<std::pair<ValueId, ValueId>> renamed;
+    for (const std::size_t reader : readers_[sequence]) {
+      if (reader == graph_output || graph_.nodes[reader].op != "onnx::SequenceAt") return;
+      const auto index = constant_index(graph_, graph_.nodes[reader]);
+      if (!index) return;
+      const auto at = static_cast<std::size_t>(*index);
+      if (parts.size() <= at) parts.resize(at + 1, no_value);
+      const ValueId element = graph_.nodes[reader].outputs.front();
+      if (parts[at] == no_value)
+        parts[at] = element;
+      else
+        renamed.emplace_back(element, parts[at]);
+    }
+    if (parts.empty()) return;
+    for (const std::size_t reader : readers_[sequence]) removed_[reader] = true;
+    graph_.nodes[split].outputs = std::move(parts);
+    graph_.nodes[split].outputs_are_list = true;
+    for (const auto& [from, to] : renamed) renamed_[from] = to;
+  }
+
+  void unpack_construct(std::size_t construct) {
+    const ValueId sequence = graph_.nodes[construct].outputs.front();
+    const std::vector<std::size_t>& readers = readers_[sequence];
+    const bool all_join = std::all_of(readers.begin(), readers.end(), [&](std::size_t reader) {
+      return reader != graph_output && graph_.nodes[reader].op == "onnx::ConcatFromSequence";
+    });
+    if (readers.empty() || !all_join) return;
+    for (const std::size_t reader : readers) {
+      std::vector<Argument>& arguments = graph_.nodes[reader].arguments;
+      arguments.erase(arguments.begin());
+      arguments.insert(arguments.begin(), graph_.nodes[construct].arguments.begin(),
+                       graph_.nodes[construct].arguments.end());
+    }
+    removed_[construct] = true;
+  }
+
+  void rename() {
+    const auto replace = [&](ValueId& id) {
+      if (const auto to = renamed_.find(id); to != renamed_.end()) id = to->second;
+    };
+    for (Node& node : graph_.nodes)
+      for (Argument& argument : node.arguments) {
+        if (auto* ref = std::get_if<ValueRef>(&argument.value)) replace(ref->id);
+        if (auto* list = std::get_if<std::vector<ListElement>>(&argument.value))
+          for (ListElement& element : *list)
+            if (auto* ref = std::get_if<ValueRef>(&element)) replace(ref->id);
+      }
+    for (ValueId& id : graph_.outputs) replace(id);
+  }
+
+  Graph& graph_;
+  std::vector<bool> removed_;
+  std::map<ValueId, std::vector<std::size_t>> readers_;
+  std::map<ValueId, ValueId> renamed_;
+};
+
+}  // namespace
+
+void unpack_sequences(Graph& graph) { SequenceUnpacker(graph).run(); }
+
+}  // namespace symprof::trace
