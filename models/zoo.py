@@ -74,7 +74,7 @@ LENGTH = torch.export.Dim("length", min=2, max=1024)
 MODELS = {
     "vit_b_16": Model(vit_b_16, dynamic=({0: BATCH},), onnx_opset=23),
     "resnet50": Model(resnet50, onnx_optimization="none", torchscript=True),
-    "gpt2": Model(language("gpt2")),
+    "gpt2": Model(language("gpt2"), onnx_optimization="small"),
     "bert_base": Model(language("bert_base"), torchscript=True),
     "llama_7b": decoder_7b("llama_7b"),
     "llama_7b_gqa": decoder_7b("llama_7b_gqa"),
