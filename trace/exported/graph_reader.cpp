@@ -72,12 +72,10 @@ class GraphReader {
         for (Json element : array(tag.value, place)) add_output(node, element, "name", place);
       } else if (tag.tag == "as_tensor") {
         add_output(node, tag.value, "name", place);
-      } else if (tag.tag == "as_none") {
-        node.outputs.push_back(no_value);
       } else if (optional_member(tag.value, "as_name")) {
         add_output(node, tag.value, "as_name", place);
-      } else if (tag.tag.starts_with("as_sym_")) {
-        node.outputs.push_back(no_value);  // A number that the exporter knew.
+      } else if (tag.tag == "as_none" || tag.tag.starts_with("as_sym_")) {
+        node.outputs.push_back(no_value);  // None, or a number that the exporter knew.
       } else {
         fail(place, fmt::format("a result of kind '{}' is not supported", tag.tag));
       }

@@ -108,6 +108,7 @@ class Parser {
     if (function == "Mul") return product(arguments);
     if (function == "Pow" && arguments.size() == 2) return power(arguments[0], arguments[1]);
     std::vector<std::string> texts;
+    texts.reserve(arguments.size());
     for (const Piece& argument : arguments) texts.push_back(whole(argument));
     return {fmt::format("{}({})", function, fmt::join(texts, ", ")), Binding::atom};
   }
