@@ -148,6 +148,7 @@ TEST_SUITE("passes") {
     check_says(bind({}, {{"x.1", 4}}), "no input has a dimension called 'x.1'");
     check_says(bind({}, {{"s0", 4}, {"x.0", 5}}), "s0 is 5 here and 4 elsewhere");
     check_says(bind({parse_input_override("xx=[1,2]")}, {}), "the model has no input 'xx'");
+    check_says(bind({parse_input_override("n=int64[1]")}, {}), "is a number, not a tensor");
     check_says(bind({parse_input_override("x=[1]")}, {}), "1 dimensions; the file's input has 2");
     check_says(bind({parse_input_override("x=[4,3]")}, {{"s0", 5}}), "s0 is 5 here and 4");
     check_says(bind({}, {{"s0", std::int64_t{1} << 60}}), "more than 2^50 bytes");

@@ -125,6 +125,7 @@ class GraphReader {
 
   std::shared_ptr<const Graph> read_branch(Json json, const Place& place) {
     ReadGraph branch = read_graph(json, place);
+    branch.graph.path = place.file;
     for (Json output : array(member(json, "outputs", place), place))
       if (const auto id = named_value(branch, output, place)) branch.graph.outputs.push_back(*id);
     return std::make_shared<const Graph>(std::move(branch.graph));

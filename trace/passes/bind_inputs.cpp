@@ -85,6 +85,9 @@ class InputBinder {
                                     [&](ValueId id) { return value(id).name == override.name; });
     if (found == graph_.inputs.end()) unknown_input(where, override.name);
     Value& input = value(*found);
+    if (input.scalar)
+      throw Error(where, "this input is a number, not a tensor",
+                  fmt::format("Give it with --set {}.0=8.", override.name));
     if (!input.spec && !override.dtype)
       throw Error(where, "the file does not say which dtype this input has",
                   fmt::format("Give it: --input {}=float32[…].", override.name));

@@ -31,6 +31,7 @@ constexpr std::array switches = {
     Switch{"aten::cudnn_batch_norm", "training"},
     Switch{"aten::miopen_batch_norm", "training"},
     Switch{"aten::_native_batch_norm_legit", "training"},
+    Switch{"aten::_native_batch_norm_legit_functional", "training"},
     Switch{"aten::rrelu", "training"},
     Switch{"aten::rrelu_", "training"},
     Switch{"aten::lstm", "train"},
