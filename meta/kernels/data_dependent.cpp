@@ -19,17 +19,11 @@ void refuse_value(const c10::OperatorHandle& op, torch::jit::Stack*) {
 }
 
 constexpr const char* size_depends_on_data[] = {
-    "nonzero",
-    "nonzero.out",
-    "masked_select",
-    "masked_select.out",
-    "_unique",
-    "_unique2",
-    "unique_dim",
-    "unique_consecutive",
-    "bincount",
-    "unique_dim_consecutive",
-    "repeat_interleave.Tensor",
+    "nonzero",          "nonzero.out",
+    "masked_select",    "masked_select.out",
+    "_unique",          "_unique2",
+    "unique_dim",       "unique_consecutive",
+    "bincount",         "unique_dim_consecutive",
     "_ctc_loss.Tensor",
 };
 

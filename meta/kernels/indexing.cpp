@@ -49,8 +49,21 @@ Tensor flip(const Tensor& self, IntArrayRef) { return at::empty_like(self); }
 
 Tensor roll(const Tensor& self, IntArrayRef, IntArrayRef) { return contiguous_like(self); }
 
+// One column per dimension, as nonzero on CUDA.
 Tensor nonzero_static(const Tensor& self, int64_t size, int64_t) {
-  return fresh({size, self.dim()}, self, at::kLong);
+  return fresh({self.dim(), size}, self, at::kLong).t();
+}
+
+Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor&, IntArrayRef sizes) {
+  return fresh(sizes, grad_output);
+}
+
+// The sum of the repeats is the size, unless the caller knows it.
+Tensor repeat_interleave(const Tensor& repeats, optional<int64_t> output_size) {
+  TORCH_CHECK(output_size.has_value(),
+              "aten::repeat_interleave.Tensor: its output size depends on data, and a tensor "
+              "without storage has none; give output_size");
+  return fresh({*output_size}, repeats);
 }
 
 at::ScalarType bucket_dtype(bool narrow) { return narrow ? at::kInt : at::kLong; }
@@ -110,6 +123,8 @@ void register_indexing(torch::Library& library) {
   library.impl("flip", &flip);
   library.impl("roll", &roll);
   library.impl("nonzero_static", &nonzero_static);
+  library.impl("masked_scatter_backward", &masked_scatter_backward);
+  library.impl("repeat_interleave.Tensor", &repeat_interleave);
   library.impl("searchsorted.Tensor", &searchsorted);
   library.impl("searchsorted.Scalar", &searchsorted_scalar);
   library.impl("bucketize.Tensor", &bucketize);

@@ -91,6 +91,16 @@ Tensor ctc_loss_backward_tensor(const Tensor&, const Tensor& log_probs, const Te
   return contiguous_like(log_probs);
 }
 
+// cuDNN's CTC loss wants int32 targets in host memory beside log-probabilities on the GPU. Fake
+// targets lie on the GPU, so the native kernel runs (native/cudnn/LossCTC.cpp).
+bool uses_cudnn_ctc(const Tensor&, const Tensor&, IntArrayRef, IntArrayRef, int64_t) {
+  return false;
+}
+
+bool uses_cudnn_ctc_tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&, int64_t) {
+  return false;
+}
+
 // log_probs [T, N, C]; cuDNN computes the gradient in the forward pass and keeps it for backward.
 Two cudnn_ctc_loss(const Tensor& log_probs, const Tensor&, IntArrayRef lengths, IntArrayRef,
                    int64_t, bool, bool) {
@@ -112,6 +122,8 @@ void register_loss(torch::Library& library) {
   library.impl("nll_loss2d_backward", &nll_loss2d_backward);
   library.impl("_ctc_loss_backward", &ctc_loss_backward);
   library.impl("_ctc_loss_backward.Tensor", &ctc_loss_backward_tensor);
+  library.impl("_use_cudnn_ctc_loss", &uses_cudnn_ctc);
+  library.impl("_use_cudnn_ctc_loss.Tensor", &uses_cudnn_ctc_tensor);
   library.impl("_cudnn_ctc_loss", &cudnn_ctc_loss);
 }
 

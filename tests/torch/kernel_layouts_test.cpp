@@ -188,6 +188,12 @@ TEST_SUITE("kernel_layouts") {
     at::_fused_sgd_(lists, lists, {}, 0, 0, 0.1, 0, false, false, true);
   }
 
+  TEST_CASE("indices of a known number of elements lie column by column") {
+    check_layout(at::nonzero_static(meta({L, S}), 4), {4, 2}, {1, 4}, at::kLong);
+    check_dense(at::repeat_interleave(meta({3}, at::kLong), std::optional<std::int64_t>(7)), {7},
+                at::kLong);
+  }
+
   TEST_CASE("what depends on data is refused by name") {
     CHECK(error_of([] { at::nonzero(meta({3})); }).find("aten::nonzero: its output size depends") !=
           std::string::npos);

@@ -232,10 +232,6 @@ const Row selections[] = {
      [](A a) { return at::tril_indices(4, 5, 1, at::TensorOptions(a.device).dtype(at::kLong)); }},
     {"triu_indices",
      [](A a) { return at::triu_indices(4, 5, -1, at::TensorOptions(a.device).dtype(at::kLong)); }},
-    {"nonzero_static",
-     [](A a) {
-       return at::nonzero_static(a.real({2, 3}), 4);
-     }},
 };
 
 }  // namespace
