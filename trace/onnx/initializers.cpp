@@ -11,7 +11,7 @@ namespace symprof::trace {
 namespace {
 
 /// What the operators that read a value make of it.
-enum class Use : std::uint8_t { other, matrix, weight, running_statistic };
+enum class Use : std::uint8_t { other, number, matrix, weight, running_statistic };
 
 /// Inputs `first` … `last` of an operator are used in this way.
 struct UseRow {
@@ -36,6 +36,12 @@ constexpr std::array use_rows = {
     UseRow{"onnx::LSTM", 1, 3, Use::weight},
     UseRow{"onnx::GRU", 1, 3, Use::weight},
     UseRow{"onnx::RNN", 1, 3, Use::weight},
+    UseRow{"onnx::Resize", 1, 3, Use::number},
+    UseRow{"onnx::Pad", 1, 3, Use::number},
+    UseRow{"onnx::Clip", 1, 2, Use::number},
+    UseRow{"onnx::Dropout", 1, 2, Use::number},
+    UseRow{"onnx::OneHot", 1, 2, Use::number},
+    UseRow{"onnx::Range", 0, 2, Use::number},
 };
 
 /// Operators whose output is their first input, arranged otherwise.
@@ -114,7 +120,7 @@ ValueKind kind_of(const Value& value, Use use, const Signature& signature) {
   if (const auto found = signature.find(name); found != signature.end()) return found->second;
   if (!is_floating_point(spec.dtype))
     return is_module_path(name) ? ValueKind::buffer : ValueKind::constant;
-  if (spec.sizes.empty() || spec.numel() == 0) return ValueKind::constant;
+  if (spec.sizes.empty() || spec.numel() == 0 || use == Use::number) return ValueKind::constant;
   if (is_weight(use, spec)) return ValueKind::parameter;
   const bool could_be = !is_made_up(name) && (spec.numel() > 1 || is_module_path(name));
   return signature.empty() && could_be ? ValueKind::parameter : ValueKind::constant;

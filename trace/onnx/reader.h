@@ -6,7 +6,8 @@
 //      ("conv.bias: PARAMETER target='conv.bias'"): what the signature says;
 //   3. integers and booleans: a buffer when its name is a module path, otherwise a constant; small
 //      ones keep their data, for shape arithmetic;
-//   4. a scalar or an empty tensor: a constant;
+//   4. a scalar, an empty tensor, or what an operator reads as numbers (the scales of a resize):
+//      a constant;
 //   5. an operand that an operator takes as its weight (kernel, matrix, scale, table): a parameter,
 //      also when folding renamed it ("val_12", "onnx::MatMul_87");
 //   6. without a signature, every other name that no exporter made up: a parameter (one-element

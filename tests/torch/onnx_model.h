@@ -1,0 +1,30 @@
+// Runs small ONNX models, written as text, on real CPU tensors.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string>
+#include <vector>
+
+#include "trace/onnx/lowering/lowering.h"
+
+namespace symprof::testing {
+
+/// The outputs of `graph` (ONNX text syntax, without the model header) for `inputs`.
+trace::onnx::Tensors run_onnx(const std::string& graph, const trace::onnx::Tensors& inputs,
+                              std::int64_t opset = 23);
+
+/// The only output.
+at::Tensor run_one(const std::string& graph, const trace::onnx::Tensors& inputs,
+                   std::int64_t opset = 23);
+
+/// The message of the Error that running throws; "no error" without one.
+std::string error_of(const std::string& graph, const trace::onnx::Tensors& inputs);
+
+/// The autograd node that made `tensor`: "AddmmBackward0"; "none" without one.
+std::string gradient_node(const at::Tensor& tensor);
+
+at::Tensor reals(std::vector<double> values, std::vector<std::int64_t> sizes);
+at::Tensor longs(std::vector<std::int64_t> values);
+
+}  // namespace symprof::testing
