@@ -26,3 +26,6 @@ add_library(symprof_libtorch INTERFACE)
 target_include_directories(symprof_libtorch BEFORE INTERFACE ${SYMPROF_DEPS}/first)
 target_link_libraries(symprof_libtorch INTERFACE ${TORCH_LIBRARIES})
 target_compile_options(symprof_libtorch INTERFACE -Wno-deprecated-declarations)
+if(TARGET torch_cuda)  # The real device guard and CUDA hooks are there: ours stay out.
+  target_compile_definitions(symprof_libtorch INTERFACE SYMPROF_LIBTORCH_HAS_CUDA)
+endif()

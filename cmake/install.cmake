@@ -2,6 +2,12 @@
 # (data, readers, costs, reports) and symprof::torch (runs graphs; needs LibTorch at run time).
 include(CMakePackageConfigHelpers)
 
+# The libraries find each other beside themselves, and LibTorch where this build found it.
+set_target_properties(symprof_core PROPERTIES INSTALL_RPATH "$ORIGIN")
+file(REAL_PATH ${TORCH_INSTALL_PREFIX}/lib torch_libraries_dir)
+set_target_properties(symprof_torch PROPERTIES INSTALL_RPATH "$ORIGIN;${torch_libraries_dir}")
+set_target_properties(symprof PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
 install(TARGETS symprof_core symprof_torch symprof EXPORT symprof_targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -79,10 +79,7 @@ class Step {
   Recording run() {
     make_leaves();
     forward();
-    if (options_.mode != Mode::inference) {
-      backward();
-      update();
-    }
+    if (options_.mode != Mode::inference) after_forward();
     Recording recording = recorder_->take();
     recording.forward_ms = forward_ms_;
     recording.backward_ms = backward_ms_;
@@ -162,6 +159,22 @@ class Step {
     forward_ms_ = milliseconds_since(start);
   }
 
+  // Errors of the forward pass name their node; out here the recorder knows whose turn it was.
+  void after_forward() {
+    try {
+      backward();
+      update();
+    } catch (const c10::Error& error) {
+      const NodeRecord& node =
+          recorder_->recording().nodes.at(static_cast<std::size_t>(recorder_->current_node()));
+      const std::string text = error.what_without_backtrace();
+      throw Error(fmt::format("{}: after the forward pass, for node {} ({})", graph_.path,
+                              node.name, node.op),
+                  text.substr(0, text.find('\n')),
+                  "--mode inference profiles the forward pass alone.");
+    }
+  }
+
   void backward() {
     const auto start = std::chrono::steady_clock::now();
     std::vector<at::Tensor> differentiable;
@@ -207,12 +220,7 @@ class Step {
 }  // namespace
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
-  try {
-    return Step(graph, options).run();
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    throw Error(graph.path, text.substr(0, text.find('\n')));
-  }
+  return Step(graph, options).run();
 }
 
 }  // namespace symprof::shape

@@ -37,6 +37,8 @@ class Recorder final : public meta::Observer {
     parameter_nodes_.try_emplace(storage, node);
   }
 
+  /// The node whose turn it is, or whose backward ran last.
+  NodeId current_node() const { return node_; }
   Recording& recording() { return recording_; }
   /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.
   Recording take();
