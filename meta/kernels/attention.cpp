@@ -165,6 +165,18 @@ Gradients split_projection(const Tensor& qkv, const Tensor&, int64_t heads) {
   return {parts[0], parts[1], parts[2]};
 }
 
+// Query [B, T, E]: output like it, and the weights [B, T, T] averaged over heads or [B, H, T, T].
+std::tuple<Tensor, Tensor> multi_head(const Tensor& query, const Tensor& key, const Tensor&,
+                                      int64_t width, int64_t heads, const Tensor&, const Tensor&,
+                                      const Tensor&, const Tensor&, const optional<Tensor>&,
+                                      bool need_weights, bool average, optional<int64_t>) {
+  const int64_t batch = query.size(0), queries = query.size(1), keys = key.size(1);
+  Tensor weights;
+  if (need_weights && average) weights = fresh({batch, queries, keys}, query);
+  if (need_weights && !average) weights = fresh({batch, heads, queries, keys}, query);
+  return {fresh({batch, queries, width}, query), weights};
+}
+
 Tensor masked_softmax(const Tensor& scores, const Tensor&, optional<int64_t>, optional<int64_t>) {
   return contiguous_like(scores);
 }
@@ -186,6 +198,7 @@ void register_attention(torch::Library& library) {
   library.impl("_scaled_dot_product_flash_attention_for_cpu", &flash_for_cpu);
   library.impl("_scaled_dot_product_flash_attention_for_cpu_backward", &flash_for_cpu_backward);
   library.impl("_transform_bias_rescale_qkv", &split_projection);
+  library.impl("_native_multi_head_attention", &multi_head);
   library.impl("_masked_softmax", &masked_softmax);
   library.impl("_masked_softmax_backward", &masked_softmax_backward);
 }

@@ -26,17 +26,18 @@ void register_normalization(torch::Library& library);
 void register_optimizer(torch::Library& library);
 void register_out_variants(torch::Library& library);
 void register_pooling(torch::Library& library);
+void register_quantization(torch::Library& library);
 void register_random(torch::Library& library);
 void register_recurrent(torch::Library& library);
 void register_reduction(torch::Library& library);
 void register_resampling(torch::Library& library);
 
 inline constexpr void (*families[])(torch::Library&) = {
-    register_activation,     register_arithmetic,     register_attention,  register_convolution,
-    register_data_dependent, register_dropout,        register_embedding,  register_fourier,
-    register_indexing,       register_linear_algebra, register_loss,       register_normalization,
-    register_optimizer,      register_out_variants,   register_pooling,    register_random,
-    register_recurrent,      register_reduction,      register_resampling,
+    register_activation,     register_arithmetic,     register_attention, register_convolution,
+    register_data_dependent, register_dropout,        register_embedding, register_fourier,
+    register_indexing,       register_linear_algebra, register_loss,      register_normalization,
+    register_optimizer,      register_out_variants,   register_pooling,   register_quantization,
+    register_random,         register_recurrent,      register_reduction, register_resampling,
 };
 
 }  // namespace symprof::kernels

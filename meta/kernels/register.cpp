@@ -6,10 +6,11 @@
 
 namespace {
 
-// `_fused_rms_norm` and `mish_backward` are composite operators that a CUDA build overrides. Where
-// no CUDA kernel is registered, the dispatcher resolves AutogradCUDA to the composite one, and
-// autograd sees its parts instead of one node. Registering anything at CUDA restores the node;
-// the call itself never arrives, because fake tensors are answered above the CUDA key.
+// `_fused_rms_norm`, `silu_backward` and `mish_backward` are the composite operators that a CUDA
+// build overrides (native_functions.yaml: CUDA beside CompositeImplicitAutograd). Where no CUDA
+// kernel is registered, the dispatcher resolves AutogradCUDA to the composite one, and its parts
+// run instead of one call. Registering anything at CUDA restores the call; it never arrives there,
+// because fake tensors are answered above the CUDA key.
 void no_cuda_kernel(const c10::OperatorHandle& op, torch::jit::Stack*) {
   TORCH_CHECK(false, op.operator_name(), ": found a CUDA tensor with storage, wanted a fake one; ",
               "this build of LibTorch has no CUDA kernels");
@@ -27,7 +28,8 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
     const auto op = c10::Dispatcher::singleton().findSchema({std::string("aten::") + name, ""});
     return op && !op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
   };
-  for (const char* name : {"_fused_rms_norm", "_fused_rms_norm_backward", "mish_backward"}) {
+  for (const char* name :
+       {"_fused_rms_norm", "_fused_rms_norm_backward", "silu_backward", "mish_backward"}) {
     if (is_missing(name)) {
       library.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_cuda_kernel>());
     }
