@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "meta/error.h"
+#include "trace/onnx/composites.h"
 #include "trace/onnx/scopes.h"
 
 namespace {
@@ -198,6 +199,36 @@ TEST_SUITE("onnx_reader") {
       CHECK(contains(error.problem(), "opset 9"));
       CHECK(contains(error.advice(), "version_converter"));
     }
+  }
+
+  TEST_CASE("two nodes of one exported call are one operator again") {
+    const std::string text = R"(g (float[2] x) => (float[2] y) { s = Sigmoid(x)  y = Mul(x, s) })";
+    Graph graph = parse(text);
+    trace::join_composites(graph, {"silu_1", "silu_1"});
+    REQUIRE(graph.nodes.size() == 1);
+    CHECK(graph.nodes[0].op == "aten::silu");
+    CHECK(std::get<ValueRef>(graph.nodes[0].arguments.at(0).value).id == graph.inputs[0]);
+    Graph by_hand = parse(text);
+    trace::join_composites(by_hand, {"sigmoid", "mul"});
+    CHECK(by_hand.nodes.size() == 2);
+    Graph read_twice =
+        parse("g (float[2] x) => (float[2] s, float[2] y) { s = Sigmoid(x)  y = Mul(x, s) }");
+    trace::join_composites(read_twice, {"silu_1", "silu_1"});
+    CHECK(read_twice.nodes.size() == 2);
+  }
+
+  TEST_CASE("scopes come from the exporter's metadata, or from names of nodes") {
+    const std::string models = std::string(SYMPROF_SOURCE_DIR) + "/models/";
+    const auto has_scope = [](const Graph& graph, const std::string& path,
+                              const std::string& type) {
+      return std::any_of(graph.scopes.begin(), graph.scopes.end(), [&](const Scope& scope) {
+        return scope.path == path && scope.type.ends_with(type);
+      });
+    };
+    const Graph dynamo = trace::load_onnx(models + "vit_b_16.onnx");
+    CHECK(dynamo.scopes.front().type.ends_with("VisionTransformer"));
+    CHECK(has_scope(dynamo, "encoder.layers.encoder_layer_0.mlp", "MLPBlock"));
+    CHECK(has_scope(trace::load_onnx(models + "resnet50_torchscript.onnx"), "layer1.0.conv1", ""));
   }
 
   TEST_CASE("scope lists are Python lists") {

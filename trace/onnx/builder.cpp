@@ -7,6 +7,7 @@
 
 #include "meta/error.h"
 #include "trace/onnx/attributes.h"
+#include "trace/onnx/composites.h"
 #include "trace/onnx/tensors.h"
 
 namespace symprof::trace {
@@ -61,6 +62,7 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
                   "Wanted: an output of a node, an input or an initializer of that name.");
     graph_.outputs.push_back(value->second);
   }
+  join_composites(graph_, exported_calls_);
   classify_initializers(graph_, initializers_, signature_);
 }
 
@@ -106,7 +108,9 @@ void GraphBuilder::add_node(const onnx::NodeProto& node, Frame& frame) {
   Node result;
   result.name = unique_name(node, frame);
   result.op = operator_name(node);
-  result.scope = frame.attributes == nullptr ? scopes_.of_node(node, frame.scope) : frame.scope;
+  const bool in_function = frame.attributes != nullptr;
+  result.scope = in_function ? frame.scope : scopes_.of_node(node, frame.scope);
+  exported_calls_.push_back(in_function ? "" : scopes_.last_call());
   for (const std::string& input : node.input()) {
     const ValueId id = input.empty() ? no_value : frame.values.at(input);
     if (id == no_value)

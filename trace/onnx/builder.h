@@ -72,6 +72,7 @@ class GraphBuilder {
   const Signature& signature_;
   ScopeTable scopes_;
   std::vector<ValueId> initializers_;
+  std::vector<std::string> exported_calls_;  ///< Of each node; empty when unknown.
   std::unordered_set<std::string> node_names_;
   std::vector<const onnx::FunctionProto*>
       calls_;  ///< The functions being inlined, outermost first.

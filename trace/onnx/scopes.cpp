@@ -75,6 +75,7 @@ ScopeId ScopeTable::of_node(const onnx::NodeProto& node, ScopeId parent) {
     if (entry.key() == "pkg.torch.onnx.name_scopes") paths = parse_python_list(entry.value());
     if (entry.key() == "pkg.torch.onnx.class_hierarchy") types = parse_python_list(entry.value());
   }
+  last_call_ = paths.empty() ? "" : paths.back();
   if (!paths.empty()) return from_lists(paths, types, parent);
   return node.name().starts_with('/') ? from_name(node.name(), parent) : parent;
 }

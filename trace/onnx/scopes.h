@@ -27,12 +27,17 @@ class ScopeTable {
   /// "…class_hierarchy", else a name of the form "/encoder/layers.0/mlp/MatMul", else `parent`.
   ScopeId of_node(const onnx::NodeProto& node, ScopeId parent);
 
+  /// The exported call that the last node of `of_node` belongs to, by its name in torch.export's
+  /// graph: "silu_3". Empty when the metadata has none.
+  const std::string& last_call() const { return last_call_; }
+
  private:
   ScopeId from_lists(const std::vector<std::string>& paths, const std::vector<std::string>& types,
                      ScopeId parent);
   ScopeId from_name(std::string_view name, ScopeId parent);
 
   Graph& graph_;
+  std::string last_call_;
   std::map<std::pair<ScopeId, std::string>, ScopeId> known_;
 };
 

@@ -1,0 +1,86 @@
+#include "trace/onnx/composites.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+namespace symprof::trace {
+namespace {
+
+/// torch/onnx/_internal/exporter/_torchlib/ops: aten_silu in nn.py, aten_rsqrt in core.py.
+struct Composite {
+  std::string_view target, first, second, op;
+};
+
+constexpr std::array composites = {
+    Composite{"silu", "onnx::Sigmoid", "onnx::Mul", "aten::silu"},
+    Composite{"rsqrt", "onnx::Sqrt", "onnx::Reciprocal", "aten::rsqrt"},
+};
+
+/// torch.fx names a call after its operator, and counts: "silu", "silu_1", ….
+bool is_call_of(std::string_view call, std::string_view target) {
+  if (!call.starts_with(target)) return false;
+  call.remove_prefix(target.size());
+  return call.empty() || (call.size() > 1 && call.front() == '_' &&
+                          call.find_first_not_of("0123456789", 1) == call.npos);
+}
+
+const Composite* find_composite(const Node& node, std::string_view call) {
+  for (const Composite& composite : composites)
+    if (node.op == composite.first && is_call_of(call, composite.target)) return &composite;
+  return nullptr;
+}
+
+/// How often each value is read; graph outputs count too.
+std::unordered_map<ValueId, int> count_reads(const Graph& graph) {
+  std::unordered_map<ValueId, int> reads;
+  for (const Node& node : graph.nodes)
+    for (const Argument& argument : node.arguments)
+      for_each_value(argument, [&](ValueId id) { ++reads[id]; });
+  for (const ValueId id : graph.outputs) ++reads[id];
+  return reads;
+}
+
+/// True when `node` reads `made` and else nothing but `input`.
+bool combines(const Node& node, ValueId made, ValueId input) {
+  int reads_made = 0;
+  for (const Argument& argument : node.arguments) {
+    const auto* ref = std::get_if<ValueRef>(&argument.value);
+    if (ref == nullptr || (ref->id != made && ref->id != input)) return false;
+    reads_made += ref->id == made ? 1 : 0;
+  }
+  return reads_made == 1;
+}
+
+}  // namespace
+
+void join_composites(Graph& graph, const std::vector<std::string>& calls) {
+  const auto reads = count_reads(graph);
+  std::vector<bool> removed(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Composite* composite = find_composite(graph.nodes[i], calls[i]);
+    if (composite == nullptr || graph.nodes[i].arguments.size() != 1) continue;
+    const auto* input = std::get_if<ValueRef>(&graph.nodes[i].arguments.front().value);
+    const ValueId made = graph.nodes[i].outputs.front();
+    if (input == nullptr || made == no_value || reads.at(made) != 1) continue;
+    // The other half follows at once, or after a few nodes that the file's order puts between.
+    for (std::size_t j = i + 1; j < std::min(i + 8, graph.nodes.size()); ++j) {
+      Node& second = graph.nodes[j];
+      if (second.op != composite->second || calls[j] != calls[i] ||
+          !combines(second, made, input->id))
+        continue;
+      second.op = composite->op;
+      second.overload = "default";
+      second.arguments = graph.nodes[i].arguments;
+      removed[i] = true;
+      break;
+    }
+  }
+  std::vector<Node> kept;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (!removed[i]) kept.push_back(std::move(graph.nodes[i]));
+  graph.nodes = std::move(kept);
+}
+
+}  // namespace symprof::trace
