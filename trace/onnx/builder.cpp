@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "meta/error.h"
+#include "trace/onnx/attention_join.h"
 #include "trace/onnx/attributes.h"
 #include "trace/onnx/composites.h"
 #include "trace/onnx/tensors.h"
@@ -62,6 +63,7 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
                   "Wanted: an output of a node, an input or an initializer of that name.");
     graph_.outputs.push_back(value->second);
   }
+  join_attention(graph_, exported_calls_);
   join_composites(graph_, exported_calls_);
   classify_initializers(graph_, initializers_, signature_);
 }

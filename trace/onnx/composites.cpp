@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/onnx/attention_join.h"
+
 namespace symprof::trace {
 namespace {
 
@@ -17,14 +19,6 @@ constexpr std::array composites = {
     Composite{"silu", "onnx::Sigmoid", "onnx::Mul", "aten::silu"},
     Composite{"rsqrt", "onnx::Sqrt", "onnx::Reciprocal", "aten::rsqrt"},
 };
-
-/// torch.fx names a call after its operator, and counts: "silu", "silu_1", ….
-bool is_call_of(std::string_view call, std::string_view target) {
-  if (!call.starts_with(target)) return false;
-  call.remove_prefix(target.size());
-  return call.empty() || (call.size() > 1 && call.front() == '_' &&
-                          call.find_first_not_of("0123456789", 1) == call.npos);
-}
 
 const Composite* find_composite(const Node& node, std::string_view call) {
   for (const Composite& composite : composites)
