@@ -122,7 +122,8 @@ std::int64_t choose(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 }
 
 // Never run: FakeTensorMode answers for the shapes. That they exist is what makes rms_norm one
-// autograd node, as in a CUDA build; without them it decomposes and saves more.
+// autograd node and the backward of silu and mish one call, as in a CUDA build; without them these
+// composite operators run in parts, which save and allocate more.
 std::tuple<at::Tensor, at::Tensor> rms_norm(const at::Tensor&, at::IntArrayRef,
                                             const std::optional<at::Tensor>&,
                                             std::optional<double>) {
@@ -136,11 +137,17 @@ std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor&, const at
   TORCH_CHECK(false, "a fake CUDA kernel cannot run");
 }
 
+at::Tensor activation_backward(const at::Tensor&, const at::Tensor&) {
+  TORCH_CHECK(false, "a fake CUDA kernel cannot run");
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("_fused_rms_norm", &rms_norm);
   library.impl("_fused_rms_norm_backward", &rms_norm_backward);
+  library.impl("silu_backward", &activation_backward);
+  library.impl("mish_backward", &activation_backward);
 }
 
 namespace at {
