@@ -1,7 +1,7 @@
 #include "trace/onnx/attention_join.h"
 
-#include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -118,12 +118,13 @@ class AttentionJoiner {
     return triangle;
   }
 
-  /// Where(mask, 0, -inf) is a boolean mask.
+  /// Where(mask, 0, -inf or the lowest number) is a boolean mask.
   ValueId boolean_mask(ValueId mask) const {
     const Node* node = producer(mask);
     if (node == nullptr || node->op != "onnx::Where") return mask;
+    constexpr double lowest = std::numeric_limits<float>::lowest();
     const auto kept = number(operand(*node, 1)), hidden = number(operand(*node, 2));
-    return kept && *kept == 0 && hidden && std::isinf(*hidden) ? operand(*node, 0) : mask;
+    return kept && *kept == 0 && hidden && *hidden <= lowest ? operand(*node, 0) : mask;
   }
 
   bool join(const std::vector<std::size_t>& group) {
