@@ -181,7 +181,7 @@ class Step {
     for (const at::Tensor& output : outputs_)
       if (output.requires_grad()) differentiable.push_back(output);
     if (differentiable.empty()) {
-      recorder_->recording().warnings.push_back(
+      recorder_->recording().warnings.emplace_back(
           "no output needs a gradient: there is no backward pass");
       return;
     }

@@ -111,10 +111,13 @@ class FakeCall {
   // The device of the result: the `device` argument, else that of the fake arguments; a CUDA tensor
   // among them decides. A factory call without a device makes what the mode is for: cuda:0.
   void find_device() {
-    bool any_fake = false;
+    bool any_fake = false, any_real = false;
     for (std::size_t i = first_; i < stack_.size(); ++i)
       for_each_tensor(stack_[i], [&](const at::Tensor& tensor) {
-        if (!is_fake(tensor)) return;
+        if (!is_fake(tensor)) {
+          any_real |= tensor.defined();
+          return;
+        }
         any_fake = true;
         if (!device_ || device_->is_cpu()) device_ = tensor.device();
       });
@@ -125,7 +128,7 @@ class FakeCall {
       if (value.isDevice()) {
         const c10::Device wanted = value.toDevice();
         if (any_fake || wanted.is_cuda()) device_ = wanted;
-      } else if (!any_fake) {
+      } else if (!any_fake && !any_real) {
         device_ = c10::Device(c10::kCUDA, 0);
         value = *device_;
       }

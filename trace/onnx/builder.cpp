@@ -76,7 +76,7 @@ void GraphBuilder::add_initializer(const onnx::TensorProto& tensor, Frame& frame
   Value value{.name = tensor.name(), .kind = ValueKind::constant};
   const auto constant = constant_tensor(tensor, path_);
   value.spec = constant->spec;
-  if (!constant->data.empty()) value.constant = constant;
+  if (!constant->data.empty() || constant->spec.numel() == 0) value.constant = constant;
   initializers_.push_back(define(tensor.name(), std::move(value), frame));
 }
 
