@@ -26,6 +26,7 @@ constexpr std::array use_rows = {
     UseRow{"onnx::Gemm", 0, 2, Use::weight},
     UseRow{"onnx::MatMul", 0, 1, Use::matrix},
     UseRow{"onnx::Gather", 0, 0, Use::matrix},
+    UseRow{"onnx::GatherND", 0, 0, Use::matrix},
     UseRow{"onnx::LayerNormalization", 1, 2, Use::weight},
     UseRow{"onnx::RMSNormalization", 1, 1, Use::weight},
     UseRow{"onnx::GroupNormalization", 1, 2, Use::weight},
