@@ -16,9 +16,9 @@ struct DeviceSpec {
   int compute_major = 9, compute_minor = 0;
   int multiprocessors = 132;
   std::int64_t memory_bytes = 0;
-  std::int64_t cudnn_version = 92000;      ///< As cudnnGetVersion() gives it.
-  std::int64_t cuda_version = 13000;       ///< As cudaRuntimeGetVersion() gives it.
-  std::int64_t cublas_workspace_bytes = 0; ///< Per handle and stream; see docs/design.md.
+  std::int64_t cudnn_version = 92000;       ///< As cudnnGetVersion() gives it.
+  std::int64_t cuda_version = 13000;        ///< As cudaRuntimeGetVersion() gives it.
+  std::int64_t cublas_workspace_bytes = 0;  ///< Per handle and stream; see docs/design.md.
   std::int64_t shared_memory_per_block_optin_bytes = 0;
   std::optional<double> memory_bytes_per_second;
   /// Dense peak rates by dtype name ("bfloat16", "tf32", "float32").

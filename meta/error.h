@@ -1,4 +1,4 @@
-// One error type for bad input: it says where, what was found, what was wanted, and what to do next.
+// One error type for bad input: where, what was found, what was wanted, and what to do next.
 #pragma once
 
 #include <stdexcept>

@@ -1,8 +1,8 @@
 #include "meta/tensor_spec.h"
 
-#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <array>
 
 namespace symprof {
 namespace {
@@ -47,13 +47,26 @@ const DTypeRow& row(DType dtype) {
 }
 
 constexpr std::array<std::pair<std::string_view, DType>, 21> other_names = {{
-    {"fp32", DType::float32},   {"float", DType::float32},     {"f32", DType::float32},
-    {"bf16", DType::bfloat16},  {"fp16", DType::float16},      {"half", DType::float16},
-    {"f16", DType::float16},    {"fp64", DType::float64},      {"double", DType::float64},
-    {"f64", DType::float64},    {"long", DType::int64},        {"i64", DType::int64},
-    {"int", DType::int32},      {"i32", DType::int32},         {"short", DType::int16},
-    {"boolean", DType::boolean}, {"byte", DType::uint8},       {"char", DType::int8},
-    {"float8e4m3fn", DType::float8_e4m3fn}, {"float8e5m2", DType::float8_e5m2},
+    {"fp32", DType::float32},
+    {"float", DType::float32},
+    {"f32", DType::float32},
+    {"bf16", DType::bfloat16},
+    {"fp16", DType::float16},
+    {"half", DType::float16},
+    {"f16", DType::float16},
+    {"fp64", DType::float64},
+    {"double", DType::float64},
+    {"f64", DType::float64},
+    {"long", DType::int64},
+    {"i64", DType::int64},
+    {"int", DType::int32},
+    {"i32", DType::int32},
+    {"short", DType::int16},
+    {"boolean", DType::boolean},
+    {"byte", DType::uint8},
+    {"char", DType::int8},
+    {"float8e4m3fn", DType::float8_e4m3fn},
+    {"float8e5m2", DType::float8_e5m2},
     {"i8", DType::int8},
 }};
 

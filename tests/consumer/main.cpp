@@ -13,9 +13,11 @@ int main(int argc, char** argv) {
     symprof::trace::bind_inputs(graph, {}, {});
     symprof::StepOptions step;
     step.device = symprof::find_device("h200", DEVICES);
-    const symprof::Profile profile = symprof::profile::evaluate(symprof::shape::propagate(graph, step), step.device);
+    const symprof::Profile profile =
+        symprof::profile::evaluate(symprof::shape::propagate(graph, step), step.device);
     std::printf("%lld FLOPs forward, %lld bytes saved, peak %lld\n",
-                static_cast<long long>(profile.totals.fwd_flops), static_cast<long long>(profile.totals.saved_bytes),
+                static_cast<long long>(profile.totals.fwd_flops),
+                static_cast<long long>(profile.totals.saved_bytes),
                 static_cast<long long>(profile.totals.peak_allocated_bytes));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

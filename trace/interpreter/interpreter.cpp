@@ -108,7 +108,8 @@ void Interpreter::run_aten(const Node& node) {
   if (node.op.starts_with(builtin_prefix)) {
     const Builtin builtin = find_builtin(std::string_view(node.op).substr(builtin_prefix.size()));
     if (builtin == nullptr)
-      throw Error("", "no rule for this operator", "`symprof ops` lists the operators that are known.");
+      throw Error("", "no rule for this operator",
+                  "`symprof ops` lists the operators that are known.");
     std::vector<at::Scalar> operands;
     for (const Argument& argument : node.arguments) {
       if (const auto* ref = std::get_if<ValueRef>(&argument.value))
