@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -45,7 +44,29 @@ fs::path model_of(const fs::path& truth) {
   return fs::exists(model) ? model : source_dir / "models/tiny" / name;
 }
 
-void check(const Profile& profile, const nlohmann::json& truth) {
+// MemTracker takes attention's seed and offset for blocks of the device; they are in host memory.
+std::int64_t host_blocks(const Recording& recording) {
+  constexpr std::int64_t block = 512;
+  return block * std::ranges::count_if(recording.storages, [](const StorageRecord& storage) {
+           return storage.saved && !storage.on_device;
+         });
+}
+
+// It also adds gradients into a new tensor, where eager CUDA adds in place. Only ResNet-50's peak
+// lies in such a sum (docs/accuracy.md).
+bool peaks_in_a_sum(const fs::path& model) { return model.stem() == "resnet50"; }
+
+void check_peak(const Profile& profile, const fs::path& model, std::int64_t tracked) {
+  const std::int64_t peak = profile.totals.peak_allocated_bytes + host_blocks(profile.recording);
+  if (peaks_in_a_sum(model)) {
+    CHECK(peak < tracked);
+    CHECK(static_cast<double>(tracked - peak) <= 0.005 * static_cast<double>(tracked));
+  } else {
+    CHECK(peak == tracked);
+  }
+}
+
+void check(const Profile& profile, const fs::path& model, const nlohmann::json& truth) {
   const Totals& totals = profile.totals;
   CHECK(totals.fwd_flops == truth.at("fwd_flops"));
   CHECK(totals.bwd_flops == truth.at("bwd_flops"));
@@ -55,9 +76,7 @@ void check(const Profile& profile, const nlohmann::json& truth) {
   CHECK(totals.buffer_bytes == truth.at("buffer_bytes"));
   CHECK(totals.input_bytes == truth.at("input_bytes"));
   CHECK(profile.coverage.unmodelled_ops == std::vector<std::string>{});
-  // MemTracker's own errors, and why they differ: docs/accuracy.md.
-  const double peak = truth.at("peak_bytes").at("forward_backward");
-  CHECK(std::abs(static_cast<double>(totals.peak_allocated_bytes) - peak) / peak <= 0.005);
+  check_peak(profile, model, truth.at("peak_bytes").at("forward_backward"));
 }
 
 }  // namespace
@@ -79,7 +98,7 @@ TEST_SUITE("truth") {
         CAPTURE(record.at("mode").get<std::string>());
         CAPTURE(record.at("dtype").get<std::string>());
         CAPTURE(record.at("attention").get<std::string>());
-        check(profile_of(model, truth, record), record);
+        check(profile_of(model, truth, record), model, record);
         ++compared;
       }
     }
