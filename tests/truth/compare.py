@@ -40,14 +40,14 @@ def is_cast(truth, record):
     return record["dtype"] == "bf16" and any(r["dtype"] == "fp32" for r in truth["records"])
 
 
-def totals(binary, truth, record, *more):
+def totals(binary, truth, record, optimizer="none", mode=None):
     command = [binary, "profile", str(model_file(truth["model"])), "--format", "json", "--quiet"]
-    command += ["--mode", record["mode"]]  # one in `more` comes later and wins
+    command += ["--mode", mode or record["mode"], "--optimizer", optimizer]
     command += ["--attention", "math"] if record["attention"] == "math" else []
     command += ["--dtype", record["dtype"]] if is_cast(truth, record) else []
-    done = subprocess.run([*command, *more], capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{' '.join(command + [*more])}:\n{done.stderr}")
+        sys.exit(f"{' '.join(command)}:\n{done.stderr}")
     profile = json.loads(done.stdout)
     if profile["coverage"]["unmodelled"]:
         sys.exit(f"{' '.join(command)}: calls without a rule")
@@ -85,28 +85,40 @@ def step_row(binary, truth, record):
     return key(truth, record) + cells + peak_cells(found["peak_allocated_bytes"], peak)
 
 
-def optimizer_row(binary, truth, record, optimizer):
-    found = totals(binary, truth, record, "--optimizer", optimizer)
-    peak = record["peak_bytes"][optimizer.replace(":", "_")]
-    words = [truth["model"], record["dtype"], optimizer, found["peak_at"]["phase"]]
+def other_row(binary, truth, record, step):
+    """Of a step with an optimizer, or of the forward pass alone."""
+    if step == "inference":
+        found = totals(binary, truth, record, mode="inference")
+    else:
+        found = totals(binary, truth, record, optimizer=step)
+    peak = record["peak_bytes"][step.replace(":", "_")]
+    words = [truth["model"], record["dtype"], step, found["peak_at"]["phase"]]
     return words + peak_cells(found["peak_allocated_bytes"], peak)
 
 
+def other_steps(truth, optimizers):
+    """(record, step): the optimizers in training mode, inference in evaluation mode."""
+    for record in exported_records(truth):
+        if record["attention"] == "math":
+            continue
+        steps = optimizers if record["mode"] == "train" else ["inference"]
+        for step in steps:
+            yield record, step
+
+
 def tables(binary, names, optimizers):
-    pairs = [(truth, record) for truth in truths(names) for record in exported_records(truth)]
-    with_optimizer = [(truth, record, optimizer) for truth, record in pairs for optimizer in optimizers
-                      if optimizer.replace(":", "_") in record["peak_bytes"]]
+    found = list(truths(names))
+    pairs = [(truth, record) for truth in found for record in exported_records(truth)]
+    others = [(truth, *other) for truth in found for other in other_steps(truth, optimizers)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         steps = list(pool.map(lambda pair: step_row(binary, *pair), pairs))
-        updates = list(pool.map(lambda triple: optimizer_row(binary, *triple), with_optimizer))
+        other_rows = list(pool.map(lambda other: other_row(binary, *other), others))
     peaks = ["peak", "MemTracker", "difference", "%"]
     heads = ["model", "mode", "dtype", "attention", "fwd FLOPs", "bwd FLOPs", "saved", "parameters",
              "buffers", *peaks]
-    text = "Forward and backward:\n\n" + table(heads, steps)
-    if updates:
-        text += "\nA step with an optimizer whose states exist already:\n\n"
-        text += table(["model", "dtype", "optimizer", "peak in", *peaks], updates)
-    return text
+    return ("Forward and backward:\n\n" + table(heads, steps) +
+            "\nA step with an optimizer whose states exist already, and inference:\n\n" +
+            table(["model", "dtype", "step", "peak in", *peaks], other_rows))
 
 
 def write(text):
