@@ -191,8 +191,9 @@ TEST_SUITE("evaluate") {
       CHECK_THROWS_WITH_AS(step.evaluate(), doctest::Contains("saved bytes"), Error);
     }
     SUBCASE("a count that does not fit names its node and operator") {
-      constexpr std::int64_t huge = std::int64_t{1} << 31;
-      step.call("aten::mm", {t({huge, huge}), t({huge, huge})}, {tensor({1})}, step.linear);
+      // Tensors that can be, a product of 2 * 2^70 FLOPs that cannot be counted.
+      constexpr std::int64_t m = std::int64_t{1} << 20, k = std::int64_t{1} << 30;
+      step.call("aten::mm", {t({m, k}), t({k, m})}, {tensor({1})}, step.linear);
       CHECK_THROWS_WITH_AS(step.evaluate(), doctest::Contains("node linear (aten::mm)"), Error);
     }
   }
