@@ -242,6 +242,13 @@ TEST_SUITE("onnx_reader") {
     CHECK(std::get<double>(node.arguments[4].value) == 0.5 * 0.5);
   }
 
+  TEST_CASE("a dropout's mask that nothing reads is no output") {
+    const Graph unread = parse("g (float[2] x) => (float[2] y) { y, mask = Dropout(x) }");
+    CHECK(unread.nodes.at(0).outputs.size() == 1);
+    const Graph read = parse("g (float[2] x) => (float[2] y, bool[2] m) { y, m = Dropout(x) }");
+    CHECK(read.nodes.at(0).outputs.at(1) == read.outputs.at(1));
+  }
+
   TEST_CASE("scopes come from the exporter's metadata, or from names of nodes") {
     const std::string models = std::string(SYMPROF_SOURCE_DIR) + "/models/";
     const auto has_scope = [](const Graph& graph, const std::string& path,

@@ -24,6 +24,22 @@ std::string operator_name(const onnx::NodeProto& node) {
 
 std::string domain_key(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+/// The TorchScript-based exporter lists a dropout's mask also where nothing reads it; PyTorch makes
+/// none in evaluation.
+void drop_unread_masks(Graph& graph) {
+  std::vector<bool> read(graph.values.size());
+  const auto note = [&](ValueId id) {
+    if (id != no_value) read[static_cast<std::size_t>(id)] = true;
+  };
+  for (const Node& node : graph.nodes)
+    for (const Argument& argument : node.arguments) for_each_value(argument, note);
+  std::ranges::for_each(graph.outputs, note);
+  for (Node& node : graph.nodes)
+    if (node.op == "onnx::Dropout" && node.outputs.size() > 1 && node.outputs[1] != no_value &&
+        !read[static_cast<std::size_t>(node.outputs[1])])
+      node.outputs.resize(1);
+}
+
 }  // namespace
 
 FunctionLibrary function_library(const onnx::ModelProto& model, const std::string& path) {
@@ -65,6 +81,7 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
   }
   join_attention(graph_, exported_calls_);
   join_composites(graph_, exported_calls_);
+  drop_unread_masks(graph_);
   classify_initializers(graph_, initializers_, signature_);
 }
 
