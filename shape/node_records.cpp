@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "meta/fake/fake_tensor.h"
+#include "shape/rows.h"
 #include "trace/passes/inline_regions.h"
 
 namespace symprof::shape {
@@ -56,10 +56,7 @@ void NodeRecords::add_rows() {
                                .module_type = scope.type,
                                .scopes = scope_chain(graph_, node.scope)});
   }
-  output_node_ = static_cast<NodeId>(recording.nodes.size());
-  recording.nodes.push_back({.name = "output", .op = "output", .kind = NodeKind::output});
-  recording.nodes.push_back({.name = "loss", .op = "loss", .kind = NodeKind::loss});
-  recording.nodes.push_back({.name = "optimizer", .op = "optimizer", .kind = NodeKind::optimizer});
+  output_node_ = add_closing_rows(recording);
 }
 
 void NodeRecords::begin_node(std::size_t index) {
@@ -67,38 +64,17 @@ void NodeRecords::begin_node(std::size_t index) {
   recorder_.enter(Phase::forward, node);
   recorder_.mark_sequence(node);
   // Before the node runs: an in-place operator changes what it is given.
-  NodeRecord& row = record(node);
   for (const Argument& argument : graph_.nodes[index].arguments)
-    for_each_value(argument, [&](ValueId id) { add_input(row, node, id); });
-}
-
-void NodeRecords::add_input(NodeRecord& row, NodeId node, ValueId value) {
-  if (value == no_value || !interpreter_.get(value).isTensor()) return;
-  const at::Tensor& tensor = interpreter_.get(value).toTensor();
-  const meta::SeenTensor seen = meta::seen(tensor, recorder_);
-  const auto same = [&](const TensorRecord& other) {
-    return other.spec == seen.spec && other.storage == seen.storage;
-  };
-  const bool is_first_use = std::ranges::none_of(row.inputs, same);
-  row.inputs.push_back({seen.spec, seen.storage});
-  if (seen.storage == none || !is_first_use) return;
-  if (recorder_.recording().storages[static_cast<std::size_t>(seen.storage)].kind ==
-      StorageKind::parameter) {
-    if (std::ranges::find(row.parameters, seen.storage) == row.parameters.end())
-      row.parameters.push_back(seen.storage);
-    recorder_.claim_parameter(seen.storage, node);
-  } else if (tensor.requires_grad()) {
-    row.input_gradient_bytes += static_cast<std::int64_t>(tensor.nbytes());
-  }
+    for_each_value(argument, [&](ValueId id) {
+      if (id != no_value && interpreter_.get(id).isTensor())
+        add_row_input(node, interpreter_.get(id).toTensor(), recorder_);
+    });
 }
 
 void NodeRecords::end_node(std::size_t index) {
-  NodeRecord& row = record(row_of_[index]);
-  for (ValueId id : graph_.nodes[index].outputs) {
-    if (id == no_value || !interpreter_.get(id).isTensor()) continue;
-    const meta::SeenTensor seen = meta::seen(interpreter_.get(id).toTensor(), recorder_);
-    row.outputs.push_back({seen.spec, seen.storage});
-  }
+  for (ValueId id : graph_.nodes[index].outputs)
+    if (id != no_value && interpreter_.get(id).isTensor())
+      add_row_output(row_of_[index], interpreter_.get(id).toTensor(), recorder_);
   if (progress_ && index % progress_step == 0)
     progress_("forward", static_cast<std::int64_t>(index),
               static_cast<std::int64_t>(graph_.nodes.size()));
@@ -106,21 +82,11 @@ void NodeRecords::end_node(std::size_t index) {
 
 void NodeRecords::finish_input(std::size_t input) {
   const c10::IValue& value = interpreter_.get(graph_.inputs[input]);
-  if (!value.isTensor()) return;
-  const meta::SeenTensor seen = meta::seen(value.toTensor(), recorder_);
-  record(input_node(input)).outputs.push_back({seen.spec, seen.storage});
+  if (value.isTensor()) add_row_output(input_node(input), value.toTensor(), recorder_);
 }
 
 void NodeRecords::finish_outputs(const std::vector<at::Tensor>& outputs) {
-  recorder_.mark_sequence(output_node_);
-  recorder_.enter(Phase::forward, output_node_);
-  NodeRecord& row = record(output_node_);
-  for (const at::Tensor& tensor : outputs) {
-    const meta::SeenTensor seen = meta::seen(tensor, recorder_);
-    row.inputs.push_back({seen.spec, seen.storage});
-    if (tensor.requires_grad())
-      row.input_gradient_bytes += static_cast<std::int64_t>(tensor.nbytes());
-  }
+  finish_output_row(output_node_, outputs, recorder_);
 }
 
 }  // namespace symprof::shape

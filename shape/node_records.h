@@ -32,10 +32,6 @@ class NodeRecords final : public trace::NodeObserver {
 
  private:
   void add_rows();
-  NodeRecord& record(NodeId node) {
-    return recorder_.recording().nodes[static_cast<std::size_t>(node)];
-  }
-  void add_input(NodeRecord& row, NodeId node, ValueId value);
 
   const Graph& graph_;
   const trace::Interpreter& interpreter_;
