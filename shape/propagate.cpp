@@ -11,6 +11,7 @@
 #include "shape/step_run.h"
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/interpreter.h"
+#include "trace/interpreter/unsupported.h"
 
 namespace symprof::shape {
 namespace {
@@ -110,6 +111,7 @@ class Step {
 }  // namespace
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
+  trace::check_operators(graph);
   return Step(graph, options).run();
 }
 

@@ -4,30 +4,19 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <limits>
 
 #include "meta/error.h"
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/builtin.h"
 #include "trace/interpreter/regions.h"
+#include "trace/interpreter/unsupported.h"
 #include "trace/onnx/lowering/lowering.h"
 
 namespace symprof::trace {
 namespace {
 
 constexpr std::size_t never_dies = std::numeric_limits<std::size_t>::max();
-
-// Checks of what held when the graph was exported: nothing to run.
-constexpr std::array assertions = {
-    std::string_view("aten::_assert_tensor_metadata"),
-    std::string_view("aten::_assert_scalar"),
-    std::string_view("aten::_assert_async"),
-    std::string_view("aten::sym_constrain_range"),
-    std::string_view("aten::sym_constrain_range_for_size"),
-    std::string_view("aten::_functional_assert_async"),
-    std::string_view("aten::_functional_assert_scalar"),
-};
 
 constexpr std::string_view builtin_prefix = "builtin::";
 
@@ -89,7 +78,7 @@ void Interpreter::run_node(const Node& node) {
     return fmt::format("{}: node {} ({})", graph_.path, node.name, node.op);
   };
   try {
-    if (std::ranges::find(assertions, node.op) != assertions.end()) return;
+    if (is_export_assertion(node.op)) return;
     if (node.op.starts_with(builtin_prefix) || node.op.starts_with("aten::") ||
         c10::Dispatcher::singleton().findSchema({node.op, dispatcher_overload(node)}))
       run_aten(node);

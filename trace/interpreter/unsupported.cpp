@@ -1,0 +1,127 @@
+#include "trace/interpreter/unsupported.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "meta/error.h"
+#include "trace/interpreter/builtin.h"
+#include "trace/onnx/lowering/lowering.h"
+#include "trace/passes/inline_regions.h"
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::array assertions = {
+    std::string_view("aten::_assert_tensor_metadata"),
+    std::string_view("aten::_assert_scalar"),
+    std::string_view("aten::_assert_async"),
+    std::string_view("aten::sym_constrain_range"),
+    std::string_view("aten::sym_constrain_range_for_size"),
+    std::string_view("aten::_functional_assert_async"),
+    std::string_view("aten::_functional_assert_scalar"),
+};
+
+// ONNX operators over nested graphs, sequences and optionals: the interpreter's own business.
+constexpr std::array structural = {
+    std::string_view("onnx::If"),
+    std::string_view("onnx::Loop"),
+    std::string_view("onnx::Scan"),
+    std::string_view("onnx::SequenceMap"),
+    std::string_view("onnx::Optional"),
+    std::string_view("onnx::OptionalGetElement"),
+    std::string_view("onnx::OptionalHasElement"),
+    std::string_view("onnx::SequenceAt"),
+    std::string_view("onnx::SequenceConstruct"),
+    std::string_view("onnx::SequenceEmpty"),
+    std::string_view("onnx::SequenceErase"),
+    std::string_view("onnx::SequenceInsert"),
+    std::string_view("onnx::SequenceLength"),
+};
+
+constexpr std::string_view builtin_prefix = "builtin::";
+
+bool in_dispatcher(const Node& node) {
+  const std::string overload = node.overload == "default" ? "" : node.overload;
+  return c10::Dispatcher::singleton().findSchema({node.op, overload}).has_value();
+}
+
+struct Unknown {
+  std::string op;
+  std::size_t nodes = 0;
+  std::string first_node;
+};
+
+// In the order of first appearance. Nested graphs are given by a file that the reader has bounded
+// in depth.
+class UnknownOperators {
+ public:
+  void add(const Graph& graph) {
+    for (const Node& node : graph.nodes) {
+      if (!is_known(node)) count(node);
+      for (const Argument& argument : node.arguments)
+        if (const auto* nested = std::get_if<std::shared_ptr<const Graph>>(&argument.value))
+          if (*nested != nullptr) add(**nested);
+    }
+  }
+
+  const std::vector<Unknown>& found() const { return found_; }
+
+ private:
+  // A large graph repeats few operators: the dispatcher is asked once for each.
+  bool is_known(const Node& node) {
+    const auto [entry, is_new] = known_.try_emplace({node.op, node.overload}, false);
+    if (is_new) entry->second = has_rule(node);
+    return entry->second;
+  }
+
+  void count(const Node& node) {
+    const bool named = !node.overload.empty() && node.overload != "default";
+    const std::string op = named ? node.op + "." + node.overload : node.op;
+    auto row = std::ranges::find(found_, op, &Unknown::op);
+    if (row == found_.end()) row = found_.insert(row, {.op = op, .first_node = node.name});
+    ++row->nodes;
+  }
+
+  std::map<std::pair<std::string, std::string>, bool> known_;
+  std::vector<Unknown> found_;
+};
+
+}  // namespace
+
+bool is_export_assertion(std::string_view op) {
+  return std::ranges::find(assertions, op) != assertions.end();
+}
+
+bool has_rule(const Node& node) {
+  const std::string_view op = node.op;
+  if (op.starts_with(builtin_prefix))
+    return find_builtin(op.substr(builtin_prefix.size())) != nullptr;
+  return is_export_assertion(op) || op == region_grad_mode || op == region_autocast ||
+         op == region_end || std::ranges::find(structural, op) != structural.end() ||
+         in_dispatcher(node) || onnx::find_lowering(op) != nullptr;
+}
+
+void check_operators(const Graph& graph) {
+  UnknownOperators unknown;
+  unknown.add(graph);
+  const std::vector<Unknown>& found = unknown.found();
+  if (found.empty()) return;
+  std::string text = found.size() == 1 ? "1 operator has no rule: "
+                                       : fmt::format("{} operators have no rule: ", found.size());
+  for (const Unknown& row : found) {
+    if (&row != &found.front()) text += ", ";
+    text += row.nodes == 1
+                ? fmt::format("{} (node {})", row.op, row.first_node)
+                : fmt::format("{} ({} nodes, first {})", row.op, row.nodes, row.first_node);
+  }
+  throw Error(graph.path, text + ".",
+              "`symprof ops` lists the operators that are known. An operator of your own needs a "
+              "shape rule: docs/library.md.");
+}
+
+}  // namespace symprof::trace
