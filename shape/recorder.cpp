@@ -73,7 +73,10 @@ void Recorder::on_call(const meta::SeenCall& seen) {
   open_call_ = none;
 }
 
+// What a checkpoint saves while it runs its forward again is gone when its backward ends: it is in
+// the peak, and not among what the forward pass leaves behind.
 void Recorder::on_saved(std::int32_t storage) {
+  if (phase_ == Phase::backward) return;
   recording_.storages[static_cast<std::size_t>(storage)].saved = true;
 }
 
@@ -86,6 +89,12 @@ void Recorder::mark_sequence(NodeId node) {
   marks_.push_back({meta::next_sequence_number(), node});
 }
 
+void Recorder::recompute(NodeId node) {
+  recomputed_node_ = node;
+  if (node != none) node_ = node;
+  mark_sequence(node);
+}
+
 void Recorder::set_storage_kind(StorageId storage, StorageKind kind) {
   recording_.storages[static_cast<std::size_t>(storage)].kind = kind;
 }
@@ -93,6 +102,7 @@ void Recorder::set_storage_kind(StorageId storage, StorageKind kind) {
 // The engine sums gradients between two autograd nodes: such a call is that of the node that ran
 // last, whose gradient it adds.
 NodeId Recorder::backward_node() {
+  if (recomputed_node_ != none) return recomputed_node_;
   const auto current = meta::current_backward_node();
   if (!current) return node_;
   if (current->leaf_storage >= 0) {
@@ -101,7 +111,8 @@ NodeId Recorder::backward_node() {
   }
   const auto after =
       std::ranges::upper_bound(marks_, current->sequence_number, {}, &Mark::sequence);
-  if (after != marks_.begin() && after != marks_.end()) node_ = std::prev(after)->node;
+  if (after != marks_.begin() && after != marks_.end() && std::prev(after)->node != none)
+    node_ = std::prev(after)->node;
   return node_;
 }
 

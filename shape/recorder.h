@@ -28,6 +28,9 @@ class Recorder final : public meta::Observer {
   void enter(Phase phase, NodeId node);
   /// Before a node's forward runs: autograd nodes made from now on are this node's.
   void mark_sequence(NodeId node);
+  /// While a checkpoint runs its forward again inside backward: what follows belongs to `node`, and
+  /// so do the autograd nodes made from now on. None ends it.
+  void recompute(NodeId node);
   /// The kind of the storages that are made from now on, outside of calls.
   void set_kind(StorageKind kind) { kind_ = kind; }
   void set_storage_kind(StorageId storage, StorageKind kind);
@@ -52,6 +55,7 @@ class Recorder final : public meta::Observer {
   bool finished_ = false;
   Phase phase_ = Phase::forward;
   NodeId node_ = none;
+  NodeId recomputed_node_ = none;
   StorageKind kind_ = StorageKind::activation;
   CallId open_call_ = none;
   CallId last_call_ = none;
@@ -59,7 +63,7 @@ class Recorder final : public meta::Observer {
     std::uint64_t sequence;
     NodeId node;
   };
-  std::vector<Mark> marks_;  // Ascending in both.
+  std::vector<Mark> marks_;  // Ascending in sequence.
   std::unordered_map<StorageId, NodeId> parameter_nodes_;
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };

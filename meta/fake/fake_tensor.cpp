@@ -24,15 +24,20 @@ const StorageTag* tag_of(const c10::StorageImpl& storage) {
   return static_cast<const StorageTag*>(storage.data_ptr().get_context());
 }
 
+void set_tag(c10::StorageImpl& storage, const std::shared_ptr<Observer>& observer, Place place) {
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  const std::int32_t id = observer ? observer->on_allocate(bytes, place) : -1;
+  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, new StorageTag{observer, id, bytes}, &free_tag,
+                                           c10::Device(c10::kMeta)));
+}
+
 void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observer, Place place) {
   c10::StorageImpl& storage = *meta.storage().unsafeGetStorageImpl();
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   const StorageTag* old = tag_of(storage);
   if (old != nullptr && old->bytes == bytes) return;
   // A storage that was resized in place is a new block: the old tag's end reports the free.
-  const std::int32_t id = observer ? observer->on_allocate(bytes, place) : -1;
-  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, new StorageTag{observer, id, bytes}, &free_tag,
-                                           c10::Device(c10::kMeta)));
+  set_tag(storage, observer, place);
 }
 
 // Key sets with a backend bit and Fake; TensorImpl adds the autograd and autocast keys of the
@@ -58,7 +63,7 @@ struct FakeTensorImpl final : c10::TensorImpl {
     sizes_and_strides_.set_strides(other.strides());
     refresh_numel();
     refresh_contiguous();
-    spec_owner_ = nullptr;
+    spec_owner_ = 0;
   }
 
   c10::intrusive_ptr<TensorImpl> shallow_copy_and_detach(const c10::VariableVersion& version,
@@ -74,7 +79,7 @@ struct FakeTensorImpl final : c10::TensorImpl {
     device_ = other->device();
     refresh_numel();
     refresh_contiguous();
-    spec_owner_ = nullptr;
+    spec_owner_ = 0;
   }
 
   template <class Version>
@@ -90,8 +95,8 @@ struct FakeTensorImpl final : c10::TensorImpl {
   }
 
   c10::Device device_;
-  // The id of this geometry, valid for the observer that gave it.
-  Observer* spec_owner_ = nullptr;
+  // The id of this geometry, valid for the observer of this serial number; 0: none.
+  std::uint64_t spec_owner_ = 0;
   std::int32_t spec_id_ = -1;
 };
 
@@ -143,13 +148,21 @@ void adopt(const at::Tensor& fake, const at::Tensor& meta) {
   impl.copy_geometry(*meta.unsafeGetTensorImpl());
 }
 
+void announce(const at::Tensor& fake) {
+  const auto observer = current_observer();
+  c10::StorageImpl& storage = *fake.storage().unsafeGetStorageImpl();
+  const StorageTag* tag = tag_of(storage);
+  if (tag != nullptr && tag->observer == observer) return;
+  set_tag(storage, observer, fake.device().is_cuda() ? Place::device : Place::host);
+}
+
 SeenTensor seen(const at::Tensor& tensor, Observer& observer) {
   if (!tensor.defined()) return {};
   if (!is_fake(tensor)) return {observer.on_spec(spec_of(tensor)), -1};
   FakeTensorImpl& impl = impl_of(tensor);
-  if (impl.spec_owner_ != &observer) {
+  if (impl.spec_owner_ != observer.serial()) {
     impl.spec_id_ = observer.on_spec(spec_of(tensor));
-    impl.spec_owner_ = &observer;
+    impl.spec_owner_ = observer.serial();
   }
   return {impl.spec_id_, storage_id(tensor)};
 }

@@ -28,6 +28,9 @@ at::Tensor unwrap(const at::Tensor& fake);
 /// Copies geometry and storage of `meta` into `fake`, after a call that changed them in place.
 void adopt(const at::Tensor& fake, const at::Tensor& meta);
 
+/// Tells the observer of the current mode of a storage that was made under another mode, once.
+void announce(const at::Tensor& fake);
+
 /// The ids under which `observer` knows a tensor's geometry and storage. A real tensor gets a
 /// geometry and no storage.
 SeenTensor seen(const at::Tensor& tensor, Observer& observer);

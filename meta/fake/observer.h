@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -36,6 +37,9 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
+  /// Unlike its address, no other observer of this process ever has it.
+  std::uint64_t serial() const { return serial_; }
+
   /// A storage of `bytes` came to be; the answer is its id.
   virtual std::int32_t on_allocate(std::int64_t bytes, Place place) = 0;
   virtual void on_free(std::int32_t storage) noexcept = 0;
@@ -46,6 +50,10 @@ class Observer {
   virtual void on_call(const SeenCall& call) = 0;
   /// An autograd node saved a tensor of this storage for backward.
   virtual void on_saved(std::int32_t storage) = 0;
+
+ private:
+  inline static std::atomic<std::uint64_t> count_ = 0;
+  std::uint64_t serial_ = ++count_;
 };
 
 /// The observer of the innermost mode of this thread, or, on an autograd thread, of the mode under

@@ -1,5 +1,6 @@
 #include "meta/fake/simulated_device.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/DispatchStub.h>
 #include <ATen/native/transformers/attention.h>
@@ -64,6 +65,11 @@ struct SimulatedHooks final : at::CUDAHooksInterface {
   void setCurrentDevice(c10::DeviceIndex) const override {}
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex) const override { return 0; }
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
+  // at::manual_seed seeds one for each device. Nothing draws from this one.
+  const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override {
+    static const at::Generator generator = at::detail::createCPUGenerator();
+    return generator;
+  }
   bool compiledWithCuDNN() const override { return true; }
   long versionCuDNN() const override { return static_cast<long>(spec().cudnn_version); }
   long versionRuntimeCuDNN() const override { return static_cast<long>(spec().cudnn_version); }

@@ -1,0 +1,162 @@
+#include "shape/module_step.h"
+
+#include <doctest/doctest.h>
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+
+#include <algorithm>
+#include <map>
+
+#include "graph_builder.h"
+#include "meta/error.h"
+
+namespace symprof {
+namespace {
+
+using test::contiguous;
+
+const NodeRecord& row(const Recording& recording, std::string_view name) {
+  const auto found = std::ranges::find(recording.nodes, name, &NodeRecord::name);
+  REQUIRE_MESSAGE(found != recording.nodes.end(), name);
+  return *found;
+}
+
+std::vector<std::string> names(const Recording& recording) {
+  std::vector<std::string> result;
+  for (const NodeRecord& node : recording.nodes) result.push_back(node.name);
+  return result;
+}
+
+std::vector<std::string> scopes(const Recording& recording, const NodeRecord& node) {
+  std::vector<std::string> result;
+  for (const std::int32_t scope : node.scopes)
+    result.push_back(recording.modules[static_cast<std::size_t>(scope)].path);
+  return result;
+}
+
+// Branches on the rank of what it is given.
+struct BranchImpl : torch::nn::Module {
+  BranchImpl() { weight = register_parameter("weight", torch::ones({4, 4})); }
+  at::Tensor forward(const at::Tensor& x) {
+    const at::Tensor product = x.matmul(weight);
+    return x.dim() == 3 ? product * 2 + 1 : product - 5;
+  }
+  at::Tensor weight;
+};
+TORCH_MODULE(Branch);
+
+struct ScopedImpl : torch::nn::Module {
+  ScopedImpl() {
+    first = register_module("first", torch::nn::Linear(4, 4));
+    second = register_module("second", torch::nn::Linear(4, 4));
+  }
+  at::Tensor forward(at::Tensor x) {
+    {
+      const ModuleScope outer("stage");
+      const ModuleScope inner("part");
+      x = first->forward(x).relu();
+    }
+    {
+      const ModuleScope leaf("gate", ScopeRows::one);
+      x = x * x.sigmoid();
+    }
+    const ModuleScope owner(*second);
+    return second->forward(x).tanh();
+  }
+  torch::nn::Linear first{nullptr}, second{nullptr};
+};
+TORCH_MODULE(Scoped);
+
+}  // namespace
+}  // namespace symprof
+
+TEST_SUITE("module_step") {
+  using namespace symprof;
+
+  TEST_CASE("a Sequential: a row for each call, in the module whose parameters it uses") {
+    static constexpr std::int64_t n = 8, in = 16, out = 32, f32 = 4;
+    auto net = shape::build_fake([] {
+      return torch::nn::Sequential(torch::nn::Linear(in, out), torch::nn::ReLU(),
+                                   torch::nn::Linear(out, in));
+    });
+    const Recording recording = shape::propagate_module(
+        net, std::array{contiguous({n, in})}, {.loss = Loss::sum, .optimizer = Optimizer::adamw});
+    // A linear layer of LibTorch's C++ is two calls, for a matrix that has a bias.
+    CHECK(names(recording) == std::vector<std::string>{"input_0", "t", "addmm", "relu", "t_1",
+                                                       "addmm_1", "output", "loss", "optimizer"});
+    CHECK(row(recording, "addmm").op == "aten::addmm");
+    CHECK(row(recording, "addmm").module == "0");
+    CHECK(row(recording, "addmm").module_type == "torch::nn::LinearImpl");
+    CHECK(row(recording, "relu").module == "0");  // It has no parameters.
+    CHECK(row(recording, "addmm_1").module == "2");
+    CHECK(row(recording, "addmm").parameters.size() == 2);
+    CHECK(row(recording, "addmm_1").input_gradient_bytes == n * out * f32);
+    CHECK(recording.parameter_count == 2 * in * out + in + out);
+    std::int64_t state = 0, saved = 0;
+    for (const StorageRecord& storage : recording.storages) {
+      if (storage.kind == StorageKind::optimizer_state && storage.on_device) state += storage.bytes;
+      if (storage.saved && storage.kind == StorageKind::activation) saved += storage.bytes;
+    }
+    CHECK(state >= 2 * recording.parameter_count * f32);
+    CHECK(saved == n * out * f32);  // What relu gives.
+    for (const CallRecord& call : recording.calls) CHECK(call.node != none);
+  }
+
+  TEST_CASE("backward calls belong to the rows of their forward") {
+    auto net = shape::build_fake(
+        [] { return torch::nn::Sequential(torch::nn::Linear(4, 8), torch::nn::Linear(8, 4)); });
+    const Recording recording = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
+    std::map<std::string, int> products;
+    for (const CallRecord& call : recording.calls)
+      if (call.phase == Phase::backward &&
+          recording.ops[static_cast<std::size_t>(call.op)] == "aten::mm")
+        ++products[recording.nodes[static_cast<std::size_t>(call.node)].name];
+    CHECK(products == std::map<std::string, int>{{"addmm", 1}, {"addmm_1", 2}});
+  }
+
+  TEST_CASE("control flow is followed, again and again") {
+    auto net = shape::build_fake([] { return Branch(); });
+    const auto flat = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
+    const auto deep = shape::propagate_module(net, std::array{contiguous({3, 2, 4})}, {});
+    CHECK(names(flat) ==
+          std::vector<std::string>{"input_0", "matmul", "sub", "output", "loss", "optimizer"});
+    CHECK(names(deep) == std::vector<std::string>{"input_0", "matmul", "mul", "add", "output",
+                                                  "loss", "optimizer"});
+    CHECK(flat.parameter_count == 16);
+    CHECK(deep.parameter_count == 16);
+  }
+
+  TEST_CASE("scopes name what modules cannot") {
+    auto net = shape::build_fake([] { return Scoped(); });
+    const auto recording = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
+    CHECK(row(recording, "addmm").module == "stage.part");
+    CHECK(scopes(recording, row(recording, "relu")) ==
+          std::vector<std::string>{"stage", "stage.part"});
+    CHECK(row(recording, "gate").module == "gate");
+    CHECK(row(recording, "gate").inputs.size() == 2);
+    CHECK(row(recording, "gate").outputs.size() == 1);
+    CHECK(row(recording, "addmm_1").module == "second");
+    CHECK(row(recording, "tanh").module == "second");
+  }
+
+  TEST_CASE("inference keeps nothing, and the module may be used again") {
+    auto net = shape::build_fake([] { return torch::nn::Sequential(torch::nn::Linear(4, 4)); });
+    const auto inference =
+        shape::propagate_module(net, std::array{contiguous({2, 4})}, {.mode = Mode::inference});
+    for (const StorageRecord& storage : inference.storages) CHECK(!storage.saved);
+    CHECK(!net->is_training());
+    const auto train = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
+    CHECK(std::ranges::any_of(
+        train.calls, [](const CallRecord& call) { return call.phase == Phase::backward; }));
+  }
+
+  TEST_CASE("a call that is refused names its row; real weights are refused") {
+    auto net = shape::build_fake([] { return torch::nn::Sequential(torch::nn::Linear(4, 4)); });
+    CHECK_THROWS_WITH_AS(shape::propagate_module(net, std::array{contiguous({2, 5})}, {}),
+                         doctest::Contains("node addmm (aten::addmm) in module '0'"), Error);
+    torch::nn::Sequential real(torch::nn::Linear(4, 4));
+    CHECK_THROWS_WITH_AS(shape::propagate_module(real, std::array{contiguous({2, 4})}, {}),
+                         doctest::Contains("parameter 0.weight is a real tensor"), Error);
+  }
+}
