@@ -8,15 +8,19 @@
 #include "profile/confidence.h"
 #include "profile/families.h"
 #include "profile/memory.h"
+#include "profile/own_rules.h"
 
 namespace symprof::profile {
 namespace {
 
 /// One for each of recording.ops; null without a rule.
-std::vector<const Rule*> resolve(const Recording& recording) {
+std::vector<const Rule*> resolve(const Recording& recording, const RuleTable* own_rules) {
   std::vector<const Rule*> rules;
   rules.reserve(recording.ops.size());
-  for (const std::string& op : recording.ops) rules.push_back(find_rule(op));
+  for (const std::string& op : recording.ops) {
+    const Rule* own = own_rules == nullptr ? nullptr : own_rules->find(op);
+    rules.push_back(own == nullptr ? find_rule(op) : own);
+  }
   return rules;
 }
 
@@ -88,9 +92,9 @@ void name_unmodelled(Profile& profile, const std::vector<bool>& unmodelled) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-void count_calls(Profile& profile) {
+void count_calls(Profile& profile, const RuleTable* own_rules) {
   const Recording& recording = profile.recording;
-  const std::vector<const Rule*> rules = resolve(recording);
+  const std::vector<const Rule*> rules = resolve(recording, own_rules);
   std::vector<bool> unmodelled(recording.ops.size());
   for (std::size_t i = 0; i < recording.calls.size(); ++i) {
     const CallRecord& call = recording.calls[i];
@@ -126,18 +130,26 @@ void sum_rows(Profile& profile) {
                 "this is a defect of symprof, please report it");
 }
 
-}  // namespace
-
-Profile evaluate(Recording recording, const DeviceSpec&) {
+Profile evaluate_with(Recording recording, const RuleTable* own_rules) {
   Profile profile;
   profile.recording = std::move(recording);
   profile.warnings = profile.recording.warnings;
   profile.nodes = empty_nodes(profile.recording);
-  count_calls(profile);
+  count_calls(profile, own_rules);
   count_memory(profile);
   replay_allocations(profile);
   sum_rows(profile);
   return profile;
+}
+
+}  // namespace
+
+Profile evaluate(Recording recording, const DeviceSpec&) {
+  return evaluate_with(std::move(recording), nullptr);
+}
+
+Profile evaluate(Recording recording, const DeviceSpec&, const RuleTable& own) {
+  return evaluate_with(std::move(recording), &own);
 }
 
 }  // namespace symprof::profile

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "meta/error.h"
+#include "profile/own_rules.h"
 #include "profile/profile.h"
 #include "recording_builder.h"
 
@@ -45,6 +46,27 @@ struct LinearRelu : RecordingBuilder {
 }  // namespace
 
 TEST_SUITE("evaluate") {
+  TEST_CASE("rules of the caller's come before the program's") {
+    constexpr std::int64_t n = 6;
+    static constexpr profile::Rule rows[] = {
+        {"acme::spin",
+         [](const profile::Call& call) {
+           return profile::Estimate({.other_flops = 3 * call.output(0)->numel()});
+         },
+         Confidence::modelled},
+        {"aten::relu", [](const profile::Call&) { return profile::Estimate({.other_flops = 1}); }}};
+    const profile::Family family[] = {{"acme", [] { return profile::Rules(rows); }}};
+    RecordingBuilder b;
+    const NodeId node = b.node("spin");
+    b.call("acme::spin", {t({n})}, {tensor({n})}, node);
+    b.call("aten::relu", {t({n})}, {tensor({n})}, node);
+    CHECK(profile::evaluate(b.recording(), {}).coverage.unmodelled == 1);
+    const Profile profile = profile::evaluate(b.recording(), {}, profile::RuleTable(family));
+    CHECK(profile.totals.fwd_flops_all == 3 * n + 1);
+    CHECK(profile.nodes[0].figures.confidence == Confidence::modelled);
+    CHECK(profile.coverage.unmodelled == 0);
+  }
+
   TEST_CASE("costs belong to their node and phase, and the totals are the sums") {
     const Profile profile = LinearRelu().evaluate();
     const RowFigures &linear = profile.nodes[1].figures, &relu = profile.nodes[2].figures;

@@ -1,0 +1,13 @@
+// Costs for operators that are the caller's own.
+#pragma once
+
+#include "profile/families.h"
+
+namespace symprof::profile {
+
+/// As evaluate, with rules that come before those of the program: for an operator that it does not
+/// know, or counts otherwise. `own` is a table of the caller's families:
+/// `const Family family[] = {{"acme", acme_rules}}; const RuleTable own(family);`
+Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own);
+
+}  // namespace symprof::profile
