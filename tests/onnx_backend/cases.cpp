@@ -26,6 +26,16 @@ CaseValue read_value(const onnx::AttributeProto& attribute, const std::string& w
   return value;
 }
 
+void read_weights(BackendCase& test) {
+  onnx::ModelProto model;
+  if (!model.ParseFromString(test.model)) return;
+  for (const onnx::TensorProto& tensor : model.graph().initializer()) try {
+      test.weights[tensor.name()] = trace::constant_tensor(tensor, tensor.name());
+    } catch (const Error& error) {
+      test.unreadable = error.problem();
+    }
+}
+
 BackendCase read_case(const onnx::NodeProto& node) {
   BackendCase result{.name = node.name(), .op = node.op_type()};
   for (const onnx::AttributeProto& attribute : node.attribute()) {
@@ -41,6 +51,7 @@ BackendCase read_case(const onnx::NodeProto& node) {
       result.unreadable = error.problem();
     }
   }
+  read_weights(result);
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct BackendCase {
   std::string model;  ///< The bytes of a ModelProto.
   double rtol = 0, atol = 0;
   std::vector<CaseValue> inputs, outputs;
+  std::map<std::string, std::shared_ptr<const ConstantTensor>> weights;  ///< The initializers.
   /// Why the values cannot be held here; empty when they can.
   std::string unreadable;
 };

@@ -9,9 +9,11 @@
 #include "meta/error.h"
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/builtin.h"
+#include "trace/interpreter/nested.h"
 #include "trace/interpreter/regions.h"
 #include "trace/interpreter/unsupported.h"
 #include "trace/onnx/lowering/lowering.h"
+#include "trace/onnx/lowering/widened.h"
 
 namespace symprof::trace {
 namespace {
@@ -122,6 +124,8 @@ void Interpreter::run_aten(const Node& node) {
 }
 
 void Interpreter::run_lowered(const Node& node) {
+  if (auto results = run_nested(node, values_, device_))
+    return bind_outputs(node, *std::move(results));
   const onnx::Lowering* lowering = onnx::find_lowering(node.op);
   if (lowering == nullptr)
     throw Error("", "no rule for this operator",
@@ -130,12 +134,17 @@ void Interpreter::run_lowered(const Node& node) {
   for (const Argument& argument : node.arguments) {
     if (!argument.name.empty()) continue;
     const auto* ref = std::get_if<ValueRef>(&argument.value);
-    const bool given = ref != nullptr && ref->id != no_value && get(ref->id).isTensor();
-    inputs.push_back(given ? get(ref->id).toTensor() : at::Tensor());
+    const c10::IValue given = ref != nullptr && ref->id != no_value ? get(ref->id) : c10::IValue();
+    if (given.isTensorList())
+      for (const at::Tensor& part : given.toTensorVector()) inputs.push_back(part);
+    else
+      inputs.push_back(given.isTensor() ? given.toTensor() : at::Tensor());
   }
   onnx::OnnxCall call{node, graph_, std::move(inputs), device_};
-  std::vector<c10::IValue> results;
-  for (at::Tensor& tensor : lowering->run(call)) results.emplace_back(std::move(tensor));
+  std::vector<at::Tensor> tensors = onnx::run_widened(*lowering, call);
+  std::vector<c10::IValue> results(tensors.begin(), tensors.end());
+  if (node.op == "onnx::SplitToSequence" && !node.outputs_are_list)
+    results = {c10::IValue(c10::List<at::Tensor>(tensors))};
   bind_outputs(node, std::move(results));
 }
 

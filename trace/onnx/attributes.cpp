@@ -86,9 +86,11 @@ std::shared_ptr<const ConstantTensor> constant_attribute(const AttributeProto& a
 Value input_value(const onnx::ValueInfoProto& input, const std::string& path) {
   Value value{.name = input.name(), .kind = ValueKind::input};
   if (!input.has_type()) return value;
+  // Of a sequence or an optional nothing is known before it is given.
+  if (input.type().has_sequence_type() || input.type().has_optional_type()) return value;
   if (!input.type().has_tensor_type())
     throw Error(path, fmt::format("input '{}' is not a tensor", input.name()),
-                "Sequences, maps, optionals and sparse tensors are not supported as inputs.");
+                "Maps and sparse tensors are not supported as inputs.");
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
   const auto dtype = onnx_dtype(type.elem_type());
   if (!dtype)

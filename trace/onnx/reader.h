@@ -24,9 +24,9 @@
 namespace symprof::trace {
 
 /// The oldest operator set of the default domain that is read.
-constexpr std::int64_t oldest_opset = 13;
+constexpr std::int64_t oldest_opset = 1;
 
-/// Loads a model of opset 13 or later. Node::op is "onnx::Conv" for the default domain and
+/// Loads a model of any opset. Node::op is "onnx::Conv" for the default domain and
 /// "<domain>::Op" elsewhere; Graph::opsets calls the default domain "ai.onnx". Inputs of a node are
 /// arguments without a name, attributes arguments with theirs. Local functions are inlined, each
 /// call a Scope whose type is the function; other scopes come from the exporter's metadata or from

@@ -75,33 +75,39 @@ Tensors prelu(OnnxCall& call) {
   const std::int64_t channels = x.dim() > 1 ? x.size(1) : 1;
   const bool per_channel = slope.numel() == channels && slope.dim() == x.dim() - 1 &&
                            (slope.dim() == 0 || slope.size(0) == channels);
-  if (slope.numel() == 1 || per_channel) return {at::prelu(x, slope.reshape({-1}))};
+  const bool old_per_channel = call.opset() < 7 && slope.dim() == 1;
+  if (slope.numel() == 1 || per_channel || old_per_channel)
+    return {at::prelu(x, slope.reshape({-1}))};
   return {at::where(at::ge(x, 0), x, at::mul(x, slope))};
 }
 
-Tensors softmax(OnnxCall& call) {
+/// `function(x, axis)`. Before opset 13 the axis is 1 by default, and all dimensions from it on are
+/// one.
+template <at::Tensor (*function)(const at::Tensor&, std::int64_t)>
+Tensors along_axis(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  return {at::softmax(x, checked_axis(call, call.integer("axis", -1), x.dim()))};
+  const bool flattens = call.opset() < 13;
+  const std::int64_t axis = checked_axis(call, call.integer("axis", flattens ? 1 : -1), x.dim());
+  if (!flattens || axis == x.dim() - 1) return {function(x, axis)};
+  return {function(at::flatten(x, axis), axis).reshape(x.sizes())};
 }
 
-Tensors log_softmax(OnnxCall& call) {
-  const at::Tensor& x = call.input(0);
-  return {at::log_softmax(x, checked_axis(call, call.integer("axis", -1), x.dim()))};
-}
+at::Tensor softmax(const at::Tensor& x, std::int64_t axis) { return at::softmax(x, axis); }
+at::Tensor log_softmax(const at::Tensor& x, std::int64_t axis) { return at::log_softmax(x, axis); }
 
 /// One at the first largest element of the axis, zero elsewhere.
-Tensors hardmax(OnnxCall& call) {
-  const at::Tensor& x = call.input(0);
-  const std::int64_t axis = checked_axis(call, call.integer("axis", -1), x.dim());
+at::Tensor hardmax(const at::Tensor& x, std::int64_t axis) {
   const at::Tensor indices = at::argmax(x, axis, /*keepdim=*/true);
-  return {at::zeros_like(x).scatter(axis, indices, 1)};
+  return at::zeros_like(x).scatter(axis, indices, 1);
 }
 
 /// The ratio is an input, 0.5 when left out; the mode too, and false when left out.
 Tensors dropout(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  const bool train = call.has(2) && call.integer_of(2) != 0;
-  const double ratio = call.has(1) ? call.real_of(1) : 0.5;
+  // Before opset 12 the ratio is an attribute, and before 7 the mode was "is_test".
+  const bool train = call.opset() < 7 ? !call.is_set("is_test") && call.wants_output(1)
+                                      : call.has(2) && call.integer_of(2) != 0;
+  const double ratio = call.has(1) ? call.real_of(1) : call.real("ratio", 0.5);
   if (!call.wants_output(1)) return {at::dropout(x, ratio, train)};
   if (!train) return {x, at::ones(x.sizes(), at::device(x.device()).dtype(at::kBool))};
   auto [y, mask] = at::native_dropout(x, ratio, train);
@@ -137,9 +143,9 @@ constexpr Lowering rows[] = {
     {"onnx::Gelu", gelu},
     {"onnx::HardSigmoid", hard_sigmoid},
     {"onnx::HardSwish", unary<at::hardswish>},
-    {"onnx::Hardmax", hardmax},
+    {"onnx::Hardmax", along_axis<hardmax>},
     {"onnx::LeakyRelu", leaky_relu},
-    {"onnx::LogSoftmax", log_softmax},
+    {"onnx::LogSoftmax", along_axis<log_softmax>},
     {"onnx::Mish", unary<at::mish>},
     {"onnx::NegativeLogLikelihoodLoss", negative_log_likelihood},
     {"onnx::PRelu", prelu},
@@ -147,7 +153,7 @@ constexpr Lowering rows[] = {
     {"onnx::Selu", selu},
     {"onnx::Shrink", shrink},
     {"onnx::Sigmoid", unary<at::sigmoid>},
-    {"onnx::Softmax", softmax},
+    {"onnx::Softmax", along_axis<softmax>},
     {"onnx::SoftmaxCrossEntropyLoss", cross_entropy},
     {"onnx::Softplus", softplus},
     {"onnx::Softsign", softsign},

@@ -1,5 +1,7 @@
 // Element-wise arithmetic. Results have PyTorch's dtype rules, which agree with ONNX's where both
 // operands have one dtype; a scalar on the host stays a number, as in `x * 0.5`.
+#include <limits>
+
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
 
@@ -36,6 +38,20 @@ at::Tensor divide(const at::Tensor& a, const at::Tensor& b) {
                                                                    : at::div(a, b);
 }
 
+/// Before opset 7 an operand broadcasts only when `broadcast` is set, from the dimension `axis` on.
+template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&)>
+Tensors aligned(OnnxCall& call) {
+  if (call.opset() < 7 && call.is_set("broadcast") && call.has(1)) {
+    const at::Tensor& b = call.input(1);
+    const std::int64_t rank = call.input(0).dim();
+    const std::int64_t axis = call.integer("axis", rank - b.dim());
+    Integers sizes(b.sizes().begin(), b.sizes().end());
+    while (static_cast<std::int64_t>(sizes.size()) < rank - axis) sizes.push_back(1);
+    call.inputs[1] = b.reshape(sizes);
+  }
+  return binary<function>(call);
+}
+
 Tensors mean(OnnxCall& call) {
   const at::Tensor sum = fold<plus>(call).front();
   return {at::div(sum, static_cast<double>(call.inputs.size()))};
@@ -62,6 +78,10 @@ Tensors bit_shift(OnnxCall& call) {
 /// A bound that is known is a number; others are tensors.
 Tensors clip(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
+  if (call.opset() < 11) {  // The bounds were attributes: PyTorch's clamp with the same defaults.
+    constexpr double largest = std::numeric_limits<float>::max();
+    return {at::clamp(x, call.real("min", -largest), call.real("max", largest))};
+  }
   const auto low = call.known_scalar(1), high = call.known_scalar(2);
   const bool all_known = (!call.has(1) || low) && (!call.has(2) || high);
   if (!call.has(1) && !call.has(2)) return {x};
@@ -82,11 +102,25 @@ Tensors cumulative_sum(OnnxCall& call) {
   return {reverse ? sums.flip({axis}) : sums};
 }
 
+/// Exclusive: a one moves in at the front.
+Tensors cumulative_product(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const std::int64_t axis = checked_axis(call, call.integer_of(1), x.dim());
+  const bool reverse = call.is_set("reverse");
+  at::Tensor ordered = reverse ? x.flip({axis}) : x;
+  if (call.is_set("exclusive") && x.size(axis) > 0) {
+    const at::Tensor first = at::ones_like(at::slice(ordered, axis, 0, 1));
+    ordered = at::cat({first, at::slice(ordered, axis, 0, x.size(axis) - 1)}, axis);
+  }
+  const at::Tensor products = at::cumprod(ordered, axis, x.scalar_type());
+  return {reverse ? products.flip({axis}) : products};
+}
+
 constexpr Lowering rows[] = {
     {"onnx::Abs", unary<at::abs>},
     {"onnx::Acos", unary<at::acos>},
     {"onnx::Acosh", unary<at::acosh>},
-    {"onnx::Add", binary<plus>},
+    {"onnx::Add", aligned<plus>},
     {"onnx::Asin", unary<at::asin>},
     {"onnx::Asinh", unary<at::asinh>},
     {"onnx::Atan", unary<at::atan>},
@@ -100,8 +134,10 @@ constexpr Lowering rows[] = {
     {"onnx::Clip", clip},
     {"onnx::Cos", unary<at::cos>},
     {"onnx::Cosh", unary<at::cosh>},
+    {"onnx::CumProd", cumulative_product},
     {"onnx::CumSum", cumulative_sum},
-    {"onnx::Div", binary<divide>},
+    {"onnx::Det", unary<at::linalg_det>},
+    {"onnx::Div", aligned<divide>},
     {"onnx::Erf", unary<at::erf>},
     {"onnx::Exp", unary<at::exp>},
     {"onnx::Floor", unary<at::floor>},
@@ -110,7 +146,7 @@ constexpr Lowering rows[] = {
     {"onnx::Mean", mean},
     {"onnx::Min", fold<at::minimum>},
     {"onnx::Mod", modulo},
-    {"onnx::Mul", binary<at::mul>},
+    {"onnx::Mul", aligned<at::mul>},
     {"onnx::Neg", unary<at::neg>},
     {"onnx::Pow", power},
     {"onnx::Reciprocal", unary<at::reciprocal>},
@@ -119,7 +155,7 @@ constexpr Lowering rows[] = {
     {"onnx::Sin", unary<at::sin>},
     {"onnx::Sinh", unary<at::sinh>},
     {"onnx::Sqrt", unary<at::sqrt>},
-    {"onnx::Sub", binary<minus>},
+    {"onnx::Sub", aligned<minus>},
     {"onnx::Sum", fold<plus>},
     {"onnx::Tan", unary<at::tan>},
 };

@@ -26,8 +26,8 @@ Tensors concat(OnnxCall& call) {
 Tensors split(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
-  if (call.has(1)) {
-    const Integers sizes = call.integers_of(1);
+  if (const auto given = axes_of(call, 1, "split")) {
+    const Integers& sizes = *given;
     if (std::count(sizes.begin(), sizes.end(), sizes.empty() ? 0 : sizes.front()) ==
             static_cast<std::int64_t>(sizes.size()) &&
         !sizes.empty() && sizes.front() > 0)
@@ -48,11 +48,9 @@ Tensors concat_from_sequence(OnnxCall& call) {
   return {stacks ? at::stack(call.inputs, axis) : at::cat(call.inputs, axis)};
 }
 
-/// A list of parts; the reader makes its elements outputs. A scalar gives the size of each part.
+/// A list of parts; the reader makes its elements outputs where it can. A scalar gives the size of
+/// each part.
 Tensors split_to_sequence(OnnxCall& call) {
-  if (!call.node.outputs_are_list)
-    call.fail("a sequence of tensors that is not taken apart by constant indices",
-              "Wanted: SequenceAt nodes with constant indices as its only readers.");
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
   if (!call.has(1)) {
@@ -79,11 +77,15 @@ at::Tensor slice_backwards(const OnnxCall& call, const at::Tensor& x, std::int64
 
 Tensors slice(OnnxCall& call) {
   at::Tensor x = call.input(0);
-  const Integers starts = call.integers_of(1), ends = call.integers_of(2);
+  const bool attributes = call.opset() < 10;
+  const Integers starts =
+      attributes ? call.integers("starts").value_or(Integers{}) : call.integers_of(1);
+  const Integers ends =
+      attributes ? call.integers("ends").value_or(Integers{}) : call.integers_of(2);
   const Integers steps = call.has(4) ? call.integers_of(4) : Integers(starts.size(), 1);
   Integers axes(starts.size());
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<std::int64_t>(i);
-  if (call.has(3)) axes = call.integers_of(3);
+  if (const auto given = axes_of(call, 3)) axes = *given;
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
     call.fail(fmt::format("{} starts, {} ends, {} axes and {} steps", starts.size(), ends.size(),
                           axes.size(), steps.size()));
@@ -106,7 +108,9 @@ Tensors tile(OnnxCall& call) {
 
 /// ONNX lists all begins and then all ends; PyTorch pairs of both, from the last dimension on.
 Integers pytorch_pads(const OnnxCall& call, std::int64_t rank) {
-  const Integers pads = call.integers_of(1);
+  // Attributes before opset 11, and of another name before 2.
+  const Integers pads =
+      axes_of(call, 1, call.opset() < 2 ? "paddings" : "pads").value_or(Integers{});
   Integers axes(static_cast<std::size_t>(rank));
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<std::int64_t>(i);
   if (call.has(3)) axes = call.integers_of(3);
@@ -129,7 +133,8 @@ Tensors pad(OnnxCall& call) {
   const std::string mode = call.text("mode", "constant");
   if (pads.empty()) return {x};
   if (mode == "constant") {
-    const at::Scalar fill = call.has(2) ? at::Scalar(call.real_of(2)) : at::Scalar(0);
+    const at::Scalar fill =
+        call.has(2) ? at::Scalar(call.real_of(2)) : at::Scalar(call.real("value", 0));
     return {at::constant_pad_nd(x, pads, fill)};
   }
   const std::string name = mode == "edge" ? "replicate" : mode == "wrap" ? "circular" : mode;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -25,40 +26,85 @@ at::Tensor merge_heads(const at::Tensor& x) {
   return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
-/// softmax(softcap(scale · Q · Kᵀ) + mask) · V in single steps: PyTorch has no soft cap.
-at::Tensor attend_with_softcap(const OnnxCall& call, const at::Tensor& q, const at::Tensor& k,
-                               const at::Tensor& v, const std::optional<at::Tensor>& mask,
-                               double scale, double cap) {
-  if (q.size(1) != k.size(1) || call.is_set("is_causal") ||
-      (mask && mask->scalar_type() == at::kBool))
-    call.fail("softcap with grouped heads, a causal or a boolean mask is not supported");
+/// What a query may see, as a boolean that broadcasts with [batch, heads, queries, keys]; undefined
+/// when it is all. With a cache, query i stands at position offset + i (ONNX, Attention).
+at::Tensor visible_keys(const OnnxCall& call, const at::Tensor& q, std::int64_t keys) {
+  const std::int64_t left = call.integer("left_window_size", -1);
+  const std::int64_t right = call.integer("right_window_size", -1);
+  const bool causal = call.is_set("is_causal");
+  const auto options = at::device(q.device()).dtype(at::kLong);
+  const at::Tensor key = at::arange(keys, options);
+  at::Tensor lengths;
+  if (call.has(6)) lengths = to_device_of(call.input(6), q).reshape({-1, 1, 1, 1});
+  at::Tensor visible;
+  const auto restrict_to = [&](const at::Tensor& allowed) {
+    visible = visible.defined() ? at::logical_and(visible, allowed) : allowed;
+  };
+  if (causal || left >= 0 || right >= 0) {
+    const std::int64_t past = call.has(4) ? call.input(4).size(2) : 0;
+    at::Tensor position = at::add(at::arange(q.size(2), options), past).unsqueeze(1);
+    if (lengths.defined() && !call.has(4))
+      position = at::add(position, at::sub(lengths, q.size(2)));
+    const at::Tensor distance = at::sub(position, key);
+    if (causal) restrict_to(at::ge(distance, 0));
+    if (left >= 0) restrict_to(at::le(distance, left));
+    if (right >= 0) restrict_to(at::ge(distance, -right));
+  }
+  if (lengths.defined()) restrict_to(at::lt(key, lengths));
+  return visible;
+}
+
+/// The node's mask, widened to all keys, and what is visible in one tensor; undefined without both.
+at::Tensor whole_mask(const OnnxCall& call, const at::Tensor& q, std::int64_t keys) {
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  const at::Tensor visible = visible_keys(call, q, keys);
+  if (!call.has(3)) return visible;
+  at::Tensor mask = to_device_of(call.input(3), q);
+  const bool is_boolean = mask.scalar_type() == at::kBool;
+  if (mask.dim() < 2) mask = mask.unsqueeze(0);
+  if (mask.size(-1) < keys)
+    mask = at::constant_pad_nd(mask, {0, keys - mask.size(-1)},
+                               is_boolean ? at::Scalar(false) : at::Scalar(never));
+  if (!visible.defined()) return mask;
+  if (is_boolean) return at::logical_and(mask, visible);
+  return at::where(visible, mask, at::full({}, never, mask.options()));
+}
+
+struct Attended {
+  at::Tensor y, scores;  ///< `scores`: what the node's fourth output asks for.
+};
+
+/// In single steps what PyTorch's attention has no argument for: softcap(scale · Q · Kᵀ) + mask,
+/// softmax, · V, and one of these as an output.
+Attended attend_in_steps(const OnnxCall& call, const at::Tensor& q, at::Tensor k, at::Tensor v,
+                         const at::Tensor& mask, double scale) {
+  if (const std::int64_t groups = q.size(1) / std::max<std::int64_t>(k.size(1), 1); groups > 1) {
+    k = k.repeat_interleave(groups, 1);
+    v = v.repeat_interleave(groups, 1);
+  }
+  const double cap = call.real("softcap", 0.0);
+  const std::int64_t mode = call.integer("qk_matmul_output_mode", 0);
   at::Tensor scores = at::mul(at::matmul(q, k.transpose(-2, -1)), scale);
-  scores = at::mul(at::tanh(at::div(scores, cap)), cap);
-  if (mask) scores = at::add(scores, *mask);
-  return at::matmul(at::softmax(scores, -1), v);
-}
-
-/// PyTorch's causal mask starts at the first key and excludes another mask. With past keys ONNX
-/// lets a query see all of them, so that the mask is written out: [queries, keys].
-at::Tensor with_causal_mask(const at::Tensor& q, std::int64_t keys, std::int64_t past,
-                            const std::optional<at::Tensor>& mask) {
-  const auto options = at::device(q.device()).dtype(at::kBool);
-  const at::Tensor visible = at::tril(at::ones({q.size(2), keys}, options), past);
-  if (!mask) return visible;
-  if (mask->scalar_type() == at::kBool) return at::logical_and(*mask, visible);
-  return at::masked_fill(*mask, at::logical_not(visible), -std::numeric_limits<double>::infinity());
-}
-
-/// Attributes and inputs that PyTorch's attention has no argument for.
-void check_supported(const OnnxCall& call) {
-  if (call.wants_output(3)) call.fail("the output qk_matmul_output is not supported");
-  if (call.has(6)) call.fail("the input nonpad_kv_seqlen is not supported");
-  if (call.integer("left_window_size", -1) != -1 || call.integer("right_window_size", -1) != -1)
-    call.fail("a local window is not supported", "Give the window as a mask.");
+  Attended result{{}, scores};
+  if (cap > 0) scores = at::mul(at::tanh(at::div(scores, cap)), cap);
+  // Modes 0 and 1 show the scores after the cap, as ONNX's reference implementation does.
+  result.scores = scores;
+  if (mask.defined() && mask.scalar_type() == at::kBool)
+    scores =
+        at::masked_fill(scores, at::logical_not(mask), -std::numeric_limits<double>::infinity());
+  else if (mask.defined())
+    scores = at::add(scores, mask);
+  if (mode == 2) result.scores = scores;
+  const std::int64_t precision = call.integer("softmax_precision", 0);
+  const auto type = precision == 0 ? scores.scalar_type() : dtype_of_attribute(call, precision);
+  const at::Tensor weights =
+      at::_safe_softmax(scores.to(scores.device(), type), -1).to(q.device(), q.scalar_type());
+  if (mode == 3) result.scores = weights;
+  result.y = at::matmul(weights, v);
+  return result;
 }
 
 Tensors attention(OnnxCall& call) {
-  check_supported(call);
   const std::int64_t q_heads = call.integer("q_num_heads", 0);
   const std::int64_t kv_heads = call.integer("kv_num_heads", q_heads);
   const at::Tensor q = split_heads(call, call.input(0), q_heads);
@@ -66,23 +112,26 @@ Tensors attention(OnnxCall& call) {
   at::Tensor v = split_heads(call, call.input(2), kv_heads);
   if (call.has(4)) k = at::cat({call.input(4), k}, 2);
   if (call.has(5)) v = at::cat({call.input(5), v}, 2);
-  std::optional<at::Tensor> mask;
-  if (call.has(3)) mask = to_device_of(call.input(3), q);
-  bool causal = call.is_set("is_causal");
-  const std::int64_t past = call.has(4) ? call.input(4).size(2) : 0;
-  if (causal && (mask || past > 0)) {
-    mask = with_causal_mask(q, k.size(2), past, mask);
-    causal = false;
+  const double given = call.real("scale", 0.0);
+  const auto scale = given == 0.0 ? std::nullopt : std::optional(given);
+  const auto finish = [&](const at::Tensor& y) {
+    return call.input(0).dim() == 3 ? merge_heads(y) : y;
+  };
+  if (call.wants_output(3) || call.real("softcap", 0.0) > 0) {
+    const double factor = scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(3))));
+    const Attended result = attend_in_steps(call, q, k, v, whole_mask(call, q, k.size(2)), factor);
+    return {finish(result.y), k, v, result.scores};
   }
-  const double scale = call.real("scale", 0.0), cap = call.real("softcap", 0.0);
-  const auto given_scale = scale == 0.0 ? std::nullopt : std::optional(scale);
-  const at::Tensor y =
-      cap == 0.0 ? at::scaled_dot_product_attention(q, k, v, mask, /*dropout_p=*/0.0, causal,
-                                                    given_scale, q.size(1) != k.size(1))
-                 : attend_with_softcap(
-                       call, q, k, v, mask,
-                       given_scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(3)))), cap);
-  return {call.input(0).dim() == 3 ? merge_heads(y) : y, k, v};
+  // PyTorch's causal mask starts at the first key and excludes another mask.
+  const bool flag = call.is_set("is_causal") && !call.has(3) && !call.has(4) && !call.has(6) &&
+                    call.integer("left_window_size", -1) < 0 &&
+                    call.integer("right_window_size", -1) < 0;
+  std::optional<at::Tensor> mask;
+  if (!flag)
+    if (at::Tensor all = whole_mask(call, q, k.size(2)); all.defined()) mask = all;
+  const at::Tensor y = at::scaled_dot_product_attention(q, k, v, mask, /*dropout_p=*/0.0, flag,
+                                                        scale, q.size(1) != k.size(1));
+  return {finish(y), k, v};
 }
 
 /// Halves (or, interleaved, even and odd elements) of the first `size` elements are rotated:

@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "meta/error.h"
 #include "trace/onnx/lowering/operands.h"
 
@@ -125,6 +127,16 @@ std::optional<Integers> OnnxCall::integers(std::string_view attribute) const {
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
+std::optional<std::vector<double>> OnnxCall::reals(std::string_view attribute) const {
+  const auto* found = attribute_value<std::vector<double>>(attribute, "a list of numbers");
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+std::optional<std::vector<std::string>> OnnxCall::texts(std::string_view attribute) const {
+  const auto* found = attribute_value<std::vector<std::string>>(attribute, "a list of texts");
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
 std::shared_ptr<const ConstantTensor> OnnxCall::tensor(std::string_view attribute) const {
   const auto* found = attribute_value<std::shared_ptr<const ConstantTensor>>(attribute, "a tensor");
   return found == nullptr ? nullptr : *found;
@@ -133,7 +145,7 @@ std::shared_ptr<const ConstantTensor> OnnxCall::tensor(std::string_view attribut
 std::int64_t OnnxCall::opset() const {
   for (const auto& [domain, version] : graph.opsets)
     if (domain == "ai.onnx") return version;
-  return 0;
+  return std::numeric_limits<std::int64_t>::max();
 }
 
 bool OnnxCall::wants_output(std::size_t index) const {

@@ -1,6 +1,7 @@
 // Comparisons, logic, selection and conversions of dtype.
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
+#include "trace/onnx/lowering/saturate.h"
 
 namespace symprof::trace::onnx {
 namespace {
@@ -31,18 +32,35 @@ Tensors where(OnnxCall& call) {
   return {at::where(operands[0], operands[1], operands[2])};
 }
 
-Tensors cast(OnnxCall& call) {
+/// To FP8 within its range, unless the node says otherwise; elsewhere as PyTorch converts.
+at::Tensor converted(const OnnxCall& call, at::ScalarType type) {
   const at::Tensor& x = call.input(0);
-  return {x.to(x.device(), dtype_of_attribute(call, call.integer("to", 0)))};
+  if (!is_float8(type) || !at::isFloatingType(x.scalar_type())) return x.to(x.device(), type);
+  const bool saturates = call.integer("saturate", 1) != 0;
+  const at::Tensor real = is_float8(x.scalar_type()) ? x.to(x.device(), at::kFloat) : x;
+  return to_saturated(real, type, saturates ? Saturation::on : Saturation::off);
 }
 
-Tensors cast_like(OnnxCall& call) {
-  const at::Tensor& x = call.input(0);
-  return {x.to(x.device(), call.input(1).scalar_type())};
+/// Before opset 6 the dtype is written as a word.
+Tensors cast(OnnxCall& call) {
+  if (call.opset() < 6) {
+    const auto dtype = parse_dtype(call.text("to", ""));
+    if (!dtype) call.fail("the element type '" + call.text("to", "") + "'");
+    return {converted(call, scalar_type(*dtype))};
+  }
+  return {converted(call, dtype_of_attribute(call, call.integer("to", 0)))};
+}
+
+Tensors cast_like(OnnxCall& call) { return {converted(call, call.input(1).scalar_type())}; }
+
+/// The same bits as another dtype of the same size.
+Tensors bit_cast(OnnxCall& call) {
+  return {call.input(0).view(dtype_of_attribute(call, call.integer("to", 0)))};
 }
 
 constexpr Lowering rows[] = {
     {"onnx::And", binary<at::logical_and>},
+    {"onnx::BitCast", bit_cast},
     {"onnx::Cast", cast},
     {"onnx::CastLike", cast_like},
     {"onnx::Equal", binary<at::eq>},

@@ -21,15 +21,22 @@ Lowerings indexing_lowerings();
 Lowerings matmul_lowerings();
 Lowerings normalization_lowerings();
 Lowerings pooling_lowerings();
+Lowerings quantization_lowerings();
+Lowerings recurrent_lowerings();
 Lowerings reduction_lowerings();
 Lowerings resize_lowerings();
+Lowerings selection_lowerings();
 Lowerings shape_lowerings();
+Lowerings signal_lowerings();
+Lowerings training_lowerings();
+Lowerings vision_lowerings();
 
 inline constexpr std::array families = {
-    activation_lowerings, arithmetic_lowerings,    arrangement_lowerings, attention_lowerings,
-    comparison_lowerings, convolution_lowerings,   generation_lowerings,  indexing_lowerings,
-    matmul_lowerings,     normalization_lowerings, pooling_lowerings,     reduction_lowerings,
-    resize_lowerings,     shape_lowerings,
+    activation_lowerings, arithmetic_lowerings,    arrangement_lowerings,  attention_lowerings,
+    comparison_lowerings, convolution_lowerings,   generation_lowerings,   indexing_lowerings,
+    matmul_lowerings,     normalization_lowerings, pooling_lowerings,      reduction_lowerings,
+    resize_lowerings,     shape_lowerings,         quantization_lowerings, recurrent_lowerings,
+    selection_lowerings,  signal_lowerings,        training_lowerings,     vision_lowerings,
 };
 
 }  // namespace symprof::trace::onnx

@@ -69,8 +69,9 @@ Tensors one_hot(OnnxCall& call) {
   const auto options = at::device(indices.device()).dtype(at::kLong);
   Integers sizes(static_cast<std::size_t>(indices.dim()) + 1, 1);
   sizes[static_cast<std::size_t>(axis)] = depth;
+  const at::Tensor integers = indices.to(indices.device(), at::kLong);
   const at::Tensor wrapped =
-      at::remainder(indices.to(indices.device(), at::kLong), depth).unsqueeze(axis);
+      at::where(at::lt(integers, 0), at::add(integers, depth), integers).unsqueeze(axis);
   const at::Tensor hit = at::eq(wrapped, at::arange(depth, options).reshape(sizes));
   const at::Tensor values = to_device_of(call.input(2), indices);
   return {at::where(hit, values.select(0, 1), values.select(0, 0))};
@@ -92,6 +93,34 @@ Tensors random_uniform_like(OnnxCall& call) {
   return {at::add(at::mul(noise, high - low), low)};
 }
 
+Integers given_shape(const OnnxCall& call) {
+  const auto shape = call.integers("shape");
+  if (!shape) call.fail("no shape");
+  return *shape;
+}
+
+Tensors random_normal(OnnxCall& call) {
+  const auto options =
+      at::device(call.device).dtype(dtype_of_attribute(call, call.integer("dtype", 1)));
+  const at::Tensor noise = at::randn(given_shape(call), options);
+  return {at::add(at::mul(noise, call.real("scale", 1.0)), call.real("mean", 0.0))};
+}
+
+Tensors random_uniform(OnnxCall& call) {
+  const auto options =
+      at::device(call.device).dtype(dtype_of_attribute(call, call.integer("dtype", 1)));
+  const double low = call.real("low", 0.0), high = call.real("high", 1.0);
+  return {at::add(at::mul(at::rand(given_shape(call), options), high - low), low)};
+}
+
+/// `sample_size` draws from the unnormalised log-probabilities of each row.
+Tensors multinomial(OnnxCall& call) {
+  const at::Tensor weights = at::softmax(call.input(0), -1);
+  const at::Tensor drawn =
+      at::multinomial(weights, call.integer("sample_size", 1), /*replacement=*/true);
+  return {drawn.to(drawn.device(), dtype_of_attribute(call, call.integer("dtype", 6)))};
+}
+
 Tensors bernoulli(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   return {at::bernoulli(x).to(x.device(), wanted_dtype(call))};
@@ -102,7 +131,10 @@ constexpr Lowering rows[] = {
     {"onnx::ConstantOfShape", constant_of_shape},
     {"onnx::EyeLike", eye_like},
     {"onnx::OneHot", one_hot},
+    {"onnx::Multinomial", multinomial},
+    {"onnx::RandomNormal", random_normal},
     {"onnx::RandomNormalLike", random_normal_like},
+    {"onnx::RandomUniform", random_uniform},
     {"onnx::RandomUniformLike", random_uniform_like},
     {"onnx::Range", range},
 };

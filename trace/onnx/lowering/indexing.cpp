@@ -102,11 +102,25 @@ Tensors scatter_elements(OnnxCall& call) {
   return {at::scatter_reduce(x, axis, indices, updates, how)};
 }
 
+/// Products and extremes by index: rows of the flattened leading dimensions that the indices name.
+at::Tensor scatter_nd_reduce(const OnnxCall& call, const std::string& how) {
+  const at::Tensor& x = call.input(0);
+  const at::Tensor indices = to_device_of(call.input(1), x);
+  const std::int64_t depth = indices.size(-1);
+  at::Tensor row = at::zeros({}, indices.options());
+  std::int64_t rows = 1;
+  for (std::int64_t i = 0; i < depth; ++i, rows *= x.size(i - 1))
+    row = at::add(at::mul(row, x.size(i)), at::remainder(indices.select(-1, i), x.size(i)));
+  const at::Tensor flat = x.reshape({rows, -1});
+  const at::Tensor updates = to_device_of(call.input(2), x).reshape({-1, flat.size(1)});
+  const at::Tensor places = row.reshape({-1, 1}).expand(updates.sizes());
+  return at::scatter_reduce(flat, 0, places, updates, how).reshape(x.sizes());
+}
+
 Tensors scatter_nd(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::string how = reduction(call);
-  if (!how.empty() && how != "sum")
-    call.fail("the reduction '" + call.text("reduction", "") + "'", "Wanted: none or add.");
+  if (!how.empty() && how != "sum") return {scatter_nd_reduce(call, how)};
   return {at::index_put(x, index_list(call, x, call.input(1), 0), to_device_of(call.input(2), x),
                         /*accumulate=*/how == "sum")};
 }
@@ -126,6 +140,7 @@ constexpr Lowering rows[] = {
     {"onnx::GatherElements", gather_elements},
     {"onnx::GatherND", gather_nd},
     {"onnx::NonZero", nonzero},
+    {"onnx::Scatter", scatter_elements},
     {"onnx::ScatterElements", scatter_elements},
     {"onnx::ScatterND", scatter_nd},
 };

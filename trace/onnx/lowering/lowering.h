@@ -49,10 +49,12 @@ struct OnnxCall {
   double real(std::string_view attribute, double otherwise) const;
   std::string text(std::string_view attribute, std::string_view otherwise) const;
   std::optional<Integers> integers(std::string_view attribute) const;
+  std::optional<std::vector<double>> reals(std::string_view attribute) const;
+  std::optional<std::vector<std::string>> texts(std::string_view attribute) const;
   std::shared_ptr<const ConstantTensor> tensor(std::string_view attribute) const;
   bool is_set(std::string_view attribute) const { return integer(attribute, 0) != 0; }
 
-  /// Of the default domain.
+  /// Of the default domain; the newest when the file does not import it.
   std::int64_t opset() const;
   bool wants_output(std::size_t index) const;
 

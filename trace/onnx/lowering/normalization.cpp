@@ -12,10 +12,26 @@ namespace {
 Tensors batch_normalization(OnnxCall& call) {
   const at::Tensor mean = call.input(3), variance = call.input(4);
   const bool training = call.is_set("training_mode");
-  const at::Tensor y = at::batch_norm(call.input(0), call.input(1), call.input(2), mean, variance,
-                                      training, 1.0 - call.real("momentum", 0.9),
-                                      call.real("epsilon", 1e-5), /*cudnn_enabled=*/true);
-  return {y, mean, variance};
+  // ONNX keeps the variance of the population, PyTorch n / (n - 1) of it: corrected where values
+  // are.
+  const bool corrects = training && is_real(call.input(0)) && is_real(variance);
+  const double momentum = call.real("momentum", 0.9);
+  const at::Tensor kept = corrects ? at::mul(variance, momentum) : at::Tensor();
+  const at::Tensor y =
+      at::batch_norm(call.input(0), call.input(1), call.input(2), mean, variance, training,
+                     1.0 - momentum, call.real("epsilon", 1e-5), /*cudnn_enabled=*/true);
+  if (!corrects) return {y, mean, variance};
+  const double n = static_cast<double>(y.numel()) / static_cast<double>(variance.numel());
+  return {y, mean, at::add(kept, at::mul(at::sub(variance, kept), (n - 1) / n))};
+}
+
+/// Across batch and space by default: (x - mean) / (deviation + 1e-9), as ONNX defines it.
+Tensors mean_variance_normalization(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const Integers axes = call.integers("axes").value_or(Integers{0, 2, 3});
+  const at::Tensor centred = at::sub(x, at::mean(x, axes, /*keepdim=*/true));
+  const at::Tensor variance = at::mean(at::mul(centred, centred), axes, /*keepdim=*/true);
+  return {at::div(centred, at::add(at::sqrt(variance), 1e-9))};
 }
 
 /// The sizes from `axis` on: what PyTorch calls the normalized shape.
@@ -81,7 +97,7 @@ Tensors lp_normalization(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", -1), x.dim());
   const at::Tensor norm = at::linalg_vector_norm(x, call.integer("p", 2), axis, /*keepdim=*/true);
-  return {at::div(x, norm)};
+  return {at::div(x, at::clamp_min(norm, 1e-12))};  // As nn.functional.normalize.
 }
 
 /// Across channels: nn.LocalResponseNorm's own formula, with alpha already divided by the size.
@@ -106,6 +122,7 @@ constexpr Lowering rows[] = {
     {"onnx::LRN", local_response_normalization},
     {"onnx::LayerNormalization", layer_normalization},
     {"onnx::LpNormalization", lp_normalization},
+    {"onnx::MeanVarianceNormalization", mean_variance_normalization},
     {"onnx::RMSNormalization", rms_normalization},
 };
 

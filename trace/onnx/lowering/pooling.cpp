@@ -45,7 +45,13 @@ Tensors max_pool(OnnxCall& call) {
     sizes[0] = x.size(0), sizes[1] = x.size(1);
     const at::Tensor offsets = at::arange(planes, at::device(x.device()).dtype(at::kLong))
                                    .mul(x.numel() / std::max<std::int64_t>(planes, 1));
-    return {y, at::add(indices, offsets.reshape(sizes))};
+    at::Tensor in_plane = indices;
+    if (call.is_set("storage_order") &&
+        x.dim() == 4) {  // Column-major: the first axis runs fastest.
+      const std::int64_t h = x.size(2), w = x.size(3);
+      in_plane = at::add(at::mul(at::remainder(indices, w), h), at::div(indices, w, "floor"));
+    }
+    return {y, at::add(in_plane, offsets.reshape(sizes))};
   };
   switch (x.dim()) {
     case 3:
@@ -59,6 +65,12 @@ Tensors max_pool(OnnxCall& call) {
   }
 }
 
+at::Tensor average(const at::Tensor& x, const Window& w, bool ceil_mode) {
+  if (x.dim() == 3) return at::avg_pool1d(x, w.kernel, w.strides, w.begins, ceil_mode);
+  if (x.dim() == 4) return at::avg_pool2d(x, w.kernel, w.strides, w.begins, ceil_mode);
+  return at::avg_pool3d(x, w.kernel, w.strides, w.begins, ceil_mode);
+}
+
 Tensors average_pool(OnnxCall& call) {
   at::Tensor x = call.input(0);
   Window window = pooling_window(call);
@@ -66,7 +78,12 @@ Tensors average_pool(OnnxCall& call) {
   for (const std::int64_t dilation : window.dilations)
     if (dilation != 1) call.fail("dilated average pooling is not supported");
   if (needs_explicit_pads(window)) {
-    if (!count_pads) call.fail("unequal or wide pads that do not count are not supported");
+    if (!count_pads) {  // The average over the elements that are there: of x, by that of ones.
+      Window copy = window;
+      const at::Tensor ones = pad_explicitly(at::ones_like(x), copy, 0);
+      x = pad_explicitly(x, window, 0);
+      return {at::div(average(x, window, ceil_mode), average(ones, window, ceil_mode))};
+    }
     x = pad_explicitly(x, window, 0);
   }
   switch (x.dim()) {

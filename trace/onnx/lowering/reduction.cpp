@@ -1,5 +1,6 @@
 // Reductions, arg-reductions and top-k.
 #include <algorithm>
+#include <limits>
 
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
@@ -42,11 +43,20 @@ at::Tensor mean(const at::Tensor& x, const Integers& axes, bool keep) {
   return at::mean(x, axes, keep);
 }
 
+/// Of no elements: what changes nothing when it is compared with others.
+at::Tensor of_nothing(const at::Tensor& x, const Integers& axes, bool keep, double number) {
+  const at::Tensor shape = at::sum(x, axes, keep);
+  if (x.scalar_type() == at::kBool) number = number > 0;
+  return at::full(shape.sizes(), number, x.options());
+}
+
 at::Tensor largest(const at::Tensor& x, const Integers& axes, bool keep) {
+  if (x.numel() == 0) return of_nothing(x, axes, keep, -std::numeric_limits<double>::infinity());
   return at::amax(x, axes, keep);
 }
 
 at::Tensor smallest(const at::Tensor& x, const Integers& axes, bool keep) {
+  if (x.numel() == 0) return of_nothing(x, axes, keep, std::numeric_limits<double>::infinity());
   return at::amin(x, axes, keep);
 }
 
@@ -92,8 +102,15 @@ Tensors find_extreme(OnnxCall& call) {
 Tensors top_k(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", -1), x.dim());
-  auto [values, indices] = at::topk(x, call.integer_of(1), axis, call.integer("largest", 1) != 0,
-                                    call.integer("sorted", 1) != 0);
+  const std::int64_t k = call.has(1) ? call.integer_of(1) : call.integer("k", 1);
+  const bool largest = call.integer("largest", 1) != 0;
+  // Among equals ONNX takes the first one. PyTorch's topk takes any, its stable sort the first:
+  // on the host, where values are known, that is what runs.
+  if (is_real(x) && !x.requires_grad()) {
+    const auto [sorted, order] = at::sort(x, /*stable=*/true, axis, largest);
+    return {at::slice(sorted, axis, 0, k), at::slice(order, axis, 0, k)};
+  }
+  auto [values, indices] = at::topk(x, k, axis, largest, call.integer("sorted", 1) != 0);
   return {values, indices};
 }
 

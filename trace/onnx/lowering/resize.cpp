@@ -51,20 +51,26 @@ Target read_target(const OnnxCall& call) {
   return target;
 }
 
+/// Of asymmetric coordinates, rounded down.
+at::Tensor nearest_below(const at::Tensor& x, const Target& to) {
+  const auto& s = to.scales;
+  switch (x.dim()) {
+    case 3:
+      return at::upsample_nearest1d(x, to.sizes, s[0]);
+    case 4:
+      return at::upsample_nearest2d(x, to.sizes, s[0], s[1]);
+    default:
+      return at::upsample_nearest3d(x, to.sizes, s[0], s[1], s[2]);
+  }
+}
+
 /// Which element is nearest: PyTorch's "nearest" rounds down asymmetric coordinates, its
 /// "nearest-exact" rounds half-pixel ones (aten/src/ATen/native/UpSample.h).
 at::Tensor nearest(const OnnxCall& call, const at::Tensor& x, const Target& to) {
   const std::string coordinates = call.text("coordinate_transformation_mode", "half_pixel");
   const auto& s = to.scales;
   if (coordinates == "asymmetric" || to.sizes == Integers(x.sizes().begin() + 2, x.sizes().end()))
-    switch (x.dim()) {
-      case 3:
-        return at::upsample_nearest1d(x, to.sizes, s[0]);
-      case 4:
-        return at::upsample_nearest2d(x, to.sizes, s[0], s[1]);
-      default:
-        return at::upsample_nearest3d(x, to.sizes, s[0], s[1], s[2]);
-    }
+    return nearest_below(x, to);
   if (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel")
     call.fail("nearest with the coordinates '" + coordinates + "'",
               "Wanted: asymmetric or half_pixel.");
@@ -135,9 +141,30 @@ Tensors grid_sample(OnnxCall& call) {
                            call.is_set("align_corners"))};
 }
 
+/// The forerunner of Resize: scales are an attribute (opset 7) or the second input (opset 9).
+Tensors upsample(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  if (x.dim() < 3 || x.dim() > 5)
+    call.fail(fmt::format("an input of rank {}", x.dim()), "Wanted: 3 to 5.");
+  const auto rank = static_cast<std::size_t>(x.dim());
+  const auto scales =
+      call.has(1) ? call.reals_of(1) : call.reals("scales").value_or(std::vector<double>{});
+  if (scales.size() != rank) call.fail(fmt::format("{} scales for rank {}", scales.size(), rank));
+  Target target;
+  for (std::size_t i = 2; i < rank; ++i) {
+    const double size = static_cast<double>(x.size(static_cast<std::int64_t>(i)));
+    target.sizes.push_back(static_cast<std::int64_t>(std::floor(size * scales[i])));
+    target.scales.emplace_back(scales[i]);
+  }
+  const std::string mode = call.text("mode", "nearest");
+  if (mode == "nearest") return {nearest_below(x, target)};
+  return {linear(call, x, target)};
+}
+
 constexpr Lowering rows[] = {
     {"onnx::GridSample", grid_sample},
     {"onnx::Resize", resize},
+    {"onnx::Upsample", upsample},
 };
 
 }  // namespace

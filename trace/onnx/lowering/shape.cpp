@@ -31,7 +31,7 @@ Tensors size(OnnxCall& call) { return {host_integers({call.input(0).numel()}).re
 /// A size of 0 keeps the input's (unless allowzero), -1 takes what is left.
 Tensors reshape(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  Integers sizes = call.integers_of(1);
+  Integers sizes = axes_of(call, 1, "shape").value_or(Integers{});  // An attribute before opset 5.
   for (std::size_t i = 0; i < sizes.size() && !call.is_set("allowzero"); ++i) {
     if (sizes[i] != 0) continue;
     if (static_cast<std::int64_t>(i) >= x.dim())

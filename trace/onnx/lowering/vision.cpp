@@ -1,0 +1,161 @@
+// Grids, patches, boxes and unpooling.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "trace/onnx/lowering/families.h"
+#include "trace/onnx/lowering/operands.h"
+#include "trace/onnx/lowering/windows.h"
+
+namespace symprof::trace::onnx {
+namespace {
+
+Tensors affine_grid(OnnxCall& call) {
+  return {
+      at::affine_grid_generator(call.input(0), call.integers_of(1), call.is_set("align_corners"))};
+}
+
+/// Unequal pads: fold into a larger image, then cut.
+Tensors col_to_im(OnnxCall& call) {
+  const Integers image = call.integers_of(1), block = call.integers_of(2);
+  if (image.size() != 2 || block.size() != 2)
+    call.fail(fmt::format("an image of {} dimensions", image.size()), "Wanted: 2.");
+  const Integers pads = call.integers("pads").value_or(Integers(4, 0));
+  if (pads.size() != 4) call.fail(fmt::format("{} pads; wanted 4", pads.size()));
+  const Integers whole{image[0] + pads[0] + pads[2], image[1] + pads[1] + pads[3]};
+  const bool symmetric = pads[0] == pads[2] && pads[1] == pads[3];
+  const at::Tensor y = at::col2im(call.input(0), symmetric ? image : whole, block,
+                                  call.integers("dilations").value_or(Integers{1, 1}),
+                                  symmetric ? Integers{pads[0], pads[1]} : Integers{0, 0},
+                                  call.integers("strides").value_or(Integers{1, 1}));
+  if (symmetric) return {y};
+  return {at::slice(at::slice(y, 2, pads[0], pads[0] + image[0]), 3, pads[1], pads[1] + image[1])};
+}
+
+/// Indices count in the whole tensor of the size that the pooling had; a larger output is padded.
+Tensors max_unpool(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel) call.fail("no kernel_shape");
+  const Window window = read_window(call, *kernel, x.sizes());
+  Integers sizes{x.size(0), x.size(1)};
+  for (std::size_t i = 0; i < kernel->size(); ++i)
+    sizes.push_back((x.size(static_cast<std::int64_t>(i) + 2) - 1) * window.strides[i] +
+                    window.kernel[i] - window.begins[i] - window.ends[i]);
+  const Integers wanted = call.has(2) ? call.integers_of(2) : sizes;
+  if (wanted.size() != sizes.size()) call.fail(fmt::format("an output shape of {}", wanted.size()));
+  at::Tensor y = at::zeros({c10::multiply_integers(sizes)}, x.options())
+                     .scatter(0, call.input(1).flatten(), x.flatten())
+                     .reshape(sizes);
+  Integers pads;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    pads.push_back(0);
+    pads.push_back(wanted[i] - sizes[i]);
+  }
+  return {wanted == sizes ? y : at::constant_pad_nd(y, pads, 0)};
+}
+
+/// (sum |x|^p)^(1/p) over windows: the average of the powers times the window's size.
+Tensors lp_pool(OnnxCall& call) {
+  at::Tensor x = call.input(0);
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel) call.fail("no kernel_shape");
+  Window window = read_window(call, *kernel, x.sizes());
+  const double p = static_cast<double>(call.integer("p", 2));
+  const bool ceil_mode = call.is_set("ceil_mode");
+  const double area = static_cast<double>(c10::multiply_integers(window.kernel));
+  x = at::pow(at::abs(x), p);
+  const bool dilated = std::any_of(window.dilations.begin(), window.dilations.end(),
+                                   [](std::int64_t d) { return d != 1; });
+  if (!window.is_symmetric() || dilated) x = pad_explicitly(x, window, 0);
+  at::Tensor sums;
+  if (dilated) {  // A convolution of ones, each channel for itself.
+    Integers sizes{x.size(1), 1};
+    sizes.insert(sizes.end(), window.kernel.begin(), window.kernel.end());
+    sums = at::convolution(x, at::ones(sizes, x.options()), {}, window.strides, window.begins,
+                           window.dilations, false, Integers(window.kernel.size(), 0), x.size(1));
+  } else if (x.dim() == 3) {
+    sums = at::avg_pool1d(x, window.kernel, window.strides, window.begins, ceil_mode).mul(area);
+  } else if (x.dim() == 4) {
+    sums = at::avg_pool2d(x, window.kernel, window.strides, window.begins, ceil_mode).mul(area);
+  } else {
+    sums = at::avg_pool3d(x, window.kernel, window.strides, window.begins, ceil_mode).mul(area);
+  }
+  return {at::pow(sums, 1.0 / p)};
+}
+
+Tensors global_lp_pool(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  Integers axes;
+  for (std::int64_t axis = 2; axis < x.dim(); ++axis) axes.push_back(axis);
+  return {at::linalg_vector_norm(x, call.integer("p", 2), axes, /*keepdim=*/true)};
+}
+
+using Box = std::array<double, 4>;  // y1, x1, y2, x2, ordered.
+
+Box corners(const at::TensorAccessor<double, 1>& box, bool centered) {
+  if (centered)
+    return {box[1] - box[3] / 2, box[0] - box[2] / 2, box[1] + box[3] / 2, box[0] + box[2] / 2};
+  return {std::min(box[0], box[2]), std::min(box[1], box[3]), std::max(box[0], box[2]),
+          std::max(box[1], box[3])};
+}
+
+double overlap(const Box& a, const Box& b) {
+  const double height = std::min(a[2], b[2]) - std::max(a[0], b[0]);
+  const double width = std::min(a[3], b[3]) - std::max(a[1], b[1]);
+  if (height <= 0 || width <= 0) return 0;
+  const auto area = [](const Box& box) { return (box[2] - box[0]) * (box[3] - box[1]); };
+  return height * width / (area(a) + area(b) - height * width);
+}
+
+/// Boxes [batch, n, 4], scores [batch, classes, n]: the best first, none that overlaps a better
+/// one.
+Tensors non_max_suppression(OnnxCall& call) {
+  if (!is_real(call.input(0)) || !is_real(call.input(1)))
+    call.fail("data-dependent shape: how many boxes stay is not known before the model runs",
+              "End the model before its post-processing.");
+  const at::Tensor boxes = call.input(0).to(at::kDouble), scores = call.input(1).to(at::kDouble);
+  if (boxes.dim() != 3 || boxes.size(2) != 4 || scores.dim() != 3 ||
+      scores.size(2) != boxes.size(1))
+    call.fail("boxes or scores of other shapes", "Wanted: [batch, n, 4] and [batch, classes, n].");
+  const std::int64_t most = call.has(2) ? call.integer_of(2) : 0;
+  const double limit = call.has(3) ? call.real_of(3) : 0.0;
+  const double least = call.has(4) ? call.real_of(4) : -std::numeric_limits<double>::infinity();
+  const bool centered = call.is_set("center_point_box");
+  Integers found;
+  for (std::int64_t batch = 0; batch < scores.size(0); ++batch)
+    for (std::int64_t group = 0; group < scores.size(1); ++group) {
+      const at::Tensor here = scores[batch][group];
+      const at::Tensor order = at::argsort(here, /*stable=*/true, 0, /*descending=*/true);
+      const at::Tensor candidates = boxes[batch].contiguous();
+      const auto box = candidates.accessor<double, 2>();
+      std::vector<Box> kept;
+      for (std::int64_t i = 0; i < order.numel(); ++i) {
+        const auto index = order[i].item<std::int64_t>();
+        if (static_cast<std::int64_t>(kept.size()) >= most) break;
+        if (here[index].item<double>() <= least) break;
+        const Box next = corners(box[index], centered);
+        const bool hidden = std::any_of(kept.begin(), kept.end(),
+                                        [&](const Box& b) { return overlap(b, next) > limit; });
+        if (hidden) continue;
+        kept.push_back(next);
+        found.insert(found.end(), {batch, group, index});
+      }
+    }
+  return {host_integers(found).reshape({-1, 3})};
+}
+
+constexpr Lowering rows[] = {
+    {"onnx::AffineGrid", affine_grid},      {"onnx::Col2Im", col_to_im},
+    {"onnx::GlobalLpPool", global_lp_pool}, {"onnx::LpPool", lp_pool},
+    {"onnx::MaxUnpool", max_unpool},        {"onnx::NonMaxSuppression", non_max_suppression},
+};
+
+}  // namespace
+
+Lowerings vision_lowerings() { return rows; }
+
+}  // namespace symprof::trace::onnx
