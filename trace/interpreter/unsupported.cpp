@@ -10,6 +10,7 @@
 
 #include "meta/error.h"
 #include "trace/interpreter/builtin.h"
+#include "trace/interpreter/nested.h"
 #include "trace/onnx/lowering/lowering.h"
 #include "trace/passes/inline_regions.h"
 
@@ -103,7 +104,7 @@ bool has_rule(const Node& node) {
     return find_builtin(op.substr(builtin_prefix.size())) != nullptr;
   return is_export_assertion(op) || op == region_grad_mode || op == region_autocast ||
          op == region_end || std::ranges::find(structural, op) != structural.end() ||
-         in_dispatcher(node) || onnx::find_lowering(op) != nullptr;
+         in_dispatcher(node) || onnx::find_lowering(op) != nullptr || is_nested_operator(op);
 }
 
 void check_operators(const Graph& graph) {

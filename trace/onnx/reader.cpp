@@ -71,7 +71,7 @@ void check_opsets(const onnx::ModelProto& model, Graph& graph) {
     model_opset = version;
     if (version < oldest_opset)
       throw Error(graph.path, fmt::format("opset {}; wanted {} or later", version, oldest_opset),
-                  "Convert it: onnx.version_converter.convert_version(model, 18).");
+                  "Export the model again: operator sets count from 1.");
   }
   for (const onnx::FunctionProto& function : model.functions())
     for (const onnx::OperatorSetIdProto& opset : function.opset_import())

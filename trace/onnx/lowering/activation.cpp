@@ -136,7 +136,24 @@ Tensors negative_log_likelihood(OnnxCall& call) {
                           call.integer("ignore_index", -100))};
 }
 
+/// com.microsoft: an optional bias, then GELU, exact or with tanh.
+at::Tensor biased(const OnnxCall& call) {
+  return call.has(1) ? at::add(call.input(0), to_device_of(call.input(1), call.input(0)))
+                     : call.input(0);
+}
+Tensors bias_gelu(OnnxCall& call) { return {at::gelu(biased(call), "none")}; }
+Tensors fast_gelu(OnnxCall& call) { return {at::gelu(biased(call), "tanh")}; }
+
+Tensors quick_gelu(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  return {at::mul(x, at::sigmoid(at::mul(x, call.real("alpha", 1.702))))};
+}
+
 constexpr Lowering rows[] = {
+    {"com.microsoft::BiasGelu", bias_gelu},
+    {"com.microsoft::FastGelu", fast_gelu},
+    {"com.microsoft::Gelu", gelu},
+    {"com.microsoft::QuickGelu", quick_gelu},
     {"onnx::Celu", celu},
     {"onnx::Dropout", dropout},
     {"onnx::Elu", elu},

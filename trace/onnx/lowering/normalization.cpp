@@ -115,7 +115,27 @@ Tensors local_response_normalization(OnnxCall& call) {
   return {at::div(x, divisor)};
 }
 
+/// com.microsoft: norm(input + skip + bias), and that sum as the fourth output. Inputs: input,
+/// skip, scale, then (layer norm only) the norm's bias, and the bias of the sum.
+template <bool subtracts_mean>
+Tensors skip_normalization(OnnxCall& call) {
+  if (call.wants_output(1) || call.wants_output(2))
+    call.fail("the outputs mean and inv_std_var are not supported");
+  constexpr std::size_t bias = subtracts_mean ? 4 : 3;
+  at::Tensor sum = at::add(call.input(0), call.input(1));
+  if (call.has(bias)) sum = at::add(sum, call.input(bias));
+  const Integers shape{sum.size(-1)};
+  if (!subtracts_mean)
+    return {at::rms_norm(sum, shape, call.input(2), call.real("epsilon", 1e-12)), {}, {}, sum};
+  const at::Tensor shift = call.optional_input(3);
+  return {
+      at::layer_norm(sum, shape, call.input(2), shift, call.real("epsilon", 1e-12)), {}, {}, sum};
+}
+
 constexpr Lowering rows[] = {
+    {"com.microsoft::SimplifiedLayerNormalization", rms_normalization},
+    {"com.microsoft::SkipLayerNormalization", skip_normalization<true>},
+    {"com.microsoft::SkipSimplifiedLayerNormalization", skip_normalization<false>},
     {"onnx::BatchNormalization", batch_normalization},
     {"onnx::GroupNormalization", group_normalization},
     {"onnx::InstanceNormalization", instance_normalization},
@@ -124,6 +144,7 @@ constexpr Lowering rows[] = {
     {"onnx::LpNormalization", lp_normalization},
     {"onnx::MeanVarianceNormalization", mean_variance_normalization},
     {"onnx::RMSNormalization", rms_normalization},
+    {"onnx::SimplifiedLayerNormalization", rms_normalization},
 };
 
 }  // namespace
