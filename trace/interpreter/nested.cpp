@@ -64,6 +64,11 @@ std::int64_t known_number(const IValue& value, const char* what) {
   return value.toTensor().to(at::kLong).item<std::int64_t>();
 }
 
+/// A scalar whose value is known, inside a fake mode too.
+at::Tensor on_host(std::int64_t number, at::ScalarType type) {
+  return onnx::host_integers({number}).reshape({}).to(at::kCPU, type);
+}
+
 /// As the graph around it has them: integers and scalars real, the rest of the device.
 IValue constant_of(const Value& value, c10::Device device) {
   const bool has_data = value.constant != nullptr;
@@ -133,7 +138,7 @@ Values loop(const NestedCall& call) {
   std::vector<std::vector<at::Tensor>> collected(call.node.outputs.size() - carried.size());
   for (std::int64_t i = 0; goes_on && i < most; ++i) {
     if (i == most_iterations - 1) throw Error("", "a loop that does not end");
-    Values inputs{at::scalar_tensor(i, at::kLong), at::scalar_tensor(true, at::kBool)};
+    Values inputs{on_host(i, at::kLong), on_host(1, at::kBool)};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     const Values outputs = run_body(call, "body", std::move(inputs));
     goes_on = known_number(outputs.at(0), "the condition") != 0;
@@ -231,7 +236,7 @@ Values sequence_erase(const NestedCall& call) {
 }
 
 Values sequence_length(const NestedCall& call) {
-  return {at::scalar_tensor(static_cast<std::int64_t>(call.sequence(0).size()), at::kLong)};
+  return {on_host(static_cast<std::int64_t>(call.sequence(0).size()), at::kLong)};
 }
 
 Values same(const NestedCall& call) { return {call.input(0)}; }
@@ -241,7 +246,7 @@ Values optional_element(const NestedCall& call) {
   return {call.input(0)};
 }
 
-Values has_element(const NestedCall& call) { return {at::scalar_tensor(call.has(0), at::kBool)}; }
+Values has_element(const NestedCall& call) { return {on_host(call.has(0) ? 1 : 0, at::kBool)}; }
 
 using Run = Values (*)(const NestedCall&);
 
