@@ -14,6 +14,7 @@
 #include "report/table.h"
 #include "trace/graph.h"
 #include "trace/passes/training_mode.h"
+#include "trace/torchscript/load.h"
 
 namespace symprof::cli {
 namespace {
@@ -23,12 +24,33 @@ bool has_parameters(const Graph& graph) {
                      [](const Value& value) { return value.kind == ValueKind::parameter; });
 }
 
-void apply_options(Graph& graph, ProfileOptions& options) {
+trace::TrainingMode training_mode(Mode mode) {
+  return mode == Mode::train ? trace::TrainingMode::train : trace::TrainingMode::eval;
+}
+
+void decide_mode(const Graph& graph, ProfileOptions& options) {
   options.step.mode = options.mode.value_or(has_parameters(graph) ? Mode::train : Mode::inference);
-  trace::set_training_mode(graph, options.step.mode == Mode::train ? trace::TrainingMode::train
-                                                                   : trace::TrainingMode::eval);
+}
+
+// A script's options decide what its graph is, so they come first.
+Graph load_script(TorchLibrary& torch, ProfileOptions& options) {
+  trace::TorchScriptOptions script{.inputs = options.inputs, .bindings = options.bindings};
+  if (options.mode) script.mode = training_mode(*options.mode);
+  script.dtype = options.dtype;
+  script.gradients = options.mode != Mode::inference;
+  Graph graph = torch.get().load_torchscript(options.model, script);
+  decide_mode(graph, options);
+  trace::set_training_mode(graph, training_mode(options.step.mode));
+  return graph;
+}
+
+Graph load_exported(ProfileOptions& options) {
+  Graph graph = trace::load(options.model);
+  decide_mode(graph, options);
+  trace::set_training_mode(graph, training_mode(options.step.mode));
   if (options.dtype) trace::cast_floating_point(graph, *options.dtype);
   trace::bind_inputs(graph, options.inputs, options.bindings);
+  return graph;
 }
 
 void print(const Profile& profile, const ProfileOptions& options) {
@@ -56,8 +78,8 @@ int run(const ProfileText& text) {
   options.step.progress = progress.callback();
 
   TorchLibrary torch;  // Starts while the file is read.
-  Graph graph = trace::load(options.model);
-  apply_options(graph, options);  // From here the graph is frozen.
+  const Graph graph =
+      trace::is_torchscript(options.model) ? load_script(torch, options) : load_exported(options);
   Recording recording = torch.get().propagate(graph, options.step);
   const Profile profile = profile::evaluate(std::move(recording), options.step.device);
   print(profile, options);
@@ -79,6 +101,7 @@ Run add_profile(CLI::App& app) {
   app.footer(column_list() +
              "\nExamples:\n"
              "  symprof profile vit_b_16.pt2\n"
+             "  symprof profile resnet50.pt --input x=float32[8,3,224,224]\n"
              "  symprof profile gpt2.onnx --set batch=8 --by module --depth 3 --device a100-80g\n"
              "  symprof profile llama.pt2 --optimizer adamw --format json -o llama.json");
   add_profile_options(app, *text);

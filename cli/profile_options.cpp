@@ -72,11 +72,11 @@ std::vector<std::string> files_beside(const std::filesystem::path& path) {
 void require_file(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
-    throw Error(path, "is a folder.", "Name a model file (.pt2 or .onnx).");
+    throw Error(path, "is a folder.", "Name a model file (.pt2, .pt or .onnx).");
   if (std::filesystem::exists(path, error)) return;
   const std::string suggestion = did_you_mean(path, files_beside(path));
   throw Error(path, "there is no such file.",
-              suggestion.empty() ? "Name a model file (.pt2 or .onnx)." : suggestion);
+              suggestion.empty() ? "Name a model file (.pt2, .pt or .onnx)." : suggestion);
 }
 
 StepOptions parse_step(const ProfileText& text) {
@@ -145,7 +145,8 @@ void add_report_options(CLI::App& app, ProfileText& text) {
 }  // namespace
 
 void add_profile_options(CLI::App& app, ProfileText& text) {
-  app.add_option("MODEL", text.model, "The model file: .pt2 (torch.export) or .onnx")
+  app.add_option("MODEL", text.model,
+                 "The model file: .pt2 (torch.export), .pt (TorchScript) or .onnx")
       ->required()
       ->type_name("");
   add_step_options(app, text);

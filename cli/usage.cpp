@@ -103,7 +103,7 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
   check_leftovers(app);
   if (dynamic_cast<const CLI::RequiredError*>(&error))
     throw Error(command_of(*where), "MODEL is missing.",
-                fmt::format("Name a model file (.pt2 or .onnx). {}", see_help(*where)));
+                fmt::format("Name a model file (.pt2, .pt or .onnx). {}", see_help(*where)));
   const std::string found = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))  // "--format: 1 required FORMAT missing"
     throw Error(command_of(*where),

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the example models: models/<name>.pt2 and .onnx without weights, models/tiny/ with them.
+"""Makes the example models: models/<name>.pt2, .pt and .onnx without weights, models/tiny/ with
+them (but .pt).
 
-Usage: python models/make.py [--formats pt2,onnx,torchscript] [NAME ...]
+Usage: python models/make.py [--formats pt2,onnx,torchscript,pt] [NAME ...]
 Needs the packages of requirements-models.txt. Every model is exported in train mode, so that its
 dropout and batch-norm calls say train=True; a profile in eval mode turns them off.
 """
@@ -15,6 +16,7 @@ import torch
 
 import onnx_file
 import pt2_file
+import pt_file
 import zoo
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -53,7 +55,17 @@ def make_torchscript(name):
     return path
 
 
-MAKERS = {"pt2": make_pt2, "onnx": make_onnx, "torchscript": make_torchscript}
+def make_pt(name):
+    model = zoo.MODELS[name]
+    module, inputs = zoo.build_with_weights(name)
+    made = {"traced": lambda: pt_file.trace(module, inputs, "train"),
+            "scripted": lambda: pt_file.script(module, "train")}
+    path = target(name, ".pt")
+    pt_file.write(made[model.torchscript_file](), path)
+    return path
+
+
+MAKERS = {"pt2": make_pt2, "onnx": make_onnx, "torchscript": make_torchscript, "pt": make_pt}
 
 
 def make(name, file_format):
@@ -77,7 +89,12 @@ def main():
     failed = 0
     for name in args.names or zoo.MODELS:
         for file_format in args.formats.split(","):
-            if file_format == "torchscript" and not zoo.MODELS[name].torchscript:
+            model = zoo.MODELS[name]
+            if file_format == "torchscript" and not model.torchscript:
+                continue
+            if file_format == "pt" and not model.torchscript_file:
+                continue
+            if file_format in ("pt2", "onnx") and model.script_only:
                 continue
             # A process each: exporters leave patches and memory behind.
             command = [sys.executable, __file__, "--one", "--formats", file_format, name]

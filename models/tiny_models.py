@@ -138,3 +138,34 @@ class Aliases(nn.Module):
 
 def aliases():
     return Aliases(), (torch.zeros(4, 16),)
+
+
+class ControlFlow(nn.Module):
+    """A loop over sizes, a branch on them, one on the mode, and a region without gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(8, 8)
+        self.wide = nn.Linear(8, 32)
+        self.layers = nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 8)])
+
+    def forward(self, x, repeats: int = 1):
+        steps = [x.new_zeros(x.size(0), 8)]
+        for i in range(x.size(1)):
+            steps.append(torch.tanh(self.cell(x[:, i]) + steps[-1]))
+        y = torch.stack(steps[1:], dim=1)
+        if x.size(1) > 4:
+            y = self.wide(y)
+        elif self.training:
+            y = F.dropout(y, 0.5)
+        for _ in range(repeats):
+            for layer in self.layers:
+                if y.size(-1) == 8:
+                    y = layer(y).relu()
+        with torch.no_grad():
+            scale = y.abs().mean()
+        return y / scale
+
+
+def control_flow():
+    return ControlFlow(), (torch.zeros(2, 3, 8),)

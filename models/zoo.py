@@ -24,6 +24,8 @@ class Model:
     # "exporter's" folds batch norm and transposed weights; "small": only shape arithmetic; "none"
     onnx_optimization: str = "exporter's"
     torchscript: bool = False  # also written by the TorchScript-based ONNX exporter
+    torchscript_file: str | None = None  # also written as .pt: "traced" or "scripted"
+    script_only: bool = False  # written as .pt alone
 
 
 def define_torchvision_operators():
@@ -72,20 +74,35 @@ BATCH = torch.export.Dim("batch", min=1, max=4096)
 LENGTH = torch.export.Dim("length", min=2, max=1024)
 
 MODELS = {
-    "vit_b_16": Model(vit_b_16, dynamic=({0: BATCH},), onnx_opset=23),
-    "resnet50": Model(resnet50, onnx_optimization="none", torchscript=True),
-    "gpt2": Model(language("gpt2"), onnx_optimization="small"),
+    "vit_b_16": Model(
+        vit_b_16, dynamic=({0: BATCH},), onnx_opset=23, torchscript_file="traced"
+    ),
+    "resnet50": Model(
+        resnet50, onnx_optimization="none", torchscript=True, torchscript_file="traced"
+    ),
+    "gpt2": Model(language("gpt2"), onnx_optimization="small", torchscript_file="traced"),
     "bert_base": Model(language("bert_base"), torchscript=True),
     "llama_7b": decoder_7b("llama_7b"),
     "llama_7b_gqa": decoder_7b("llama_7b_gqa"),
-    "mlp": Model(tiny_models.mlp, dynamic=({0: BATCH},), tiny=True),
-    "convnet": Model(tiny_models.convnet, tiny=True, onnx_optimization="none", torchscript=True),
-    "tied_lm": Model(tiny_models.tied_lm, tiny=True),
+    "mlp": Model(
+        tiny_models.mlp, dynamic=({0: BATCH},), tiny=True, torchscript_file="scripted"
+    ),
+    "convnet": Model(
+        tiny_models.convnet,
+        tiny=True,
+        onnx_optimization="none",
+        torchscript=True,
+        torchscript_file="traced",
+    ),
+    "tied_lm": Model(tiny_models.tied_lm, tiny=True, torchscript_file="traced"),
     "rearranged": Model(tiny_models.rearranged, tiny=True),
     "dynamic_shapes": Model(
         tiny_models.dynamic_shapes, dynamic=({0: BATCH, 1: LENGTH},), tiny=True
     ),
-    "aliases": Model(tiny_models.aliases, tiny=True),
+    "aliases": Model(tiny_models.aliases, tiny=True, torchscript_file="traced"),
+    "control_flow": Model(
+        tiny_models.control_flow, tiny=True, torchscript_file="scripted", script_only=True
+    ),
 }
 
 

@@ -5,11 +5,13 @@
 #include "shape/recording.h"
 #include "shape/step.h"
 #include "trace/graph.h"
+#include "trace/torchscript/load.h"
 
 namespace symprof::shape {
 
 struct Library {
   Recording (*propagate)(const Graph& graph, const StepOptions& options);
+  Graph (*load_torchscript)(const std::string& path, const trace::TorchScriptOptions& options);
   /// ONNX operators that can be lowered, sorted.
   std::vector<std::string> (*lowered_operators)();
 };

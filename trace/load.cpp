@@ -12,11 +12,12 @@
 #include "trace/graph.h"
 #include "trace/onnx/reader.h"
 #include "trace/passes/inline_regions.h"
+#include "trace/torchscript/load.h"
 
 namespace symprof::trace {
 namespace {
 
-constexpr auto formats = "symprof reads .pt2 (torch.export.save) and .onnx files.";
+constexpr auto formats = "symprof reads .pt2 (torch.export.save), .onnx and TorchScript .pt files.";
 
 enum class Content { exported, torchscript, checkpoint, other_archive, onnx, pickle, unknown };
 
@@ -73,8 +74,8 @@ Graph read(const std::string& path) {
     case Content::onnx:
       return load_onnx(path);
     case Content::torchscript:
-      throw Error(path, "TorchScript is not supported yet",
-                  "Export the model with torch.export.export and torch.export.save.");
+      throw Error(path, "is TorchScript, which is code: its graph depends on the inputs",
+                  "Load it with trace::load_torchscript, which takes them.");
     case Content::checkpoint:
     case Content::pickle:
       throw Error(path, "is a checkpoint: it has tensors or Python objects, but no graph",
@@ -87,6 +88,8 @@ Graph read(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_torchscript(const std::string& path) { return content_of(path) == Content::torchscript; }
 
 Graph load(const std::string& path) {
   Graph graph = read(path);

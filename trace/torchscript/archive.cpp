@@ -1,0 +1,127 @@
+#include "trace/torchscript/archive.h"
+
+#include <caffe2/serialize/inline_container.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <torch/csrc/jit/serialization/import_read.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "meta/error.h"
+
+namespace symprof::trace::torchscript {
+namespace {
+
+using caffe2::serialize::PyTorchStreamReader;
+
+bool holds_tensor_data(const std::string& record) {
+  return record.starts_with("data/") || record.starts_with("constants/") ||
+         record.starts_with("traced_inputs/");
+}
+
+// A pickle that holds tensors and containers only. `read_record` gives the data of its tensors.
+c10::IValue unpickle(PyTorchStreamReader& reader, const std::string& record,
+                     const std::function<at::DataPtr(const std::string&)>& read_record) {
+  const auto [data, size] = reader.getRecord(record);
+  const auto* bytes = static_cast<const char*>(data.get());
+  std::size_t position = 0;
+  const auto read = [&, end = size](char* buffer, std::size_t count) {
+    const std::size_t got = std::min(count, end - position);
+    std::memcpy(buffer, bytes + position, got);
+    position += got;
+    return got;
+  };
+  torch::jit::Unpickler unpickler(read, nullptr, nullptr, read_record, c10::Device(c10::kCPU));
+  return unpickler.parse_ivalue();
+}
+
+// The data pointers handed out are the records' numbers: a tensor tells by its own which record is
+// its, and no byte is behind it.
+bool constants_are_whole(PyTorchStreamReader& reader) try {
+  if (!reader.hasRecord("constants.pkl")) return true;
+  std::vector<std::size_t> sizes = {0};
+  const c10::IValue constants = unpickle(reader, "constants.pkl", [&](const std::string& name) {
+    sizes.push_back(reader.getRecordSize("constants/" + name));
+    return at::DataPtr(reinterpret_cast<void*>(sizes.size() - 1), c10::Device(c10::kCPU));
+  });
+  for (const c10::IValue& constant : constants.toTupleRef().elements()) {
+    if (!constant.isTensor()) continue;
+    const c10::Storage& storage = constant.toTensor().storage();
+    const auto record = reinterpret_cast<std::size_t>(storage.data());
+    if (record >= sizes.size() || storage.nbytes() > sizes[record]) return false;
+  }
+  return true;
+} catch (const std::exception&) {
+  return false;  // Constants of a custom class, which only LibTorch's loader can make.
+}
+
+// torch.jit.trace keeps its inputs' geometry without their data (addTracedInputs in
+// torch/csrc/jit/serialization/export_module.cpp), by method.
+std::vector<c10::IValue> example_inputs(PyTorchStreamReader& reader) try {
+  if (!reader.hasRecord("traced_inputs.pkl")) return {};
+  const auto none = [](const std::string&) { return at::DataPtr(nullptr, c10::Device(c10::kCPU)); };
+  const c10::IValue methods = unpickle(reader, "traced_inputs.pkl", none);
+  for (const auto& entry : methods.toGenericDict()) {
+    if (entry.key().toStringRef() != "forward") continue;
+    return entry.value().toList().vec();
+  }
+  return {};
+} catch (const std::exception&) {
+  return {};  // An example is a convenience: without one, --input is asked for.
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+WeightlessFile::WeightlessFile(const std::string& path) {
+  PyTorchStreamReader reader(path);
+  for (const std::string& record : reader.getAllRecords()) {
+    if (!holds_tensor_data(record)) continue;
+    const std::size_t bytes = reader.getRecordSize(record);
+    if (bytes < least_skipped) continue;
+    const std::size_t begin = reader.getRecordOffset(record);
+    skipped_[begin] = begin + bytes;
+  }
+  file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  TORCH_CHECK(file_ >= 0 && fstat(file_, &status) == 0, "the file cannot be opened");
+  size_ = static_cast<std::size_t>(status.st_size);
+}
+
+WeightlessFile::~WeightlessFile() {
+  if (file_ >= 0) close(file_);
+}
+
+std::size_t WeightlessFile::read(std::uint64_t position, void* buffer, std::size_t count,
+                                 const char*) const {
+  auto next = skipped_.upper_bound(position);
+  if (next != skipped_.begin() && position + count <= std::prev(next)->second) return count;
+  const ssize_t got = pread(file_, buffer, count, static_cast<off_t>(position));
+  if (got < 0) return 0;
+  bytes_read_ += static_cast<std::size_t>(got);
+  return static_cast<std::size_t>(got);
+}
+
+Archive read_archive(const std::string& path) try {
+  const auto file = std::make_shared<WeightlessFile>(path);
+  PyTorchStreamReader reader(file);
+  Archive archive;
+  archive.constants_are_whole = constants_are_whole(reader);
+  archive.example_inputs = example_inputs(reader);
+  torch::jit::ExtraFilesMap no_extra_files;
+  archive.module = torch::jit::load(file, c10::Device(c10::kCPU), no_extra_files, false);
+  archive.bytes_read = file->bytes_read();
+  return archive;
+} catch (const c10::Error& error) {
+  throw Error(path, "LibTorch cannot read it: " + first_line(error.what_without_backtrace()),
+              "Write it again with torch.jit.save.");
+} catch (const std::exception& error) {
+  throw Error(path, "LibTorch cannot read it: " + first_line(error.what()),
+              "Write it again with torch.jit.save.");
+}
+
+}  // namespace symprof::trace::torchscript

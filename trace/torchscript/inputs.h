@@ -1,0 +1,25 @@
+// The inputs of a script: from its schema, its example and what the user gave.
+#pragma once
+
+#include <ATen/core/function_schema.h>
+#include <ATen/core/ivalue.h>
+
+#include <vector>
+
+#include "trace/torchscript/graph_recorder.h"
+#include "trace/torchscript/load.h"
+
+namespace symprof::trace::torchscript {
+
+/// Adds the inputs of `forward` (its first argument, the module, left out) to `graph` and binds
+/// them. `example` has what torch.jit.trace was called with, or nothing. Throws Error that names
+/// all inputs without a shape.
+void declare_inputs(Graph& graph, const c10::FunctionSchema& forward,
+                    const std::vector<c10::IValue>& example, const TorchScriptOptions& options);
+
+/// What to call `forward` with, behind the module: a fake tensor or a number for each input, the
+/// default where there is none.
+std::vector<c10::IValue> make_arguments(const Graph& graph, const c10::FunctionSchema& forward,
+                                        GraphRecorder& recorder);
+
+}  // namespace symprof::trace::torchscript

@@ -1,0 +1,62 @@
+#include "trace/torchscript/load.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "meta/error.h"
+#include "meta/fake/fake_mode.h"
+#include "trace/torchscript/archive.h"
+#include "trace/torchscript/inputs.h"
+#include "trace/torchscript/module_tree.h"
+#include "trace/torchscript/walker.h"
+
+namespace symprof::trace {
+namespace {
+
+using torchscript::GraphRecorder;
+
+// Tensors anywhere in the result, in order.
+void collect_outputs(const c10::IValue& value, GraphRecorder& recorder, Graph& graph) {
+  if (value.isTensor() && value.toTensor().defined()) {
+    graph.outputs.push_back(recorder.value_of(value.toTensor()));
+  } else if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements())
+      collect_outputs(element, recorder, graph);
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toList()) collect_outputs(element, recorder, graph);
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) collect_outputs(entry.value(), recorder, graph);
+  }
+}
+
+bool trains(const torch::jit::Module& module, const TorchScriptOptions& options) {
+  if (options.mode) return *options.mode == TrainingMode::train;
+  return module.parameters().size() > 0;
+}
+
+}  // namespace
+
+Graph load_torchscript(const std::string& path, const TorchScriptOptions& options) {
+  Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
+  torchscript::Archive archive = torchscript::read_archive(path);
+  if (!archive.module.find_method("forward"))
+    throw Error(path, "its module has no method forward", "Save the module that is to be called.");
+  archive.module.train(trains(archive.module, options));
+  const torch::jit::Method forward = archive.module.get_method("forward");
+  const c10::FunctionSchema& schema = forward.function().getSchema();
+  torchscript::declare_inputs(graph, schema, archive.example_inputs, options);
+
+  const meta::FakeMode mode({}, nullptr);
+  const c10::AutoGradMode gradients(options.gradients);
+  GraphRecorder recorder(graph);
+  const c10::IValue root = archive.module._ivalue();
+  const torchscript::ModuleTree modules(root, recorder, options.dtype);
+  torchscript::Walker walker(graph, recorder, modules, archive.constants_are_whole);
+  const auto arguments = torchscript::make_arguments(graph, schema, recorder);
+  collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
+  verify(graph);
+  return graph;
+}
+
+}  // namespace symprof::trace

@@ -1,0 +1,38 @@
+// The modules of a loaded script: their paths, and fake tensors in the place of their weights.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "trace/torchscript/graph_recorder.h"
+
+namespace symprof::trace::torchscript {
+
+/// "torch.nn.modules.linear.Linear" of a class that the compiler calls
+/// "__torch__.torch.nn.modules.linear.___torch_mangle_3.Linear".
+std::string class_name(const c10::ClassType& type);
+
+class ModuleTree {
+ public:
+  /// Puts a fake tensor into every attribute of `root` and of what it holds that has a tensor, and
+  /// gives `recorder` a value for each. Tensors of one storage and geometry are one value.
+  ModuleTree(const c10::IValue& root, GraphRecorder& recorder, std::optional<DType> dtype);
+
+  /// The path of a module below the root ("" for the root itself); nothing for other objects.
+  const std::string* path_of(const c10::ivalue::Object& object) const;
+
+ private:
+  void visit(c10::ivalue::Object& object, const std::string& path);
+  c10::IValue faked(const c10::IValue& value, const std::string& path, ValueKind kind);
+  at::Tensor faked(const at::Tensor& tensor, const std::string& path, ValueKind kind);
+
+  GraphRecorder& recorder_;
+  std::optional<DType> dtype_;
+  std::unordered_map<const c10::ivalue::Object*, std::string> paths_;
+  std::unordered_map<std::string, at::Tensor> shared_;  // By storage and geometry.
+};
+
+}  // namespace symprof::trace::torchscript

@@ -1,0 +1,81 @@
+#include "trace/torchscript/operator_call.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <algorithm>
+
+#include "meta/error.h"
+#include "meta/fake/fake_tensor.h"
+
+namespace symprof::trace::torchscript {
+namespace {
+
+using Values = std::vector<c10::IValue>;
+
+// `visit(tensor)` for every defined tensor, those in lists too.
+template <class Visit>
+void for_each_tensor(const Values& values, Visit&& visit) {
+  for (const c10::IValue& value : values) {
+    if (value.isTensor() && value.toTensor().defined()) {
+      visit(value.toTensor());
+    } else if (value.isTensorList() || value.isOptionalTensorList()) {
+      for (const c10::IValue& element : value.toList())
+        if (element.isTensor() && element.toTensor().defined()) visit(element.toTensor());
+    }
+  }
+}
+
+struct Tensors {
+  bool any_fake = false, any_real = false;
+};
+
+Tensors tensors_in(const Values& values) {
+  Tensors found;
+  for_each_tensor(values, [&](const at::Tensor& tensor) {
+    (meta::is_fake(tensor) ? found.any_fake : found.any_real) = true;
+  });
+  return found;
+}
+
+bool makes_unknown_tensor(const Values& results, const GraphRecorder& recorder) {
+  bool found = false;
+  for_each_tensor(results, [&](const at::Tensor& tensor) {
+    found |= meta::is_fake(tensor) && !recorder.knows(tensor);
+  });
+  return found;
+}
+
+bool is_in_dispatcher(const c10::FunctionSchema& schema) {
+  return c10::Dispatcher::singleton().findSchema(schema.operator_name()).has_value();
+}
+
+}  // namespace
+
+Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& recorder,
+                    ScopeId scope) {
+  const Tensors given = tensors_in(inputs);
+  if (given.any_fake || !given.any_real)
+    for (c10::IValue& input : inputs)
+      if (input.isDevice()) input = c10::Device(c10::kCUDA, 0);
+  const bool grad_before = at::GradMode::is_enabled();
+  Values stack = inputs;
+  node.getOperation()(stack);
+  recorder.set_grad_mode(grad_before, at::GradMode::is_enabled(), scope);
+
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const bool changes = schema != nullptr && schema->is_mutable() && given.any_fake;
+  const bool makes = tensors_in(stack).any_fake;
+  if (!changes && !makes) return stack;
+  if (schema != nullptr && is_in_dispatcher(*schema)) {
+    if (changes || makes) recorder.add_call(*schema, inputs, stack, scope);
+  } else if (given.any_fake && makes_unknown_tensor(stack, recorder)) {
+    throw Error(
+        "", "is no operator of ATen, and makes a tensor from tensors",
+        "Write this line of the model with ATen operators, or export it with torch.export.");
+  }
+  return stack;
+}
+
+}  // namespace symprof::trace::torchscript

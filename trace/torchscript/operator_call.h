@@ -1,0 +1,19 @@
+// One operator of a script: run as LibTorch's interpreter would, and recorded if it is about
+// tensors.
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <vector>
+
+#include "trace/torchscript/graph_recorder.h"
+
+namespace symprof::trace::torchscript {
+
+/// The results of `node` on `inputs`. Calls that make or change a fake tensor go to `recorder`.
+/// Every device becomes cuda:0, as in all graphs, but where only real tensors are at work. Throws
+/// Error or c10::Error for what cannot run.
+std::vector<c10::IValue> run_recorded(const torch::jit::Node& node, std::vector<c10::IValue> inputs,
+                                      GraphRecorder& recorder, ScopeId scope);
+
+}  // namespace symprof::trace::torchscript

@@ -1,0 +1,257 @@
+#include "trace/torchscript/walker.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/api/function_impl.h>
+
+#include "meta/error.h"
+#include "meta/fake/convert.h"
+#include "meta/fake/fake_tensor.h"
+#include "trace/torchscript/containers.h"
+#include "trace/torchscript/operator_call.h"
+
+namespace symprof::trace::torchscript {
+namespace {
+
+using c10::IValue;
+using torch::jit::Block;
+using torch::jit::Node;
+
+/// Far more than a model's code takes; a loop that never ends takes them in seconds.
+constexpr std::int64_t most_steps = 5'000'000;
+constexpr int most_depth = 400;
+constexpr std::size_t most_constant_bytes = 65536;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// Counts nested blocks and calls.
+class Nesting {
+ public:
+  explicit Nesting(int& depth) : depth_(depth) {
+    if (++depth_ > most_depth) {
+      --depth_;
+      throw Error("", fmt::format("calls and branches are nested more than {} deep", most_depth));
+    }
+  }
+  ~Nesting() { --depth_; }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+
+ private:
+  int& depth_;
+};
+
+}  // namespace
+
+Walker::Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules,
+               bool constants_are_whole)
+    : graph_(graph),
+      recorder_(recorder),
+      modules_(modules),
+      constants_are_whole_(constants_are_whole) {}
+
+Walker::Handler Walker::find_handler(c10::Symbol kind) {
+  static const std::unordered_map<c10::Symbol, Handler> handlers = {
+      {c10::prim::If, &Walker::run_if},
+      {c10::prim::Loop, &Walker::run_loop},
+      {c10::prim::CallMethod, &Walker::run_call_method},
+      {c10::prim::CallFunction, &Walker::run_call_function},
+      {c10::prim::fork, &Walker::run_fork},
+      {c10::prim::Enter, &Walker::run_enter},
+      {c10::prim::Exit, &Walker::run_exit},
+      {c10::prim::RaiseException, &Walker::run_raise},
+  };
+  const auto found = handlers.find(kind);
+  return found == handlers.end() ? nullptr : found->second;
+}
+
+IValue Walker::call_method(const IValue& object, const std::string& method,
+                           std::vector<IValue> arguments, ScopeId scope) {
+  const c10::ivalue::Object& self = object.toObjectRef();
+  std::vector<IValue> all = {object};
+  for (IValue& argument : arguments) all.push_back(std::move(argument));
+  return call(self.type()->getMethod(method), std::move(all), scope, &self);
+}
+
+IValue Walker::call(torch::jit::Function& function, std::vector<IValue> arguments, ScopeId scope,
+                    const c10::ivalue::Object* self) {
+  const Nesting nesting(depth_);
+  torch::jit::GraphFunction* script = torch::jit::tryToGraphFunction(function);
+  if (script == nullptr) {  // A method of a class that is written in C++.
+    function.run(arguments);
+    return arguments.empty() ? IValue() : arguments.back();
+  }
+  const Block& body = *script->graph()->block();
+  TORCH_CHECK(body.inputs().size() == arguments.size(), function.name(), " takes ",
+              body.inputs().size(), " arguments, not ", arguments.size());
+  Frame frame{.scope = scope, .self = self, .values = {}};
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    frame.values[body.inputs()[i]] = std::move(arguments[i]);
+  run_block(body, frame);
+  return body.outputs().empty() ? IValue() : frame.values.at(body.outputs()[0]);
+}
+
+void Walker::run_block(const Block& block, Frame& frame) {
+  const Nesting nesting(depth_);
+  for (const Node* node : block.nodes()) run_node(*node, frame);
+}
+
+void Walker::run_node(const Node& node, Frame& frame) try {
+  count_step();
+  if (const Handler handler = find_handler(node.kind())) {
+    (this->*handler)(node, frame);
+  } else if (const ContainerFunction function = find_container_function(node.kind())) {
+    std::vector<IValue> results = function(node, inputs_of(node, frame));
+    if (node.kind() == c10::prim::Constant) results[0] = readable(std::move(results[0]));
+    set_outputs(node, frame, std::move(results));
+  } else {
+    run_operator(node, frame);
+  }
+} catch (const Error& error) {
+  if (error.where().starts_with(graph_.path)) throw;
+  const std::string detail = error.where().empty() ? "" : error.where() + ": ";
+  throw Error(where(node), detail + error.problem(), error.advice(), error.kind());
+} catch (const c10::Error& error) {
+  throw Error(where(node), first_line(error.what_without_backtrace()),
+              "Check the shapes that --input gives; symprof follows the code of torch.jit.script "
+              "and torch.jit.trace.");
+} catch (const std::exception& error) {
+  throw Error(where(node), first_line(error.what()));
+}
+
+void Walker::count_step() {
+  if (++steps_ <= most_steps) return;
+  throw Error("", fmt::format("the code takes more than {} steps", most_steps),
+              "Does a loop end for these inputs?");
+}
+
+void Walker::set(Frame& frame, const torch::jit::Value* value, const IValue& to) {
+  frame.values.insert_or_assign(value, to);
+}
+
+void Walker::run_if(const Node& node, Frame& frame) {
+  const bool condition = frame.values.at(node.input(0)).toBool();
+  const Block& block = *node.blocks().at(condition ? 0 : 1);
+  run_block(block, frame);
+  std::vector<IValue> results;
+  for (const auto* output : block.outputs()) results.push_back(frame.values.at(output));
+  set_outputs(node, frame, std::move(results));
+}
+
+// Inputs: trip count, condition, carried values. The body takes the counter and the carried values,
+// and gives the next condition and the next values (docs of prim::Loop in
+// torch/csrc/jit/OVERVIEW.md).
+void Walker::run_loop(const Node& node, Frame& frame) {
+  std::vector<IValue> carried = inputs_of(node, frame);
+  const std::int64_t trips = carried.at(0).toInt();
+  bool goes_on = carried.at(1).toBool();
+  carried.erase(carried.begin(), carried.begin() + 2);
+  const Block& body = *node.blocks().at(0);
+  for (std::int64_t i = 0; i < trips && goes_on; ++i) {
+    count_step();  // The body may be empty.
+    set(frame, body.inputs()[0], IValue(i));
+    for (std::size_t v = 0; v < carried.size(); ++v) set(frame, body.inputs()[v + 1], carried[v]);
+    run_block(body, frame);
+    goes_on = frame.values.at(body.outputs()[0]).toBool();
+    for (std::size_t v = 0; v < carried.size(); ++v)
+      carried[v] = frame.values.at(body.outputs()[v + 1]);
+  }
+  set_outputs(node, frame, std::move(carried));
+}
+
+void Walker::run_call_method(const Node& node, Frame& frame) {
+  std::vector<IValue> arguments = inputs_of(node, frame);
+  const IValue object = arguments.at(0);
+  arguments.erase(arguments.begin());
+  const std::string& method = node.s(c10::attr::name);
+  set_outputs(
+      node, frame,
+      {call_method(object, method, std::move(arguments), scope_of(object.toObjectRef(), frame))});
+}
+
+void Walker::run_call_function(const Node& node, Frame& frame) {
+  std::vector<IValue> arguments = inputs_of(node, frame);
+  arguments.erase(arguments.begin());
+  const auto type = node.input(0)->type()->expect<c10::FunctionType>();
+  set_outputs(node, frame,
+              {call(*type->function(), std::move(arguments), frame.scope, frame.self)});
+}
+
+void Walker::run_fork(const Node& node, Frame& frame) {
+  const Nesting nesting(depth_);
+  const Block& body = *node.g(c10::attr::Subgraph)->block();
+  Frame inner{.scope = frame.scope, .self = frame.self, .values = {}};
+  const std::vector<IValue> arguments = inputs_of(node, frame);
+  for (std::size_t i = 0; i < arguments.size(); ++i) set(inner, body.inputs()[i], arguments[i]);
+  run_block(body, inner);
+  set_outputs(node, frame, {inner.values.at(body.outputs()[0])});
+}
+
+void Walker::run_enter(const Node& node, Frame& frame) {
+  set_outputs(node, frame,
+              {call_method(frame.values.at(node.input(0)), "__enter__", {}, frame.scope)});
+}
+
+void Walker::run_exit(const Node& node, Frame& frame) {
+  const IValue result = call_method(frame.values.at(node.input(0)), "__exit__",
+                                    {IValue(), IValue(), IValue()}, frame.scope);
+  if (!node.outputs().empty()) set_outputs(node, frame, {result});
+}
+
+void Walker::run_raise(const Node& node, Frame& frame) {
+  throw Error("", fmt::format("the code raises: {}", frame.values.at(node.input(0)).toStringRef()),
+              "The model does not take such inputs.");
+}
+
+void Walker::run_operator(const Node& node, Frame& frame) {
+  if (node.maybeOperator() == nullptr)
+    throw Error("", "no rule for this node", "Export the model with torch.export instead.");
+  set_outputs(node, frame, run_recorded(node, inputs_of(node, frame), recorder_, frame.scope));
+}
+
+std::vector<IValue> Walker::inputs_of(const Node& node, const Frame& frame) const {
+  std::vector<IValue> inputs;
+  inputs.reserve(node.inputs().size());
+  for (const auto* input : node.inputs()) {
+    const auto found = frame.values.find(input);
+    inputs.push_back(found == frame.values.end() ? IValue() : found->second);
+  }
+  return inputs;
+}
+
+void Walker::set_outputs(const Node& node, Frame& frame, std::vector<IValue> results) {
+  TORCH_CHECK(results.size() >= node.outputs().size(), "gave ", results.size(), " results, not ",
+              node.outputs().size());
+  for (std::size_t i = 0; i < node.outputs().size(); ++i)
+    frame.values[node.outputs()[i]] = std::move(results[i]);
+}
+
+// Constants whose data the archive does not have, or that was skipped, are fake from the start.
+IValue Walker::readable(IValue constant) {
+  if (!constant.isTensor() || !constant.toTensor().defined()) return constant;
+  const at::Tensor& tensor = constant.toTensor();
+  if (constants_are_whole_ && tensor.storage().nbytes() < most_constant_bytes) return constant;
+  const auto [entry, is_new] = unreadable_.try_emplace(tensor.unsafeGetTensorImpl());
+  if (is_new) entry->second = meta::make_fake(meta::spec_of(tensor));
+  return entry->second;
+}
+
+// A method that a module calls on itself stays in its scope.
+ScopeId Walker::scope_of(const c10::ivalue::Object& object, const Frame& caller) {
+  if (&object == caller.self) return caller.scope;
+  const std::string* path = modules_.path_of(object);
+  if (path == nullptr || path->empty()) return caller.scope;
+  const int earlier = calls_[*path]++;
+  graph_.scopes.push_back({earlier == 0 ? *path : fmt::format("{}@{}", *path, earlier),
+                           class_name(*object.type()), caller.scope});
+  return static_cast<ScopeId>(graph_.scopes.size()) - 1;
+}
+
+std::string Walker::where(const Node& node) const {
+  const auto place = node.sourceRange().file_line_col();
+  const std::string line =
+      place ? fmt::format(", {}:{}", std::get<0>(*place), std::get<1>(*place)) : "";
+  return fmt::format("{}: node {}{}", graph_.path, node.kind().toQualString(), line);
+}
+
+}  // namespace symprof::trace::torchscript
