@@ -71,7 +71,7 @@ TEST_SUITE("load_errors") {
     contains(message_of_bytes(test::stored_zip({{"m/data.pkl", "x"}, {"m/data/0", "x"}})),
              "is a checkpoint");
     contains(message_of_bytes(test::stored_zip({{"m/data.pkl", "x"}, {"m/code/a.py", "x"}})),
-             "TorchScript is not supported yet");
+             "is TorchScript, which is code");
     contains(message_of_bytes(test::stored_zip({{"notes/a.txt", "x"}})), "is not a model");
     contains(message_of_bytes(test::stored_zip({})), "is not a model");
     contains(message_of_bytes(test::stored_zip({{"serialized_exported_program.json", "{}"}})),
