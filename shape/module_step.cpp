@@ -5,6 +5,7 @@
 #include <torch/nn/module.h>
 
 #include "meta/error.h"
+#include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/module_rows.h"
 #include "shape/rows.h"
@@ -79,8 +80,7 @@ class ModuleStep {
     } catch (const Error& error) {
       throw Error(where(), error.problem(), error.advice(), error.kind());
     } catch (const c10::Error& error) {
-      const std::string text = error.what_without_backtrace();
-      throw Error(where(), text.substr(0, text.find('\n')),
+      throw Error(where(), meta::first_line(error),
                   "LibTorch refuses this call; check the shapes of the inputs.");
     }
   }

@@ -38,17 +38,14 @@ std::int32_t Recorder::on_allocate(std::int64_t bytes, meta::Place place) {
        .allocated_by = open_call_,
        .node = open_call_ == none ? node_ : recording_.calls[open_call_].node,
        .on_device = place == meta::Place::device});
-  if (!finished_)
-    recording_.events.push_back(
-        {id, open_call_ == none ? last_call_ : open_call_, EventKind::allocate});
+  if (!finished_) recording_.events.push_back({id, last_call_, EventKind::allocate});
   return id;
 }
 
 void Recorder::on_free(std::int32_t storage) noexcept {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
-  recording_.events.push_back(
-      {storage, open_call_ == none ? last_call_ : open_call_, EventKind::free});
+  recording_.events.push_back({storage, last_call_, EventKind::free});
 }
 
 std::int32_t Recorder::on_spec(TensorSpec spec) {

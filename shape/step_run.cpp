@@ -7,6 +7,7 @@
 
 #include "meta/error.h"
 #include "meta/fake/convert.h"
+#include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/loss.h"
 
@@ -95,11 +96,9 @@ void StepRun::after_forward(const ClosingRows& rows) {
     const Recording& recording = recorder_->recording();
     const NodeRecord& node =
         recording.nodes.at(static_cast<std::size_t>(recorder_->current_node()));
-    const std::string text = error.what_without_backtrace();
     throw Error(fmt::format("{}: after the forward pass, for node {} ({})", recording.path,
                             node.name, node.op),
-                text.substr(0, text.find('\n')),
-                "--mode inference profiles the forward pass alone.");
+                meta::first_line(error), "--mode inference profiles the forward pass alone.");
   }
 }
 

@@ -1,13 +1,6 @@
 # Installs symprof into an empty folder, configures and builds the consumer against it, runs it.
 # Usage: cmake -D BUILD=… -D SOURCE=… -D WORK=… -P run.cmake
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT code EQUAL 0)
-    string(JOIN " " command ${ARGV})
-    message(FATAL_ERROR "${command}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../run_command.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)

@@ -1,13 +1,6 @@
 # Installs symprof into an empty folder, builds examples/ against it and runs each program.
 # Usage: cmake -D BUILD=… -D SOURCE=… -D WORK=… -D TORCH=… -P run.cmake
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT code EQUAL 0)
-    string(JOIN " " command ${ARGV})
-    message(FATAL_ERROR "${command}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../run_command.cmake)
 
 function(expect pattern)
   if(NOT output MATCHES "${pattern}")

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "meta/error.h"
+#include "meta/fake/error_text.h"
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/builtin.h"
 #include "trace/interpreter/nested.h"
@@ -21,12 +22,6 @@ namespace {
 constexpr std::size_t never_dies = std::numeric_limits<std::size_t>::max();
 
 constexpr std::string_view builtin_prefix = "builtin::";
-
-// LibTorch's message without its C++ stack.
-std::string first_line(const c10::Error& error) {
-  std::string text = error.what_without_backtrace();
-  return text.substr(0, text.find('\n'));
-}
 
 std::string dispatcher_overload(const Node& node) {
   return node.overload == "default" ? "" : node.overload;
@@ -90,7 +85,7 @@ void Interpreter::run_node(const Node& node) {
     const std::string detail = error.where().empty() ? "" : error.where() + ": ";
     throw Error(where(), detail + error.problem(), error.advice(), error.kind());
   } catch (const c10::Error& error) {
-    throw Error(where(), first_line(error),
+    throw Error(where(), meta::first_line(error),
                 "PyTorch refuses this call; check the shapes that --input and --set give.");
   }
 }

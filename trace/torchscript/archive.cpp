@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "meta/error.h"
+#include "meta/fake/error_text.h"
 
 namespace symprof::trace::torchscript {
 namespace {
@@ -73,8 +74,6 @@ std::vector<c10::IValue> example_inputs(PyTorchStreamReader& reader) try {
   return {};  // An example is a convenience: without one, --input is asked for.
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 }  // namespace
 
 WeightlessFile::WeightlessFile(const std::string& path) {
@@ -116,11 +115,8 @@ Archive read_archive(const std::string& path) try {
   archive.module = torch::jit::load(file, c10::Device(c10::kCPU), no_extra_files, false);
   archive.bytes_read = file->bytes_read();
   return archive;
-} catch (const c10::Error& error) {
-  throw Error(path, "LibTorch cannot read it: " + first_line(error.what_without_backtrace()),
-              "Write it again with torch.jit.save.");
 } catch (const std::exception& error) {
-  throw Error(path, "LibTorch cannot read it: " + first_line(error.what()),
+  throw Error(path, "LibTorch cannot read it: " + meta::first_line(error),
               "Write it again with torch.jit.save.");
 }
 

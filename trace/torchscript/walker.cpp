@@ -6,6 +6,7 @@
 
 #include "meta/error.h"
 #include "meta/fake/convert.h"
+#include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
 #include "trace/torchscript/containers.h"
 #include "trace/torchscript/operator_call.h"
@@ -21,8 +22,6 @@ using torch::jit::Node;
 constexpr std::int64_t most_steps = 5'000'000;
 constexpr int most_depth = 400;
 constexpr std::size_t most_constant_bytes = 65536;
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Counts nested blocks and calls.
 class Nesting {
@@ -112,11 +111,11 @@ void Walker::run_node(const Node& node, Frame& frame) try {
   const std::string detail = error.where().empty() ? "" : error.where() + ": ";
   throw Error(where(node), detail + error.problem(), error.advice(), error.kind());
 } catch (const c10::Error& error) {
-  throw Error(where(node), first_line(error.what_without_backtrace()),
+  throw Error(where(node), meta::first_line(error),
               "Check the shapes that --input gives; symprof follows the code of torch.jit.script "
               "and torch.jit.trace.");
 } catch (const std::exception& error) {
-  throw Error(where(node), first_line(error.what()));
+  throw Error(where(node), meta::first_line(error));
 }
 
 void Walker::count_step() {

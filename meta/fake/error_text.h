@@ -1,0 +1,18 @@
+// What LibTorch says of an error, without its C++ stack.
+#pragma once
+
+#include <c10/util/Exception.h>
+
+#include <exception>
+#include <string>
+
+namespace symprof::meta {
+
+/// The first line of the message: the stack, and advice for Python's users, stand below it.
+inline std::string first_line(const std::exception& error) {
+  const auto* libtorch = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = libtorch != nullptr ? libtorch->what_without_backtrace() : error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace symprof::meta
