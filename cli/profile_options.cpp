@@ -28,6 +28,9 @@ constexpr Named<DType> model_dtypes[] = {
     {"fp64", DType::float64},    {"bfloat16", DType::bfloat16}, {"float16", DType::float16},
     {"float32", DType::float32}, {"float64", DType::float64}};
 
+/// Whether sizes that depend on data are taken as their upper bounds.
+constexpr Named<bool> unbacked_sizes[] = {{"refuse", false}, {"max", true}};
+
 Column parse_column(std::string_view option, const std::string& word) {
   std::vector<std::string> accepted;
   for (const report::ColumnInfo& column : report::columns()) {
@@ -84,6 +87,8 @@ StepOptions parse_step(const ProfileText& text) {
   step.loss = choose("--loss", text.loss, report::losses);
   parse_optimizer(text.optimizer, step);
   if (!text.autocast.empty()) step.autocast = choose("--autocast", text.autocast, autocast_dtypes);
+  step.split_bias = text.split_bias;
+  step.upper_bounds = choose("--unbacked", text.unbacked, unbacked_sizes);
   step.attention = choose("--attention", text.attention, report::attention_backends);
   return step;
 }
@@ -125,6 +130,11 @@ void add_step_options(CLI::App& app, ProfileText& text) {
   add("--dtype", text.dtype, "DTYPE", "Cast parameters and inputs: bf16, fp16, fp32 or fp64");
   add("--attention", text.attention, "KIND",
       "auto (as the device would choose), math, flash, efficient or cudnn");
+  app.add_flag("--split-bias", text.split_bias,
+               "Add biases in rows of their own, apart from the product or convolution")
+      ->group(group);
+  add("--unbacked", text.unbacked, "KIND",
+      "Sizes that depend on data (nonzero): refuse (the default), or max, their upper bounds");
   add("--device", text.device, "DEVICE", "A name from `symprof devices`, or a device file (.json)");
 }
 

@@ -22,6 +22,8 @@ struct ProfileText {
   std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
   std::string device = "h200";
   std::string by, depth, sort, top, columns, unit = "flops", format = "table";
+  bool split_bias = false;
+  std::string unbacked = "refuse";
   OutputOptions output;
 };
 

@@ -28,6 +28,7 @@ void write_options(JsonWriter& json, const StepOptions& options) {
   json.key("autocast");
   options.autocast ? json.value(symprof::name(*options.autocast)) : json.null();
   json.member("attention", name_of(attention_backends, options.attention));
+  json.member("split_bias", options.split_bias);
   json.member("device", options.device.name);
   json.end_object();
 }
@@ -168,6 +169,7 @@ void write_node(JsonWriter& json, const NodeProfile& node, const Recording& reco
   json.member("name", record.name);
   json.member("module", record.module);
   json.member("op", record.op);
+  if (record.upper_bound) json.member("upper_bound", true);
   write_tensors(json, "inputs", recording, record.inputs);
   write_tensors(json, "outputs", recording, record.outputs);
   write_figures(json, node, recording);

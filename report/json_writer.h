@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -26,6 +27,11 @@ class JsonWriter {
 
   void value(std::int64_t number);
   void value(double number);  ///< null where JSON has no number (infinite, not a number).
+  /// A bool and nothing that converts to one, as pointers to text do.
+  void value(std::same_as<bool> auto truth) {
+    separate();
+    out_.append(std::string_view(truth ? "true" : "false"));
+  }
   void value(std::string_view text);
   void null();
 

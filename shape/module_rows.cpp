@@ -187,6 +187,27 @@ void ModuleRows::close_scope() {
   scopes_.pop_back();
 }
 
+// In a scope that is one row, and for calls inside a call, there is nothing to part.
+void ModuleRows::split_row(const at::Tensor& product, const at::Tensor& bias) {
+  if (!listening_ || depth_ != 1 || (!scopes_.empty() && scopes_.back().row != none)) return;
+  const std::int32_t module = module_of({&bias, 1});
+  if (!replays_.empty()) {
+    row_ = next_row("aten::add", module);
+    return recorder_.recompute(row_);
+  }
+  const StorageId storage = meta::storage_id(bias);
+  NodeRecord& before = record(row_);
+  std::erase(before.parameters, storage);
+  std::erase_if(before.inputs, [&](const TensorRecord& input) { return input.storage == storage; });
+  recorder_.release_parameter(storage, row_);
+  add_row_output(row_, product, recorder_);
+  row_ = next_row("aten::add", module);
+  recorder_.enter(Phase::forward, row_);
+  recorder_.mark_sequence(row_);
+  add_row_input(row_, product, recorder_);
+  add_row_input(row_, bias, recorder_);
+}
+
 ModuleRows::Region ModuleRows::begin_checkpoint() {
   if (!listening_) return {};
   Region region{.row = next_row("symprof::checkpoint", module_of({}))};

@@ -46,6 +46,9 @@ class ModuleRows {
   void open_scope(const torch::nn::Module& module, ScopeRows rows);
   void close_scope();
 
+  /// The running call has made `product` and adds `bias` to it next: that is a row of its own.
+  void split_row(const at::Tensor& product, const at::Tensor& bias);
+
   Region begin_checkpoint();
   void end_checkpoint(Region& region);
   /// The calls that follow are those of `region` again, in the same order.

@@ -7,6 +7,7 @@
 #include "meta/error.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
+#include "shape/bias_split.h"
 #include "shape/module_rows.h"
 #include "shape/rows.h"
 #include "shape/step_run.h"
@@ -17,7 +18,7 @@ namespace {
 class ModuleStep {
  public:
   ModuleStep(torch::nn::Module& module, const StepOptions& options)
-      : module_(module), run_(options), recorder_(run_.recorder()) {
+      : module_(module), options_(options), run_(options), recorder_(run_.recorder()) {
     Recording& recording = recorder_.recording();
     recording.path = module.name();
     recording.format = "module";
@@ -74,6 +75,7 @@ class ModuleStep {
     inputs_ = std::move(inputs);
     try {
       rows.start();
+      const BiasSplit split(options_.split_bias);
       std::vector<at::Tensor> outputs = forward(inputs_);
       rows.stop();
       return outputs;
@@ -94,6 +96,7 @@ class ModuleStep {
   }
 
   torch::nn::Module& module_;
+  const StepOptions& options_;
   StepRun run_;
   Recorder& recorder_;
   std::vector<at::Tensor> inputs_;  // A step's caller keeps its batch.

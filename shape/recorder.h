@@ -23,6 +23,7 @@ class Recorder final : public meta::Observer {
   void on_call_begin(const c10::OperatorHandle& op) override;
   void on_call(const meta::SeenCall& call) override;
   void on_saved(std::int32_t storage) override;
+  std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override;
 
   /// What follows belongs to `phase` and, outside backward, to `node`.
   void enter(Phase phase, NodeId node);
@@ -39,6 +40,22 @@ class Recorder final : public meta::Observer {
   void claim_parameter(StorageId storage, NodeId node) {
     parameter_nodes_.try_emplace(storage, node);
   }
+
+  /// `node`, which claimed the parameter first, does not use it after all.
+  void release_parameter(StorageId storage, NodeId node) {
+    const auto claimed = parameter_nodes_.find(storage);
+    if (claimed != parameter_nodes_.end() && claimed->second == node)
+      parameter_nodes_.erase(claimed);
+  }
+
+  /// What is known of a size of `node` that only data could tell.
+  struct UnknownSize {
+    std::optional<std::int64_t> given;  ///< By the user.
+    std::optional<std::int64_t> most;   ///< By the file.
+  };
+  void set_unknown_size(NodeId node, UnknownSize size) { unknown_sizes_[node] = size; }
+  /// From here on, upper bounds stand for sizes that are not given, and mark their rows.
+  void take_upper_bounds() { takes_upper_bounds_ = true; }
 
   /// The node whose turn it is, or whose backward ran last.
   NodeId current_node() const { return node_; }
@@ -65,6 +82,8 @@ class Recorder final : public meta::Observer {
   };
   std::vector<Mark> marks_;  // Ascending in sequence.
   std::unordered_map<StorageId, NodeId> parameter_nodes_;
+  std::unordered_map<NodeId, UnknownSize> unknown_sizes_;
+  bool takes_upper_bounds_ = false;
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };
 

@@ -28,6 +28,10 @@ struct StepOptions {
   OptimizerVariant optimizer_variant = OptimizerVariant::foreach;
   std::optional<DType> autocast;
   AttentionBackend attention = AttentionBackend::automatic;
+  /// A bias is added by a row of its own (trace/passes/split_bias.h says for which operators).
+  bool split_bias = false;
+  /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
+  bool upper_bounds = false;
   DeviceSpec device;
   Progress progress;
 };

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
 
 #include <algorithm>
@@ -138,6 +139,37 @@ TEST_SUITE("module_step") {
     CHECK(row(recording, "gate").outputs.size() == 1);
     CHECK(row(recording, "addmm_1").module == "second");
     CHECK(row(recording, "tanh").module == "second");
+  }
+
+  TEST_CASE("a split bias is a row of its own, with its parameter and its gradient") {
+    static constexpr std::int64_t n = 2, channels = 3, size = 8;
+    auto net = shape::build_fake([] {
+      return torch::nn::Sequential(
+          torch::nn::Conv2d(torch::nn::Conv2dOptions(channels, channels, 3)), torch::nn::Flatten(),
+          torch::nn::Linear(channels * (size - 2) * (size - 2), 4));
+    });
+    const std::array input{contiguous({n, channels, size, size})};
+    const Recording whole = shape::propagate_module(net, input, {});
+    const Recording split = shape::propagate_module(net, input, {.split_bias = true});
+    CHECK(names(split) == std::vector<std::string>{"input_0", "conv2d", "add", "flatten", "t",
+                                                   "addmm", "add_1", "output", "loss",
+                                                   "optimizer"});
+    CHECK(row(whole, "conv2d").parameters.size() == 2);
+    for (const char* product : {"conv2d", "addmm"})
+      CHECK(row(split, product).parameters.size() == 1);
+    CHECK(row(split, "add").module == "0");
+    CHECK(row(split, "add_1").module == "2");
+    for (const char* sum : {"add", "add_1"}) {
+      CHECK(row(split, sum).parameters.size() == 1);
+      CHECK(row(split, sum).inputs.size() == 2);
+    }
+    // The gradient of a bias sums over all but its channels: [n, c, h, w] and [n, c].
+    std::map<std::string, int> sums;
+    for (const CallRecord& call : split.calls)
+      if (call.phase == Phase::backward &&
+          split.ops[static_cast<std::size_t>(call.op)] == "aten::sum")
+        ++sums[split.nodes[static_cast<std::size_t>(call.node)].name];
+    CHECK(sums == std::map<std::string, int>{{"add", 1}, {"add_1", 1}});
   }
 
   TEST_CASE("inference keeps nothing, and the module may be used again") {

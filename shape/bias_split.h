@@ -1,0 +1,20 @@
+// Bias additions of a C++ module as rows of their own.
+#pragma once
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <optional>
+
+namespace symprof::shape {
+
+/// While it lives and is active, linear, addmm and convolution calls of this thread make their
+/// product without the bias and then add it, above autograd: two calls, two rows.
+class BiasSplit {
+ public:
+  explicit BiasSplit(bool active);
+
+ private:
+  std::optional<c10::impl::IncludeDispatchKeyGuard> guard_;
+};
+
+}  // namespace symprof::shape
