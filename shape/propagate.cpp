@@ -12,6 +12,7 @@
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/interpreter.h"
 #include "trace/interpreter/unsupported.h"
+#include "trace/passes/split_bias.h"
 
 namespace symprof::shape {
 namespace {
@@ -25,7 +26,10 @@ class Step {
       : graph_(graph),
         run_(options),
         recorder_(run_.recorder()),
-        interpreter_(graph, cuda),
+        interpreter_(graph, cuda,
+                     [this](auto function, const auto& inputs) {
+                       return nodes_.recompute(std::move(function), inputs);
+                     }),
         nodes_(graph, interpreter_, recorder_, options.progress) {}
 
   Recording run() {
@@ -112,7 +116,10 @@ class Step {
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
   trace::check_operators(graph);
-  return Step(graph, options).run();
+  if (!options.split_bias) return Step(graph, options).run();
+  Graph split = graph;
+  trace::split_bias(split);
+  return Step(split, options).run();
 }
 
 }  // namespace symprof::shape
