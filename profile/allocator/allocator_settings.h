@@ -1,0 +1,45 @@
+// The settings of PyTorch's CUDA caching allocator, and the sizes that follow from them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace symprof::profile {
+
+constexpr std::int64_t operator""_MiB(unsigned long long count) {
+  return static_cast<std::int64_t>(count) << 20;
+}
+
+/// What the environment variable PYTORCH_ALLOC_CONF sets; the defaults are PyTorch's.
+/// Source: c10/core/AllocatorConfig.h.
+struct AllocatorSettings {
+  bool expandable_segments = false;
+  std::int64_t max_split_size_bytes = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_non_split_rounding_bytes = 20_MiB;
+  std::int64_t large_segment_bytes = 20_MiB;
+  /// Steps between powers of two, one for each of 1 MiB, 2 MiB, … 32 GiB and more; 0 and 1: none.
+  std::array<std::int64_t, 16> roundup_power2_divisions{};
+  double garbage_collection_threshold = 0;
+  /// Of the device's memory; `torch.cuda.set_per_process_memory_fraction`.
+  double per_process_memory_fraction = 1;
+};
+
+/// Reads the text of PYTORCH_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:64". Throws
+/// Error with the key for one that is not known or has no such value. Keys that change no size
+/// (backend:native, pinned_…) are accepted.
+AllocatorSettings parse_allocator_settings(std::string_view text);
+
+constexpr std::int64_t smallest_block_bytes = 512;  ///< kMinBlockSize
+constexpr std::int64_t small_limit_bytes = 1_MiB;   ///< kSmallSize: up to here, the small pool.
+
+/// What the allocator makes of a request: the next multiple of 512, or the next division of a power
+/// of two (`round_size` of c10/cuda/CUDACachingAllocator.cpp).
+std::int64_t rounded_size(std::int64_t bytes, const AllocatorSettings& settings);
+
+/// Bytes of the segment that a request of `rounded` bytes gets when no cached block serves it
+/// (`get_allocation_size`): 2 MiB in the small pool, 20 MiB below 10 MiB, else whole 2 MiB.
+std::int64_t segment_size(std::int64_t rounded, const AllocatorSettings& settings);
+
+}  // namespace symprof::profile
