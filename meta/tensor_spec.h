@@ -28,6 +28,9 @@ enum class DType : std::int8_t {
   quint8 = 13,
   qint32 = 14,
   bfloat16 = 15,
+  /// ONNX's FLOAT4E2M1. PyTorch's float4_e2m1fn_x2 counts pairs and would halve a size, so tensors
+  /// hold one number in each element of torch.bits8, which nothing else uses.
+  float4_e2m1 = 21,
   float8_e5m2 = 23,
   float8_e4m3fn = 24,
   float8_e5m2fnuz = 25,
@@ -35,10 +38,20 @@ enum class DType : std::int8_t {
   uint16 = 27,
   uint32 = 28,
   uint64 = 29,
+  uint2 = 31,
+  uint4 = 33,
+  int2 = 38,
+  int4 = 40,
+  float8_e8m0fnu = 44,
+  float4_e2m1fn_x2 = 45,  ///< Two numbers in an element of one byte.
 };
 
-/// Size of one element in bytes.
+std::int64_t element_bits(DType dtype);
+/// Size of one element in bytes; of less than a byte: 1, as LibTorch holds it. `packed_bytes` has
+/// what several take on a device.
 std::int64_t element_bytes(DType dtype);
+/// Bytes of `elements` side by side: two numbers of four bits share a byte.
+std::int64_t packed_bytes(DType dtype, std::int64_t elements);
 bool is_floating_point(DType dtype);
 /// PyTorch's name without the prefix: "float32", "bool".
 std::string_view name(DType dtype);
@@ -53,8 +66,8 @@ struct TensorSpec {
   std::int64_t storage_offset = 0;
 
   std::int64_t numel() const;
-  /// numel × element size. A view's bytes, not its storage's.
-  std::int64_t bytes() const { return numel() * element_bytes(dtype); }
+  /// numel × element size, packed. A view's bytes, not its storage's.
+  std::int64_t bytes() const { return packed_bytes(dtype, numel()); }
   bool operator==(const TensorSpec&) const = default;
 };
 

@@ -11,6 +11,10 @@ static_assert(static_cast<int>(DType::bfloat16) == static_cast<int>(at::kBFloat1
 static_assert(static_cast<int>(DType::complex128) == static_cast<int>(at::kComplexDouble));
 static_assert(static_cast<int>(DType::float8_e4m3fn) == static_cast<int>(at::kFloat8_e4m3fn));
 static_assert(static_cast<int>(DType::uint64) == static_cast<int>(at::kUInt64));
+static_assert(static_cast<int>(DType::uint2) == static_cast<int>(at::kUInt2));
+static_assert(static_cast<int>(DType::int4) == static_cast<int>(at::kInt4));
+static_assert(static_cast<int>(DType::float4_e2m1) == static_cast<int>(at::kBits8));
+static_assert(static_cast<int>(DType::float4_e2m1fn_x2) == static_cast<int>(at::kFloat4_e2m1fn_x2));
 
 }  // namespace
 

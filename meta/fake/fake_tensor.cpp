@@ -24,9 +24,16 @@ const StorageTag* tag_of(const c10::StorageImpl& storage) {
   return static_cast<const StorageTag*>(storage.data_ptr().get_context());
 }
 
-void set_tag(c10::StorageImpl& storage, const std::shared_ptr<Observer>& observer, Place place) {
+// LibTorch holds a number of less than a byte in a byte of its own; on a device they are packed.
+std::int64_t block_bytes(const c10::StorageImpl& storage, at::ScalarType type) {
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-  const std::int32_t id = observer ? observer->on_allocate(bytes, place) : -1;
+  return element_bits(dtype_of(type)) < 8 ? packed_bytes(dtype_of(type), bytes) : bytes;
+}
+
+void set_tag(c10::StorageImpl& storage, at::ScalarType type,
+             const std::shared_ptr<Observer>& observer, Place place) {
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  const std::int32_t id = observer ? observer->on_allocate(block_bytes(storage, type), place) : -1;
   storage.set_data_ptr_noswap(c10::DataPtr(nullptr, new StorageTag{observer, id, bytes}, &free_tag,
                                            c10::Device(c10::kMeta)));
 }
@@ -37,7 +44,7 @@ void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observ
   const StorageTag* old = tag_of(storage);
   if (old != nullptr && old->bytes == bytes) return;
   // A storage that was resized in place is a new block: the old tag's end reports the free.
-  set_tag(storage, observer, place);
+  set_tag(storage, meta.scalar_type(), observer, place);
 }
 
 // Key sets with a backend bit and Fake; TensorImpl adds the autograd and autocast keys of the
@@ -153,7 +160,8 @@ void announce(const at::Tensor& fake) {
   c10::StorageImpl& storage = *fake.storage().unsafeGetStorageImpl();
   const StorageTag* tag = tag_of(storage);
   if (tag != nullptr && tag->observer == observer) return;
-  set_tag(storage, observer, fake.device().is_cuda() ? Place::device : Place::host);
+  set_tag(storage, fake.scalar_type(), observer,
+          fake.device().is_cuda() ? Place::device : Place::host);
 }
 
 SeenTensor seen(const at::Tensor& tensor, Observer& observer) {

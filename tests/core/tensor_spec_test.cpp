@@ -17,9 +17,20 @@ TEST_SUITE("tensor_spec") {
     CHECK(TensorSpec{DType::float32, {}, {}, 0}.bytes() == 4);
   }
 
+  TEST_CASE("numbers of less than a byte are packed, and the last byte is filled up") {
+    const TensorSpec quarter{DType::int4, {3, 5}, {5, 1}, 0};
+    CHECK(quarter.bytes() == (3 * 5 * 4 + 7) / 8);
+    CHECK(packed_bytes(DType::uint2, 9) == (9 * 2 + 7) / 8);
+    CHECK(packed_bytes(DType::float4_e2m1, 0) == 0);
+    // Pairs are elements of one byte.
+    CHECK(packed_bytes(DType::float4_e2m1fn_x2, 15) == 15);
+    CHECK(element_bytes(DType::int4) == 1);
+  }
+
   TEST_CASE("dtypes parse by PyTorch's and short names") {
     CHECK(parse_dtype("torch.bfloat16") == DType::bfloat16);
     CHECK(parse_dtype("bf16") == DType::bfloat16);
+    CHECK(parse_dtype("int4") == DType::int4);
     CHECK(parse_dtype("float") == DType::float32);
     CHECK_FALSE(parse_dtype("floaty"));
   }

@@ -8,6 +8,7 @@
 
 #include "meta/error.h"
 #include "meta/fake/convert.h"
+#include "meta/packed_bits.h"
 
 namespace symprof::trace {
 namespace {
@@ -210,8 +211,11 @@ at::Tensor real_tensor(const ConstantTensor& constant) {
   if (constant.data.size() != static_cast<std::size_t>(spec.bytes()))
     throw Error("constant", fmt::format("{} holds {} bytes of data, not {}", to_string(spec),
                                         constant.data.size(), spec.bytes()));
-  if (!constant.data.empty())
-    std::memcpy(tensor.data_ptr(), constant.data.data(), constant.data.size());
+  const bool is_packed = element_bits(spec.dtype) < 8;
+  const std::vector<std::byte> data =
+      is_packed ? unpack_bits(constant.data, spec.dtype, spec.numel()) : std::vector<std::byte>();
+  const std::vector<std::byte>& bytes = is_packed ? data : constant.data;
+  if (!bytes.empty()) std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   return tensor;
 }
 

@@ -97,7 +97,7 @@ Value input_value(const onnx::ValueInfoProto& input, const std::string& path) {
     throw Error(path,
                 fmt::format("input '{}' has element type {}, which is not supported", input.name(),
                             type.elem_type()),
-                "Wanted: a floating-point, integer, boolean or complex type of whole bytes.");
+                "Wanted: a floating-point, integer, boolean or complex type.");
   if (!type.has_shape()) return value;
   TensorSpec spec{*dtype, {}, {}, 0};
   for (const auto& source : type.shape().dim()) {

@@ -91,6 +91,18 @@ std::optional<DType> onnx_dtype(std::int32_t type) {
       return DType::float8_e5m2;
     case TensorProto::FLOAT8E5M2FNUZ:
       return DType::float8_e5m2fnuz;
+    case TensorProto::FLOAT8E8M0:
+      return DType::float8_e8m0fnu;
+    case TensorProto::FLOAT4E2M1:
+      return DType::float4_e2m1;
+    case TensorProto::UINT4:
+      return DType::uint4;
+    case TensorProto::INT4:
+      return DType::int4;
+    case TensorProto::UINT2:
+      return DType::uint2;
+    case TensorProto::INT2:
+      return DType::int2;
     default:
       return std::nullopt;
   }
@@ -104,7 +116,7 @@ TensorSpec tensor_spec(const TensorProto& tensor, const std::string& where) {
         fmt::format(
             "tensor '{}' has element type {}, which is not supported", tensor.name(),
             TensorProto::DataType_Name(static_cast<TensorProto::DataType>(tensor.data_type()))),
-        "Wanted: a floating-point, integer, boolean or complex type of whole bytes.");
+        "Wanted: a floating-point, integer, boolean or complex type.");
   TensorSpec spec{*dtype, {tensor.dims().begin(), tensor.dims().end()}, {}, 0};
   std::int64_t bytes = element_bytes(*dtype);
   for (const std::int64_t size : spec.sizes) {

@@ -15,7 +15,7 @@ class TensorProto;
 
 namespace symprof::trace {
 
-/// The dtype of TensorProto::DataType `type`; empty for strings and the types of less than a byte.
+/// The dtype of TensorProto::DataType `type`; empty for strings and six-bit types.
 std::optional<DType> onnx_dtype(std::int32_t type);
 
 /// The dtype and sizes of `tensor`. Throws Error for a type that has no DType, a negative size, or

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "meta/error.h"
+#include "trace/interpreter/arguments.h"
 #include "trace/onnx/lowering/operands.h"
 
 namespace symprof::trace::onnx {
@@ -15,21 +16,13 @@ const ArgumentValue* find_attribute(const Node& node, std::string_view name) {
   return nullptr;
 }
 
-/// A file's constant as a real tensor, for operands that were put on the device.
-at::Tensor real_constant(const ConstantTensor& constant) {
-  at::Tensor tensor =
-      at::empty(constant.spec.sizes, host_options(scalar_type(constant.spec.dtype)));
-  std::memcpy(tensor.data_ptr(), constant.data.data(), constant.data.size());
-  return tensor;
-}
-
 /// The real tensor of an operand that decides a shape.
 at::Tensor real_operand(const OnnxCall& call, std::size_t index) {
   const at::Tensor& tensor = call.input(index);
   if (is_real(tensor)) return tensor;
   const Value* value = call.value(index);
   if (value != nullptr && value->constant && !value->constant->data.empty())
-    return real_constant(*value->constant);
+    return real_tensor(*value->constant);
   call.fail(fmt::format("data-dependent shape: input {} ('{}') decides it, and its values are not "
                         "known before the model runs",
                         index, value == nullptr ? "" : value->name),

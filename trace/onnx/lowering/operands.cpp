@@ -68,7 +68,7 @@ at::ScalarType dtype_of_attribute(const OnnxCall& call, std::int64_t onnx_type) 
   const auto dtype = onnx_dtype(static_cast<std::int32_t>(onnx_type));
   if (!dtype)
     call.fail(fmt::format("element type number {} is not supported", onnx_type),
-              "Wanted: a floating-point, integer, boolean or complex type of whole bytes.");
+              "Wanted: a floating-point, integer, boolean or complex type.");
   return scalar_type(*dtype);
 }
 
