@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/function.h>
 
-#include <cstring>
-
 #include "meta/error.h"
+#include "trace/interpreter/arguments.h"
 #include "trace/onnx/reader.h"
 
 namespace symprof::testing {
@@ -14,13 +13,6 @@ namespace {
 
 using trace::onnx::OnnxCall;
 using trace::onnx::Tensors;
-
-at::Tensor real_tensor(const ConstantTensor& constant) {
-  at::Tensor tensor =
-      at::empty(constant.spec.sizes, static_cast<at::ScalarType>(constant.spec.dtype));
-  std::memcpy(tensor.mutable_data_ptr(), constant.data.data(), constant.data.size());
-  return tensor;
-}
 
 void run_node(const Graph& graph, const Node& node, Tensors& values) {
   const auto* lowering = trace::onnx::find_lowering(node.op);
@@ -45,7 +37,7 @@ Tensors run_onnx(const std::string& graph_text, const Tensors& inputs, std::int6
       fmt::format(R"(<ir_version: 10, opset_import: ["" : {}]> {})", opset, graph_text), "test");
   Tensors values(graph.values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (graph.values[i].constant) values[i] = real_tensor(*graph.values[i].constant);
+    if (graph.values[i].constant) values[i] = trace::real_tensor(*graph.values[i].constant);
   REQUIRE(graph.inputs.size() == inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     values[static_cast<std::size_t>(graph.inputs[i])] = inputs[i];

@@ -1,5 +1,6 @@
 // Comparisons, logic, selection and conversions of dtype.
 #include "trace/onnx/lowering/families.h"
+#include "trace/onnx/lowering/narrow.h"
 #include "trace/onnx/lowering/operands.h"
 #include "trace/onnx/lowering/saturate.h"
 
@@ -32,13 +33,16 @@ Tensors where(OnnxCall& call) {
   return {at::where(operands[0], operands[1], operands[2])};
 }
 
-/// To FP8 within its range, unless the node says otherwise; elsewhere as PyTorch converts.
+/// To FP8 and powers of two as the node says; elsewhere as PyTorch converts.
 at::Tensor converted(const OnnxCall& call, at::ScalarType type) {
   const at::Tensor& x = call.input(0);
-  if (!is_float8(type) || !at::isFloatingType(x.scalar_type())) return x.to(x.device(), type);
-  const bool saturates = call.integer("saturate", 1) != 0;
-  const at::Tensor real = is_float8(x.scalar_type()) ? x.to(x.device(), at::kFloat) : x;
-  return to_saturated(real, type, saturates ? Saturation::on : Saturation::off);
+  const Saturation saturation = call.integer("saturate", 1) != 0 ? Saturation::on : Saturation::off;
+  if (type == at::kFloat8_e8m0fnu && x.scalar_type() != type)
+    return to_exponent(to_type(x, at::kFloat), call.text("round_mode", "up"), saturation);
+  if (!is_float8(type) || !is_floating_point(static_cast<DType>(x.scalar_type())))
+    return to_type(x, type);
+  const bool is_wide = at::isFloatingType(x.scalar_type()) && x.element_size() > 1;
+  return to_saturated(is_wide ? x : to_type(x, at::kFloat), type, saturation);
 }
 
 /// Before opset 6 the dtype is written as a word.

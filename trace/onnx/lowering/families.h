@@ -18,6 +18,7 @@ Lowerings comparison_lowerings();
 Lowerings convolution_lowerings();
 Lowerings generation_lowerings();
 Lowerings indexing_lowerings();
+Lowerings learning_lowerings();
 Lowerings matmul_lowerings();
 Lowerings normalization_lowerings();
 Lowerings pooling_lowerings();
@@ -28,15 +29,17 @@ Lowerings resize_lowerings();
 Lowerings selection_lowerings();
 Lowerings shape_lowerings();
 Lowerings signal_lowerings();
+Lowerings torchvision_lowerings();
 Lowerings training_lowerings();
 Lowerings vision_lowerings();
 
 inline constexpr std::array families = {
-    activation_lowerings, arithmetic_lowerings,    arrangement_lowerings,  attention_lowerings,
-    comparison_lowerings, convolution_lowerings,   generation_lowerings,   indexing_lowerings,
-    matmul_lowerings,     normalization_lowerings, pooling_lowerings,      reduction_lowerings,
-    resize_lowerings,     shape_lowerings,         quantization_lowerings, recurrent_lowerings,
-    selection_lowerings,  signal_lowerings,        training_lowerings,     vision_lowerings,
+    activation_lowerings,   arithmetic_lowerings,  arrangement_lowerings, attention_lowerings,
+    comparison_lowerings,   convolution_lowerings, generation_lowerings,  indexing_lowerings,
+    learning_lowerings,     torchvision_lowerings, matmul_lowerings,      normalization_lowerings,
+    pooling_lowerings,      reduction_lowerings,   resize_lowerings,      shape_lowerings,
+    quantization_lowerings, recurrent_lowerings,   selection_lowerings,   signal_lowerings,
+    training_lowerings,     vision_lowerings,
 };
 
 }  // namespace symprof::trace::onnx

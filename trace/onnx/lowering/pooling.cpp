@@ -16,14 +16,6 @@ Window pooling_window(const OnnxCall& call) {
   return read_window(call, *kernel, call.input(0).sizes());
 }
 
-/// PyTorch pads by at most half a kernel and the same on both sides; the rest is padded first.
-bool needs_explicit_pads(const Window& window) {
-  bool wide = false;
-  for (std::size_t i = 0; i < window.kernel.size(); ++i)
-    wide |= window.begins[i] > window.kernel[i] / 2;
-  return wide || !window.is_symmetric();
-}
-
 [[noreturn]] void fail_rank(const OnnxCall& call) {
   call.fail(fmt::format("an input of rank {}", call.input(0).dim()), "Wanted: 3 to 5.");
 }
@@ -71,12 +63,43 @@ at::Tensor average(const at::Tensor& x, const Window& w, bool ceil_mode) {
   return at::avg_pool3d(x, w.kernel, w.strides, w.begins, ceil_mode);
 }
 
+/// How many elements each window averages, as a tensor that broadcasts with the result. Padding
+/// counts when the node says so; what ceil_mode adds does not.
+at::Tensor window_counts(const at::Tensor& x, const Window& window, const Integers& outputs,
+                         bool count_pads) {
+  at::Tensor counts = at::ones({}, host_options(at::kFloat));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::int64_t size = x.size(static_cast<std::int64_t>(i) + 2);
+    const std::int64_t first = count_pads ? -window.begins[i] : 0;
+    const std::int64_t last = count_pads ? size + window.ends[i] : size;
+    Integers along;
+    for (std::int64_t at = 0; at < outputs[i]; ++at) {
+      std::int64_t inside = 0;
+      for (std::int64_t k = 0; k < window.kernel[i]; ++k) {
+        const std::int64_t place =
+            at * window.strides[i] - window.begins[i] + k * window.dilations[i];
+        inside += place >= first && place < last ? 1 : 0;
+      }
+      along.push_back(inside);
+    }
+    counts = at::mul(counts.unsqueeze(-1), host_integers(along));
+  }
+  return to_device_of(counts.to(x.scalar_type()), x);
+}
+
+/// PyTorch has no such pooling: the sum of each window by what it holds.
+at::Tensor dilated_average(const at::Tensor& x, const Window& window, bool ceil_mode,
+                           bool count_pads) {
+  const Integers outputs = count_windows(window, x.sizes(), ceil_mode);
+  return at::div(sum_windows(x, window, ceil_mode), window_counts(x, window, outputs, count_pads));
+}
+
 Tensors average_pool(OnnxCall& call) {
   at::Tensor x = call.input(0);
   Window window = pooling_window(call);
   const bool ceil_mode = call.is_set("ceil_mode"), count_pads = call.is_set("count_include_pad");
   for (const std::int64_t dilation : window.dilations)
-    if (dilation != 1) call.fail("dilated average pooling is not supported");
+    if (dilation != 1) return {dilated_average(x, window, ceil_mode, count_pads)};
   if (needs_explicit_pads(window)) {
     if (!count_pads) {  // The average over the elements that are there: of x, by that of ones.
       Window copy = window;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "trace/onnx/lowering/families.h"
+#include "trace/onnx/lowering/narrow.h"
 #include "trace/onnx/lowering/operands.h"
 #include "trace/onnx/lowering/saturate.h"
 #include "trace/onnx/lowering/windows.h"
@@ -18,7 +19,9 @@ namespace {
 /// one for each block of `block` indices.
 at::Tensor spread(const OnnxCall& call, const at::Tensor& parameter, const at::Tensor& x,
                   std::int64_t axis, std::int64_t block) {
-  const at::Tensor here = to_device_of(parameter, x);
+  at::Tensor here = to_device_of(parameter, x);
+  // LibTorch's CPU kernels do not copy these.
+  if (is_real(here) && is_narrow(here.scalar_type())) here = to_type(here, at::kFloat);
   if (here.numel() == 1 && here.dim() <= 1) return here.reshape({});
   axis = checked_axis(call, axis, x.dim());
   if (block > 0 && here.dim() == x.dim()) {
@@ -36,7 +39,7 @@ at::Tensor spread(const OnnxCall& call, const at::Tensor& parameter, const at::T
   return here.reshape(sizes);
 }
 
-at::Tensor as(const at::Tensor& x, at::ScalarType type) { return x.to(x.device(), type); }
+at::Tensor as(const at::Tensor& x, at::ScalarType type) { return to_type(x, type); }
 
 /// The dtype of a quantised result: its zero point's, the attribute's, or uint8.
 at::ScalarType quantized_type(const OnnxCall& call, std::size_t zero_point) {
@@ -49,7 +52,7 @@ at::ScalarType quantized_type(const OnnxCall& call, std::size_t zero_point) {
 at::Tensor quantize(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& zero,
                     at::ScalarType type, Saturation saturation) {
   at::Tensor y = at::div(x, scale);
-  if (!at::isFloatingType(type)) y = as(at::round(y), at::kFloat);
+  if (!is_floating_point(static_cast<DType>(type))) y = as(at::round(y), at::kFloat);
   if (zero.defined()) y = at::add(y, as(zero, y.scalar_type()));
   return to_saturated(y, type, saturation);
 }

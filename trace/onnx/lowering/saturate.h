@@ -1,9 +1,11 @@
-// Conversions that stay within the range of the target: FP8 and quantised integers.
+// Conversions to the formats of quantised and scaled numbers: within the range of the target, and
+// with ONNX's ways to round.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string_view>
 
 namespace symprof::trace::onnx {
 
@@ -13,10 +15,14 @@ enum class Saturation : std::uint8_t {
   off,  ///< FP8: infinity where the format has one, otherwise not a number.
 };
 
-/// True for an FP8 dtype.
+/// True for an FP8 dtype with a fraction.
 bool is_float8(at::ScalarType type);
 
-/// `x`, a floating-point tensor, as `type` (ONNX, Cast, table of the FP8 formats).
+/// `x`, a floating-point tensor, as `type` (ONNX, Cast, table of the FP8 formats): FP8, FLOAT4E2M1
+/// or an integer.
 at::Tensor to_saturated(const at::Tensor& x, at::ScalarType type, Saturation saturation);
+
+/// `x` as FLOAT8E8M0, a power of two; `round_mode` is up, down or nearest.
+at::Tensor to_exponent(const at::Tensor& x, std::string_view round_mode, Saturation saturation);
 
 }  // namespace symprof::trace::onnx

@@ -18,21 +18,91 @@ Tensors affine_grid(OnnxCall& call) {
       at::affine_grid_generator(call.input(0), call.integers_of(1), call.is_set("align_corners"))};
 }
 
-/// Unequal pads: fold into a larger image, then cut.
+/// Numbers as at::native::GridSamplerInterpolation and GridSamplerPadding have them.
+Tensors grid_sample(OnnxCall& call) {
+  const std::string mode = call.text("mode", "linear"),
+                    padding = call.text("padding_mode", "zeros");
+  const std::int64_t interpolation = mode == "nearest"                      ? 1
+                                     : mode == "cubic" || mode == "bicubic" ? 2
+                                                                            : 0;
+  const std::int64_t border = padding == "border" ? 1 : padding == "reflection" ? 2 : 0;
+  return {at::grid_sampler(call.input(0), call.input(1), interpolation, border,
+                           call.is_set("align_corners"))};
+}
+
+/// A fold over any number of dimensions: every element of every block is added where it lies in
+/// the padded image.
+struct Fold {
+  Integers image, block, pads, dilations, strides;
+
+  Integers padded() const {
+    Integers sizes = image;
+    for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] += pads[i] + pads[i + sizes.size()];
+    return sizes;
+  }
+};
+
+/// [elements of a block · blocks]: places in the flattened padded image.
+at::Tensor fold_places(const Fold& fold) {
+  const Integers padded = fold.padded();
+  at::Tensor places = at::zeros({1, 1}, host_options(at::kLong));
+  for (std::size_t i = 0; i < padded.size(); ++i) {
+    const std::int64_t reach = fold.dilations[i] * (fold.block[i] - 1) + 1;
+    const std::int64_t blocks = (padded[i] - reach) / fold.strides[i] + 1;
+    const auto options = host_options(at::kLong);
+    const at::Tensor here = (at::arange(fold.block[i], options) * fold.dilations[i]).unsqueeze(1) +
+                            at::arange(blocks, options) * fold.strides[i];
+    places = places.reshape({places.size(0), 1, places.size(1), 1}) * padded[i] +
+             here.reshape({1, fold.block[i], 1, blocks});
+    places = places.flatten(2, 3).flatten(0, 1);
+  }
+  return places.flatten();
+}
+
+at::Tensor fold_all(const OnnxCall& call, const Fold& fold) {
+  const at::Tensor& x = call.input(0);
+  const Integers padded = fold.padded();
+  const std::int64_t elements = c10::multiply_integers(fold.block);
+  for (std::size_t i = 0; i < padded.size(); ++i)
+    if (fold.strides[i] < 1 || fold.dilations[i] * (fold.block[i] - 1) + 1 > padded[i])
+      call.fail(fmt::format("blocks of {} in an image of {}", fold.block[i], padded[i]));
+  const at::Tensor places = fold_places(fold);
+  if (x.dim() != 3 || x.size(1) % elements != 0 || places.numel() != elements * x.size(2))
+    call.fail(fmt::format("[{}] for {} blocks", fmt::join(x.sizes(), ", "),
+                          places.numel() / std::max<std::int64_t>(elements, 1)));
+  Integers sizes{x.size(0), x.size(1) / elements};
+  at::Tensor y = at::zeros({sizes[0], sizes[1], c10::multiply_integers(padded)}, x.options())
+                     .index_add(2, to_device_of(places, x), x.reshape({sizes[0], sizes[1], -1}));
+  sizes.insert(sizes.end(), padded.begin(), padded.end());
+  y = y.reshape(sizes);
+  for (std::size_t i = 0; i < padded.size(); ++i)
+    if (padded[i] != fold.image[i])
+      y = at::slice(y, static_cast<std::int64_t>(i) + 2, fold.pads[i],
+                    fold.pads[i] + fold.image[i]);
+  return y;
+}
+
+/// Two dimensions are PyTorch's own; unequal pads: fold into a larger image, then cut.
 Tensors col_to_im(OnnxCall& call) {
-  const Integers image = call.integers_of(1), block = call.integers_of(2);
-  if (image.size() != 2 || block.size() != 2)
-    call.fail(fmt::format("an image of {} dimensions", image.size()), "Wanted: 2.");
-  const Integers pads = call.integers("pads").value_or(Integers(4, 0));
-  if (pads.size() != 4) call.fail(fmt::format("{} pads; wanted 4", pads.size()));
-  const Integers whole{image[0] + pads[0] + pads[2], image[1] + pads[1] + pads[3]};
-  const bool symmetric = pads[0] == pads[2] && pads[1] == pads[3];
-  const at::Tensor y = at::col2im(call.input(0), symmetric ? image : whole, block,
-                                  call.integers("dilations").value_or(Integers{1, 1}),
-                                  symmetric ? Integers{pads[0], pads[1]} : Integers{0, 0},
-                                  call.integers("strides").value_or(Integers{1, 1}));
+  const Integers image = call.integers_of(1);
+  const std::size_t rank = image.size();
+  const Fold fold{image, call.integers_of(2), call.integers("pads").value_or(Integers(2 * rank, 0)),
+                  call.integers("dilations").value_or(Integers(rank, 1)),
+                  call.integers("strides").value_or(Integers(rank, 1))};
+  if (rank < 1 || fold.block.size() != rank || fold.pads.size() != 2 * rank ||
+      fold.dilations.size() != rank || fold.strides.size() != rank)
+    call.fail(fmt::format(
+        "a block of {} dimensions, {} pads, {} dilations and {} strides for an "
+        "image of {} dimensions",
+        fold.block.size(), fold.pads.size(), fold.dilations.size(), fold.strides.size(), rank));
+  if (rank != 2) return {fold_all(call, fold)};
+  const bool symmetric = fold.pads[0] == fold.pads[2] && fold.pads[1] == fold.pads[3];
+  const at::Tensor y =
+      at::col2im(call.input(0), symmetric ? image : fold.padded(), fold.block, fold.dilations,
+                 symmetric ? Integers{fold.pads[0], fold.pads[1]} : Integers{0, 0}, fold.strides);
   if (symmetric) return {y};
-  return {at::slice(at::slice(y, 2, pads[0], pads[0] + image[0]), 3, pads[1], pads[1] + image[1])};
+  return {at::slice(at::slice(y, 2, fold.pads[0], fold.pads[0] + image[0]), 3, fold.pads[1],
+                    fold.pads[1] + image[1])};
 }
 
 /// Indices count in the whole tensor of the size that the pooling had; a larger output is padded.
@@ -70,13 +140,10 @@ Tensors lp_pool(OnnxCall& call) {
   x = at::pow(at::abs(x), p);
   const bool dilated = std::any_of(window.dilations.begin(), window.dilations.end(),
                                    [](std::int64_t d) { return d != 1; });
-  if (!window.is_symmetric() || dilated) x = pad_explicitly(x, window, 0);
+  if (!dilated && needs_explicit_pads(window)) x = pad_explicitly(x, window, 0);
   at::Tensor sums;
-  if (dilated) {  // A convolution of ones, each channel for itself.
-    Integers sizes{x.size(1), 1};
-    sizes.insert(sizes.end(), window.kernel.begin(), window.kernel.end());
-    sums = at::convolution(x, at::ones(sizes, x.options()), {}, window.strides, window.begins,
-                           window.dilations, false, Integers(window.kernel.size(), 0), x.size(1));
+  if (dilated) {
+    sums = sum_windows(x, window, ceil_mode);
   } else if (x.dim() == 3) {
     sums = at::avg_pool1d(x, window.kernel, window.strides, window.begins, ceil_mode).mul(area);
   } else if (x.dim() == 4) {
@@ -149,9 +216,13 @@ Tensors non_max_suppression(OnnxCall& call) {
 }
 
 constexpr Lowering rows[] = {
-    {"onnx::AffineGrid", affine_grid},      {"onnx::Col2Im", col_to_im},
-    {"onnx::GlobalLpPool", global_lp_pool}, {"onnx::LpPool", lp_pool},
-    {"onnx::MaxUnpool", max_unpool},        {"onnx::NonMaxSuppression", non_max_suppression},
+    {"onnx::AffineGrid", affine_grid},
+    {"onnx::Col2Im", col_to_im},
+    {"onnx::GlobalLpPool", global_lp_pool},
+    {"onnx::GridSample", grid_sample},
+    {"onnx::LpPool", lp_pool},
+    {"onnx::MaxUnpool", max_unpool},
+    {"onnx::NonMaxSuppression", non_max_suppression},
 };
 
 }  // namespace

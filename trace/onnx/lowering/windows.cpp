@@ -16,6 +16,30 @@ Integers list_of(const OnnxCall& call, std::string_view attribute, std::size_t l
   return values;
 }
 
+/// Every window of the padded input as a view: [batch, channels, windows …, kernel …].
+at::Tensor sliding_windows(const at::Tensor& x, Window window, bool ceil_mode) {
+  const Integers counts = count_windows(window, x.sizes(), ceil_mode);
+  const auto rank = static_cast<std::int64_t>(counts.size());
+  const auto reach = [&](std::size_t i) {
+    return window.dilations[i] * (window.kernel[i] - 1) + 1;
+  };
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::int64_t end = (counts[i] - 1) * window.strides[i] + reach(i);
+    window.ends[i] =
+        std::max(window.ends[i], end - x.size(static_cast<std::int64_t>(i) + 2) - window.begins[i]);
+  }
+  const Window whole = window;
+  at::Tensor views = pad_explicitly(x, window, 0);
+  for (std::int64_t i = 0; i < rank; ++i)
+    views = views.unfold(i + 2, reach(static_cast<std::size_t>(i)),
+                         whole.strides[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 0; i < rank; ++i) {
+    const std::int64_t dilation = whole.dilations[static_cast<std::size_t>(i)];
+    if (dilation > 1) views = at::slice(views, i + 2 + rank, 0, std::nullopt, dilation);
+  }
+  return views;
+}
+
 }  // namespace
 
 Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_sizes) {
@@ -29,6 +53,9 @@ Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_
                 list_of(call, "dilations", rank, 1),
                 {},
                 {}};
+  for (const Integers& list : {window.kernel, window.strides, window.dilations})
+    for (const std::int64_t number : list)
+      if (number < 1) call.fail(fmt::format("a kernel, stride or dilation of {}", number));
   const std::string auto_pad = call.text("auto_pad", "NOTSET");
   if (auto_pad == "NOTSET" || auto_pad.empty()) {
     const Integers pads = list_of(call, "pads", 2 * rank, 0);
@@ -43,7 +70,6 @@ Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_
     call.fail("auto_pad '" + auto_pad + "'", "Wanted: NOTSET, VALID, SAME_UPPER or SAME_LOWER.");
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t size = input_sizes[i + 2], stride = window.strides[i];
-    if (stride < 1) call.fail(fmt::format("a stride of {}", stride));
     const std::int64_t outputs = (size + stride - 1) / stride;
     const std::int64_t reach =
         (outputs - 1) * stride + (window.kernel[i] - 1) * window.dilations[i] + 1;
@@ -63,6 +89,33 @@ at::Tensor pad_explicitly(const at::Tensor& x, Window& window, const at::Scalar&
   }
   window.begins = window.ends = Integers(window.kernel.size(), 0);
   return at::constant_pad_nd(x, pairs, value);
+}
+
+bool needs_explicit_pads(const Window& window) {
+  for (std::size_t i = 0; i < window.kernel.size(); ++i)
+    if (window.begins[i] > window.kernel[i] / 2) return true;
+  return !window.is_symmetric();
+}
+
+Integers count_windows(const Window& window, at::IntArrayRef input_sizes, bool ceil_mode) {
+  Integers counts;
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const std::int64_t size = input_sizes[i + 2], stride = window.strides[i];
+    const std::int64_t reach = window.dilations[i] * (window.kernel[i] - 1) + 1;
+    const std::int64_t room = size + window.begins[i] + window.ends[i] - reach;
+    std::int64_t count = room < 0 ? 0 : room / stride + 1;
+    if (ceil_mode && room >= 0 && room % stride != 0 && count * stride < size + window.begins[i])
+      ++count;
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+at::Tensor sum_windows(const at::Tensor& x, const Window& window, bool ceil_mode) {
+  Integers kernel_axes;
+  for (std::size_t i = 0; i < window.kernel.size(); ++i)
+    kernel_axes.push_back(-1 - static_cast<std::int64_t>(i));
+  return at::sum(sliding_windows(x, window, ceil_mode), kernel_axes);
 }
 
 }  // namespace symprof::trace::onnx

@@ -22,4 +22,16 @@ Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_
 /// `x` padded on both sides as the window asks, with `value`; the window then has no padding left.
 at::Tensor pad_explicitly(const at::Tensor& x, Window& window, const at::Scalar& value);
 
+/// True when the padding is more than PyTorch's pooling takes: half a kernel, the same on both
+/// sides.
+bool needs_explicit_pads(const Window& window);
+
+/// How many windows there are along each spatial dimension. `ceil_mode` counts one that the input
+/// does not fill, if it starts within the input or the padding before it.
+Integers count_windows(const Window& window, at::IntArrayRef input_sizes, bool ceil_mode);
+
+/// The sum of the elements of every window: [batch, channels, windows …]. `x` is padded with zeros,
+/// also where the last window is not filled.
+at::Tensor sum_windows(const at::Tensor& x, const Window& window, bool ceil_mode);
+
 }  // namespace symprof::trace::onnx
