@@ -3,19 +3,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <onnx/defs/parser.h>
-#include <onnx/inliner/inliner.h>
 #include <onnx/onnx_pb.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <unordered_set>
 
 #include "meta/error.h"
 #include "trace/onnx/builder.h"
+#include "trace/onnx/definitions.h"
 #include "trace/onnx/initializers.h"
 #include "trace/onnx/sequences.h"
 #include "trace/onnx/skim.h"
@@ -97,36 +95,8 @@ Graph graph_of(const onnx::ModelProto& model, const std::string& path) {
   return graph;
 }
 
-/// Operators that stand for what ONNX's own definition of them says.
-bool is_definition(const onnx::NodeProto& node) {
-  static const std::unordered_set<std::string> names = {"CausalConvWithState", "FlexAttention",
-                                                        "LinearAttention", "SwiGLU"};
-  return names.contains(node.op_type());
-}
-
-/// `model` with those operators replaced by the nodes that define them.
-onnx::ModelProto with_definitions(const onnx::ModelProto& model, const std::string& path) {
-  onnx::ModelProto expanded = model;
-  onnx::inliner::FunctionIdVector ids;
-  for (const onnx::NodeProto& node : model.graph().node())
-    if (is_definition(node)) ids.emplace_back(node.domain(), node.op_type());
-  const auto set = onnx::inliner::FunctionIdSet::Create(std::move(ids));
-  try {
-    onnx::inliner::InlineSelectedFunctions(expanded, *set, nullptr);
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    throw Error(path,
-                "ONNX's definition of an operator cannot be written out: " +
-                    text.substr(text.rfind(": ") + 2),
-                "Give every optional input that comes before a given one.");
-  }
-  return expanded;
-}
-
 Graph to_graph(const onnx::ModelProto& model, const std::string& path) {
-  const auto& nodes = model.graph().node();
-  const bool has_definitions = std::any_of(nodes.begin(), nodes.end(), is_definition);
-  if (has_definitions) return graph_of(with_definitions(model, path), path);
+  if (const auto expanded = with_definitions(model, path)) return graph_of(*expanded, path);
   return graph_of(model, path);
 }
 

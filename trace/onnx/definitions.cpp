@@ -1,0 +1,111 @@
+#include "trace/onnx/definitions.h"
+
+#include <fmt/format.h>
+#include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "meta/error.h"
+
+namespace symprof::trace {
+namespace {
+
+bool is_defined_by_graph(const onnx::NodeProto& node) {
+  static const std::unordered_set<std::string> names = {"CausalConvWithState", "FlexAttention",
+                                                        "LinearAttention", "SwiGLU"};
+  return names.contains(node.op_type());
+}
+
+/// What ONNX infers of the values of the main graph: a definition may depend on dtypes and ranks.
+using Types = std::unordered_map<std::string, onnx::TypeProto>;
+
+Types infer_types(onnx::ModelProto& model) {
+  try {
+    onnx::shape_inference::InferShapes(model);
+  } catch (const std::exception&) {
+    // What is not known is missing where a definition asks for it.
+  }
+  Types types;
+  const onnx::GraphProto& graph = model.graph();
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    onnx::TypeProto::Tensor& type = *types[tensor.name()].mutable_tensor_type();
+    type.set_elem_type(tensor.data_type());
+    for (const std::int64_t size : tensor.dims())
+      type.mutable_shape()->add_dim()->set_dim_value(size);
+  }
+  for (const auto* infos : {&graph.value_info(), &graph.input()})
+    for (const onnx::ValueInfoProto& info : *infos) types[info.name()] = info.type();
+  return types;
+}
+
+int opset_of(const onnx::ModelProto& model, const std::string& domain) {
+  for (const onnx::OperatorSetIdProto& opset : model.opset_import())
+    if (opset.domain() == domain) return static_cast<int>(opset.version());
+  return 0;
+}
+
+/// Attributes that the node leaves out have the values of the schema.
+void add_defaults(const onnx::OpSchema& schema, onnx::FunctionProto& function) {
+  for (const auto& [name, attribute] : schema.attributes())
+    if (attribute.default_value.type() != onnx::AttributeProto::UNDEFINED)
+      *function.add_attribute_proto() = attribute.default_value;
+}
+
+/// The definition of `node`, which may depend on the inputs and attributes that it has.
+onnx::FunctionProto definition_of(const onnx::NodeProto& node, const onnx::ModelProto& model,
+                                  const Types& types, const std::string& path) {
+  const int opset = opset_of(model, node.domain());
+  const onnx::OpSchema* schema =
+      onnx::OpSchemaRegistry::Schema(node.op_type(), opset, node.domain());
+  onnx::FunctionProto function;
+  bool is_known = schema != nullptr;
+  if (is_known && schema->HasContextDependentFunction()) {
+    std::vector<onnx::TypeProto> inputs;
+    for (const std::string& input : node.input()) {
+      const auto type = types.find(input);
+      inputs.push_back(type == types.end() ? onnx::TypeProto() : type->second);
+    }
+    is_known = schema->BuildContextDependentFunction(
+        onnx::FunctionBodyBuildContextImpl(node, inputs), function, opset);
+  } else if (is_known) {
+    const onnx::FunctionProto* fixed = schema->GetFunction(opset);
+    is_known = fixed != nullptr;
+    if (is_known) function = *fixed;
+  }
+  if (!is_known)
+    throw Error(
+        fmt::format("{}: node {} ({})", path, node.name(), node.op_type()),
+        fmt::format("ONNX's definition of this operator cannot be written out for opset {}", opset),
+        "Give its required inputs and attributes, and the types of the graph's values.");
+  add_defaults(*schema, function);
+  return function;
+}
+
+}  // namespace
+
+std::optional<onnx::ModelProto> with_definitions(const onnx::ModelProto& model,
+                                                 const std::string& path) {
+  const auto& nodes = model.graph().node();
+  if (std::none_of(nodes.begin(), nodes.end(), is_defined_by_graph)) return std::nullopt;
+  onnx::ModelProto expanded = model;
+  const Types types = infer_types(expanded);
+  int count = 0;
+  for (onnx::NodeProto& node : *expanded.mutable_graph()->mutable_node()) {
+    if (!is_defined_by_graph(node)) continue;
+    onnx::FunctionProto function = definition_of(node, expanded, types, path);
+    // Each node has its own, for it may differ by what the node leaves out.
+    const std::string overload = fmt::format("definition_{}", count++);
+    function.set_domain(node.domain());
+    function.set_name(node.op_type());
+    function.set_overload(overload);
+    node.set_overload(overload);
+    *expanded.add_functions() = std::move(function);
+  }
+  return expanded;
+}
+
+}  // namespace symprof::trace
