@@ -187,6 +187,38 @@ Values scan(const NestedCall& call) {
   return carried;
 }
 
+/// Opset 8: the lengths of the sequences come first, and every other input is a batch, whose
+/// elements are scanned along their first axis.
+Values scan_batch(const NestedCall& call) {
+  if (call.has(0))
+    throw Error("", "lengths of sequences, which opset 8 has, are not supported",
+                "Scan whole sequences, or convert the model to opset 9 or later.");
+  if (call.inputs.size() < 2) throw Error("", "no input to scan");
+  const std::int64_t batch = call.tensor(1).size(0);
+  std::vector<std::vector<at::Tensor>> results(call.node.outputs.size());
+  for (std::int64_t i = 0; i < batch; ++i) {
+    NestedCall element = call;
+    element.inputs.clear();
+    for (std::size_t j = 1; j < call.inputs.size(); ++j)
+      element.inputs.emplace_back(call.tensor(j).select(0, i));
+    const Values outputs = scan(element);
+    for (std::size_t j = 0; j < results.size(); ++j) results[j].push_back(outputs.at(j).toTensor());
+  }
+  Values batches;
+  for (const auto& parts : results) batches.emplace_back(joined(parts, 0));
+  return batches;
+}
+
+/// Opset 8 has one input more than the body.
+Values scan_as_written(const NestedCall& call) {
+  const auto* body = call.attribute<std::shared_ptr<const Graph>>("body");
+  const auto* captures = call.attribute<std::vector<ListElement>>("body.captures");
+  const std::size_t captured = captures == nullptr ? 0 : captures->size();
+  const bool is_batch =
+      body != nullptr && call.inputs.size() + captured == (*body)->inputs.size() + 1;
+  return is_batch ? scan_batch(call) : scan(call);
+}
+
 /// The body for each element; inputs that are tensors are the same for all.
 Values sequence_map(const NestedCall& call) {
   const std::size_t length = call.sequence(0).size();
@@ -256,7 +288,7 @@ const std::map<std::string_view, Run> operators = {
     {"onnx::Optional", same},
     {"onnx::OptionalGetElement", optional_element},
     {"onnx::OptionalHasElement", has_element},
-    {"onnx::Scan", scan},
+    {"onnx::Scan", scan_as_written},
     {"onnx::SequenceAt", sequence_at},
     {"onnx::SequenceConstruct", sequence_construct},
     {"onnx::SequenceEmpty", sequence_empty},
