@@ -6,6 +6,7 @@
 // case fails, or when one of those passes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -42,7 +43,7 @@ struct Failure {
 
 struct Report {
   std::map<std::string, Tally> operators;
-  Tally all;
+  Tally nodes, models, all;  ///< Cases of single nodes, and of the models in onnx's package.
   std::vector<Failure> failures;
   std::vector<std::string> passing;
 };
@@ -83,6 +84,7 @@ Report run_all(const Options& options) {
     if (test.name.find(options.only) == std::string::npos) continue;
     const CaseResult result = run_case(test);
     report.all.add(result);
+    (test.name.find('/') == std::string::npos ? report.nodes : report.models).add(result);
     report.operators[test.op].add(result);
     if (result.passes())
       report.passing.push_back(test.name);
@@ -105,14 +107,18 @@ void print_text(const Report& report) {
     fmt::print("FAIL {} ({}): {}\n", failure.name, failure.op, failure.reason);
 }
 
-/// Failures by reason, for docs/onnx.md.
+/// Counts, and failures by reason, for docs/onnx.md.
 void print_markdown(const Report& report) {
-  const Tally& all = report.all;
   fmt::print(
-      "| cases | values agree | and fake shapes agree | data-dependent, refused | pass |\n"
-      "| --- | --- | --- | --- | --- |\n| {} | {} | {} | {} | {:.1f} % |\n\n",
-      all.cases, all.values, all.fake_same + all.fake_with_values, all.data,
-      100.0 * all.passing() / all.cases);
+      "| cases | number | values agree | and fake shapes agree | data-dependent, refused | pass |\n"
+      "| --- | --- | --- | --- | --- | --- |\n");
+  const auto row = [](const char* name, const Tally& tally) {
+    fmt::print("| {} | {} | {} | {} | {} | {:.1f} % |\n", name, tally.cases, tally.values,
+               tally.fake_same + tally.fake_with_values, tally.data,
+               100.0 * tally.passing() / std::max(tally.cases, 1));
+  };
+  row("single nodes", report.nodes), row("models", report.models), row("all", report.all);
+  fmt::print("\n");
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const Failure& failure : report.failures)
     by_reason[failure.op + ": " + failure.reason].push_back(failure.name);
