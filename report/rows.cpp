@@ -59,6 +59,7 @@ Row row_of(const profile::FoldedRow& folded, const Profile& profile, const RowOp
   row.accumulate_bytes = folded.accumulate_bytes;
   for (const NodeId id : folded.nodes) {
     const NodeProfile& node = profile.nodes[id];
+    row.upper_bound |= profile.recording.nodes[id].upper_bound;
     row.calls += static_cast<std::int64_t>(node.calls.size());
     const UnmodelledCalls missing = unmodelled_calls(node, profile.recording);
     row.unmodelled.forward += missing.forward;
@@ -83,6 +84,7 @@ void add(Row& sum, const Row& row) {
   to.optimizer_flops += from.optimizer_flops;
   to.confidence = profile::least_certain(to.confidence, from.confidence);
   sum.calls += row.calls;
+  sum.upper_bound |= row.upper_bound;
   sum.unmodelled.forward += row.unmodelled.forward;
   sum.unmodelled.backward += row.unmodelled.backward;
   sum.unmodelled.optimizer += row.unmodelled.optimizer;

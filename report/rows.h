@@ -39,6 +39,7 @@ struct Row {
   std::optional<std::int64_t> accumulate_bytes;  ///< Empty where rows are not in order.
   std::int64_t calls = 0;
   UnmodelledCalls unmodelled;
+  bool upper_bound = false;  ///< Of one of its nodes; see NodeRecord.
 };
 
 /// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for an

@@ -45,7 +45,7 @@ TextCell text_cell(const Row& row, Column column, Density density) {
     case Column::op_type:
       return {density == Density::roomy ? row.op_type : without_namespace(row.op_type)};
     case Column::op:
-      return {row.op, "", Emphasis::normal, row.depth};
+      return {row.upper_bound ? "≤ " + row.op : row.op, "", Emphasis::normal, row.depth};
     case Column::module:
       return {row.module};
     default:

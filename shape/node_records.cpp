@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shape/checkpoint.h"
 #include "shape/rows.h"
 #include "trace/passes/inline_regions.h"
 
@@ -23,6 +24,20 @@ std::vector<std::int32_t> scope_chain(const Graph& graph, ScopeId scope) {
   std::ranges::reverse(chain);
   return chain;
 }
+
+// What runs while it lives is `node`'s again, inside backward.
+class Recomputation {
+ public:
+  Recomputation(Recorder& recorder, NodeId node) : recorder_(recorder) {
+    recorder_.recompute(node);
+  }
+  ~Recomputation() { recorder_.recompute(none); }
+  Recomputation(const Recomputation&) = delete;
+  Recomputation& operator=(const Recomputation&) = delete;
+
+ private:
+  Recorder& recorder_;
+};
 
 }  // namespace
 
@@ -59,8 +74,25 @@ void NodeRecords::add_rows() {
   output_node_ = add_closing_rows(recording);
 }
 
+// The first size of a result that depends on data speaks for all of the node's: operators with two
+// of them are rare, and theirs are equal.
+void NodeRecords::tell_unknown_size(std::size_t index) {
+  for (const ValueId id : graph_.nodes[index].outputs) {
+    if (id == no_value) continue;
+    for (const Dimension& size : graph_.values[static_cast<std::size_t>(id)].dimensions) {
+      if (!size.symbol.starts_with('u')) continue;
+      Recorder::UnknownSize known;
+      if (size.size >= 0) known.given = size.size;
+      for (const SymbolRange& range : graph_.symbol_ranges)
+        if (range.symbol == size.symbol) known.most = range.most;
+      return recorder_.set_unknown_size(row_of_[index], known);
+    }
+  }
+}
+
 void NodeRecords::begin_node(std::size_t index) {
   const NodeId node = row_of_[index];
+  tell_unknown_size(index);
   recorder_.enter(Phase::forward, node);
   recorder_.mark_sequence(node);
   // Before the node runs: an in-place operator changes what it is given.
@@ -78,6 +110,22 @@ void NodeRecords::end_node(std::size_t index) {
   if (progress_ && index % progress_step == 0)
     progress_("forward", static_cast<std::int64_t>(index),
               static_cast<std::int64_t>(graph_.nodes.size()));
+}
+
+std::vector<at::Tensor> NodeRecords::recompute(trace::TensorFunction function,
+                                               const std::vector<at::Tensor>& inputs) {
+  const NodeId node = recorder_.current_node();
+  bool again = false;
+  const TensorsFunction run = [this, node, again, function = std::move(function)](
+                                  const std::vector<at::Tensor>& given) mutable {
+    if (!again) {
+      again = true;
+      return function(given);
+    }
+    const Recomputation recomputation(recorder_, node);
+    return function(given);
+  };
+  return checkpoint(run, inputs);
 }
 
 void NodeRecords::finish_input(std::size_t input) {

@@ -21,6 +21,11 @@ class NodeRecords final : public trace::NodeObserver {
   void begin_node(std::size_t index) override;
   void end_node(std::size_t index) override;
 
+  /// Runs `function` for the row whose turn it is, keeping only `inputs` for backward, which runs
+  /// it again for the same row (shape/checkpoint.h).
+  std::vector<at::Tensor> recompute(trace::TensorFunction function,
+                                    const std::vector<at::Tensor>& inputs);
+
   NodeId input_node(std::size_t input) const { return static_cast<NodeId>(input); }
   NodeId output_node() const { return output_node_; }
   NodeId loss_node() const { return output_node_ + 1; }
@@ -32,6 +37,7 @@ class NodeRecords final : public trace::NodeObserver {
 
  private:
   void add_rows();
+  void tell_unknown_size(std::size_t index);
 
   const Graph& graph_;
   const trace::Interpreter& interpreter_;

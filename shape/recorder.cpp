@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "meta/error.h"
 #include "meta/fake/saved_tensors.h"
 
 namespace symprof::shape {
@@ -75,6 +78,23 @@ void Recorder::on_call(const meta::SeenCall& seen) {
 void Recorder::on_saved(std::int32_t storage) {
   if (phase_ == Phase::backward) return;
   recording_.storages[static_cast<std::size_t>(storage)].saved = true;
+}
+
+// Asked inside a call, or by one that reads a number and is none of the device's.
+std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> most) {
+  const NodeId node = open_call_ == none ? node_ : recording_.calls[open_call_].node;
+  const auto known = unknown_sizes_.find(node);
+  const UnknownSize size = known == unknown_sizes_.end() ? UnknownSize{} : known->second;
+  if (size.given) {
+    if (!most || *size.given <= *most) return size.given;
+    throw Error("",
+                fmt::format("{} elements are given, and there are at most {}", *size.given, *most),
+                "Give a smaller number with --set.");
+  }
+  if (!takes_upper_bounds_ || (!most && !size.most)) return std::nullopt;
+  recording_.nodes[static_cast<std::size_t>(node)].upper_bound = true;
+  if (most && size.most) return std::min(*most, *size.most);
+  return most ? most : size.most;
 }
 
 void Recorder::enter(Phase phase, NodeId node) {

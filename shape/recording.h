@@ -86,6 +86,8 @@ struct NodeRecord {
   std::vector<TensorRecord> outputs;
   std::vector<StorageId> parameters;      ///< Distinct parameters among the inputs.
   std::int64_t input_gradient_bytes = 0;  ///< Of the inputs that need one and are no parameters.
+  /// A size that depends on data, or which branch runs: taken as the most that it can be.
+  bool upper_bound = false;
   /// Module scopes from the outermost in: index into Recording::modules.
   std::vector<std::int32_t> scopes;
 };

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+
 #include "meta/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
@@ -61,7 +63,9 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 StepRun::StepRun(const StepOptions& options)
     : options_(options),
       recorder_(std::make_shared<Recorder>()),
-      mode_({.device = options.device, .forced = forced_backend(options.attention)}, recorder_) {}
+      mode_({.device = options.device, .forced = forced_backend(options.attention)}, recorder_) {
+  if (options.upper_bounds) recorder_->take_upper_bounds();
+}
 
 void StepRun::add_parameter(const at::Tensor& parameter) {
   recorder_->recording().parameter_count += parameter.numel();
@@ -135,6 +139,12 @@ Recording StepRun::take() {
   Recording recording = recorder_->take();
   recording.forward_ms = forward_ms_;
   recording.backward_ms = backward_ms_;
+  const auto bounds = std::ranges::count_if(recording.nodes, &NodeRecord::upper_bound);
+  if (bounds > 0)
+    recording.warnings.push_back(fmt::format(
+        "{} row{} (marked ≤) had a size that depends on data and took the most that it can be: "
+        "their figures, and those of all rows that use them, are upper bounds.",
+        bounds, bounds == 1 ? "" : "s"));
   return recording;
 }
 

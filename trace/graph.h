@@ -2,6 +2,7 @@
 // change it, the interpreter runs it. Nothing in here needs LibTorch.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,13 +45,16 @@ struct Value {
   ValueKind kind = ValueKind::result;
   /// Known for inputs, parameters, buffers and constants; for results only if the file says so.
   std::optional<TensorSpec> spec;
-  std::vector<Dimension> dimensions;               ///< Inputs only: spec->sizes before binding.
+  /// Inputs: spec->sizes before binding; one for an input that is a size itself. Results: only of
+  /// those whose sizes depend on data (nonzero), or which are such a number (item); -1 until given.
+  std::vector<Dimension> dimensions;
   std::shared_ptr<const ConstantTensor> constant;  ///< Constants (and small buffers) with data.
   /// Values with the same non-empty key share one storage (tied weights).
   std::string storage_key;
   /// Parameters: false for a frozen one. Other placeholders of a .pt2: as the example's.
   bool requires_grad = true;
-  /// The scalar that the file's example had, for an input that is a number and not a tensor.
+  /// For an input that is a number and not a tensor, the one that the file's example had; for a
+  /// constant that is one, its value.
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
 };
 
@@ -64,16 +68,23 @@ struct DeviceName {
   std::string name;
 };
 struct NoArgument {};  ///< None, or an optional input that is left out.
+/// An object of a class that a program registered (torch.ScriptObject): no graph says what it does.
+struct CustomObject {
+  std::string class_name;
+};
 struct Graph;
+struct Argument;
 
 /// An element of a list that mixes numbers, values and None: `Tensor?[]`, `SymInt[]`.
-using ListElement = std::variant<NoArgument, ValueRef, std::int64_t>;
+using ListElement = std::variant<NoArgument, ValueRef, std::int64_t, double, bool>;
 
+/// The last alternative is a list of lists, or, when its elements have names, a dictionary.
 using ArgumentValue =
     std::variant<NoArgument, ValueRef, bool, std::int64_t, double, std::string, DType, MemoryFormat,
                  Layout, DeviceName, std::vector<std::int64_t>, std::vector<double>,
                  std::vector<bool>, std::vector<std::string>, std::vector<ListElement>,
-                 std::shared_ptr<const ConstantTensor>, std::shared_ptr<const Graph>>;
+                 std::shared_ptr<const ConstantTensor>, std::shared_ptr<const Graph>,
+                 std::complex<double>, CustomObject, std::vector<Argument>>;
 
 struct Argument {
   std::string name;  ///< Schema argument or ONNX attribute; empty for a positional input.
@@ -87,7 +98,7 @@ struct Node {
   std::string overload;  ///< "default", "Tensor", … for ATen; empty elsewhere.
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;  ///< In schema order; no_value where an output is not used.
-  /// True when outputs are the elements of one list result (`split`), not separate results.
+  /// True when results that are lists are taken apart (`split`): outputs are their elements.
   bool outputs_are_list = false;
   ScopeId scope = 0;
 };
@@ -141,6 +152,8 @@ void for_each_value(const Argument& argument, Visit&& visit) {
   } else if (const auto* list = std::get_if<std::vector<ListElement>>(&argument.value)) {
     for (const ListElement& element : *list)
       if (const auto* ref = std::get_if<ValueRef>(&element)) visit(ref->id);
+  } else if (const auto* nested = std::get_if<std::vector<Argument>>(&argument.value)) {
+    for (const Argument& element : *nested) for_each_value(element, visit);
   }
 }
 

@@ -92,7 +92,7 @@ class FakeCall {
   void run() {
     find_device();
     if (!device_) return run_on_real_tensors();
-    refuse_reading_data();
+    if (info_.reads_data) return read_number();
     note_inputs();
     swap_in_meta_tensors();
     run_on_meta_tensors();
@@ -140,13 +140,18 @@ class FakeCall {
     op_.callBoxed(&stack_);
   }
 
-  void refuse_reading_data() const {
-    if (info_.reads_data)
-      throw Error(
-          "aten::item",
-          "the value of a tensor decides what happens next, and a tensor "
-          "without storage has no value",
-          "Export the model so that it does not branch on data, or give the value as an input.");
+  // A number that only data could tell, where the observer has one for it.
+  void read_number() {
+    const auto observer = current_observer();
+    const auto number = observer ? observer->unknown_size(std::nullopt) : std::nullopt;
+    if (!number)
+      throw Error("aten::item",
+                  "the value of a tensor decides what happens next, and a tensor "
+                  "without storage has no value",
+                  "Export the model so that it does not branch on data, or give the value: with "
+                  "--set where the file has a symbol for it (u0=8), or as an input.");
+    stack_.resize(first_);
+    stack_.emplace_back(*number);
   }
 
   void note_inputs() {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "meta/tensor_spec.h"
@@ -50,6 +51,11 @@ class Observer {
   virtual void on_call(const SeenCall& call) = 0;
   /// An autograd node saved a tensor of this storage for backward.
   virtual void on_saved(std::int32_t storage) = 0;
+  /// How many there are of something that only data could tell; `most` is the largest number that
+  /// can be, where there is one. An empty answer refuses the call.
+  virtual std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> /*most*/) {
+    return std::nullopt;
+  }
 
  private:
   inline static std::atomic<std::uint64_t> count_ = 0;

@@ -1,11 +1,35 @@
-// Operators whose output size or value is only known once there is data: an error that says so.
+// Operators whose output size or value is only known once there is data: the size that is given for
+// it or its upper bound, where the observer of the current mode has one, or an error that says so.
 #include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
+#include <ATen/WrapDimUtils.h>
 #include <torch/library.h>
 
+#include "meta/error.h"
+#include "meta/fake/observer.h"
+#include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
+#include "meta/kernels/unknown_size.h"
 
 namespace symprof::kernels {
+
+int64_t unknown_size(const char* op, std::optional<int64_t> most) {
+  const auto observer = meta::current_observer();
+  const auto size = observer ? observer->unknown_size(most) : std::nullopt;
+  if (size) return *size;
+  throw Error(op, "its output size depends on data, and a tensor without storage has none",
+              most
+                  ? "Take the upper bound with --unbacked max, or give the size with --set where "
+                    "the file has a symbol for it (u0=8)."
+                  : "There is no upper bound: give the size with --set where the file has a symbol "
+                    "for it (u0=8), or export the model with a fixed size.");
+}
+
 namespace {
+
+using at::IntArrayRef;
+using at::Tensor;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
 
 void refuse_size(const c10::OperatorHandle& op, torch::jit::Stack*) {
   TORCH_CHECK(false, op.operator_name(), ": its output size depends on data, and a tensor without ",
@@ -18,20 +42,82 @@ void refuse_value(const c10::OperatorHandle& op, torch::jit::Stack*) {
               "storage has none; keep its input a constant");
 }
 
-constexpr const char* size_depends_on_data[] = {
-    "nonzero",          "nonzero.out",
-    "masked_select",    "masked_select.out",
-    "_unique",          "_unique2",
-    "unique_dim",       "unique_consecutive",
-    "bincount",         "unique_dim_consecutive",
-    "_ctc_loss.Tensor",
-};
+// One column per dimension, as nonzero on CUDA.
+Tensor nonzero(const Tensor& self) {
+  return fresh({self.dim(), unknown_size("aten::nonzero", self.numel())}, self, at::kLong).t();
+}
+
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  TORCH_CHECK(mask.scalar_type() == at::kBool, "masked_select: expected BoolTensor for mask");
+  int64_t most = 1;
+  for (const int64_t size : at::infer_size(self.sizes(), mask.sizes())) most *= size;
+  return fresh({unknown_size("aten::masked_select", most)}, self);
+}
+
+// Elements, the place of each input among them, and how often each occurs; what is not wanted is
+// empty (native/cuda/Unique.cu).
+Three unique_elements(const char* op, const Tensor& self, bool inverse, bool counts) {
+  const int64_t size = unknown_size(op, self.numel());
+  const IntArrayRef none = {0};
+  return {fresh({size}, self), fresh(inverse ? self.sizes() : none, self, at::kLong),
+          fresh({counts ? size : 0}, self, at::kLong)};
+}
+
+Three unique_slices(const char* op, const Tensor& self, int64_t dim, bool inverse, bool counts) {
+  const int64_t axis = at::maybe_wrap_dim(dim, self.dim());
+  const int64_t size = unknown_size(op, self.size(axis));
+  std::vector<int64_t> sizes = self.sizes().vec();
+  sizes[static_cast<std::size_t>(axis)] = size;
+  return {fresh(sizes, self), fresh({inverse ? self.size(axis) : 0}, self, at::kLong),
+          fresh({counts ? size : 0}, self, at::kLong)};
+}
+
+std::tuple<Tensor, Tensor> unique(const Tensor& self, bool, bool inverse) {
+  const auto [elements, places, counts] = unique_elements("aten::_unique", self, inverse, false);
+  return {elements, places};
+}
+Three unique2(const Tensor& self, bool, bool inverse, bool counts) {
+  return unique_elements("aten::_unique2", self, inverse, counts);
+}
+Three unique_dim(const Tensor& self, int64_t dim, bool, bool inverse, bool counts) {
+  return unique_slices("aten::unique_dim", self, dim, inverse, counts);
+}
+Three unique_dim_consecutive(const Tensor& self, int64_t dim, bool inverse, bool counts) {
+  return unique_slices("aten::unique_dim_consecutive", self, dim, inverse, counts);
+}
+Three unique_consecutive(const Tensor& self, bool inverse, bool counts,
+                         std::optional<int64_t> dim) {
+  const char* op = "aten::unique_consecutive";
+  return dim ? unique_slices(op, self, *dim, inverse, counts)
+             : unique_elements(op, self, inverse, counts);
+}
+
+// As many as the largest element says, which nothing bounds.
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t least) {
+  const int64_t size = std::max(least, unknown_size("aten::bincount", std::nullopt));
+  const bool weighted = weights && weights->defined();
+  const at::ScalarType type = !weighted                              ? at::kLong
+                              : weights->scalar_type() == at::kFloat ? at::kFloat
+                                                                     : at::kDouble;
+  return fresh({size}, self, type);
+}
+
+constexpr const char* size_depends_on_data[] = {"nonzero.out", "masked_select.out",
+                                                "_ctc_loss.Tensor"};
 
 constexpr const char* value_depends_on_data[] = {"_local_scalar_dense", "equal"};
 
 }  // namespace
 
 void register_data_dependent(torch::Library& library) {
+  library.impl("nonzero", &nonzero);
+  library.impl("masked_select", &masked_select);
+  library.impl("_unique", &unique);
+  library.impl("_unique2", &unique2);
+  library.impl("unique_dim", &unique_dim);
+  library.impl("unique_dim_consecutive", &unique_dim_consecutive);
+  library.impl("unique_consecutive", &unique_consecutive);
+  library.impl("bincount", &bincount);
   for (const char* op : size_depends_on_data) {
     library.impl(op, torch::CppFunction::makeFromBoxedFunction<&refuse_size>());
   }

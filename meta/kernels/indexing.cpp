@@ -9,6 +9,7 @@
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/pointwise.h"
+#include "meta/kernels/unknown_size.h"
 
 namespace symprof::kernels {
 namespace {
@@ -60,10 +61,9 @@ Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor&, IntArra
 
 // The sum of the repeats is the size, unless the caller knows it.
 Tensor repeat_interleave(const Tensor& repeats, optional<int64_t> output_size) {
-  TORCH_CHECK(output_size.has_value(),
-              "aten::repeat_interleave.Tensor: its output size depends on data, and a tensor "
-              "without storage has none; give output_size");
-  return fresh({*output_size}, repeats);
+  const int64_t size =
+      output_size ? *output_size : unknown_size("aten::repeat_interleave.Tensor", std::nullopt);
+  return fresh({size}, repeats);
 }
 
 at::ScalarType bucket_dtype(bool narrow) { return narrow ? at::kInt : at::kLong; }

@@ -16,6 +16,7 @@ Estimate view_backward(const Call& call) {
 
 constexpr Rule rows[] = {
     {"aten::clone", moves},
+    {"aten::lift_fresh_copy", moves},
     {"aten::contiguous", moves},
     {"aten::_to_copy", moves},
     {"aten::to", moves},

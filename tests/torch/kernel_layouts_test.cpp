@@ -40,8 +40,8 @@ void check_dense(const Tensor& found, IntArrayRef sizes, at::ScalarType dtype) {
 std::string error_of(void (*call)()) {
   try {
     call();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    return error.what();
   }
   return {};
 }

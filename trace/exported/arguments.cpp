@@ -65,22 +65,54 @@ ArgumentValue one_string(Json value, const ArgumentContext&, const Place& place)
   return std::string(text(value, place));
 }
 
-ArgumentValue ints(Json value, const ArgumentContext&, const Place& place) {
+std::vector<std::int64_t> integers(Json value, const Place& place) {
   std::vector<std::int64_t> result;
   for (Json element : array(value, place)) result.push_back(integer(element, place));
   return result;
 }
 
-ArgumentValue floats(Json value, const ArgumentContext&, const Place& place) {
+std::vector<double> numbers(Json value, const Place& place) {
   std::vector<double> result;
   for (Json element : array(value, place)) result.push_back(number(element, place));
   return result;
+}
+
+ArgumentValue ints(Json value, const ArgumentContext&, const Place& place) {
+  return integers(value, place);
+}
+
+ArgumentValue floats(Json value, const ArgumentContext&, const Place& place) {
+  return numbers(value, place);
 }
 
 ArgumentValue bools(Json value, const ArgumentContext&, const Place& place) {
   std::vector<bool> result;
   for (Json element : array(value, place)) result.push_back(boolean(element, place));
   return result;
+}
+
+/// A list of lists, each as `read` reads it.
+template <Reader read>
+ArgumentValue lists(Json value, const ArgumentContext& context, const Place& place) {
+  std::vector<Argument> result;
+  for (Json element : array(value, place)) result.push_back({{}, read(element, context, place)});
+  return result;
+}
+
+ArgumentValue complex(Json value, const ArgumentContext&, const Place& place) {
+  return std::complex<double>(number(member(value, "real", place), place),
+                              number(member(value, "imag", place), place));
+}
+
+ArgumentValue dictionary(Json value, const ArgumentContext& context, const Place& place) {
+  std::vector<Argument> result;
+  for (const auto [key, element] : object(value, place))
+    result.push_back({std::string(key), argument_value(element, context, place)});
+  return result;
+}
+
+ArgumentValue custom_object(Json value, const ArgumentContext&, const Place& place) {
+  return CustomObject{std::string(text(member(value, "class_fqn", place), place))};
 }
 
 ArgumentValue strings(Json value, const ArgumentContext&, const Place& place) {
@@ -99,35 +131,24 @@ ArgumentValue symbolic(Json value, const ArgumentContext& context, const Place& 
   fail(place, fmt::format("unknown kind of number '{}'", tag.tag));
 }
 
-ArgumentValue sym_ints(Json value, const ArgumentContext& context, const Place& place) {
+/// Numbers of one kind, and names of values among them.
+template <class Number>
+ArgumentValue symbolic_list(Json value, const ArgumentContext& context, const Place& place) {
   std::vector<ListElement> mixed;
-  std::vector<std::int64_t> numbers;
+  std::vector<Number> numbers;
   for (Json element : array(value, place)) {
     const ArgumentValue one = symbolic(element, context, place);
     if (const auto* ref = std::get_if<ValueRef>(&one)) {
-      mixed.push_back(*ref);
-    } else if (const auto* fixed = std::get_if<std::int64_t>(&one)) {
-      mixed.push_back(*fixed);
+      mixed.emplace_back(*ref);
+    } else if (const auto* fixed = std::get_if<Number>(&one)) {
+      mixed.emplace_back(*fixed);
       numbers.push_back(*fixed);
     } else {
-      fail(place, "a list of sizes with something else in it");
+      fail(place, "a list of numbers with one of another kind in it");
     }
   }
   if (numbers.size() == mixed.size()) return numbers;
   return mixed;
-}
-
-/// A list whose elements are all numbers of type `Number`; values have no place in such a list.
-template <class Number>
-ArgumentValue fixed_list(Json value, const ArgumentContext& context, const Place& place) {
-  std::vector<Number> result;
-  for (Json element : array(value, place)) {
-    const ArgumentValue one = symbolic(element, context, place);
-    if (!std::holds_alternative<Number>(one))
-      fail(place, "a list of symbolic floats or bools is not supported");
-    result.push_back(std::get<Number>(one));
-  }
-  return result;
 }
 
 ArgumentValue scalar_type(Json value, const ArgumentContext&, const Place& place) {
@@ -178,7 +199,7 @@ constexpr std::array kinds = {
     Kind{"as_bool", one_bool},
     Kind{"as_float", one_float},
     Kind{"as_tensors", tensors},
-    Kind{"as_sym_ints", sym_ints},
+    Kind{"as_sym_ints", symbolic_list<std::int64_t>},
     Kind{"as_sym_int", symbolic},
     Kind{"as_optional_tensors", optional_tensors},
     Kind{"as_optional_tensor", optional_tensor},
@@ -192,10 +213,16 @@ constexpr std::array kinds = {
     Kind{"as_bools", bools},
     Kind{"as_sym_float", symbolic},
     Kind{"as_sym_bool", symbolic},
-    Kind{"as_sym_floats", fixed_list<double>},
-    Kind{"as_sym_bools", fixed_list<bool>},
+    Kind{"as_sym_floats", symbolic_list<double>},
+    Kind{"as_sym_bools", symbolic_list<bool>},
     Kind{"as_operator", one_string},
     Kind{"as_graph", graph},
+    Kind{"as_complex", complex},
+    Kind{"as_int_lists", lists<ints>},
+    Kind{"as_float_lists", lists<floats>},
+    Kind{"as_nested_tensors", lists<tensors>},
+    Kind{"as_string_to_argument", dictionary},
+    Kind{"as_custom_obj", custom_object},
 };
 
 }  // namespace
@@ -206,7 +233,7 @@ ArgumentValue argument_value(Json argument, const ArgumentContext& context, cons
       std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.tag == tag.tag; });
   if (kind == kinds.end())
     fail(place, fmt::format("an argument of kind '{}' is not supported", tag.tag),
-         "Supported are tensors, numbers, text, dtypes, devices, graphs and lists of them.");
+         "It is none that PyTorch 2.13 writes: the file may be newer than this symprof.");
   return kind->read(tag.value, context, place);
 }
 
@@ -222,6 +249,9 @@ OperatorName operator_name(std::string_view target) {
     return {fmt::format("{}::{}", space, name.substr(0, second)),
             std::string(name.substr(second + 1))};
   }
+  // PyTorch 2.5 and earlier: the Python path of the function.
+  if (target.starts_with("torch._higher_order_ops."))
+    return {fmt::format("higher_order::{}", target.substr(target.rfind('.') + 1)), {}};
   for (std::string_view prefix : {"_operator.", "math."})
     if (target.starts_with(prefix))
       return {fmt::format("builtin::{}", target.substr(prefix.size())), {}};

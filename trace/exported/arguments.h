@@ -17,8 +17,7 @@ struct ArgumentContext {
   std::function<std::shared_ptr<const Graph>(Json, const Place&)> graph;
 };
 
-/// `Argument` of the schema. Throws Error for the kinds that graph.h has no place for (custom
-/// objects, complex numbers, lists of lists, dictionaries) and for unknown ones.
+/// `Argument` of the schema, all kinds of it. Throws Error for unknown ones.
 ArgumentValue argument_value(Json argument, const ArgumentContext& context, const Place& place);
 
 struct OperatorName {

@@ -2,11 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "trace/exported/scopes.h"
 #include "trace/exported/tensor_meta.h"
 
 namespace symprof::trace::exported {
 namespace {
+
+/// PyTorch calls a symbol that is not a size of an input u0, u1, …
+bool depends_on_data(const Dimension& dimension) {
+  const std::string& symbol = dimension.symbol;
+  return symbol.size() > 1 && symbol[0] == 'u' &&
+         symbol.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
+/// What the example's data gave is no size of the model's.
+std::vector<Dimension> not_given(std::vector<Dimension> dimensions) {
+  for (Dimension& dimension : dimensions)
+    if (depends_on_data(dimension)) dimension.size = -1;
+  return dimensions;
+}
 
 class GraphReader {
  public:
@@ -35,10 +51,11 @@ class GraphReader {
       name = text(member(tag.value, "name", place_), place_);
     } else if (const auto symbol = optional_member(tag.value, "as_name")) {
       name = text(*symbol, place_);
-    } else if (tag.tag == "as_custom_obj") {
-      fail(place_, fmt::format("the input {} is a custom object", simdjson::minify(tag.value)),
-           "Custom classes are not supported: export the model with tensors in their place.");
     } else {
+      // What the exporter has put into the nodes, but the graph takes all the same.
+      read_.graph.inputs.push_back(read_.graph.add_value(
+          {.name = fmt::format("constant_input_{}", read_.graph.inputs.size()),
+           .kind = ValueKind::input}));
       return;
     }
     read_.graph.inputs.push_back(define(name, ValueKind::input, place_));
@@ -46,47 +63,82 @@ class GraphReader {
 
   void add_node(Json json) {
     Node node;
-    if (const auto name = optional_member(json, "name")) node.name = text(*name, place_);
-    if (node.name.empty()) node.name = fmt::format("node_{}", read_.graph.nodes.size());
+    node.name = node_name(json);
     const Place place{place_.file, place_.record, node.name};
-    OperatorName op = operator_name(text(member(json, "target", place), place));
-    node.op = std::move(op.op);
-    node.overload = std::move(op.overload);
+    set_operator(node, operator_name(text(member(json, "target", place), place)));
     for (Json input : array(member(json, "inputs", place), place))
       node.arguments.push_back({std::string(text(member(input, "name", place), place)),
                                 argument_value(member(input, "arg", place), context_, place)});
     add_outputs(node, array(member(json, "outputs", place), place), place);
+    if (node.op == "higher_order::with_effects") unwrap_effects(node, place);
     if (const auto metadata = optional_member(json, "metadata"))
       if (const auto stack = optional_member(*metadata, "nn_module_stack"))
         node.scope = scopes_.intern(text(*stack, place));
     read_.graph.nodes.push_back(std::move(node));
   }
 
+  /// Files of PyTorch 2.6 and earlier name results alone; one result is named as its node.
+  std::string node_name(Json json) const {
+    if (const auto name = optional_member(json, "name"))
+      if (const std::string_view given = text(*name, place_); !given.empty())
+        return std::string(given);
+    for (Json output : array(member(json, "outputs", place_), place_)) {
+      const Json result = tagged(output, place_).value;
+      for (const char* key : {"name", "as_name"})
+        if (const auto name = optional_member(result, key)) return std::string(text(*name, place_));
+    }
+    const std::string_view target = text(member(json, "target", place_), place_);
+    return fmt::format("{}_{}", target.substr(target.rfind('.') + 1), read_.graph.nodes.size());
+  }
+
+  static void set_operator(Node& node, OperatorName op) {
+    node.op = std::move(op.op);
+    node.overload = std::move(op.overload);
+  }
+
+  /// with_effects(token, operator, *arguments) gives a token and the operator's results; tokens say
+  /// in which order such operators run, which nodes do as well
+  /// (torch/_higher_order_ops/effects.py).
+  static void unwrap_effects(Node& node, const Place& place) {
+    const auto* op =
+        node.arguments.size() < 2 ? nullptr : std::get_if<std::string>(&node.arguments[1].value);
+    if (op == nullptr || node.outputs.empty()) fail(place, "names no operator that it runs");
+    set_operator(node, operator_name(*op));
+    node.arguments.erase(node.arguments.begin(), node.arguments.begin() + 2);
+    node.outputs.erase(node.outputs.begin());
+  }
+
   void add_outputs(Node& node, simdjson::dom::array outputs, const Place& place) {
     for (Json output : outputs) {
       const Tagged tag = tagged(output, place);
-      if (tag.tag == "as_tensors") {
-        if (outputs.size() != 1)
-          fail(place, "a list of tensors beside other results is not supported");
+      if (tag.tag == "as_tensors" || tag.tag == "as_optional_tensors") {
         node.outputs_are_list = true;
-        for (Json element : array(tag.value, place)) add_output(node, element, "name", place);
+        for (Json element : array(tag.value, place)) add_optional(node, element, place);
       } else if (tag.tag == "as_tensor") {
         add_output(node, tag.value, "name", place);
+      } else if (tag.tag == "as_optional_tensor") {
+        add_optional(node, tag.value, place);
       } else if (optional_member(tag.value, "as_name")) {
         add_output(node, tag.value, "as_name", place);
-      } else if (tag.tag == "as_none" || tag.tag.starts_with("as_sym_")) {
-        node.outputs.push_back(no_value);  // None, or a number that the exporter knew.
       } else {
-        fail(place, fmt::format("a result of kind '{}' is not supported", tag.tag));
+        node.outputs.push_back(no_value);  // None, an object, or a number that the exporter knew.
       }
     }
+  }
+
+  /// A tensor, or `OptionalTensorArgument`.
+  void add_optional(Node& node, Json element, const Place& place) {
+    if (optional_member(element, "name")) return add_output(node, element, "name", place);
+    if (const auto tensor = optional_member(element, "as_tensor"))
+      return add_output(node, *tensor, "name", place);
+    node.outputs.push_back(no_value);
   }
 
   /// The exporter calls results that nothing uses "<node>_unused_<i>".
   void add_output(Node& node, Json json, std::string_view key, const Place& place) {
     const std::string_view name = text(member(json, key, place), place);
-    const bool unused =
-        name.starts_with(node.name) && name.substr(node.name.size()).starts_with("_unused_");
+    const bool unused = name.find("_unused_") != std::string_view::npos &&
+                        name.starts_with(node.name.substr(0, node.name.find("_unused_")));
     node.outputs.push_back(unused ? no_value : define(name, ValueKind::result, place));
   }
 
@@ -96,7 +148,11 @@ class GraphReader {
       if (found == read_.names.end()) continue;
       TensorMeta tensor = tensor_meta(meta, {place_.file, place_.record, name});
       Value& value = read_.graph.values[static_cast<std::size_t>(found->second)];
-      if (value.kind == ValueKind::result && tensor.symbolic) continue;
+      if (value.kind == ValueKind::result && tensor.symbolic) {
+        if (std::ranges::any_of(tensor.dimensions, depends_on_data))
+          value.dimensions = not_given(std::move(tensor.dimensions));
+        continue;
+      }
       if (value.kind != ValueKind::result) value.requires_grad = tensor.requires_grad;
       value.spec = std::move(tensor.spec);
       value.dimensions = std::move(tensor.dimensions);
@@ -110,10 +166,19 @@ class GraphReader {
     for (std::int64_t size : value.spec->sizes) value.dimensions.push_back({size, {}});
   }
 
-  /// Sizes that are inputs themselves: one dimension that says how to bind them, and no spec.
+  /// Sizes that are inputs themselves: one dimension that says how to bind them, and no spec. The
+  /// same for numbers that are read from data.
   void add_scalars() {
     const auto sizes = optional_member(json_, "sym_int_values");
     if (!sizes) return;
+    for (const auto [name, size] : object(*sizes, place_)) {
+      const auto found = read_.names.find(name);
+      if (found == read_.names.end()) continue;
+      Value& value = read_.graph.values[static_cast<std::size_t>(found->second)];
+      const Dimension read = dimension(size, place_);
+      if (value.kind == ValueKind::result && depends_on_data(read))
+        value.dimensions = not_given({read});
+    }
     for (ValueId id : read_.graph.inputs) {
       Value& value = read_.graph.values[static_cast<std::size_t>(id)];
       const auto size = value.spec ? std::nullopt : optional_member(*sizes, value.name);
@@ -126,9 +191,22 @@ class GraphReader {
   std::shared_ptr<const Graph> read_branch(Json json, const Place& place) {
     ReadGraph branch = read_graph(json, place);
     branch.graph.path = place.file;
-    for (Json output : array(member(json, "outputs", place), place))
-      if (const auto id = named_value(branch, output, place)) branch.graph.outputs.push_back(*id);
+    for (Json output : array(member(json, "outputs", place), place)) {
+      const auto id = named_value(branch, output, place);
+      branch.graph.outputs.push_back(id ? *id : add_constant(branch.graph, output, place));
+    }
     return std::make_shared<const Graph>(std::move(branch.graph));
+  }
+
+  /// A result that is a number, or None.
+  static ValueId add_constant(Graph& graph, Json output, const Place& place) {
+    Value value{.name = fmt::format("constant_{}", graph.values.size()),
+                .kind = ValueKind::constant};
+    const Tagged tag = tagged(output, place);
+    if (tag.tag == "as_int") value.scalar = integer(tag.value, place);
+    if (tag.tag == "as_float") value.scalar = number(tag.value, place);
+    if (tag.tag == "as_bool") value.scalar = boolean(tag.value, place);
+    return graph.add_value(std::move(value));
   }
 
   Json json_;
@@ -157,7 +235,6 @@ std::optional<ValueId> named_value(const ReadGraph& read, Json argument, const P
     return read.value(text(member(tag.value, "name", place), place), place);
   if (const auto name = optional_member(tag.value, "as_name"))
     return read.value(text(*name, place), place);
-  if (tag.tag == "as_custom_obj") fail(place, "custom objects are not supported");
   return std::nullopt;
 }
 

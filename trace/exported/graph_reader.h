@@ -20,11 +20,11 @@ struct ReadGraph {
 };
 
 /// Reads inputs, nodes and specs. All inputs are of kind `input` and in Graph::inputs, in order;
-/// numbers and None among them, which the exporter has put into the nodes, are left out. Outputs
-/// are not read: the main graph's are in its signature.
+/// numbers, None and objects among them have no name, for the exporter has put them into the nodes.
+/// Outputs are not read: the main graph's are in its signature.
 ReadGraph read_graph(Json graph, const Place& place);
 
-/// The value that an argument names; empty for a constant or None.
+/// The value that an argument names; empty for a constant, an object or None.
 std::optional<ValueId> named_value(const ReadGraph& read, Json argument, const Place& place);
 
 }  // namespace symprof::trace::exported

@@ -16,10 +16,17 @@ using namespace exported;
 
 static_assert(Record::padding >= simdjson::SIMDJSON_PADDING);
 
-constexpr std::int64_t schema_major = 8;  // SCHEMA_VERSION in torch/_export/serde/schema.py.
+/// SCHEMA_VERSION in torch/_export/serde/schema.py; 4 is that of PyTorch 2.3.
+constexpr std::int64_t newest_schema = 8, oldest_schema = 4;
+/// Before, parameters are written as if none needed a gradient.
+constexpr std::int64_t first_schema_with_gradients = 8;
 constexpr std::string_view models_folder = "models/", json_suffix = ".json";
+/// The whole program of an archive that PyTorch 2.7 or earlier wrote.
+constexpr std::string_view old_program = "serialized_exported_program.json";
+constexpr std::string_view old_state = "serialized_state_dict.pt";
 
-/// The archive's only model, or the one that torch.export.save calls "model".
+/// The archive's only model, or the one that torch.export.save calls "model". Empty for an archive
+/// of the old layout.
 std::string model_name(const Archive& archive) {
   std::vector<std::string> names;
   for (const std::string& record : archive.records())
@@ -32,23 +39,41 @@ std::string model_name(const Archive& archive) {
   if (!names.empty())
     throw Error(archive.path(), fmt::format("has several models: {}", fmt::join(names, ", ")),
                 "Save the one that is wanted with torch.export.save.");
-  if (archive.contains("serialized_exported_program.json"))
-    throw Error(archive.path(), "is an exported program of PyTorch 2.7 or earlier",
-                "Export the model again with PyTorch 2.8 or later.");
+  if (archive.contains(old_program)) return {};
   throw Error(archive.path(), "has no models/*.json record: it is no exported program",
               "symprof reads .pt2 files that torch.export.save wrote.");
 }
 
+std::int64_t schema_major(Json program, const Place& place) {
+  return integer(member(member(program, "schema_version", place), "major", place), place);
+}
+
 void check_version(Json program, const Place& place) {
   const Json version = member(program, "schema_version", place);
-  const std::int64_t major = integer(member(version, "major", place), place);
+  const std::int64_t major = schema_major(program, place);
   const std::int64_t minor = integer(member(version, "minor", place), place);
-  if (major == schema_major) return;
+  if (major >= oldest_schema && major <= newest_schema) return;
   fail(place,
-       fmt::format("has schema version {}.{}; version {} is known", major, minor, schema_major),
-       major > schema_major ? "The file is newer than this symprof: update it, or export the model "
-                              "with PyTorch 2.13."
-                            : "Export the model again with PyTorch 2.8 or later.");
+       fmt::format("has schema version {}.{}; versions {} to {} are known", major, minor,
+                   oldest_schema, newest_schema),
+       major > newest_schema
+           ? "The file is newer than this symprof: update it, or export the model "
+             "with PyTorch 2.13."
+           : "Export the model again with PyTorch 2.3 or later.");
+}
+
+/// The old layout keeps weights as one pickle, which says alone what is tied. Its size tells
+/// whether anything is.
+void warn_of_tied_weights(Graph& graph, const Archive& archive) {
+  const auto available = archive.size_of(old_state);
+  std::int64_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.spec && (value.kind == ValueKind::parameter || value.kind == ValueKind::buffer))
+      bytes += value.spec->bytes();
+  if (!available || *available >= bytes) return;
+  graph.warnings.emplace_back(
+      "Some weights share their memory, and a file of PyTorch 2.7 or earlier does not say which: "
+      "they are counted as if each had its own. Export the model again to see them tied.");
 }
 
 /// Keys are symbols and, for derived dimensions, expressions: "s77", "3*s77".
@@ -70,7 +95,9 @@ std::vector<SymbolRange> symbol_ranges(Json program, const Place& place) {
 Graph load_exported(const std::string& path) {
   const Archive archive(path);
   const std::string model = model_name(archive);
-  const std::string record_name = fmt::format("{}{}{}", models_folder, model, json_suffix);
+  const bool is_old = model.empty();
+  const std::string record_name =
+      is_old ? std::string(old_program) : fmt::format("{}{}{}", models_folder, model, json_suffix);
   const Place place{archive.path(), record_name};
 
   simdjson::dom::parser parser;
@@ -90,6 +117,9 @@ Graph load_exported(const std::string& path) {
   graph.path = path;
   graph.format = "exported";
   graph.symbol_ranges = symbol_ranges(program, place);
+  if (is_old) warn_of_tied_weights(graph, archive);
+  if (schema_major(program, place) < first_schema_with_gradients)
+    for (Value& value : graph.values) value.requires_grad = true;
   if (const auto version = optional_member(program, "torch_version"))
     graph.producer = fmt::format("pytorch {}", text(*version, place));
   return graph;

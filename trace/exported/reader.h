@@ -7,12 +7,13 @@
 
 namespace symprof::trace {
 
-/// Reads the graph of a .pt2 archive (PyTorch 2.8 and later, schema version 8). Only its JSON
-/// records are read, and the bytes of small constants; weights may be missing.
-/// Inputs whose sizes are symbolic have the example's sizes in Value::spec and the expressions in
-/// Value::dimensions; an input that is a size itself has one dimension and no spec.
-/// Throws Error: not a zip archive, truncated, a record missing, malformed JSON, a newer schema, an
-/// unknown dtype or kind of argument, a value that nothing defines.
+/// Reads the graph of a .pt2 archive (schema versions 4 to 8: PyTorch 2.3 and later, with the
+/// layout that 2.8 introduced or the one before). Only its JSON records are read, and of the newer
+/// layout the bytes of small constants; weights may be missing. Inputs whose sizes are symbolic
+/// have the example's sizes in Value::spec and the expressions in Value::dimensions; an input that
+/// is a size itself has one dimension and no spec. Throws Error: not a zip archive, truncated, a
+/// record missing, malformed JSON, a newer schema, an unknown dtype or kind of argument, a value
+/// that nothing defines.
 Graph load_exported(const std::string& path);
 
 }  // namespace symprof::trace

@@ -45,12 +45,22 @@ void apply_payload(Value& value, const Payloads& weights, const Payloads& consta
     value.constant = read_small_constant(archive, payload->second);
 }
 
-void check_kind(std::string_view tag, const Place& place) {
-  if (tag == "custom_obj")
-    fail(place, "custom objects among the inputs are not supported",
-         "Export the model with tensors in their place.");
-  if (tag != "constant_input" && tag != "token")
-    fail(place, fmt::format("an input of kind '{}' is not supported", tag));
+/// Inputs that are neither the user's nor the model's state. A token is an empty tensor that orders
+/// operators with effects; constants and objects stand in the nodes already.
+void apply_other(ReadGraph& read, const Tagged& spec, const Place& place) {
+  if (spec.tag == "token")
+    value_of(read, argument_id(read, spec.value, place)).kind = ValueKind::constant;
+  else if (spec.tag != "constant_input" && spec.tag != "custom_obj")
+    fail(place, fmt::format("an input of kind '{}' is not supported", spec.tag));
+}
+
+/// A joint graph has its own backward pass: what it gives are gradients, and nothing in it needs
+/// one any more.
+void mark_joint(Graph& graph) {
+  for (Value& value : graph.values) value.requires_grad = false;
+  graph.warnings.emplace_back(
+      "The file holds the backward pass as well: its rows are all forward rows, and no other "
+      "backward pass is made.");
 }
 
 }  // namespace
@@ -69,7 +79,7 @@ void apply_inputs(ReadGraph& read, Json signature, const Archive& archive, const
     }
     const State* state = state_of(tag.tag);
     if (!state) {
-      check_kind(tag.tag, place);
+      apply_other(read, tag, place);
       continue;
     }
     Value& value = value_of(read, argument_id(read, tag.value, place));
@@ -94,6 +104,7 @@ void apply_outputs(ReadGraph& read, Json signature, const Place& place) {
       fail(place, fmt::format("writes to '{}', which is no input", name));
     read.graph.mutations.push_back({target->second, argument_id(read, spec, place)});
   };
+  bool is_joint = false;
   for (Json spec : array(member(signature, "output_specs", place), place)) {
     const auto [tag, value] = tagged(spec, place);
     if (tag == "user_output") {
@@ -101,6 +112,9 @@ void apply_outputs(ReadGraph& read, Json signature, const Place& place) {
       if (id) read.graph.outputs.push_back(*id);
     } else if (tag == "loss_output") {
       read.graph.outputs.push_back(argument_id(read, value, place));
+    } else if (tag == "gradient_to_parameter" || tag == "gradient_to_user_input") {
+      read.graph.outputs.push_back(argument_id(read, value, place));
+      is_joint = true;
     } else if (tag == "buffer_mutation") {
       mutation(value, "buffer_name");
     } else if (tag == "parameter_mutation") {
@@ -108,10 +122,10 @@ void apply_outputs(ReadGraph& read, Json signature, const Place& place) {
     } else if (tag == "user_input_mutation") {
       mutation(value, "user_input_name");
     } else if (tag != "token") {
-      fail(place, fmt::format("an output of kind '{}' is not supported", tag),
-           "Export the forward pass alone: symprof makes the backward pass itself.");
+      fail(place, fmt::format("an output of kind '{}' is not supported", tag));
     }
   }
+  if (is_joint) mark_joint(read.graph);
 }
 
 }  // namespace symprof::trace::exported

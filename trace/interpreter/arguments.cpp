@@ -44,6 +44,7 @@ IValue number_as(const at::Scalar& number, const c10::Argument& argument) {
       return std::vector<std::int64_t>(length, number.toLong());
     }
     default:
+      if (number.isComplex()) return number.toComplexDouble();
       if (number.isBoolean()) return number.toBool();
       if (number.isFloatingPoint()) return number.toDouble();
       return number.toLong();
@@ -84,6 +85,9 @@ class Converter {
   IValue operator()(bool value) const { return number_as(at::Scalar(value), argument_); }
   IValue operator()(std::int64_t value) const { return number_as(at::Scalar(value), argument_); }
   IValue operator()(double value) const { return number_as(at::Scalar(value), argument_); }
+  IValue operator()(const std::complex<double>& value) const {
+    return number_as(at::Scalar(c10::complex<double>(value)), argument_);
+  }
   IValue operator()(const std::string& value) const { return value; }
   IValue operator()(DType value) const {
     return static_cast<std::int64_t>(meta::scalar_type(value));
@@ -116,8 +120,12 @@ class Converter {
         return tensor_list(value);
       case TypeKind::OptionalType:
         return optional_tensor_list(value);
+      case TypeKind::FloatType:
+        return number_list<double>(value);
+      case TypeKind::BoolType:
+        return number_list<bool>(value);
       default:
-        return integer_list(value);
+        return number_list<std::int64_t>(value);
     }
   }
   IValue operator()(const std::shared_ptr<const ConstantTensor>& value) const {
@@ -126,12 +134,41 @@ class Converter {
   IValue operator()(const std::shared_ptr<const Graph>&) const {
     throw Error("argument " + argument_.name(), "a graph where the operator takes none");
   }
+  IValue operator()(const CustomObject& object) const {
+    throw Error("argument " + argument_.name(),
+                fmt::format("an object of the class {}, whose code the file does not have",
+                            object.class_name),
+                "Export the model with tensors in its place.");
+  }
+  IValue operator()(const std::vector<Argument>& elements) const {
+    const c10::Type& type = inner_type(*argument_.type());
+    if (type.kind() == TypeKind::DictType) return dictionary(elements, type);
+    if (type.kind() != TypeKind::ListType)
+      throw Error("argument " + argument_.name(),
+                  "a list of lists, or a dictionary, where the operator takes " + type.str());
+    const c10::TypePtr element_type = type.castRaw<c10::ListType>()->getElementType();
+    c10::impl::GenericList list(element_type);
+    for (const Argument& element : elements) list.push_back(convert(element, element_type));
+    return list;
+  }
 
  private:
   TypeKind element_kind() const {
     const c10::Type& type = inner_type(*argument_.type());
     if (type.kind() != TypeKind::ListType) return type.kind();
     return type.castRaw<c10::ListType>()->getElementType()->kind();
+  }
+
+  IValue convert(const Argument& element, const c10::TypePtr& type) const {
+    const c10::Argument wanted(argument_.name(), type);
+    return std::visit(Converter(values_, device_, wanted), element.value);
+  }
+  IValue dictionary(const std::vector<Argument>& elements, const c10::Type& type) const {
+    const auto* wanted = type.castRaw<c10::DictType>();
+    c10::impl::GenericDict dictionary(wanted->getKeyType(), wanted->getValueType());
+    for (const Argument& element : elements)
+      dictionary.insert(element.name, convert(element, wanted->getValueType()));
+    return dictionary;
   }
 
   const IValue& value_of(const ListElement& element) const {
@@ -156,13 +193,26 @@ class Converter {
                          : std::optional<at::Tensor>(value_of(element).toTensor()));
     return list;
   }
-  IValue integer_list(const std::vector<ListElement>& elements) const {
-    c10::List<std::int64_t> list;
+  // A symbolic number among fixed ones; an integer may stand for a float.
+  template <class Number>
+  IValue number_list(const std::vector<ListElement>& elements) const {
+    c10::List<Number> list;
     for (const ListElement& element : elements) {
-      const auto* number = std::get_if<std::int64_t>(&element);
-      list.push_back(number != nullptr ? *number : value_of(element).toInt());
+      const at::Scalar number =
+          std::visit([&](const auto& held) { return number_of(held); }, element);
+      list.push_back(number.to<Number>());
     }
     return list;
+  }
+  at::Scalar number_of(const ValueRef& ref) const {
+    return values_[static_cast<std::size_t>(ref.id)].toScalar();
+  }
+  at::Scalar number_of(const NoArgument&) const {
+    throw Error("argument " + argument_.name(), "None in a list of numbers");
+  }
+  template <class Number>
+  at::Scalar number_of(Number number) const {
+    return number;
   }
 
   const std::vector<IValue>& values_;

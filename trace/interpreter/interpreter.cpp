@@ -10,6 +10,7 @@
 #include "meta/fake/error_text.h"
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/builtin.h"
+#include "trace/interpreter/higher_order.h"
 #include "trace/interpreter/nested.h"
 #include "trace/interpreter/regions.h"
 #include "trace/interpreter/unsupported.h"
@@ -23,14 +24,30 @@ constexpr std::size_t never_dies = std::numeric_limits<std::size_t>::max();
 
 constexpr std::string_view builtin_prefix = "builtin::";
 
+// Lists among the results as their elements.
+std::vector<c10::IValue> taken_apart(const std::vector<c10::IValue>& results) {
+  std::vector<c10::IValue> elements;
+  for (const c10::IValue& result : results) {
+    if (!result.isList()) {
+      elements.push_back(result);
+      continue;
+    }
+    for (const c10::IValue& element : result.toList()) elements.push_back(element);
+  }
+  return elements;
+}
+
 std::string dispatcher_overload(const Node& node) {
   return node.overload == "default" ? "" : node.overload;
 }
 
 }  // namespace
 
-Interpreter::Interpreter(const Graph& graph, c10::Device device)
-    : graph_(graph), device_(device), values_(graph.values.size()) {
+Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recompute)
+    : graph_(graph),
+      device_(device),
+      recompute_(std::move(recompute)),
+      values_(graph.values.size()) {
   find_last_uses();
 }
 
@@ -119,7 +136,9 @@ void Interpreter::run_aten(const Node& node) {
 }
 
 void Interpreter::run_lowered(const Node& node) {
-  if (auto results = run_nested(node, values_, device_))
+  if (is_higher_order(node.op))
+    return bind_outputs(node, run_higher_order(node, values_, device_, recompute_));
+  if (auto results = run_nested(node, values_, device_, recompute_))
     return bind_outputs(node, *std::move(results));
   const onnx::Lowering* lowering = onnx::find_lowering(node.op);
   if (lowering == nullptr)
@@ -144,11 +163,7 @@ void Interpreter::run_lowered(const Node& node) {
 }
 
 void Interpreter::bind_outputs(const Node& node, std::vector<c10::IValue> results) {
-  if (node.outputs_are_list && results.size() == 1 && results[0].isList()) {
-    std::vector<c10::IValue> elements;
-    for (const c10::IValue& element : results[0].toList()) elements.push_back(element);
-    results = std::move(elements);
-  }
+  if (node.outputs_are_list) results = taken_apart(results);
   if (node.outputs.size() > results.size())
     throw Error(
         "", fmt::format("{} results, but the graph names {}", results.size(), node.outputs.size()));

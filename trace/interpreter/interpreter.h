@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <c10/core/Device.h>
 
+#include <functional>
 #include <vector>
 
 #include "trace/graph.h"
@@ -11,6 +12,12 @@
 namespace symprof::trace {
 
 class Interpreter;
+
+/// Runs a function of tensors so that backward runs it again, where autograd would have kept what
+/// the function saves (symprof::checkpoint). Empty: the function runs once.
+using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
+using Recompute =
+    std::function<std::vector<at::Tensor>(TensorFunction, const std::vector<at::Tensor>&)>;
 
 /// Told of each node before and after it runs. While `end_node` runs, the node's inputs and outputs
 /// are still there; values at their last use die right after it.
@@ -27,7 +34,7 @@ class Interpreter {
  public:
   /// `device` replaces every device that the graph names: a file says where it was exported.
   /// `graph` has to outlive the interpreter.
-  Interpreter(const Graph& graph, c10::Device device);
+  Interpreter(const Graph& graph, c10::Device device, Recompute recompute = {});
 
   void set(ValueId id, c10::IValue value) {
     values_.at(static_cast<std::size_t>(id)) = std::move(value);
@@ -54,6 +61,7 @@ class Interpreter {
 
   const Graph& graph_;
   c10::Device device_;
+  Recompute recompute_;
   std::vector<c10::IValue> values_;
   std::vector<std::size_t> last_use_;  // Per value: index of a node, or never_dies.
 };

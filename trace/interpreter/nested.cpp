@@ -7,10 +7,7 @@
 #include <string_view>
 
 #include "meta/error.h"
-#include "meta/fake/fake_tensor.h"
-#include "trace/interpreter/arguments.h"
-#include "trace/interpreter/interpreter.h"
-#include "trace/onnx/lowering/operands.h"
+#include "trace/interpreter/nested_body.h"
 
 namespace symprof::trace {
 namespace {
@@ -18,20 +15,12 @@ namespace {
 using c10::IValue;
 using Values = std::vector<IValue>;
 
-/// More than a model that ends runs.
-constexpr std::int64_t most_iterations = 1'000'000;
-
-class Unobserved : public NodeObserver {
- public:
-  void begin_node(std::size_t) override {}
-  void end_node(std::size_t) override {}
-};
-
 struct NestedCall {
   const Node& node;
   Values inputs;  ///< None where one is left out.
   const Values& values;
   c10::Device device;
+  const Recompute& recompute;
 
   const IValue& input(std::size_t index) const {
     static const IValue none;
@@ -55,56 +44,17 @@ struct NestedCall {
   }
 };
 
-/// The number that decides how the graph goes on.
-std::int64_t known_number(const IValue& value, const char* what) {
-  if (!value.isTensor() || !onnx::is_real(value.toTensor()) || value.toTensor().numel() != 1)
-    throw Error(
-        "", fmt::format("data-dependent control flow: {} is not known before the model runs", what),
-        "Export the model so that it follows from the shapes of its inputs.");
-  return value.toTensor().to(at::kLong).item<std::int64_t>();
-}
-
-/// A scalar whose value is known, inside a fake mode too.
-at::Tensor on_host(std::int64_t number, at::ScalarType type) {
-  return onnx::host_integers({number}).reshape({}).to(at::kCPU, type);
-}
-
-/// As the graph around it has them: integers and scalars real, the rest of the device.
-IValue constant_of(const Value& value, c10::Device device) {
-  const bool has_data = value.constant != nullptr;
-  const bool small = has_data && (!is_floating_point(value.constant->spec.dtype) ||
-                                  value.constant->spec.sizes.empty());
-  if (has_data && (small || device.is_cpu())) return real_tensor(*value.constant);
-  if (!value.spec || device.is_cpu())
-    throw Error("", fmt::format("'{}' of a nested graph has no data", value.name));
-  return meta::make_fake(*value.spec);
-}
-
 /// One run of the graph in an attribute.
 Values run_body(const NestedCall& call, std::string_view attribute, Values inputs) {
   const auto* body = call.attribute<std::shared_ptr<const Graph>>(attribute);
   if (body == nullptr) throw Error("", fmt::format("no graph '{}'", attribute));
-  const Graph& graph = **body;
   const auto* captures =
       call.attribute<std::vector<ListElement>>(std::string(attribute) + ".captures");
   for (std::size_t i = 0; captures != nullptr && i < captures->size(); ++i) {
     const auto* ref = std::get_if<ValueRef>(&(*captures)[i]);
     inputs.push_back(ref == nullptr ? IValue() : call.values[static_cast<std::size_t>(ref->id)]);
   }
-  if (inputs.size() != graph.inputs.size())
-    throw Error("", fmt::format("{} values for the {} inputs of the graph '{}'", inputs.size(),
-                                graph.inputs.size(), attribute));
-  Interpreter interpreter(graph, call.device);
-  for (std::size_t id = 0; id < graph.values.size(); ++id)
-    if (graph.values[id].kind != ValueKind::result && graph.values[id].kind != ValueKind::input)
-      interpreter.set(static_cast<ValueId>(id), constant_of(graph.values[id], call.device));
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    interpreter.set(graph.inputs[i], std::move(inputs[i]));
-  Unobserved observer;
-  interpreter.run(observer);
-  Values outputs;
-  for (const ValueId id : graph.outputs) outputs.push_back(interpreter.get(id));
-  return outputs;
+  return trace::run_body(**body, std::move(inputs), call.device, call.recompute);
 }
 
 IValue to_list(const std::vector<at::Tensor>& tensors) { return c10::List<at::Tensor>(tensors); }
@@ -120,12 +70,6 @@ std::size_t position(const NestedCall& call, std::size_t index, std::size_t end)
 Values choose_branch(const NestedCall& call) {
   const bool chosen = known_number(call.input(0), "the condition") != 0;
   return run_body(call, chosen ? "then_branch" : "else_branch", {});
-}
-
-at::Tensor joined(const std::vector<at::Tensor>& parts, std::int64_t axis) {
-  if (!parts.empty()) return at::stack(parts, axis);
-  throw Error("", "a loop that never runs: the shape of what it collects is not known",
-              "Give inputs for which it runs.");
 }
 
 /// Inputs: how often, the condition, then what each run hands to the next. Outputs: that, then what
@@ -302,11 +246,12 @@ const std::map<std::string_view, Run> operators = {
 
 bool is_nested_operator(std::string_view op) { return operators.contains(op); }
 
-std::optional<Values> run_nested(const Node& node, const Values& values, c10::Device device) {
+std::optional<Values> run_nested(const Node& node, const Values& values, c10::Device device,
+                                 const Recompute& recompute) {
   const auto found = operators.find(node.op);
   const bool is_identity = node.op == "onnx::Identity";
   if (found == operators.end() && !is_identity) return std::nullopt;
-  NestedCall call{node, {}, values, device};
+  NestedCall call{node, {}, values, device, recompute};
   for (const Argument& argument : node.arguments) {
     if (!argument.name.empty()) continue;
     const auto* ref = std::get_if<ValueRef>(&argument.value);

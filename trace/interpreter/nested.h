@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/graph.h"
+#include "trace/interpreter/interpreter.h"
 
 namespace symprof::trace {
 
@@ -20,7 +21,7 @@ namespace symprof::trace {
 /// tensors. Throws Error when they depend on data.
 std::optional<std::vector<c10::IValue>> run_nested(const Node& node,
                                                    const std::vector<c10::IValue>& values,
-                                                   c10::Device device);
+                                                   c10::Device device, const Recompute& recompute);
 
 /// True for an operator that run_nested runs.
 bool is_nested_operator(std::string_view op);

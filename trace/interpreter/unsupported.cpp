@@ -10,6 +10,7 @@
 
 #include "meta/error.h"
 #include "trace/interpreter/builtin.h"
+#include "trace/interpreter/higher_order.h"
 #include "trace/interpreter/nested.h"
 #include "trace/onnx/lowering/lowering.h"
 #include "trace/passes/inline_regions.h"
@@ -56,6 +57,38 @@ struct Unknown {
   std::size_t nodes = 0;
   std::string first_node;
 };
+
+/// Operators that no shape rule can help: what is to be done instead.
+struct Advice {
+  std::string_view op;
+  std::string_view text;
+};
+constexpr Advice advice_rows[] = {
+    {"higher_order::flex_attention",
+     "flex_attention is a kernel that is compiled for its functions: profile the model with "
+     "torch.nn.functional.scaled_dot_product_attention and a mask in its place."},
+    {"higher_order::call_torchbind",
+     "Methods of custom classes are code that the file does not have: export the model with "
+     "operators in their place."},
+    {"higher_order::triton_kernel_wrapper_mutation",
+     "Triton kernels are code that the file does not have: wrap each in a custom operator with a "
+     "shape rule (docs/library.md), and export again."},
+    {"higher_order::triton_kernel_wrapper_functional",
+     "Triton kernels are code that the file does not have: wrap each in a custom operator with a "
+     "shape rule (docs/library.md), and export again."},
+    {"higher_order::aoti_call_delegate",
+     "A part of the model is compiled already: export it before it is lowered."},
+    {"higher_order::executorch_call_delegate",
+     "A part of the model is compiled already: export it before it is lowered."},
+};
+constexpr std::string_view usual_advice =
+    "`symprof ops` lists the operators that are known. An operator of your own needs a shape rule: "
+    "docs/library.md.";
+
+std::string_view advice_for(std::string_view op) {
+  const auto* row = std::ranges::find(advice_rows, op, &Advice::op);
+  return row == std::end(advice_rows) ? usual_advice : row->text;
+}
 
 // In the order of first appearance. Nested graphs are given by a file that the reader has bounded
 // in depth.
@@ -104,7 +137,8 @@ bool has_rule(const Node& node) {
     return find_builtin(op.substr(builtin_prefix.size())) != nullptr;
   return is_export_assertion(op) || op == region_grad_mode || op == region_autocast ||
          op == region_end || std::ranges::find(structural, op) != structural.end() ||
-         in_dispatcher(node) || onnx::find_lowering(op) != nullptr || is_nested_operator(op);
+         in_dispatcher(node) || onnx::find_lowering(op) != nullptr || is_nested_operator(op) ||
+         is_higher_order(op);
 }
 
 void check_operators(const Graph& graph) {
@@ -120,9 +154,11 @@ void check_operators(const Graph& graph) {
                 ? fmt::format("{} (node {})", row.op, row.first_node)
                 : fmt::format("{} ({} nodes, first {})", row.op, row.nodes, row.first_node);
   }
-  throw Error(graph.path, text + ".",
-              "`symprof ops` lists the operators that are known. An operator of your own needs a "
-              "shape rule: docs/library.md.");
+  // One that is out of reach anyway comes first.
+  std::string_view advice = usual_advice;
+  for (const Unknown& row : found)
+    if (advice == usual_advice) advice = advice_for(row.op);
+  throw Error(graph.path, text + ".", std::string(advice));
 }
 
 }  // namespace symprof::trace

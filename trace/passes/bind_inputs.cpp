@@ -49,6 +49,7 @@ class InputBinder {
     for (const auto& [name, size] : bindings) apply(name, size, file_names);
     for (ValueId id : graph_.inputs) take_example(value(id));
     for (ValueId id : graph_.inputs) fix(value(id));
+    fix_sizes_of_results();
     check_ranges();
     if (changed_) forget_results();
   }
@@ -76,7 +77,32 @@ class InputBinder {
         for (std::string& symbol : symbols(dimension.symbol)) names.insert(std::move(symbol));
       }
     }
+    for_each_unknown_size([&](const Dimension& dimension) { names.insert(dimension.symbol); });
     return names;
+  }
+
+  /// Of results: sizes that depend on data.
+  void for_each_unknown_size(const auto& visit) {
+    for (Value& result : graph_.values)
+      if (result.kind == ValueKind::result)
+        for (Dimension& dimension : result.dimensions)
+          if (is_symbol(dimension.symbol)) visit(dimension);
+  }
+
+  /// What --set gives. An upper bound that the file has for a count in its example's shape need not
+  /// hold in another shape.
+  void fix_sizes_of_results() {
+    for_each_unknown_size([&](Dimension& dimension) {
+      if (const auto size = symbols_.find(dimension.symbol)) dimension.size = *size;
+    });
+    if (!resized_) return;
+    std::set<std::string> counted;
+    for_each_unknown_size([&](const Dimension& d) { counted.insert(d.symbol); });
+    for (const Node& node : graph_.nodes)
+      if (node.op == "aten::item" && !node.outputs.empty() && node.outputs[0] != no_value)
+        for (const Dimension& d : value(node.outputs[0]).dimensions) counted.erase(d.symbol);
+    for (SymbolRange& range : graph_.symbol_ranges)
+      if (counted.contains(range.symbol) && !symbols_.find(range.symbol)) range.most.reset();
   }
 
   void apply(const InputOverride& override) {
@@ -117,6 +143,7 @@ class InputBinder {
   /// A size fixes the file's symbol for all inputs that have it; a symbol takes its place.
   void replace(Dimension& dimension, const Dimension& wanted, const std::string& where) {
     if (wanted.symbol.empty()) {
+      resized_ |= dimension.symbol.empty() && dimension.size != wanted.size;
       if (!dimension.symbol.empty()) symbols_.constrain(dimension.symbol, wanted.size, where);
       dimension = wanted;
     } else if (is_symbol(dimension.symbol)) {
@@ -253,6 +280,7 @@ class InputBinder {
   SymbolTable symbols_;
   std::set<std::string> explicit_;
   bool changed_ = false;
+  bool resized_ = false;  // A size that the file fixes has another one.
 };
 
 }  // namespace

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <set>
+#include <type_traits>
 #include <unordered_map>
 
 #include "meta/error.h"
@@ -11,6 +15,18 @@ namespace {
 
 constexpr std::string_view set_grad_enabled = "higher_order::wrap_with_set_grad_enabled";
 constexpr std::string_view autocast = "higher_order::wrap_with_autocast";
+
+// Those that run their subgraph as it is (torch/_higher_order_ops); the last two mark nodes for a
+// compiler.
+constexpr std::array<std::string_view, 5> transparent = {
+    "higher_order::wrap", "higher_order::strict_mode", "higher_order::invoke_subgraph",
+    "higher_order::hints_wrapper", "higher_order::run_const_graph"};
+
+bool changes_mode(const Node& node) { return node.op == set_grad_enabled || node.op == autocast; }
+
+bool is_flattened(const Node& node) {
+  return changes_mode(node) || std::ranges::find(transparent, node.op) != transparent.end();
+}
 
 // What stands for a value of the subgraph, or for a result of the region: another value, or a
 // number.
@@ -22,6 +38,8 @@ void substitute(Argument& argument, const Substitution& substitution) {
     if (found != substitution.end()) argument.value = ArgumentValue(found->second);
     return;
   }
+  if (auto* nested = std::get_if<std::vector<Argument>>(&argument.value))
+    for (Argument& element : *nested) substitute(element, substitution);
   auto* list = std::get_if<std::vector<ListElement>>(&argument.value);
   if (list == nullptr) return;
   for (ListElement& element : *list) {
@@ -29,17 +47,68 @@ void substitute(Argument& argument, const Substitution& substitution) {
     if (ref == nullptr) continue;
     const auto found = substitution.find(ref->id);
     if (found == substitution.end()) continue;
-    if (const auto* value = std::get_if<ValueRef>(&found->second)) element = *value;
-    if (const auto* number = std::get_if<std::int64_t>(&found->second)) element = *number;
+    std::visit(
+        [&](const auto& held) {
+          if constexpr (std::is_constructible_v<ListElement, std::decay_t<decltype(held)>>)
+            element = held;
+        },
+        found->second);
   }
 }
 
-// The subgraph argument and where it stands among the node's arguments.
-std::size_t subgraph_position(const Graph& graph, const Node& node) {
-  for (std::size_t i = 0; i < node.arguments.size(); ++i)
-    if (std::holds_alternative<std::shared_ptr<const Graph>>(node.arguments[i].value)) return i;
-  throw Error(fmt::format("{}: node {} ({})", graph.path, node.name, node.op), "holds no subgraph",
-              "The file may be damaged; export it again.");
+// An argument as operands of a subgraph: a list is several. Identifiers and dictionaries of hints
+// are none.
+class OperandList {
+ public:
+  void add(const Argument& argument) {
+    if (argument.name.empty()) std::visit(*this, argument.value);
+  }
+  std::vector<ArgumentValue> take() { return std::move(operands_); }
+
+  void operator()(const std::vector<ListElement>& list) {
+    for (const ListElement& element : list)
+      operands_.push_back(
+          std::visit([](const auto& held) { return ArgumentValue(held); }, element));
+  }
+  void operator()(const std::vector<std::int64_t>& list) {
+    operands_.insert(operands_.end(), list.begin(), list.end());
+  }
+  void operator()(const std::string&) {}
+  void operator()(const std::vector<Argument>&) {}
+  template <class Other>
+  void operator()(const Other& operand) {
+    operands_.emplace_back(operand);
+  }
+
+ private:
+  std::vector<ArgumentValue> operands_;
+};
+
+struct Region {
+  std::shared_ptr<const Graph> body;
+  std::vector<ArgumentValue> operands;
+};
+
+// The subgraph of a node, and what follows it among the arguments.
+Region region_of(const Graph& graph, const Node& node) {
+  Region region;
+  OperandList operands;
+  for (const Argument& argument : node.arguments) {
+    if (region.body)
+      operands.add(argument);
+    else if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&argument.value))
+      region.body = *body;
+  }
+  const auto where = [&] {
+    return fmt::format("{}: node {} ({})", graph.path, node.name, node.op);
+  };
+  if (!region.body)
+    throw Error(where(), "holds no subgraph", "The file may be damaged; export it again.");
+  region.operands = operands.take();
+  if (region.operands.size() != region.body->inputs.size())
+    throw Error(where(), fmt::format("{} operands for a subgraph of {} inputs",
+                                     region.operands.size(), region.body->inputs.size()));
+  return region;
 }
 
 template <class T>
@@ -81,45 +150,65 @@ class Inliner {
  private:
   void append(Node node, Substitution& substitution) {
     for (Argument& argument : node.arguments) substitute(argument, substitution);
-    if (node.op == set_grad_enabled || node.op == autocast)
-      expand(node, substitution);
-    else
-      graph_.nodes.push_back(std::move(node));
+    if (is_flattened(node)) return expand(node, substitution);
+    for (Argument& argument : node.arguments) flatten_inside(argument);
+    names_.insert(node.name);
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  static void flatten_inside(Argument& argument) {
+    auto* body = std::get_if<std::shared_ptr<const Graph>>(&argument.value);
+    if (body == nullptr || !*body) return;
+    auto copy = std::make_shared<Graph>(**body);
+    inline_regions(*copy);
+    *body = std::move(copy);
   }
 
   void expand(const Node& node, Substitution& outer) {
-    const std::size_t position = subgraph_position(graph_, node);
-    const Graph& body = *std::get<std::shared_ptr<const Graph>>(node.arguments[position].value);
-    if (node.arguments.size() - position - 1 != body.inputs.size())
-      throw Error(fmt::format("{}: node {} ({})", graph_.path, node.name, node.op),
-                  fmt::format("{} operands for a subgraph of {} inputs",
-                              node.arguments.size() - position - 1, body.inputs.size()));
+    const Region region = region_of(graph_, node);
+    const Graph& body = *region.body;
     Substitution inner;
-    for (std::size_t i = 0; i < body.inputs.size(); ++i)
-      inner[body.inputs[i]] = node.arguments[position + 1 + i].value;
-    graph_.nodes.push_back(marker(node));
-    for (Node copy : body.nodes) {
-      copy.scope = copy.scope == 0 ? node.scope : scope_of(body, copy.scope);
-      std::vector<ValueId> made;
-      for (ValueId output : copy.outputs)
-        made.push_back(output == no_value
-                           ? no_value
-                           : graph_.add_value(body.values[static_cast<std::size_t>(output)]));
-      const std::vector<ValueId> inside = std::move(copy.outputs);
-      copy.outputs = made;
-      append(std::move(copy), inner);
-      for (std::size_t i = 0; i < inside.size(); ++i) {
-        if (inside[i] == no_value) continue;
-        // A nested region has already said what its results are.
-        const auto nested = inner.find(made[i]);
-        inner[inside[i]] =
-            nested == inner.end() ? ArgumentValue(ValueRef{made[i]}) : nested->second;
-      }
-    }
-    graph_.nodes.push_back(
-        {.name = node.name + "_end", .op = std::string(region_end), .scope = node.scope});
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) inner[body.inputs[i]] = region.operands[i];
+    import_constants(body, inner);
+    if (changes_mode(node)) graph_.nodes.push_back(marker(node));
+    for (const Node& inside : body.nodes) append_inside(inside, node, body, inner);
+    if (changes_mode(node))
+      graph_.nodes.push_back(
+          {.name = node.name + "_end", .op = std::string(region_end), .scope = node.scope});
     for (std::size_t i = 0; i < node.outputs.size() && i < body.outputs.size(); ++i)
       if (node.outputs[i] != no_value) outer[node.outputs[i]] = inner.at(body.outputs[i]);
+  }
+
+  // Numbers are written where they are used; tensors become values of the graph.
+  void import_constants(const Graph& body, Substitution& inner) {
+    for (std::size_t id = 0; id < body.values.size(); ++id) {
+      const Value& value = body.values[id];
+      if (value.kind != ValueKind::constant) continue;
+      inner[static_cast<ValueId>(id)] =
+          value.scalar
+              ? std::visit([](auto number) { return ArgumentValue(number); }, *value.scalar)
+          : value.spec ? ArgumentValue(ValueRef{graph_.add_value(value)})
+                       : ArgumentValue(NoArgument{});
+    }
+  }
+
+  void append_inside(Node copy, const Node& region, const Graph& body, Substitution& inner) {
+    if (names_.contains(copy.name)) copy.name = fmt::format("{}.{}", region.name, copy.name);
+    copy.scope = copy.scope == 0 ? region.scope : scope_of(body, copy.scope);
+    std::vector<ValueId> made;
+    for (ValueId output : copy.outputs)
+      made.push_back(output == no_value
+                         ? no_value
+                         : graph_.add_value(body.values[static_cast<std::size_t>(output)]));
+    const std::vector<ValueId> inside = std::move(copy.outputs);
+    copy.outputs = made;
+    append(std::move(copy), inner);
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+      if (inside[i] == no_value) continue;
+      // A nested region has already said what its results are.
+      const auto nested = inner.find(made[i]);
+      inner[inside[i]] = nested == inner.end() ? ArgumentValue(ValueRef{made[i]}) : nested->second;
+    }
   }
 
   ScopeId scope_of(const Graph& body, ScopeId scope) {
@@ -140,6 +229,7 @@ class Inliner {
   }
 
   Graph& graph_;
+  std::set<std::string, std::less<>> names_;
 };
 
 }  // namespace
