@@ -130,26 +130,38 @@ void sum_rows(Profile& profile) {
                 "this is a defect of symprof, please report it");
 }
 
-Profile evaluate_with(Recording recording, const RuleTable* own_rules) {
+void simulate_memory(Profile& profile, const DeviceSpec& device) {
+  profile.memory = simulate_step_memory(profile.recording, device);
+  Totals& totals = profile.totals;
+  totals.peak_allocated_bytes = profile.memory.peak_allocated_bytes;
+  totals.peak_reserved_bytes = profile.memory.peak_reserved_bytes;
+  if (profile.memory.peak_call == none) return;
+  const CallRecord& call = profile.recording.calls[profile.memory.peak_call];
+  totals.peak_phase = call.phase;
+  totals.peak_node = call.node;
+}
+
+Profile evaluate_with(Recording recording, const DeviceSpec& device, const RuleTable* own_rules) {
   Profile profile;
   profile.recording = std::move(recording);
   profile.warnings = profile.recording.warnings;
   profile.nodes = empty_nodes(profile.recording);
   count_calls(profile, own_rules);
   count_memory(profile);
-  replay_allocations(profile);
+  find_tensor_peak(profile);
+  simulate_memory(profile, device);
   sum_rows(profile);
   return profile;
 }
 
 }  // namespace
 
-Profile evaluate(Recording recording, const DeviceSpec&) {
-  return evaluate_with(std::move(recording), nullptr);
+Profile evaluate(Recording recording, const DeviceSpec& device) {
+  return evaluate_with(std::move(recording), device, nullptr);
 }
 
-Profile evaluate(Recording recording, const DeviceSpec&, const RuleTable& own) {
-  return evaluate_with(std::move(recording), &own);
+Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own) {
+  return evaluate_with(std::move(recording), device, &own);
 }
 
 }  // namespace symprof::profile

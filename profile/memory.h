@@ -10,8 +10,7 @@ namespace symprof::profile {
 /// and of `profile.totals`. Throws Error when the rows do not add up to the totals.
 void count_memory(Profile& profile);
 
-/// Replays the allocations in blocks of 512 bytes: `profile.timeline`, and the peak in
-/// `profile.totals`.
-void replay_allocations(Profile& profile);
+/// Replays the allocations in blocks of 512 bytes: `profile.totals.tensor_peak`.
+void find_tensor_peak(Profile& profile);
 
 }  // namespace symprof::profile

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "meta/device_spec.h"
+#include "profile/step_memory.h"
 #include "shape/recording.h"
 
 namespace symprof {
@@ -59,6 +60,14 @@ struct Coverage {
   std::vector<std::string> unmodelled_ops;  ///< Sorted, distinct.
 };
 
+/// The most that the tensors of one step take together, each in blocks of 512 bytes: what
+/// torch.distributed._tools.mem_tracker sees.
+struct TensorPeak {
+  std::int64_t bytes = 0;
+  Phase phase = Phase::forward;
+  NodeId node = none;
+};
+
 struct Totals {
   std::int64_t fwd_flops = 0, bwd_flops = 0;          ///< Products only, as FlopCounterMode.
   std::int64_t fwd_flops_all = 0, bwd_flops_all = 0;  ///< With everything else.
@@ -66,17 +75,13 @@ struct Totals {
   std::int64_t param_bytes = 0, param_count = 0, buffer_bytes = 0, input_bytes = 0;
   std::int64_t grad_bytes = 0, optimizer_bytes = 0;
   std::int64_t saved_bytes = 0, saved_bytes_with_inputs = 0;
-  std::int64_t peak_allocated_bytes = 0;  ///< In blocks of 512 bytes.
+  /// As the simulated allocator counts them over a training loop (profile/step_memory.h).
+  std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
   Phase peak_phase = Phase::forward;
   NodeId peak_node = none;
-  std::optional<std::int64_t> peak_reserved_bytes;
+  TensorPeak tensor_peak;
   std::optional<std::int64_t> comm_bytes;
   std::optional<double> fwd_time_us, bwd_time_us, optimizer_time_us, step_time_us;
-};
-
-struct TimelinePoint {
-  CallId call = none;
-  std::int64_t allocated_bytes = 0;  ///< After the call, in blocks of 512 bytes.
 };
 
 struct Profile {
@@ -84,7 +89,7 @@ struct Profile {
   std::vector<NodeProfile> nodes;  ///< One for each of recording.nodes, same order.
   Totals totals;
   Coverage coverage;
-  std::vector<TimelinePoint> timeline;
+  StepMemory memory;
   std::vector<std::string> warnings;
 };
 

@@ -1,5 +1,7 @@
 #include "report/footer.h"
 
+#include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "report/format_number.h"
@@ -31,9 +33,9 @@ std::string flops_text(std::int64_t products, std::int64_t all, Unit unit) {
 
 std::string peak_text(const Profile& profile) {
   const Totals& totals = profile.totals;
-  std::string text = format_bytes(totals.peak_allocated_bytes) + " allocated";
-  if (totals.peak_reserved_bytes)
-    text += ", " + format_bytes(*totals.peak_reserved_bytes) + " reserved";
+  std::string text =
+      fmt::format("{} allocated, {} reserved", format_bytes(totals.peak_allocated_bytes),
+                  format_bytes(totals.peak_reserved_bytes));
   text += fmt::format(", in {}", name(totals.peak_phase));
   if (totals.peak_node == none) return text;
   const NodeRecord& node = profile.recording.nodes[totals.peak_node];
@@ -42,11 +44,25 @@ std::string peak_text(const Profile& profile) {
   return text;
 }
 
+/// "parameters 1.2 GiB, activations 3.4 GiB": what is held at the peak, the largest first.
+std::string held_text(const StepMemory& memory) {
+  std::vector<MemoryCategory> categories;
+  for (std::size_t i = 0; i < memory_categories; ++i)
+    if (memory.at_peak.bytes[i] > 0) categories.push_back(static_cast<MemoryCategory>(i));
+  std::ranges::stable_sort(categories, std::greater(),
+                           [&](MemoryCategory category) { return memory.at_peak[category]; });
+  std::string text;
+  for (const MemoryCategory category : categories)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(category),
+                        format_bytes(memory.at_peak[category]));
+  return text;
+}
+
 std::string device_text(const DeviceSpec& device, const Totals& totals) {
   std::string text = device.description.empty() ? device.name : device.description;
   if (device.memory_bytes > 0)
     text += fmt::format(", peak at {:.1f} % of its {}",
-                        100.0 * static_cast<double>(totals.peak_allocated_bytes) /
+                        100.0 * static_cast<double>(totals.peak_reserved_bytes) /
                             static_cast<double>(device.memory_bytes),
                         format_bytes(device.memory_bytes));
   return text;
@@ -103,10 +119,15 @@ void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOpt
                                   format_count(totals.optimizer_flops, "FLOPs")));
   if (options.mode != Mode::inference) line("saved", saved_text(totals));
   line("peak", peak_text(profile));
+  if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory));
   line("forward", flops_text(totals.fwd_flops, totals.fwd_flops_all, unit));
   if (options.mode != Mode::inference)
     line("backward", flops_text(totals.bwd_flops, totals.bwd_flops_all, unit));
   line("device", device_text(options.device, totals));
+  if (profile.memory.incomplete_calls > 0)
+    line("workspaces", fmt::format("of {} calls are in no sum: only the library that chooses the "
+                                   "kernel knows their size",
+                                   group_digits(profile.memory.incomplete_calls)));
   for (const std::string& warning : profile.warnings)
     write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.colour), layout);
 }

@@ -79,6 +79,7 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   json.line(4);
   json.member("peak_allocated_bytes", totals.peak_allocated_bytes);
   json.member("peak_reserved_bytes", totals.peak_reserved_bytes);
+  json.member("peak_tensor_bytes", totals.tensor_peak.bytes);
   json.key("peak_at");
   json.begin_object();
   json.member("phase", name(totals.peak_phase));
@@ -93,6 +94,19 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   json.member("step_time_us", totals.step_time_us);
   json.member("comm_bytes", totals.comm_bytes);
   json.closing_line(2);
+  json.end_object();
+}
+
+void write_memory(JsonWriter& json, const StepMemory& memory) {
+  json.key("memory");
+  json.begin_object();
+  json.key("at_peak");
+  json.begin_object();
+  for (std::size_t i = 0; i < memory_categories; ++i)
+    json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
+  json.end_object();
+  json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
+  json.member("incomplete_calls", memory.incomplete_calls);
   json.end_object();
 }
 
@@ -191,11 +205,10 @@ void write_nodes(JsonWriter& json, const Profile& profile) {
 void write_timeline(JsonWriter& json, const Profile& profile) {
   json.key("timeline");
   json.begin_array();
-  for (const TimelinePoint& point : profile.timeline) {
+  for (const TimelinePoint& point : profile.memory.timeline) {
     json.begin_object();
-    json.key("call");
-    point.call == none ? json.null() : json.value(std::int64_t{point.call});
-    json.member("allocated", point.allocated_bytes);
+    json.member("call", std::int64_t{point.call});
+    json.member("allocated", point.held.total());
     json.end_object();
   }
   json.end_array();
@@ -223,6 +236,8 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   write_coverage(json, profile.coverage);
   json.line(2);
   write_totals(json, profile);
+  json.line(2);
+  write_memory(json, profile.memory);
   json.line(2);
   write_nodes(json, profile);
   json.line(2);

@@ -30,4 +30,26 @@ std::string_view name(Confidence confidence) {
   return "?";
 }
 
+std::string_view name(MemoryCategory category) {
+  switch (category) {
+    case MemoryCategory::parameters:
+      return "parameters";
+    case MemoryCategory::buffers:
+      return "buffers";
+    case MemoryCategory::inputs:
+      return "inputs";
+    case MemoryCategory::gradients:
+      return "gradients";
+    case MemoryCategory::optimizer:
+      return "optimizer";
+    case MemoryCategory::activations:
+      return "activations";
+    case MemoryCategory::temporaries:
+      return "temporaries";
+    case MemoryCategory::workspace:
+      return "workspace";
+  }
+  return "?";
+}
+
 }  // namespace symprof::report

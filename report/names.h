@@ -9,5 +9,6 @@ namespace symprof::report {
 
 std::string_view name(Phase phase);            ///< "forward", "loss", "backward", "optimizer".
 std::string_view name(Confidence confidence);  ///< "exact", "modelled", "free", "unmodelled".
+std::string_view name(MemoryCategory category);
 
 }  // namespace symprof::report

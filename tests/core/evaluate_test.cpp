@@ -7,6 +7,9 @@
 #include "recording_builder.h"
 
 namespace symprof::test {
+
+using profile::operator""_MiB;
+
 namespace {
 
 constexpr std::int64_t M = 8, K = 16, N = 32;
@@ -195,11 +198,17 @@ TEST_SUITE("evaluate") {
     CHECK(profile.totals.peak_allocated_bytes == 1024 + 512 + 1024 + 512);
     CHECK(profile.totals.peak_phase == Phase::backward);
     CHECK(profile.totals.peak_node == second);
-    REQUIRE(profile.timeline.size() == 2);
-    CHECK(profile.timeline[0].call == make_a);
-    CHECK(profile.timeline[0].allocated_bytes == 1024 + 512 + 1024);
-    CHECK(profile.timeline[1].call == drop);
-    CHECK(profile.timeline[1].allocated_bytes == 1024 + 512);
+    CHECK(profile.totals.tensor_peak.bytes == 1024 + 512 + 1024 + 512);
+    CHECK(profile.totals.tensor_peak.node == second);
+    CHECK(profile.totals.peak_reserved_bytes == 2_MiB);
+    const std::vector<TimelinePoint>& timeline = profile.memory.timeline;
+    REQUIRE(timeline.size() == 2);
+    CHECK(timeline[0].call == make_a);
+    CHECK(timeline[0].held.total() == 1024 + 512 + 1024);
+    CHECK(timeline[0].held[MemoryCategory::parameters] == 1024);
+    CHECK(timeline[0].held[MemoryCategory::temporaries] == 1024);
+    CHECK(timeline[1].call == drop);
+    CHECK(timeline[1].held.total() == 1024 + 512);
   }
 
   TEST_CASE("what cannot be attributed stops the profile") {
@@ -224,7 +233,7 @@ TEST_SUITE("evaluate") {
     const Profile profile = profile::evaluate({}, {});
     CHECK(profile.nodes.empty());
     CHECK(profile.totals.peak_allocated_bytes == 0);
-    CHECK(profile.timeline.empty());
+    CHECK(profile.memory.timeline.empty());
   }
 }
 

@@ -39,7 +39,9 @@ class Builder {
     record.node = node.node;
     const CallId id = static_cast<CallId>(profile.recording.calls.size());
     profile.recording.calls.push_back(record);
-    profile.timeline.push_back({id, 2 * mib * (id + 1)});
+    TimelinePoint point{.call = id};
+    point.held[MemoryCategory::activations] = 2 * mib * (id + 1);
+    profile.memory.timeline.push_back(point);
     node.calls.push_back({id, cost});
     count(op, cost.confidence);
   }
@@ -149,6 +151,13 @@ void add_totals(Profile& profile) {
   totals.input_bytes = 4816896;
   totals.saved_bytes = totals.saved_bytes_with_inputs - totals.input_bytes;
   totals.peak_allocated_bytes = 141 * mib + 512;
+  totals.peak_reserved_bytes = 160 * mib;
+  totals.tensor_peak.bytes = 141 * mib;
+  StepMemory& memory = profile.memory;
+  memory.at_peak[MemoryCategory::parameters] = totals.param_bytes;
+  memory.at_peak[MemoryCategory::activations] = 109 * mib;
+  memory.at_peak[MemoryCategory::workspace] = 32 * mib;
+  memory.incomplete_calls = 2;
   totals.peak_phase = Phase::backward;
   totals.peak_node = 3;
 }

@@ -56,7 +56,7 @@ void check(const Pair& pair, TrainingMode training) {
   CHECK(onnx.saved_bytes == exported.saved_bytes + more.saved);
   CHECK(onnx.param_bytes == exported.param_bytes + more.parameters);
   CHECK(onnx.buffer_bytes == exported.buffer_bytes + more.buffers);
-  CHECK(onnx.peak_allocated_bytes == exported.peak_allocated_bytes + more.peak);
+  CHECK(onnx.tensor_peak.bytes == exported.tensor_peak.bytes + more.peak);
 }
 
 void check(const Pair& pair) {

@@ -57,7 +57,7 @@ std::int64_t host_blocks(const Recording& recording) {
 bool peaks_in_a_sum(const fs::path& model) { return model.stem() == "resnet50"; }
 
 void check_peak(const Profile& profile, const fs::path& model, std::int64_t tracked) {
-  const std::int64_t peak = profile.totals.peak_allocated_bytes + host_blocks(profile.recording);
+  const std::int64_t peak = profile.totals.tensor_peak.bytes + host_blocks(profile.recording);
   if (peaks_in_a_sum(model)) {
     CHECK(peak < tracked);
     CHECK(static_cast<double>(tracked - peak) <= 0.005 * static_cast<double>(tracked));
@@ -85,10 +85,10 @@ void check_optimizer(const fs::path& model, const nlohmann::json& truth,
   const Profile profile =
       profile_of(model, truth, record, {.optimizer = optimizer, .optimizer_variant = variant});
   const std::int64_t tracked = record.at("peak_bytes").at(name);
-  if (profile.totals.peak_phase != Phase::optimizer) return check_peak(profile, model, tracked);
+  if (profile.totals.tensor_peak.phase != Phase::optimizer) return check_peak(profile, model, tracked);
   // make_truth.py drops the output before the update; here it lives as in a training loop.
   const std::int64_t output = record.at("output_bytes");
-  CHECK(profile.totals.peak_allocated_bytes == tracked + (output + block - 1) / block * block);
+  CHECK(profile.totals.tensor_peak.bytes == tracked + (output + block - 1) / block * block);
 }
 
 // Calls `run` with the model, the whole truth and each record of an exported program.

@@ -82,7 +82,7 @@ def step_row(binary, truth, record):
     found = totals(binary, truth, record)
     cells = [cell(found[name], record[name]) for name in EXACT]
     peak = record["peak_bytes"]["forward_backward"]
-    return key(truth, record) + cells + peak_cells(found["peak_allocated_bytes"], peak)
+    return key(truth, record) + cells + peak_cells(found["peak_tensor_bytes"], peak)
 
 
 def other_row(binary, truth, record, step):
@@ -93,7 +93,7 @@ def other_row(binary, truth, record, step):
         found = totals(binary, truth, record, optimizer=step)
     peak = record["peak_bytes"][step.replace(":", "_")]
     words = [truth["model"], record["dtype"], step, found["peak_at"]["phase"]]
-    return words + peak_cells(found["peak_allocated_bytes"], peak)
+    return words + peak_cells(found["peak_tensor_bytes"], peak)
 
 
 def other_steps(truth, optimizers):

@@ -30,45 +30,36 @@ std::int64_t bytes_before(const Recording& recording) {
 class Replay {
  public:
   explicit Replay(Profile& profile)
-      : profile_(profile), allocated_(bytes_before(profile.recording)), reported_(allocated_) {
-    profile_.totals.peak_allocated_bytes = allocated_;
+      : profile_(profile), allocated_(bytes_before(profile.recording)) {
+    profile_.totals.tensor_peak.bytes = allocated_;
   }
 
   void apply(const MemoryEvent& event) {
-    if (event.call != call_) end_call();
     call_ = event.call;
     const std::int64_t bytes = rounded(profile_.recording.storages[event.storage]);
     add_to(allocated_, event.kind == EventKind::allocate ? bytes : -bytes);
-    if (allocated_ > profile_.totals.peak_allocated_bytes) set_peak();
-  }
-
-  /// Notes what the call that ended has changed. Before the first call there is no point.
-  void end_call() {
-    if (call_ != none && allocated_ != reported_) profile_.timeline.push_back({call_, allocated_});
-    if (call_ != none) reported_ = allocated_;
+    if (allocated_ > profile_.totals.tensor_peak.bytes) set_peak();
   }
 
  private:
   void set_peak() {
-    Totals& totals = profile_.totals;
-    totals.peak_allocated_bytes = allocated_;
+    TensorPeak& peak = profile_.totals.tensor_peak;
+    peak.bytes = allocated_;
     if (call_ == none) return;
-    totals.peak_phase = profile_.recording.calls[call_].phase;
-    totals.peak_node = profile_.recording.calls[call_].node;
+    peak.phase = profile_.recording.calls[call_].phase;
+    peak.node = profile_.recording.calls[call_].node;
   }
 
   Profile& profile_;
   CallId call_ = none;
   std::int64_t allocated_;
-  std::int64_t reported_;  ///< Allocated bytes at the last point.
 };
 
 }  // namespace
 
-void replay_allocations(Profile& profile) {
+void find_tensor_peak(Profile& profile) {
   Replay replay(profile);
   for (const MemoryEvent& event : profile.recording.events) replay.apply(event);
-  replay.end_call();
 }
 
 }  // namespace symprof::profile

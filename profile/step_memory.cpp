@@ -1,0 +1,224 @@
+#include "profile/step_memory.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "profile/temporaries/temporaries.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
+constexpr Address nowhere = -1;
+
+MemoryCategory category_of(const StorageRecord& storage) {
+  switch (storage.kind) {
+    case StorageKind::parameter:
+      return MemoryCategory::parameters;
+    case StorageKind::buffer:
+      return MemoryCategory::buffers;
+    case StorageKind::input:
+      return MemoryCategory::inputs;
+    case StorageKind::gradient:
+      return MemoryCategory::gradients;
+    case StorageKind::optimizer_state:
+      return MemoryCategory::optimizer;
+    case StorageKind::activation:
+      break;
+  }
+  return storage.saved ? MemoryCategory::activations : MemoryCategory::temporaries;
+}
+
+/// A block of the allocator and what it is for.
+struct Held {
+  Address address = nowhere;
+  std::int64_t bytes = 0;  ///< As the allocator counts it.
+  MemoryCategory category = MemoryCategory::temporaries;
+};
+
+/// Thrown by a request that the device has no room for.
+struct Refused {};
+
+class Loop {
+ public:
+  Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
+      : recording_(recording),
+        device_(device),
+        allocator_(options.allocator, options.device_bytes.value_or(endless_bytes)),
+        storages_(recording.storages.size()) {
+    for (const std::string& op : recording.ops) temporaries_.push_back(find_temporaries(op));
+    if (options.observer)
+      allocator_.observe(
+          [this, tell = options.observer](const AllocatorEvent& event) { tell(event, call_); });
+    const auto is_of_step = [](const MemoryEvent& event) { return event.call != none; };
+    first_of_step_ = static_cast<std::size_t>(std::ranges::find_if(recording.events, is_of_step) -
+                                              recording.events.begin());
+  }
+
+  StepMemory run(int steps) {
+    last_step_ = steps - 1;
+    try {
+      take_eventless();
+      for (step_ = 0; step_ < steps; ++step_) run_step();
+    } catch (const Refused&) {
+      result_.refused_call = call_;
+    }
+    result_.peak_allocated_bytes = allocator_.statistics().allocated_bytes.peak;
+    result_.peak_reserved_bytes = allocator_.statistics().reserved_bytes.peak;
+    return result_;
+  }
+
+ private:
+  void run_step() {
+    begin_step();
+    std::size_t next = first_of_step_;
+    for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
+      call_ = static_cast<CallId>(i);
+      const CallRecord& call = recording_.calls[i];
+      if (call.phase != Phase::forward) drop(old_outputs_);
+      if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
+      while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
+        take(recording_.events[next++].storage);
+      take_temporaries(call);
+      while (is_of_call(next)) apply(recording_.events[next++]);
+      if (step_ == last_step_) note_point();
+    }
+    drop(old_outputs_);
+  }
+
+  /// Storages without an allocation were there before the recording began, and stay.
+  void take_eventless() {
+    has_event_.resize(storages_.size());
+    for (const MemoryEvent& event : recording_.events)
+      has_event_[static_cast<std::size_t>(event.storage)] = true;
+    for (std::size_t i = 0; i < storages_.size(); ++i)
+      if (!has_event_[i]) take(static_cast<StorageId>(i));
+  }
+
+  /// Gradients go first (zero_grad), the last batch once the next one is there, the last outputs
+  /// when the forward pass has made new ones. In the first step the model is made.
+  void begin_step() {
+    call_ = none;
+    std::vector<Held> old_inputs;
+    for (std::size_t i = 0; i < storages_.size(); ++i) {
+      const StorageKind kind = recording_.storages[i].kind;
+      if (storages_[i].address == nowhere || !has_event_[i]) continue;
+      if (kind == StorageKind::gradient)
+        give_back(storages_[i]);
+      else if (kind == StorageKind::input)
+        old_inputs.push_back(std::exchange(storages_[i], {}));
+      else if (kind == StorageKind::activation)
+        old_outputs_.push_back(std::exchange(storages_[i], {}));
+    }
+    for (std::size_t i = 0; i < first_of_step_; ++i)
+      if (kind_of(recording_.events[i]) != StorageKind::optimizer_state)
+        apply(recording_.events[i]);
+    drop(old_inputs);
+  }
+
+  void note_point() {
+    const std::int64_t held = now_.total();
+    if (held != noted_bytes_) result_.timeline.push_back({call_, now_});
+    noted_bytes_ = held;
+  }
+
+  // torch.optim makes the states of all parameters when the first step's update begins.
+  void make_optimizer_state() {
+    for (std::size_t i = 0; i < first_of_step_; ++i)
+      if (kind_of(recording_.events[i]) == StorageKind::optimizer_state)
+        apply(recording_.events[i]);
+  }
+
+  StorageKind kind_of(const MemoryEvent& event) const {
+    return recording_.storages[static_cast<std::size_t>(event.storage)].kind;
+  }
+
+  bool is_of_call(std::size_t event) const {
+    return event < recording_.events.size() && recording_.events[event].call <= call_;
+  }
+
+  void apply(const MemoryEvent& event) {
+    if (event.kind == EventKind::allocate) return take(event.storage);
+    Held& held = storages_[static_cast<std::size_t>(event.storage)];
+    if (held.address != nowhere) give_back(held);
+  }
+
+  /// What the step before made and still holds is not made again.
+  void take(StorageId storage) {
+    const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
+    Held& held = storages_[static_cast<std::size_t>(storage)];
+    if (!record.on_device || record.bytes == 0 || held.address != nowhere) return;
+    held = request(record.bytes, category_of(record));
+  }
+
+  void take_temporaries(const CallRecord& call) {
+    const TemporariesFunction rule = temporaries_[static_cast<std::size_t>(call.op)];
+    if (rule == nullptr) return;
+    const Temporaries needed = rule(Call(recording_, call), device_);
+    if (needed.is_incomplete && step_ == 0) ++result_.incomplete_calls;
+    std::vector<Held> blocks;
+    for (const std::int64_t bytes : needed.blocks)
+      if (bytes > 0) blocks.push_back(request(bytes, MemoryCategory::temporaries));
+    if (needed.uses_cublas) take_workspace(call.phase == Phase::backward);
+    drop(blocks);
+  }
+
+  /// One for each thread that multiplies: the program's, and autograd's for the device.
+  void take_workspace(bool of_autograd) {
+    bool& is_there = has_workspace_[of_autograd ? 1 : 0];
+    if (is_there || device_.cublas_workspace_bytes == 0) return;
+    request(device_.cublas_workspace_bytes, MemoryCategory::workspace);
+    is_there = true;
+  }
+
+  Held request(std::int64_t bytes, MemoryCategory category) {
+    const Gauge& allocated = allocator_.statistics().allocated_bytes;
+    const Gauge before = allocated;
+    const std::optional<Address> address = allocator_.allocate(bytes);
+    if (!address) throw Refused();
+    const Held held{*address, allocated.current - before.current, category};
+    now_[category] += held.bytes;
+    if (allocated.peak > before.peak) {
+      result_.at_peak = now_;
+      result_.peak_call = call_;
+      result_.requested_at_peak_bytes = allocator_.statistics().requested_bytes.current;
+    }
+    return held;
+  }
+
+  void give_back(Held& held) {
+    allocator_.free(held.address);
+    now_[held.category] -= held.bytes;
+    held = {};
+  }
+
+  void drop(std::vector<Held>& blocks) {
+    for (Held& held : blocks) give_back(held);
+    blocks.clear();
+  }
+
+  const Recording& recording_;
+  const DeviceSpec& device_;
+  CachingAllocator allocator_;
+  std::vector<TemporariesFunction> temporaries_;  // By operator of the recording.
+  std::vector<Held> storages_;
+  std::vector<bool> has_event_;  // By storage.
+  std::vector<Held> old_outputs_;
+  std::size_t first_of_step_ = 0;
+  bool has_workspace_[2] = {};
+  int step_ = 0, last_step_ = 0;
+  std::int64_t noted_bytes_ = 0;
+  CallId call_ = none;
+  MemoryBreakdown now_;
+  StepMemory result_;
+};
+
+}  // namespace
+
+StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
+                                const StepMemoryOptions& options) {
+  return Loop(recording, device, options).run(options.steps);
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,85 @@
+// The memory of a training loop as the GPU's allocator counts it: the recorded step, several times,
+// on the simulated caching allocator, with the workspaces and temporaries that no tensor shows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "meta/device_spec.h"
+#include "profile/allocator/caching_allocator.h"
+#include "shape/recording.h"
+
+namespace symprof {
+
+/// What a block is held for.
+enum class MemoryCategory : std::uint8_t {
+  parameters,
+  buffers,
+  inputs,
+  gradients,
+  optimizer,
+  activations,  ///< Saved for backward.
+  temporaries,  ///< Everything else that calls make, and what kernels take while they run.
+  workspace,    ///< cuBLAS.
+};
+constexpr std::size_t memory_categories = 8;
+
+/// Bytes by category, each block as the allocator counts it.
+struct MemoryBreakdown {
+  std::array<std::int64_t, memory_categories> bytes{};
+
+  std::int64_t& operator[](MemoryCategory category) {
+    return bytes[static_cast<std::size_t>(category)];
+  }
+  std::int64_t operator[](MemoryCategory category) const {
+    return bytes[static_cast<std::size_t>(category)];
+  }
+  std::int64_t total() const {
+    return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
+  }
+};
+
+/// What is held after a call.
+struct TimelinePoint {
+  CallId call = none;
+  MemoryBreakdown held;
+};
+
+struct StepMemory {
+  std::int64_t peak_allocated_bytes = 0;  ///< torch.cuda.max_memory_allocated
+  std::int64_t peak_reserved_bytes = 0;   ///< torch.cuda.max_memory_reserved
+  CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
+  MemoryBreakdown at_peak;
+  std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
+  /// Calls that take memory whose size only a library knows (cuDNN's plans): in no sum.
+  std::int64_t incomplete_calls = 0;
+  /// Of the last step: a point for each call after which other bytes are held than before.
+  std::vector<TimelinePoint> timeline;
+  /// The call whose request was refused: the loop ends there, and the peaks are those until then.
+  std::optional<CallId> refused_call;
+};
+
+namespace profile {
+
+struct StepMemoryOptions {
+  AllocatorSettings allocator;
+  /// What the device has for PyTorch; empty: as much as it takes.
+  std::optional<std::int64_t> device_bytes;
+  /// The first step finds no optimizer state and an empty cache; the second has both.
+  int steps = 2;
+  /// Is told what the allocator does, and the call that runs.
+  std::function<void(const AllocatorEvent&, CallId)> observer;
+};
+
+/// As in a usual loop: the batch of the next step is there before that of the last one goes,
+/// gradients are dropped before the forward pass (zero_grad(set_to_none=True)), and the outputs of
+/// a step live until those of the next take their name.
+StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
+                                const StepMemoryOptions& options = {});
+
+}  // namespace profile
+}  // namespace symprof

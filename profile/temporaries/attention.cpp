@@ -1,0 +1,125 @@
+// Fused attention. Sources: aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp,
+// attention_backward.cu.
+#include <algorithm>
+#include <cmath>
+
+#include "profile/checked.h"
+#include "profile/temporaries/temporaries.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr std::int64_t float_bytes = 4;
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+std::int64_t ceil_divide(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
+/// Query [batch, heads, length, width], key [batch, key_heads, key_length, width].
+struct Sizes {
+  std::int64_t batch, heads, length, width, key_heads, key_length;
+
+  /// Flash attention's kernels come for head sizes in steps of 32, above 128 in steps of 64.
+  std::int64_t kernel_width() const { return round_up(width, width <= 128 ? 32 : 64); }
+};
+
+std::optional<Sizes> sizes_of(const TensorSpec* query, const TensorSpec* key) {
+  if (query == nullptr || key == nullptr || query->sizes.size() != 4 || key->sizes.size() != 4)
+    return std::nullopt;
+  return Sizes{query->sizes[0], query->sizes[1], query->sizes[2],
+               query->sizes[3], key->sizes[1],   key->sizes[2]};
+}
+
+std::int64_t bytes_of(std::initializer_list<std::int64_t> factors) {
+  Count product = 1;
+  for (const std::int64_t factor : factors) product *= factor;
+  return product.value();
+}
+
+/// num_splits_heuristic: few blocks of queries leave multiprocessors idle, so the keys are split
+/// over them; the smallest number of splits within 85 % of the best use of a wave.
+std::int64_t key_splits(const Sizes& s, const DeviceSpec& device) {
+  const std::int64_t slots = 2 * device.multiprocessors;
+  const std::int64_t rows = s.batch * s.heads * ceil_divide(s.length, 64);
+  const std::int64_t key_block = s.width <= 64 ? 256 : s.width <= 128 ? 128 : 64;
+  const std::int64_t key_blocks = ceil_divide(s.key_length, key_block);
+  if (static_cast<double>(rows) >= 0.8 * static_cast<double>(slots)) return 1;
+  const std::int64_t most = std::min({std::int64_t{128}, slots, key_blocks});
+  const auto is_eligible = [&](std::int64_t splits) {
+    return splits == 1 || ceil_divide(key_blocks, splits) != ceil_divide(key_blocks, splits - 1);
+  };
+  const auto efficiency = [&](std::int64_t splits) {
+    const double waves = static_cast<double>(rows * splits) / static_cast<double>(slots);
+    return waves / std::ceil(waves);
+  };
+  double best = 0;
+  for (std::int64_t splits = 1; splits <= most; ++splits)
+    if (is_eligible(splits)) best = std::max(best, efficiency(splits));
+  for (std::int64_t splits = 1; splits <= most; ++splits)
+    if (is_eligible(splits) && efficiency(splits) >= 0.85 * best) return splits;
+  return 1;
+}
+
+/// With dropout the keys are not split. A recording has no real numbers, so this cannot be seen
+/// here, and few rows count as split: some MiB too many at worst.
+Temporaries flash_forward(const Call& call, const DeviceSpec& device) {
+  const auto s = sizes_of(call.input_at(0), call.input_at(1));
+  if (!s) return {.is_incomplete = true};
+  const std::int64_t splits = key_splits(*s, device);
+  if (splits == 1) return {};
+  const std::int64_t rows = bytes_of({splits, s->batch, s->heads, s->length, float_bytes});
+  return {.blocks = {rows, bytes_of({rows, s->kernel_width()})}};
+}
+
+/// Whether [batch, heads, length, width] lies in memory as [batch, length, heads, width].
+bool is_sequence_major(const TensorSpec& tensor) {
+  const std::int64_t width = tensor.sizes[3], heads = tensor.sizes[1], length = tensor.sizes[2];
+  const std::vector<std::int64_t> wanted = {length * heads * width, width, heads * width, 1};
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (tensor.sizes[i] != 1 && tensor.strides[i] != wanted[i]) return false;
+  return true;
+}
+
+Temporaries flash_backward(const Call& call, const DeviceSpec&) {
+  const auto s = sizes_of(call.input_at(1), call.input_at(2));
+  if (!s) return {.is_incomplete = true};
+  Temporaries result;
+  for (const int position : {0, 4})  // The gradient, and the output of the forward pass.
+    if (const TensorSpec* tensor = call.input_at(position);
+        tensor != nullptr && tensor->sizes.size() == 4 && !is_sequence_major(*tensor))
+      result.blocks.push_back(tensor->bytes());
+  const std::int64_t rows = round_up(s->length, 128);
+  result.blocks.push_back(bytes_of({s->batch, s->heads, rows, float_bytes}));
+  result.blocks.push_back(bytes_of({s->batch, rows, s->heads, s->kernel_width(), float_bytes}));
+  if (s->key_heads != s->heads)  // Grouped heads: gradients of each query's head, summed later.
+    for (const int position : {2, 3})
+      if (const TensorSpec* tensor = call.input_at(position))
+        result.blocks.push_back(bytes_of({tensor->bytes(), s->heads / s->key_heads}));
+  return result;
+}
+
+/// The row sums of output times gradient, [batch, heads, length]. Kernels that accumulate outside
+/// registers take more (half precision with wide heads): which one runs is the kernel table's.
+Temporaries efficient_backward(const Call& call, const DeviceSpec&) {
+  const auto s = sizes_of(call.input_at(1), call.input_at(2));
+  if (!s) return {.is_incomplete = true};
+  return {.blocks = {bytes_of({s->batch, s->heads, s->length, float_bytes})},
+          .is_incomplete = s->width > 64};
+}
+
+Temporaries plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
+
+constexpr TemporariesRule rows[] = {
+    {"aten::_scaled_dot_product_flash_attention", flash_forward},
+    {"aten::_scaled_dot_product_flash_attention_backward", flash_backward},
+    {"aten::_scaled_dot_product_efficient_attention_backward", efficient_backward},
+    {"aten::_scaled_dot_product_cudnn_attention", plan},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", plan},
+};
+
+}  // namespace
+
+TemporariesRules attention_temporaries() { return rows; }
+
+}  // namespace symprof::profile

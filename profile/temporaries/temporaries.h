@@ -1,0 +1,42 @@
+// Device memory that a call takes beside its outputs: what its kernels need while they run, and the
+// workspaces that stay. No tensor of the program shows it; the allocator counts it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "profile/flops/rules.h"
+
+namespace symprof::profile {
+
+struct Temporaries {
+  /// Bytes of each block, in the order in which they are taken; all are given back when the call
+  /// ends. A block is taken after the call's outputs.
+  std::vector<std::int64_t> blocks;
+  /// The first such call of a thread makes the thread's cuBLAS workspace, which stays.
+  bool uses_cublas = false;
+  /// There are more, and their size is known to a library alone (cuDNN's plans).
+  bool is_incomplete = false;
+};
+
+/// What a rule may ask of the device: the number of multiprocessors decides how work is split.
+using TemporariesFunction = Temporaries (*)(const Call&, const DeviceSpec&);
+
+struct TemporariesRule {
+  std::string_view op;
+  TemporariesFunction temporaries;
+};
+using TemporariesRules = std::span<const TemporariesRule>;
+
+TemporariesRules matmul_temporaries();
+TemporariesRules attention_temporaries();
+TemporariesRules convolution_temporaries();
+TemporariesRules indexing_temporaries();
+
+/// Null for an operator that takes nothing beside its outputs.
+TemporariesFunction find_temporaries(std::string_view op);
+
+}  // namespace symprof::profile
