@@ -74,6 +74,20 @@ int parse_count(std::string_view option, const std::string& given, int least) {
               fmt::format("'{}' is not a whole number of at least {}.", given, least));
 }
 
+std::int64_t parse_bytes(std::string_view option, const std::string& given) {
+  constexpr report::Named<double> units[] = {
+      {"", 1},         {"B", 1},    {"KiB", 1024.0}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+      {"TiB", 0x1p40}, {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},      {"TB", 1e12}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(given.data() + given.size() - end));
+  for (const report::Named<double>& known : units)
+    if (error == std::errc() && known.name == unit && number >= 0 && number * known.value < 0x1p62)
+      return static_cast<std::int64_t>(number * known.value);
+  throw Error(std::string(option), fmt::format("'{}' is no number of bytes.", given),
+              "Write 700MiB, 1.5GiB or 80GB.");
+}
+
 std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at <= text.size();) {
@@ -105,10 +119,13 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     throw Error(command_of(*where), "MODEL is missing.",
                 fmt::format("Name a model file (.pt2, .pt or .onnx). {}", see_help(*where)));
   const std::string found = error.what();
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))  // "--format: 1 required FORMAT missing"
-    throw Error(command_of(*where),
-                fmt::format("{} has no value.", found.substr(0, found.find(':'))),
+  // "--format: 1 required FORMAT missing", or "--mode: At Most 1 required but received 2".
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
+    const std::string option = found.substr(0, found.find(':'));
+    const bool repeated = found.find("At Most") != std::string::npos;
+    throw Error(command_of(*where), option + (repeated ? " is given twice." : " has no value."),
                 see_help(*where));
+  }
   throw Error(command_of(*where), found + ".", see_help(*where));
 }
 

@@ -36,6 +36,7 @@ ERRORS = [
     ["profile", "--hepl"],
     ["profile", MODEL, "--formt", "json"],
     ["profile", MODEL, "--format"],
+    ["profile", MODEL, "--mode", "eval", "--mode", "train"],
     ["profile", MODEL, "second.pt2"],
     ["profile", MODEL, "--mode", "trian"],
     ["profile", MODEL, "--loss", "crossentropy"],
