@@ -14,9 +14,6 @@
 namespace symprof::trace {
 namespace {
 
-/// Functions that call functions that call functions … double with every level.
-constexpr std::size_t largest_graph = 4'000'000;
-
 std::string operator_name(const onnx::NodeProto& node) {
   const bool is_default = node.domain().empty() || node.domain() == "ai.onnx";
   return (is_default ? "onnx" : node.domain()) + "::" + node.op_type();
@@ -99,6 +96,7 @@ void GraphBuilder::add_initializer(const onnx::TensorProto& tensor, Frame& frame
 
 ValueId GraphBuilder::define(const std::string& name, Value value, Frame& frame) {
   value.name = frame.prefix + name;
+  budget_->spend(value.name.size(), path_);
   const auto [known, added] = frame.values.try_emplace(name, no_value);
   if (!added)
     throw Error(path_, fmt::format("'{}' is defined twice", value.name),
@@ -117,15 +115,13 @@ void GraphBuilder::add_nodes(const NodeList& nodes, Frame& frame) {
       add_constant(*node, frame);
     else
       add_node(*node, frame);
-    if (graph_.nodes.size() > largest_graph)
-      throw Error(path_,
-                  fmt::format("more than {} nodes once functions are inlined", largest_graph));
   }
 }
 
 void GraphBuilder::add_node(const onnx::NodeProto& node, Frame& frame) {
   Node result;
   result.name = unique_name(node, frame);
+  budget_->spend_entries(node.input_size() + node.output_size(), path_);
   result.op = operator_name(node);
   const bool in_function = frame.attributes != nullptr;
   result.scope = in_function ? frame.scope : scopes_.of_node(node, frame.scope);
@@ -172,6 +168,8 @@ void GraphBuilder::add_call(const onnx::NodeProto& node, const onnx::FunctionPro
                 fmt::format("{} inputs and {} outputs; the function {} has {} and {}",
                             node.input_size(), node.output_size(), function.name(),
                             function.input_size(), function.output_size()));
+  const GraphBudget::Level level(*budget_, path_);
+  budget_->spend_entries(function.input_size() + function.attribute_proto_size(), path_);
   const std::string name = unique_name(node, caller);
   CallAttributes attributes;
   for (const onnx::AttributeProto& standard : function.attribute_proto())
@@ -231,6 +229,7 @@ void GraphBuilder::add_attributes(const onnx::NodeProto& node, Frame& frame, Nod
 
 void GraphBuilder::add_subgraph(const std::string& name, const onnx::GraphProto& source,
                                 Frame& frame, std::vector<Argument>& arguments) {
+  const GraphBudget::Level level(*budget_, path_);
   const std::vector<std::string> captured = captured_names(source);
   auto body = std::make_shared<Graph>();
   body->path = path_;
@@ -239,6 +238,7 @@ void GraphBuilder::add_subgraph(const std::string& name, const onnx::GraphProto&
   body->opsets = graph_.opsets;
   GraphBuilder builder(*body, functions_, signature_);
   builder.calls_ = calls_;
+  builder.budget_ = budget_;
   builder.call_attributes_ = frame.attributes;
   builder.build(source, captured);
   std::vector<ListElement> values;
@@ -262,8 +262,10 @@ const onnx::AttributeProto* GraphBuilder::resolve(const onnx::AttributeProto& at
 
 std::string GraphBuilder::unique_name(const onnx::NodeProto& node, const Frame& frame) {
   const std::string base = frame.prefix + (node.name().empty() ? node.op_type() : node.name());
+  budget_->spend(base.size(), path_);
   std::string name = base;
-  for (int i = 1; !node_names_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  while (!node_names_.insert(name).second)
+    name = fmt::format("{}_{}", base, ++last_suffixes_[base]);
   return name;
 }
 

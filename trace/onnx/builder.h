@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "trace/graph.h"
+#include "trace/onnx/budget.h"
 #include "trace/onnx/initializers.h"
 #include "trace/onnx/order.h"
 #include "trace/onnx/scopes.h"
@@ -74,6 +76,8 @@ class GraphBuilder {
   std::vector<ValueId> initializers_;
   std::vector<std::string> exported_calls_;  ///< Of each node; empty when unknown.
   std::unordered_set<std::string> node_names_;
+  std::unordered_map<std::string, int> last_suffixes_;  ///< Of nodes with one name, or none.
+  std::shared_ptr<GraphBudget> budget_ = std::make_shared<GraphBudget>();
   std::vector<const onnx::FunctionProto*>
       calls_;  ///< The functions being inlined, outermost first.
   const CallAttributes* call_attributes_ = nullptr;  ///< For a subgraph inside a function.

@@ -19,49 +19,93 @@ enum WireType : std::uint64_t {
 };
 
 /// The messages on the way to a tensor's data, with the field numbers of onnx.proto.
-enum class Message { model, graph, tensor };
+enum class Message { model, function, graph, node, attribute, tensor };
+
+/// Three messages for each subgraph; protobuf gives up at 100.
+constexpr int deepest = 99;
+
+/// What a model may have beside its weights. In memory it takes several times as much.
+constexpr std::uint64_t most_kept_bytes = std::uint64_t{1} << 28, most_nodes = 2'000'000;
 
 struct Damage {
   std::uint64_t at;  ///< Offset in the file.
   std::string problem;
 };
 
+[[noreturn]] void throw_too_large(const std::string& path, const std::string& found) {
+  throw Error(path, "has more than " + found,
+              "Export the part of the model that matters, with its constants as initializers.");
+}
+
 class Skimmer {
  public:
-  explicit Skimmer(std::string_view bytes) : bytes_(bytes) {}
+  Skimmer(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
 
   /// Copies the message in [begin, end) without large tensor data.
-  std::string copy(Message message, std::uint64_t begin, std::uint64_t end) {
+  std::string copy(Message message, std::uint64_t begin, std::uint64_t end, int depth = 0) {
+    if (depth > deepest)
+      throw Error(path_, fmt::format("subgraphs are nested more than {} deep", deepest / 3),
+                  "No ONNX program reads deeper ones: export the model again.");
     std::string out;
     std::uint64_t at = begin;
     while (at < end) {
       const std::uint64_t field_begin = at;
       const std::uint64_t tag = varint(at, end);
+      if (tag >> 3 == 0) throw Damage{field_begin, "a field with the number 0"};
       const std::uint64_t size = payload(tag & 7, at, end);
       const std::uint64_t payload_begin = at;
       at += size;
       if ((tag & 7) == length_type) {
         if (drops(message, tag >> 3, size)) continue;
-        if (const auto inner = child(message, tag >> 3)) {
-          const std::string text = copy(*inner, payload_begin, at);
+        const auto inner = child(message, tag >> 3);
+        if (inner == Message::node) count_node();
+        // What is small holds no large tensor.
+        if (inner && size > largest_kept_tensor_bytes) {
+          const std::string text = copy(*inner, payload_begin, at, depth + 1);
           append_varint(out, tag);
           append_varint(out, text.size());
           out += text;
           continue;
         }
       }
-      out += bytes_.substr(field_begin, at - field_begin);
+      keep(out, field_begin, at);
     }
     return out;
   }
 
  private:
   static std::optional<Message> child(Message message, std::uint64_t field) {
-    if (message == Message::model && field == onnx::ModelProto::kGraphFieldNumber)
-      return Message::graph;
-    if (message == Message::graph && field == onnx::GraphProto::kInitializerFieldNumber)
-      return Message::tensor;
+    struct Row {
+      Message message;
+      int field;
+      Message child;
+    };
+    static constexpr Row rows[] = {
+        {Message::model, onnx::ModelProto::kGraphFieldNumber, Message::graph},
+        {Message::model, onnx::ModelProto::kFunctionsFieldNumber, Message::function},
+        {Message::function, onnx::FunctionProto::kNodeFieldNumber, Message::node},
+        {Message::graph, onnx::GraphProto::kNodeFieldNumber, Message::node},
+        {Message::graph, onnx::GraphProto::kInitializerFieldNumber, Message::tensor},
+        {Message::node, onnx::NodeProto::kAttributeFieldNumber, Message::attribute},
+        {Message::attribute, onnx::AttributeProto::kTFieldNumber, Message::tensor},
+        {Message::attribute, onnx::AttributeProto::kGFieldNumber, Message::graph},
+        {Message::attribute, onnx::AttributeProto::kGraphsFieldNumber, Message::graph},
+    };
+    for (const Row& row : rows)
+      if (row.message == message && static_cast<std::uint64_t>(row.field) == field)
+        return row.child;
     return std::nullopt;
+  }
+
+  void count_node() {
+    if (++nodes_ > most_nodes) throw_too_large(path_, fmt::format("{} nodes", most_nodes));
+  }
+
+  void keep(std::string& out, std::uint64_t begin, std::uint64_t end) {
+    kept_bytes_ += end - begin;
+    if (kept_bytes_ > most_kept_bytes)
+      throw_too_large(path_, fmt::format("{} MiB beside its weights", most_kept_bytes >> 20));
+    out += bytes_.substr(begin, end - begin);
   }
 
   static bool drops(Message message, std::uint64_t field, std::uint64_t size) {
@@ -113,6 +157,8 @@ class Skimmer {
   }
 
   std::string_view bytes_;
+  const std::string& path_;
+  std::uint64_t kept_bytes_ = 0, nodes_ = 0;
 };
 
 /// Every writer of ONNX puts ir_version (field 1, a small number) first.
@@ -131,7 +177,7 @@ void parse_model(std::string_view bytes, const std::string& path, onnx::ModelPro
   if (bytes.empty()) throw_not_a_model(path, "the file is empty");
   std::string skimmed;
   try {
-    skimmed = Skimmer(bytes).copy(Message::model, 0, bytes.size());
+    skimmed = Skimmer(bytes, path).copy(Message::model, 0, bytes.size());
   } catch (const Damage& damage) {
     if (!starts_like_a_model(bytes)) throw_not_a_model(path, damage.problem);
     throw Error(path,
@@ -139,12 +185,13 @@ void parse_model(std::string_view bytes, const std::string& path, onnx::ModelPro
                             damage.problem),
                 "Copy or export the file again.");
   }
-  if (skimmed.size() > INT32_MAX)
-    throw Error(path, fmt::format("{} bytes without the weights", skimmed.size()),
-                "Protobuf reads at most 2 GiB; move constants out of the nodes.");
   if (!model.ParseFromString(skimmed)) {
     if (!starts_like_a_model(bytes)) throw_not_a_model(path, "protobuf cannot read it");
-    throw Error(path, "damaged: protobuf cannot read it", "Copy or export the file again.");
+    throw Error(path,
+                fmt::format("protobuf cannot read it: it is damaged, or subgraphs are nested more "
+                            "than {} deep",
+                            deepest / 3),
+                "Copy or export the file again.");
   }
   if (!model.has_graph())
     throw_not_a_model(path, "it has no graph (an empty, truncated or other protobuf file)");

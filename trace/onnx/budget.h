@@ -1,0 +1,36 @@
+// What a graph may take once its functions are inlined: functions that call one another double with
+// every level, and a file of a few hundred bytes would fill any memory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace symprof::trace {
+
+/// Shared by a graph and its subgraphs.
+class GraphBudget {
+ public:
+  /// Counts a node, a value or a call with texts of so many bytes. Throws Error when it is too
+  /// much.
+  void spend(std::size_t bytes, const std::string& path);
+  /// The same for the entries of a list.
+  void spend_entries(int count, const std::string& path);
+
+  /// One level of calls or subgraphs, while it lives. Throws Error when they are nested too deep.
+  class Level {
+   public:
+    Level(GraphBudget& budget, const std::string& path);
+    ~Level() { --budget_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    GraphBudget& budget_;
+  };
+
+ private:
+  std::size_t spent_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace symprof::trace
