@@ -30,5 +30,12 @@ if(SYMPROF_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# libFuzzer is part of clang; tests/fuzz/ has the targets.
+option(SYMPROF_FUZZ "Build the fuzz targets as libFuzzer programs" OFF)
+if(SYMPROF_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+
 # LibTorch is built with NDEBUG. Without it, at::RecordFunction::inputs() checks a member that LibTorch never sets.
 set_source_files_properties(shape/module_rows.cpp PROPERTIES COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)

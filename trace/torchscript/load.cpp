@@ -52,7 +52,8 @@ Graph load_torchscript(const std::string& path, const TorchScriptOptions& option
   GraphRecorder recorder(graph);
   const c10::IValue root = archive.module._ivalue();
   const torchscript::ModuleTree modules(root, recorder, options.dtype);
-  torchscript::Walker walker(graph, recorder, modules, archive.constants_are_whole);
+  torchscript::Walker walker(graph, recorder, modules, archive.constants_are_whole,
+                             options.most_steps);
   const auto arguments = torchscript::make_arguments(graph, schema, recorder);
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
   verify(graph);

@@ -21,6 +21,8 @@ struct TorchScriptOptions {
   std::optional<TrainingMode> mode;  ///< Empty: train where the module has parameters.
   std::optional<DType> dtype;        ///< Floating-point parameters, buffers and inputs are cast.
   bool gradients = true;             ///< What torch.is_grad_enabled() answers.
+  /// Instructions of the script. Far more than a model takes; a loop without end takes seconds.
+  std::int64_t most_steps = 5'000'000;
 };
 
 /// True when the content of the file is TorchScript. Throws Error when it cannot be read.

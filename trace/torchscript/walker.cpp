@@ -18,8 +18,6 @@ using c10::IValue;
 using torch::jit::Block;
 using torch::jit::Node;
 
-/// Far more than a model's code takes; a loop that never ends takes them in seconds.
-constexpr std::int64_t most_steps = 5'000'000;
 constexpr int most_depth = 400;
 constexpr std::size_t most_constant_bytes = 65536;
 
@@ -43,11 +41,12 @@ class Nesting {
 }  // namespace
 
 Walker::Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules,
-               bool constants_are_whole)
+               bool constants_are_whole, std::int64_t most_steps)
     : graph_(graph),
       recorder_(recorder),
       modules_(modules),
-      constants_are_whole_(constants_are_whole) {}
+      constants_are_whole_(constants_are_whole),
+      most_steps_(most_steps) {}
 
 Walker::Handler Walker::find_handler(c10::Symbol kind) {
   static const std::unordered_map<c10::Symbol, Handler> handlers = {
@@ -119,8 +118,8 @@ void Walker::run_node(const Node& node, Frame& frame) try {
 }
 
 void Walker::count_step() {
-  if (++steps_ <= most_steps) return;
-  throw Error("", fmt::format("the code takes more than {} steps", most_steps),
+  if (++steps_ <= most_steps_) return;
+  throw Error("", fmt::format("the code takes more than {} steps", most_steps_),
               "Does a loop end for these inputs?");
 }
 

@@ -19,8 +19,8 @@ namespace symprof::trace::torchscript {
 class Walker {
  public:
   /// `constants_are_whole`: small tensors among the code's constants may be read.
-  Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules,
-         bool constants_are_whole);
+  Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules, bool constants_are_whole,
+         std::int64_t most_steps);
 
   /// Calls a method of a module in `scope`. Throws Error that names the operator and the
   /// line of the archive's code.
@@ -63,6 +63,7 @@ class Walker {
   GraphRecorder& recorder_;
   const ModuleTree& modules_;
   bool constants_are_whole_;
+  std::int64_t most_steps_;
   std::int64_t steps_ = 0;
   int depth_ = 0;
   std::map<std::string, int> calls_;                                  // Of a module, by its path.
