@@ -34,22 +34,9 @@ Tensors gemm(OnnxCall& call) {
   return {alpha == 1.0 ? product : at::mul(product, alpha)};
 }
 
-/// com.microsoft: alpha · A' · B', batches as in MatMul.
-Tensors fused_matmul(OnnxCall& call) {
-  if (call.is_set("transBatchA") || call.is_set("transBatchB"))
-    call.fail("transBatchA and transBatchB are not supported");
-  auto [a, b] = on_one_device(call.input(0), call.input(1));
-  if (call.is_set("transA") && a.dim() > 1) a = a.transpose(-2, -1);
-  if (call.is_set("transB") && b.dim() > 1) b = b.transpose(-2, -1);
-  const double alpha = call.real("alpha", 1.0);
-  const at::Tensor product = at::matmul(a, b);
-  return {alpha == 1.0 ? product : at::mul(product, alpha)};
-}
-
 Tensors einsum(OnnxCall& call) { return {at::einsum(call.text("equation", ""), call.inputs)}; }
 
 constexpr Lowering rows[] = {
-    {"com.microsoft::FusedMatMul", fused_matmul},
     {"onnx::Einsum", einsum},
     {"onnx::Gemm", gemm},
     {"onnx::MatMul", matmul},
