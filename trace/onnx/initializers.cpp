@@ -11,7 +11,7 @@ namespace symprof::trace {
 namespace {
 
 /// What the operators that read a value make of it.
-enum class Use : std::uint8_t { other, number, matrix, weight, running_statistic };
+enum class Use : std::uint8_t { other, number, matrix, weight, buffer };
 
 /// Inputs `first` … `last` of an operator are used in this way.
 struct UseRow {
@@ -32,7 +32,7 @@ constexpr std::array use_rows = {
     UseRow{"onnx::GroupNormalization", 1, 2, Use::weight},
     UseRow{"onnx::InstanceNormalization", 1, 2, Use::weight},
     UseRow{"onnx::BatchNormalization", 1, 2, Use::weight},
-    UseRow{"onnx::BatchNormalization", 3, 4, Use::running_statistic},
+    UseRow{"onnx::BatchNormalization", 3, 4, Use::buffer},
     UseRow{"onnx::PRelu", 1, 1, Use::weight},
     UseRow{"onnx::LSTM", 1, 3, Use::weight},
     UseRow{"onnx::GRU", 1, 3, Use::weight},
@@ -43,6 +43,20 @@ constexpr std::array use_rows = {
     UseRow{"onnx::Dropout", 1, 2, Use::number},
     UseRow{"onnx::OneHot", 1, 2, Use::number},
     UseRow{"onnx::Range", 0, 2, Use::number},
+    UseRow{"com.microsoft::Attention", 1, 2, Use::weight},
+    UseRow{"com.microsoft::BiasGelu", 1, 1, Use::weight},
+    UseRow{"com.microsoft::EmbedLayerNormalization", 2, 6, Use::weight},
+    UseRow{"com.microsoft::FastGelu", 1, 1, Use::weight},
+    UseRow{"com.microsoft::FusedConv", 1, 2, Use::weight},
+    UseRow{"com.microsoft::FusedGemm", 0, 2, Use::weight},
+    UseRow{"com.microsoft::FusedMatMul", 0, 1, Use::matrix},
+    UseRow{"com.microsoft::GroupNorm", 1, 2, Use::weight},
+    UseRow{"com.microsoft::GroupQueryAttention", 7, 8, Use::buffer},
+    UseRow{"com.microsoft::MultiHeadAttention", 3, 3, Use::weight},
+    UseRow{"com.microsoft::RotaryEmbedding", 2, 3, Use::buffer},
+    UseRow{"com.microsoft::SkipGroupNorm", 1, 2, Use::weight},
+    UseRow{"com.microsoft::SkipLayerNormalization", 2, 4, Use::weight},
+    UseRow{"com.microsoft::SkipSimplifiedLayerNormalization", 2, 3, Use::weight},
 };
 
 /// Operators whose output is their first input, arranged otherwise.
@@ -117,7 +131,7 @@ bool is_weight(Use use, const TensorSpec& spec) {
 ValueKind kind_of(const Value& value, Use use, const Signature& signature) {
   const TensorSpec& spec = *value.spec;
   const std::string& name = value.name;
-  if (use == Use::running_statistic) return ValueKind::buffer;
+  if (use == Use::buffer) return ValueKind::buffer;
   if (const auto found = signature.find(name); found != signature.end()) return found->second;
   if (!is_floating_point(spec.dtype))
     return is_module_path(name) ? ValueKind::buffer : ValueKind::constant;
