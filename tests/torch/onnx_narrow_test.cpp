@@ -8,6 +8,7 @@
 #include "shape/propagate.h"
 #include "trace/onnx/lowering/narrow.h"
 #include "trace/onnx/reader.h"
+#include "trace/passes/training_mode.h"
 
 namespace {
 
@@ -86,5 +87,18 @@ TEST_SUITE("onnx_narrow") {
     for (const StorageRecord& storage : recording.storages)
       if (storage.kind == StorageKind::input) bytes.push_back(storage.bytes);
     CHECK(bytes == std::vector<std::int64_t>{(count + 1) / 2, 4});
+  }
+
+  TEST_CASE("another dtype for the model is not one for its quantised numbers") {
+    Graph graph = trace::parse_onnx_text(R"(<ir_version: 10, opset_import: ["" : 23]>
+      g (float4e2m1[8] q, float8e4m3fn[8] r, float[8] x) => (float[8] y) { y = Identity(x) })",
+                                         "test");
+    trace::cast_floating_point(graph, DType::bfloat16);
+    const auto dtype = [&](std::size_t i) {
+      return graph.values[static_cast<std::size_t>(graph.inputs[i])].spec->dtype;
+    };
+    CHECK(dtype(0) == DType::float4_e2m1);
+    CHECK(dtype(1) == DType::float8_e4m3fn);
+    CHECK(dtype(2) == DType::bfloat16);
   }
 }

@@ -68,6 +68,15 @@ TEST_SUITE("onnx_resample") {
               .sizes() == at::IntArrayRef({1, 1, 8, 4}));
   }
 
+  TEST_CASE("before opset 11 the scales are the second input") {
+    const at::Tensor x = trainable({1, 2, 3, 4});
+    const at::Tensor y = run_one(R"(g (float[1,2,3,4] x) => (float[1,2,6,12] y)
+      <float[4] s = {1, 1, 2, 3}> { y = Resize(x, s) })",
+                                 {x}, 10);
+    CHECK(y.equal(at::upsample_nearest2d(x, {6, 12})));
+    CHECK(gradient_node(y) == "UpsampleNearest2DBackward0");
+  }
+
   TEST_CASE("dilated pooling averages what its windows hold") {
     const at::Tensor x = at::randn({2, 3, 9, 8}), ones = at::ones({3, 1, 2, 3});
     const std::string head = "g (float[2,3,9,8] x) => (float[2,3,N,M] y) { y = AveragePool <";

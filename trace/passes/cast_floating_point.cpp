@@ -6,13 +6,15 @@
 namespace symprof::trace {
 namespace {
 
-void cast(TensorSpec& spec, DType dtype) {
-  if (is_floating_point(spec.dtype)) spec.dtype = dtype;
+/// PyTorch's module.to(dtype) changes every floating-point dtype. In ONNX those of a byte or less
+/// are quantised numbers, which belong to a scale.
+bool follows(DType own, bool is_onnx) {
+  return is_floating_point(own) && (!is_onnx || element_bits(own) > 8);
 }
 
 std::shared_ptr<const ConstantTensor> cast(std::shared_ptr<const ConstantTensor> constant,
-                                           DType dtype) {
-  if (!constant || !is_floating_point(constant->spec.dtype)) return constant;
+                                           DType dtype, bool is_onnx) {
+  if (!constant || !follows(constant->spec.dtype, is_onnx)) return constant;
   auto result = std::make_shared<ConstantTensor>();
   result->spec = constant->spec;
   result->spec.dtype = dtype;
@@ -39,12 +41,12 @@ void cast_move(Node& node, DType dtype) {
 }  // namespace
 
 void cast_floating_point(Graph& graph, DType dtype) {
-  const bool casts_constants = graph.format == "onnx";
+  const bool is_onnx = graph.format == "onnx";
   for (Value& value : graph.values) {
     if (value.kind == ValueKind::result) value.spec.reset();
-    if (!is_cast(value, casts_constants)) continue;
-    if (value.spec) cast(*value.spec, dtype);
-    value.constant = cast(value.constant, dtype);
+    if (!is_cast(value, is_onnx)) continue;
+    if (value.spec && follows(value.spec->dtype, is_onnx)) value.spec->dtype = dtype;
+    value.constant = cast(value.constant, dtype, is_onnx);
   }
   for (Node& node : graph.nodes) {
     cast_move(node, dtype);
@@ -57,7 +59,7 @@ void cast_floating_point(Graph& graph, DType dtype) {
         argument.value = std::shared_ptr<const Graph>(std::move(copy));
       } else if (const auto* constant =
                      std::get_if<std::shared_ptr<const ConstantTensor>>(&argument.value)) {
-        if (casts_constants) argument.value = cast(*constant, dtype);
+        if (is_onnx) argument.value = cast(*constant, dtype, is_onnx);
       }
     }
   }
