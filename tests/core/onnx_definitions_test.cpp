@@ -44,6 +44,15 @@ TEST_SUITE("onnx_definitions") {
     CHECK(count(graph, "onnx::Sigmoid") == 1);
   }
 
+  TEST_CASE("a function of the model that has the same name is the model's") {
+    const Graph graph = trace::parse_onnx_text(
+        R"(<ir_version: 13, opset_import: ["" : 20, "local" : 1]>
+           g (float[4] x) => (float[4] y) { y = local.SwiGLU(x) }
+           <domain: "local", opset_import: ["" : 20]> SwiGLU (a) => (b) { b = Relu(a) })",
+        "model");
+    CHECK(count(graph, "onnx::Relu") == 1);
+  }
+
   TEST_CASE("an opset that has no such operator is an Error") {
     CHECK_THROWS_AS(parse(convolution + "(x, w, , s) }", 20), Error);
   }

@@ -14,10 +14,12 @@
 namespace symprof::trace {
 namespace {
 
+std::string domain_key(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
 bool is_defined_by_graph(const onnx::NodeProto& node) {
-  static const std::unordered_set<std::string> names = {"CausalConvWithState", "FlexAttention",
-                                                        "LinearAttention", "SwiGLU"};
-  return names.contains(node.op_type());
+  static const std::unordered_set<std::string> names = {
+      "::CausalConvWithState", "::LinearAttention", "::SwiGLU", "ai.onnx.preview::FlexAttention"};
+  return names.contains(domain_key(node.domain()) + "::" + node.op_type());
 }
 
 /// What ONNX infers of the values of the main graph: a definition may depend on dtypes and ranks.
@@ -44,7 +46,7 @@ Types infer_types(onnx::ModelProto& model) {
 
 int opset_of(const onnx::ModelProto& model, const std::string& domain) {
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
-    if (opset.domain() == domain) return static_cast<int>(opset.version());
+    if (domain_key(opset.domain()) == domain) return static_cast<int>(opset.version());
   return 0;
 }
 
@@ -58,9 +60,9 @@ void add_defaults(const onnx::OpSchema& schema, onnx::FunctionProto& function) {
 /// The definition of `node`, which may depend on the inputs and attributes that it has.
 onnx::FunctionProto definition_of(const onnx::NodeProto& node, const onnx::ModelProto& model,
                                   const Types& types, const std::string& path) {
-  const int opset = opset_of(model, node.domain());
-  const onnx::OpSchema* schema =
-      onnx::OpSchemaRegistry::Schema(node.op_type(), opset, node.domain());
+  const std::string domain = domain_key(node.domain());
+  const int opset = opset_of(model, domain);
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), opset, domain);
   onnx::FunctionProto function;
   bool is_known = schema != nullptr;
   if (is_known && schema->HasContextDependentFunction()) {

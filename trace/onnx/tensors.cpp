@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
+#include <array>
 #include <cstring>
 
 #include "meta/error.h"
@@ -49,63 +50,45 @@ std::vector<std::byte> typed_data(const TensorProto& tensor, DType dtype) {
   return narrowed<std::uint8_t>(tensor.int32_data());
 }
 
+struct ElementType {
+  TensorProto::DataType onnx;
+  DType dtype;
+};
+
+constexpr std::array element_types = {
+    ElementType{TensorProto::FLOAT, DType::float32},
+    ElementType{TensorProto::UINT8, DType::uint8},
+    ElementType{TensorProto::INT8, DType::int8},
+    ElementType{TensorProto::UINT16, DType::uint16},
+    ElementType{TensorProto::INT16, DType::int16},
+    ElementType{TensorProto::INT32, DType::int32},
+    ElementType{TensorProto::INT64, DType::int64},
+    ElementType{TensorProto::BOOL, DType::boolean},
+    ElementType{TensorProto::FLOAT16, DType::float16},
+    ElementType{TensorProto::DOUBLE, DType::float64},
+    ElementType{TensorProto::UINT32, DType::uint32},
+    ElementType{TensorProto::UINT64, DType::uint64},
+    ElementType{TensorProto::COMPLEX64, DType::complex64},
+    ElementType{TensorProto::COMPLEX128, DType::complex128},
+    ElementType{TensorProto::BFLOAT16, DType::bfloat16},
+    ElementType{TensorProto::FLOAT8E4M3FN, DType::float8_e4m3fn},
+    ElementType{TensorProto::FLOAT8E4M3FNUZ, DType::float8_e4m3fnuz},
+    ElementType{TensorProto::FLOAT8E5M2, DType::float8_e5m2},
+    ElementType{TensorProto::FLOAT8E5M2FNUZ, DType::float8_e5m2fnuz},
+    ElementType{TensorProto::FLOAT8E8M0, DType::float8_e8m0fnu},
+    ElementType{TensorProto::FLOAT4E2M1, DType::float4_e2m1},
+    ElementType{TensorProto::UINT4, DType::uint4},
+    ElementType{TensorProto::INT4, DType::int4},
+    ElementType{TensorProto::UINT2, DType::uint2},
+    ElementType{TensorProto::INT2, DType::int2},
+};
+
 }  // namespace
 
 std::optional<DType> onnx_dtype(std::int32_t type) {
-  switch (type) {
-    case TensorProto::FLOAT:
-      return DType::float32;
-    case TensorProto::UINT8:
-      return DType::uint8;
-    case TensorProto::INT8:
-      return DType::int8;
-    case TensorProto::UINT16:
-      return DType::uint16;
-    case TensorProto::INT16:
-      return DType::int16;
-    case TensorProto::INT32:
-      return DType::int32;
-    case TensorProto::INT64:
-      return DType::int64;
-    case TensorProto::BOOL:
-      return DType::boolean;
-    case TensorProto::FLOAT16:
-      return DType::float16;
-    case TensorProto::DOUBLE:
-      return DType::float64;
-    case TensorProto::UINT32:
-      return DType::uint32;
-    case TensorProto::UINT64:
-      return DType::uint64;
-    case TensorProto::COMPLEX64:
-      return DType::complex64;
-    case TensorProto::COMPLEX128:
-      return DType::complex128;
-    case TensorProto::BFLOAT16:
-      return DType::bfloat16;
-    case TensorProto::FLOAT8E4M3FN:
-      return DType::float8_e4m3fn;
-    case TensorProto::FLOAT8E4M3FNUZ:
-      return DType::float8_e4m3fnuz;
-    case TensorProto::FLOAT8E5M2:
-      return DType::float8_e5m2;
-    case TensorProto::FLOAT8E5M2FNUZ:
-      return DType::float8_e5m2fnuz;
-    case TensorProto::FLOAT8E8M0:
-      return DType::float8_e8m0fnu;
-    case TensorProto::FLOAT4E2M1:
-      return DType::float4_e2m1;
-    case TensorProto::UINT4:
-      return DType::uint4;
-    case TensorProto::INT4:
-      return DType::int4;
-    case TensorProto::UINT2:
-      return DType::uint2;
-    case TensorProto::INT2:
-      return DType::int2;
-    default:
-      return std::nullopt;
-  }
+  for (const ElementType& row : element_types)
+    if (row.onnx == type) return row.dtype;
+  return std::nullopt;
 }
 
 TensorSpec tensor_spec(const TensorProto& tensor, const std::string& where) {
