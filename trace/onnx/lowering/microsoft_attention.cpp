@@ -49,13 +49,8 @@ Attended attend_masked(const OnnxCall& call, const at::Tensor& q, const at::Tens
 Tensors self_attention(const OnnxCall& call, const at::Tensor& projected, const Places& place) {
   if (call.is_set("do_rotary"))
     call.fail("do_rotary is not supported", "Write RotaryEmbedding as a node of its own.");
-  const std::int64_t heads = call.integer("num_heads", 0), width = projected.size(-1);
-  const Integers sizes =
-      call.integers("qkv_hidden_sizes").value_or(Integers{width / 3, width / 3, width / 3});
-  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width)
-    call.fail(
-        fmt::format("qkv_hidden_sizes [{}] of a projection to {}", fmt::join(sizes, ", "), width));
-  const auto parts = at::split_with_sizes(projected, sizes, -1);
+  const std::int64_t heads = call.integer("num_heads", 0);
+  const Tensors parts = split_projection(call, projected);
   at::Tensor past_key, past_value;
   if (call.has(place.past_key)) {
     past_key = at::select(call.input(place.past_key), 0, 0);
@@ -99,7 +94,7 @@ Projected unpack(const OnnxCall& call, std::int64_t heads) {
   if (call.has(1)) return {query, call.input(1), call.input(2)};
   if (query.dim() == 5)  // [batch, sequence, heads, 3, size]
     return {part(query, 0), part(query, 1), part(query, 2)};
-  if (query.dim() != 3 || heads < 1 || query.size(2) % (3 * heads) != 0)
+  if (query.dim() != 3 || heads < 1 || query.size(2) % 3 != 0)
     call.fail(fmt::format("no key, and a query [{}]", fmt::join(query.sizes(), ", ")),
               "Wanted: a key, or queries, keys and values in one tensor.");
   const auto parts = at::chunk(query, 3, 2);

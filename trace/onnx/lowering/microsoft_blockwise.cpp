@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/narrow.h"
 #include "trace/onnx/lowering/operands.h"
@@ -50,9 +52,11 @@ Tensors matmul_n_bits(OnnxCall& call) {
   if (call.has(4)) call.fail("groups by index (g_idx) are not supported");
   if (call.is_set("weight_prepacked")) call.fail("prepacked weights are not supported");
   const at::Tensor& a = call.input(0);
-  const std::int64_t blocks = block > 0 ? (k + block - 1) / block : 0;
+  const std::int64_t blocks = block > 0 ? k / block + (k % block != 0) : 0;
   const at::Tensor bytes = to_device_of(call.input(1), a);
-  if (n < 1 || blocks < 1 || bytes.numel() != n * blocks * block * bits / 8)
+  constexpr std::int64_t longest = std::int64_t{1} << 40;  // Of a row; no product overflows.
+  if (n < 1 || k < 1 || k > longest || block > longest || blocks < 1 || bytes.numel() % n != 0 ||
+      bytes.numel() / n != blocks * block * bits / 8)
     call.fail(fmt::format("weights [{}] for N {}, K {}, {} bits and blocks of {}",
                           fmt::join(bytes.sizes(), ", "), n, k, bits, block),
               "Wanted: [N, ceil(K / block), block x bits / 8].");
@@ -70,7 +74,7 @@ Tensors matmul_n_bits(OnnxCall& call) {
 at::Tensor spread(const at::Tensor& parameter, std::int64_t axis, std::int64_t block,
                   std::int64_t size) {
   if (parameter.size(axis) == size) return parameter;
-  return at::slice(parameter.repeat_interleave(block, axis), axis, 0, size);
+  return at::slice(parameter.repeat_interleave(std::min(block, size), axis), axis, 0, size);
 }
 
 /// LibTorch's CPU kernels do not pick out numbers of less than a byte.

@@ -122,7 +122,8 @@ Tensors crop_and_resize(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers size = call.integers_of(3);
   const std::string mode = call.text("mode", "bilinear");
-  if (size.size() != 2 || x.dim() != 4 || (mode != "bilinear" && mode != "nearest"))
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1 || x.dim() != 4 ||
+      (mode != "bilinear" && mode != "nearest"))
     call.fail(fmt::format("mode '{}' and {} sizes of [{}]", mode, size.size(),
                           fmt::join(x.sizes(), ", ")));
   const bool nearest = mode == "nearest";

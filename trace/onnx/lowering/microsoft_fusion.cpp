@@ -94,7 +94,7 @@ Tensors gated_rms_norm(OnnxCall& call) {
   const bool is_sigmoid = activation == "sigmoid";
   if (!is_sigmoid && activation != "silu" && activation != "swish")
     call.fail("the activation '" + activation + "'", "Wanted: silu, swish or sigmoid.");
-  if (scale.dim() != 1 || x.size(-1) % scale.size(0) != 0)
+  if (scale.dim() != 1 || scale.size(0) < 1 || x.size(-1) % scale.size(0) != 0)
     call.fail(fmt::format("a scale [{}] for [{}]", fmt::join(scale.sizes(), ", "),
                           fmt::join(x.sizes(), ", ")));
   const at::Tensor rows = x.reshape({-1, scale.size(0)});

@@ -37,7 +37,7 @@ Heads split(const OnnxCall& call) {
   const std::int64_t q_heads = call.integer("num_heads", 0);
   const std::int64_t kv_heads = call.integer("kv_num_heads", 0);
   const at::Tensor& query = call.input(0);
-  if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
+  if (q_heads < 1 || kv_heads < 1 || q_heads > query.size(-1) || q_heads % kv_heads != 0)
     call.fail(fmt::format("{} heads of queries and {} of keys", q_heads, kv_heads));
   if (call.has(1))
     return {to_heads(call, query, q_heads), to_heads(call, call.input(1), kv_heads),

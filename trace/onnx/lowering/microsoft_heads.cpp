@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -63,6 +64,17 @@ at::Tensor to_heads(const OnnxCall& call, const at::Tensor& x, std::int64_t head
   return x.reshape({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
+Tensors split_projection(const OnnxCall& call, const at::Tensor& projected) {
+  const std::int64_t width = projected.size(-1), third = width / 3;
+  const Integers sizes = call.integers("qkv_hidden_sizes").value_or(Integers{third, third, third});
+  const bool fits = std::all_of(sizes.begin(), sizes.end(),
+                                [&](std::int64_t size) { return size >= 0 && size <= width; });
+  if (sizes.size() != 3 || !fits || sizes[0] + sizes[1] + sizes[2] != width)
+    call.fail(
+        fmt::format("qkv_hidden_sizes [{}] of a projection to {}", fmt::join(sizes, ", "), width));
+  return at::split_with_sizes(projected, sizes, -1);
+}
+
 at::Tensor from_heads(const at::Tensor& x) {
   return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
@@ -79,9 +91,10 @@ Cached extend(const OnnxCall& call, const at::Tensor& past, const at::Tensor& fr
     const at::Tensor all = at::cat({past, fresh}, 2);
     return {all, all};
   }
+  if (*length < 0 || *length > past.size(2) - fresh.size(2))
+    call.fail(fmt::format("{} positions behind {} of a cache of {}", fresh.size(2), *length,
+                          past.size(2)));
   const std::int64_t end = *length + fresh.size(2);
-  if (*length < 0 || end > past.size(2))
-    call.fail(fmt::format("position {} of a cache of {}", end, past.size(2)));
   const at::Tensor present = at::slice_scatter(past, fresh, 2, *length, end);
   return {at::slice(present, 2, 0, end), present};
 }

@@ -10,6 +10,10 @@ namespace symprof::trace::onnx {
 /// [batch, sequence, heads x size] as [batch, heads, sequence, size]. Throws Error for other sizes.
 at::Tensor to_heads(const OnnxCall& call, const at::Tensor& x, std::int64_t heads);
 
+/// Queries, keys and values, side by side in the last dimension of a projection: thirds, or as
+/// "qkv_hidden_sizes" says. Throws Error when that is another width.
+Tensors split_projection(const OnnxCall& call, const at::Tensor& projected);
+
 /// [batch, heads, sequence, size] as [batch, sequence, heads x size].
 at::Tensor from_heads(const at::Tensor& x);
 

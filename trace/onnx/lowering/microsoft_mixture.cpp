@@ -39,9 +39,10 @@ Routing route(const OnnxCall& call, const at::Tensor& logits) {
 at::Tensor layer(const OnnxCall& call, const at::Tensor& rows, const Routing& routing,
                  std::size_t weight, std::size_t bias) {
   const at::Tensor given = to_device_of(call.input(weight), rows);
-  if (given.dim() != 3 || given.size(2) != rows.size(1))
-    call.fail(fmt::format("weights [{}] of experts for rows of {}", fmt::join(given.sizes(), ", "),
-                          rows.size(1)),
+  const std::int64_t experts = routing.ends.size(0);
+  if (given.dim() != 3 || given.size(0) != experts || given.size(2) != rows.size(1))
+    call.fail(fmt::format("weights [{}] of {} experts for rows of {}",
+                          fmt::join(given.sizes(), ", "), experts, rows.size(1)),
               "Wanted: [experts, outputs, inputs].");
   const at::Tensor y = at::_grouped_mm(rows, given.transpose(1, 2), routing.ends);
   if (!call.has(bias)) return y;

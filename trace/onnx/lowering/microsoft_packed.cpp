@@ -63,12 +63,7 @@ at::Tensor attend_packed(const OnnxCall& call, const Tensors& parts, const Packi
 
 Tensors packed_attention(OnnxCall& call) {
   const at::Tensor projected = at::linear(call.input(0), call.input(1).t(), call.optional_input(2));
-  const std::int64_t third = projected.size(1) / 3;
-  const Integers sizes = call.integers("qkv_hidden_sizes").value_or(Integers{third, third, third});
-  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != projected.size(1))
-    call.fail(fmt::format("qkv_hidden_sizes [{}] of a projection to {}", fmt::join(sizes, ", "),
-                          projected.size(1)));
-  const auto parts = at::split_with_sizes(projected, sizes, 1);
+  const Tensors parts = split_projection(call, projected);
   return {attend_packed(call, parts, packing_of(call, 3, 4), 5)};
 }
 
@@ -93,12 +88,21 @@ Tensors packed_multi_head(OnnxCall& call) {
   return {attend_packed(call, parts, packing_of(call, 4, 5), 6)};
 }
 
+/// Places are counted one by one.
+constexpr std::int64_t most_places = 100'000'000;
+
 /// The number of tokens decides the shape, so the lengths have to be known.
 Tensors remove_padding(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers lengths = call.integers_of(1);
   if (x.dim() != 3 || static_cast<std::int64_t>(lengths.size()) != x.size(0))
     call.fail(fmt::format("{} lengths for [{}]", lengths.size(), fmt::join(x.sizes(), ", ")));
+  for (const std::int64_t length : lengths)
+    if (length < 0 || length > x.size(1))
+      call.fail(fmt::format("a length of {} for a sequence of {}", length, x.size(1)));
+  if (x.size(0) * x.size(1) > most_places)
+    call.fail(fmt::format("{} sequences of {}", x.size(0), x.size(1)),
+              fmt::format("Wanted: {} places or fewer.", most_places));
   Integers tokens, padding, ends{0};
   for (std::int64_t i = 0; i < x.size(0); ++i) {
     const std::int64_t length = lengths[static_cast<std::size_t>(i)];
