@@ -56,4 +56,12 @@ TEST_SUITE("onnx_definitions") {
   TEST_CASE("an opset that has no such operator is an Error") {
     CHECK_THROWS_AS(parse(convolution + "(x, w, , s) }", 20), Error);
   }
+
+  TEST_CASE("a node that breaks the rules of its operator is an Error") {
+    const auto refused = [](const std::string& graph) { CHECK_THROWS_AS(parse(graph), Error); };
+    refused("g (float[2] x) => (float[2] y) { y = LinearAttention(x) }");
+    refused("g (float[2] x) => (float[2] y) { y = LinearAttention <update_rule = \"other\"> () }");
+    refused("g (float[2] x) => (float[2] y) { y = SwiGLU(x, x, x, x, x, x, x, x) }");
+    refused("g (float[2] x) => (float[2] y, float[2] z) { y, z = SwiGLU(x) }");
+  }
 }

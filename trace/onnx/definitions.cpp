@@ -57,34 +57,45 @@ void add_defaults(const onnx::OpSchema& schema, onnx::FunctionProto& function) {
       *function.add_attribute_proto() = attribute.default_value;
 }
 
-/// The definition of `node`, which may depend on the inputs and attributes that it has.
-onnx::FunctionProto definition_of(const onnx::NodeProto& node, const onnx::ModelProto& model,
-                                  const Types& types, const std::string& path) {
-  const std::string domain = domain_key(node.domain());
-  const int opset = opset_of(model, domain);
-  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), opset, domain);
+/// What ONNX writes out for `node`, which may depend on the inputs and attributes that it has;
+/// empty when it cannot. May throw what ONNX throws at a node that breaks its rules.
+std::optional<onnx::FunctionProto> written_out(const onnx::OpSchema& schema,
+                                               const onnx::NodeProto& node, const Types& types,
+                                               int opset) {
   onnx::FunctionProto function;
-  bool is_known = schema != nullptr;
-  if (is_known && schema->HasContextDependentFunction()) {
+  if (schema.HasContextDependentFunction()) {
     std::vector<onnx::TypeProto> inputs;
     for (const std::string& input : node.input()) {
       const auto type = types.find(input);
       inputs.push_back(type == types.end() ? onnx::TypeProto() : type->second);
     }
-    is_known = schema->BuildContextDependentFunction(
-        onnx::FunctionBodyBuildContextImpl(node, inputs), function, opset);
-  } else if (is_known) {
-    const onnx::FunctionProto* fixed = schema->GetFunction(opset);
-    is_known = fixed != nullptr;
-    if (is_known) function = *fixed;
+    const onnx::FunctionBodyBuildContextImpl context(node, inputs);
+    if (!schema.BuildContextDependentFunction(context, function, opset)) return std::nullopt;
+  } else {
+    const onnx::FunctionProto* fixed = schema.GetFunction(opset);
+    if (fixed == nullptr) return std::nullopt;
+    function = *fixed;
   }
-  if (!is_known)
-    throw Error(
-        fmt::format("{}: node {} ({})", path, node.name(), node.op_type()),
-        fmt::format("ONNX's definition of this operator cannot be written out for opset {}", opset),
-        "Give its required inputs and attributes, and the types of the graph's values.");
-  add_defaults(*schema, function);
+  add_defaults(schema, function);
   return function;
+}
+
+onnx::FunctionProto definition_of(const onnx::NodeProto& node, const onnx::ModelProto& model,
+                                  const Types& types, const std::string& path) {
+  const std::string domain = domain_key(node.domain());
+  const int opset = opset_of(model, domain);
+  std::string reason;
+  try {
+    const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), opset, domain);
+    if (schema != nullptr)
+      if (auto function = written_out(*schema, node, types, opset)) return std::move(*function);
+  } catch (const std::exception& error) {
+    reason = fmt::format(": {}", error.what());
+  }
+  throw Error(fmt::format("{}: node {} ({})", path, node.name(), node.op_type()),
+              fmt::format("ONNX's definition of this operator cannot be written out for opset {}{}",
+                          opset, reason),
+              "Give its required inputs and attributes, and the types of the graph's values.");
 }
 
 }  // namespace
