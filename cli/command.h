@@ -18,6 +18,7 @@ enum ExitCode : int {
 using Run = std::function<int()>;
 
 Run add_profile(CLI::App& app);
+Run add_fit(CLI::App& app);
 Run add_devices(CLI::App& app);
 Run add_ops(CLI::App& app);
 

@@ -23,6 +23,7 @@ struct Command {
 
 constexpr Command commands[] = {
     {"profile", add_profile},
+    {"fit", add_fit},
     {"devices", add_devices},
     {"ops", add_ops},
 };

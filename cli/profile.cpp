@@ -1,10 +1,10 @@
 // symprof profile: what each node of a model costs, before it runs.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/model.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
 #include "cli/torch_library.h"
@@ -12,56 +12,19 @@
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/table.h"
-#include "trace/graph.h"
-#include "trace/passes/training_mode.h"
-#include "trace/torchscript/load.h"
 
 namespace symprof::cli {
 namespace {
-
-bool has_parameters(const Graph& graph) {
-  return std::any_of(graph.values.begin(), graph.values.end(),
-                     [](const Value& value) { return value.kind == ValueKind::parameter; });
-}
-
-trace::TrainingMode training_mode(Mode mode) {
-  return mode == Mode::train ? trace::TrainingMode::train : trace::TrainingMode::eval;
-}
-
-void decide_mode(const Graph& graph, ProfileOptions& options) {
-  options.step.mode = options.mode.value_or(has_parameters(graph) ? Mode::train : Mode::inference);
-}
-
-// A script's options decide what its graph is, so they come first.
-Graph load_script(TorchLibrary& torch, ProfileOptions& options) {
-  trace::TorchScriptOptions script{.inputs = options.inputs, .bindings = options.bindings};
-  if (options.mode) script.mode = training_mode(*options.mode);
-  script.dtype = options.dtype;
-  script.gradients = options.mode != Mode::inference;
-  Graph graph = torch.get().load_torchscript(options.model, script);
-  decide_mode(graph, options);
-  trace::set_training_mode(graph, training_mode(options.step.mode));
-  return graph;
-}
-
-Graph load_exported(ProfileOptions& options) {
-  Graph graph = trace::load(options.model);
-  decide_mode(graph, options);
-  trace::set_training_mode(graph, training_mode(options.step.mode));
-  if (options.dtype) trace::cast_floating_point(graph, *options.dtype);
-  trace::bind_inputs(graph, options.inputs, options.bindings);
-  return graph;
-}
 
 void print(const Profile& profile, const ProfileOptions& options) {
   fmt::memory_buffer out;
   switch (options.format) {
     case ProfileFormat::table:
-      report::write_table(out, profile, options.step, options.rows, options.columns,
+      report::write_table(out, profile, options.model.step, options.rows, options.columns,
                           layout_of(options.output));
       break;
     case ProfileFormat::json:
-      report::write_json(out, profile, options.step);
+      report::write_json(out, profile, options.model.step);
       break;
     case ProfileFormat::csv:
       report::write_csv(out, profile, options.rows, options.columns);
@@ -75,13 +38,14 @@ void print(const Profile& profile, const ProfileOptions& options) {
 int run(const ProfileText& text) {
   ProfileOptions options = parse_profile_options(text);
   ProgressBar progress(options.output);
-  options.step.progress = progress.callback();
+  options.model.step.progress = progress.callback();
 
   TorchLibrary torch;  // Starts while the file is read.
-  const Graph graph =
-      trace::is_torchscript(options.model) ? load_script(torch, options) : load_exported(options);
-  Recording recording = torch.get().propagate(graph, options.step);
-  const Profile profile = profile::evaluate(std::move(recording), options.step.device);
+  const Graph graph = load_model(torch, options.model);
+  const StepOptions& step = options.model.step;
+  Recording recording = torch.get().propagate(graph, step);
+  const Profile profile =
+      profile::evaluate(std::move(recording), step.device, options.model.allocator);
   print(profile, options);
   return done;
 }

@@ -2,40 +2,27 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "cli/model_options.h"
 #include "cli/output.h"
 #include "report/columns.h"
 #include "report/rows.h"
-#include "shape/step.h"
-#include "trace/passes/bind_inputs.h"
 
 namespace symprof::cli {
 
 /// What was typed; empty strings where an option was not given.
 struct ProfileText {
-  std::string model;
-  std::vector<std::string> inputs, bindings;
-  std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
-  std::string device = "h200";
+  ModelText model;
   std::string by, depth, sort, top, columns, unit = "flops", format = "table";
-  bool split_bias = false;
-  std::string unbacked = "refuse";
   OutputOptions output;
 };
 
 enum class ProfileFormat { table, json, csv };
 
 struct ProfileOptions {
-  std::string model;
-  std::vector<trace::InputOverride> inputs;
-  std::vector<std::pair<std::string, std::int64_t>> bindings;
-  std::optional<Mode> mode;  ///< Empty: train where the model has parameters to train.
-  std::optional<DType> dtype;
-  StepOptions step;
+  ModelOptions model;
   report::RowOptions rows;
   std::vector<report::Column> columns;
   ProfileFormat format = ProfileFormat::table;

@@ -34,6 +34,9 @@ Value choose(std::string_view option, const std::string& given,
 /// A whole number of at least `least`. Throws Error.
 int parse_count(std::string_view option, const std::string& given, int least);
 
+/// "700MiB", "1.5GiB", "80GB" or plain bytes. Throws Error.
+std::int64_t parse_bytes(std::string_view option, const std::string& given);
+
 /// "a,b" as {"a", "b"}; blanks around the words are dropped.
 std::vector<std::string> split_list(const std::string& text);
 

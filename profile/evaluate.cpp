@@ -130,8 +130,9 @@ void sum_rows(Profile& profile) {
                 "this is a defect of symprof, please report it");
 }
 
-void simulate_memory(Profile& profile, const DeviceSpec& device) {
-  profile.memory = simulate_step_memory(profile.recording, device);
+void simulate_memory(Profile& profile, const DeviceSpec& device,
+                     const AllocatorSettings& allocator) {
+  profile.memory = simulate_step_memory(profile.recording, device, {.allocator = allocator});
   Totals& totals = profile.totals;
   totals.peak_allocated_bytes = profile.memory.peak_allocated_bytes;
   totals.peak_reserved_bytes = profile.memory.peak_reserved_bytes;
@@ -141,7 +142,8 @@ void simulate_memory(Profile& profile, const DeviceSpec& device) {
   totals.peak_node = call.node;
 }
 
-Profile evaluate_with(Recording recording, const DeviceSpec& device, const RuleTable* own_rules) {
+Profile evaluate_with(Recording recording, const DeviceSpec& device,
+                      const AllocatorSettings& allocator, const RuleTable* own_rules) {
   Profile profile;
   profile.recording = std::move(recording);
   profile.warnings = profile.recording.warnings;
@@ -149,19 +151,21 @@ Profile evaluate_with(Recording recording, const DeviceSpec& device, const RuleT
   count_calls(profile, own_rules);
   count_memory(profile);
   find_tensor_peak(profile);
-  simulate_memory(profile, device);
+  simulate_memory(profile, device, allocator);
   sum_rows(profile);
   return profile;
 }
 
 }  // namespace
 
-Profile evaluate(Recording recording, const DeviceSpec& device) {
-  return evaluate_with(std::move(recording), device, nullptr);
+Profile evaluate(Recording recording, const DeviceSpec& device,
+                 const AllocatorSettings& allocator) {
+  return evaluate_with(std::move(recording), device, allocator, nullptr);
 }
 
-Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own) {
-  return evaluate_with(std::move(recording), device, &own);
+Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own,
+                 const AllocatorSettings& allocator) {
+  return evaluate_with(std::move(recording), device, allocator, &own);
 }
 
 }  // namespace symprof::profile

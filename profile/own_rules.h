@@ -8,6 +8,7 @@ namespace symprof::profile {
 /// As evaluate, with rules that come before those of the program: for an operator that it does not
 /// know, or counts otherwise. `own` is a table of the caller's families:
 /// `const Family family[] = {{"acme", acme_rules}}; const RuleTable own(family);`
-Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own);
+Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own,
+                 const AllocatorSettings& allocator = {});
 
 }  // namespace symprof::profile

@@ -95,8 +95,10 @@ struct Profile {
 
 namespace profile {
 
-/// Counts. Throws Error on overflow of a 64-bit sum.
-Profile evaluate(Recording recording, const DeviceSpec& device);
+/// Counts, and runs the step on the simulated allocator of `device`. Throws Error on overflow of a
+/// 64-bit sum.
+Profile evaluate(Recording recording, const DeviceSpec& device,
+                 const AllocatorSettings& allocator = {});
 
 }  // namespace profile
 }  // namespace symprof

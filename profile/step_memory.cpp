@@ -66,6 +66,7 @@ class Loop {
     }
     result_.peak_allocated_bytes = allocator_.statistics().allocated_bytes.peak;
     result_.peak_reserved_bytes = allocator_.statistics().reserved_bytes.peak;
+    result_.alloc_retries = allocator_.statistics().alloc_retries;
     return result_;
   }
 

@@ -55,6 +55,7 @@ struct StepMemory {
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
   std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
+  std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
   /// Calls that take memory whose size only a library knows (cuDNN's plans): in no sum.
   std::int64_t incomplete_calls = 0;
   /// Of the last step: a point for each call after which other bytes are held than before.

@@ -1,9 +1,10 @@
 #include "report/json.h"
 
 #include "report/json_writer.h"
+#include "report/memory_json.h"
 #include "report/names.h"
-#include "report/option_names.h"
 #include "report/rows.h"
+#include "report/step_options.h"
 
 namespace symprof::report {
 namespace {
@@ -16,20 +17,6 @@ void write_model(JsonWriter& json, const Recording& recording) {
   json.member("path", recording.path);
   json.member("format", recording.format);
   json.member("producer", recording.producer);
-  json.end_object();
-}
-
-void write_options(JsonWriter& json, const StepOptions& options) {
-  json.key("options");
-  json.begin_object();
-  json.member("mode", name_of(modes, options.mode));
-  json.member("loss", name_of(losses, options.loss));
-  json.member("optimizer", optimizer_name(options));
-  json.key("autocast");
-  options.autocast ? json.value(symprof::name(*options.autocast)) : json.null();
-  json.member("attention", name_of(attention_backends, options.attention));
-  json.member("split_bias", options.split_bias);
-  json.member("device", options.device.name);
   json.end_object();
 }
 
@@ -80,13 +67,7 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   json.member("peak_allocated_bytes", totals.peak_allocated_bytes);
   json.member("peak_reserved_bytes", totals.peak_reserved_bytes);
   json.member("peak_tensor_bytes", totals.tensor_peak.bytes);
-  json.key("peak_at");
-  json.begin_object();
-  json.member("phase", name(totals.peak_phase));
-  json.key("node");
-  totals.peak_node == none ? json.null()
-                           : json.value(profile.recording.nodes[totals.peak_node].name);
-  json.end_object();
+  write_peak_at(json, profile.memory, profile.recording);
   json.line(4);
   json.member("fwd_time_us", totals.fwd_time_us);
   json.member("bwd_time_us", totals.bwd_time_us);
@@ -94,19 +75,6 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   json.member("step_time_us", totals.step_time_us);
   json.member("comm_bytes", totals.comm_bytes);
   json.closing_line(2);
-  json.end_object();
-}
-
-void write_memory(JsonWriter& json, const StepMemory& memory) {
-  json.key("memory");
-  json.begin_object();
-  json.key("at_peak");
-  json.begin_object();
-  for (std::size_t i = 0; i < memory_categories; ++i)
-    json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
-  json.end_object();
-  json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
-  json.member("incomplete_calls", memory.incomplete_calls);
   json.end_object();
 }
 
@@ -231,7 +199,7 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   json.line(2);
   write_model(json, profile.recording);
   json.line(2);
-  write_options(json, options);
+  write_step_options(json, options);
   json.line(2);
   write_coverage(json, profile.coverage);
   json.line(2);

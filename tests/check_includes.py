@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the direction of the folders: meta <- trace <- shape <- profile <- report <- cli, and keeps
+"""Holds the direction of the folders: meta <- trace <- shape <- profile <- plan <- report <- cli, and keeps
 LibTorch where docs/design.md allows it. Prints every violation with file and line; exit 1 if any.
 
 Plain data may be seen from everywhere; what a folder may include is listed here in full."""
@@ -12,8 +12,9 @@ MAY_INCLUDE = {
     "trace": {"meta", "trace"},
     "shape": {"meta", "trace", "shape"},
     "profile": {"meta", "shape", "profile"},
-    "report": {"meta", "trace", "shape", "profile", "report"},
-    "cli": {"meta", "trace", "shape", "profile", "report", "cli"},
+    "plan": {"meta", "shape", "profile", "plan"},
+    "report": {"meta", "trace", "shape", "profile", "plan", "report"},
+    "cli": {"meta", "trace", "shape", "profile", "plan", "report", "cli"},
 }
 # Of these folders' headers, profile and report see only the plain data.
 PLAIN_SHAPE = {"shape/recording.h", "shape/step.h"}
@@ -36,7 +37,7 @@ for folder, allowed in MAY_INCLUDE.items():
             top = header.split("/")[0]
             if top in MAY_INCLUDE and top not in allowed:
                 violations.append(f"{name}:{number}: {folder} may not include {header}")
-            if folder in ("profile", "report") and top == "shape" and header not in PLAIN_SHAPE:
+            if folder in ("profile", "plan", "report") and top == "shape" and header not in PLAIN_SHAPE:
                 violations.append(f"{name}:{number}: only shape's plain data may be included here, not {header}")
             if TORCH.match(header) and (not TORCH_ALLOWED.match(name) or name in TORCH_FREE):
                 violations.append(f"{name}:{number}: LibTorch does not belong here: {header}")

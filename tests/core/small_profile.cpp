@@ -158,6 +158,14 @@ void add_totals(Profile& profile) {
   memory.at_peak[MemoryCategory::activations] = 109 * mib;
   memory.at_peak[MemoryCategory::workspace] = 32 * mib;
   memory.incomplete_calls = 2;
+  memory.peak_allocated_bytes = totals.peak_allocated_bytes;
+  memory.peak_reserved_bytes = totals.peak_reserved_bytes;
+  const auto& calls = profile.recording.calls;
+  const auto is_peak = [](const CallRecord& call) {
+    return call.phase == Phase::backward && call.node == 3;
+  };
+  memory.peak_call =
+      static_cast<CallId>(std::find_if(calls.begin(), calls.end(), is_peak) - calls.begin());
   totals.peak_phase = Phase::backward;
   totals.peak_node = 3;
 }

@@ -1,0 +1,53 @@
+#include "cli/model.h"
+
+#include <algorithm>
+
+#include "trace/passes/training_mode.h"
+#include "trace/torchscript/load.h"
+
+namespace symprof::cli {
+namespace {
+
+bool has_parameters(const Graph& graph) {
+  return std::any_of(graph.values.begin(), graph.values.end(),
+                     [](const Value& value) { return value.kind == ValueKind::parameter; });
+}
+
+trace::TrainingMode training_mode(Mode mode) {
+  return mode == Mode::train ? trace::TrainingMode::train : trace::TrainingMode::eval;
+}
+
+void decide_mode(const Graph& graph, ModelOptions& options) {
+  options.step.mode = options.mode.value_or(has_parameters(graph) ? Mode::train : Mode::inference);
+}
+
+// A script's options decide what its graph is, so they come first.
+Graph load_script(TorchLibrary& torch, ModelOptions& options) {
+  trace::TorchScriptOptions script{.inputs = options.inputs, .bindings = options.bindings};
+  if (options.mode) script.mode = training_mode(*options.mode);
+  script.dtype = options.dtype;
+  script.gradients = options.mode != Mode::inference;
+  script.upper_bounds = options.step.upper_bounds;
+  Graph graph = torch.get().load_torchscript(options.model, script);
+  decide_mode(graph, options);
+  trace::set_training_mode(graph, training_mode(options.step.mode));
+  return graph;
+}
+
+Graph load_exported(ModelOptions& options) {
+  Graph graph = trace::load(options.model);
+  decide_mode(graph, options);
+  trace::set_training_mode(graph, training_mode(options.step.mode));
+  if (options.dtype) trace::cast_floating_point(graph, *options.dtype);
+  trace::bind_inputs(graph, options.inputs, options.bindings);
+  return graph;
+}
+
+}  // namespace
+
+Graph load_model(TorchLibrary& torch, ModelOptions& options) {
+  return trace::is_torchscript(options.model) ? load_script(torch, options)
+                                              : load_exported(options);
+}
+
+}  // namespace symprof::cli

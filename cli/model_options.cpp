@@ -1,0 +1,134 @@
+#include "cli/model_options.h"
+
+#include <filesystem>
+
+#include "cli/install_paths.h"
+#include "cli/usage.h"
+#include "meta/error.h"
+#include "meta/nearest.h"
+
+namespace symprof::cli {
+namespace {
+
+using report::Named;
+
+constexpr Named<DType> autocast_dtypes[] = {{"bf16", DType::bfloat16},
+                                            {"fp16", DType::float16},
+                                            {"bfloat16", DType::bfloat16},
+                                            {"float16", DType::float16}};
+constexpr Named<DType> model_dtypes[] = {
+    {"bf16", DType::bfloat16},   {"fp16", DType::float16},      {"fp32", DType::float32},
+    {"fp64", DType::float64},    {"bfloat16", DType::bfloat16}, {"float16", DType::float16},
+    {"float32", DType::float32}, {"float64", DType::float64}};
+
+/// Whether sizes that depend on data are taken as their upper bounds.
+constexpr Named<bool> unbacked_sizes[] = {{"refuse", false}, {"max", true}};
+
+/// "adamw:fused": the variant is PyTorch's default, foreach, where it is left out.
+void parse_optimizer(const std::string& text, StepOptions& step) {
+  const std::size_t colon = text.find(':');
+  step.optimizer = choose("--optimizer", text.substr(0, colon), report::optimizers);
+  if (colon == std::string::npos) return;
+  if (step.optimizer == Optimizer::none)
+    throw Error("--optimizer", "'" + text + "' names a variant of no optimizer.",
+                "Leave the variant out, or write adamw" + text.substr(colon) + ".");
+  step.optimizer_variant =
+      choose("--optimizer", text.substr(colon + 1), report::optimizer_variants);
+}
+
+/// The names of the files beside a missing one, for a suggestion.
+std::vector<std::string> files_beside(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  for (auto entry = std::filesystem::directory_iterator(folder, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    names.push_back(path.has_parent_path() ? entry->path().string()
+                                           : entry->path().filename().string());
+  return names;
+}
+
+void require_file(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    throw Error(path, "is a folder.", "Name a model file (.pt2, .pt or .onnx).");
+  if (std::filesystem::exists(path, error)) return;
+  const std::string suggestion = did_you_mean(path, files_beside(path));
+  throw Error(path, "there is no such file.",
+              suggestion.empty() ? "Name a model file (.pt2, .pt or .onnx)." : suggestion);
+}
+
+StepOptions parse_step(const ModelText& text) {
+  StepOptions step;
+  step.loss = choose("--loss", text.loss, report::losses);
+  parse_optimizer(text.optimizer, step);
+  if (!text.autocast.empty()) step.autocast = choose("--autocast", text.autocast, autocast_dtypes);
+  step.split_bias = text.split_bias;
+  step.upper_bounds = choose("--unbacked", text.unbacked, unbacked_sizes);
+  step.attention = choose("--attention", text.attention, report::attention_backends);
+  return step;
+}
+
+void add_step_options(CLI::App& app, ModelText& text) {
+  const std::string group = "What runs";
+  app.add_option("--input", text.inputs, "Shape of an input: NAME=DTYPE[DIMS]; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("SPEC")
+      ->group(group);
+  app.add_option("--set", text.bindings, "Size of a named dimension: batch=8; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME=SIZE")
+      ->group(group);
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
+    app.add_option(name, value, help)->type_name(type)->group(group);
+  };
+  add("--mode", text.mode, "MODE",
+      "train, eval (no dropout, running statistics, still with gradients) or inference");
+  add("--loss", text.loss, "LOSS",
+      "ones (the default: gradients of the outputs are ones), sum, mean, cross_entropy or mse");
+  add("--optimizer", text.optimizer, "NAME",
+      "none, sgd, sgd_momentum, adam or adamw, with :foreach, :fused or :single behind it");
+  add("--autocast", text.autocast, "DTYPE", "Run under autocast to bf16 or fp16");
+  add("--dtype", text.dtype, "DTYPE", "Cast parameters and inputs: bf16, fp16, fp32 or fp64");
+  add("--attention", text.attention, "KIND",
+      "auto (as the device would choose), math, flash, efficient or cudnn");
+  app.add_flag("--split-bias", text.split_bias,
+               "Add biases in rows of their own, apart from the product or convolution")
+      ->group(group);
+  add("--unbacked", text.unbacked, "KIND",
+      "Sizes that depend on data (nonzero): refuse (the default), or max, their upper bounds");
+  add("--alloc-conf", text.alloc_conf, "SETTINGS",
+      "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True");
+  add("--device", text.device, "DEVICE", "A name from `symprof devices`, or a device file (.json)");
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& app, ModelText& text) {
+  app.add_option("MODEL", text.model,
+                 "The model file: .pt2 (torch.export), .pt (TorchScript) or .onnx")
+      ->required()
+      ->type_name("");
+  add_step_options(app, text);
+}
+
+ModelOptions parse_model_options(const ModelText& text) {
+  ModelOptions options;
+  for (const std::string& input : text.inputs)
+    options.inputs.push_back(trace::parse_input_override(input));
+  for (const std::string& binding : text.bindings)
+    options.bindings.push_back(trace::parse_binding(binding));
+  if (!text.mode.empty()) options.mode = choose("--mode", text.mode, report::modes);
+  if (!text.dtype.empty()) options.dtype = choose("--dtype", text.dtype, model_dtypes);
+  options.step = parse_step(text);
+  options.allocator = profile::parse_allocator_settings(text.alloc_conf);
+  options.step.device = find_device(text.device, devices_folder());
+  return options;
+}
+
+void take_model_file(const ModelText& text, ModelOptions& options) {
+  require_file(text.model);
+  options.model = text.model;
+}
+
+}  // namespace symprof::cli

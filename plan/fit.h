@@ -1,0 +1,62 @@
+// Whether a training loop fits into a device, with what margin, and what would make it fit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/largest_size.h"
+#include "profile/step_memory.h"
+#include "shape/recording.h"
+
+namespace symprof::plan {
+
+/// What of a device's memory a program has for tensors.
+struct Budget {
+  std::int64_t device_bytes = 0;  ///< All of it, as the driver gives it to programs.
+  /// CUDA's context, the code of kernels and what other processes hold: outside the allocator.
+  std::int64_t context_bytes = 0;
+  bool is_context_given = false;  ///< By the user; otherwise it is an allowance, not a measurement.
+
+  std::int64_t available_bytes() const { return device_bytes - context_bytes; }
+};
+
+/// The loop on a device without end, and on the one that is asked for.
+struct Fit {
+  StepMemory wanted;  ///< What the loop takes where there is always room.
+  StepMemory there;   ///< What happens on the device; `refused_call` says that it does not fit.
+
+  bool fits() const { return !there.refused_call; }
+  /// Cached memory had to go back to the device to make room: it fits, and costs time.
+  bool is_tight() const { return fits() && there.alloc_retries > 0; }
+  /// Bytes left beside the reserved memory that the loop wants; below 0, those missing.
+  std::int64_t margin_bytes(const Budget& budget) const {
+    return budget.available_bytes() - wanted.peak_reserved_bytes;
+  }
+};
+
+/// Runs the loop twice on the simulated allocator.
+Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
+        const profile::AllocatorSettings& settings);
+
+/// The answer alone.
+bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,
+          const profile::AllocatorSettings& settings);
+
+/// Another way to run the same model: the options that say so, and what comes of it.
+struct Change {
+  std::string options;  ///< "--optimizer adamw:fused", "batch 4 instead of 8".
+  Fit fit;
+};
+
+struct FitReport {
+  Budget budget;
+  Fit fit;
+  std::string dimension;  ///< Empty: no largest size was asked for.
+  std::optional<LargestSize> largest;
+  std::optional<Fit> at_largest;
+  std::vector<Change> changes;  ///< Smallest peak of reserved memory first.
+};
+
+}  // namespace symprof::plan

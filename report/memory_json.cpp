@@ -1,0 +1,30 @@
+#include "report/memory_json.h"
+
+#include "report/names.h"
+
+namespace symprof::report {
+
+void write_peak_at(JsonWriter& json, const StepMemory& memory, const Recording& recording) {
+  const CallRecord* call = memory.peak_call == none ? nullptr : &recording.calls[memory.peak_call];
+  json.key("peak_at");
+  json.begin_object();
+  json.member("phase", name(call == nullptr ? Phase::forward : call->phase));
+  json.key("node");
+  call == nullptr ? json.null() : json.value(recording.nodes[call->node].name);
+  json.end_object();
+}
+
+void write_memory(JsonWriter& json, const StepMemory& memory) {
+  json.key("memory");
+  json.begin_object();
+  json.key("at_peak");
+  json.begin_object();
+  for (std::size_t i = 0; i < memory_categories; ++i)
+    json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
+  json.end_object();
+  json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
+  json.member("incomplete_calls", memory.incomplete_calls);
+  json.end_object();
+}
+
+}  // namespace symprof::report

@@ -1,0 +1,15 @@
+// The memory of a training loop as JSON members.
+#pragma once
+
+#include "profile/step_memory.h"
+#include "report/json_writer.h"
+
+namespace symprof::report {
+
+/// The member "peak_at": phase and node of the call that ran, null before the first.
+void write_peak_at(JsonWriter& json, const StepMemory& memory, const Recording& recording);
+
+/// The member "memory": who holds the bytes at the peak, and what is in no sum.
+void write_memory(JsonWriter& json, const StepMemory& memory);
+
+}  // namespace symprof::report

@@ -1,0 +1,56 @@
+#include "report/memory_text.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <vector>
+
+#include "report/format_number.h"
+#include "report/names.h"
+#include "report/text_table.h"
+
+namespace symprof::report {
+
+void write_line(fmt::memory_buffer& out, std::string_view label, std::string_view text,
+                const Layout& layout) {
+  constexpr int label_width = 13;
+  fmt::format_to(std::back_inserter(out), "{}{:{}}{}\n",
+                 emphasize(label, Emphasis::strong, layout.colour), "",
+                 label_width - static_cast<int>(label.size()), text);
+}
+
+std::string call_text(CallId id, const Recording& recording) {
+  if (id == none) return "the model and its first batch";
+  const CallRecord& call = recording.calls[id];
+  const NodeRecord& node = recording.nodes[call.node];
+  std::string text = fmt::format("{} at {}", name(call.phase), node.name);
+  if (!node.module.empty()) text += fmt::format(" of {}", node.module);
+  return text;
+}
+
+std::string peak_text(const StepMemory& memory, const Recording& recording) {
+  return fmt::format("{} allocated, {} reserved, in {}", format_bytes(memory.peak_allocated_bytes),
+                     format_bytes(memory.peak_reserved_bytes),
+                     call_text(memory.peak_call, recording));
+}
+
+std::string held_text(const MemoryBreakdown& held) {
+  std::vector<MemoryCategory> categories;
+  for (std::size_t i = 0; i < memory_categories; ++i)
+    if (held.bytes[i] > 0) categories.push_back(static_cast<MemoryCategory>(i));
+  std::ranges::stable_sort(categories, std::greater(),
+                           [&](MemoryCategory category) { return held[category]; });
+  std::string text;
+  for (const MemoryCategory category : categories)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(category),
+                        format_bytes(held[category]));
+  return text;
+}
+
+std::string incomplete_text(const StepMemory& memory) {
+  return fmt::format(
+      "of {} calls are in no sum: only the library that chooses the kernel knows their size",
+      group_digits(memory.incomplete_calls));
+}
+
+}  // namespace symprof::report

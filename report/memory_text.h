@@ -1,0 +1,30 @@
+// Sentences about memory that several reports say.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "profile/step_memory.h"
+#include "report/layout.h"
+
+namespace symprof::report {
+
+/// "label   text", the label in bold and padded, so that the texts stand under one another.
+void write_line(fmt::memory_buffer& out, std::string_view label, std::string_view text,
+                const Layout& layout);
+
+/// "1.99 GiB allocated, 2.17 GiB reserved, in backward at linear_47 of encoder.mlp"
+std::string peak_text(const StepMemory& memory, const Recording& recording);
+
+/// "parameters 1.2 GiB, activations 3.4 GiB": what is held, the largest first.
+std::string held_text(const MemoryBreakdown& held);
+
+/// What is said of calls whose workspaces are in no sum.
+std::string incomplete_text(const StepMemory& memory);
+
+/// "backward at linear_47 of encoder.mlp"; for none, "the model and its first batch".
+std::string call_text(CallId call, const Recording& recording);
+
+}  // namespace symprof::report

@@ -1,0 +1,34 @@
+#include "report/step_options.h"
+
+#include <fmt/format.h>
+
+#include "report/option_names.h"
+
+namespace symprof::report {
+
+std::string step_text(const StepOptions& options) {
+  std::string text(name_of(modes, options.mode));
+  if (options.mode != Mode::inference && options.loss != Loss::ones)
+    text += fmt::format(", loss {}", name_of(losses, options.loss));
+  if (options.optimizer != Optimizer::none) text += ", optimizer " + optimizer_name(options);
+  if (options.autocast) text += fmt::format(", autocast {}", symprof::name(*options.autocast));
+  if (options.attention != AttentionBackend::automatic)
+    text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
+  return text;
+}
+
+void write_step_options(JsonWriter& json, const StepOptions& options) {
+  json.key("options");
+  json.begin_object();
+  json.member("mode", name_of(modes, options.mode));
+  json.member("loss", name_of(losses, options.loss));
+  json.member("optimizer", optimizer_name(options));
+  json.key("autocast");
+  options.autocast ? json.value(symprof::name(*options.autocast)) : json.null();
+  json.member("attention", name_of(attention_backends, options.attention));
+  json.member("split_bias", options.split_bias);
+  json.member("device", options.device.name);
+  json.end_object();
+}
+
+}  // namespace symprof::report
