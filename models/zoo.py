@@ -95,9 +95,12 @@ MODELS = {
         torchscript_file="traced",
     ),
     "tied_lm": Model(tiny_models.tied_lm, tiny=True, torchscript_file="traced"),
-    "rearranged": Model(tiny_models.rearranged, tiny=True),
+    "rearranged": Model(tiny_models.rearranged, tiny=True, torchscript_file="traced"),
     "dynamic_shapes": Model(
-        tiny_models.dynamic_shapes, dynamic=({0: BATCH, 1: LENGTH},), tiny=True
+        tiny_models.dynamic_shapes,
+        dynamic=({0: BATCH, 1: LENGTH},),
+        tiny=True,
+        torchscript_file="traced",
     ),
     "aliases": Model(tiny_models.aliases, tiny=True, torchscript_file="traced"),
     "control_flow": Model(

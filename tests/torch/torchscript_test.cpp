@@ -83,8 +83,8 @@ TEST_SUITE("torchscript") {
   using trace::TrainingMode;
 
   TEST_CASE("a traced model costs what its export costs, train and eval") {
-    for (const char* name :
-         {"resnet50", "vit_b_16", "gpt2", "tiny/convnet", "tiny/tied_lm", "tiny/aliases"})
+    for (const char* name : {"resnet50", "vit_b_16", "gpt2", "tiny/convnet", "tiny/tied_lm",
+                             "tiny/aliases", "tiny/rearranged", "tiny/dynamic_shapes"})
       for (const TrainingMode mode : {TrainingMode::train, TrainingMode::eval}) {
         CAPTURE(name);
         CAPTURE(mode == TrainingMode::train);

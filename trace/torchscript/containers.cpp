@@ -12,10 +12,17 @@ using c10::IValue;
 using torch::jit::Node;
 using Values = std::vector<IValue>;
 
-// Lists of tensors are lists of any tensor: a static type may know a dtype that a list may not.
+bool is_tensor(const c10::Type& type) { return type.kind() == c10::TypeKind::TensorType; }
+
+// Lists of tensors are lists of any tensor: a static type may know a dtype that a list may not. And
+// IValue::isOptionalTensorList knows one object of this type only, which a parsed type is not.
 c10::TypePtr element_type(const c10::Type& list) {
-  const c10::TypePtr type = list.castRaw<c10::ListType>()->getElementType();
-  return type->kind() == c10::TypeKind::TensorType ? c10::TypePtr(c10::TensorType::get()) : type;
+  c10::TypePtr type = list.castRaw<c10::ListType>()->getElementType();
+  if (is_tensor(*type)) return c10::TensorType::get();
+  const auto* optional = type->castRaw<c10::OptionalType>();
+  if (optional != nullptr && is_tensor(*optional->getElementType()))
+    return c10::getTypePtr<std::optional<at::Tensor>>();
+  return type;
 }
 
 Values make_list(const Node& node, Values inputs) {

@@ -47,6 +47,28 @@ bool makes_unknown_tensor(const Values& results, const GraphRecorder& recorder) 
   return found;
 }
 
+bool takes_tensor(const c10::Argument& argument) {
+  const c10::Type* type = argument.real_type().get();
+  if (type->kind() == c10::TypeKind::OptionalType)
+    type = type->castRaw<c10::OptionalType>()->getElementType().get();
+  return type->kind() != c10::TypeKind::NumberType && type->kind() != c10::TypeKind::IntType &&
+         type->kind() != c10::TypeKind::FloatType;
+}
+
+// torch.jit.trace computes sizes in tensors and passes them where a number is wanted
+// (prim::ImplicitTensorToNum); ATen would take such a tensor, but it is a number.
+void take_numbers_out_of_tensors(const torch::jit::Node& node, Values& inputs) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr) return;
+  const std::size_t count = std::min(inputs.size(), schema->arguments().size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!inputs[i].isTensor() || takes_tensor(schema->arguments()[i])) continue;
+    const at::Tensor& tensor = inputs[i].toTensor();
+    if (tensor.defined() && !meta::is_fake(tensor) && tensor.numel() == 1)
+      inputs[i] = tensor.item();
+  }
+}
+
 bool is_in_dispatcher(const c10::FunctionSchema& schema) {
   return c10::Dispatcher::singleton().findSchema(schema.operator_name()).has_value();
 }
@@ -55,6 +77,7 @@ bool is_in_dispatcher(const c10::FunctionSchema& schema) {
 
 Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& recorder,
                     ScopeId scope) {
+  take_numbers_out_of_tensors(node, inputs);
   const Tensors given = tensors_in(inputs);
   if (given.any_fake || !given.any_real)
     for (c10::IValue& input : inputs)
