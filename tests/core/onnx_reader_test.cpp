@@ -6,8 +6,6 @@
 #include <cstring>
 
 #include "meta/error.h"
-#include "trace/onnx/attention_join.h"
-#include "trace/onnx/composites.h"
 #include "trace/onnx/scopes.h"
 
 namespace {
@@ -196,46 +194,6 @@ TEST_SUITE("onnx_reader") {
                                                "old.onnx");
     CHECK(graph.opsets.front().second == 6);
     CHECK(graph.nodes.front().op == "onnx::Clip");
-  }
-
-  TEST_CASE("two nodes of one exported call are one operator again") {
-    const std::string text = R"(g (float[2] x) => (float[2] y) { s = Sigmoid(x)  y = Mul(x, s) })";
-    Graph graph = parse(text);
-    trace::join_composites(graph, {"silu_1", "silu_1"});
-    REQUIRE(graph.nodes.size() == 1);
-    CHECK(graph.nodes[0].op == "aten::silu");
-    CHECK(std::get<ValueRef>(graph.nodes[0].arguments.at(0).value).id == graph.inputs[0]);
-    Graph by_hand = parse(text);
-    trace::join_composites(by_hand, {"sigmoid", "mul"});
-    CHECK(by_hand.nodes.size() == 2);
-    Graph read_twice =
-        parse("g (float[2] x) => (float[2] s, float[2] y) { s = Sigmoid(x)  y = Mul(x, s) }");
-    trace::join_composites(read_twice, {"silu_1", "silu_1"});
-    CHECK(read_twice.nodes.size() == 2);
-  }
-
-  TEST_CASE("attention that was taken apart is one call again") {
-    Graph graph = parse(R"(g (float[1,2,4,8] q, float[1,2,8,4] k, float[1,2,4,8] v, bool[4,4] m)
-      => (float[1,2,4,8] y)
-      <float root = {0.5}, float zero = {0}, float hidden = {-inf}>
-      { a = Mul(q, root)
-        b = Mul(k, root)
-        s = MatMul(a, b)
-        w = Where(m, zero, hidden)
-        t = Add(s, w)
-        p = Softmax <axis = -1> (t)
-        y = MatMul(p, v) })");
-    std::vector<std::string> calls(graph.nodes.size(), "scaled_dot_product_attention_3");
-    trace::join_attention(graph, calls);
-    REQUIRE(graph.nodes.size() == 1);
-    CHECK(calls.size() == 1);
-    const Node& node = graph.nodes[0];
-    CHECK(node.op == "aten::scaled_dot_product_attention");
-    for (std::size_t i = 0; i < 3; ++i)
-      CHECK(std::get<ValueRef>(node.arguments[i].value).id == graph.inputs[i]);
-    CHECK(node.arguments[3].name == "attn_mask");
-    CHECK(std::get<ValueRef>(node.arguments[3].value).id == graph.inputs[3]);
-    CHECK(std::get<double>(node.arguments[4].value) == 0.5 * 0.5);
   }
 
   TEST_CASE("a dropout's mask that nothing reads is no output") {

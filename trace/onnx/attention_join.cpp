@@ -1,16 +1,17 @@
 #include "trace/onnx/attention_join.h"
 
-#include <cstring>
-#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "trace/onnx/constant_number.h"
+
 namespace symprof::trace {
 namespace {
 
 constexpr std::string_view target = "scaled_dot_product_attention";
+constexpr double lowest_bfloat16 = -3.3895313892515355e38;  // Above the lowest float32.
 
 ValueId operand(const Node& node, std::size_t index) {
   if (index >= node.arguments.size()) return no_value;
@@ -42,17 +43,7 @@ class AttentionJoiner {
     return found == producers_.end() ? nullptr : &graph_.nodes[found->second];
   }
 
-  /// The number of a one-element float constant.
-  std::optional<double> number(ValueId id) const {
-    if (id == no_value) return std::nullopt;
-    const auto& constant = graph_.values[static_cast<std::size_t>(id)].constant;
-    if (!constant || constant->spec.dtype != DType::float32 ||
-        constant->data.size() != sizeof(float))
-      return std::nullopt;
-    float value = 0;
-    std::memcpy(&value, constant->data.data(), sizeof value);
-    return value;
-  }
+  std::optional<double> number(ValueId id) const { return constant_number(graph_, producers_, id); }
 
   /// What a product scales and transposes: back to the first value that no node of the call made.
   std::optional<ValueId> source(ValueId id, const std::unordered_set<std::size_t>& group,
@@ -71,6 +62,39 @@ class AttentionJoiner {
       id = operand(node, 0);
     }
     return std::nullopt;
+  }
+
+  /// Of what a node made whose attributes or constants tell; 0 for any other value.
+  std::size_t rank_of(ValueId id) const {
+    const Node* node = producer(id);
+    if (node == nullptr) return 0;
+    if (node->op == "onnx::Transpose")
+      for (const Argument& argument : node->arguments)
+        if (const auto* order = std::get_if<std::vector<std::int64_t>>(&argument.value))
+          return order->size();
+    if (node->op != "onnx::Reshape" && node->op != "onnx::Expand") return 0;
+    const ValueId sizes = operand(*node, 1);
+    if (sizes == no_value) return 0;
+    const auto& spec = graph_.values[static_cast<std::size_t>(sizes)].spec;
+    return spec ? static_cast<std::size_t>(spec->numel()) : 0;
+  }
+
+  /// The key of `transposed`, which the scores multiply by. Where a reshape comes before the call
+  /// (of repeated heads, say), the exporter's optimizer merges it with the call's own: then only
+  /// what the call made has the key's shape, and the node that scales it turns it back instead.
+  std::optional<ValueId> key_of(ValueId transposed, const std::unordered_set<std::size_t>& group,
+                                double& scale) {
+    const auto key = source(transposed, group, scale);
+    const auto found = producers_.find(transposed);
+    if (!key || *key == transposed || found == producers_.end()) return key;
+    Node& node = graph_.nodes[found->second];
+    const std::size_t rank = rank_of(*key), wanted = rank_of(operand(node, 0));
+    if (rank == wanted || rank == 0 || wanted != 4) return key;
+    if (node.op != "onnx::Mul") return std::nullopt;
+    node.op = "onnx::Transpose";
+    node.arguments = {{"", ValueRef{operand(node, 0)}},
+                      {"perm", std::vector<std::int64_t>{0, 1, 3, 2}}};
+    return transposed;
   }
 
   /// The chain from the result back to the scores: products, softmax and the mask that is added.
@@ -122,9 +146,8 @@ class AttentionJoiner {
   ValueId boolean_mask(ValueId mask) const {
     const Node* node = producer(mask);
     if (node == nullptr || node->op != "onnx::Where") return mask;
-    constexpr double lowest = std::numeric_limits<float>::lowest();
     const auto kept = number(operand(*node, 1)), hidden = number(operand(*node, 2));
-    return kept && *kept == 0 && hidden && *hidden <= lowest ? operand(*node, 0) : mask;
+    return kept && *kept == 0 && hidden && *hidden <= lowest_bfloat16 ? operand(*node, 0) : mask;
   }
 
   bool join(const std::vector<std::size_t>& group) {
@@ -135,11 +158,12 @@ class AttentionJoiner {
     const std::unordered_set<std::size_t> members(group.begin(), group.end());
     double scale = 1.0;
     const auto query = source(operand(*chain->scores, 0), members, scale);
-    const auto key = source(operand(*chain->scores, 1), members, scale);
     const auto made_value = producers_.find(chain->value);
     const bool value_outside =
         made_value == producers_.end() || !members.contains(made_value->second);
-    if (!query || !key || !value_outside) return false;
+    if (!query || !value_outside) return false;
+    const auto key = key_of(operand(*chain->scores, 1), members, scale);
+    if (!key) return false;
 
     std::vector<Argument> arguments{
         {"", ValueRef{*query}}, {"", ValueRef{*key}}, {"", ValueRef{chain->value}}};
