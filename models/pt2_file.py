@@ -37,6 +37,8 @@ def serialize(program):
 
 
 def real_zeros(tensor):
+    if not isinstance(tensor, torch.Tensor):
+        return tensor
     return torch.zeros(tensor.shape, dtype=tensor.dtype)
 
 

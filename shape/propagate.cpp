@@ -33,7 +33,9 @@ class Step {
         nodes_(graph, interpreter_, recorder_, options.progress) {}
 
   Recording run() {
+    host_ = trace::host_values(graph_, trace::GraphPlace::outermost);
     make_leaves();
+    interpreter_.compute_on_host(host_);
     run_.forward([this] { return forward(); });
     run_.after_forward({.loss = nodes_.loss_node(), .optimizer = nodes_.optimizer_node()});
     return run_.take();
@@ -44,7 +46,8 @@ class Step {
     for (std::size_t id = 0; id < graph_.values.size(); ++id) {
       const Value& value = graph_.values[id];
       if (value.kind != ValueKind::result && value.kind != ValueKind::input)
-        interpreter_.set(static_cast<ValueId>(id), leaf(value));
+        interpreter_.set(static_cast<ValueId>(id),
+                         host_.values[id] ? trace::real_tensor(*value.constant) : leaf(value));
     }
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
       recorder_.enter(Phase::forward, nodes_.input_node(i));
@@ -109,6 +112,7 @@ class Step {
   Recorder& recorder_;
   trace::Interpreter interpreter_;
   NodeRecords nodes_;
+  trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;
 };
 

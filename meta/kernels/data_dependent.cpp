@@ -27,7 +27,6 @@ int64_t unknown_size(const char* op, std::optional<int64_t> most) {
 
 namespace {
 
-using at::IntArrayRef;
 using at::Tensor;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 
@@ -58,8 +57,8 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 // empty (native/cuda/Unique.cu).
 Three unique_elements(const char* op, const Tensor& self, bool inverse, bool counts) {
   const int64_t size = unknown_size(op, self.numel());
-  const IntArrayRef none = {0};
-  return {fresh({size}, self), fresh(inverse ? self.sizes() : none, self, at::kLong),
+  const std::vector<int64_t> places = inverse ? self.sizes().vec() : std::vector<int64_t>{0};
+  return {fresh({size}, self), fresh(places, self, at::kLong),
           fresh({counts ? size : 0}, self, at::kLong)};
 }
 

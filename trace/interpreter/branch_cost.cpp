@@ -4,27 +4,23 @@
 
 #include "meta/error.h"
 #include "meta/fake/fake_mode.h"
-#include "meta/fake/observer.h"
+#include "meta/fake/silent_observer.h"
 #include "trace/interpreter/nested_body.h"
 
 namespace symprof::trace {
 namespace {
 
 /// Counts what calls read and write. Geometries are all that it keeps.
-class ByteCounter final : public meta::Observer {
+class ByteCounter final : public meta::SilentObserver {
  public:
-  std::int32_t on_allocate(std::int64_t, meta::Place) override { return 0; }
-  void on_free(std::int32_t) noexcept override {}
   std::int32_t on_spec(TensorSpec spec) override {
     bytes_of_.push_back(spec.bytes());
     return static_cast<std::int32_t>(bytes_of_.size()) - 1;
   }
-  void on_call_begin(const c10::OperatorHandle&) override {}
   void on_call(const meta::SeenCall& call) override {
     for (const meta::SeenTensor& tensor : call.inputs) add(tensor);
     for (const meta::SeenTensor& tensor : call.outputs) add(tensor);
   }
-  void on_saved(std::int32_t) override {}
   /// Nested in a branch, too, the upper bound counts.
   std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override {
     return most;

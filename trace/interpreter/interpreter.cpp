@@ -75,7 +75,7 @@ void Interpreter::run(NodeObserver& observer) {
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (regions.obey(graph_.nodes[i])) continue;
     observer.begin_node(i);
-    run_node(graph_.nodes[i]);
+    run_node(i);
     observer.end_node(i);
     drop_dead_values(i);
   }
@@ -87,7 +87,9 @@ void Interpreter::run(NodeObserver& observer) {
   }
 }
 
-void Interpreter::run_node(const Node& node) {
+void Interpreter::run_node(std::size_t index) {
+  const Node& node = graph_.nodes[index];
+  const bool on_host = index < host_.nodes.size() && host_.nodes[index];
   const auto where = [&] {
     return fmt::format("{}: node {} ({})", graph_.path, node.name, node.op);
   };
@@ -95,7 +97,7 @@ void Interpreter::run_node(const Node& node) {
     if (is_export_assertion(node.op)) return;
     if (node.op.starts_with(builtin_prefix) || node.op.starts_with("aten::") ||
         c10::Dispatcher::singleton().findSchema({node.op, dispatcher_overload(node)}))
-      run_aten(node);
+      run_aten(node, on_host ? c10::Device(c10::kCPU) : device_);
     else
       run_lowered(node);
   } catch (const Error& error) {
@@ -107,7 +109,7 @@ void Interpreter::run_node(const Node& node) {
   }
 }
 
-void Interpreter::run_aten(const Node& node) {
+void Interpreter::run_aten(const Node& node, c10::Device device) {
   if (node.op.starts_with(builtin_prefix)) {
     const Builtin builtin = find_builtin(std::string_view(node.op).substr(builtin_prefix.size()));
     if (builtin == nullptr)
@@ -130,7 +132,7 @@ void Interpreter::run_aten(const Node& node) {
   if (!op)
     throw Error("", "LibTorch has no such operator",
                 "It may come from another version, or a custom library.");
-  std::vector<c10::IValue> stack = schema_arguments(node, op->schema(), values_, device_);
+  std::vector<c10::IValue> stack = schema_arguments(node, op->schema(), values_, device);
   op->callBoxed(stack);
   bind_outputs(node, std::move(stack));
 }

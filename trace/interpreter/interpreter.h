@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/graph.h"
+#include "trace/passes/host_values.h"
 
 namespace symprof::trace {
 
@@ -42,6 +43,9 @@ class Interpreter {
   /// None when the value is not set, or has died.
   const c10::IValue& get(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
 
+  /// Nodes among `host` make their tensors on the host.
+  void compute_on_host(HostValues host) { host_ = std::move(host); }
+
   /// Runs all nodes, then writes mutations back. Throws Error with the node's name and operator.
   void run(NodeObserver& observer);
 
@@ -53,8 +57,8 @@ class Interpreter {
 
  private:
   void find_last_uses();
-  void run_node(const Node& node);
-  void run_aten(const Node& node);
+  void run_node(std::size_t index);
+  void run_aten(const Node& node, c10::Device device);
   void run_lowered(const Node& node);
   void bind_outputs(const Node& node, std::vector<c10::IValue> results);
   void drop_dead_values(std::size_t index);
@@ -62,6 +66,7 @@ class Interpreter {
   const Graph& graph_;
   c10::Device device_;
   Recompute recompute_;
+  HostValues host_;
   std::vector<c10::IValue> values_;
   std::vector<std::size_t> last_use_;  // Per value: index of a node, or never_dies.
 };

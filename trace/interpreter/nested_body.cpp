@@ -39,6 +39,7 @@ std::vector<IValue> run_body(const Graph& body, std::vector<IValue> inputs, c10:
     throw Error("", fmt::format("{} values for the {} inputs of a nested graph", inputs.size(),
                                 body.inputs.size()));
   Interpreter interpreter(body, device, recompute);
+  interpreter.compute_on_host(host_values(body, GraphPlace::nested));
   for (std::size_t id = 0; id < body.values.size(); ++id)
     if (body.values[id].kind != ValueKind::result && body.values[id].kind != ValueKind::input)
       interpreter.set(static_cast<ValueId>(id), constant_of(body.values[id], device));

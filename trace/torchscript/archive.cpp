@@ -105,6 +105,17 @@ std::size_t WeightlessFile::read(std::uint64_t position, void* buffer, std::size
   return static_cast<std::size_t>(got);
 }
 
+// What to do about a file that LibTorch refuses.
+std::string advice_for(const std::string& reason) {
+  if (reason.find("Unknown builtin op") != reason.npos)
+    return "An operator of your own has to be registered before the file is read, with its schema "
+           "and a shape rule: docs/library.md.";
+  if (reason.find("torch.classes") != reason.npos)
+    return "Custom classes are code that the file does not have: write the model with tensors in "
+           "their place.";
+  return "Write it again with torch.jit.save.";
+}
+
 Archive read_archive(const std::string& path) try {
   const auto file = std::make_shared<WeightlessFile>(path);
   PyTorchStreamReader reader(file);
@@ -116,8 +127,8 @@ Archive read_archive(const std::string& path) try {
   archive.bytes_read = file->bytes_read();
   return archive;
 } catch (const std::exception& error) {
-  throw Error(path, "LibTorch cannot read it: " + meta::first_line(error),
-              "Write it again with torch.jit.save.");
+  const std::string reason = meta::first_line(error);
+  throw Error(path, "LibTorch cannot read it: " + reason, advice_for(reason));
 }
 
 }  // namespace symprof::trace::torchscript

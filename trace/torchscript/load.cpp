@@ -6,6 +6,7 @@
 
 #include "meta/error.h"
 #include "meta/fake/fake_mode.h"
+#include "meta/fake/silent_observer.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/inputs.h"
 #include "trace/torchscript/module_tree.h"
@@ -47,7 +48,8 @@ Graph load_torchscript(const std::string& path, const TorchScriptOptions& option
   const c10::FunctionSchema& schema = forward.function().getSchema();
   torchscript::declare_inputs(graph, schema, archive.example_inputs, options);
 
-  const meta::FakeMode mode({}, nullptr);
+  const meta::FakeMode mode({},
+                            options.upper_bounds ? std::make_shared<meta::UpperBounds>() : nullptr);
   const c10::AutoGradMode gradients(options.gradients);
   GraphRecorder recorder(graph);
   const c10::IValue root = archive.module._ivalue();

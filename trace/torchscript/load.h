@@ -23,6 +23,8 @@ struct TorchScriptOptions {
   bool gradients = true;             ///< What torch.is_grad_enabled() answers.
   /// Instructions of the script. Far more than a model takes; a loop without end takes seconds.
   std::int64_t most_steps = 5'000'000;
+  /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
+  bool upper_bounds = false;
 };
 
 /// True when the content of the file is TorchScript. Throws Error when it cannot be read.

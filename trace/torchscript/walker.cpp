@@ -8,6 +8,8 @@
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
+#include "trace/passes/inline_regions.h"
+#include "trace/torchscript/autocast.h"
 #include "trace/torchscript/containers.h"
 #include "trace/torchscript/operator_call.h"
 
@@ -186,14 +188,31 @@ void Walker::run_fork(const Node& node, Frame& frame) {
 }
 
 void Walker::run_enter(const Node& node, Frame& frame) {
+  if (auto region = autocast_region(frame.values.at(node.input(0)))) {
+    add_region(*std::move(region), frame.scope);
+    return set_outputs(node, frame, {frame.values.at(node.input(0))});
+  }
   set_outputs(node, frame,
               {call_method(frame.values.at(node.input(0)), "__enter__", {}, frame.scope)});
 }
 
 void Walker::run_exit(const Node& node, Frame& frame) {
+  if (autocast_region(frame.values.at(node.input(0)))) {
+    add_region({.name = "autocast_end", .op = std::string(region_end), .overload = ""},
+               frame.scope);
+    return set_outputs(node, frame, std::vector<IValue>(node.outputs().size()));
+  }
   const IValue result = call_method(frame.values.at(node.input(0)), "__exit__",
                                     {IValue(), IValue(), IValue()}, frame.scope);
   if (!node.outputs().empty()) set_outputs(node, frame, {result});
+}
+
+// The calls that follow run inside the region now, and when the graph runs.
+void Walker::add_region(symprof::Node marker, ScopeId scope) {
+  marker.name = fmt::format("{}_{}", marker.name, graph_.nodes.size());
+  marker.scope = scope;
+  regions_.obey(marker);
+  graph_.nodes.push_back(std::move(marker));
 }
 
 void Walker::run_raise(const Node& node, Frame& frame) {
@@ -202,6 +221,9 @@ void Walker::run_raise(const Node& node, Frame& frame) {
 }
 
 void Walker::run_operator(const Node& node, Frame& frame) {
+  if (node.kind() == c10::prim::PythonOp)
+    throw Error("", "is a Python function, whose code the file does not have",
+                "Write it with operators of PyTorch, or export the model with torch.export.");
   if (node.maybeOperator() == nullptr)
     throw Error("", "no rule for this node", "Export the model with torch.export instead.");
   set_outputs(node, frame, run_recorded(node, inputs_of(node, frame), recorder_, frame.scope));

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/interpreter/regions.h"
 #include "trace/torchscript/graph_recorder.h"
 #include "trace/torchscript/module_tree.h"
 
@@ -51,6 +52,7 @@ class Walker {
   void run_raise(const torch::jit::Node& node, Frame& frame);
   void run_operator(const torch::jit::Node& node, Frame& frame);
 
+  void add_region(symprof::Node marker, ScopeId scope);
   void count_step();
   static void set(Frame& frame, const torch::jit::Value* value, const c10::IValue& to);
   std::vector<c10::IValue> inputs_of(const torch::jit::Node& node, const Frame& frame) const;
@@ -66,6 +68,7 @@ class Walker {
   std::int64_t most_steps_;
   std::int64_t steps_ = 0;
   int depth_ = 0;
+  Regions regions_;
   std::map<std::string, int> calls_;                                  // Of a module, by its path.
   std::unordered_map<const at::TensorImpl*, at::Tensor> unreadable_;  // Stand-ins for constants.
 };

@@ -4,6 +4,7 @@
 
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
+#include "trace/onnx/lowering/unknown_size.h"
 
 namespace symprof::trace::onnx {
 namespace {
@@ -127,11 +128,7 @@ Tensors scatter_nd(OnnxCall& call) {
 
 Tensors nonzero(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  if (!is_real(x))
-    call.fail(
-        "data-dependent shape: how many elements are not zero is not known before the model "
-        "runs",
-        "Export the model without boolean indexing, or give the mask as fixed indices.");
+  if (!is_real(x)) unknown_size(call, x.numel(), "how many elements are not zero");
   return {at::nonzero(x).t()};
 }
 

@@ -6,6 +6,7 @@
 
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
+#include "trace/onnx/lowering/unknown_size.h"
 
 namespace symprof::trace::onnx {
 namespace {
@@ -13,31 +14,36 @@ namespace {
 /// What an axis that the node leaves out reads as.
 constexpr std::int64_t no_axis = std::numeric_limits<std::int64_t>::min();
 
-[[noreturn]] void fail_data(const OnnxCall& call, const std::string& what) {
-  call.fail("data-dependent shape: " + what + " is not known before the model runs",
-            "Export the model so that this shape follows from the shapes of its inputs.");
-}
-
 /// The slices of the axis (or elements) whose condition holds; without more conditions than that.
 Tensors compress(OnnxCall& call) {
-  if (!is_real(call.input(1)) && (call.value(1) == nullptr || !call.value(1)->constant))
-    fail_data(call, "how many conditions hold");
+  const bool has_axis = call.integer("axis", no_axis) != no_axis;
+  const at::Tensor x = has_axis ? call.input(0) : call.input(0).flatten();
+  const std::int64_t axis = has_axis ? checked_axis(call, call.integer("axis", 0), x.dim()) : 0;
+  if (!is_real(call.input(1)) && (call.value(1) == nullptr || !call.value(1)->constant)) {
+    const std::int64_t most = std::min(call.input(1).numel(), x.size(axis));
+    const std::int64_t size = unknown_size(call, most, "how many conditions hold");
+    return {at::index_select(x, axis, unknown_indices(call, {size}))};
+  }
   const Integers conditions = call.integers_of(1);
   Integers kept;
   for (std::size_t i = 0; i < conditions.size(); ++i)
     if (conditions[i] != 0) kept.push_back(static_cast<std::int64_t>(i));
-  const bool has_axis = call.integer("axis", no_axis) != no_axis;
-  const at::Tensor x = has_axis ? call.input(0) : call.input(0).flatten();
-  const std::int64_t axis = has_axis ? checked_axis(call, call.integer("axis", 0), x.dim()) : 0;
   return {at::index_select(x, axis, to_device_of(host_integers(kept), x))};
+}
+
+/// Values as many as can differ, the first place of each, where each input is among them, counts.
+Tensors unknown_unique(const OnnxCall& call, const at::Tensor& x, std::int64_t axis) {
+  const std::int64_t size = unknown_size(call, x.size(axis), "how many elements differ");
+  auto [values, inverse, counts] = at::unique_dim(x, axis, true, true, true);
+  return {values, unknown_indices(call, {size}), inverse, counts};
 }
 
 /// Elements, or slices of an axis: sorted, or in the order of their first appearance.
 Tensors unique(OnnxCall& call) {
   const bool has_axis = call.integer("axis", no_axis) != no_axis;
   const at::Tensor x = has_axis ? call.input(0) : call.input(0).flatten();
-  if (!is_real(x)) fail_data(call, "how many elements differ");
   const std::int64_t axis = has_axis ? checked_axis(call, call.integer("axis", 0), x.dim()) : 0;
+  if (!is_real(x)) return unknown_unique(call, x, axis);
   auto [values, inverse, counts] =
       at::unique_dim(x, axis, /*sorted=*/true, /*return_inverse=*/true, /*return_counts=*/true);
   // The first place of each: the smallest index among those that map to it.

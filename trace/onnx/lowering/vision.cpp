@@ -8,6 +8,7 @@
 
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
+#include "trace/onnx/lowering/unknown_size.h"
 #include "trace/onnx/lowering/windows.h"
 
 namespace symprof::trace::onnx {
@@ -178,17 +179,22 @@ double overlap(const Box& a, const Box& b) {
   return height * width / (area(a) + area(b) - height * width);
 }
 
+/// Batch, class and number of each box that stays.
+Tensors unknown_boxes(const OnnxCall& call, std::int64_t most) {
+  const at::Tensor& scores = call.input(1);
+  const std::int64_t kept = std::min(most, scores.size(2)) * scores.size(0) * scores.size(1);
+  return {unknown_indices(call, {unknown_size(call, kept, "how many boxes stay"), 3})};
+}
+
 /// Boxes [batch, n, 4], scores [batch, classes, n]: the best first, none that overlaps a better
 /// one.
 Tensors non_max_suppression(OnnxCall& call) {
-  if (!is_real(call.input(0)) || !is_real(call.input(1)))
-    call.fail("data-dependent shape: how many boxes stay is not known before the model runs",
-              "End the model before its post-processing.");
-  const at::Tensor boxes = call.input(0).to(at::kDouble), scores = call.input(1).to(at::kDouble);
-  if (boxes.dim() != 3 || boxes.size(2) != 4 || scores.dim() != 3 ||
-      scores.size(2) != boxes.size(1))
+  if (call.input(0).dim() != 3 || call.input(0).size(2) != 4 || call.input(1).dim() != 3 ||
+      call.input(1).size(2) != call.input(0).size(1))
     call.fail("boxes or scores of other shapes", "Wanted: [batch, n, 4] and [batch, classes, n].");
   const std::int64_t most = call.has(2) ? call.integer_of(2) : 0;
+  if (!is_real(call.input(0)) || !is_real(call.input(1))) return unknown_boxes(call, most);
+  const at::Tensor boxes = call.input(0).to(at::kDouble), scores = call.input(1).to(at::kDouble);
   const double limit = call.has(3) ? call.real_of(3) : 0.0;
   const double least = call.has(4) ? call.real_of(4) : -std::numeric_limits<double>::infinity();
   const bool centered = call.is_set("center_point_box");
