@@ -11,6 +11,7 @@
 #include "profile/profile.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/memory_snapshot.h"
 #include "report/table.h"
 
 namespace symprof::cli {
@@ -25,6 +26,13 @@ void print(const Profile& profile, const ProfileOptions& options) {
       break;
     case ProfileFormat::json:
       report::write_json(out, profile, options.model.step);
+      break;
+    case ProfileFormat::memory_snapshot:
+      report::write_memory_snapshot(
+          out,
+          profile::trace_step_memory(profile.recording, options.model.step.device,
+                                     {.allocator = options.model.allocator}),
+          profile.recording);
       break;
     case ProfileFormat::csv:
       report::write_csv(out, profile, options.rows, options.columns);

@@ -13,8 +13,10 @@ using report::Unit;
 
 constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
 constexpr Named<Unit> units[] = {{"flops", Unit::flops}, {"macs", Unit::macs}};
-constexpr Named<ProfileFormat> formats[] = {
-    {"table", ProfileFormat::table}, {"json", ProfileFormat::json}, {"csv", ProfileFormat::csv}};
+constexpr Named<ProfileFormat> formats[] = {{"table", ProfileFormat::table},
+                                            {"json", ProfileFormat::json},
+                                            {"csv", ProfileFormat::csv},
+                                            {"memory-snapshot", ProfileFormat::memory_snapshot}};
 
 Column parse_column(std::string_view option, const std::string& word) {
   std::vector<std::string> accepted;
@@ -58,7 +60,8 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   add("--top", text.top, "N", "The first N rows; one more sums the others");
   add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");
   add("--unit", text.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
-  add("--format", text.format, "FORMAT", "table, json or csv");
+  add("--format", text.format, "FORMAT",
+      "table, json, csv or memory-snapshot (-o FILE, for pytorch.org/memory_viz)");
 }
 
 }  // namespace
@@ -76,6 +79,8 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   options.columns = parse_columns(text.columns);
   options.format = choose("--format", text.format, formats);
   options.output = text.output;
+  if (options.format == ProfileFormat::memory_snapshot && options.output.file.empty())
+    throw Error("--format memory-snapshot", "it is a binary file.", "Give -o snapshot.pickle.");
   check_output(options.output);
   take_model_file(text.model, options.model);
   return options;

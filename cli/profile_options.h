@@ -19,7 +19,7 @@ struct ProfileText {
   OutputOptions output;
 };
 
-enum class ProfileFormat { table, json, csv };
+enum class ProfileFormat { table, json, csv, memory_snapshot };
 
 struct ProfileOptions {
   ModelOptions model;

@@ -70,6 +70,8 @@ class Loop {
     return result_;
   }
 
+  std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
+
  private:
   void run_step() {
     begin_step();
@@ -220,6 +222,18 @@ class Loop {
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options) {
   return Loop(recording, device, options).run(options.steps);
+}
+
+MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
+                              StepMemoryOptions options) {
+  MemoryTrace trace;
+  options.observer = [&](const AllocatorEvent& event, CallId call) {
+    trace.entries.push_back({event, call});
+  };
+  Loop loop(recording, device, options);
+  loop.run(options.steps);
+  trace.segments = loop.segments();
+  return trace;
 }
 
 }  // namespace symprof::profile

@@ -82,5 +82,19 @@ struct StepMemoryOptions {
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options = {});
 
+/// What the allocator did, event by event, and what it holds at the end.
+struct MemoryTrace {
+  struct Entry {
+    AllocatorEvent event;
+    CallId call = none;  ///< none: the model and its batch, before any call.
+  };
+  std::vector<Entry> entries;
+  std::vector<SegmentState> segments;
+};
+
+/// The same loop as a trace. `options.observer` is not called.
+MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
+                              StepMemoryOptions options = {});
+
 }  // namespace profile
 }  // namespace symprof

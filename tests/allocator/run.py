@@ -1,21 +1,26 @@
 """Holds the simulated allocator against PyTorch's own, which runs here on a fake CUDA runtime.
 
-    python3 tests/allocator/run.py --torch DIR --cuda DIR [--rewrite]
+    python3 tests/allocator/run.py SYMPROF [--torch DIR --cuda DIR] [--rewrite]
 
-DIR of --torch is the `torch` folder of a CUDA wheel (pip download --no-deps torch==2.11.0, unpacked);
---cuda is a folder with cuda_runtime_api.h. Without them the wheels are downloaded. Compares what the
-real allocator prints with random.csv and steps.csv, or rewrites them. The tests replay these files
-on the simulated allocator.
+SYMPROF is the built program. DIR of --torch is the `torch` folder of a CUDA wheel (pip download
+--no-deps torch==2.11.0, unpacked); --cuda is a folder with cuda_runtime_api.h. Without them the wheels
+are downloaded. Compares what the real allocator prints with random.csv, and its peaks over the recorded
+steps of the shipped models with steps.csv, or rewrites both files. The tests replay them on the simulated
+allocator.
 """
 import argparse
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+MODELS = ["vit_b_16", "resnet50", "gpt2", "bert_base", "llama_7b"]
+OPTIMIZER = "adamw"
 WHEELS = ["torch==2.11.0", "nvidia-cuda-runtime==13.0.96"]
 
 
@@ -62,6 +67,36 @@ def run(program, runtime, mode, trace=None):
                           capture_output=True, text=True).stdout
 
 
+def write_trace(symprof, model, path):
+    """What the recorded loop of a model asks of the allocator: "a ID BYTES" and "f ID"."""
+    snapshot = path.with_suffix(".pickle")
+    subprocess.run([symprof, "profile", ROOT / "models" / f"{model}.pt2", "--optimizer", OPTIMIZER,
+                    "--format", "memory-snapshot", "-o", snapshot], check=True)
+    ids = {}
+    with path.open("w") as file:
+        entries = pickle.loads(snapshot.read_bytes())["device_traces"][0]
+        for number, entry in enumerate(entries):
+            if entry["action"] == "alloc":
+                ids[entry["addr"]] = number
+                file.write(f"a {number} {entry['size']}\n")
+            elif entry["action"] == "free_completed":
+                file.write(f"f {ids.pop(entry['addr'])}\n")
+
+
+def step_lines(symprof, program, runtime, folder):
+    """model, settings, peak of allocated and of reserved bytes, for settings without a limit."""
+    lines = []
+    for model in MODELS:
+        trace = folder / f"{model}.txt"
+        write_trace(symprof, model, trace)
+        for name, settings, device_bytes in modes():
+            if "fraction" in settings or not device_bytes.startswith("150"):
+                continue
+            fields = run(program, runtime, (name, settings, device_bytes), trace).split(",")
+            lines.append(f"{model};{settings};{fields[4]};{fields[5]}\n")
+    return "".join(lines)
+
+
 def compare(path, text, rewrite):
     """True where the file says the same, or was rewritten."""
     if rewrite:
@@ -74,6 +109,7 @@ def compare(path, text, rewrite):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("symprof", type=pathlib.Path)
     parser.add_argument("--torch", type=pathlib.Path)
     parser.add_argument("--cuda", type=pathlib.Path)
     parser.add_argument("--rewrite", action="store_true")
@@ -86,10 +122,7 @@ def main():
         program, runtime = build(folder, torch.resolve(), cuda.resolve())
         random = "".join(run(program, runtime, mode) for mode in modes())
         same = compare(HERE / "random.csv", random, options.rewrite)
-        steps = "".join(f"{trace.stem},{line}\n"
-                        for trace in sorted((HERE / "steps").glob("*.txt"))
-                        for mode in modes()
-                        for line in run(program, runtime, mode, trace).splitlines())
+        steps = step_lines(options.symprof.resolve(), program, runtime, folder)
         same &= compare(HERE / "steps.csv", steps, options.rewrite)
     sys.exit(0 if same else 1)
 

@@ -1,11 +1,13 @@
-"""Asks `symprof fit` as a user would: the answer, the largest size, what would make it fit.
+"""Asks about memory as a user would: `symprof fit` and memory snapshots.
 
-    fit.py PROGRAM [unittest arguments]
+    memory.py PROGRAM [unittest arguments]
 """
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -87,6 +89,68 @@ class Fit(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertEqual(result.stdout, "")
             self.assertIn(text, result.stderr)
+
+
+class RealAllocator(unittest.TestCase):
+    """The peaks are those that PyTorch's allocator had over the same requests."""
+
+    def test_steps_of_the_shipped_models(self):
+        lines = (ROOT / "tests" / "allocator" / "steps.csv").read_text().splitlines()
+        self.assertGreaterEqual(len(lines), 20)
+        for line in lines:
+            model, settings, allocated, reserved = line.split(";")
+            result = subprocess.run([PROGRAM, "profile", f"models/{model}.pt2", "--optimizer",
+                                     "adamw", "--alloc-conf", settings, "--format", "json"],
+                                    cwd=ROOT, capture_output=True, text=True, timeout=120)
+            totals = json.loads(result.stdout)["totals"]
+            self.assertEqual(totals["peak_allocated_bytes"], int(allocated), line)
+            self.assertEqual(totals["peak_reserved_bytes"], int(reserved), line)
+
+
+class Snapshot(unittest.TestCase):
+    """Python reads the file; its trace leads to its segments, as the viewer needs it."""
+
+    def snapshot(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "snapshot.pickle"
+            subprocess.run([PROGRAM, "profile", GPT2, *arguments, "--format", "memory-snapshot",
+                            "-o", path], cwd=ROOT, check=True, timeout=120)
+            return pickle.loads(path.read_bytes())
+
+    def check(self, *arguments):
+        found = self.snapshot(*arguments)
+        requested, reserved = {}, 0
+        for entry in found["device_traces"][0]:
+            action, size = entry["action"], entry["size"]
+            if action == "alloc":
+                requested[entry["addr"]] = size
+            elif action == "free_completed":
+                self.assertEqual(requested.pop(entry["addr"]), size)
+            elif action in ("segment_alloc", "segment_map"):
+                reserved += size
+            elif action in ("segment_free", "segment_unmap"):
+                reserved -= size
+        blocks = [block for segment in found["segments"] for block in segment["blocks"]]
+        self.assertEqual(requested, {block["address"]: block["requested_size"] for block in blocks
+                                     if block["state"] == "active_allocated"})
+        self.assertEqual(reserved, sum(segment["total_size"] for segment in found["segments"]))
+        for segment in found["segments"]:
+            self.assertEqual(segment["total_size"], sum(b["size"] for b in segment["blocks"]))
+        frames = {frame["name"] for entry in found["device_traces"][0]
+                  for frame in entry["frames"]}
+        self.assertIn("aten::addmm (forward)", frames)
+
+    def test_trace_and_segments_agree(self):
+        self.check("--optimizer", "adamw")
+
+    def test_expandable_segments(self):
+        self.check("--alloc-conf", "expandable_segments:True")
+
+    def test_it_needs_a_file(self):
+        result = subprocess.run([PROGRAM, "profile", GPT2, "--format", "memory-snapshot"], cwd=ROOT,
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("Give -o snapshot.pickle", result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+// Writes Python's pickle format, protocol 2, as far as plain data needs it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace symprof::report {
+
+/// Values in the order in which Python reads them. A list or dictionary is opened, filled and
+/// closed; in a dictionary keys and values take turns. Opcodes: Lib/pickle.py.
+class PickleWriter {
+ public:
+  explicit PickleWriter(fmt::memory_buffer& out);
+
+  void integer(std::int64_t value);
+  void boolean(bool value) { put(value ? '\x88' : '\x89'); }
+  void text(std::string_view value);
+  void begin_list();
+  /// Call between elements: long lists are appended in parts of 1000, which is what the page that
+  /// reads them can take at once.
+  void next_element();
+  void end_list();
+  void begin_dictionary();
+  void end_dictionary();
+  /// A tuple of two integers.
+  void pair(std::int64_t first, std::int64_t second);
+
+  /// Gives the value that was just written a number, to be written again by it.
+  std::int64_t remember();
+  void recall(std::int64_t number);
+
+  void finish() { put('.'); }
+
+ private:
+  void put(char byte) { out_.push_back(byte); }
+  void put_bytes(std::uint64_t value, int count);
+
+  fmt::memory_buffer& out_;
+  std::int64_t remembered_ = 0;
+  int elements_ = 0;
+};
+
+}  // namespace symprof::report
