@@ -5,6 +5,7 @@
 
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
+#include "trace/onnx/lowering/unknown_size.h"
 
 namespace symprof::trace::onnx {
 namespace {
@@ -30,16 +31,15 @@ Tensors range(OnnxCall& call) {
 /// often each is there.
 Tensors unique(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  if (!is_real(x))
-    call.fail("data-dependent shape: how many values differ is not known before the model runs",
-              "Export the model without Unique.");
+  if (!is_real(x)) unknown_size(call, x.numel(), "how many values differ");
   const auto [sorted, places, counts] =
       at::_unique2(x, /*sorted=*/true, /*return_inverse=*/true, /*return_counts=*/true);
   const at::Tensor index = at::arange(x.numel(), places.options());
   const at::Tensor first = at::full({sorted.numel()}, x.numel(), places.options())
                                .scatter_reduce(0, places.flatten(), index, "amin");
   const at::Tensor order = at::argsort(first);
-  const at::Tensor rank = at::empty_like(order).scatter(0, order, at::arange(order.numel()));
+  const at::Tensor rank =
+      at::empty_like(order).scatter(0, order, at::arange(order.numel(), order.options()));
   return {sorted.index_select(0, order), rank.index_select(0, places.flatten()),
           counts.index_select(0, order)};
 }
@@ -49,7 +49,8 @@ Tensors expand_dims(OnnxCall& call) {
   return {at::unsqueeze(x, checked_axis(call, call.integer_of(1), x.dim() + 1))};
 }
 
-Tensors inverse(OnnxCall& call) { return {at::linalg_inv(call.input(0))}; }
+/// Without the check that the matrices have one, which waits for the device.
+Tensors inverse(OnnxCall& call) { return {std::get<0>(at::linalg_inv_ex(call.input(0)))}; }
 
 Tensors embedding(OnnxCall& call) {
   const at::Tensor& table = call.input(0);

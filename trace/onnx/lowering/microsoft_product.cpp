@@ -63,7 +63,8 @@ at::Tensor plus_bias(const OnnxCall& call, const at::Tensor& y, std::size_t bias
 Tensors integer_matmul(OnnxCall& call) {
   at::Tensor a = call.input(0).to(at::kFloat);
   if (call.has(4)) a = at::sub(a, to_device_of(of_rows(call.input(4)), a).to(at::kFloat));
-  a = at::mul(a, to_device_of(of_rows(call.input(2)), a));
+  const at::Tensor scale = to_device_of(of_rows(call.input(2)), a);
+  a = at::mul(a, scale.to(at::kFloat)).to(scale.scalar_type());
   const at::Tensor b = to_device_of(dequantized(call, {1, 3, 5}), a);
   return {plus_bias(call, at::matmul(a, b), 6)};
 }

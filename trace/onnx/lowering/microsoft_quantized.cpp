@@ -22,7 +22,8 @@ at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_poi
 
 at::Tensor dequantized(const OnnxCall& call, const QuantizedPlaces& places) {
   const at::Tensor x = centred(call, places.value, places.zero_point);
-  return at::mul(x, to_device_of(broadcastable(call.input(places.scale)), x));
+  const at::Tensor scale = to_device_of(broadcastable(call.input(places.scale)), x);
+  return at::mul(x, scale.to(at::kFloat)).to(scale.scalar_type());
 }
 
 at::Tensor quantized(const OnnxCall& call, const at::Tensor& x, std::size_t scale,

@@ -14,11 +14,11 @@ struct QuantizedPlaces {
   std::size_t value, scale, zero_point;
 };
 
-/// (value - zero point) x scale as float32. A scale or zero point of several elements belongs to
-/// the last dimension.
+/// (value - zero point) x scale, of the scale's dtype. A scale or zero point of several elements
+/// belongs to the last dimension.
 at::Tensor dequantized(const OnnxCall& call, const QuantizedPlaces& places);
 
-/// The same without the scale.
+/// The same without the scale, as float32.
 at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_point);
 
 /// round(x / scale) + zero point, half to even, within the range of `type`.
