@@ -24,6 +24,12 @@ Tensor binary(const Tensor& self, const Tensor& other, Options...) {
   return pointwise({self, other});
 }
 
+Tensor gelu(const Tensor& self, c10::string_view approximate) {
+  TORCH_CHECK(approximate == "none" || approximate == "tanh",
+              "gelu: found approximate=", approximate, ", wanted none or tanh");
+  return pointwise({self});
+}
+
 // Integers become the default float.
 Tensor logit(const Tensor& self, std::optional<double>) {
   if (!at::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return pointwise({self});
@@ -48,13 +54,14 @@ Tensor glu_backward(const Tensor&, const Tensor& self, int64_t) { return contigu
 
 Tensor leaky_with_noise(const Tensor& self, Tensor&, const Scalar&, const Scalar&, bool,
                         std::optional<at::Generator>) {
-  return at::empty_like(self);
+  return contiguous_like(self);
 }
 
 }  // namespace
 
 void register_activation(torch::Library& library) {
   library.impl("relu", &unary<>);
+  library.impl("gelu", &gelu);
   library.impl("hardswish", &unary<>);
   library.impl("hardswish_backward", &binary<>);
   library.impl("hardtanh", &unary<const Scalar&, const Scalar&>);

@@ -155,35 +155,97 @@ Gradients flash_for_cpu_backward(const Tensor&, const Tensor& query, const Tenso
   return {gradient(query), gradient(key), gradient(value)};
 }
 
-// Packed projection [B, T, 3·H·D] to three [B, H, T, D] slices of one buffer
-// (transform_bias_rescale_qkv_cuda).
-Gradients split_projection(const Tensor& qkv, const Tensor&, int64_t heads) {
-  const int64_t batch = qkv.size(0), length = qkv.size(1), width = qkv.size(2) / 3;
-  TORCH_CHECK(heads > 0 && width % heads == 0, "_transform_bias_rescale_qkv: found ", heads,
-              " heads for a width of ", width, ", wanted a divisor");
-  const auto parts = fresh({3, batch, heads, length, width / heads}, qkv).unbind(0);
-  return {parts[0], parts[1], parts[2]};
+// ---- The kernels by their own names: dense [B, L, H, D], or packed [tokens, H, D] with the ends
+// of the sequences. Layouts as above.
+
+using Five = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
+
+Tensor flash_statistics(const Tensor& query, const optional<Tensor>& ends) {
+  const int64_t heads = query.size(-2);
+  return present(ends) ? fresh({heads, query.size(0)}, query, at::kFloat)
+                       : fresh({query.size(0), heads, query.size(1)}, query, at::kFloat);
 }
 
-// Query [B, T, E]: output like it, and the weights [B, T, T] averaged over heads or [B, H, T, T].
-std::tuple<Tensor, Tensor> multi_head(const Tensor& query, const Tensor& key, const Tensor&,
-                                      int64_t width, int64_t heads, const Tensor&, const Tensor&,
-                                      const Tensor&, const Tensor&, const optional<Tensor>&,
-                                      bool need_weights, bool average, optional<int64_t>) {
-  const int64_t batch = query.size(0), queries = query.size(1), keys = key.size(1);
-  Tensor weights;
-  if (need_weights && average) weights = fresh({batch, queries, keys}, query);
-  if (need_weights && !average) weights = fresh({batch, heads, queries, keys}, query);
-  return {fresh({batch, queries, width}, query), weights};
+Five flash_direct(const Tensor& query, const Tensor&, const Tensor&, const optional<Tensor>& ends,
+                  const optional<Tensor>&, SymInt max_queries, SymInt max_keys, double dropout_p,
+                  bool, bool return_debug_mask, optional<double>, optional<SymInt>,
+                  optional<SymInt>, const optional<Tensor>&, const optional<Tensor>&,
+                  const optional<Tensor>&, optional<int64_t>) {
+  const int64_t batch = present(ends) ? ends->numel() - 1 : query.size(0);
+  const bool debug = return_debug_mask && dropout_p > 0;
+  const auto padded = [](const SymInt& length) { return round_up(length.expect_int(), 128); };
+  return {at::empty_like(query), flash_statistics(query, ends), fresh({2}, query, at::kUInt64),
+          fresh({}, query, at::kUInt64),
+          debug ? fresh({batch, query.size(-2), padded(max_queries), padded(max_keys)}, query)
+                : fresh({0}, query)};
 }
 
-Tensor masked_softmax(const Tensor& scores, const Tensor&, optional<int64_t>, optional<int64_t>) {
-  return contiguous_like(scores);
+Gradients flash_direct_backward(const Tensor&, const Tensor& query, const Tensor& key,
+                                const Tensor& value, const Tensor&, const Tensor&, const Tensor&,
+                                const Tensor&, SymInt, SymInt, double, bool, const Tensor&,
+                                const Tensor&, optional<double>, optional<SymInt>,
+                                optional<SymInt>) {
+  return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
 }
 
-Tensor masked_softmax_backward(const Tensor& grad_output, const Tensor&, const Tensor&,
-                               optional<int64_t>) {
-  return contiguous_like(grad_output);
+std::tuple<Tensor, Tensor, Tensor, Tensor, SymInt, SymInt> efficient_direct(
+    const Tensor& query, const Tensor& key, const Tensor& value, const optional<Tensor>&,
+    const optional<Tensor>& ends, const optional<Tensor>&, optional<SymInt> max_queries,
+    optional<SymInt> max_keys, double, int64_t, bool compute_log_sumexp, optional<double>,
+    const optional<Tensor>&, optional<int64_t>) {
+  const int64_t batch = query.size(0), length = query.size(1), heads = query.size(2);
+  TORCH_CHECK(!present(ends) || max_queries.has_value(),
+              "_efficient_attention_forward: found cu_seqlens_q without max_seqlen_q");
+  const SymInt queries = present(ends) ? *max_queries : SymInt(length);
+  const int64_t rows = compute_log_sumexp ? round_up(queries.expect_int(), 32) : 0;
+  return {fresh({batch, length, heads, value.size(-1)}, query),
+          fresh({present(ends) ? ends->numel() - 1 : batch, heads, rows}, query, at::kFloat),
+          fresh({}, query, at::kLong),
+          fresh({}, query, at::kLong),
+          queries,
+          max_keys.value_or(key.size(1))};
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_direct_backward(
+    const Tensor&, const Tensor& query, const Tensor& key, const Tensor& value,
+    const optional<Tensor>& bias, const Tensor&, const optional<Tensor>&, const optional<Tensor>&,
+    SymInt, SymInt, const Tensor&, double, const Tensor&, const Tensor&, int64_t, bool bias_wanted,
+    optional<double>, optional<int64_t>, optional<int64_t>, bool one_storage) {
+  const Tensor bias_grad = present(bias) && bias_wanted ? bias_gradient(*bias) : Tensor();
+  if (!one_storage) {
+    return {contiguous_like(query), contiguous_like(key), contiguous_like(value), bias_grad};
+  }
+  auto sizes = query.sizes().vec();
+  sizes.insert(sizes.end() - 2, 3);
+  const auto parts = fresh(sizes, query).unbind(-3);
+  return {parts[0], parts[1], parts[2], bias_grad};
+}
+
+Attention cudnn_direct(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const optional<Tensor>& bias, const optional<Tensor>& query_ends,
+                       const optional<Tensor>& key_ends, SymInt max_queries, SymInt max_keys,
+                       bool compute_log_sumexp, double dropout_p, bool is_causal, bool debug,
+                       optional<double> scale) {
+  if (!present(query_ends)) {
+    return cudnn(query, key, value, bias, compute_log_sumexp, dropout_p, is_causal, debug, scale);
+  }
+  const int64_t tokens = query.size(0), heads = query.size(1);
+  return {fresh({tokens, heads, value.size(-1)}, query),
+          compute_log_sumexp ? fresh({tokens, heads, 1}, query, at::kFloat) : Tensor(),
+          *query_ends,
+          key_ends.value_or(Tensor()),
+          max_queries,
+          max_keys,
+          fresh({}, query, at::kLong),
+          fresh({}, query, at::kLong),
+          Tensor()};
+}
+
+Gradients cudnn_direct_backward(const Tensor&, const Tensor& query, const Tensor& key,
+                                const Tensor& value, const Tensor&, const Tensor&, const Tensor&,
+                                const Tensor&, const Tensor&, const Tensor&, const Tensor&, SymInt,
+                                SymInt, double, bool, optional<double>) {
+  return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
 }
 
 }  // namespace
@@ -195,12 +257,14 @@ void register_attention(torch::Library& library) {
   library.impl("_scaled_dot_product_efficient_attention_backward", &efficient_backward);
   library.impl("_scaled_dot_product_cudnn_attention", &cudnn);
   library.impl("_scaled_dot_product_cudnn_attention_backward", &cudnn_backward);
+  library.impl("_flash_attention_forward", &flash_direct);
+  library.impl("_flash_attention_backward", &flash_direct_backward);
+  library.impl("_efficient_attention_forward", &efficient_direct);
+  library.impl("_efficient_attention_backward", &efficient_direct_backward);
+  library.impl("_cudnn_attention_forward", &cudnn_direct);
+  library.impl("_cudnn_attention_backward", &cudnn_direct_backward);
   library.impl("_scaled_dot_product_flash_attention_for_cpu", &flash_for_cpu);
   library.impl("_scaled_dot_product_flash_attention_for_cpu_backward", &flash_for_cpu_backward);
-  library.impl("_transform_bias_rescale_qkv", &split_projection);
-  library.impl("_native_multi_head_attention", &multi_head);
-  library.impl("_masked_softmax", &masked_softmax);
-  library.impl("_masked_softmax_backward", &masked_softmax_backward);
 }
 
 }  // namespace symprof::kernels

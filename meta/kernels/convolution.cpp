@@ -39,6 +39,8 @@ std::vector<int64_t> output_sizes(const Tensor& input, const Tensor& weight, con
     const int64_t reach = entry(g.dilation, i) * (weight.size(dim) - 1);
     const int64_t stride = entry(g.stride, i), padding = entry(g.padding, i);
     TORCH_CHECK(stride > 0, "convolution: found stride ", stride, ", wanted a positive one");
+    TORCH_CHECK(entry(g.dilation, i) > 0, "convolution: found dilation ", entry(g.dilation, i),
+                ", wanted a positive one");
     const int64_t size = g.transposed ? (input.size(dim) - 1) * stride - 2 * padding + reach +
                                             entry(g.output_padding, i) + 1
                                       : (input.size(dim) + 2 * padding - reach - 1) / stride + 1;

@@ -15,6 +15,8 @@ std::tuple<Tensor, Tensor> dropout(const Tensor& input, double, std::optional<bo
 }
 
 Tensor dropout_backward(const Tensor& grad_output, const Tensor&, double) {
+  TORCH_CHECK(at::isFloatingType(grad_output.scalar_type()), "native_dropout_backward: found a ",
+              grad_output.scalar_type(), " gradient, wanted a floating-point one");
   return format_like(grad_output);
 }
 

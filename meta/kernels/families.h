@@ -18,10 +18,12 @@ void register_convolution(torch::Library& library);
 void register_data_dependent(torch::Library& library);
 void register_dropout(torch::Library& library);
 void register_embedding(torch::Library& library);
+void register_factory(torch::Library& library);
 void register_fourier(torch::Library& library);
 void register_indexing(torch::Library& library);
 void register_linear_algebra(torch::Library& library);
 void register_loss(torch::Library& library);
+void register_low_precision(torch::Library& library);
 void register_normalization(torch::Library& library);
 void register_optimizer(torch::Library& library);
 void register_out_variants(torch::Library& library);
@@ -31,13 +33,18 @@ void register_random(torch::Library& library);
 void register_recurrent(torch::Library& library);
 void register_reduction(torch::Library& library);
 void register_resampling(torch::Library& library);
+void register_synchronized_norm(torch::Library& library);
+void register_transformer(torch::Library& library);
 
 inline constexpr void (*families[])(torch::Library&) = {
-    register_activation,     register_arithmetic,     register_attention, register_convolution,
-    register_data_dependent, register_dropout,        register_embedding, register_fourier,
-    register_indexing,       register_linear_algebra, register_loss,      register_normalization,
-    register_optimizer,      register_out_variants,   register_pooling,   register_quantization,
-    register_random,         register_recurrent,      register_reduction, register_resampling,
+    register_activation,    register_arithmetic,        register_attention,
+    register_convolution,   register_data_dependent,    register_dropout,
+    register_embedding,     register_factory,           register_fourier,
+    register_indexing,      register_linear_algebra,    register_loss,
+    register_low_precision, register_normalization,     register_optimizer,
+    register_out_variants,  register_pooling,           register_quantization,
+    register_random,        register_recurrent,         register_reduction,
+    register_resampling,    register_synchronized_norm, register_transformer,
 };
 
 }  // namespace symprof::kernels

@@ -2,6 +2,7 @@
 // native/TensorTransformations.cpp, native/cuda/Indexing.cu, TensorTransformations.cu,
 // Bucketization.cu).
 #include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/TensorFactories.h>
 #include <torch/library.h>
@@ -48,7 +49,44 @@ Tensor take(const Tensor& self, const Tensor& index) { return fresh(index.sizes(
 
 Tensor flip(const Tensor& self, IntArrayRef) { return at::empty_like(self); }
 
-Tensor roll(const Tensor& self, IntArrayRef, IntArrayRef) { return contiguous_like(self); }
+Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  TORCH_CHECK(shifts.size() == dims.size() || (dims.empty() && shifts.size() == 1), "roll: found ",
+              shifts.size(), " shifts for ", dims.size(), " dimensions, wanted as many");
+  for (const int64_t dim : dims) at::maybe_wrap_dim(dim, self.dim());  // Throws where it is none.
+  return contiguous_like(self);
+}
+
+// ---- In place under a mask, which broadcasts to `self`
+
+void check_mask(const char* op, const Tensor& self, const Tensor& mask) {
+  TORCH_CHECK(mask.scalar_type() == at::kBool, op, ": found a ", mask.scalar_type(),
+              " mask, wanted a boolean one");
+  TORCH_CHECK(at::infer_size(self.sizes(), mask.sizes()) == self.sizes(), op,
+              ": found a mask of size ", mask.sizes(), " for a tensor of size ", self.sizes());
+}
+
+Tensor& masked_fill(Tensor& self, const Tensor& mask, const Scalar& value) {
+  check_mask("masked_fill_", self, mask);
+  TORCH_CHECK(self.is_complex() || !value.isComplex(),
+              "masked_fill_: found a complex value for a tensor of ", self.scalar_type());
+  return self;
+}
+
+Tensor& masked_fill_tensor(Tensor& self, const Tensor& mask, const Tensor& value) {
+  check_mask("masked_fill_", self, mask);
+  TORCH_CHECK(value.dim() == 0, "masked_fill_: found a value of size ", value.sizes(),
+              ", wanted one without dimensions");
+  TORCH_CHECK(self.is_complex() || !value.is_complex(),
+              "masked_fill_: found a complex value for a tensor of ", self.scalar_type());
+  return self;
+}
+
+Tensor& masked_scatter(Tensor& self, const Tensor& mask, const Tensor& source) {
+  check_mask("masked_scatter_", self, mask);
+  TORCH_CHECK(self.scalar_type() == source.scalar_type(), "masked_scatter_: found a source of ",
+              source.scalar_type(), ", wanted ", self.scalar_type());
+  return self;
+}
 
 // One column per dimension, as nonzero on CUDA.
 Tensor nonzero_static(const Tensor& self, int64_t size, int64_t) {
@@ -122,6 +160,9 @@ void register_indexing(torch::Library& library) {
   library.impl("take", &take);
   library.impl("flip", &flip);
   library.impl("roll", &roll);
+  library.impl("masked_fill_.Scalar", &masked_fill);
+  library.impl("masked_fill_.Tensor", &masked_fill_tensor);
+  library.impl("masked_scatter_", &masked_scatter);
   library.impl("nonzero_static", &nonzero_static);
   library.impl("masked_scatter_backward", &masked_scatter_backward);
   library.impl("repeat_interleave.Tensor", &repeat_interleave);

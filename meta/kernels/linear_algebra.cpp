@@ -1,11 +1,13 @@
-// Products, factorisations and distances (native/LinearAlgebra.cpp, BatchLinearAlgebra.cpp,
-// native/cuda/Blas.cpp, GroupedBlas.cpp, native/Distance.cpp). LAPACK-style results are
-// column-major.
+// Factorisations, least squares and distances (native/LinearAlgebra.cpp, BatchLinearAlgebra.cpp,
+// native/Distance.cpp). LAPACK-style results are column-major.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
+#include "meta/kernels/pointwise.h"
 
 namespace symprof::kernels {
 namespace {
@@ -19,6 +21,7 @@ using Two = std::tuple<Tensor, Tensor>;
 
 Tensor column_major(IntArrayRef sizes, const Tensor& like,
                     optional<at::ScalarType> dtype = std::nullopt) {
+  TORCH_CHECK(sizes.size() >= 2, "found a tensor of size ", sizes, ", wanted a matrix or more");
   auto transposed = sizes.vec();
   std::swap(transposed[transposed.size() - 1], transposed[transposed.size() - 2]);
   return fresh(transposed, like, dtype).mT();
@@ -32,6 +35,7 @@ Tensor inner_product(const Tensor& self, const Tensor& other) {
 }
 
 Tensor trace(const Tensor& self) {
+  TORCH_CHECK(self.dim() == 2, "trace: found a tensor of size ", self.sizes(), ", wanted a matrix");
   const bool integral = at::isIntegralType(self.scalar_type(), /*includeBool=*/true);
   return fresh({}, self, integral ? at::kLong : self.scalar_type());
 }
@@ -46,6 +50,14 @@ Tensor sum_of_products(const Tensor& self, const Tensor& a, const Tensor& b, con
                        const Scalar&) {
   check_batches(a, b);
   return fresh({a.size(1), b.size(2)}, self);
+}
+
+// Grows `self` where it stands for a broadcast one, which other operators refuse in place.
+Tensor& add_sum_of_products(Tensor& self, const Tensor& a, const Tensor& b, const Scalar&,
+                            const Scalar&) {
+  check_batches(a, b);
+  self.resize_({a.size(1), b.size(2)});
+  return self;
 }
 
 Tensor square_column_major(const Tensor& self, bool) { return column_major(self.sizes(), self); }
@@ -69,7 +81,16 @@ Tensor householder_product(const Tensor& self, const Tensor&) {
   return column_major(self.sizes(), self);
 }
 
-Tensor multiply_by_q(const Tensor&, const Tensor&, const Tensor& other, bool, bool) {
+// Q is the product of the reflectors in the columns of `self`.
+Tensor multiply_by_q(const Tensor& self, const Tensor& tau, const Tensor& other, bool left, bool) {
+  TORCH_CHECK(self.dim() >= 2 && self.dim() == other.dim() && tau.dim() == self.dim() - 1,
+              "ormqr: found sizes ", self.sizes(), ", ", tau.sizes(), " and ", other.sizes(),
+              ", wanted two matrices or batches of them, and a vector for each");
+  const int64_t order = other.size(left ? -2 : -1);
+  TORCH_CHECK(!at::isIntegralType(self.scalar_type(), /*includeBool=*/true), "ormqr: found ",
+              self.scalar_type(), ", wanted a floating-point or complex dtype");
+  TORCH_CHECK(order == self.size(-2) && order >= tau.size(-1), "ormqr: found ", self.size(-2),
+              " rows, ", tau.size(-1), " reflectors and a side of ", order);
   return column_major(other.sizes(), other);
 }
 
@@ -80,6 +101,27 @@ Two eigen(const Tensor& self) {
 }
 
 Tensor eigenvalues(const Tensor& self) { return std::get<0>(eigen(self)); }
+
+Tensor& eigenvalues_into(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(self.dim() >= 2, "linalg.eigvals: found a tensor of size ", self.sizes(),
+              ", wanted a matrix or more");
+  return resize_into(out, without_last(self, self.size(-1)));
+}
+
+// cuSOLVER leaves V as its conjugate transpose, row by row; LAPACK column by column.
+std::tuple<Tensor, Tensor, Tensor> singular_values(const Tensor& self, bool full, bool vectors,
+                                                   optional<c10::string_view>) {
+  TORCH_CHECK(self.dim() >= 2, "linalg.svd: found a tensor of size ", self.sizes(),
+              ", wanted a matrix or more");
+  const int64_t rows = self.size(-2), columns = self.size(-1), rank = std::min(rows, columns);
+  const Tensor values =
+      fresh(without_last(self, rank), self, c10::toRealValueType(self.scalar_type()));
+  if (!vectors) return {fresh({0}, self), values, fresh({0}, self)};
+  auto left = without_last(self, rows), right = without_last(self, full ? columns : rank);
+  left.push_back(full ? rows : rank);
+  right.push_back(columns);
+  return {column_major(left, self), values, fresh(right, self)};
+}
 
 Tensor matrix_exponential(const Tensor& self) { return contiguous_like(self); }
 
@@ -97,50 +139,41 @@ Tensor linear_combination(const Tensor& input, const Tensor& coefficients) {
   return fresh(sizes, input);
 }
 
-// ---- Products of low-precision matrices
+// ---- Least squares
 
-Tensor integer_product(const Tensor& self, const Tensor& other) {
-  return fresh({self.size(0), other.size(1)}, self, at::kInt);
+using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
+
+// The right-hand side is a vector, or one vector for each matrix of a batch
+// (linalg_solve_is_vector_rhs in native/LinearAlgebraUtils.h).
+bool is_vector_side(const Tensor& self, const Tensor& side) {
+  return side.dim() == 1 || (self.dim() - 1 == side.dim() &&
+                             side.sizes().equals(self.sizes().slice(0, self.dim() - 1)));
 }
 
-Tensor scaled_product(const Tensor& self, const Tensor& other, const Tensor&, const Tensor&,
-                      const optional<Tensor>&, const optional<Tensor>&,
-                      optional<at::ScalarType> dtype, bool) {
-  return fresh({self.size(0), other.size(1)}, self, dtype);
-}
-
-Tensor int8_weight_product(const Tensor& self, const Tensor& weight, const Tensor&) {
-  return fresh({self.size(0), weight.size(0)}, self);
-}
-
-template <typename... Rest>
-Tensor typed_product(const Tensor& self, const Tensor& other, at::ScalarType dtype, Rest...) {
-  auto sizes = self.sizes().vec();
-  sizes.back() = other.size(-1);
-  return fresh(sizes, self, dtype);
-}
-
-Tensor typed_sum_of_product(const Tensor&, const Tensor& a, const Tensor& b, at::ScalarType dtype,
-                            const Scalar&, const Scalar&) {
-  return typed_product(a, b, dtype);
-}
-
-// Groups are ranges of rows (2-D operands, cut at `offsets`) or the first dimension (3-D). Rows of
-// the result start at multiples of 16 bytes.
-Tensor grouped_product(const Tensor& a, const Tensor& b, const optional<Tensor>& offsets,
-                       const optional<Tensor>&, optional<at::ScalarType> dtype) {
-  const auto type = dtype.value_or(a.scalar_type());
-  std::vector<int64_t> sizes{a.size(-2), b.size(-1)};
-  if (a.dim() == b.dim()) {
-    TORCH_CHECK(a.dim() == 3 || present(offsets),
-                "_grouped_mm: found two matrices without offsets, wanted the ends of the groups");
-    sizes.insert(sizes.begin(), a.dim() == 3 ? a.size(0) : offsets->size(0));
-  }
-  const int64_t per_16_bytes = 16 / static_cast<int64_t>(c10::elementSize(type));
-  const int64_t row = (b.size(-1) + per_16_bytes - 1) / per_16_bytes * per_16_bytes;
-  std::vector<int64_t> strides{row, 1};
-  if (sizes.size() == 3) strides.insert(strides.begin(), a.size(-2) * row);
-  return at::empty_strided(sizes, strides, a.options().dtype(type));
+// CUDA has one driver, gels: it assumes full rank and reports no ranks or singular values. The
+// solution is the upper part of the right-hand side, which has max(m, n) rows.
+Four least_squares(const Tensor& self, const Tensor& other, optional<double>,
+                   optional<c10::string_view> driver) {
+  TORCH_CHECK(!driver || *driver == "gels", "linalg.lstsq: found driver ", driver.value_or(""),
+              ", wanted gels, the only one on CUDA");
+  TORCH_CHECK(self.dim() >= 2 && other.dim() >= 1, "linalg.lstsq: found sizes ", self.sizes(),
+              " and ", other.sizes(), ", wanted a matrix and a vector or more");
+  const bool is_vector = is_vector_side(self, other);
+  const Tensor side = is_vector ? other.unsqueeze(-1) : other;
+  const int64_t rows = self.size(-2), columns = self.size(-1);
+  TORCH_CHECK(side.size(-2) == rows, "linalg.lstsq: found a right-hand side of size ",
+              other.sizes(), ", wanted ", rows, " rows");
+  auto sizes =
+      infer_size(self.sizes().slice(0, self.dim() - 2), side.sizes().slice(0, side.dim() - 2));
+  auto residual_sizes = sizes;
+  if (!is_vector) residual_sizes.push_back(side.size(-1));
+  sizes.push_back(std::max(rows, columns));
+  sizes.push_back(side.size(-1));
+  const Tensor solution = column_major(sizes, self).narrow(-2, 0, columns);
+  const auto real = c10::toRealValueType(self.scalar_type());
+  return {is_vector ? solution.squeeze(-1) : solution,
+          rows > columns ? fresh(residual_sizes, self, real) : fresh({0}, self, real),
+          fresh({0}, self, at::kLong), fresh({0}, self, real)};
 }
 
 // ---- Distances
@@ -158,6 +191,9 @@ Tensor pairwise_distances_backward(const Tensor&, const Tensor& x1, const Tensor
   auto sizes = infer_size(x1.sizes().slice(0, x1.dim() - 2), x2.sizes().slice(0, x2.dim() - 2));
   sizes.push_back(x1.size(-2));
   sizes.push_back(x1.size(-1));
+  const auto is_empty = [](int64_t size) { return size == 0; };
+  if (std::any_of(sizes.begin(), sizes.end(), is_empty) || x2.size(-2) == 0)
+    return contiguous_like(x1);
   return fresh(sizes, x1);
 }
 
@@ -177,23 +213,19 @@ void register_linear_algebra(torch::Library& library) {
   for (const char* op : {"cholesky", "cholesky_inverse"}) library.impl(op, &square_column_major);
   library.impl("trace", &trace);
   library.impl("addbmm", &sum_of_products);
+  library.impl("addbmm_", &add_sum_of_products);
   library.impl("_cholesky_solve_helper", &cholesky_solve);
   library.impl("geqrf", &qr_factors);
   library.impl("linalg_householder_product", &householder_product);
   library.impl("ormqr", &multiply_by_q);
   library.impl("linalg_eig", &eigen);
   library.impl("_linalg_eigvals", &eigenvalues);
+  library.impl("_linalg_svd", &singular_values);
+  library.impl("linalg_eigvals.out", &eigenvalues_into);
+  library.impl("linalg_lstsq", &least_squares);
   library.impl("linalg_matrix_exp", &matrix_exponential);
   library.impl("linalg_solve_triangular", &solve_triangular);
   library.impl("_compute_linear_combination", &linear_combination);
-  library.impl("_int_mm", &integer_product);
-  library.impl("_scaled_mm", &scaled_product);
-  library.impl("_weight_int8pack_mm", &int8_weight_product);
-  library.impl("mm.dtype", &typed_product<>);
-  library.impl("bmm.dtype", &typed_product<>);
-  library.impl("addmm.dtype", &typed_sum_of_product);
-  library.impl("baddbmm.dtype", &typed_sum_of_product);
-  library.impl("_grouped_mm", &grouped_product);
   library.impl("_cdist_forward", &pairwise_distances);
   library.impl("_cdist_backward", &pairwise_distances_backward);
   library.impl("_pdist_forward", &own_distances);

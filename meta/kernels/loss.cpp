@@ -33,7 +33,8 @@ Tensor binary_cross_entropy_backward(const Tensor&, const Tensor& self, const Te
   return at::empty_like(self);
 }
 
-Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double) {
+Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  TORCH_CHECK(delta > 0, "huber_loss: found delta=", delta, ", wanted a positive one");
   const Tensor loss = pointwise({self, target});
   return reduces(reduction) ? fresh({}, loss) : loss;
 }
@@ -42,13 +43,31 @@ Tensor mse_loss_backward(const Tensor&, const Tensor& self, const Tensor&, int64
   return contiguous_like(self);
 }
 
+// Scores are [N, C], [C] or one number; targets one class for each sample, or `classes` of them.
+void check_margin_loss(const char* op, const Tensor& self, const Tensor& target,
+                       bool many_classes) {
+  TORCH_CHECK(self.dim() <= 2 && (self.dim() == 0 || self.size(-1) != 0), op,
+              ": found an input of size ", self.sizes(), ", wanted [N, C] or [C], C not 0");
+  const auto classes = self.dim() == 0 ? 1 : self.size(-1);
+  const auto samples = self.dim() == 2 ? self.size(0) : 1;
+  const bool fits = many_classes && self.dim() == 2
+                        ? target.sizes() == self.sizes()
+                        : target.dim() <= 1 && target.numel() == (many_classes ? classes : samples);
+  TORCH_CHECK(fits, op, ": found a target of size ", target.sizes(), " for an input of size ",
+              self.sizes());
+}
+
 // Input [N, C] or [C], one loss per sample.
 Tensor per_sample(const Tensor& self, int64_t reduction) {
   return reduces(reduction) || self.dim() < 2 ? fresh({}, self) : fresh({self.size(0)}, self);
 }
 
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&, const Scalar&,
-                         const optional<Tensor>&, int64_t reduction) {
+                         const optional<Tensor>& weight, int64_t reduction) {
+  check_margin_loss("multi_margin_loss", self, target, /*many_classes=*/false);
+  TORCH_CHECK(!present(weight) || weight->numel() == (self.dim() == 0 ? 1 : self.size(-1)),
+              "multi_margin_loss: found ", present(weight) ? weight->numel() : 0,
+              " weights for an input of size ", self.sizes());
   return reduces(reduction) ? fresh({}, self) : fresh(target.sizes(), self);
 }
 
@@ -58,6 +77,7 @@ Tensor multi_margin_loss_backward(const Tensor&, const Tensor& self, const Tenso
 }
 
 Two multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  check_margin_loss("multilabel_margin_loss", self, target, /*many_classes=*/true);
   return {per_sample(self, reduction), fresh(target.sizes(), self)};
 }
 

@@ -45,12 +45,16 @@ struct OutOverload {
 
 // Each row's functional overload has a shape kernel.
 constexpr OutOverload out_overloads[] = {
+    {"_batch_norm_with_update.out", ""},
     {"_fft_c2c.out", ""},
     {"_fft_c2r.out", ""},
     {"_fft_r2c.out", ""},
     {"_int_mm.out", ""},
     {"_logcumsumexp.out", ""},
+    {"_native_batch_norm_legit.no_stats_out", "no_stats"},
+    {"_native_batch_norm_legit.out", ""},
     {"_scaled_mm.out", ""},
+    {"_scaled_mm_v2.out", ""},
     {"_slow_conv2d_forward.output", ""},
     {"adaptive_avg_pool2d.out", ""},
     {"adaptive_avg_pool3d.out", ""},
@@ -68,6 +72,7 @@ constexpr OutOverload out_overloads[] = {
     {"huber_loss.out", ""},
     {"im2col.out", ""},
     {"linalg_eig.out", ""},
+    {"linalg_lstsq.out", ""},
     {"linalg_householder_product.out", ""},
     {"linalg_solve_triangular.out", ""},
     {"log_sigmoid_backward.grad_input", ""},

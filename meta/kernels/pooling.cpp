@@ -39,11 +39,22 @@ Tensor adaptive_avg_pool3d_backward(const Tensor&, const Tensor& self) {
   return contiguous_like(self);
 }
 
+// Only the batch may be empty.
+void check_not_empty(const char* op, const Tensor& self, int64_t spatial) {
+  TORCH_CHECK(self.dim() == spatial + 1 || self.dim() == spatial + 2, op,
+              ": found an input of size ", self.sizes(), ", wanted ", spatial + 1, " or ",
+              spatial + 2, " dimensions");
+  for (int64_t dim = -spatial - 1; dim < 0; ++dim)
+    TORCH_CHECK(self.size(dim) > 0, op, ": found an input of size ", self.sizes(),
+                ", wanted no empty dimension but the batch");
+}
+
 // A list with one entry stands for all three dimensions, an absent stride for the kernel.
 int64_t entry(IntArrayRef list, int64_t i) { return list.size() == 1 ? list[0] : list[i]; }
 
 Two max_pool3d(const Tensor& self, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
                IntArrayRef dilation, bool ceil_mode) {
+  check_not_empty("max_pool3d", self, 3);
   std::vector<int64_t> pooled;
   for (int64_t i = 0; i < 3; ++i) {
     pooled.push_back(at::native::pooling_output_shape<int64_t>(
@@ -65,12 +76,20 @@ Tensor fractional_max_pool3d_backward(const Tensor&, const Tensor& self, IntArra
   return contiguous_like(self);
 }
 
-Tensor max_unpool2d(const Tensor& self, const Tensor&, IntArrayRef output_size) {
+void check_unpooling(const Tensor& self, const Tensor& indices) {
+  TORCH_CHECK(self.sizes() == indices.sizes() && indices.scalar_type() == at::kLong,
+              "max_unpool: found indices of size ", indices.sizes(), " and type ",
+              indices.scalar_type(), ", wanted int64 of size ", self.sizes());
+}
+
+Tensor max_unpool2d(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
+  check_unpooling(self, indices);
   return fresh(with_spatial(self, output_size), self);
 }
 
-Tensor max_unpool3d(const Tensor& self, const Tensor&, IntArrayRef output_size, IntArrayRef,
+Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntArrayRef output_size, IntArrayRef,
                     IntArrayRef) {
+  check_unpooling(self, indices);
   return fresh(with_spatial(self, output_size), self);
 }
 

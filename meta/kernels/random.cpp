@@ -45,6 +45,33 @@ std::tuple<Tensor, Tensor> fused_dropout(const Tensor& self, double, optional<Ge
 
 Tensor masked_scale(const Tensor& self, const Tensor&, double) { return format_like(self); }
 
+// ---- In place, with parameters in range (native/DistributionTemplates.h)
+
+void check_parameter(bool in_range, const char* op, double found, const char* wanted) {
+  TORCH_CHECK(in_range, op, ": found ", found, ", wanted ", wanted);
+}
+
+Tensor& cauchy(Tensor& self, double, double sigma, optional<Generator>) {
+  check_parameter(sigma > 0, "cauchy_: sigma", sigma, "a positive one");
+  return self;
+}
+
+Tensor& log_normal(Tensor& self, double, double deviation, optional<Generator>) {
+  check_parameter(deviation > 0, "log_normal_: std", deviation, "a positive one");
+  return self;
+}
+
+Tensor& exponential(Tensor& self, double rate, optional<Generator>) {
+  check_parameter(rate > 0, "exponential_: lambd", rate, "a positive one");
+  return self;
+}
+
+Tensor& geometric(Tensor& self, double probability, optional<Generator>) {
+  check_parameter(probability > 0 && probability < 1, "geometric_: p", probability,
+                  "one between 0 and 1");
+  return self;
+}
+
 }  // namespace
 
 void register_random(torch::Library& library) {
@@ -55,6 +82,10 @@ void register_random(torch::Library& library) {
   library.impl("_standard_gamma_grad", &standard_gamma_grad);
   library.impl("_dirichlet_grad", &dirichlet_grad);
   library.impl("randperm.generator_out", &permutation_into);
+  library.impl("cauchy_", &cauchy);
+  library.impl("log_normal_", &log_normal);
+  library.impl("exponential_", &exponential);
+  library.impl("geometric_", &geometric);
   library.impl("_fused_dropout", &fused_dropout);
   library.impl("_masked_scale", &masked_scale);
 }

@@ -80,8 +80,11 @@ std::tuple<Tensor&, Tensor&> select_into(const Tensor& self, int64_t dim, bool k
   return {resize_into(values, sizes), resize_into(indices, sizes)};
 }
 
-std::tuple<Tensor&, Tensor&> kth_value_into(const Tensor& self, int64_t, int64_t dim, bool keepdim,
-                                            Tensor& values, Tensor& indices) {
+std::tuple<Tensor&, Tensor&> kth_value_into(const Tensor& self, int64_t k, int64_t dim,
+                                            bool keepdim, Tensor& values, Tensor& indices) {
+  const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
+  TORCH_CHECK(k >= 1 && k <= count, "kthvalue(): found k=", k, ", wanted 1 to ", count,
+              ", the size of dimension ", dim);
   return select_into(self, dim, keepdim, values, indices);
 }
 
@@ -89,13 +92,38 @@ Tensor count_nonzero(const Tensor& self, at::IntArrayRef dims) {
   return fresh(reduced_sizes(self, dims, /*keepdim=*/false), self, at::kLong);
 }
 
-Tensor cumulative_log_sum(const Tensor& self, int64_t) { return contiguous_like(self); }
+Tensor cumulative_log_sum(const Tensor& self, int64_t dim) {
+  at::maybe_wrap_dim(dim, self.dim());  // Throws where there is no such dimension.
+  return contiguous_like(self);
+}
 
 // Writes into tensors that its caller made.
 void cumulative_extremum(const Tensor&, Tensor&, Tensor&, int64_t) {}
 
 Tensor histogram_counts(const Tensor& self, int64_t bins, const Scalar&, const Scalar&) {
   return fresh({bins}, self);
+}
+
+// Rows of `data` along `axis` become one row for each segment; segments are given by their lengths
+// or by where they begin and end (native/SegmentReduce.cpp).
+Tensor segment_reduce(const Tensor& data, c10::string_view, const optional<Tensor>& lengths,
+                      const optional<Tensor>&, const optional<Tensor>& offsets, int64_t axis, bool,
+                      const optional<Scalar>&) {
+  TORCH_CHECK(present(lengths) || present(offsets),
+              "segment_reduce: found neither lengths nor offsets, wanted one of them");
+  const Tensor& segments = present(lengths) ? *lengths : *offsets;
+  const int64_t dim = at::maybe_wrap_dim(axis, data.dim());
+  TORCH_CHECK(dim == segments.dim() - 1 && segments.dim() <= data.dim(), "segment_reduce: found ",
+              segments.dim(), " dimensions of segments for axis ", dim, ", wanted ", dim + 1);
+  auto sizes = data.sizes().vec();
+  sizes[dim] = segments.size(dim) - (present(lengths) ? 0 : 1);
+  return fresh(sizes, data);
+}
+
+Tensor segment_reduce_backward(const Tensor& grad, const Tensor&, const Tensor& data,
+                               c10::string_view, const optional<Tensor>&, const optional<Tensor>&,
+                               int64_t, const optional<Scalar>&) {
+  return fresh(data.sizes(), grad);
 }
 
 }  // namespace
@@ -106,7 +134,7 @@ void register_reduction(torch::Library& library) {
   for (const char* op : {"std_mean.correction", "var_mean.correction"}) {
     library.impl(op, &spread_and_mean);
   }
-  for (const char* op : {"median.dim_values", "nanmedian.dim_values"}) {
+  for (const char* op : {"median.dim_values", "nanmedian.dim_values", "mode.values"}) {
     library.impl(op, &select_into);
   }
   for (const char* op : {"_cummax_helper", "_cummin_helper"})
@@ -120,6 +148,8 @@ void register_reduction(torch::Library& library) {
   library.impl("count_nonzero.dim_IntList", &count_nonzero);
   library.impl("_logcumsumexp", &cumulative_log_sum);
   library.impl("histc", &histogram_counts);
+  library.impl("segment_reduce", &segment_reduce);
+  library.impl("_segment_reduce_backward", &segment_reduce_backward);
 }
 
 }  // namespace symprof::kernels

@@ -123,6 +123,36 @@ TEST_SUITE("kernel_layouts") {
     CHECK(std::get<0>(native).is_contiguous(at::MemoryFormat::ChannelsLast));
   }
 
+  TEST_CASE("batch norm over processes gathers f32 statistics and keeps the input's layout") {
+    const Tensor image = meta({B, C, L, S}).contiguous(at::MemoryFormat::ChannelsLast);
+    const Tensor w = meta({C}), gathered = meta({H, C}, at::kFloat);
+    const auto [mean, deviation] = at::batch_norm_stats(image, 1e-5);
+    check_dense(mean, {C}, at::kFloat);
+    check_dense(deviation, {C}, at::kFloat);
+    const auto global = at::batch_norm_gather_stats_with_counts(image, gathered, gathered, {}, {},
+                                                                0.1, 1e-5, meta({H}));
+    check_dense(std::get<0>(global), {C}, at::kFloat);
+    CHECK(at::batch_norm_elemt(image, w, w, mean, deviation, 1e-5)
+              .is_contiguous(at::MemoryFormat::ChannelsLast));
+    const auto sums =
+        at::batch_norm_backward_reduce(image, image, mean, deviation, w, true, true, false);
+    check_dense(std::get<0>(sums), {C}, at::kFloat);
+    check_dense(std::get<2>(sums), {C}, at::kBFloat16);
+    CHECK_FALSE(std::get<3>(sums).defined());
+    CHECK(at::batch_norm_backward_elemt(image, image, mean, deviation, w, mean, mean,
+                                        meta({H}, at::kInt))
+              .is_contiguous(at::MemoryFormat::ChannelsLast));
+  }
+
+  TEST_CASE("a grouped product of 8-bit floats is bf16, its rows multiples of 16 bytes") {
+    constexpr std::int64_t columns = 12, padded = 16;
+    const Tensor a = meta({L, D}, at::kFloat8_e4m3fn);
+    const Tensor b = meta({H, columns, D}, at::kFloat8_e4m3fn).transpose(1, 2);
+    const Tensor found = at::_scaled_grouped_mm(
+        a, b, meta({L}, at::kFloat), meta({H, columns}, at::kFloat), meta({H}, at::kInt));
+    check_layout(found, {L, columns}, {padded, 1}, at::kBFloat16);
+  }
+
   TEST_CASE("group norm is contiguous, with f32 statistics only beside f32 weights") {
     const Tensor x = meta({B, C, L});
     const auto pure = at::native_group_norm(x, meta({C}), meta({C}), B, C, L, 4, 1e-5);

@@ -1,0 +1,111 @@
+// Products of matrices whose result has another dtype than their elements: integers, 8-bit floats
+// with scales, groups of matrices (native/cuda/Blas.cpp, ScaledBlas.cpp, GroupedBlas.cpp).
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "meta/kernels/allocation.h"
+#include "meta/kernels/families.h"
+
+namespace symprof::kernels {
+namespace {
+
+using at::IntArrayRef;
+using at::Scalar;
+using at::Tensor;
+using at::TensorList;
+using std::optional;
+
+Tensor integer_product(const Tensor& self, const Tensor& other) {
+  return fresh({self.size(0), other.size(1)}, self, at::kInt);
+}
+
+Tensor int8_weight_product(const Tensor& self, const Tensor& weight, const Tensor&) {
+  return fresh({self.size(0), weight.size(0)}, self);
+}
+
+Tensor scaled(const Tensor& self, const Tensor& other, optional<at::ScalarType> dtype) {
+  TORCH_CHECK(self.dim() == 2 && other.dim() == 2 && self.size(1) == other.size(0),
+              "_scaled_mm: found sizes ", self.sizes(), " and ", other.sizes(),
+              ", wanted [n, m] and [m, p]");
+  return fresh({self.size(0), other.size(1)}, self, dtype);
+}
+
+Tensor scaled_product(const Tensor& self, const Tensor& other, const Tensor&, const Tensor&,
+                      const optional<Tensor>&, const optional<Tensor>&,
+                      optional<at::ScalarType> dtype, bool) {
+  return scaled(self, other, dtype);
+}
+
+// Scales are lists, with a recipe that says how they lie.
+Tensor scaled_product_by_recipe(const Tensor& self, const Tensor& other, TensorList, IntArrayRef,
+                                IntArrayRef, TensorList, IntArrayRef, IntArrayRef,
+                                const optional<Tensor>&, optional<at::ScalarType> dtype,
+                                IntArrayRef, bool) {
+  return scaled(self, other, dtype);
+}
+
+template <typename... Rest>
+Tensor typed_product(const Tensor& self, const Tensor& other, at::ScalarType dtype, Rest...) {
+  auto sizes = self.sizes().vec();
+  sizes.back() = other.size(-1);
+  return fresh(sizes, self, dtype);
+}
+
+Tensor typed_sum_of_product(const Tensor&, const Tensor& a, const Tensor& b, at::ScalarType dtype,
+                            const Scalar&, const Scalar&) {
+  return typed_product(a, b, dtype);
+}
+
+// Groups are ranges of rows (2-D operands, cut at `offsets`) or the first dimension (3-D). Rows of
+// the result start at multiples of 16 bytes.
+Tensor grouped(const Tensor& a, const Tensor& b, const optional<Tensor>& offsets,
+               at::ScalarType dtype) {
+  std::vector<int64_t> sizes{a.size(-2), b.size(-1)};
+  if (a.dim() == b.dim()) {
+    TORCH_CHECK(a.dim() == 3 || present(offsets),
+                "_grouped_mm: found two matrices without offsets, wanted the ends of the groups");
+    sizes.insert(sizes.begin(), a.dim() == 3 ? a.size(0) : offsets->size(0));
+  }
+  const int64_t per_16_bytes = 16 / static_cast<int64_t>(c10::elementSize(dtype));
+  const int64_t row = (b.size(-1) + per_16_bytes - 1) / per_16_bytes * per_16_bytes;
+  std::vector<int64_t> strides{row, 1};
+  if (sizes.size() == 3) strides.insert(strides.begin(), a.size(-2) * row);
+  return at::empty_strided(sizes, strides, a.options().dtype(dtype));
+}
+
+Tensor grouped_product(const Tensor& a, const Tensor& b, const optional<Tensor>& offsets,
+                       const optional<Tensor>&, optional<at::ScalarType> dtype) {
+  return grouped(a, b, offsets, dtype.value_or(a.scalar_type()));
+}
+
+// Products of 8-bit floats are bf16 unless another dtype is asked for.
+Tensor scaled_grouped_product(const Tensor& a, const Tensor& b, const Tensor&, const Tensor&,
+                              const optional<Tensor>& offsets, const optional<Tensor>&,
+                              const optional<Tensor>&, optional<at::ScalarType> dtype, bool) {
+  return grouped(a, b, offsets, dtype.value_or(at::kBFloat16));
+}
+
+Tensor scaled_grouped_product_by_recipe(const Tensor& a, const Tensor& b, TensorList, IntArrayRef,
+                                        IntArrayRef, TensorList, IntArrayRef, IntArrayRef,
+                                        const optional<Tensor>& offsets, const optional<Tensor>&,
+                                        optional<at::ScalarType> dtype, IntArrayRef, bool) {
+  return grouped(a, b, offsets, dtype.value_or(at::kBFloat16));
+}
+
+}  // namespace
+
+void register_low_precision(torch::Library& library) {
+  library.impl("_int_mm", &integer_product);
+  library.impl("_weight_int8pack_mm", &int8_weight_product);
+  library.impl("_scaled_mm", &scaled_product);
+  library.impl("_scaled_mm_v2", &scaled_product_by_recipe);
+  library.impl("mm.dtype", &typed_product<>);
+  library.impl("bmm.dtype", &typed_product<>);
+  library.impl("addmm.dtype", &typed_sum_of_product);
+  library.impl("baddbmm.dtype", &typed_sum_of_product);
+  library.impl("_grouped_mm", &grouped_product);
+  library.impl("_scaled_grouped_mm", &scaled_grouped_product);
+  library.impl("_scaled_grouped_mm_v2", &scaled_grouped_product_by_recipe);
+}
+
+}  // namespace symprof::kernels
