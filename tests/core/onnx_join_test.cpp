@@ -77,6 +77,27 @@ TEST_SUITE("onnx_join") {
     CHECK(std::get<double>(graph.nodes[0].arguments.back().value) == doctest::Approx(1.0 / 4));
   }
 
+  TEST_CASE("a mask of constants goes to the device") {
+    Graph graph = parse(R"(g (float[1,2,4,8] q, float[1,2,8,4] k, float[1,2,4,8] v)
+      => (float[1,2,4,8] y) <int64[4] places = {0, 1, 2, 3}, int64 two = {2}, float root = {0.5},
+                             float zero = {0}, float hidden = {-inf}>
+      { m = Less(places, two)
+        a = Mul(q, root)
+        b = Mul(k, root)
+        s = MatMul(a, b)
+        w = Where(m, zero, hidden)
+        t = Add(s, w)
+        p = Softmax <axis = -1> (t)
+        y = MatMul(p, v) })");
+    std::vector<std::string> calls(graph.nodes.size(), "scaled_dot_product_attention");
+    calls[0] = "less";
+    trace::join_attention(graph, calls);
+    REQUIRE(graph.nodes.size() == 3);
+    CHECK(graph.nodes[1].op == "aten::to");
+    CHECK(std::get<ValueRef>(graph.nodes[1].arguments[0].value).id == graph.nodes[0].outputs[0]);
+    CHECK(std::get<ValueRef>(graph.nodes[2].arguments[3].value).id == graph.nodes[1].outputs[0]);
+  }
+
   TEST_CASE("the key of grouped heads keeps the shape that the call gave it") {
     Graph graph = parse(R"(g (float[1,4,4,8] q, float[1,2,1,4,8] k, float[1,4,4,8] v)
       => (float[1,4,4,8] y) <int64[5] twice = {1, 2, 2, 4, 8}, int64[3] flat = {4, 4, 8},

@@ -100,6 +100,7 @@ class AttentionJoiner {
   /// The chain from the result back to the scores: products, softmax and the mask that is added.
   struct Chain {
     ValueId value = no_value, mask = no_value;
+    ValueId masked = no_value;  // The scores with the mask added.
     const Node* scores = nullptr;
   };
 
@@ -111,6 +112,7 @@ class AttentionJoiner {
     if (node == nullptr || node->op != "onnx::Softmax") return std::nullopt;
     node = producer(operand(*node, 0));
     if (node != nullptr && node->op == "onnx::Add") {
+      chain.masked = node->outputs[0];
       chain.mask = operand(*node, 1);
       node = producer(operand(*node, 0));
     }
@@ -119,9 +121,12 @@ class AttentionJoiner {
     return chain;
   }
 
-  /// True when the mask is a lower triangle made of constants alone.
-  bool is_causal(ValueId mask) const {
-    bool triangle = false;
+  struct Origin {
+    bool constants_alone = true, triangle = false;
+  };
+
+  Origin origin_of(ValueId mask) const {
+    Origin origin;
     std::vector<ValueId> open{mask};
     std::unordered_set<ValueId> seen;
     while (!open.empty()) {
@@ -130,16 +135,17 @@ class AttentionJoiner {
       if (id == no_value || !seen.insert(id).second) continue;
       const Node* node = producer(id);
       if (node == nullptr) {
-        if (graph_.values[static_cast<std::size_t>(id)].kind != ValueKind::constant) return false;
+        origin.constants_alone &=
+            graph_.values[static_cast<std::size_t>(id)].kind == ValueKind::constant;
         continue;
       }
       // The sizes of the mask may come from the shape of queries and keys.
       if (node->op == "onnx::Shape") continue;
-      triangle |= node->op == "onnx::Trilu";
+      origin.triangle |= node->op == "onnx::Trilu";
       for (const Argument& argument : node->arguments)
         for_each_value(argument, [&](ValueId input) { open.push_back(input); });
     }
-    return triangle;
+    return origin;
   }
 
   /// Where(mask, 0, -inf or the lowest number) is a boolean mask.
@@ -148,6 +154,20 @@ class AttentionJoiner {
     if (node == nullptr || node->op != "onnx::Where") return mask;
     const auto kept = number(operand(*node, 1)), hidden = number(operand(*node, 2));
     return kept && *kept == 0 && hidden && *hidden <= lowest_bfloat16 ? operand(*node, 0) : mask;
+  }
+
+  /// A lower triangle of constants is what is_causal means. Any other mask of constants alone is
+  /// computed on the host, and goes to the device by the node that added it to the scores.
+  Argument mask_argument(const Chain& chain) {
+    const Origin origin = origin_of(chain.mask);
+    if (origin.constants_alone && origin.triangle) return {"is_causal", true};
+    const ValueId mask = boolean_mask(chain.mask);
+    if (!origin.constants_alone) return {"attn_mask", ValueRef{mask}};
+    Node& node = graph_.nodes[producers_.at(chain.masked)];
+    node.op = "aten::to";
+    node.overload = "dtype_layout";
+    node.arguments = {{"self", ValueRef{mask}}, {"device", DeviceName{"cuda:0"}}};
+    return {"attn_mask", ValueRef{chain.masked}};
   }
 
   bool join(const std::vector<std::size_t>& group) {
@@ -167,10 +187,7 @@ class AttentionJoiner {
 
     std::vector<Argument> arguments{
         {"", ValueRef{*query}}, {"", ValueRef{*key}}, {"", ValueRef{chain->value}}};
-    if (chain->mask != no_value && is_causal(chain->mask))
-      arguments.push_back({"is_causal", true});
-    else if (chain->mask != no_value)
-      arguments.push_back({"attn_mask", ValueRef{boolean_mask(chain->mask)}});
+    if (chain->mask != no_value) arguments.push_back(mask_argument(*chain));
     arguments.push_back({"scale", scale});
     last.op = "aten::scaled_dot_product_attention";
     last.overload = "default";
