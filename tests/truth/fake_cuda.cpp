@@ -1,8 +1,10 @@
 // Makes a CPU build of PyTorch take the paths that it would take on an H200 (PyPI wheel of 2.13,
 // CUDA 13.0, cuDNN 9.20), so that autograd runs over FakeTensorMode's "cuda" tensors. Load it
 // before torch and call fake_cuda_install().
+#include <ATen/ATen.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/DispatchStub.h>
+#include <ATen/native/RNN.h>
 #include <ATen/native/transformers/attention.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
@@ -10,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <tuple>
 
 namespace {
@@ -47,6 +50,7 @@ struct Hooks final : at::CUDAHooksInterface {
   bool hasCuBLASLt() const override { return true; }
   bool isBuilt() const override { return true; }
   bool isAvailable() const override { return true; }
+  std::string showConfig() const override { return "a simulated H200"; }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
   c10::DeviceIndex deviceCount() const override { return 1; }
   int getNumGPUs() const override { return 1; }
@@ -82,6 +86,7 @@ struct Attention {
   bool half() const { return q.scalar_type() == at::kHalf || q.scalar_type() == at::kBFloat16; }
   bool masked() const { return mask && mask->defined(); }
   bool dense() const { return q.stride(3) == 1 && k.stride(3) == 1 && v.stride(3) == 1; }
+  bool mask_dense() const { return !masked() || mask->stride(-1) == 1; }
   bool same_heads() const { return q.size(1) == k.size(1) && k.size(1) == v.size(1); }
   bool groups_divide() const { return grouped && q.size(1) % k.size(1) == 0; }
 
@@ -104,7 +109,7 @@ struct Attention {
 
   bool fits_efficient() const {
     const std::int64_t alignment = half() ? 8 : 4;
-    return (half() || q.scalar_type() == at::kFloat) && dense() && same_heads() &&
+    return (half() || q.scalar_type() == at::kFloat) && dense() && mask_dense() && same_heads() &&
            head_size() == k.size(3) && head_size() % alignment == 0 && v.size(3) % alignment == 0 &&
            query_length() > 0 && key_length() > 0;
   }
@@ -141,6 +146,38 @@ at::Tensor activation_backward(const at::Tensor&, const at::Tensor&) {
   TORCH_CHECK(false, "a fake CUDA kernel cannot run");
 }
 
+/// at::lstm and at::gru reach cuDNN's layers through these (aten/src/ATen/native/cudnn/RNN.cpp);
+/// the numbers of the modes are cuDNN's. The weights of a module are not flat until
+/// flatten_parameters ran on the device, so a flat copy of them is made.
+constexpr std::int64_t cudnn_lstm = 2, cudnn_gru = 3;
+
+auto fused_layers(std::int64_t mode, const at::Tensor& input, const at::Tensor& hx,
+                  const std::optional<at::Tensor>& cx, at::TensorList weights, bool has_biases,
+                  std::int64_t num_layers, double dropout, bool train, bool bidirectional,
+                  bool batch_first) {
+  std::int64_t size = 0;
+  for (const at::Tensor& weight : weights) size += weight.numel();
+  return at::_cudnn_rnn(input, weights, has_biases ? 4 : 2, at::empty({size}, input.options()), hx,
+                        cx, mode, hx.size(2), 0, num_layers, batch_first, dropout, train,
+                        bidirectional, {}, std::nullopt);
+}
+
+void lstm(at::Tensor& output, at::Tensor& hy, at::Tensor& cy, const at::Tensor& input,
+          at::TensorList hx, at::TensorList weights, bool has_biases, std::int64_t num_layers,
+          double dropout, bool train, bool bidirectional, bool batch_first) {
+  const auto made = fused_layers(cudnn_lstm, input, hx[0], hx[1], weights, has_biases, num_layers,
+                                 dropout, train, bidirectional, batch_first);
+  std::tie(output, hy, cy) = std::tie(std::get<0>(made), std::get<1>(made), std::get<2>(made));
+}
+
+void gru(at::Tensor& output, at::Tensor& hy, const at::Tensor& input, const at::Tensor& hx,
+         at::TensorList weights, bool has_biases, std::int64_t num_layers, double dropout,
+         bool train, bool bidirectional, bool batch_first) {
+  const auto made = fused_layers(cudnn_gru, input, hx, std::nullopt, weights, has_biases,
+                                 num_layers, dropout, train, bidirectional, batch_first);
+  std::tie(output, hy) = std::tie(std::get<0>(made), std::get<1>(made));
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
@@ -158,6 +195,8 @@ extern "C" void fake_cuda_install() {
   auto& slot = c10::impl::device_guard_impl_registry[static_cast<std::size_t>(gpu.type())];
   if (!slot.load()) slot.store(new DeviceGuard());
   at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose);
+  at::native::lstm_cudnn_stub.set_cuda_dispatch_ptr(&lstm);
+  at::native::gru_cudnn_stub.set_cuda_dispatch_ptr(&gru);
 }
 
 /// 0: the math decomposition; -1: the backend that an H200 would take.
