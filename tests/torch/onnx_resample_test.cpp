@@ -90,6 +90,30 @@ TEST_SUITE("onnx_resample") {
                 sums(x) / sums(at::ones_like(x))));
   }
 
+  TEST_CASE("bytes are padded with what is not greater than any") {
+    const at::Tensor x = at::tensor({3, 1, 2, 5}, at::kByte).reshape({1, 1, 1, 4});
+    const at::Tensor y = run_one(R"(g (uint8[1,1,1,4] x) => (uint8[1,1,1,5] y)
+      { y = MaxPool <kernel_shape = [1, 2], pads = [0, 2, 0, 0]> (x) })",
+                                 {x});
+    CHECK(y.flatten().to(at::kLong).equal(longs({0, 3, 3, 2, 5})));
+  }
+
+  TEST_CASE("numbers that no model has are refused") {
+    const auto refused = [](const std::string& node, const std::vector<std::int64_t>& sizes) {
+      return error_of(
+                 "g (float[A,B,C,D] x) => (float[A,B,C,D] y) <float[4] s = {1, 1, 1e30, 1}, "
+                 "int64[1] i = {4611686018427387904}, int64[1] b = {2}> { y = " +
+                     node + " }",
+                 {at::zeros(sizes)}) != "no error";
+    };
+    CHECK(refused("Resize(x, , s)", {1, 1, 4, 4}));
+    CHECK(refused("Col2Im(x, i, b)", {1, 2, 4}));
+    CHECK(refused("AveragePool <kernel_shape = [2, 2], dilations = [4611686018427387904, 2]> (x)",
+                  {1, 1, 4, 4}));
+    CHECK(refused("AveragePool <kernel_shape = [2, 2], strides = [0, 1], dilations = [2, 2]> (x)",
+                  {1, 1, 4, 4}));
+  }
+
   TEST_CASE("a deformable convolution without shifts is a convolution") {
     const at::Tensor x = trainable({2, 4, 7, 6}), w = trainable({6, 2, 3, 2}), b = trainable({6});
     const at::Tensor plain = at::conv2d(x, w, b, {2, 1}, at::IntArrayRef{1, 1}, {1, 2}, 2);

@@ -18,6 +18,9 @@ Integers required(const OnnxCall& call, std::string_view attribute) {
   return std::move(*values);
 }
 
+/// More words than a vocabulary has.
+constexpr std::int64_t largest_place = std::int64_t{1} << 30;
+
 /// How often each word sequence of `pool` [sequences, length] stands in the rows of `x`, with up to
 /// `skips` words left out between two of its words: [rows, sequences].
 at::Tensor count_sequences(const at::Tensor& x, const at::Tensor& pool, std::int64_t skips) {
@@ -67,6 +70,8 @@ Tensors tf_idf_vectorizer(OnnxCall& call) {
   if (mode == "IDF") found = at::gt(found, 0).to(found.device(), at::kFloat);
   if (const auto weights = call.reals("weights"); weights && mode != "TF")
     found = at::mul(found, to_device_of(at::tensor(*weights, host_options(at::kFloat)), found));
+  for (const std::int64_t place : places)
+    if (place < 0 || place > largest_place) call.fail(fmt::format("an ngram_index of {}", place));
   const std::int64_t width =
       places.empty() ? 0 : *std::max_element(places.begin(), places.end()) + 1;
   const at::Tensor y = at::zeros({x.size(0), width}, found.options())

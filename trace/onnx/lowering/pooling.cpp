@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "meta/error.h"
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
 #include "trace/onnx/lowering/windows.h"
@@ -20,11 +21,16 @@ Window pooling_window(const OnnxCall& call) {
   call.fail(fmt::format("an input of rank {}", call.input(0).dim()), "Wanted: 3 to 5.");
 }
 
+/// What no maximum is less than; MaxPool takes two types of integers.
+at::Scalar least_value(at::ScalarType type) {
+  if (at::isFloatingType(type)) return -std::numeric_limits<double>::infinity();
+  return type == at::kChar ? std::numeric_limits<std::int8_t>::min() : 0;
+}
+
 Tensors max_pool(OnnxCall& call) {
   at::Tensor x = call.input(0);
   Window window = pooling_window(call);
-  if (needs_explicit_pads(window))
-    x = pad_explicitly(x, window, -std::numeric_limits<double>::infinity());
+  if (needs_explicit_pads(window)) x = pad_explicitly(x, window, least_value(x.scalar_type()));
   const bool ceil_mode = call.is_set("ceil_mode");
   const auto run = [&](auto plain, auto with_indices) -> Tensors {
     if (!call.wants_output(1))
@@ -63,6 +69,9 @@ at::Tensor average(const at::Tensor& x, const Window& w, bool ceil_mode) {
   return at::avg_pool3d(x, w.kernel, w.strides, w.begins, ceil_mode);
 }
 
+/// More elements of windows along one axis than a model has.
+constexpr std::int64_t most_counted = std::int64_t{1} << 28;
+
 /// How many elements each window averages, as a tensor that broadcasts with the result. Padding
 /// counts when the node says so; what ceil_mode adds does not.
 at::Tensor window_counts(const at::Tensor& x, const Window& window, const Integers& outputs,
@@ -72,6 +81,9 @@ at::Tensor window_counts(const at::Tensor& x, const Window& window, const Intege
     const std::int64_t size = x.size(static_cast<std::int64_t>(i) + 2);
     const std::int64_t first = count_pads ? -window.begins[i] : 0;
     const std::int64_t last = count_pads ? size + window.ends[i] : size;
+    if (outputs[i] > most_counted / window.kernel[i])
+      throw Error("", fmt::format("{} windows of {} elements", outputs[i], window.kernel[i]),
+                  "Wanted: sizes of a model.");
     Integers along;
     for (std::int64_t at = 0; at < outputs[i]; ++at) {
       std::int64_t inside = 0;

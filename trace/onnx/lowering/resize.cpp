@@ -15,6 +15,9 @@ namespace {
 
 using Axes = std::vector<ResizedAxis>;
 
+/// More elements along one axis than a model has.
+constexpr std::int64_t longest_axis = std::int64_t{1} << 24;
+
 /// Places the values of the axes that the node names into a list over all dimensions.
 template <class T>
 void place(const OnnxCall& call, const std::vector<T>& given, std::size_t offset,
@@ -36,8 +39,19 @@ void read_crop(const OnnxCall& call, Axes& axes) {
   std::vector<double> begins(axes.size(), 0.0), ends(axes.size(), 1.0);
   place(call, given, 0, begins);
   place(call, given, given.size() / 2, ends);
-  for (std::size_t i = 0; i < axes.size(); ++i)
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!std::isfinite(begins[i]) || !std::isfinite(ends[i]))
+      call.fail(fmt::format("a crop from {} to {}", begins[i], ends[i]));
     axes[i].crop_begin = begins[i], axes[i].crop_end = ends[i];
+  }
+}
+
+/// `size` times a factor, with the fraction cut off.
+std::int64_t scaled(const OnnxCall& call, std::int64_t size, double scale, double rounding = 0) {
+  const double product = static_cast<double>(size) * scale + rounding;
+  if (!(product >= 0 && product <= static_cast<double>(longest_axis)))
+    call.fail(fmt::format("a size of {} times {}", size, scale));
+  return static_cast<std::int64_t>(std::floor(product));
 }
 
 /// One factor for all axes that the node names, so that their proportions stay; sizes are rounded.
@@ -56,8 +70,7 @@ void keep_proportions(const OnnxCall& call, const std::string& policy, Axes& axe
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (named[i] == 0) continue;
     axes[i].scale = *common;
-    const double size = *common * static_cast<double>(axes[i].input);
-    axes[i].output = static_cast<std::int64_t>(std::floor(size + 0.5));
+    axes[i].output = scaled(call, axes[i].input, *common, 0.5);
   }
 }
 
@@ -82,12 +95,12 @@ Axes read_axes(const OnnxCall& call) {
     place(call, call.reals_of(call.opset() < 11 ? 1 : 2), 0, scales);
     for (std::size_t i = 0; i < axes.size(); ++i) {
       axes[i].scale = scales[i];
-      axes[i].output =
-          static_cast<std::int64_t>(std::floor(static_cast<double>(axes[i].input) * scales[i]));
+      axes[i].output = scaled(call, axes[i].input, scales[i]);
     }
   }
   for (const ResizedAxis& axis : axes)
-    if (axis.output < 0 || (axis.output > 0 && axis.input == 0) || axis.scale <= 0)
+    if (axis.input > 0 ? axis.output < 1 || axis.output > longest_axis || axis.input > longest_axis
+                       : axis.output != 0)
       call.fail(fmt::format("a size of {} becomes {}", axis.input, axis.output));
   if (call.opset() >= 11) read_crop(call, axes);
   return axes;
@@ -261,9 +274,9 @@ Tensors upsample(OnnxCall& call) {
   Axes axes;
   for (std::size_t i = 0; i < scales.size(); ++i) {
     const std::int64_t size = x.size(static_cast<std::int64_t>(i));
-    const double scaled = std::floor(static_cast<double>(size) * scales[i]);
-    axes.push_back(
-        {.input = size, .output = static_cast<std::int64_t>(scaled), .scale = scales[i]});
+    axes.push_back({.input = size, .output = scaled(call, size, scales[i]), .scale = scales[i]});
+    if (size > longest_axis || (size > 0 && axes.back().output < 1))
+      call.fail(fmt::format("a size of {} becomes {}", size, axes.back().output));
   }
   const bool is_nearest = call.text("mode", "nearest") == "nearest";
   const Resampling resampling = is_nearest ? Resampling{"nearest", "asymmetric", "floor"}

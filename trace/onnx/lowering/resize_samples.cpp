@@ -7,6 +7,9 @@
 namespace symprof::trace::onnx {
 namespace {
 
+/// Further away than any element, and still an integer of 64 bits.
+constexpr double far = 0x1p40;
+
 /// PyTorch computes weights in float32.
 constexpr double weight_rounding = 1e-5;
 
@@ -62,7 +65,8 @@ AxisSamples axis_samples(const Resampling& resampling, const ResizedAxis& axis) 
       is_nearest ? 0 : static_cast<std::int64_t>(std::floor(-reach / narrowing)) + 1;
   samples.taps = is_nearest ? 1 : 2 - 2 * first;
   for (std::int64_t y = 0; y < axis.output; ++y) {
-    const double x = source_coordinate(resampling.coordinates, axis, static_cast<double>(y));
+    const double x = std::clamp(
+        source_coordinate(resampling.coordinates, axis, static_cast<double>(y)), -far, far);
     samples.extrapolated.push_back(resampling.coordinates == "tf_crop_and_resize" &&
                                    (x < 0 || x > static_cast<double>(axis.input - 1)));
     const std::int64_t start = is_nearest ? nearest_element(resampling.nearest_mode, x)

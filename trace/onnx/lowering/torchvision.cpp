@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "trace/onnx/lowering/families.h"
 #include "trace/onnx/lowering/operands.h"
 #include "trace/onnx/lowering/windows.h"
@@ -73,8 +75,8 @@ Tensors deformable_convolution(OnnxCall& call) {
   d.groups = call.integer("offset_group", 1);
   if (call.has(4)) d.mask = to_device_of(call.input(4), x);
   const std::int64_t n = x.size(0), group = call.integer("group", 1), m = weight.size(0);
-  if (group < 1 || d.groups < 1 || d.offset.dim() != 4 || m % group != 0 ||
-      x.size(1) != weight.size(1) * group || x.size(1) % d.groups != 0 ||
+  if (group < 1 || group > m || d.groups < 1 || d.groups > x.size(1) || d.offset.dim() != 4 ||
+      m % group != 0 || x.size(1) != weight.size(1) * group || x.size(1) % d.groups != 0 ||
       d.offset.size(1) != 2 * d.groups * d.kernel_elements())
     call.fail(fmt::format("[{}] with the weight [{}], {} groups, the offset [{}] of {} groups",
                           fmt::join(x.sizes(), ", "), fmt::join(weight.sizes(), ", "), group,
@@ -131,7 +133,9 @@ Tensors roi_align(OnnxCall& call) {
   const std::int64_t ratio = call.integer("sampling_ratio", 0);
   if (x.dim() != 4 || regions.dim() != 2 || regions.size(1) != 4)
     call.fail("images or regions of other shapes", "Wanted: [N, C, H, W] and [regions, 4].");
-  if (ratio < 1 || height < 1 || width < 1)
+  constexpr std::int64_t most_samples = 1 << 20;  // Along one axis.
+  if (ratio < 1 || height < 1 || width < 1 || ratio > most_samples ||
+      std::max(height, width) > most_samples / ratio)
     call.fail(fmt::format("{} samples in each bin of {} x {}", ratio, height, width),
               "Wanted: a sampling_ratio; without one the regions' sizes, which are data, decide.");
   const std::string coordinates = call.text("coordinate_transformation_mode",

@@ -60,17 +60,38 @@ at::Tensor fold_places(const Fold& fold) {
   return places.flatten();
 }
 
+/// Throws Error unless [N, C · elements of a block, blocks] is what folds into the image.
+void check_fold(const OnnxCall& call, const Fold& fold, const at::Tensor& x) {
+  constexpr std::int64_t longest = 1 << 30;  // Products of two fit into 64 bits.
+  if (x.dim() != 3) call.fail(fmt::format("an input of rank {}; wanted 3", x.dim()));
+  for (const Integers* list :
+       {&fold.image, &fold.block, &fold.pads, &fold.dilations, &fold.strides})
+    for (const std::int64_t number : *list)
+      if (number < (list == &fold.pads ? 0 : 1) || number > longest)
+        call.fail(fmt::format("a size, block, padding, dilation or stride of {}", number));
+  std::int64_t elements = 1, blocks = 1, image = 1;
+  const Integers padded = fold.padded();
+  for (std::size_t i = 0; i < padded.size(); ++i) {
+    const std::int64_t reach = fold.dilations[i] * (fold.block[i] - 1) + 1;
+    const std::int64_t count = reach > padded[i] ? 0 : (padded[i] - reach) / fold.strides[i] + 1;
+    if (count < 1 || elements > x.size(1) / fold.block[i] || blocks > x.size(2) / count ||
+        image > (std::int64_t{1} << 50) / padded[i])
+      call.fail(fmt::format("[{}] for blocks of [{}] in an image of [{}]",
+                            fmt::join(x.sizes(), ", "), fmt::join(fold.block, ", "),
+                            fmt::join(padded, ", ")));
+    elements *= fold.block[i], blocks *= count, image *= padded[i];
+  }
+  if (x.size(1) % elements != 0 || x.size(2) != blocks)
+    call.fail(fmt::format("[{}] for {} blocks of {} elements", fmt::join(x.sizes(), ", "), blocks,
+                          elements));
+}
+
 at::Tensor fold_all(const OnnxCall& call, const Fold& fold) {
   const at::Tensor& x = call.input(0);
+  check_fold(call, fold, x);
   const Integers padded = fold.padded();
   const std::int64_t elements = c10::multiply_integers(fold.block);
-  for (std::size_t i = 0; i < padded.size(); ++i)
-    if (fold.strides[i] < 1 || fold.dilations[i] * (fold.block[i] - 1) + 1 > padded[i])
-      call.fail(fmt::format("blocks of {} in an image of {}", fold.block[i], padded[i]));
   const at::Tensor places = fold_places(fold);
-  if (x.dim() != 3 || x.size(1) % elements != 0 || places.numel() != elements * x.size(2))
-    call.fail(fmt::format("[{}] for {} blocks", fmt::join(x.sizes(), ", "),
-                          places.numel() / std::max<std::int64_t>(elements, 1)));
   Integers sizes{x.size(0), x.size(1) / elements};
   at::Tensor y = at::zeros({sizes[0], sizes[1], c10::multiply_integers(padded)}, x.options())
                      .index_add(2, to_device_of(places, x), x.reshape({sizes[0], sizes[1], -1}));

@@ -7,6 +7,9 @@
 namespace symprof::trace::onnx {
 namespace {
 
+/// Products of two of them fit into 64 bits.
+constexpr std::int64_t largest_step = std::int64_t{1} << 30;
+
 Integers list_of(const OnnxCall& call, std::string_view attribute, std::size_t length,
                  std::int64_t otherwise) {
   Integers values = call.integers(attribute).value_or(Integers(length, otherwise));
@@ -55,10 +58,13 @@ Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_
                 {}};
   for (const Integers& list : {window.kernel, window.strides, window.dilations})
     for (const std::int64_t number : list)
-      if (number < 1) call.fail(fmt::format("a kernel, stride or dilation of {}", number));
+      if (number < 1 || number > largest_step)
+        call.fail(fmt::format("a kernel, stride or dilation of {}", number));
   const std::string auto_pad = call.text("auto_pad", "NOTSET");
   if (auto_pad == "NOTSET" || auto_pad.empty()) {
     const Integers pads = list_of(call, "pads", 2 * rank, 0);
+    for (const std::int64_t pad : pads)
+      if (pad < -largest_step || pad > largest_step) call.fail(fmt::format("a padding of {}", pad));
     const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(rank);
     window.begins.assign(pads.begin(), middle);
     window.ends.assign(middle, pads.end());
