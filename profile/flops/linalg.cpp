@@ -84,6 +84,8 @@ constexpr Rule rows[] = {
     {"aten::linalg_householder_product", cubic<2, 1>, modelled},
     {"aten::_linalg_eigh", cubic<9, 1>, modelled},
     {"aten::linalg_eig", cubic<25, 1>, modelled},
+    {"aten::linalg_eigvals", cubic<10, 1>, modelled},
+    {"aten::linalg_lstsq", cubic<2, 1>, modelled},
     {"aten::_linalg_svd", cubic<14, 1>, modelled},
     {"aten::linalg_matrix_exp", cubic<16, 1>, modelled},
     {"aten::_linalg_solve_ex", solve, modelled},
@@ -91,6 +93,7 @@ constexpr Rule rows[] = {
     {"aten::triangular_solve", triangular_solve<0, 1>, modelled},
     {"aten::cholesky_solve", triangular_solve<0, 2>, modelled},
     {"aten::linalg_lu_solve", triangular_solve<2, 2>, modelled},
+    {"aten::linalg_ldl_solve", triangular_solve<2, 2>, modelled},
     {"aten::linalg_cross", per_output<3>},
     {"aten::_fft_c2c", fft, modelled},
     {"aten::_fft_r2c", fft, modelled},
@@ -98,6 +101,8 @@ constexpr Rule rows[] = {
     {"aten::_cdist_forward", distances, modelled},
     {"aten::_cdist_backward", distances_backward, modelled},
     {"aten::_euclidean_dist", distances, modelled},
+    {"aten::_pdist_forward", distances, modelled},
+    {"aten::_pdist_backward", distances_backward, modelled},
 };
 
 }  // namespace

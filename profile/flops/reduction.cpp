@@ -55,6 +55,7 @@ constexpr Rule rows[] = {
     {"aten::histc", per_input<1>, modelled},
     {"aten::bincount", per_input<1>, modelled},
     {"aten::segment_reduce", per_input<1>, modelled},
+    {"aten::_segment_reduce_backward", per_output<1>, modelled},
     {"aten::hash_tensor", per_input<1>, modelled},
 };
 

@@ -79,6 +79,7 @@ constexpr Rule rows[] = {
     free_of_charge("aten::sym_storage_offset"),
     free_of_charge("aten::is_contiguous"),
     free_of_charge("aten::is_same_size"),
+    free_of_charge("aten::can_cast"),
     free_of_charge("aten::is_set_to"),
     free_of_charge("aten::is_pinned"),
     free_of_charge("aten::record_stream"),
