@@ -139,6 +139,22 @@ class Constants(Layers):
         return torch.view_as_real(y + torch.full((WIDTH,), 1 + 2j))
 
 
+class Autocast(Layers):
+    """A layer in half precision, and the same one outside."""
+
+    def forward(self, x):
+        with torch.autocast("cuda", dtype=torch.float16):
+            y = self.narrow(x)
+        return y.float() + self.narrow(x)
+
+
+class Masked(Layers):
+    """As many rows as a mask keeps."""
+
+    def forward(self, x):
+        return self.narrow(x[x[:, 0] > 0])
+
+
 ROWS = torch.export.Dim("rows", min=2, max=64)
 X = torch.zeros(3, WIDTH)
 MODELS = {  # name: (class, inputs, what else torch.export.export takes)
@@ -171,6 +187,8 @@ def main():
         pt2_file.write(program, path, keep_weights=True)
         print(f"{name}: {path.stat().st_size} bytes", flush=True)
     if not sys.argv[1:]:
+        for name, build in {"autocast": Autocast, "masked": Masked}.items():
+            pt_file.write(pt_file.script(build(), "train"), TINY / f"{name}.pt")
         traced = pt_file.trace(CustomOperator(), (torch.zeros(2, 6, WIDTH),), "train")
         pt_file.write(traced, TINY / "custom_operator.pt")
 

@@ -1,12 +1,15 @@
 // Sizes that depend on data: refused, given with --set, or taken as their upper bounds.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "exported_profile.h"
 #include "graph_builder.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/silent_observer.h"
+#include "report/json.h"
+#include "report/table.h"
 
 namespace symprof {
 namespace {
@@ -94,6 +97,23 @@ std::vector<at::Tensor> run(const Case& one, std::optional<std::int64_t> unbound
                  meta::make_fake(contiguous({rows, columns}, DType::boolean)));
 }
 
+/// Rows of the table that are marked.
+std::ptrdiff_t marked_rows(const Profile& profile) {
+  const std::string mark = "≤ ";
+  fmt::memory_buffer out;
+  report::write_table(out, profile, {}, {}, report::default_columns(), {});
+  const std::string table = fmt::to_string(out);
+  std::ptrdiff_t marked = 0;
+  for (std::size_t at = table.find(mark); at != table.npos; at = table.find(mark, at + 1)) ++marked;
+  return marked;
+}
+
+std::string json_of(const Profile& profile) {
+  fmt::memory_buffer out;
+  report::write_json(out, profile, {});
+  return fmt::to_string(out);
+}
+
 }  // namespace
 }  // namespace symprof
 
@@ -133,6 +153,10 @@ TEST_SUITE("exported_unbacked") {
     CHECK(bounded_rows(profile) == Ops{"aten::nonzero", "aten::index"});
     REQUIRE(profile.warnings.size() == 1);
     CHECK(profile.warnings[0].find("2 rows") == 0);
+    CHECK(marked_rows(profile) == 2);
+    const std::string json = json_of(profile);
+    CHECK(json.find(R"("op": "aten::nonzero", "upper_bound": true)") != json.npos);
+    CHECK(json.find(R"("op": "aten::linear", "upper_bound")") == json.npos);
   }
 
   TEST_CASE("sizes that are given are no bounds") {

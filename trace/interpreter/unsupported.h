@@ -11,7 +11,8 @@ namespace symprof::trace {
 bool is_export_assertion(std::string_view op);
 
 /// True when the interpreter knows how to run `node`: LibTorch's dispatcher has the operator, or it
-/// is a number operator, a region marker, or an ONNX operator that is lowered to ATen calls.
+/// is a number operator, a region marker, a higher-order operator, or an ONNX operator that is
+/// lowered to ATen calls.
 bool has_rule(const Node& node);
 
 /// Throws one Error that lists every operator without a rule, nested graphs included, in the order

@@ -24,8 +24,9 @@ InputOverride parse_input_override(const std::string& text);
 std::pair<std::string, std::int64_t> parse_binding(const std::string& text);
 
 /// Gives every input a concrete spec: overrides first, then bindings of symbols, then the example's
-/// sizes. Throws Error for an unknown input or symbol (nearest one suggested), for a size below
-/// zero, and for a symbol that nothing fixes (the message names the --set that would).
+/// sizes. A binding may also give a size of a result that depends on data (u0). Throws Error for an
+/// unknown input or symbol (nearest one suggested), for a size below zero, and for a symbol that
+/// nothing fixes (the message names the --set that would).
 void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
                  const std::vector<std::pair<std::string, std::int64_t>>& bindings);
 
