@@ -46,6 +46,7 @@ ERRORS = [
     ["profile", MODEL, "--autocast", "fp8"],
     ["profile", MODEL, "--dtype", "bf15"],
     ["profile", MODEL, "--attention", "flsh"],
+    ["profile", MODEL, "--unbacked", "mx"],
     ["profile", MODEL, "--device", "h20"],
     ["profile", MODEL, "--device", "bad_device.json"],
     ["profile", MODEL, "--device", "missing.json"],
