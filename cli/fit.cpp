@@ -13,6 +13,7 @@
 #include "meta/error.h"
 #include "plan/fit.h"
 #include "report/fit.h"
+#include "trace/passes/checkpoint_modules.h"
 
 namespace symprof::cli {
 namespace {
@@ -103,6 +104,11 @@ class Fitting {
     return std::nullopt;
   }
 
+  std::vector<std::string> repeated_modules() {
+    ModelOptions options = options_;
+    return trace::repeated_modules(load_model(torch_, options));
+  }
+
   /// True when it saves memory; what does not is no answer.
   bool add_change(plan::FitReport& report, std::string text, ModelOptions changed) {
     const plan::Fit there = fit(record(changed), changed.allocator);
@@ -134,6 +140,12 @@ class Fitting {
     if (!step.autocast && !options_.dtype)
       add("--autocast bf16",
           [](ModelOptions& options) { options.step.autocast = DType::bfloat16; });
+    if (step.checkpoint.empty())
+      for (const std::string& pattern : repeated_modules()) {
+        add("--checkpoint " + pattern,
+            [&](ModelOptions& options) { options.step.checkpoint = {pattern}; });
+        break;  // The modules with the most nodes.
+      }
     if (count > 1) add_change(report, all_text, all);
     if (!options_.dtype) {
       ModelOptions half = options_;

@@ -90,6 +90,11 @@ void add_step_options(CLI::App& app, ModelText& text) {
       "none, sgd, sgd_momentum, adam or adamw, with :foreach, :fused or :single behind it");
   add("--autocast", text.autocast, "DTYPE", "Run under autocast to bf16 or fp16");
   add("--dtype", text.dtype, "DTYPE", "Cast parameters and inputs: bf16, fp16, fp32 or fp64");
+  app.add_option("--checkpoint", text.checkpoint,
+                 "Modules whose activations are computed again in backward: 'layers.*'; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("GLOB")
+      ->group(group);
   add("--attention", text.attention, "KIND",
       "auto (as the device would choose), math, flash, efficient or cudnn");
   app.add_flag("--split-bias", text.split_bias,
@@ -121,6 +126,9 @@ ModelOptions parse_model_options(const ModelText& text) {
   if (!text.mode.empty()) options.mode = choose("--mode", text.mode, report::modes);
   if (!text.dtype.empty()) options.dtype = choose("--dtype", text.dtype, model_dtypes);
   options.step = parse_step(text);
+  for (const std::string& patterns : text.checkpoint)
+    for (std::string& pattern : split_list(patterns))
+      options.step.checkpoint.push_back(std::move(pattern));
   options.allocator = profile::parse_allocator_settings(text.alloc_conf);
   options.step.device = find_device(text.device, devices_folder());
   return options;

@@ -16,7 +16,7 @@ namespace symprof::cli {
 /// What was typed; empty strings where an option was not given.
 struct ModelText {
   std::string model;
-  std::vector<std::string> inputs, bindings;
+  std::vector<std::string> inputs, bindings, checkpoint;
   std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
   std::string unbacked = "refuse";
   std::string alloc_conf;

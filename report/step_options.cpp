@@ -1,6 +1,7 @@
 #include "report/step_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/option_names.h"
 
@@ -14,6 +15,8 @@ std::string step_text(const StepOptions& options) {
   if (options.autocast) text += fmt::format(", autocast {}", symprof::name(*options.autocast));
   if (options.attention != AttentionBackend::automatic)
     text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
+  if (!options.checkpoint.empty())
+    text += fmt::format(", checkpoint {}", fmt::join(options.checkpoint, " "));
   return text;
 }
 
@@ -27,6 +30,10 @@ void write_step_options(JsonWriter& json, const StepOptions& options) {
   options.autocast ? json.value(symprof::name(*options.autocast)) : json.null();
   json.member("attention", name_of(attention_backends, options.attention));
   json.member("split_bias", options.split_bias);
+  json.key("checkpoint");
+  json.begin_array();
+  for (const std::string& pattern : options.checkpoint) json.value(pattern);
+  json.end_array();
   json.member("device", options.device.name);
   json.end_object();
 }

@@ -12,6 +12,7 @@
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/interpreter.h"
 #include "trace/interpreter/unsupported.h"
+#include "trace/passes/checkpoint_modules.h"
 #include "trace/passes/split_bias.h"
 
 namespace symprof::shape {
@@ -120,10 +121,11 @@ class Step {
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
   trace::check_operators(graph);
-  if (!options.split_bias) return Step(graph, options).run();
-  Graph split = graph;
-  trace::split_bias(split);
-  return Step(split, options).run();
+  if (!options.split_bias && options.checkpoint.empty()) return Step(graph, options).run();
+  Graph changed = graph;
+  if (options.split_bias) trace::split_bias(changed);
+  if (!options.checkpoint.empty()) trace::checkpoint_modules(changed, options.checkpoint);
+  return Step(changed, options).run();
 }
 
 }  // namespace symprof::shape

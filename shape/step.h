@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "meta/device_spec.h"
 #include "meta/tensor_spec.h"
@@ -30,6 +31,9 @@ struct StepOptions {
   AttentionBackend attention = AttentionBackend::automatic;
   /// A bias is added by a row of its own (trace/passes/split_bias.h says for which operators).
   bool split_bias = false;
+  /// Modules whose activations are computed again in backward (trace/passes/checkpoint_modules.h);
+  /// of graphs: C++ modules call symprof::checkpoint themselves.
+  std::vector<std::string> checkpoint;
   /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
   bool upper_bounds = false;
   DeviceSpec device;

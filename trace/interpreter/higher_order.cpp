@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "meta/error.h"
 #include "trace/interpreter/branch_cost.h"
@@ -99,17 +101,23 @@ Values run_again_in_backward(const Call& call, const Graph& body, Values inputs)
     tensors.push_back(inputs[i].toTensor());
     inputs[i] = IValue();  // What backward needs is autograd's to keep.
   }
-  const auto function = [&body, places, numbers = std::move(inputs), device = call.device,
+  const auto results = std::make_shared<Values>();  // Of them, autograd sees the tensors.
+  const auto function = [&body, places, results, numbers = std::move(inputs), device = call.device,
                          recompute = call.recompute](const Tensors& given) {
     Values all = numbers;
     for (std::size_t i = 0; i < places.size(); ++i) all[places[i]] = given.at(i);
+    *results = run_body(body, std::move(all), device, recompute);
     Tensors outputs;
-    for (const IValue& output : run_body(body, std::move(all), device, recompute))
-      outputs.push_back(output.toTensor());
+    for (IValue& result : *results)  // An undefined tensor keeps the place of a tensor.
+      if (result.isTensor()) outputs.push_back(std::exchange(result, at::Tensor()).toTensor());
     return outputs;
   };
   const Tensors outputs = call.recompute(function, tensors);
-  return {outputs.begin(), outputs.end()};
+  Values all = *results;
+  auto next = outputs.begin();
+  for (IValue& result : all)
+    if (result.isTensor()) result = *next++;
+  return all;
 }
 
 /// cond(predicate, true graph, false graph, operands). FlopCounterMode, too, counts the larger of

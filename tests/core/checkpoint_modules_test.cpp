@@ -1,0 +1,103 @@
+#include "trace/passes/checkpoint_modules.h"
+
+#include <doctest/doctest.h>
+
+#include "meta/error.h"
+
+namespace {
+
+using namespace symprof;
+using Names = std::vector<std::string>;
+
+/// x → layers.0 (a, b) → layers.1 (c, d) → head (e), where e also reads what a made.
+struct Layers {
+  Graph graph;
+  ValueId last;
+  std::vector<ValueId> made;
+
+  Layers() {
+    graph.scopes = {{},
+                    {"layers", "ModuleList", 0},
+                    {"layers.0", "Layer", 1},
+                    {"layers.0.mlp", "Mlp", 2},
+                    {"layers.1", "Layer", 1},
+                    {"head", "Linear", 0}};
+    last = graph.add_value({.name = "x", .kind = ValueKind::input});
+    graph.inputs = {last};
+    add("a", 2);
+    add("b", 3);
+    add("c", 4);
+    add("d", 4);
+    add("e", 5);
+    graph.nodes.back().arguments.push_back({"other", ValueRef{made[0]}});
+    graph.outputs = {last};
+  }
+
+  void add(const std::string& name, ScopeId scope) {
+    const ValueId output = graph.add_value({.name = name});
+    graph.nodes.push_back({.name = name,
+                           .op = "aten::relu",
+                           .arguments = {{"self", ValueRef{last}}},
+                           .outputs = {output},
+                           .scope = scope});
+    made.push_back(output);
+    last = output;
+  }
+};
+
+Names names(const Graph& graph) {
+  Names result;
+  for (const Node& node : graph.nodes) result.push_back(node.name);
+  return result;
+}
+
+const Graph& inside(const Node& node) {
+  return *std::get<std::shared_ptr<const Graph>>(node.arguments.at(0).value);
+}
+
+}  // namespace
+
+TEST_SUITE("checkpoint_modules") {
+  TEST_CASE("each call of a module becomes one node with what is used after it as results") {
+    Layers layers;
+    trace::checkpoint_modules(layers.graph, {"layers.*"});
+    trace::verify(layers.graph);
+    CHECK(names(layers.graph) == Names{"layers.0", "layers.1", "e"});
+    const Node& first = layers.graph.nodes[0];
+    CHECK(first.op == "higher_order::tag_activation_checkpoint");
+    CHECK(first.scope == 2);
+    CHECK(first.arguments.size() == 2);  // The graph, and x.
+    CHECK(first.outputs == std::vector<ValueId>{layers.made[0], layers.made[1]});
+    CHECK(names(inside(first)) == Names{"a", "b"});
+    CHECK(inside(first).inputs.size() == 1);
+    CHECK(inside(first).outputs.size() == 2);
+    trace::verify(inside(first));
+    CHECK(layers.graph.nodes[1].outputs == std::vector<ValueId>{layers.made[3]});
+  }
+
+  TEST_CASE("a star stays within one component of a path, and the outermost match counts") {
+    Layers inner, both;
+    trace::checkpoint_modules(inner.graph, {"layers.0.*"});
+    CHECK(names(inner.graph) == Names{"a", "layers.0.mlp", "c", "d", "e"});
+    trace::checkpoint_modules(both.graph, {"layers.0.mlp", "layers.0"});
+    CHECK(names(both.graph) == Names{"layers.0", "c", "d", "e"});
+  }
+
+  TEST_CASE("what stands between the nodes of a call goes with it; two calls may not interleave") {
+    Layers between, mixed;
+    between.graph.nodes[0].scope = 4;  // a belongs to layers.1 now, b stands between.
+    trace::checkpoint_modules(between.graph, {"layers.1"});
+    CHECK(names(between.graph) == Names{"layers.1", "e"});
+    CHECK(names(inside(between.graph.nodes[0])) == Names{"a", "b", "c", "d"});
+    mixed.graph.nodes[0].scope = 4;
+    CHECK_THROWS_WITH_AS(trace::checkpoint_modules(mixed.graph, {"layers.*"}),
+                         doctest::Contains("are interleaved"), Error);
+  }
+
+  TEST_CASE("a pattern without a module is an error that names what repeats") {
+    Layers layers;
+    CHECK(trace::repeated_modules(layers.graph) == Names{"layers.*"});
+    CHECK_THROWS_WITH_AS(trace::checkpoint_modules(layers.graph, {"blocks.*"}),
+                         doctest::Contains("Modules that repeat: layers.*"), Error);
+  }
+}

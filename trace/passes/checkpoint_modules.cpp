@@ -1,0 +1,215 @@
+#include "trace/passes/checkpoint_modules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "meta/error.h"
+
+namespace symprof::trace {
+namespace {
+
+constexpr const char* checkpoint_operator = "higher_order::tag_activation_checkpoint";
+
+std::string slashed(std::string path) {
+  std::ranges::replace(path, '.', '/');
+  return path;
+}
+
+/// A second call of a module has a path that ends in "@1".
+std::string module_path(const Scope& scope) { return scope.path.substr(0, scope.path.find('@')); }
+
+bool matches(const std::string& pattern, const Scope& scope) {
+  return fnmatch(slashed(pattern).c_str(), slashed(module_path(scope)).c_str(), FNM_PATHNAME) == 0;
+}
+
+void renumber(Argument& argument, const auto& number_of) {
+  if (auto* ref = std::get_if<ValueRef>(&argument.value)) {
+    ref->id = number_of(ref->id);
+  } else if (auto* list = std::get_if<std::vector<ListElement>>(&argument.value)) {
+    for (ListElement& element : *list)
+      if (auto* held = std::get_if<ValueRef>(&element)) held->id = number_of(held->id);
+  } else if (auto* nested = std::get_if<std::vector<Argument>>(&argument.value)) {
+    for (Argument& element : *nested) renumber(element, number_of);
+  }
+}
+
+/// Nodes [begin, end) of one call of a module.
+struct Region {
+  ScopeId scope = 0;
+  std::size_t begin = 0, end = 0;
+};
+
+/// Makes the graph inside one checkpoint, and the node that stands for it.
+class Outliner {
+ public:
+  Outliner(Graph& graph, const Region& region) : graph_(graph), region_(region) {
+    inner_ = std::make_shared<Graph>();
+    inner_->path = graph.path;
+    inner_->format = graph.format;
+    inner_->producer = graph.producer;
+    inner_->opsets = graph.opsets;
+  }
+
+  /// `last_use` is the index of the last node that reads a value.
+  Node run(const std::vector<std::size_t>& last_use) {
+    for (std::size_t i = region_.begin; i < region_.end; ++i) {
+      Node node = std::move(graph_.nodes[i]);
+      for (Argument& argument : node.arguments)
+        renumber(argument, [&](ValueId id) { return read(id); });
+      for (ValueId& id : node.outputs) id = define(id);
+      node.scope = 0;
+      inner_->nodes.push_back(std::move(node));
+    }
+    const Scope& scope = graph_.scopes[static_cast<std::size_t>(region_.scope)];
+    Node outer{.name = scope.path,
+               .op = checkpoint_operator,
+               .arguments = {{"", std::shared_ptr<const Graph>(inner_)}},
+               .scope = region_.scope};
+    for (const ValueId id : operands_) outer.arguments.push_back({"", ValueRef{id}});
+    for (const ValueId id : made_) {
+      if (last_use[static_cast<std::size_t>(id)] < region_.end) continue;
+      outer.outputs.push_back(id);
+      inner_->outputs.push_back(numbers_.at(id));
+    }
+    return outer;
+  }
+
+ private:
+  ValueId read(ValueId id) {
+    if (id == no_value) return id;
+    const auto known = numbers_.find(id);
+    if (known != numbers_.end()) return known->second;
+    Value value = graph_.values[static_cast<std::size_t>(id)];
+    value.kind = ValueKind::input;
+    operands_.push_back(id);
+    const ValueId number = inner_->add_value(std::move(value));
+    inner_->inputs.push_back(number);
+    numbers_.emplace(id, number);
+    return number;
+  }
+
+  ValueId define(ValueId id) {
+    if (id == no_value) return id;
+    made_.push_back(id);
+    const ValueId number = inner_->add_value(graph_.values[static_cast<std::size_t>(id)]);
+    numbers_.emplace(id, number);
+    return number;
+  }
+
+  Graph& graph_;
+  const Region& region_;
+  std::shared_ptr<Graph> inner_;
+  std::unordered_map<ValueId, ValueId> numbers_;  // Of the values in the graph inside.
+  std::vector<ValueId> operands_, made_;
+};
+
+/// The index of the last node that reads each value; that of no node for what outlives all.
+std::vector<std::size_t> last_uses(const Graph& graph) {
+  std::vector<std::size_t> last(graph.values.size(), 0);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const Argument& argument : graph.nodes[i].arguments)
+      for_each_value(argument, [&](ValueId id) {
+        if (id != no_value) last[static_cast<std::size_t>(id)] = i;
+      });
+  const auto keep = [&](ValueId id) {
+    if (id != no_value) last[static_cast<std::size_t>(id)] = graph.nodes.size();
+  };
+  for (const ValueId id : graph.outputs) keep(id);
+  for (const Mutation& mutation : graph.mutations) keep(mutation.source);
+  return last;
+}
+
+/// For each scope the outermost one around it that a pattern matches, or 0.
+std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::string>& patterns) {
+  std::vector<ScopeId> matched(graph.scopes.size(), 0);
+  std::set<std::string> open(patterns.begin(), patterns.end());
+  for (std::size_t i = 1; i < graph.scopes.size(); ++i)
+    for (auto scope = static_cast<ScopeId>(i); scope != 0;
+         scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
+      for (const std::string& pattern : patterns)
+        if (matches(pattern, graph.scopes[static_cast<std::size_t>(scope)])) {
+          matched[i] = scope;
+          open.erase(pattern);
+        }
+  if (open.empty()) return matched;
+  constexpr std::size_t most_suggested = 5;
+  std::vector<std::string> known = repeated_modules(graph);
+  known.resize(std::min(known.size(), most_suggested));
+  throw Error(graph.path, fmt::format("no module matches --checkpoint {}", *open.begin()),
+              known.empty() ? "The file does not say which modules its nodes belong to."
+                            : fmt::format("Modules that repeat: {}.", fmt::join(known, ", ")));
+}
+
+/// From the first node of each call to its last: what stands between goes with it.
+std::vector<Region> find_regions(const Graph& graph, const std::vector<ScopeId>& matched) {
+  std::vector<Region> regions;
+  std::unordered_map<ScopeId, std::size_t> of_scope;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const ScopeId scope = matched[static_cast<std::size_t>(graph.nodes[i].scope)];
+    if (scope == 0) continue;
+    const auto [at, is_new] = of_scope.try_emplace(scope, regions.size());
+    if (is_new) regions.push_back({scope, i, i});
+    regions[at->second].end = i + 1;
+  }
+  for (std::size_t i = 1; i < regions.size(); ++i)
+    if (regions[i].begin < regions[i - 1].end)
+      throw Error(graph.path,
+                  fmt::format("the nodes of {} and {} are interleaved",
+                              graph.scopes[static_cast<std::size_t>(regions[i - 1].scope)].path,
+                              graph.scopes[static_cast<std::size_t>(regions[i].scope)].path),
+                  "Checkpoint the module around them, or one of the two.");
+  return regions;
+}
+
+}  // namespace
+
+void checkpoint_modules(Graph& graph, const std::vector<std::string>& patterns) {
+  const std::vector<Region> regions = find_regions(graph, matched_scopes(graph, patterns));
+  const std::vector<std::size_t> last_use = last_uses(graph);
+  std::vector<Node> nodes;
+  std::size_t next = 0;
+  for (const Region& region : regions) {
+    for (; next < region.begin; ++next) nodes.push_back(std::move(graph.nodes[next]));
+    nodes.push_back(Outliner(graph, region).run(last_use));
+    next = region.end;
+  }
+  for (; next < graph.nodes.size(); ++next) nodes.push_back(std::move(graph.nodes[next]));
+  graph.nodes = std::move(nodes);
+}
+
+std::vector<std::string> repeated_modules(const Graph& graph) {
+  std::vector<std::size_t> nodes(graph.scopes.size());
+  for (const Node& node : graph.nodes)
+    for (ScopeId scope = node.scope; scope != 0;
+         scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
+      ++nodes[static_cast<std::size_t>(scope)];
+  struct Group {
+    std::set<std::string> paths;
+    std::size_t nodes = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;  // By pattern and type.
+  for (std::size_t i = 1; i < graph.scopes.size(); ++i) {
+    const std::string path = module_path(graph.scopes[i]);
+    const std::size_t dot = path.rfind('.');
+    if (dot == path.npos || nodes[i] < 2) continue;
+    Group& group = groups[{path.substr(0, dot) + ".*", graph.scopes[i].type}];
+    group.paths.insert(path);
+    group.nodes += nodes[i];
+  }
+  std::vector<std::pair<std::size_t, std::string>> found;
+  for (const auto& [key, group] : groups)
+    if (group.paths.size() > 1) found.emplace_back(group.nodes, key.first);
+  std::ranges::stable_sort(found, std::greater(), &std::pair<std::size_t, std::string>::first);
+  std::vector<std::string> patterns;
+  for (auto& [count, pattern] : found)
+    if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(pattern);
+  return patterns;
+}
+
+}  // namespace symprof::trace
