@@ -181,7 +181,7 @@ TEST_SUITE("exported_control") {
 
   TEST_CASE("archives of the layout before PyTorch 2.8") {
     const std::int64_t rows = 4, in = 16, out = 32;
-    for (const char* name : {"archive_2_4.pt2", "archive_2_6.pt2"}) {
+    for (const char* name : {"archive_2_4.pt2", "archive_2_6.pt2", "archive_2_7.pt2"}) {
       CAPTURE(name);
       const Profile profile = profile_of(name);
       CHECK(profile.totals.fwd_flops == 2 * test::product(rows, in, out));
