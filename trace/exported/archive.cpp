@@ -19,6 +19,9 @@ constexpr std::size_t padding = Record::padding;
 /// more is not worth an allocation.
 constexpr std::uint64_t deflate_limit = 1032;
 
+/// Some hundred thousand nodes with all that the exporter writes beside them.
+constexpr std::uint64_t most_record_bytes = std::uint64_t{1} << 28;
+
 zip* open(const std::string& path) {
   int code = 0;
   zip* archive = zip_open(path.c_str(), ZIP_RDONLY, &code);
@@ -64,23 +67,38 @@ std::optional<std::size_t> Archive::index_of(std::string_view name) const {
 
 std::optional<std::int64_t> Archive::size_of(std::string_view name) const {
   const auto index = index_of(name);
+  if (!index) return std::nullopt;
+  return size_at(*index);
+}
+
+std::int64_t Archive::size_at(std::size_t index) const {
   zip_stat_t status;
-  if (!index || zip_stat_index(archive_.get(), *index, 0, &status) != 0) return std::nullopt;
+  if (zip_stat_index(archive_.get(), index, 0, &status) != 0)
+    throw Error(path_, zip_strerror(archive_.get()), copy_again);
   return static_cast<std::int64_t>(status.size);
 }
 
 Record Archive::read(std::string_view name) const {
   const auto index = index_of(name);
   if (!index) throw Error(path_, fmt::format("the record {} is missing", name), copy_again);
-  const std::string where = fmt::format("{}: {}", path_, name);
+  return read_at(*index);
+}
+
+Record Archive::read_at(std::size_t index) const {
+  const std::string where = fmt::format("{}: {}", path_, records_[index]);
   zip_stat_t status;
-  if (zip_stat_index(archive_.get(), *index, 0, &status) != 0)
+  if (zip_stat_index(archive_.get(), index, 0, &status) != 0)
     throw Error(where, zip_strerror(archive_.get()), copy_again);
   if (status.size / deflate_limit > status.comp_size)
     throw Error(where, fmt::format("claims {} bytes from {}", status.size, status.comp_size),
                 copy_again);
+  if (status.size > most_record_bytes)
+    throw Error(where,
+                fmt::format("unpacks to {} bytes; at most {} MiB are read", status.size,
+                            most_record_bytes >> 20),
+                "Export the part of the model that matters.");
   const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> file(
-      zip_fopen_index(archive_.get(), *index, 0), &zip_fclose);
+      zip_fopen_index(archive_.get(), index, 0), &zip_fclose);
   if (!file) throw Error(where, zip_strerror(archive_.get()), copy_again);
   Record record{std::make_unique_for_overwrite<char[]>(status.size + padding), status.size};
   std::fill_n(record.bytes.get() + status.size, padding, '\0');

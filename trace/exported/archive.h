@@ -32,8 +32,13 @@ class Archive {
   bool contains(std::string_view name) const { return index_of(name).has_value(); }
   /// Bytes once unpacked; empty when there is no such record.
   std::optional<std::int64_t> size_of(std::string_view name) const;
-  /// Throws Error when the record is missing, or its bytes do not agree with their checksum.
+  /// Throws Error when the record is missing, its bytes do not agree with their checksum, or it
+  /// unpacks to more than a graph takes (256 MiB): a few packed bytes may claim any number.
   Record read(std::string_view name) const;
+
+  /// The same by position in records(), for archives in which two have one name.
+  std::int64_t size_at(std::size_t index) const;
+  Record read_at(std::size_t index) const;
 
  private:
   struct Close {

@@ -3,12 +3,16 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "meta/error.h"
+#include "meta/fake/error_text.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/silent_observer.h"
 #include "trace/torchscript/archive.h"
+#include "trace/torchscript/deep_stack.h"
 #include "trace/torchscript/inputs.h"
+#include "trace/torchscript/limits.h"
 #include "trace/torchscript/module_tree.h"
 #include "trace/torchscript/walker.h"
 
@@ -36,9 +40,7 @@ bool trains(const torch::jit::Module& module, const TorchScriptOptions& options)
   return module.parameters().size() > 0;
 }
 
-}  // namespace
-
-Graph load_torchscript(const std::string& path, const TorchScriptOptions& options) {
+Graph walk(const std::string& path, const TorchScriptOptions& options) {
   Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
   torchscript::Archive archive = torchscript::read_archive(path);
   if (!archive.module.find_method("forward"))
@@ -60,6 +62,22 @@ Graph load_torchscript(const std::string& path, const TorchScriptOptions& option
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
   verify(graph);
   return graph;
+}
+
+}  // namespace
+
+Graph load_torchscript(const std::string& path, const TorchScriptOptions& options) {
+  torchscript::check_limits(path);
+  std::optional<Graph> graph;
+  try {
+    torchscript::run_on_deep_stack([&] { graph = walk(path, options); });
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(path, meta::first_line(error),
+                "LibTorch cannot follow its code: write it again with torch.jit.save.");
+  }
+  return std::move(*graph);
 }
 
 }  // namespace symprof::trace

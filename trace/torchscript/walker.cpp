@@ -21,6 +21,8 @@ using torch::jit::Block;
 using torch::jit::Node;
 
 constexpr int most_depth = 400;
+/// Ten times the calls of the largest models; each takes a kilobyte.
+constexpr std::size_t most_calls = 500'000;
 constexpr std::size_t most_constant_bytes = 65536;
 
 // Counts nested blocks and calls.
@@ -120,6 +122,9 @@ void Walker::run_node(const Node& node, Frame& frame) try {
 }
 
 void Walker::count_step() {
+  if (graph_.nodes.size() > most_calls)
+    throw Error("", fmt::format("the code calls more than {} operators", most_calls),
+                "Does a loop end for these inputs?");
   if (++steps_ <= most_steps_) return;
   throw Error("", fmt::format("the code takes more than {} steps", most_steps_),
               "Does a loop end for these inputs?");
