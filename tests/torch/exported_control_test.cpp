@@ -179,6 +179,17 @@ TEST_SUITE("exported_control") {
     CHECK(profile.warnings.at(0).find("backward pass as well") != std::string::npos);
   }
 
+  TEST_CASE("inputs that are constants, a complex number, a frozen weight, a buffer that changes") {
+    const Profile profile = profile_of("constants.pt2");
+    CHECK(profile.totals.fwd_flops == narrow(3));
+    CHECK(profile.totals.bwd_flops == 0);  // Only the bias needs a gradient.
+    CHECK(profile.totals.grad_bytes == row_bytes);
+    CHECK(profile.coverage.unmodelled == 0);
+    for (const NodeRecord& node : profile.recording.nodes)
+      if (node.op == "aten::full")
+        CHECK(name(profile.recording.specs.at(node.outputs.at(0).spec).dtype) == "complex64");
+  }
+
   TEST_CASE("archives of the layout before PyTorch 2.8") {
     const std::int64_t rows = 4, in = 16, out = 32;
     for (const char* name : {"archive_2_4.pt2", "archive_2_6.pt2", "archive_2_7.pt2"}) {
