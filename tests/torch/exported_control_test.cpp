@@ -169,6 +169,10 @@ TEST_SUITE("exported_control") {
     const std::string text = message_of([&] { profile_of(b.graph); });
     CHECK(text.find("higher_order::flex_attention (node n0)") != text.npos);
     CHECK(text.find("scaled_dot_product_attention") != text.npos);
+    GraphBuilder v;
+    v.call("python::torch._functorch.predispatch._vmap_decrement_nesting", "", {});
+    const std::string vmap = message_of([&] { profile_of(v.graph); });
+    CHECK(vmap.find("run_decompositions") != vmap.npos);
   }
 
   TEST_CASE("a joint graph is one pass") {

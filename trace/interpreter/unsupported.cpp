@@ -85,7 +85,14 @@ constexpr std::string_view usual_advice =
     "`symprof ops` lists the operators that are known. An operator of your own needs a shape rule: "
     "docs/library.md.";
 
+/// What torch.vmap leaves in an export that is not decomposed.
+constexpr std::string_view vmap_prefix = "python::torch._functorch.predispatch.";
+constexpr std::string_view vmap_advice =
+    "torch.vmap is code between operators here: save program.run_decompositions({}), which writes "
+    "it as operators.";
+
 std::string_view advice_for(std::string_view op) {
+  if (op.starts_with(vmap_prefix)) return vmap_advice;
   const auto* row = std::ranges::find(advice_rows, op, &Advice::op);
   return row == std::end(advice_rows) ? usual_advice : row->text;
 }
