@@ -19,7 +19,8 @@ namespace symprof::trace::torchscript {
 /// FakeMode around it.
 class Walker {
  public:
-  /// `constants_are_whole`: small tensors among the code's constants may be read.
+  /// `constants_are_whole`: small tensors among the code's constants may be read. `most_steps`: as
+  /// in TorchScriptOptions.
   Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules, bool constants_are_whole,
          std::int64_t most_steps);
 
