@@ -1,0 +1,9 @@
+"""The zoo: architectures of known packages by configuration, for `tests/zoo`."""
+from . import decoders, encoders, others, torchvision_models
+
+ARCHITECTURES = {
+    **torchvision_models.ARCHITECTURES,
+    **encoders.ARCHITECTURES,
+    **decoders.ARCHITECTURES,
+    **others.ARCHITECTURES,
+}
