@@ -54,7 +54,9 @@ void join_composites(Graph& graph, const std::vector<std::string>& calls) {
   std::vector<bool> removed(graph.nodes.size(), false);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Composite* composite = find_composite(graph.nodes[i], calls[i]);
-    if (composite == nullptr || graph.nodes[i].arguments.size() != 1) continue;
+    if (composite == nullptr || graph.nodes[i].arguments.size() != 1 ||
+        graph.nodes[i].outputs.empty())
+      continue;
     const auto* input = std::get_if<ValueRef>(&graph.nodes[i].arguments.front().value);
     const ValueId made = graph.nodes[i].outputs.front();
     if (input == nullptr || made == no_value || reads.at(made) != 1) continue;

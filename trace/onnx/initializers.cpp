@@ -80,7 +80,8 @@ std::vector<Use> find_uses(const Graph& graph) {
           if (node->arguments[i].name.empty()) note(node->arguments[i], row.use);
     const bool rearranges =
         std::find(rearranging.begin(), rearranging.end(), node->op) != rearranging.end();
-    if (rearranges && !node->arguments.empty() && node->outputs.front() != no_value)
+    if (rearranges && !node->arguments.empty() && !node->outputs.empty() &&
+        node->outputs.front() != no_value)
       note(node->arguments.front(), uses[static_cast<std::size_t>(node->outputs.front())]);
   }
   return uses;

@@ -42,6 +42,7 @@ class SequenceUnpacker {
   void run() {
     find_readers();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].outputs.empty()) continue;
       if (graph_.nodes[i].op == "onnx::SplitToSequence") unpack_split(i);
       if (graph_.nodes[i].op == "onnx::SequenceConstruct") unpack_construct(i);
     }
@@ -70,7 +71,7 @@ class SequenceUnpacker {
     for (const std::size_t reader : readers_[sequence]) {
       if (reader == graph_output || graph_.nodes[reader].op != "onnx::SequenceAt") return;
       const auto index = constant_index(graph_, graph_.nodes[reader]);
-      if (!index) return;
+      if (!index || graph_.nodes[reader].outputs.empty()) return;
       const auto at = static_cast<std::size_t>(*index);
       if (parts.size() <= at) parts.resize(at + 1, no_value);
       const ValueId element = graph_.nodes[reader].outputs.front();
