@@ -33,7 +33,7 @@ def fpn():
 
 
 class Detector(torch.nn.Module):
-    """Backbone and heads of a detector: all anchors' scores and boxes, before anything is chosen."""
+    """Backbone and heads of a detector: scores and boxes of all anchors, none chosen yet."""
 
     def __init__(self, detector):
         super().__init__()

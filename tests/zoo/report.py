@@ -155,8 +155,9 @@ def rows(found, cells):
 
 
 def summary(cells, count):
-    lines = [f"{count} models. A file is counted as equal when forward FLOPs, backward FLOPs and saved bytes "
-             "are PyTorch's to the last digit (and parameters, buffers and inputs, for `.pt2`).\n\n",
+    lines = [f"{count} models. A file is counted as equal when forward FLOPs, backward FLOPs and "
+             "saved bytes are PyTorch's to the last digit (and parameters, buffers and inputs, for "
+             "`.pt2`).\n\n",
              "| format | files | equal | differ, cause below |\n| --- | ---: | ---: | ---: |\n"]
     for file_format, n in cells.counts.items():
         lines.append(f"| `.{file_format}` | {n['made']} | {n['equal']} | {n['explained']} |\n")
@@ -184,7 +185,8 @@ def install(found, folder, target, causes):
     Not those whose difference is an open question.
     """
     target.mkdir(exist_ok=True)
-    still_open = {cause["model"] for cause in causes if cause.get("open")}
+    still_open = {cause["model"] for cause in causes
+                  if cause.get("open") and fnmatch.fnmatch("pt2", cause["format"])}
     for result in found:
         if result["format"] != "pt2" or result["totals"] is None or "failed" in result["truth"]:
             continue

@@ -1,4 +1,4 @@
-"""What is done with one model of the zoo: a child process for each step, a JSON file as its result."""
+"""What is done with one model of the zoo: a child process for each step, a JSON file each."""
 import importlib.metadata
 import json
 import os
