@@ -59,7 +59,8 @@ void join_composites(Graph& graph, const std::vector<std::string>& calls) {
       continue;
     const auto* input = std::get_if<ValueRef>(&graph.nodes[i].arguments.front().value);
     const ValueId made = graph.nodes[i].outputs.front();
-    if (input == nullptr || made == no_value || reads.at(made) != 1) continue;
+    if (input == nullptr || made == no_value || !reads.contains(made) || reads.at(made) != 1)
+      continue;
     // The other half follows at once, or after a few nodes that the file's order puts between.
     for (std::size_t j = i + 1; j < std::min(i + 8, graph.nodes.size()); ++j) {
       Node& second = graph.nodes[j];
