@@ -65,6 +65,7 @@ StepOptions parse_step(const ModelText& text) {
   if (!text.autocast.empty()) step.autocast = choose("--autocast", text.autocast, autocast_dtypes);
   step.split_bias = text.split_bias;
   step.upper_bounds = choose("--unbacked", text.unbacked, unbacked_sizes);
+  step.lifetimes = choose("--lifetimes", text.lifetimes, report::lifetimes);
   step.attention = choose("--attention", text.attention, report::attention_backends);
   return step;
 }
@@ -100,6 +101,8 @@ void add_step_options(CLI::App& app, ModelText& text) {
   app.add_flag("--split-bias", text.split_bias,
                "Add biases in rows of their own, apart from the product or convolution")
       ->group(group);
+  add("--lifetimes", text.lifetimes, "KIND",
+      "Values live as in Python's frames (the default), or until their last-use");
   add("--unbacked", text.unbacked, "KIND",
       "Sizes that depend on data (nonzero): refuse (the default), or max, their upper bounds");
   add("--alloc-conf", text.alloc_conf, "SETTINGS",

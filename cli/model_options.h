@@ -18,6 +18,7 @@ struct ModelText {
   std::string model;
   std::vector<std::string> inputs, bindings, checkpoint;
   std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
+  std::string lifetimes = "frames";
   std::string unbacked = "refuse";
   std::string alloc_conf;
   std::string device = "h200";

@@ -34,6 +34,9 @@ inline constexpr Named<OptimizerVariant> optimizer_variants[] = {
     {"fused", OptimizerVariant::fused},
     {"single", OptimizerVariant::single}};
 
+inline constexpr Named<Lifetimes> lifetimes[] = {{"frames", Lifetimes::frames},
+                                                 {"last-use", Lifetimes::last_use}};
+
 inline constexpr Named<AttentionBackend> attention_backends[] = {
     {"auto", AttentionBackend::automatic},
     {"math", AttentionBackend::math},

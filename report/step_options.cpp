@@ -29,6 +29,7 @@ void write_step_options(JsonWriter& json, const StepOptions& options) {
   json.key("autocast");
   options.autocast ? json.value(symprof::name(*options.autocast)) : json.null();
   json.member("attention", name_of(attention_backends, options.attention));
+  json.member("lifetimes", name_of(lifetimes, options.lifetimes));
   json.member("split_bias", options.split_bias);
   json.key("checkpoint");
   json.begin_array();

@@ -27,10 +27,12 @@ class Step {
       : graph_(graph),
         run_(options),
         recorder_(run_.recorder()),
-        interpreter_(graph, cuda,
-                     [this](auto function, const auto& inputs) {
-                       return nodes_.recompute(std::move(function), inputs);
-                     }),
+        interpreter_(
+            graph, cuda,
+            [this](auto function, const auto& inputs) {
+              return nodes_.recompute(std::move(function), inputs);
+            },
+            options.lifetimes),
         nodes_(graph, interpreter_, recorder_, options.progress) {}
 
   Recording run() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meta/device_spec.h"
+#include "meta/lifetimes.h"
 #include "meta/tensor_spec.h"
 
 namespace symprof {
@@ -29,6 +30,8 @@ struct StepOptions {
   OptimizerVariant optimizer_variant = OptimizerVariant::foreach;
   std::optional<DType> autocast;
   AttentionBackend attention = AttentionBackend::automatic;
+  /// Of results in the forward pass of a graph; C++ modules keep what their code keeps.
+  Lifetimes lifetimes = Lifetimes::frames;
   /// A bias is added by a row of its own (trace/passes/split_bias.h says for which operators).
   bool split_bias = false;
   /// Modules whose activations are computed again in backward (trace/passes/checkpoint_modules.h);

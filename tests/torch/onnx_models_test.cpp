@@ -37,7 +37,8 @@ Totals totals_of(const std::string& file, TrainingMode training, AttentionBacken
   trace::set_training_mode(graph, training);
   trace::bind_inputs(graph, {}, sizes);
   StepOptions options{.mode = training == TrainingMode::eval ? Mode::eval : Mode::train,
-                      .attention = attention};
+                      .attention = attention,
+                      .lifetimes = Lifetimes::last_use};
   options.device = load_device((source / "devices/h200.json").string());
   const Profile profile = profile::evaluate(shape::propagate(graph, options), options.device);
   CHECK(profile.coverage.unmodelled == 0);

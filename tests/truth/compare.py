@@ -41,7 +41,8 @@ def is_cast(truth, record):
 
 
 def totals(binary, truth, record, optimizer="none", mode=None):
-    command = [binary, "profile", str(model_file(truth["model"])), "--format", "json", "--quiet"]
+    command = [binary, "profile", str(model_file(truth["model"])), "--format", "json", "--quiet",
+               "--lifetimes", "last-use"]
     command += ["--mode", mode or record["mode"], "--optimizer", optimizer]
     command += ["--attention", "math"] if record["attention"] == "math" else []
     command += ["--dtype", record["dtype"]] if is_cast(truth, record) else []

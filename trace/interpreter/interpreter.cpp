@@ -4,8 +4,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "meta/error.h"
 #include "meta/fake/error_text.h"
 #include "trace/interpreter/arguments.h"
@@ -19,8 +17,6 @@
 
 namespace symprof::trace {
 namespace {
-
-constexpr std::size_t never_dies = std::numeric_limits<std::size_t>::max();
 
 constexpr std::string_view builtin_prefix = "builtin::";
 
@@ -43,40 +39,22 @@ std::string dispatcher_overload(const Node& node) {
 
 }  // namespace
 
-Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recompute)
+Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recompute,
+                         Lifetimes lifetimes)
     : graph_(graph),
       device_(device),
       recompute_(std::move(recompute)),
-      values_(graph.values.size()) {
-  find_last_uses();
-}
-
-void Interpreter::find_last_uses() {
-  last_use_.assign(graph_.values.size(), 0);
-  const auto keep = [&](ValueId id) {
-    if (id != no_value) last_use_[static_cast<std::size_t>(id)] = never_dies;
-  };
-  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    for (ValueId id : graph_.nodes[i].outputs)
-      if (id != no_value) last_use_[static_cast<std::size_t>(id)] = i;
-    for (const Argument& argument : graph_.nodes[i].arguments)
-      for_each_value(argument, [&](ValueId id) {
-        if (id != no_value) last_use_[static_cast<std::size_t>(id)] = i;
-      });
-  }
-  for (std::size_t id = 0; id < graph_.values.size(); ++id)
-    if (graph_.values[id].kind != ValueKind::result) last_use_[id] = never_dies;
-  for (ValueId id : graph_.outputs) keep(id);
-  for (const Mutation& mutation : graph_.mutations) keep(mutation.source);
-}
+      values_(graph.values.size()),
+      dying_(values_dying_after(graph, lifetimes)) {}
 
 void Interpreter::run(NodeObserver& observer) {
   Regions regions;
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    if (regions.obey(graph_.nodes[i])) continue;
-    observer.begin_node(i);
-    run_node(i);
-    observer.end_node(i);
+    if (!regions.obey(graph_.nodes[i])) {
+      observer.begin_node(i);
+      run_node(i);
+      observer.end_node(i);
+    }
     drop_dead_values(i);
   }
   at::NoGradGuard no_grad;
@@ -180,12 +158,7 @@ void Interpreter::clear_results() {
 }
 
 void Interpreter::drop_dead_values(std::size_t index) {
-  const auto drop = [&](ValueId id) {
-    if (id != no_value && last_use_[static_cast<std::size_t>(id)] == index)
-      values_[static_cast<std::size_t>(id)] = c10::IValue();
-  };
-  for (const Argument& argument : graph_.nodes[index].arguments) for_each_value(argument, drop);
-  for (ValueId id : graph_.nodes[index].outputs) drop(id);
+  for (const ValueId id : dying_[index]) values_[static_cast<std::size_t>(id)] = c10::IValue();
 }
 
 }  // namespace symprof::trace

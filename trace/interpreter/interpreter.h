@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/graph.h"
+#include "trace/lifetimes.h"
 #include "trace/passes/host_values.h"
 
 namespace symprof::trace {
@@ -29,13 +30,14 @@ class NodeObserver {
   virtual void end_node(std::size_t index) = 0;
 };
 
-/// One run of one graph. A value lives until the last node that uses it has run, as the code that
-/// torch.fx generates drops its names; inputs, parameters, buffers, constants and outputs stay.
+/// One run of one graph. Results live as long as trace/lifetimes.h says; inputs, parameters,
+/// buffers, constants and outputs stay.
 class Interpreter {
  public:
   /// `device` replaces every device that the graph names: a file says where it was exported.
   /// `graph` has to outlive the interpreter.
-  Interpreter(const Graph& graph, c10::Device device, Recompute recompute = {});
+  Interpreter(const Graph& graph, c10::Device device, Recompute recompute = {},
+              Lifetimes lifetimes = Lifetimes::last_use);
 
   void set(ValueId id, c10::IValue value) {
     values_.at(static_cast<std::size_t>(id)) = std::move(value);
@@ -56,7 +58,6 @@ class Interpreter {
   c10::Device device() const { return device_; }
 
  private:
-  void find_last_uses();
   void run_node(std::size_t index);
   void run_aten(const Node& node, c10::Device device);
   void run_lowered(const Node& node);
@@ -68,7 +69,7 @@ class Interpreter {
   Recompute recompute_;
   HostValues host_;
   std::vector<c10::IValue> values_;
-  std::vector<std::size_t> last_use_;  // Per value: index of a node, or never_dies.
+  std::vector<std::vector<ValueId>> dying_;  // By node.
 };
 
 }  // namespace symprof::trace

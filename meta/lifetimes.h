@@ -1,0 +1,13 @@
+// How long the values of a graph live.
+#pragma once
+
+#include <cstdint>
+
+namespace symprof {
+
+enum class Lifetimes : std::uint8_t {
+  frames,    ///< As in Python: what is given to a module's call lives until the call returns.
+  last_use,  ///< Until the last node that uses it has run, as in the code that torch.fx generates.
+};
+
+}  // namespace symprof

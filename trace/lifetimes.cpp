@@ -1,0 +1,85 @@
+#include "trace/lifetimes.h"
+
+#include <algorithm>
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+class LastUses {
+ public:
+  LastUses(const Graph& graph, Lifetimes lifetimes)
+      : graph_(graph),
+        lifetimes_(lifetimes),
+        made_at_(graph.values.size(), nowhere),
+        last_(graph.values.size(), nowhere),
+        first_of_scope_(graph.scopes.size(), nowhere),
+        last_of_scope_(graph.scopes.size(), 0) {}
+
+  const std::vector<std::size_t>& find() {
+    find_calls();
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const ValueId id : graph_.nodes[i].outputs)
+        if (id != no_value)
+          made_at_[static_cast<std::size_t>(id)] = last_[static_cast<std::size_t>(id)] = i;
+      for (const Argument& argument : graph_.nodes[i].arguments)
+        for_each_value(argument, [&](ValueId id) { use(id, i); });
+    }
+    for (std::size_t id = 0; id < graph_.values.size(); ++id)
+      if (graph_.values[id].kind != ValueKind::result) last_[id] = nowhere;
+    for (const ValueId id : graph_.outputs) keep(id);
+    for (const Mutation& mutation : graph_.mutations) keep(mutation.source);
+    return last_;
+  }
+
+ private:
+  /// From where to where each call of a module reaches.
+  void find_calls() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (ScopeId scope = graph_.nodes[i].scope; scope != 0; scope = parent_of(scope)) {
+        std::size_t& first = first_of_scope_[static_cast<std::size_t>(scope)];
+        if (first == nowhere) first = i;
+        last_of_scope_[static_cast<std::size_t>(scope)] = i;
+      }
+  }
+
+  ScopeId parent_of(ScopeId scope) const {
+    return graph_.scopes[static_cast<std::size_t>(scope)].parent;
+  }
+
+  void use(ValueId id, std::size_t node) {
+    if (id == no_value) return;
+    std::size_t& last = last_[static_cast<std::size_t>(id)];
+    last = last == nowhere ? node : std::max(last, node);
+    if (lifetimes_ == Lifetimes::last_use) return;
+    const std::size_t made_at = made_at_[static_cast<std::size_t>(id)];
+    for (ScopeId scope = graph_.nodes[node].scope; scope != 0; scope = parent_of(scope)) {
+      const std::size_t first = first_of_scope_[static_cast<std::size_t>(scope)];
+      if (made_at != nowhere && made_at >= first) return;  // Made inside, and so in all around it.
+      last = std::max(last, last_of_scope_[static_cast<std::size_t>(scope)]);
+    }
+  }
+
+  void keep(ValueId id) {
+    if (id != no_value) last_[static_cast<std::size_t>(id)] = nowhere;
+  }
+
+  const Graph& graph_;
+  Lifetimes lifetimes_;
+  std::vector<std::size_t> made_at_, last_;  // By value: the index of a node.
+  std::vector<std::size_t> first_of_scope_, last_of_scope_;
+};
+
+}  // namespace
+
+std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetimes lifetimes) {
+  std::vector<std::vector<ValueId>> dying(graph.nodes.size());
+  LastUses uses(graph, lifetimes);
+  const std::vector<std::size_t>& last = uses.find();
+  for (std::size_t id = 0; id < last.size(); ++id)
+    if (last[id] != nowhere) dying[last[id]].push_back(static_cast<ValueId>(id));
+  return dying;
+}
+
+}  // namespace symprof::trace
