@@ -10,6 +10,7 @@
 #include "cli/torch_library.h"
 #include "profile/profile.h"
 #include "report/csv.h"
+#include "report/html.h"
 #include "report/json.h"
 #include "report/memory_snapshot.h"
 #include "report/table.h"
@@ -26,6 +27,9 @@ void print(const Profile& profile, const ProfileOptions& options) {
       break;
     case ProfileFormat::json:
       report::write_json(out, profile, options.model.step);
+      break;
+    case ProfileFormat::html:
+      report::write_html(out, profile, options.model.step, options.rows, options.columns);
       break;
     case ProfileFormat::memory_snapshot:
       report::write_memory_snapshot(

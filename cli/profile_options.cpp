@@ -16,6 +16,7 @@ constexpr Named<Unit> units[] = {{"flops", Unit::flops}, {"macs", Unit::macs}};
 constexpr Named<ProfileFormat> formats[] = {{"table", ProfileFormat::table},
                                             {"json", ProfileFormat::json},
                                             {"csv", ProfileFormat::csv},
+                                            {"html", ProfileFormat::html},
                                             {"memory-snapshot", ProfileFormat::memory_snapshot}};
 
 Column parse_column(std::string_view option, const std::string& word) {
@@ -61,7 +62,7 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");
   add("--unit", text.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
   add("--format", text.format, "FORMAT",
-      "table, json, csv or memory-snapshot (-o FILE, for pytorch.org/memory_viz)");
+      "table, json, csv, html or memory-snapshot (-o FILE, for pytorch.org/memory_viz)");
 }
 
 }  // namespace

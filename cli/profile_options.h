@@ -19,7 +19,7 @@ struct ProfileText {
   OutputOptions output;
 };
 
-enum class ProfileFormat { table, json, csv, memory_snapshot };
+enum class ProfileFormat { table, json, csv, html, memory_snapshot };
 
 struct ProfileOptions {
   ModelOptions model;

@@ -2,6 +2,7 @@
 
     memory.py PROGRAM [unittest arguments]
 """
+import html.parser
 import json
 import pathlib
 import pickle
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GPT2 = "models/gpt2.pt2"
@@ -151,6 +153,31 @@ class Snapshot(unittest.TestCase):
                                 capture_output=True, text=True, timeout=120)
         self.assertEqual(result.returncode, 2)
         self.assertIn("Give -o snapshot.pickle", result.stderr)
+
+
+class Page(unittest.TestCase):
+    """--format html is well-formed, needs no other file, and draws what was counted."""
+
+    def test_page(self):
+        result = subprocess.run([PROGRAM, "profile", GPT2, "--optimizer", "adamw", "--by", "module",
+                                 "--format", "html"], cwd=ROOT, capture_output=True, text=True,
+                                timeout=120)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = result.stdout
+        self.assertNotIn("http", page)
+        drawing = xml.dom.minidom.parseString(page[page.index("<svg"):page.index("</svg>") + 6])
+        layers = {title.firstChild.data.split(":")[0]
+                  for title in drawing.getElementsByTagName("title")}
+        self.assertLessEqual({"parameters", "optimizer", "gradients", "activations"}, layers)
+        # No layer leaves the picture.
+        for polygon in drawing.getElementsByTagName("polygon"):
+            for point in polygon.getAttribute("points").split():
+                x, y = map(float, point.split(","))
+                self.assertTrue(0 <= x <= 1100 and 0 <= y <= 380, point)
+        words = [text.firstChild.data for text in drawing.getElementsByTagName("text")]
+        for word in ["forward", "backward", "optimizer"]:
+            self.assertIn(word, words)
+        html.parser.HTMLParser().feed(page)
 
 
 if __name__ == "__main__":

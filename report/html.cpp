@@ -1,0 +1,57 @@
+#include "report/html.h"
+
+#include <iterator>
+
+#include "report/footer.h"
+#include "report/memory_text.h"
+#include "report/step_options.h"
+#include "report/table.h"
+#include "report/timeline_svg.h"
+
+namespace symprof::report {
+namespace {
+
+constexpr std::string_view style = R"(<style>
+:root { color-scheme: light dark; --ink: #1d2129; --faint: #6b7280; --line: #d9dce1; --paper: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e8eb; --faint: #9aa1ab; --line: #3a3f47; --paper: #16181c; }
+}
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+       margin: 2rem auto; max-width: 1160px; padding: 0 1rem; }
+h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
+p { margin: .3rem 0; } .faint { color: var(--faint); }
+svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
+.grid { stroke: var(--line); } .axis { text-anchor: end; fill: var(--faint); }
+.phase { stroke: var(--faint); stroke-dasharray: 2 3; }
+.peak { stroke: var(--ink); stroke-dasharray: 6 3; } .peak-word { text-anchor: end; }
+.legend span { margin-right: 1.2rem; white-space: nowrap; }
+.legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
+pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; overflow-x: auto;
+      border-top: 1px solid var(--line); padding-top: .8rem; }
+</style>
+)";
+
+}  // namespace
+
+void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
+                const RowOptions& row_options, const std::vector<Column>& columns) {
+  const std::string path = escaped(profile.recording.path);
+  const auto print = [&](const std::string& text) { out.append(text); };
+  print(
+      fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width\">\n"
+                  "<title>{}: symprof</title>\n{}</head>\n<body>\n<h1>{}</h1>\n",
+                  path, style, path));
+  print(fmt::format("<p>{}</p>\n<p class=\"faint\">{}</p>\n", escaped(step_text(options)),
+                    escaped(coverage_line(profile.coverage))));
+  print(fmt::format("<h2>Memory over the calls of a step</h2>\n<p>{}</p>\n",
+                    escaped(peak_text(profile.memory, profile.recording))));
+  write_timeline_svg(out, profile.memory, profile.recording);
+  print("<p class=\"faint\">The legend says who holds the bytes at the peak.</p>\n");
+  fmt::memory_buffer table;
+  write_table(table, profile, options, row_options, columns, {});
+  print(fmt::format("<h2>Rows</h2>\n<pre>{}</pre>\n</body>\n</html>\n",
+                    escaped({table.data(), table.size()})));
+}
+
+}  // namespace symprof::report

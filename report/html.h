@@ -1,0 +1,19 @@
+// A profile as one HTML page that needs no other file.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/columns.h"
+#include "report/rows.h"
+#include "shape/step.h"
+
+namespace symprof::report {
+
+/// The memory timeline, drawn, and the table of `write_table`.
+void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
+                const RowOptions& row_options, const std::vector<Column>& columns);
+
+}  // namespace symprof::report
