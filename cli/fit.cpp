@@ -56,7 +56,7 @@ class Fitting {
 
   plan::FitReport run(const std::string& dimension) {
     recording_ = record(options_);
-    plan::FitReport report{.budget = budget_, .fit = fit(recording_, options_.allocator)};
+    plan::FitReport report{.budget = budget_, .fit = fit(recording_, options_.loop)};
     if (!dimension.empty()) find_largest(dimension, report);
     if (!report.fit.fits()) add_changes(report);
     return report;
@@ -70,8 +70,8 @@ class Fitting {
     return torch_.get().propagate(load_model(torch_, options), options.step);
   }
 
-  plan::Fit fit(const Recording& recording, const profile::AllocatorSettings& settings) const {
-    return plan::fit(recording, options_.step.device, budget_, settings);
+  plan::Fit fit(const Recording& recording, const profile::LoopOptions& loop) const {
+    return plan::fit(recording, options_.step.device, budget_, loop);
   }
 
   Recording record_at(const std::string& dimension, std::int64_t size) {
@@ -87,12 +87,11 @@ class Fitting {
                                          &std::pair<std::string, std::int64_t>::first);
     const std::int64_t start = given == options_.bindings.end() ? 1 : given->second;
     const auto is_small_enough = [&](std::int64_t size) {
-      return plan::fits(record_at(dimension, size), options_.step.device, budget_,
-                        options_.allocator);
+      return plan::fits(record_at(dimension, size), options_.step.device, budget_, options_.loop);
     };
     report.largest = plan::find_largest_size(start, range_end(dimension), is_small_enough);
     if (report.largest->fits)
-      report.at_largest = fit(record_at(dimension, *report.largest->fits), options_.allocator);
+      report.at_largest = fit(record_at(dimension, *report.largest->fits), options_.loop);
   }
 
   /// The most that the file says the graph was exported for.
@@ -111,7 +110,7 @@ class Fitting {
 
   /// True when it saves memory; what does not is no answer.
   bool add_change(plan::FitReport& report, std::string text, ModelOptions changed) {
-    const plan::Fit there = fit(record(changed), changed.allocator);
+    const plan::Fit there = fit(record(changed), changed.loop);
     if (there.wanted.peak_reserved_bytes >= report.fit.wanted.peak_reserved_bytes) return false;
     report.changes.push_back({std::move(text), there});
     return true;
@@ -130,9 +129,9 @@ class Fitting {
       all_text += (all_text.empty() ? "" : " ") + text;
       ++count;
     };
-    if (!options_.allocator.expandable_segments)
+    if (!options_.loop.allocator.expandable_segments)
       add("--alloc-conf expandable_segments:True",
-          [](ModelOptions& options) { options.allocator.expandable_segments = true; });
+          [](ModelOptions& options) { options.loop.allocator.expandable_segments = true; });
     const StepOptions& step = options_.step;
     if (step.optimizer != Optimizer::none && step.optimizer_variant != OptimizerVariant::fused)
       add(fmt::format("--optimizer {}:fused", report::name_of(report::optimizers, step.optimizer)),

@@ -105,6 +105,8 @@ void add_step_options(CLI::App& app, ModelText& text) {
       "Values live as in Python's frames (the default), or until their last-use");
   add("--unbacked", text.unbacked, "KIND",
       "Sizes that depend on data (nonzero): refuse (the default), or max, their upper bounds");
+  add("--micro-batches", text.micro_batches, "N",
+      "Backward passes before each update, for the memory: rows and FLOPs are those of one");
   add("--alloc-conf", text.alloc_conf, "SETTINGS",
       "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True");
   add("--device", text.device, "DEVICE", "A name from `symprof devices`, or a device file (.json)");
@@ -132,7 +134,9 @@ ModelOptions parse_model_options(const ModelText& text) {
   for (const std::string& patterns : text.checkpoint)
     for (std::string& pattern : split_list(patterns))
       options.step.checkpoint.push_back(std::move(pattern));
-  options.allocator = profile::parse_allocator_settings(text.alloc_conf);
+  options.loop.allocator = profile::parse_allocator_settings(text.alloc_conf);
+  if (!text.micro_batches.empty())
+    options.loop.micro_batches = parse_count("--micro-batches", text.micro_batches, 1);
   options.step.device = find_device(text.device, devices_folder());
   return options;
 }

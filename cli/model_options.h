@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "profile/allocator/allocator_settings.h"
+#include "profile/step_memory.h"
 #include "shape/step.h"
 #include "trace/passes/bind_inputs.h"
 
@@ -20,7 +20,7 @@ struct ModelText {
   std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
   std::string lifetimes = "frames";
   std::string unbacked = "refuse";
-  std::string alloc_conf;
+  std::string alloc_conf, micro_batches;
   std::string device = "h200";
   bool split_bias = false;
 };
@@ -32,7 +32,7 @@ struct ModelOptions {
   std::optional<Mode> mode;  ///< Empty: train where the model has parameters to train.
   std::optional<DType> dtype;
   StepOptions step;
-  profile::AllocatorSettings allocator;
+  profile::LoopOptions loop;
 };
 
 void add_model_options(CLI::App& app, ModelText& text);

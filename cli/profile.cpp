@@ -35,7 +35,7 @@ void print(const Profile& profile, const ProfileOptions& options) {
       report::write_memory_snapshot(
           out,
           profile::trace_step_memory(profile.recording, options.model.step.device,
-                                     {.allocator = options.model.allocator}),
+                                     {.loop = options.model.loop}),
           profile.recording);
       break;
     case ProfileFormat::csv:
@@ -56,8 +56,7 @@ int run(const ProfileText& text) {
   const Graph graph = load_model(torch, options.model);
   const StepOptions& step = options.model.step;
   Recording recording = torch.get().propagate(graph, step);
-  const Profile profile =
-      profile::evaluate(std::move(recording), step.device, options.model.allocator);
+  const Profile profile = profile::evaluate(std::move(recording), step.device, options.model.loop);
   print(profile, options);
   return done;
 }

@@ -3,8 +3,8 @@
 namespace symprof::plan {
 
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::AllocatorSettings& settings) {
-  profile::StepMemoryOptions options{.allocator = settings};
+        const profile::LoopOptions& loop) {
+  profile::StepMemoryOptions options{.loop = loop};
   Fit result;
   result.wanted = simulate_step_memory(recording, device, options);
   options.device_bytes = budget.available_bytes();
@@ -13,9 +13,8 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
 }
 
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-          const profile::AllocatorSettings& settings) {
-  const profile::StepMemoryOptions options{.allocator = settings,
-                                           .device_bytes = budget.available_bytes()};
+          const profile::LoopOptions& loop) {
+  const profile::StepMemoryOptions options{.loop = loop, .device_bytes = budget.available_bytes()};
   return !simulate_step_memory(recording, device, options).refused_call;
 }
 

@@ -38,11 +38,11 @@ struct Fit {
 
 /// Runs the loop twice on the simulated allocator.
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::AllocatorSettings& settings);
+        const profile::LoopOptions& loop);
 
 /// The answer alone.
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-          const profile::AllocatorSettings& settings);
+          const profile::LoopOptions& loop);
 
 /// Another way to run the same model: the options that say so, and what comes of it.
 struct Change {

@@ -130,9 +130,8 @@ void sum_rows(Profile& profile) {
                 "this is a defect of symprof, please report it");
 }
 
-void simulate_memory(Profile& profile, const DeviceSpec& device,
-                     const AllocatorSettings& allocator) {
-  profile.memory = simulate_step_memory(profile.recording, device, {.allocator = allocator});
+void simulate_memory(Profile& profile, const DeviceSpec& device, const LoopOptions& loop) {
+  profile.memory = simulate_step_memory(profile.recording, device, {.loop = loop});
   Totals& totals = profile.totals;
   totals.peak_allocated_bytes = profile.memory.peak_allocated_bytes;
   totals.peak_reserved_bytes = profile.memory.peak_reserved_bytes;
@@ -142,8 +141,8 @@ void simulate_memory(Profile& profile, const DeviceSpec& device,
   totals.peak_node = call.node;
 }
 
-Profile evaluate_with(Recording recording, const DeviceSpec& device,
-                      const AllocatorSettings& allocator, const RuleTable* own_rules) {
+Profile evaluate_with(Recording recording, const DeviceSpec& device, const LoopOptions& loop,
+                      const RuleTable* own_rules) {
   Profile profile;
   profile.recording = std::move(recording);
   profile.warnings = profile.recording.warnings;
@@ -151,21 +150,20 @@ Profile evaluate_with(Recording recording, const DeviceSpec& device,
   count_calls(profile, own_rules);
   count_memory(profile);
   find_tensor_peak(profile);
-  simulate_memory(profile, device, allocator);
+  simulate_memory(profile, device, loop);
   sum_rows(profile);
   return profile;
 }
 
 }  // namespace
 
-Profile evaluate(Recording recording, const DeviceSpec& device,
-                 const AllocatorSettings& allocator) {
-  return evaluate_with(std::move(recording), device, allocator, nullptr);
+Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOptions& loop) {
+  return evaluate_with(std::move(recording), device, loop, nullptr);
 }
 
 Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own,
-                 const AllocatorSettings& allocator) {
-  return evaluate_with(std::move(recording), device, allocator, &own);
+                 const LoopOptions& loop) {
+  return evaluate_with(std::move(recording), device, loop, &own);
 }
 
 }  // namespace symprof::profile

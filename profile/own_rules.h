@@ -9,6 +9,6 @@ namespace symprof::profile {
 /// know, or counts otherwise. `own` is a table of the caller's families:
 /// `const Family family[] = {{"acme", acme_rules}}; const RuleTable own(family);`
 Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own,
-                 const AllocatorSettings& allocator = {});
+                 const LoopOptions& loop = {});
 
 }  // namespace symprof::profile

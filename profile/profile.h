@@ -97,8 +97,7 @@ namespace profile {
 
 /// Counts, and runs the step on the simulated allocator of `device`. Throws Error on overflow of a
 /// 64-bit sum.
-Profile evaluate(Recording recording, const DeviceSpec& device,
-                 const AllocatorSettings& allocator = {});
+Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOptions& loop = {});
 
 }  // namespace profile
 }  // namespace symprof

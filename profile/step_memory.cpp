@@ -45,8 +45,9 @@ class Loop {
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
       : recording_(recording),
         device_(device),
-        allocator_(options.allocator, options.device_bytes.value_or(endless_bytes)),
-        storages_(recording.storages.size()) {
+        allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
+        storages_(recording.storages.size()),
+        micro_batches_(options.loop.micro_batches) {
     for (const std::string& op : recording.ops) temporaries_.push_back(find_temporaries(op));
     if (options.observer)
       allocator_.observe(
@@ -66,6 +67,7 @@ class Loop {
     }
     result_.peak_allocated_bytes = allocator_.statistics().allocated_bytes.peak;
     result_.peak_reserved_bytes = allocator_.statistics().reserved_bytes.peak;
+    result_.micro_batches = micro_batches_;
     result_.alloc_retries = allocator_.statistics().alloc_retries;
     return result_;
   }
@@ -74,18 +76,27 @@ class Loop {
 
  private:
   void run_step() {
-    begin_step();
+    for (int batch = 0; batch < micro_batches_; ++batch) {
+      begin_batch(batch == 0 ? Gradients::dropped : Gradients::kept);
+      run_calls(batch == micro_batches_ - 1);
+    }
+  }
+
+  /// Of one micro-batch; the last one of a step goes on to the update.
+  void run_calls(bool is_last) {
     std::size_t next = first_of_step_;
     for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
       call_ = static_cast<CallId>(i);
       const CallRecord& call = recording_.calls[i];
+      if (call.phase == Phase::optimizer && !is_last) break;
       if (call.phase != Phase::forward) drop(old_outputs_);
       if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
       while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
         take(recording_.events[next++].storage);
       take_temporaries(call);
       while (is_of_call(next)) apply(recording_.events[next++]);
-      if (step_ == last_step_) note_point();
+      drop(added_gradients_);
+      if (step_ == last_step_ && is_last) note_point();
     }
     drop(old_outputs_);
   }
@@ -99,15 +110,17 @@ class Loop {
       if (!has_event_[i]) take(static_cast<StorageId>(i));
   }
 
+  enum class Gradients { dropped, kept };
+
   /// Gradients go first (zero_grad), the last batch once the next one is there, the last outputs
   /// when the forward pass has made new ones. In the first step the model is made.
-  void begin_step() {
+  void begin_batch(Gradients gradients) {
     call_ = none;
     std::vector<Held> old_inputs;
     for (std::size_t i = 0; i < storages_.size(); ++i) {
       const StorageKind kind = recording_.storages[i].kind;
       if (storages_[i].address == nowhere || !has_event_[i]) continue;
-      if (kind == StorageKind::gradient)
+      if (kind == StorageKind::gradient && gradients == Gradients::dropped)
         give_back(storages_[i]);
       else if (kind == StorageKind::input)
         old_inputs.push_back(std::exchange(storages_[i], {}));
@@ -147,12 +160,16 @@ class Loop {
     if (held.address != nowhere) give_back(held);
   }
 
-  /// What the step before made and still holds is not made again.
+  /// What the step before made and still holds is not made again. The gradient of a later
+  /// micro-batch is there until it is added to that of the first (accumulate_grad.h).
   void take(StorageId storage) {
     const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
     Held& held = storages_[static_cast<std::size_t>(storage)];
-    if (!record.on_device || record.bytes == 0 || held.address != nowhere) return;
-    held = request(record.bytes, category_of(record));
+    if (!record.on_device || record.bytes == 0) return;
+    if (held.address == nowhere)
+      held = request(record.bytes, category_of(record));
+    else if (record.kind == StorageKind::gradient)
+      added_gradients_.push_back(request(record.bytes, MemoryCategory::temporaries));
   }
 
   void take_temporaries(const CallRecord& call) {
@@ -208,8 +225,10 @@ class Loop {
   std::vector<Held> storages_;
   std::vector<bool> has_event_;  // By storage.
   std::vector<Held> old_outputs_;
+  std::vector<Held> added_gradients_;  // By the call that runs.
   std::size_t first_of_step_ = 0;
   bool has_workspace_[2] = {};
+  int micro_batches_ = 1;
   int step_ = 0, last_step_ = 0;
   std::int64_t noted_bytes_ = 0;
   CallId call_ = none;

@@ -55,6 +55,7 @@ struct StepMemory {
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
   std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
+  int micro_batches = 1;                     ///< Of the loop: see LoopOptions.
   std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
   /// Calls that take memory whose size only a library knows (cuDNN's plans): in no sum.
   std::int64_t incomplete_calls = 0;
@@ -66,8 +67,16 @@ struct StepMemory {
 
 namespace profile {
 
-struct StepMemoryOptions {
+/// What a recording does not say of the loop around it.
+struct LoopOptions {
   AllocatorSettings allocator;
+  /// Forward and backward passes before each update, whose gradients add up; the recording is that
+  /// of one.
+  int micro_batches = 1;
+};
+
+struct StepMemoryOptions {
+  LoopOptions loop;
   /// What the device has for PyTorch; empty: as much as it takes.
   std::optional<std::int64_t> device_bytes;
   /// The first step finds no optimizer state and an empty cache; the second has both.
@@ -76,9 +85,9 @@ struct StepMemoryOptions {
   std::function<void(const AllocatorEvent&, CallId)> observer;
 };
 
-/// As in a usual loop: the batch of the next step is there before that of the last one goes,
-/// gradients are dropped before the forward pass (zero_grad(set_to_none=True)), and the outputs of
-/// a step live until those of the next take their name.
+/// As in a usual training loop: the batch of the next step is there before that of the last one
+/// goes, gradients are dropped before the forward pass (zero_grad(set_to_none=True)), and the
+/// outputs of a step live until those of the next take their name.
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options = {});
 

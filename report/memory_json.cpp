@@ -23,6 +23,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory) {
     json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
   json.end_object();
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
+  json.member("micro_batches", std::int64_t{memory.micro_batches});
   json.member("incomplete_calls", memory.incomplete_calls);
   json.end_object();
 }

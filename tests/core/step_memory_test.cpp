@@ -80,6 +80,31 @@ TEST_SUITE("step_memory") {
     CHECK(state_during_forward == weight_bytes);
   }
 
+  TEST_CASE("a later micro-batch finds the gradients of the first, and adds its own to them") {
+    TrainingStep step;
+    const CallId backward = 1;
+    std::int64_t updates = 0, gradients = 0;
+    const auto count = [&](const AllocatorEvent& event, CallId call) {
+      if (event.action != AllocatorAction::alloc) return;
+      if (call == backward) ++gradients;
+      if (call > backward) ++updates;
+    };
+    const StepMemory memory = simulate_step_memory(
+        step.recording(), {}, {.loop = {.micro_batches = 3}, .steps = 1, .observer = count});
+    CHECK(gradients == 3);
+    CHECK(updates == 1);  // The state, once.
+    // Parameter, gradient, the one that is added, one batch and one output; no state yet.
+    const StepMemory without_update = simulate_step_memory(
+        [&] {
+          Recording recording = step.recording();
+          recording.calls.pop_back();
+          return recording;
+        }(),
+        {}, {.loop = {.micro_batches = 2}, .steps = 1});
+    CHECK(without_update.peak_allocated_bytes == 3 * weight_bytes + input_bytes + output_bytes);
+    CHECK(memory.peak_allocated_bytes == without_update.peak_allocated_bytes);
+  }
+
   TEST_CASE("a device that is too small refuses a call; the peaks are those until then") {
     TrainingStep step;
     const StepMemory memory =
