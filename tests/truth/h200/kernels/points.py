@@ -1,0 +1,72 @@
+"""The sweep: which operator is measured at which sizes. Data only; families/ makes the calls."""
+import collections
+import json
+import random
+
+from kernels.families import attention, convolution, elementwise, indexing, loss, matmul
+from kernels.families import movement, normalization, optimizers, reduction
+
+FAMILIES = {
+    "matmul": matmul, "convolution": convolution, "attention": attention,
+    "normalization": normalization, "elementwise": elementwise, "reduction": reduction,
+    "movement": movement, "indexing": indexing, "loss": loss, "optimizers": optimizers,
+}
+
+# One measurement. `parameters` are what families/<family>.py needs to make the call; flops and
+# bytes_moved are its own lower bounds, used for the time estimate and for choosing flushed points.
+Point = collections.namedtuple(
+    "Point", "family operation parameters flops bytes_moved cache repetition")
+
+# The H200's L2 holds 50 to 60 MB: a point that moves less is measured both with its operands in L2
+# (repeated calls leave them there) and after 256 MB of other data went through it.
+FLUSHED_BYTES = range(1 << 20, 48 << 20)
+FLUSHED_EVERY = 4
+REPEATED_EVERY = 30
+
+
+def key(point):
+    parameters = json.dumps(point.parameters, sort_keys=True, separators=(",", ":"))
+    return f"{point.family}/{point.operation}/{parameters}/{point.cache}/{point.repetition}"
+
+
+def base_points(small):
+    for family, module in FAMILIES.items():
+        for operation, parameters, flops, bytes_moved in module.points(small):
+            yield Point(family, operation, parameters, flops, bytes_moved, "repeated", 0)
+
+
+def all_points(small=False):
+    """Every point once, then the repetitions. The order is shuffled by a fixed seed: an
+    interrupted run then covers every family, and a drift of the clocks hides in no single one."""
+    points = list(base_points(small))
+    fits = [p for p in points if p.bytes_moved in FLUSHED_BYTES]
+    points += [p._replace(cache="flushed") for p in (points[:4] if small else fits[::FLUSHED_EVERY])]
+    random.Random(0).shuffle(points)
+    return points + [p._replace(repetition=1) for p in points[::REPEATED_EVERY]]
+
+
+# Nominal rates for the estimate only (dense, NVIDIA's data sheet of the H200 SXM): FLOP/s, bytes/s.
+NOMINAL_FLOPS = {"float32": 50e12, "tf32": 350e12, "bfloat16": 600e12, "float16": 600e12,
+                 "float8_e4m3fn": 1100e12}
+NOMINAL_BYTES = 3.5e12
+CALLS_PER_POINT = 14        # warm-up, timing call, repeats: the least a point gets
+FIXED_SECONDS = {"attention": 0.25, "convolution": 0.12, "optimizers": 0.1}  # plans are built
+OTHER_FIXED_SECONDS = 0.05  # operands, launches, the trace written and read
+
+
+def estimated_seconds(point):
+    rate = NOMINAL_FLOPS.get(point.parameters.get("dtype"), 50e12)
+    once = point.flops / rate + point.bytes_moved / NOMINAL_BYTES
+    return once * CALLS_PER_POINT + FIXED_SECONDS.get(point.family, OTHER_FIXED_SECONDS)
+
+
+def listing(points):
+    """Lines of a table: points and estimated seconds by family."""
+    count, seconds = collections.Counter(), collections.Counter()
+    for point in points:
+        count[point.family] += 1
+        seconds[point.family] += estimated_seconds(point)
+    rows = [(family, count[family], seconds[family]) for family in FAMILIES]
+    rows.append(("total", sum(count.values()), sum(seconds.values())))
+    return [f"{'family':<15}{'points':>8}{'estimated s':>13}"] + [
+        f"{family:<15}{number:>8}{time:>13.1f}" for family, number, time in rows]
