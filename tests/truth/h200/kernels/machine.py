@@ -3,9 +3,11 @@ import ctypes
 import os
 import platform
 import subprocess
+import time
 
 SM_CLOCK, MEMORY_CLOCK = 1, 2  # nvmlClockType_t in nvml.h
 QUERY = "clocks.sm,clocks.mem,temperature.gpu,power.draw"
+ASK_AGAIN_SECONDS = 20  # nvidia-smi takes a second where NVML takes none
 
 
 class Clocks:
@@ -13,6 +15,7 @@ class Clocks:
 
     def __init__(self):
         self.library, self.handle = None, ctypes.c_void_p()
+        self.answer, self.asked_at = None, None
         try:
             library = ctypes.CDLL("libnvidia-ml.so.1")
         except OSError:
@@ -29,12 +32,18 @@ class Clocks:
 
     def read(self):
         if self.library is None:
-            return from_nvidia_smi()
+            return self.read_seldom()
         power = self.ask("nvmlDeviceGetPowerUsage")
         return {"sm_mhz": self.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
                 "memory_mhz": self.ask("nvmlDeviceGetClockInfo", MEMORY_CLOCK),
                 "temperature_c": self.ask("nvmlDeviceGetTemperature", 0),
                 "power_w": None if power is None else power / 1000}
+
+    def read_seldom(self):
+        now = time.monotonic()
+        if self.asked_at is None or now - self.asked_at > ASK_AGAIN_SECONDS:
+            self.answer, self.asked_at = from_nvidia_smi(), now
+        return self.answer
 
 
 def nvidia_smi(query):

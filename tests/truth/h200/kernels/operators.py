@@ -119,9 +119,9 @@ def spread(values):
     if not values:
         return dict.fromkeys(("median", "low_quartile", "high_quartile", "least", "most"))
     ordered = sorted(values)
-    at = lambda share: ordered[round(share * (len(ordered) - 1))]
-    return {"median": round(statistics.median(ordered)), "low_quartile": at(0.25),
-            "high_quartile": at(0.75), "least": ordered[0], "most": ordered[-1]}
+    last = len(ordered) - 1
+    return {"median": round(statistics.median(ordered)), "low_quartile": ordered[round(0.25 * last)],
+            "high_quartile": ordered[round(0.75 * last)], "least": ordered[0], "most": ordered[-1]}
 
 
 def signature(launched):
