@@ -1,6 +1,7 @@
 // Shapes, views, joining and indexing: values are small enough to check by eye.
 #include <doctest/doctest.h>
 
+#include "meta/fake/fake_mode.h"
 #include "onnx_model.h"
 
 namespace {
@@ -130,6 +131,31 @@ TEST_SUITE("onnx_shape") {
                      { y = ScatterND <reduction = "add"> (x, i, u) })",
                   {counted})
               .equal(reals({0, 1, 2, 3, 4 + 9, 5}, {2, 3})));
+  }
+
+  TEST_CASE("a host tensor that is written into goes to where the values lie") {
+    const at::Tensor row = longs({1}).reshape({1, 1}), places = row.expand({1, 3});
+    const symprof::meta::FakeMode mode({}, nullptr);
+    const auto on_device = at::device(c10::Device(c10::kCUDA, 0)).dtype(at::kFloat);
+    const at::Tensor updates = at::empty({1, 3}, on_device).requires_grad_();
+    const auto check = [&](const std::string& node, const at::Tensor& indices) {
+      CAPTURE(node);
+      updates.mutable_grad() = at::Tensor();
+      const at::Tensor y =
+          run_one("g (float[2,3] x, int64[A,B] i, float[1,3] u) => (float[2,3] y) { y = " + node +
+                      "(x, i, u) }",
+                  {counted, indices, updates});
+      CHECK(y.is_cuda());
+      at::mul(y, at::empty({2, 3}, on_device)).sum().backward();
+      CHECK(updates.grad().sizes() == updates.sizes());
+    };
+    check("ScatterElements", places);
+    check("ScatterND", row);
+    check(R"(ScatterND <reduction = "max"> )", row);
+    const at::Tensor cached = run_one(
+        R"(g (float[2,3] x, float[1,3] u) => (float[2,3] y) { y = TensorScatter <axis = 0> (x, u) })",
+        {counted, updates}, 24);
+    CHECK(cached.is_cuda());
   }
 
   TEST_CASE("pads are listed from the first dimension, begins before ends") {

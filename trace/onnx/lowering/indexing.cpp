@@ -92,8 +92,16 @@ std::string reduction(const OnnxCall& call) {
   call.fail("the reduction '" + name + "'", "Wanted: none, add, mul, max or min.");
 }
 
-Tensors scatter_elements(OnnxCall& call) {
+/// What is written into. A constant on the host goes to where the values or the indices lie.
+at::Tensor target(const OnnxCall& call) {
   const at::Tensor& x = call.input(0);
+  if (!is_real(x)) return x;
+  const at::Tensor& updates = call.input(2);
+  return to_device_of(x, is_real(updates) ? call.input(1) : updates);
+}
+
+Tensors scatter_elements(OnnxCall& call) {
+  const at::Tensor x = target(call);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
   const at::Tensor indices = checked_indices(call.input(1), x, x.size(axis));
   const at::Tensor updates = to_device_of(call.input(2), x);
@@ -105,7 +113,7 @@ Tensors scatter_elements(OnnxCall& call) {
 
 /// Products and extremes by index: rows of the flattened leading dimensions that the indices name.
 at::Tensor scatter_nd_reduce(const OnnxCall& call, const std::string& how) {
-  const at::Tensor& x = call.input(0);
+  const at::Tensor x = target(call);
   const at::Tensor indices = to_device_of(call.input(1), x);
   const std::int64_t depth = indices.size(-1);
   at::Tensor row = at::zeros({}, indices.options());
@@ -119,7 +127,7 @@ at::Tensor scatter_nd_reduce(const OnnxCall& call, const std::string& how) {
 }
 
 Tensors scatter_nd(OnnxCall& call) {
-  const at::Tensor& x = call.input(0);
+  const at::Tensor x = target(call);
   const std::string how = reduction(call);
   if (!how.empty() && how != "sum") return {scatter_nd_reduce(call, how)};
   return {at::index_put(x, index_list(call, x, call.input(1), 0), to_device_of(call.input(2), x),

@@ -100,7 +100,8 @@ Tensors center_crop_pad(OnnxCall& call) {
 
 /// Writes `update` into a cache along the axis, from an index of each batch on.
 Tensors tensor_scatter(OnnxCall& call) {
-  const at::Tensor& past = call.input(0);
+  const at::Tensor& given = call.input(0);
+  const at::Tensor past = is_real(given) ? to_device_of(given, call.input(1)) : given;
   const at::Tensor update = to_device_of(call.input(1), past);
   const std::int64_t axis = checked_axis(call, call.integer("axis", -2), past.dim());
   const auto options = at::device(past.device()).dtype(at::kLong);
