@@ -21,7 +21,7 @@ namespace cupti_probe {
 class Lines {
  public:
   static Lines& instance() {
-    static Lines lines;
+    static Lines& lines = *new Lines;
     return lines;
   }
   bool open(const std::string& path) {
@@ -30,7 +30,7 @@ class Lines {
   }
   void add(const std::string& text) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    file_ << text << '\n';
+    file_ << text << '\n' << std::flush;
   }
 
  private:
@@ -44,7 +44,7 @@ struct Counts {
   std::set<uint32_t> correlations_with_external_id;
   std::vector<uint32_t> kernel_correlations;
 };
-inline Counts counts;
+inline Counts& counts = *new Counts;
 
 inline std::string quoted(const char* text) {
   if (text == nullptr) return "null";

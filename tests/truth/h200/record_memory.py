@@ -528,6 +528,15 @@ def pack_blocks(segments, base):
     }
 
 
+# Whether no other process of this run uses the device; else nobody knows whose its memory is.
+DEVICE = {"alone": True}
+
+
+def device_used_bytes():
+    free, total = torch.cuda.mem_get_info()
+    return total - free if DEVICE["alone"] else None
+
+
 PHASE_FIELDS = {
     "allocated_bytes": "allocated_bytes.all.current",
     "max_memory_allocated": "allocated_bytes.all.peak",
@@ -555,9 +564,8 @@ class Phases:
         if self.cuda:
             torch.cuda.synchronize()
             self.stats = torch.cuda.memory_stats()
-            free, total = torch.cuda.mem_get_info()
             row |= {key: self.stats.get(stat, 0) for key, stat in PHASE_FIELDS.items()}
-            row |= {"entries": len(trace_entries()), "device_used_bytes": total - free}
+            row |= {"entries": len(trace_entries()), "device_used_bytes": device_used_bytes()}
             torch.cuda.reset_peak_memory_stats()
         self.rows.append(row)
 
@@ -709,7 +717,7 @@ def device_driver():
 
 def driver_used_bytes():
     """What is used on the device before this process has a context."""
-    found = device_driver()
+    found = device_driver() if DEVICE["alone"] else None
     return found and int(found[0].nvmlDeviceGetMemoryInfo(found[1]).used)
 
 
@@ -846,8 +854,7 @@ def used_and_reserved(device):
     if device.type != "cuda":
         return {"device_used_bytes": None, "reserved_bytes": None, "allocated_bytes": None}
     torch.cuda.synchronize()
-    free, total = torch.cuda.mem_get_info()
-    return {"device_used_bytes": total - free, "reserved_bytes": torch.cuda.memory_reserved(),
+    return {"device_used_bytes": device_used_bytes(), "reserved_bytes": torch.cuda.memory_reserved(),
             "allocated_bytes": torch.cuda.memory_allocated()}
 
 
@@ -1394,9 +1401,10 @@ def failure(job, status, text):
 RECORDERS = {"case": record_case, "probe": record_probe, "export": record_export}
 
 
-def run_job(job, folder, small, device_name, connection):
+def run_job(job, folder, small, device_name, alone, connection):
     """The whole of one process."""
     preload(job.kind)
+    DEVICE["alone"] = alone
     device = torch.device(device_name)
     if device.type == "cpu":
         torch.set_num_threads(1)
@@ -1473,7 +1481,7 @@ class Running:
     def __init__(self, context, job, options):
         self.job = job
         self.connection, there = context.Pipe()
-        arguments = (job, str(options.out), options.small, options.device, there)
+        arguments = (job, str(options.out), options.small, options.device, options.lanes == 1, there)
         self.process = context.Process(target=run_job, args=arguments)
         self.process.start()
         there.close()
@@ -1589,7 +1597,7 @@ def arguments():
     parser.add_argument("--only", default="", metavar="REGEX", help="jobs whose kind-name it finds")
     parser.add_argument("--retry", action="store_true", help="run again what has another status than ok")
     parser.add_argument("--jobs", type=int, default=4, help="processes at a time")
-    parser.add_argument("--lanes", type=int, default=1, help="of these on the device; device_used_bytes is only right with 1")
+    parser.add_argument("--lanes", type=int, default=1, help="of these on the device; device_used_bytes is null with more than 1")
     parser.add_argument("--limit", type=float, default=90, help="seconds for one process")
     parser.add_argument("--minutes", type=float, default=8, help="start nothing after that")
     parser.add_argument("--start", choices=("fork", "spawn"), default="fork")
