@@ -161,6 +161,18 @@ TEST_SUITE("kernel_layouts") {
     check_dense(std::get<1>(at::native_group_norm(x, w, w, B, C, L, 4, 1e-5)), {B, 4}, at::kFloat);
   }
 
+  // PyTorch's Python kernels for fake tensors give the dimension of size 1 another stride.
+  TEST_CASE("a batch of one behind attention is laid out as in memory: not channels-last") {
+    const auto image = [](const at::TensorOptions& options) {
+      const Tensor tokens = at::empty({1, L * S, C}, options);
+      return tokens.transpose(1, 2).reshape({1, C, L, S}).add(at::empty({1, C, L, S}, options));
+    };
+    const Tensor in_memory = image(at::kFloat).div(2), fake = image(at::kMeta).div(2);
+    CHECK(fake.strides() == in_memory.strides());
+    CHECK(at::upsample_nearest2d(in_memory, {2 * L, 2 * S}).is_contiguous());
+    check_dense(at::upsample_nearest2d(fake, {2 * L, 2 * S}), {1, C, 2 * L, 2 * S}, at::kFloat);
+  }
+
   TEST_CASE("convolution gradients take the format of input and weight") {
     const Tensor image = meta({B, C, L, S}).contiguous(at::MemoryFormat::ChannelsLast);
     const Tensor weight = meta({D, C, 3, 3});
