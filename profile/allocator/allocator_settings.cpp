@@ -19,7 +19,9 @@ constexpr std::int64_t own_segment_from = 10_MiB;     // kMinLargeAlloc
 constexpr std::int64_t own_segment_multiple = 2_MiB;  // kRoundLarge
 constexpr std::int64_t first_interval = 1_MiB;        // kRoundUpPowerOfTwoStart
 
-int floor_log2(std::int64_t value) { return std::bit_width(static_cast<std::uint64_t>(value)) - 1; }
+int floor_log2(std::int64_t value) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;
+}
 
 std::size_t interval_of(std::int64_t bytes) {
   return static_cast<std::size_t>(

@@ -40,7 +40,7 @@ std::int64_t bytes_of(std::initializer_list<std::int64_t> factors) {
 /// num_splits_heuristic: few blocks of queries leave multiprocessors idle, so the keys are split
 /// over them; the smallest number of splits within 85 % of the best use of a wave.
 std::int64_t key_splits(const Sizes& s, const DeviceSpec& device) {
-  const std::int64_t slots = 2 * device.multiprocessors;
+  const std::int64_t slots = std::int64_t{2} * device.multiprocessors;
   const std::int64_t rows = s.batch * s.heads * ceil_divide(s.length, 64);
   const std::int64_t key_block = s.width <= 64 ? 256 : s.width <= 128 ? 128 : 64;
   const std::int64_t key_blocks = ceil_divide(s.key_length, key_block);
