@@ -140,11 +140,9 @@ class Fitting {
       add("--autocast bf16",
           [](ModelOptions& options) { options.step.autocast = DType::bfloat16; });
     if (step.checkpoint.empty())
-      for (const std::string& pattern : repeated_modules()) {
-        add("--checkpoint " + pattern,
-            [&](ModelOptions& options) { options.step.checkpoint = {pattern}; });
-        break;  // The modules with the most nodes.
-      }
+      if (const std::vector<std::string> patterns = repeated_modules(); !patterns.empty())
+        add("--checkpoint " + patterns[0],  // The modules with the most nodes.
+            [&](ModelOptions& options) { options.step.checkpoint = {patterns[0]}; });
     if (count > 1) add_change(report, all_text, all);
     if (!options_.dtype) {
       ModelOptions half = options_;

@@ -10,6 +10,7 @@
 
 #include "meta/error.h"
 #include "meta/nearest.h"
+#include "profile/rounding.h"
 
 namespace symprof::profile {
 namespace {
@@ -26,10 +27,6 @@ int floor_log2(std::int64_t value) {
 std::size_t interval_of(std::int64_t bytes) {
   return static_cast<std::size_t>(
       std::clamp(floor_log2(bytes) - floor_log2(first_interval), 0, 15));
-}
-
-std::int64_t round_up(std::int64_t bytes, std::int64_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
 }
 
 /// `roundup_power2_next_division`: the next of `divisions` equal steps above the power of two.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profile/allocator/caching_allocator.h"
+#include "profile/rounding.h"
 
 namespace symprof::profile {
 
@@ -112,7 +113,7 @@ class DeviceMemory {
   /// cuMemAddressReserve.
   Address reserve_range(std::int64_t bytes) {
     const Address address = next_range_;
-    next_range_ += (bytes + range_step - 1) / range_step * range_step;
+    next_range_ += round_up(bytes, range_step);
     return address;
   }
 
@@ -121,9 +122,7 @@ class DeviceMemory {
  private:
   static constexpr std::int64_t page_bytes = 2_MiB;
   static constexpr std::int64_t range_step = std::int64_t{1} << 40;
-  static std::int64_t pages(std::int64_t bytes) {
-    return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-  }
+  static std::int64_t pages(std::int64_t bytes) { return round_up(bytes, page_bytes); }
 
   std::int64_t bytes_;
   std::int64_t used_ = 0;

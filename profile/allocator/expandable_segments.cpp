@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "profile/allocator/implementation.h"
+#include "profile/rounding.h"
 
 namespace symprof::profile {
 
@@ -10,10 +11,6 @@ using Implementation = CachingAllocator::Implementation;
 namespace {
 
 constexpr std::int64_t small_page_bytes = 2_MiB;  // kSmallBuffer
-
-std::int64_t round_up(std::int64_t bytes, std::int64_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
 
 /// Whether `block` and the free blocks behind it, with memory or without, hold `bytes`.
 bool has_address_space(const Block* block, std::int64_t bytes) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "profile/checked.h"
+#include "profile/rounding.h"
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
@@ -11,9 +12,6 @@ namespace {
 
 constexpr std::int64_t float_bytes = 4;
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 std::int64_t ceil_divide(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 /// Query [batch, heads, length, width], key [batch, key_heads, key_length, width].
