@@ -6,6 +6,7 @@
 #include "report/json_writer.h"
 #include "report/memory_json.h"
 #include "report/memory_text.h"
+#include "report/names.h"
 #include "report/step_options.h"
 #include "report/text_table.h"
 
@@ -16,15 +17,11 @@ using plan::Budget;
 using plan::Fit;
 using plan::FitReport;
 
-std::string device_name(const DeviceSpec& device) {
-  return device.description.empty() ? device.name : device.description;
-}
-
 /// "fits into …: 12 GiB to spare", in one sentence.
 std::string answer(const FitReport& report, const std::string& model, const DeviceSpec& device) {
   const std::int64_t margin = report.fit.margin_bytes(report.budget);
   const std::string into =
-      fmt::format("{} into {}", report.fit.fits() ? "fits" : "does not fit", device_name(device));
+      fmt::format("{} into {}", report.fit.fits() ? "fits" : "does not fit", name(device));
   if (!report.fit.fits())
     return fmt::format("{} {}: {} more than there is.", model, into, format_bytes(-margin));
   if (!report.fit.is_tight())

@@ -2,6 +2,7 @@
 
 #include "report/format_number.h"
 #include "report/memory_text.h"
+#include "report/names.h"
 #include "report/step_options.h"
 #include "report/text_table.h"
 
@@ -19,7 +20,7 @@ std::string flops_text(std::int64_t products, std::int64_t all, Unit unit) {
 }
 
 std::string device_text(const DeviceSpec& device, const Totals& totals) {
-  std::string text = device.description.empty() ? device.name : device.description;
+  std::string text(name(device));
   if (device.memory_bytes > 0)
     text += fmt::format(", peak at {:.1f} % of its {}",
                         100.0 * static_cast<double>(totals.peak_reserved_bytes) /

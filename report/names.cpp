@@ -52,4 +52,8 @@ std::string_view name(MemoryCategory category) {
   return "?";
 }
 
+std::string_view name(const DeviceSpec& device) {
+  return device.description.empty() ? device.name : device.description;
+}
+
 }  // namespace symprof::report

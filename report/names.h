@@ -10,5 +10,7 @@ namespace symprof::report {
 std::string_view name(Phase phase);            ///< "forward", "loss", "backward", "optimizer".
 std::string_view name(Confidence confidence);  ///< "exact", "modelled", "free", "unmodelled".
 std::string_view name(MemoryCategory category);
+/// "NVIDIA H200 SXM 141 GB", or the short name of a device without a description.
+std::string_view name(const DeviceSpec& device);
 
 }  // namespace symprof::report

@@ -1,11 +1,12 @@
 #include "trace/lifetimes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace symprof::trace {
 namespace {
 
-constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+constexpr std::size_t nowhere = never_dies;  // Of what no node makes, or reads.
 
 class LastUses {
  public:
@@ -17,7 +18,7 @@ class LastUses {
         first_of_scope_(graph.scopes.size(), nowhere),
         last_of_scope_(graph.scopes.size(), 0) {}
 
-  const std::vector<std::size_t>& find() {
+  std::vector<std::size_t> find() {
     find_calls();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const ValueId id : graph_.nodes[i].outputs)
@@ -30,7 +31,7 @@ class LastUses {
       if (graph_.values[id].kind != ValueKind::result) last_[id] = nowhere;
     for (const ValueId id : graph_.outputs) keep(id);
     for (const Mutation& mutation : graph_.mutations) keep(mutation.source);
-    return last_;
+    return std::move(last_);
   }
 
  private:
@@ -73,12 +74,15 @@ class LastUses {
 
 }  // namespace
 
+std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes) {
+  return LastUses(graph, lifetimes).find();
+}
+
 std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetimes lifetimes) {
   std::vector<std::vector<ValueId>> dying(graph.nodes.size());
-  LastUses uses(graph, lifetimes);
-  const std::vector<std::size_t>& last = uses.find();
+  const std::vector<std::size_t> last = last_uses(graph, lifetimes);
   for (std::size_t id = 0; id < last.size(); ++id)
-    if (last[id] != nowhere) dying[last[id]].push_back(static_cast<ValueId>(id));
+    if (last[id] != never_dies) dying[last[id]].push_back(static_cast<ValueId>(id));
   return dying;
 }
 

@@ -1,12 +1,20 @@
 // When the values of a graph die.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "meta/lifetimes.h"
 #include "trace/graph.h"
 
 namespace symprof::trace {
+
+constexpr std::size_t never_dies = static_cast<std::size_t>(-1);
+
+/// For each value the index of the last node that needs it, for a result that nothing reads that of
+/// the node that makes it; never_dies for inputs, parameters, buffers, constants, outputs and
+/// sources of mutations.
+std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes);
 
 /// For each node the values that die when it has run; inputs, parameters, buffers, constants,
 /// outputs and sources of mutations die with none. A call of a module reaches from the first node

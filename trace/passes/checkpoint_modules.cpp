@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "meta/error.h"
+#include "trace/lifetimes.h"
 
 namespace symprof::trace {
 namespace {
@@ -56,7 +57,7 @@ class Outliner {
     inner_->opsets = graph.opsets;
   }
 
-  /// `last_use` is the index of the last node that reads a value.
+  /// `last_use` is that of trace/lifetimes.h.
   Node run(const std::vector<std::size_t>& last_use) {
     for (std::size_t i = region_.begin; i < region_.end; ++i) {
       Node node = std::move(graph_.nodes[i]);
@@ -109,22 +110,6 @@ class Outliner {
   std::vector<ValueId> operands_, made_;
 };
 
-/// The index of the last node that reads each value; that of no node for what outlives all.
-std::vector<std::size_t> last_uses(const Graph& graph) {
-  std::vector<std::size_t> last(graph.values.size(), 0);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    for (const Argument& argument : graph.nodes[i].arguments)
-      for_each_value(argument, [&](ValueId id) {
-        if (id != no_value) last[static_cast<std::size_t>(id)] = i;
-      });
-  const auto keep = [&](ValueId id) {
-    if (id != no_value) last[static_cast<std::size_t>(id)] = graph.nodes.size();
-  };
-  for (const ValueId id : graph.outputs) keep(id);
-  for (const Mutation& mutation : graph.mutations) keep(mutation.source);
-  return last;
-}
-
 /// For each scope the outermost one around it that a pattern matches, or 0.
 std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::string>& patterns) {
   std::vector<ScopeId> matched(graph.scopes.size(), 0);
@@ -171,7 +156,7 @@ std::vector<Region> find_regions(const Graph& graph, const std::vector<ScopeId>&
 
 void checkpoint_modules(Graph& graph, const std::vector<std::string>& patterns) {
   const std::vector<Region> regions = find_regions(graph, matched_scopes(graph, patterns));
-  const std::vector<std::size_t> last_use = last_uses(graph);
+  const std::vector<std::size_t> last_use = last_uses(graph, Lifetimes::last_use);
   std::vector<Node> nodes;
   std::size_t next = 0;
   for (const Region& region : regions) {
