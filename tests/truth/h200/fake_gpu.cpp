@@ -39,6 +39,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   properties->sharedMemPerBlock = 49152;
   properties->sharedMemPerBlockOptin = shared_bytes_opt_in;
   properties->sharedMemPerMultiprocessor = 233472;
+  properties->regsPerMultiprocessor = 65536;
+  properties->maxBlocksPerMultiProcessor = 32;
   for (int axis = 0; axis < 3; ++axis) {
     properties->maxThreadsDim[axis] = threads_per_block;
     properties->maxGridSize[axis] = axis == 0 ? 2147483647 : 65535;
@@ -51,6 +53,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       {cudaDevAttrComputeCapabilityMinor, 0},
       {cudaDevAttrMultiProcessorCount, multiprocessors},
       {cudaDevAttrMaxSharedMemoryPerBlockOptin, shared_bytes_opt_in},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+      {cudaDevAttrMaxGridDimX, 2147483647},
+      {cudaDevAttrMaxSharedMemoryPerBlock, 49152},
       {cudaDevAttrWarpSize, 32},
   };
   const auto found = known.find(attribute);
