@@ -18,6 +18,8 @@ namespace symprof {
 using ValueId = std::int32_t;  ///< Index into Graph::values.
 using ScopeId = std::int32_t;  ///< Index into Graph::scopes; 0 is the root.
 constexpr ValueId no_value = -1;
+using SourceId = std::int32_t;  ///< Index into Graph::source_lines.
+constexpr SourceId no_source = -1;
 
 /// One dimension of a graph input. `symbol` is empty when the file fixes it; otherwise `size` is
 /// the example's size, or -1 when the file has none and --set must give it.
@@ -101,6 +103,7 @@ struct Node {
   /// True when results that are lists are taken apart (`split`): outputs are their elements.
   bool outputs_are_list = false;
   ScopeId scope = 0;
+  SourceId source = no_source;  ///< The innermost line of Python that made the node, if known.
 };
 
 /// A module call (or an ONNX function call): the path in the module tree and the class.
@@ -108,6 +111,16 @@ struct Scope {
   std::string path;  ///< "encoder.layers.0.mlp"; a second call of one module ends in "@1".
   std::string type;  ///< "torch.nn.modules.linear.Linear", or the function's name.
   ScopeId parent = 0;
+};
+
+/// A line of Python at which a function was when a node was made. Of a statement over several lines
+/// it is the one with the expression that ran.
+struct SourceLine {
+  std::string file;
+  std::string function;
+  std::int64_t line = 0;
+  std::string text;             ///< Without the spaces around it; empty when the file has none.
+  SourceId caller = no_source;  ///< The line that called the function.
 };
 
 /// A graph output that the step writes back into a buffer (functionalised exports).
@@ -130,6 +143,7 @@ struct Graph {
   /// ONNX: the opset of each domain, for the operators that changed meaning.
   std::vector<std::pair<std::string, std::int64_t>> opsets;
   std::vector<Scope> scopes = {Scope{}};
+  std::vector<SourceLine> source_lines;  ///< A caller comes before the lines that it calls.
   std::vector<Value> values;
   std::vector<Node> nodes;  ///< In execution order.
   std::vector<ValueId> inputs;
