@@ -91,9 +91,7 @@ class Loop {
       if (call.phase == Phase::optimizer && !is_last) break;
       if (call.phase != Phase::forward) drop(old_outputs_);
       if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
-      while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
-        take(recording_.events[next++].storage);
-      take_temporaries(call);
+      take_outputs_and_temporaries(call, next);
       while (is_of_call(next)) apply(recording_.events[next++]);
       drop(added_gradients_);
       if (step_ == last_step_ && is_last) note_point();
@@ -172,16 +170,30 @@ class Loop {
       added_gradients_.push_back(request(record.bytes, MemoryCategory::temporaries));
   }
 
-  void take_temporaries(const CallRecord& call) {
+  /// `next` is the call's first event; it moves on to the first that is not one of its outputs.
+  void take_outputs_and_temporaries(const CallRecord& call, std::size_t& next) {
     const TemporariesFunction rule = temporaries_[static_cast<std::size_t>(call.op)];
-    if (rule == nullptr) return;
-    const Temporaries needed = rule(Call(recording_, call), device_);
+    const Temporaries needed = rule ? rule(Call(recording_, call), device_) : Temporaries{};
     if (needed.is_incomplete && step_ == 0) ++result_.incomplete_calls;
     std::vector<Held> blocks;
-    for (const std::int64_t bytes : needed.blocks)
-      if (bytes > 0) blocks.push_back(request(bytes, MemoryCategory::temporaries));
+    take_blocks(needed, needed.before_outputs, blocks);
+    while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
+      take(recording_.events[next++].storage);
+    take_blocks(needed, needed.blocks.size(), blocks);
     if (needed.uses_cublas) take_workspace(call.phase == Phase::backward);
     drop(blocks);
+  }
+
+  /// Until `blocks` has `count` of those that are needed, without the ones that go before.
+  void take_blocks(const Temporaries& needed, std::size_t count, std::vector<Held>& blocks) {
+    const auto give_back_early = [&] {
+      for (const auto& [block, before] : needed.early)
+        if (before == blocks.size() && blocks[block].address != nowhere) give_back(blocks[block]);
+    };
+    for (give_back_early(); blocks.size() < count; give_back_early()) {
+      const std::int64_t bytes = needed.blocks[blocks.size()];
+      blocks.push_back(bytes > 0 ? request(bytes, MemoryCategory::temporaries) : Held{});
+    }
   }
 
   /// One for each thread that multiplies: the program's, and autograd's for the device.
@@ -214,7 +226,8 @@ class Loop {
   }
 
   void drop(std::vector<Held>& blocks) {
-    for (Held& held : blocks) give_back(held);
+    for (Held& held : blocks)
+      if (held.address != nowhere) give_back(held);
     blocks.clear();
   }
 

@@ -6,7 +6,8 @@ namespace symprof::profile {
 namespace {
 
 constexpr TemporariesRules (*families[])() = {matmul_temporaries, attention_temporaries,
-                                              convolution_temporaries, indexing_temporaries};
+                                              convolution_temporaries, indexing_temporaries,
+                                              reduction_temporaries};
 
 std::unordered_map<std::string_view, TemporariesFunction> by_name() {
   std::unordered_map<std::string_view, TemporariesFunction> result;
@@ -16,6 +17,13 @@ std::unordered_map<std::string_view, TemporariesFunction> by_name() {
 }
 
 }  // namespace
+
+std::size_t Temporaries::take(Count bytes) {
+  blocks.push_back(bytes.value());
+  return blocks.size() - 1;
+}
+
+void Temporaries::give_back(std::size_t block) { early.push_back({block, blocks.size()}); }
 
 TemporariesFunction find_temporaries(std::string_view op) {
   static const auto table = by_name();

@@ -2,24 +2,40 @@
 // workspaces that stay. No tensor of the program shows it; the allocator counts it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "profile/checked.h"
 #include "profile/flops/rules.h"
 
 namespace symprof::profile {
 
 struct Temporaries {
-  /// Bytes of each block, in the order in which they are taken; all are given back when the call
-  /// ends. A block is taken after the call's outputs.
+  /// Bytes of each block, in the order in which they are taken. What is not in `early` is given
+  /// back when the call ends.
   std::vector<std::int64_t> blocks;
+  /// `block` is given back before block `before` is taken.
+  struct EarlyReturn {
+    std::size_t block = 0, before = 0;
+  };
+  std::vector<EarlyReturn> early;
+  /// How many blocks are taken before the call's outputs.
+  std::size_t before_outputs = 0;
   /// The first such call of a thread makes the thread's cuBLAS workspace, which stays.
   bool uses_cublas = false;
   /// There are more, and their size is known to a library alone (cuDNN's plans).
   bool is_incomplete = false;
+
+  /// Takes a block and says which it is.
+  std::size_t take(Count bytes);
+  /// Gives `block` back here, before whatever is taken next.
+  void give_back(std::size_t block);
+  /// The call's outputs are made here.
+  void make_outputs() { before_outputs = blocks.size(); }
 };
 
 /// What a rule may ask of the device: the number of multiprocessors decides how work is split.
@@ -35,6 +51,7 @@ TemporariesRules matmul_temporaries();
 TemporariesRules attention_temporaries();
 TemporariesRules convolution_temporaries();
 TemporariesRules indexing_temporaries();
+TemporariesRules reduction_temporaries();
 
 /// Null for an operator that takes nothing beside its outputs.
 TemporariesFunction find_temporaries(std::string_view op);

@@ -1,0 +1,177 @@
+// Which accumulator each reduction has. Sources: aten/src/ATen/native/cuda/Reduce*Kernel.cu,
+// SharedReduceOps.h, and aten/src/ATen/native/ReduceOps*.{h,cpp} for the copies before it.
+#include <limits>
+#include <vector>
+
+#include "profile/temporaries/split_reduction.h"
+
+namespace symprof::profile {
+namespace {
+
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
+/// at::acc_type: half precision is summed in fp32.
+std::int64_t accumulated_bytes(DType dtype) {
+  return is_half(dtype) ? element_bytes(DType::float32) : element_bytes(dtype);
+}
+
+/// The dimensions that a call names at schema argument `position`; all of them where it names none,
+/// or where the output has none (sum() has its dtype at that position).
+std::vector<bool> reduced_dimensions(const Call& call, int position) {
+  const TensorSpec& input = *call.input(0);
+  const auto rank = static_cast<std::int64_t>(input.sizes.size());
+  const bool is_whole = call.output(0)->sizes.empty();
+  std::vector<bool> reduced(input.sizes.size());
+  constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
+  std::size_t count = 0;
+  for (; !is_whole && call.integer(position, count, nothing) != nothing; ++count) {
+    const std::int64_t dimension = call.integer(position, count, 0);
+    reduced[static_cast<std::size_t>(dimension < 0 ? dimension + rank : dimension)] = true;
+  }
+  if (count == 0) reduced.assign(input.sizes.size(), true);
+  return reduced;
+}
+
+bool is_reduction(const Call& call) {
+  return call.input_count() == 1 && call.output(0) != nullptr && call.input(0)->numel() > 0;
+}
+
+/// The maximum is kept, and where it is infinite set to 0; what is summed is a copy
+/// (logsumexp_out_impl in ReduceOps.cpp).
+Temporaries logsumexp(const Call& call, const DeviceSpec& device) {
+  if (!is_reduction(call) || !is_floating_point(call.input(0)->dtype))
+    return {.is_incomplete = true};
+  Reduction reduction{.input = *call.input(0),
+                      .is_reduced = reduced_dimensions(call, 1),
+                      .output = call.input(0)->dtype,
+                      .accumulator_bytes = element_bytes(call.input(0)->dtype),
+                      .accumulates_in_output = !is_half(call.input(0)->dtype)};
+  Temporaries result;
+  const std::int64_t outputs = call.output(0)->numel();
+  result.take(call.output(0)->bytes());  // The maximum.
+  add_reduction(result, reduction, device);
+  const std::size_t magnitude = result.take(call.output(0)->bytes());
+  const std::size_t is_infinite = result.take(outputs);
+  result.give_back(magnitude);
+  result.give_back(is_infinite);
+  result.take(reduction.input.bytes());
+  result.make_outputs();
+  reduction.accumulator_bytes = accumulated_bytes(reduction.input.dtype);
+  add_reduction(result, reduction, device);
+  return result;
+}
+
+/// The sum of `self != 0`.
+Temporaries count_nonzero(const Call& call, const DeviceSpec& device) {
+  if (!is_reduction(call)) return {.is_incomplete = true};
+  Reduction reduction{.input = *call.input(0),
+                      .is_reduced = reduced_dimensions(call, 1),
+                      .output = DType::int64,
+                      .accumulator_bytes = element_bytes(DType::int64)};
+  Temporaries result;
+  if (reduction.input.dtype != DType::boolean) result.take(reduction.input.numel());
+  result.make_outputs();
+  reduction.input.dtype = DType::int64;
+  result.take(reduction.input.bytes());
+  add_reduction(result, reduction, device);
+  return result;
+}
+
+/// Sums and means of whole numbers first copy them to the output's type; half precision to fp32 is
+/// summed as it is (make_reduction in ReduceOpsUtils.h).
+template <int position>
+Temporaries sum(const Call& call, const DeviceSpec& device) {
+  if (!is_reduction(call)) return {.is_incomplete = true};
+  Temporaries result;
+  TensorSpec input = *call.input(0);
+  const DType output = call.output(0)->dtype;
+  if (input.dtype != output && !(is_half(input.dtype) && output == DType::float32)) {
+    input.dtype = output;
+    result.take(input.bytes());
+  }
+  add_reduction(result,
+                {.input = input,
+                 .is_reduced = reduced_dimensions(call, position),
+                 .output = output,
+                 .accumulator_bytes = accumulated_bytes(input.dtype),
+                 .accumulates_in_output = !(is_half(input.dtype) && input.dtype == output)},
+                device);
+  return result;
+}
+
+template <class Accumulator>
+Temporaries reduce(const Call& call, const DeviceSpec& device, Accumulator accumulator_bytes,
+                   bool accumulates_in_output) {
+  if (!is_reduction(call)) return {.is_incomplete = true};
+  const TensorSpec& input = *call.input(0);
+  Temporaries result;
+  add_reduction(result,
+                {.input = input,
+                 .is_reduced = reduced_dimensions(call, 1),
+                 .output = call.output(0)->dtype,
+                 .accumulator_bytes = accumulator_bytes(input.dtype),
+                 .accumulates_in_output = accumulates_in_output && !is_half(input.dtype)},
+                device);
+  return result;
+}
+
+/// A number of the input's own type. max.other and min.other compare two tensors.
+Temporaries extremum(const Call& call, const DeviceSpec& device) {
+  if (call.input_count() == 2) return {};
+  const auto of_value = [](DType dtype) { return element_bytes(dtype); };
+  const auto of_pair = [](DType dtype) { return element_bytes(dtype) <= 8 ? 16 : 32; };
+  return call.output_count() == 2 ? reduce(call, device, of_pair, false)
+                                  : reduce(call, device, of_value, true);
+}
+
+Temporaries both_extrema(const Call& call, const DeviceSpec& device) {
+  return reduce(
+      call, device, [](DType dtype) { return 2 * element_bytes(dtype); }, false);
+}
+
+/// The number and its index.
+Temporaries position_of_extremum(const Call& call, const DeviceSpec& device) {
+  return reduce(
+      call, device, [](DType) { return std::int64_t{16}; }, false);
+}
+
+Temporaries truth(const Call& call, const DeviceSpec& device) {
+  return reduce(
+      call, device, [](DType) { return std::int64_t{1}; }, true);
+}
+
+/// WelfordData: mean, squared distance, and the count twice.
+Temporaries variance(const Call& call, const DeviceSpec& device) {
+  return reduce(
+      call, device, [](DType dtype) { return dtype == DType::float64 ? 32 : 16; }, false);
+}
+
+constexpr TemporariesRule rows[] = {
+    {"aten::sum", sum<1>},
+    {"aten::nansum", sum<1>},
+    {"aten::mean", sum<1>},
+    {"aten::prod", sum<1>},
+    {"aten::logsumexp", logsumexp},
+    {"aten::count_nonzero", count_nonzero},
+    {"aten::linalg_vector_norm", sum<2>},
+    {"aten::norm", sum<2>},
+    {"aten::amax", extremum},
+    {"aten::amin", extremum},
+    {"aten::max", extremum},
+    {"aten::min", extremum},
+    {"aten::aminmax", both_extrema},
+    {"aten::argmax", position_of_extremum},
+    {"aten::argmin", position_of_extremum},
+    {"aten::any", truth},
+    {"aten::all", truth},
+    {"aten::var", variance},
+    {"aten::std", variance},
+    {"aten::var_mean", variance},
+    {"aten::std_mean", variance},
+};
+
+}  // namespace
+
+TemporariesRules reduction_temporaries() { return rows; }
+
+}  // namespace symprof::profile

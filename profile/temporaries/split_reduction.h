@@ -1,0 +1,24 @@
+// Reductions with few outputs are split over blocks of threads, which meet in global memory
+// (aten/src/ATen/native/cuda/Reduce.cuh).
+#pragma once
+
+#include <vector>
+
+#include "profile/temporaries/temporaries.h"
+
+namespace symprof::profile {
+
+struct Reduction {
+  TensorSpec input;
+  std::vector<bool> is_reduced;  ///< By dimension of the input.
+  DType output = DType::float32;
+  std::int64_t accumulator_bytes = 4;
+  /// More than 32 bits of offset are reduced in pieces; they meet in the output, unless that cannot
+  /// hold an accumulator.
+  bool accumulates_in_output = true;
+};
+
+/// What the reduction takes, and gives back when it is done.
+void add_reduction(Temporaries& temporaries, const Reduction& reduction, const DeviceSpec& device);
+
+}  // namespace symprof::profile

@@ -1,0 +1,165 @@
+// What PyTorch's CUDA build takes beside the outputs of a call (tests/truth/temporaries.py wrote
+// it), against the rules.
+#include "profile/temporaries/temporaries.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "profile/rounding.h"
+#include "recording_builder.h"
+
+namespace symprof::test {
+namespace {
+
+using nlohmann::json;
+using profile::Temporaries;
+
+std::vector<std::int64_t> numbers(std::string_view text) {
+  std::vector<std::int64_t> result;
+  while (!text.empty()) {
+    const auto comma = std::min(text.find(','), text.size());
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + comma, number);
+    result.push_back(number);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return result;
+}
+
+std::string_view between(std::string_view text, char open, char close) {
+  const auto first = text.find(open);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first + 1, text.find(close, first) - first - 1);
+}
+
+/// "bfloat16[2,8](1,2)+3": strides unless row-major, the offset unless 0.
+TensorSpec parse_tensor(std::string_view text) {
+  const auto dtype = parse_dtype(text.substr(0, text.find('[')));
+  REQUIRE_MESSAGE(dtype.has_value(), std::string(text));
+  TensorSpec spec = tensor(numbers(between(text, '[', ']')), *dtype);
+  if (text.find('(') != std::string_view::npos) spec.strides = numbers(between(text, '(', ')'));
+  if (const auto plus = text.find('+'); plus != std::string_view::npos)
+    spec.storage_offset = numbers(text.substr(plus + 1)).front();
+  return spec;
+}
+
+void add(TestArgument& argument, const json& value) {
+  if (value.is_string()) argument.tensors.push_back(parse_tensor(value.get<std::string>()));
+  if (value.is_number()) argument.integers.push_back(value.get<std::int64_t>());
+  if (value.is_array())
+    for (const json& element : value) add(argument, element);
+}
+
+/// What is held during a call: outputs and other blocks as the allocator rounds them.
+struct Held {
+  std::vector<std::int64_t> blocks;  ///< As asked for.
+  std::int64_t peak_bytes = 0;
+
+  void hold(std::int64_t bytes) {
+    now_ += profile::round_up(bytes, 512);
+    peak_bytes = std::max(peak_bytes, now_);
+  }
+  void take(std::int64_t bytes) {
+    blocks.push_back(bytes);
+    hold(bytes);
+  }
+  void give_back(std::size_t block) { now_ -= profile::round_up(blocks[block], 512); }
+
+ private:
+  std::int64_t now_ = 0;
+};
+
+/// `=bytes`: an output, `+bytes`: another block, `-n`: block n is given back.
+Held parse_memory(const std::string& text, std::vector<std::int64_t>& outputs) {
+  Held held;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::int64_t number = std::stoll(word.substr(1));
+    if (word[0] == '-') held.give_back(static_cast<std::size_t>(number));
+    if (word[0] == '+') held.take(number);
+    if (word[0] != '=') continue;
+    held.hold(number);
+    outputs.push_back(number);
+  }
+  return held;
+}
+
+Held replay(const Temporaries& temporaries, const std::vector<std::int64_t>& outputs) {
+  Held held;
+  for (std::size_t i = 0; i <= temporaries.blocks.size(); ++i) {
+    for (const auto& [block, before] : temporaries.early)
+      if (before == i) held.give_back(block);
+    if (i == temporaries.before_outputs)
+      for (const std::int64_t bytes : outputs) held.hold(bytes);
+    if (i < temporaries.blocks.size()) held.take(temporaries.blocks[i]);
+  }
+  std::erase(held.blocks, 0);
+  return held;
+}
+
+struct Row {
+  std::string op, text;
+  Held real;
+  std::optional<Held> ruled;  ///< Empty: no rule.
+  bool is_incomplete = false;
+};
+
+Row read_row(const json& row) {
+  RecordingBuilder builder;
+  std::vector<TestArgument> arguments;
+  for (const json& value : row["arguments"]) add(arguments.emplace_back(), value);
+  std::vector<TensorSpec> outputs;
+  for (const json& value : row["outputs"])
+    outputs.push_back(parse_tensor(value.get<std::string>()));
+  const std::string op = row["op"];
+  const CallId id = builder.call(op, arguments, outputs, builder.node("node"));
+  Row result{.op = op, .text = row.dump()};
+  std::vector<std::int64_t> made;
+  result.real = parse_memory(row["memory"], made);
+  const auto rule = profile::find_temporaries(op);
+  if (rule == nullptr) return result;
+  const Temporaries temporaries = rule(
+      profile::Call(builder.recording(), builder.recording().calls[id]), {.multiprocessors = 132});
+  result.is_incomplete = temporaries.is_incomplete;
+  result.ruled = replay(temporaries, made);
+  return result;
+}
+
+std::vector<Row> rows() {
+  const char* given = std::getenv("SYMPROF_TEMPORARIES");
+  std::ifstream file(given ? given : SYMPROF_SOURCE_DIR "/tests/truth/temporaries.json");
+  std::vector<Row> result;
+  for (const json& row : json::parse(file))
+    if (row.contains("op")) result.push_back(read_row(row));
+  return result;
+}
+
+}  // namespace
+
+TEST_SUITE("temporaries") {
+  TEST_CASE("every block of a call is the one that PyTorch takes") {
+    const std::vector<Row> all = rows();
+    REQUIRE(all.size() > 100);
+    for (const Row& row : all) {
+      INFO(row.text);
+      if (!row.ruled) {
+        CHECK_MESSAGE(row.real.blocks.empty(), "no rule");
+      } else if (!row.is_incomplete) {
+        CHECK_MESSAGE(row.ruled->blocks == row.real.blocks,
+                      fmt::format("{} {}", row.ruled->blocks, row.ruled->peak_bytes));
+        CHECK(row.ruled->peak_bytes == row.real.peak_bytes);
+      }
+    }
+  }
+}
+
+}  // namespace symprof::test

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Writes temporaries.json: device memory that ATen calls take beside their outputs.
+
+Usage: temporaries.py PYTHON CUDA_INCLUDE [OUT]
+       temporaries.py PYTHON CUDA_INCLUDE --survey OUT     # PyTorch's operator database instead
+
+PYTHON has the CUDA build of PyTorch 2.13.0 from PyPI; CUDA_INCLUDE holds cuda_runtime_api.h of the
+same CUDA. The calls run on the GPU that computes nothing of h200/fake_gpu.cpp: the host code of every
+operator and the caching allocator are PyTorch's own, so the blocks asked for are real; values are not.
+temporaries_cases.py has the cases, README.md the fields.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEVICE_BYTES = 1 << 50
+OUT = HERE / "temporaries.json"
+
+
+def start(python, include, *arguments):
+    """Runs this file again under `python` with the fake GPU loaded."""
+    sys.path.insert(0, str(HERE / "h200"))
+    import rehearse
+
+    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+    torch_folder = subprocess.check_output([python, "-c", where], text=True).strip()
+    with tempfile.TemporaryDirectory() as folder:
+        rehearse.make_fakes(pathlib.Path(torch_folder) / "lib", include, pathlib.Path(folder))
+        environment = {**os.environ, "LD_PRELOAD": f"{folder}/fake_gpu.so", "LD_LIBRARY_PATH": folder,
+                       "FAKE_DEVICE_BYTES": str(DEVICE_BYTES), "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+                       "TEMPORARIES_ON_FAKE_GPU": "1", "PYTHONWARNINGS": "ignore"}
+        return subprocess.run([python, __file__, *arguments], env=environment).returncode
+
+
+def tensor_text(tensor):
+    """bfloat16[2,8] with the strides unless row-major, the storage offset unless 0: (1,2)+3."""
+    text = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+    text += "" if tensor.is_contiguous() else str(tuple(tensor.stride())).replace(",)", ")")
+    text += f"+{tensor.storage_offset()}" if tensor.storage_offset() else ""
+    return text.replace(" ", "")
+
+
+def argument_text(value):
+    """A tensor or a list of them as text, integers as they are; what a recording lacks is null."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        on_device = value.is_cuda or value.dim() > 0
+        return tensor_text(value) if on_device else f"{tensor_text(value)}@cpu"
+    if isinstance(value, (list, tuple)):
+        return [argument_text(element) for element in value]
+    if isinstance(value, (bool, int)):
+        return int(value)
+    return None
+
+
+class Recorder:
+    """A dispatch mode that notes what the allocator did during each call."""
+
+    def __new__(cls):
+        import torch
+        from torch.utils._python_dispatch import TorchDispatchMode
+        from torch.utils._pytree import tree_leaves
+
+        class Mode(TorchDispatchMode):
+            def __init__(self):
+                super().__init__()
+                self.rows = {}
+
+            def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+                keywords = keywords or {}
+                described = [argument_text(value) for value in in_schema_order(function, arguments, keywords)]
+                history(True)
+                before = {t.untyped_storage().data_ptr() for t in tree_leaves((arguments, keywords)) if is_on_device(t)}
+                result = function(*arguments, **keywords)
+                events = trace()
+                outputs = [t for t in tree_leaves(result) if is_on_device(t)]
+                made = {t.untyped_storage().data_ptr() for t in outputs} - before
+                row = {"op": function._schema.name, "arguments": described,
+                       "outputs": [tensor_text(t) for t in outputs], "memory": events_text(events, made)}
+                self.rows.setdefault(json.dumps([row["op"], row["arguments"]]), row)
+                return result
+
+        def is_on_device(value):
+            return isinstance(value, torch.Tensor) and value.is_cuda
+
+        def history(enabled):
+            torch.cuda.memory._record_memory_history(
+                "all" if enabled else None, context=None, stacks="python", max_entries=10000, clear_history=True)
+
+        def trace():
+            traces = torch.cuda.memory._snapshot()["device_traces"]
+            return [e for e in (traces[0] if traces else []) if e["action"] in ("alloc", "free_requested")]
+
+        return Mode()
+
+
+def in_schema_order(function, arguments, keywords):
+    values = list(arguments)
+    for argument in function._schema.arguments[len(arguments):]:
+        values.append(keywords.get(argument.name, argument.default_value))
+    return values
+
+
+def events_text(events, made):
+    """`=bytes`: an output, `+bytes`: another block, `-n`: block n given back, from 0."""
+    text, blocks = [], {}
+    freed_later = [e["addr"] for e in events if e["action"] == "free_requested"]
+    for event in events:
+        address = event["addr"]
+        if event["action"] == "free_requested":
+            freed_later.remove(address)
+            if address in blocks:
+                text.append(f"-{blocks.pop(address)}")
+        elif address in made and address not in freed_later:
+            text.append(f"={event['size']}")
+        else:
+            blocks[address] = sum(t[0] == "+" for t in text)
+            text.append(f"+{event['size']}")
+    return " ".join(text)
+
+
+def warm_up():
+    """Both threads' cuBLAS workspaces, which stay."""
+    import torch
+
+    x = torch.ones(8, 8, device="cuda", requires_grad=True)
+    (x @ x).sum().backward()
+    torch.cuda.empty_cache()
+
+
+def record(out, cases):
+    """`cases` yields (what for, function); what fails is told and left out."""
+    import torch
+
+    warm_up()
+    recorder, failed = Recorder(), []
+    for name, function in cases:
+        try:
+            with recorder:
+                function()
+        except (RuntimeError, NotImplementedError) as error:
+            failed.append(f"{name}: {str(error).splitlines()[0]}")
+        torch.cuda.empty_cache()
+    rows = sorted(recorder.rows.values(), key=lambda row: row["op"])
+    header = {"torch": torch.__version__, "device": "h200"}
+    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in [header, *rows])
+    pathlib.Path(out).write_text(f"[\n{lines}\n]\n")
+    print(f"{len(rows)} calls, {sum('+' in row['memory'] for row in rows)} with temporaries")
+    print("\n".join(failed))
+
+
+def main():
+    if "TEMPORARIES_ON_FAKE_GPU" in os.environ:
+        import temporaries_cases as cases
+
+        survey = sys.argv[1:2] == ["--survey"]
+        return record(sys.argv[-1], cases.survey() if survey else cases.chosen())
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    python, include, *rest = sys.argv[1:]
+    sys.exit(start(python, include, *(rest or [str(OUT)])))
+
+
+if __name__ == "__main__":
+    main()
