@@ -1,0 +1,150 @@
+#include "plan/formulas.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "meta/error.h"
+#include "profile/rounding.h"
+
+namespace symprof::test {
+namespace {
+
+using plan::find_formulas;
+using plan::Formula;
+using plan::Formulas;
+using plan::Measure;
+using plan::Rational;
+using plan::Sizes;
+using plan::Term;
+using plan::Variable;
+using profile::round_up;
+
+using Terms = std::vector<Term>;
+using Values = std::vector<std::int64_t>;
+
+/// The terms of the only figure; none where it has no formula.
+Terms terms_of(const Formulas& found, std::size_t figure = 0) {
+  const Formula& formula = found.formulas[figure];
+  return formula.polynomial ? formula.polynomial->terms : Terms{};
+}
+
+}  // namespace
+
+TEST_SUITE("formulas") {
+  TEST_CASE("figures of different degrees, found from one grid") {
+    std::set<Sizes> measured;
+    const Formulas found = find_formulas({{"batch", 8}, {"seq", 128}}, [&](const Sizes& sizes) {
+      CHECK(measured.insert(sizes).second);  // A profile is made once for each size.
+      const std::int64_t b = sizes[0], s = sizes[1];
+      return Values{4 * b * s * s + 6 * b * s, 1000, 0, b + 2 * s};
+    });
+    CHECK(terms_of(found, 0) == Terms{{4, {1, 2}}, {6, {1, 1}}});
+    CHECK(terms_of(found, 1) == Terms{{1000, {0, 0}}});
+    CHECK(found.formulas[2].polynomial->terms.empty());
+    CHECK(terms_of(found, 3) == Terms{{1, {1, 0}}, {2, {0, 1}}});
+    for (const Formula& formula : found.formulas) CHECK(formula.multiples == Sizes{1, 1});
+    CHECK(found.fitted == 2 * 3);
+    CHECK(found.fitted + found.checked == static_cast<int>(measured.size()));
+    CHECK(found.checked >= 8);
+    CHECK(measured.size() <= 25);
+  }
+
+  TEST_CASE("a maximum is a polynomial nowhere, and the report says from where on it is not") {
+    const Formulas found = find_formulas({{"batch", 8}}, [](const Sizes& sizes) {
+      return Values{std::max<std::int64_t>(100 * sizes[0], 5 * sizes[0] * sizes[0])};
+    });
+    REQUIRE_FALSE(found.formulas[0].polynomial);
+    REQUIRE(found.formulas[0].mismatch);
+    // From 20 on the second is more.
+    CHECK(found.formulas[0].mismatch->sizes == Sizes{24});
+    CHECK(found.formulas[0].mismatch->measured == 5 * 24 * 24);
+    CHECK(found.formulas[0].mismatch->predicted == Rational(100 * 24));
+  }
+
+  TEST_CASE("what only large sizes of both variables show") {
+    const Formulas found = find_formulas({{"batch", 8}, {"seq", 128}}, [](const Sizes& sizes) {
+      const std::int64_t b = sizes[0], s = sizes[1];
+      return Values{b * s, b * s + (b > 24 && s > 384 ? 1 : 0)};
+    });
+    CHECK(terms_of(found, 0) == Terms{{1, {1, 1}}});
+    REQUIRE_FALSE(found.formulas[1].polynomial);
+    CHECK(found.formulas[1].mismatch->measured ==
+          found.formulas[1].mismatch->predicted.numerator() + 1);
+  }
+
+  TEST_CASE("rounding holds at multiples, the smallest of which are found") {
+    const Formulas found = find_formulas({{"batch", 8}, {"seq", 384}}, [](const Sizes& sizes) {
+      const std::int64_t b = sizes[0], s = sizes[1];
+      return Values{b * round_up(s, 128), round_up(4 * b * s, 512), round_up(b, 3),
+                    b * (s / 6) * (s / 6)};
+    });
+    CHECK(found.formulas[0].multiples == Sizes{1, 128});
+    CHECK(terms_of(found, 0) == Terms{{1, {1, 1}}});
+    // batch * seq is a multiple of 128 for any batch if seq is one.
+    CHECK(found.formulas[1].multiples == Sizes{1, 128});
+    CHECK_FALSE(found.formulas[2].polynomial);  // 8 is no multiple of 3.
+    CHECK(found.formulas[3].multiples == Sizes{1, 6});
+    CHECK(terms_of(found, 3) == Terms{{Rational::of(1, 36), {1, 2}}});
+  }
+
+  TEST_CASE("sizes stay in the range of the graph") {
+    for (const auto& [start, least, most] : {std::tuple<int, int, int>{1024, 2, 1024},
+                                             {512, 2, 1024},
+                                             {6, 2, 9},
+                                             {197, 2, 200},
+                                             {3, 2, 4},
+                                             {7, 6, 12}}) {
+      const Formulas found = find_formulas({{"seq", start, least, most}}, [&](const Sizes& sizes) {
+        CHECK(sizes[0] >= least);
+        CHECK(sizes[0] <= most);
+        return Values{3 * sizes[0] + 1};
+      });
+      CHECK(terms_of(found) == Terms{{3, {1}}, {1, {0}}});
+      CHECK(found.checked >= 1);
+    }
+  }
+
+  TEST_CASE("sizes that the model refuses end its range or show its divisors") {
+    const Formulas positions = find_formulas({{"seq", 512}}, [](const Sizes& sizes) {
+      if (sizes[0] > 1024) throw Error("add", "1,024 positions and no more");
+      return Values{sizes[0] * sizes[0]};
+    });
+    CHECK(terms_of(positions) == Terms{{1, {2}}});
+    REQUIRE_FALSE(positions.refused.empty());
+    CHECK(positions.refused[0].sizes > Sizes{1024});
+    CHECK(positions.refused[0].reason == "add: 1,024 positions and no more");
+
+    const Formulas patches = find_formulas({{"height", 224}}, [](const Sizes& sizes) {
+      if (sizes[0] % 14 != 0) throw Error("view", "no whole number of patches");
+      return Values{(sizes[0] / 14) * (sizes[0] / 14)};
+    });
+    CHECK(terms_of(patches) == Terms{{Rational::of(1, 196), {2}}});
+    CHECK(patches.formulas[0].multiples == Sizes{14});
+  }
+
+  TEST_CASE("a model that takes one size alone has no formula") {
+    const Measure measure = [](const Sizes& sizes) {
+      if (sizes[0] != 512) throw Error("view", "512 and nothing else");
+      return Values{1};
+    };
+    CHECK_THROWS_WITH_AS(find_formulas({{"seq", 512}}, measure),
+                         doctest::Contains("512 and nothing else"), Error);
+    CHECK_THROWS_WITH_AS(find_formulas({{"seq", 2, 2, 3}}, [](const Sizes&) { return Values{1}; }),
+                         doctest::Contains("fewer than 3 sizes"), Error);
+    CHECK_THROWS_WITH_AS(find_formulas({{"seq", 128}}, measure), "view: 512 and nothing else",
+                         Error);
+  }
+
+  TEST_CASE("figures without any order are no polynomial, whatever their size") {
+    const Formulas found = find_formulas({{"a", 64}, {"b", 512}, {"c", 100}}, [](const Sizes& s) {
+      const auto mixed =
+          static_cast<std::uint64_t>(s[0] * 31 + s[1] * 17 + s[2]) * 0x9E3779B97F4A7C15u;
+      return Values{static_cast<std::int64_t>(mixed >> 1), s[0] * s[1] * s[1] * s[2] * s[2]};
+    });
+    CHECK_FALSE(found.formulas[0].polynomial);
+    CHECK(terms_of(found, 1) == Terms{{1, {1, 2, 2}}});
+  }
+}
+
+}  // namespace symprof::test
