@@ -103,6 +103,7 @@ void count_calls(Profile& profile, const RuleTable* own_rules) {
     node.calls.push_back({static_cast<CallId>(i), cost});
     add_cost(node.figures, call.phase, cost);
     count_coverage(profile.coverage, cost.confidence);
+    add_to(profile.totals.transfer_bytes, cost.transfer_bytes);
     if (cost.confidence == Confidence::unmodelled) unmodelled[call.op] = true;
   }
   name_unmodelled(profile, unmodelled);

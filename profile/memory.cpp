@@ -25,6 +25,12 @@ void count_storage(const StorageRecord& storage, Totals& totals) {
       return add_to(totals.grad_bytes, storage.bytes);
     case StorageKind::optimizer_state:
       return add_to(totals.optimizer_bytes, storage.bytes);
+    case StorageKind::offloaded:
+      return add_to(totals.offloaded_bytes, storage.bytes);
+    case StorageKind::kv_cache:
+      return add_to(
+          storage.allocated_by == none ? *totals.kv_cache_bytes : *totals.kv_cache_bytes_after,
+          storage.bytes);
     case StorageKind::activation:
       return;
   }
@@ -48,7 +54,8 @@ void count_outputs(const Recording& recording, NodeProfile& node, std::vector<bo
     const StorageRecord& storage = recording.storages[output.storage];
     const bool made_here =
         storage.node == node.node && storage.on_device &&
-        (storage.kind == StorageKind::activation || storage.kind == StorageKind::input);
+        (storage.kind == StorageKind::activation || storage.kind == StorageKind::input ||
+         storage.kind == StorageKind::kv_cache);
     if (!made_here) continue;
     counted[output.storage] = true;
     add_to(storage.saved ? node.figures.output_bytes : node.figures.temp_bytes, storage.bytes);
@@ -60,6 +67,7 @@ void count_outputs(const Recording& recording, NodeProfile& node, std::vector<bo
 void count_memory(Profile& profile) {
   const Recording& recording = profile.recording;
   profile.totals.param_count = recording.parameter_count;
+  if (recording.kv_cache) profile.totals.kv_cache_bytes = profile.totals.kv_cache_bytes_after = 0;
   count_saved(profile);
   std::vector<bool> counted(recording.storages.size());
   std::int64_t accumulated = 0;

@@ -28,6 +28,7 @@ struct Cost {
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
   Confidence confidence = Confidence::unmodelled;
+  std::int64_t transfer_bytes = 0;  ///< Between the memories of device and host, either way.
 };
 
 struct CallProfile {
@@ -75,6 +76,10 @@ struct Totals {
   std::int64_t param_bytes = 0, param_count = 0, buffer_bytes = 0, input_bytes = 0;
   std::int64_t grad_bytes = 0, optimizer_bytes = 0;
   std::int64_t saved_bytes = 0, saved_bytes_with_inputs = 0;
+  std::int64_t offloaded_bytes = 0;  ///< Copies of saved tensors in host memory.
+  std::int64_t transfer_bytes = 0;   ///< Of all calls.
+  /// Before and after the step; empty where it has no cache of its own.
+  std::optional<std::int64_t> kv_cache_bytes, kv_cache_bytes_after;
   /// As the simulated allocator counts them over a training loop (profile/step_memory.h).
   std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
   Phase peak_phase = Phase::forward;

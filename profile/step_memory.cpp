@@ -24,7 +24,10 @@ MemoryCategory category_of(const StorageRecord& storage) {
       return MemoryCategory::gradients;
     case StorageKind::optimizer_state:
       return MemoryCategory::optimizer;
+    case StorageKind::kv_cache:
+      return MemoryCategory::kv_cache;
     case StorageKind::activation:
+    case StorageKind::offloaded:
       break;
   }
   return storage.saved ? MemoryCategory::activations : MemoryCategory::temporaries;

@@ -22,11 +22,12 @@ enum class MemoryCategory : std::uint8_t {
   inputs,
   gradients,
   optimizer,
+  kv_cache,     ///< Keys and values of earlier tokens, for attention in inference.
   activations,  ///< Saved for backward.
   temporaries,  ///< Everything else that calls make, and what kernels take while they run.
   workspace,    ///< cuBLAS.
 };
-constexpr std::size_t memory_categories = 8;
+constexpr std::size_t memory_categories = 9;
 
 /// Bytes by category, each block as the allocator counts it.
 struct MemoryBreakdown {

@@ -42,6 +42,8 @@ std::string_view name(MemoryCategory category) {
       return "gradients";
     case MemoryCategory::optimizer:
       return "optimizer";
+    case MemoryCategory::kv_cache:
+      return "kv_cache";
     case MemoryCategory::activations:
       return "activations";
     case MemoryCategory::temporaries:

@@ -24,8 +24,9 @@ struct Layer {
 constexpr std::array layers = {
     Layer{MemoryCategory::parameters, "#4c78a8"},  Layer{MemoryCategory::buffers, "#9ecae9"},
     Layer{MemoryCategory::optimizer, "#72b7b2"},   Layer{MemoryCategory::workspace, "#8c8c8c"},
-    Layer{MemoryCategory::inputs, "#b79a20"},      Layer{MemoryCategory::gradients, "#e45756"},
-    Layer{MemoryCategory::activations, "#f2a541"}, Layer{MemoryCategory::temporaries, "#d4b6e0"},
+    Layer{MemoryCategory::inputs, "#b79a20"},      Layer{MemoryCategory::kv_cache, "#54a24b"},
+    Layer{MemoryCategory::gradients, "#e45756"},   Layer{MemoryCategory::activations, "#f2a541"},
+    Layer{MemoryCategory::temporaries, "#d4b6e0"},
 };
 static_assert(layers.size() == memory_categories);
 

@@ -80,6 +80,10 @@ void Recorder::on_saved(std::int32_t storage) {
   recording_.storages[static_cast<std::size_t>(storage)].saved = true;
 }
 
+void Recorder::on_offloaded(std::int32_t storage) {
+  set_storage_kind(storage, StorageKind::offloaded);
+}
+
 // Asked inside a call, or by one that reads a number and is none of the device's.
 std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> most) {
   const NodeId node = open_call_ == none ? node_ : recording_.calls[open_call_].node;

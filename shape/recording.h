@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ enum class StorageKind : std::uint8_t {
   gradient,  ///< Of a parameter, once it is in `.grad`.
   optimizer_state,
   activation,
+  offloaded,  ///< The copy of a saved tensor in host memory.
+  kv_cache,   ///< Keys and values of earlier tokens, and, made by a call, with the step's.
 };
 
 /// One block of device memory. `bytes` is what the tensor asked for; the allocator's rounding to
@@ -97,6 +100,13 @@ struct ModuleRecord {
   std::string type;
 };
 
+/// How far the key-value cache of a step with one reaches.
+struct KvCacheRecord {
+  std::int64_t sequences = 0;     ///< Of the batch.
+  std::int64_t tokens = 0;        ///< Of each, before the step.
+  std::int64_t added_tokens = 0;  ///< By the step, to each.
+};
+
 struct Recording {
   std::string path, format, producer;  ///< Of the graph.
   std::vector<ModuleRecord> modules;
@@ -107,6 +117,7 @@ struct Recording {
   std::vector<TensorSpec> specs;
   std::vector<std::string> ops;
   std::int64_t parameter_count = 0;
+  std::optional<KvCacheRecord> kv_cache;
   std::vector<std::string> warnings;
   /// Milliseconds of the forward and the backward pass on this machine (how fast symprof is).
   double forward_ms = 0, backward_ms = 0;

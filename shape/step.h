@@ -37,6 +37,13 @@ struct StepOptions {
   /// Modules whose activations are computed again in backward (trace/passes/checkpoint_modules.h);
   /// of graphs: C++ modules call symprof::checkpoint themselves.
   std::vector<std::string> checkpoint;
+  /// Modules whose saved tensors wait for backward in host memory, as under
+  /// torch.autograd.graph.save_on_cpu(pin_memory=True); patterns as those of `checkpoint`, and "*"
+  /// for the whole model. C++ modules: "*" alone.
+  std::vector<std::string> offload_saved;
+  /// Tokens that the key-value cache of a graph holds before the step
+  /// (trace/passes/key_value_cache.h); inference alone.
+  std::optional<std::int64_t> kv_cache;
   /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
   bool upper_bounds = false;
   DeviceSpec device;

@@ -51,6 +51,8 @@ class Observer {
   virtual void on_call(const SeenCall& call) = 0;
   /// An autograd node saved a tensor of this storage for backward.
   virtual void on_saved(std::int32_t storage) = 0;
+  /// An autograd node saved a tensor, and under SaveOnCpu this storage in host memory has its copy.
+  virtual void on_offloaded(std::int32_t /*storage*/) {}
   /// How many there are of something that only data could tell; `most` is the largest number that
   /// can be, where there is one. An empty answer refuses the call.
   virtual std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> /*most*/) {

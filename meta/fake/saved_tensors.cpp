@@ -1,5 +1,7 @@
 #include "meta/fake/saved_tensors.h"
 
+#include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/SequenceNumber.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
@@ -12,6 +14,7 @@
 #include <mutex>
 
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/saved_tensor_hooks.h"
 
 namespace symprof::meta {
 namespace {
@@ -31,10 +34,44 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   at::Tensor tensor_;
 };
 
+// Both copies are calls of the node that saves, or whose backward asks. The host's tensor is
+// row-major, as torch.empty makes it, whatever the strides of what it is a copy of: a view becomes
+// small, an expanded tensor large.
+struct OffloadingHooks final : torch::autograd::SavedVariableHooks {
+  explicit OffloadingHooks(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {}
+
+  void call_pack_hook(const at::Tensor& tensor) override {
+    device_ = tensor.device();
+    if (!is_fake(tensor)) {
+      packed_ = tensor.detach();
+      return;
+    }
+    const at::Tensor meta(
+        at::detail::empty_meta(tensor.sizes(), tensor.scalar_type(), at::MemoryFormat::Contiguous));
+    packed_ = wrap_meta(meta, c10::Device(c10::kCPU), observer_);
+    observer_->on_offloaded(storage_id(packed_));
+    packed_.copy_(tensor, /*non_blocking=*/true);
+  }
+
+  at::Tensor call_unpack_hook() override {
+    return packed_.to(device_, packed_.scalar_type(), /*non_blocking=*/true);
+  }
+
+ private:
+  std::shared_ptr<Observer> observer_;
+  c10::Device device_{c10::kCPU};
+  at::Tensor packed_;
+};
+
+thread_local bool saves_on_cpu = false;
+
 struct ReportingEngine final : torch::autograd::Engine {
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
     auto observer = current_observer();
-    return observer ? std::make_unique<ReportingHooks>(std::move(observer)) : nullptr;
+    if (!observer) return nullptr;
+    if (const auto* make = SavedTensorHooks::innermost()) return (*make)();
+    if (saves_on_cpu) return std::make_unique<OffloadingHooks>(std::move(observer));
+    return std::make_unique<ReportingHooks>(std::move(observer));
   }
 };
 
@@ -50,6 +87,12 @@ void install_saved_tensor_observer() {
   static std::once_flag once;
   std::call_once(once, [] { torch::autograd::set_default_engine_stub(&reporting_engine); });
 }
+
+SaveOnCpu::SaveOnCpu(bool active) : before_(saves_on_cpu) {
+  if (active) saves_on_cpu = true;
+}
+
+SaveOnCpu::~SaveOnCpu() { saves_on_cpu = before_; }
 
 std::uint64_t next_sequence_number() { return at::sequence_number::peek(); }
 

@@ -11,6 +11,20 @@ namespace symprof::meta {
 /// none.
 void install_saved_tensor_observer();
 
+/// For as long as it lives, what autograd saves on this thread under a FakeMode waits for backward
+/// in host memory, as under Python's torch.autograd.graph.save_on_cpu(pin_memory=True): copied when
+/// it is saved, and to a new tensor of its device each time that backward asks for it.
+class SaveOnCpu {
+ public:
+  explicit SaveOnCpu(bool active = true);
+  ~SaveOnCpu();
+  SaveOnCpu(const SaveOnCpu&) = delete;
+  SaveOnCpu& operator=(const SaveOnCpu&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// The next number that autograd gives to a node made on this thread. Nodes made between two
 /// readings have the numbers between them.
 std::uint64_t next_sequence_number();

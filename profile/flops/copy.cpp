@@ -6,6 +6,22 @@
 namespace symprof::profile {
 namespace {
 
+/// A copy whose source and target may lie in different memories.
+Estimate copies(const Call& call, Estimate estimate) {
+  if (!estimate || call.record().inputs.empty() || call.record().outputs.empty()) return estimate;
+  const auto lies_on_device = [&](const TensorRecord& tensor) {
+    return tensor.storage != none && call.recording().storages[tensor.storage].on_device;
+  };
+  const TensorRecord& made = call.record().outputs.front();
+  const TensorRecord& source = call.record().inputs.back();
+  if (call.spec(made) && call.spec(source) && lies_on_device(made) != lies_on_device(source))
+    estimate->transfer_bytes = call.spec(made)->bytes();
+  return estimate;
+}
+
+Estimate converts(const Call& call) { return copies(call, moves(call)); }
+Estimate copies_into(const Call& call) { return copies(call, overwrites<0>(call)); }
+
 /// The gradient of a view: zeros of the whole, then the gradient written into its part.
 Estimate view_backward(const Call& call) {
   const TensorSpec* gradient = call.input_at(0);
@@ -18,9 +34,9 @@ constexpr Rule rows[] = {
     {"aten::clone", moves},
     {"aten::lift_fresh_copy", moves},
     {"aten::contiguous", moves},
-    {"aten::_to_copy", moves},
+    {"aten::_to_copy", converts},
     {"aten::to", moves},
-    {"aten::copy", overwrites<0>},
+    {"aten::copy", copies_into},
     {"aten::_copy_from", moves},
     {"aten::_lazy_clone", touches_nothing, Confidence::free},
     {"aten::_pin_memory", moves},
