@@ -6,6 +6,7 @@
 
 #include "trace/exported/scopes.h"
 #include "trace/exported/tensor_meta.h"
+#include "trace/source_lines.h"
 
 namespace symprof::trace::exported {
 namespace {
@@ -71,9 +72,12 @@ class GraphReader {
                                 argument_value(member(input, "arg", place), context_, place)});
     add_outputs(node, array(member(json, "outputs", place), place), place);
     if (node.op == "higher_order::with_effects") unwrap_effects(node, place);
-    if (const auto metadata = optional_member(json, "metadata"))
+    if (const auto metadata = optional_member(json, "metadata")) {
       if (const auto stack = optional_member(*metadata, "nn_module_stack"))
         node.scope = scopes_.intern(text(*stack, place));
+      if (const auto stack = optional_member(*metadata, "stack_trace"))
+        node.source = sources_.intern(text(*stack, place));
+    }
     read_.graph.nodes.push_back(std::move(node));
   }
 
@@ -213,6 +217,7 @@ class GraphReader {
   Place place_;
   ReadGraph read_;
   ScopeTable scopes_{read_.graph.scopes};
+  SourceTable sources_{read_.graph.source_lines};
   ArgumentContext context_{
       [this](std::string_view name, const Place& place) { return read_.value(name, place); },
       [this](Json json, const Place& place) { return read_branch(json, place); }};

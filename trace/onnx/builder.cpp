@@ -125,6 +125,7 @@ void GraphBuilder::add_node(const onnx::NodeProto& node, Frame& frame) {
   result.op = operator_name(node);
   const bool in_function = frame.attributes != nullptr;
   result.scope = in_function ? frame.scope : scopes_.of_node(node, frame.scope);
+  result.source = in_function ? frame.source : scopes_.last_source();
   exported_calls_.push_back(in_function ? "" : scopes_.last_call());
   for (const std::string& input : node.input()) {
     const ValueId id = input.empty() ? no_value : frame.values.at(input);
@@ -184,6 +185,7 @@ void GraphBuilder::add_call(const onnx::NodeProto& node, const onnx::FunctionPro
   const std::string last = name.substr(name.rfind('/') + 1);
   frame.scope =
       scopes_.find_or_add(parent, outer.empty() ? last : outer + "." + last, function.name());
+  frame.source = caller.attributes == nullptr ? scopes_.last_source() : caller.source;
   for (int i = 0; i < function.input_size(); ++i) {
     const bool given = i < node.input_size() && !node.input(i).empty();
     frame.values[function.input(i)] = given ? caller.values.at(node.input(i)) : no_value;

@@ -50,6 +50,7 @@ class GraphBuilder {
     const CallAttributes* attributes = nullptr;  ///< Null outside functions.
     std::string prefix;                          ///< Of the names of values and nodes.
     ScopeId scope = 0;
+    SourceId source = no_source;  ///< Of the call that is being inlined.
   };
 
   void add_input(const onnx::ValueInfoProto& input, Frame& frame);

@@ -76,9 +76,11 @@ ScopeId ScopeTable::from_name(std::string_view name, ScopeId parent) {
 
 ScopeId ScopeTable::of_node(const onnx::NodeProto& node, ScopeId parent) {
   std::vector<std::string> paths, types;
+  last_source_ = no_source;
   for (const onnx::StringStringEntryProto& entry : node.metadata_props()) {
     if (entry.key() == "pkg.torch.onnx.name_scopes") paths = parse_python_list(entry.value());
     if (entry.key() == "pkg.torch.onnx.class_hierarchy") types = parse_python_list(entry.value());
+    if (entry.key() == "pkg.torch.onnx.stack_trace") last_source_ = sources_.intern(entry.value());
   }
   last_call_ = paths.empty() ? "" : paths.back();
   if (!paths.empty()) return from_lists(paths, types, parent);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/graph.h"
+#include "trace/source_lines.h"
 
 namespace onnx {
 class NodeProto;
@@ -18,7 +19,8 @@ namespace symprof::trace {
 /// Adds scopes to a graph, each once.
 class ScopeTable {
  public:
-  explicit ScopeTable(Graph& graph) : graph_(graph) {}
+  /// The metadata of the nodes given to it must outlive it.
+  explicit ScopeTable(Graph& graph) : graph_(graph), sources_(graph.source_lines) {}
 
   /// The scope of `path` below `parent`; an empty type is filled in when a later call knows it.
   ScopeId find_or_add(ScopeId parent, const std::string& path, const std::string& type);
@@ -31,13 +33,18 @@ class ScopeTable {
   /// graph: "silu_3". Empty when the metadata has none.
   const std::string& last_call() const { return last_call_; }
 
+  /// The line of Python of that node: the dynamo exporter's "pkg.torch.onnx.stack_trace".
+  SourceId last_source() const { return last_source_; }
+
  private:
   ScopeId from_lists(const std::vector<std::string>& paths, const std::vector<std::string>& types,
                      ScopeId parent);
   ScopeId from_name(std::string_view name, ScopeId parent);
 
   Graph& graph_;
+  SourceTable sources_;
   std::string last_call_;
+  SourceId last_source_ = no_source;
   std::map<std::pair<ScopeId, std::string>, ScopeId> known_;
 };
 

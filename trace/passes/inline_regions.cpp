@@ -170,8 +170,13 @@ class Inliner {
     Substitution inner;
     for (std::size_t i = 0; i < body.inputs.size(); ++i) inner[body.inputs[i]] = region.operands[i];
     import_constants(body, inner);
+    const std::vector<SourceId> sources = import_sources(body);
     if (changes_mode(node)) graph_.nodes.push_back(marker(node));
-    for (const Node& inside : body.nodes) append_inside(inside, node, body, inner);
+    for (Node inside : body.nodes) {
+      if (inside.source != no_source)
+        inside.source = sources[static_cast<std::size_t>(inside.source)];
+      append_inside(std::move(inside), node, body, inner);
+    }
     if (changes_mode(node))
       graph_.nodes.push_back(
           {.name = node.name + "_end", .op = std::string(region_end), .scope = node.scope});
@@ -195,6 +200,7 @@ class Inliner {
   void append_inside(Node copy, const Node& region, const Graph& body, Substitution& inner) {
     if (names_.contains(copy.name)) copy.name = fmt::format("{}.{}", region.name, copy.name);
     copy.scope = copy.scope == 0 ? region.scope : scope_of(body, copy.scope);
+    if (copy.source == no_source) copy.source = region.source;
     std::vector<ValueId> made;
     for (ValueId output : copy.outputs)
       made.push_back(output == no_value
@@ -220,6 +226,20 @@ class Inliner {
     copy.parent = wanted.parent == 0 ? 0 : scope_of(body, wanted.parent);
     graph_.scopes.push_back(std::move(copy));
     return static_cast<ScopeId>(graph_.scopes.size()) - 1;
+  }
+
+  // Where the lines of the body are among those of the graph.
+  std::vector<SourceId> import_sources(const Graph& body) {
+    std::vector<SourceId> sources;
+    for (SourceLine line : body.source_lines) {
+      if (line.caller != no_source) line.caller = sources[static_cast<std::size_t>(line.caller)];
+      const auto found = std::ranges::find_if(graph_.source_lines, [&](const SourceLine& known) {
+        return known.caller == line.caller && known.line == line.line && known.file == line.file;
+      });
+      sources.push_back(static_cast<SourceId>(found - graph_.source_lines.begin()));
+      if (found == graph_.source_lines.end()) graph_.source_lines.push_back(std::move(line));
+    }
+    return sources;
   }
 
   static void replace(ValueId& value, const Substitution& substitution) {
