@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/local_names.h"
+
 namespace symprof::trace {
 namespace {
 
@@ -27,10 +29,11 @@ class LastUses {
       for (const Argument& argument : graph_.nodes[i].arguments)
         for_each_value(argument, [&](ValueId id) { use(id, i); });
     }
-    for (std::size_t id = 0; id < graph_.values.size(); ++id)
-      if (graph_.values[id].kind != ValueKind::result) last_[id] = nowhere;
     for (const ValueId id : graph_.outputs) keep(id);
     for (const Mutation& mutation : graph_.mutations) keep(mutation.source);
+    if (lifetimes_ == Lifetimes::frames) hold_by_names(graph_, last_);
+    for (std::size_t id = 0; id < graph_.values.size(); ++id)
+      if (graph_.values[id].kind != ValueKind::result) last_[id] = nowhere;
     return std::move(last_);
   }
 

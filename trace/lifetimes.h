@@ -17,9 +17,11 @@ constexpr std::size_t never_dies = static_cast<std::size_t>(-1);
 std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes);
 
 /// For each node the values that die when it has run; inputs, parameters, buffers, constants,
-/// outputs and sources of mutations die with none. A call of a module reaches from the first node
-/// of its scope to the last, those of modules inside included (torch/nn/modules/module.py:
-/// `_wrapped_call_impl` holds the arguments until it returns).
+/// outputs and sources of mutations die with none.
+///
+/// With Lifetimes::frames a call of a module reaches from the first node of its scope to the last,
+/// those of modules inside included (torch/nn/modules/module.py: `_wrapped_call_impl` holds the
+/// arguments until it returns), and names hold values as trace/local_names.h says.
 std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetimes lifetimes);
 
 }  // namespace symprof::trace

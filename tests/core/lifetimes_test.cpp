@@ -31,6 +31,46 @@ struct Chain {
   }
 };
 
+/// Nodes in the order in which they run, each with the line of `forward` that makes it; a node
+/// reads the values whose names it is given, and its result has its own name.
+struct Function {
+  Graph graph;
+
+  Function() { graph.inputs = {graph.add_value({.name = "x", .kind = ValueKind::input})}; }
+
+  ValueId id(const std::string& name) const {
+    for (std::size_t i = 0; i < graph.values.size(); ++i)
+      if (graph.values[i].name == name) return static_cast<ValueId>(i);
+    FAIL("no value " << name);
+    return no_value;
+  }
+
+  /// `caller`: the index of the line that calls the function.
+  SourceId line(const std::string& text, SourceId caller = no_source) {
+    const auto number = static_cast<std::int64_t>(graph.source_lines.size()) + 1;
+    graph.source_lines.push_back({.file = caller == no_source ? "outer.py" : "inner.py",
+                                  .function = "forward",
+                                  .line = number,
+                                  .text = text,
+                                  .caller = caller});
+    return static_cast<SourceId>(graph.source_lines.size()) - 1;
+  }
+
+  void add(const std::string& name, SourceId source, const std::vector<std::string>& read) {
+    Node node{.name = name, .op = "aten::relu", .source = source};
+    for (const std::string& value : read) node.arguments.push_back({"", ValueRef{id(value)}});
+    node.outputs = {graph.add_value({.name = name})};
+    graph.nodes.push_back(std::move(node));
+  }
+
+  /// The name of the node after which a value dies; "never".
+  std::string death(const std::string& name) const {
+    const std::size_t last =
+        trace::last_uses(graph, Lifetimes::frames)[static_cast<std::size_t>(id(name))];
+    return last == trace::never_dies ? "never" : graph.nodes[last].name;
+  }
+};
+
 }  // namespace
 
 TEST_SUITE("lifetimes") {
@@ -55,5 +95,86 @@ TEST_SUITE("lifetimes") {
     chain.graph.nodes[4].arguments.clear();
     const auto dying = trace::values_dying_after(chain.graph, Lifetimes::frames);
     CHECK(dying[3] == Ids{chain.made[0], chain.made[2], chain.made[3]});
+  }
+
+  TEST_CASE("a name holds its value until it is bound anew, or its function returns") {
+    Function f;
+    f.add("a", f.line("a = relu(x)"), {"x"});
+    f.add("b", f.line("b = relu(a)"), {"a"});
+    f.add("c", f.line("b = relu(b)"), {"b"});
+    f.add("d", f.line("y = relu(b)"), {"c"});
+    CHECK(f.death("a") == "d");
+    CHECK(f.death("b") == "c");
+    CHECK(f.death("c") == "d");
+  }
+
+  TEST_CASE("what has no name dies with its last use") {
+    Function f;
+    const SourceId line = f.line("y = relu(relu(x) + relu(x))");
+    f.add("a", line, {"x"});
+    f.add("b", line, {"x"});
+    f.add("c", line, {"a", "b"});
+    f.add("d", f.line("return relu(y)"), {"c"});
+    CHECK(f.death("a") == "c");
+    CHECK(f.death("b") == "c");
+    CHECK(f.death("c") == "d");
+  }
+
+  TEST_CASE("what a function returns gets a name of its caller, the rest dies with it") {
+    Function f;
+    const SourceId call = f.line("a = self.inner(x)");
+    f.add("named", f.line("h = relu(x)", call), {"x"});
+    f.add("other", f.line("g = relu(h)", call), {"named"});
+    f.add("result", f.line("return relu(g)", call), {"other"});
+    f.add("after", f.line("b = relu(a)"), {"result"});
+    f.add("last", f.line("return relu(b)"), {"after"});
+    CHECK(f.death("named") == "result");
+    CHECK(f.death("other") == "result");
+    CHECK(f.death("result") == "last");
+  }
+
+  TEST_CASE("an attribute of a module outlives the step, until it is set again") {
+    Function f;
+    f.add("a", f.line("self.state = relu(x)"), {"x"});
+    f.add("b", f.line("self.state = relu(self.state)"), {"a"});
+    f.add("c", f.line("return relu(x)"), {"x"});
+    CHECK(f.death("a") == "b");
+    CHECK(f.death("b") == "never");
+  }
+
+  TEST_CASE("a second name is bound anew with the next value that needs one") {
+    // residual = x; x = norm(x); x = residual + x; and the same again.
+    Function f;
+    f.add("a", f.line("x = relu(x)"), {"x"});
+    f.add("b", f.line("x = norm(x)"), {"a"});
+    f.add("c", f.line("x = residual + x"), {"a", "b"});
+    f.add("d", f.line("x = norm(x)"), {"c"});
+    f.add("e", f.line("x = residual + x"), {"c", "d"});
+    f.add("f", f.line("return relu(x)"), {"e"});
+    CHECK(f.death("a") == "c");  // Its second name becomes c's.
+    CHECK(f.death("c") == "f");  // And c's lives until the function returns.
+  }
+
+  TEST_CASE("values that are needed together lie in a container; each lives until its last use") {
+    Function f;
+    f.add("a", f.line("h = relu(x)"), {"x"});
+    f.add("b", f.line("h = relu(h) # 2"), {"a"});
+    f.add("c", f.line("h = relu(h) # 3"), {"b"});
+    f.add("d", f.line("y = relu(h + kept.pop())"), {"c", "b"});
+    f.add("e", f.line("y = relu(y + kept.pop())"), {"d", "a"});
+    f.add("f", f.line("return relu(y)"), {"e"});
+    CHECK(f.death("a") == "e");
+    CHECK(f.death("b") == "d");
+  }
+
+  TEST_CASE("results of one call get the names in their order") {
+    Function f;
+    f.add("a", f.line("first, second = relu(x).chunk(2)"), {"x"});
+    Node& node = f.graph.nodes.back();
+    node.outputs.push_back(f.graph.add_value({.name = "a.1"}));
+    f.add("b", f.line("first = relu(first)"), {"a"});
+    f.add("c", f.line("y = relu(first)"), {"b"});
+    CHECK(f.death("a") == "b");
+    CHECK(f.death("a.1") == "c");
   }
 }

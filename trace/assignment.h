@@ -1,0 +1,25 @@
+// What a line of Python does with the value that it computes.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace symprof::trace {
+
+/// A place that a value gets: `x`, `self.x`, or `x[…]`, which has x hold it besides what it held.
+struct Target {
+  std::string_view name;  ///< "x" or "self.x"; empty where it is computed: `f(x).y`.
+  bool replaces = true;   ///< False for `x[…]`.
+};
+
+struct Assignment {
+  bool returns = false;  ///< `return …`
+  /// An element for each `=`, the first first: `a = b, c = f()` has {a} and {b, c}.
+  std::vector<std::vector<Target>> targets;
+};
+
+/// Parses one line, which may be the first of a statement over several. No targets for what is no
+/// assignment, and for what lies inside of one: `mask=mask,` is an argument. Views into `line`.
+Assignment parse_assignment(std::string_view line);
+
+}  // namespace symprof::trace
