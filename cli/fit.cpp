@@ -13,7 +13,7 @@
 #include "meta/error.h"
 #include "plan/fit.h"
 #include "report/fit.h"
-#include "trace/passes/checkpoint_modules.h"
+#include "trace/passes/module_patterns.h"
 
 namespace symprof::cli {
 namespace {
@@ -143,6 +143,8 @@ class Fitting {
       if (const std::vector<std::string> patterns = repeated_modules(); !patterns.empty())
         add("--checkpoint " + patterns[0],  // The modules with the most nodes.
             [&](ModelOptions& options) { options.step.checkpoint = {patterns[0]}; });
+    if (step.mode != Mode::inference && step.offload_saved.empty())
+      add("--offload-saved '*'", [](ModelOptions& options) { options.step.offload_saved = {"*"}; });
     if (count > 1) add_change(report, all_text, all);
     if (!options_.dtype) {
       ModelOptions half = options_;

@@ -58,6 +58,14 @@ void require_file(const std::string& path) {
               suggestion.empty() ? "Name a model file (.pt2, .pt or .onnx)." : suggestion);
 }
 
+/// Of an option that may be given several times, each with several patterns.
+std::vector<std::string> parse_patterns(const std::vector<std::string>& given) {
+  std::vector<std::string> patterns;
+  for (const std::string& list : given)
+    for (std::string& pattern : split_list(list)) patterns.push_back(std::move(pattern));
+  return patterns;
+}
+
 StepOptions parse_step(const ModelText& text) {
   StepOptions step;
   step.loss = choose("--loss", text.loss, report::losses);
@@ -96,6 +104,12 @@ void add_step_options(CLI::App& app, ModelText& text) {
       ->allow_extra_args(false)
       ->type_name("GLOB")
       ->group(group);
+  app.add_option("--offload-saved", text.offload_saved,
+                 "Modules whose saved tensors wait for backward in host memory, as under "
+                 "save_on_cpu: 'layers.*', or '*' for all; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("GLOB")
+      ->group(group);
   add("--attention", text.attention, "KIND",
       "auto (as the device would choose), math, flash, efficient or cudnn");
   app.add_flag("--split-bias", text.split_bias,
@@ -131,9 +145,8 @@ ModelOptions parse_model_options(const ModelText& text) {
   if (!text.mode.empty()) options.mode = choose("--mode", text.mode, report::modes);
   if (!text.dtype.empty()) options.dtype = choose("--dtype", text.dtype, model_dtypes);
   options.step = parse_step(text);
-  for (const std::string& patterns : text.checkpoint)
-    for (std::string& pattern : split_list(patterns))
-      options.step.checkpoint.push_back(std::move(pattern));
+  options.step.checkpoint = parse_patterns(text.checkpoint);
+  options.step.offload_saved = parse_patterns(text.offload_saved);
   options.loop.allocator = profile::parse_allocator_settings(text.alloc_conf);
   if (!text.micro_batches.empty())
     options.loop.micro_batches = parse_count("--micro-batches", text.micro_batches, 1);

@@ -36,6 +36,11 @@ std::string saved_text(const Totals& totals) {
                      format_bytes(totals.saved_bytes_with_inputs));
 }
 
+std::string offloaded_text(const Totals& totals) {
+  return fmt::format("{} of saved tensors in host memory, {} copied there and back",
+                     format_bytes(totals.offloaded_bytes), format_bytes(totals.transfer_bytes));
+}
+
 }  // namespace
 
 std::string coverage_line(const Coverage& coverage) {
@@ -68,6 +73,7 @@ void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOpt
     line("optimizer", fmt::format("{} of states, {}", format_bytes(totals.optimizer_bytes),
                                   format_count(totals.optimizer_flops, "FLOPs")));
   if (options.mode != Mode::inference) line("saved", saved_text(totals));
+  if (!options.offload_saved.empty()) line("offloaded", offloaded_text(totals));
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
   line("forward", flops_text(totals.fwd_flops, totals.fwd_flops_all, unit));

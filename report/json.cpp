@@ -63,6 +63,8 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   json.line(4);
   json.member("saved_bytes", totals.saved_bytes);
   json.member("saved_bytes_with_inputs", totals.saved_bytes_with_inputs);
+  json.member("offloaded_bytes", totals.offloaded_bytes);
+  json.member("transfer_bytes", totals.transfer_bytes);
   json.line(4);
   json.member("peak_allocated_bytes", totals.peak_allocated_bytes);
   json.member("peak_reserved_bytes", totals.peak_reserved_bytes);
@@ -113,6 +115,7 @@ void write_calls(JsonWriter& json, const Recording& recording, const NodeProfile
     json.member("flops", known ? Maybe(cost.product_flops + cost.other_flops) : Maybe());
     json.member("bytes_read", known ? Maybe(cost.bytes_read) : Maybe());
     json.member("bytes_written", known ? Maybe(cost.bytes_written) : Maybe());
+    if (cost.transfer_bytes > 0) json.member("transfer_bytes", cost.transfer_bytes);
     json.member("confidence", name(cost.confidence));
     json.end_object();
   }

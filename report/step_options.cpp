@@ -6,6 +6,17 @@
 #include "report/option_names.h"
 
 namespace symprof::report {
+namespace {
+
+void write_patterns(JsonWriter& json, std::string_view key,
+                    const std::vector<std::string>& patterns) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& pattern : patterns) json.value(pattern);
+  json.end_array();
+}
+
+}  // namespace
 
 std::string step_text(const StepOptions& options) {
   std::string text(name_of(modes, options.mode));
@@ -17,6 +28,9 @@ std::string step_text(const StepOptions& options) {
     text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
   if (!options.checkpoint.empty())
     text += fmt::format(", checkpoint {}", fmt::join(options.checkpoint, " "));
+  if (!options.offload_saved.empty())
+    text +=
+        fmt::format(", saved tensors of {} in host memory", fmt::join(options.offload_saved, " "));
   return text;
 }
 
@@ -31,10 +45,8 @@ void write_step_options(JsonWriter& json, const StepOptions& options) {
   json.member("attention", name_of(attention_backends, options.attention));
   json.member("lifetimes", name_of(lifetimes, options.lifetimes));
   json.member("split_bias", options.split_bias);
-  json.key("checkpoint");
-  json.begin_array();
-  for (const std::string& pattern : options.checkpoint) json.value(pattern);
-  json.end_array();
+  write_patterns(json, "checkpoint", options.checkpoint);
+  write_patterns(json, "offload_saved", options.offload_saved);
   json.member("device", options.device.name);
   json.end_object();
 }

@@ -9,6 +9,7 @@
 #include "meta/fake/fake_tensor.h"
 #include "shape/bias_split.h"
 #include "shape/module_rows.h"
+#include "shape/offload.h"
 #include "shape/rows.h"
 #include "shape/step_run.h"
 
@@ -76,6 +77,7 @@ class ModuleStep {
     try {
       rows.start();
       const BiasSplit split(options_.split_bias);
+      const meta::SaveOnCpu offload(!options_.offload_saved.empty());
       std::vector<at::Tensor> outputs = forward(inputs_);
       rows.stop();
       return outputs;
@@ -106,6 +108,10 @@ class ModuleStep {
 
 Recording propagate_module(torch::nn::Module& module, const std::vector<TensorSpec>& inputs,
                            const ForwardFunction& forward, const StepOptions& options) {
+  if (!options.offload_saved.empty() && !offloads_all(options.offload_saved))
+    throw Error(module.name(),
+                fmt::format("'{}' names a part of the model", options.offload_saved.front()),
+                "What a C++ module saves is offloaded as a whole: offload_saved = {\"*\"}.");
   return ModuleStep(module, options).run(inputs, forward);
 }
 

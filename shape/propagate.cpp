@@ -8,6 +8,7 @@
 #include "meta/error.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/node_records.h"
+#include "shape/offload.h"
 #include "shape/step_run.h"
 #include "trace/interpreter/arguments.h"
 #include "trace/interpreter/interpreter.h"
@@ -100,7 +101,8 @@ class Step {
   }
 
   std::vector<at::Tensor> forward() {
-    interpreter_.run(nodes_);
+    OffloadedNodes nodes(graph_, run_.options().offload_saved, nodes_);
+    interpreter_.run(nodes);
     std::vector<at::Tensor> outputs;
     for (ValueId id : graph_.outputs)
       if (id != no_value && interpreter_.get(id).isTensor())

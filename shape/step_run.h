@@ -27,6 +27,7 @@ class StepRun {
   explicit StepRun(const StepOptions& options);
 
   Recorder& recorder() { return *recorder_; }
+  const StepOptions& options() const { return options_; }
   bool trains() const { return options_.mode != Mode::inference; }
   /// Counts a parameter; one that requires a gradient gets it and is updated.
   void add_parameter(const at::Tensor& parameter);

@@ -1,4 +1,5 @@
 #include "trace/passes/checkpoint_modules.h"
+#include "trace/passes/module_patterns.h"
 
 #include <doctest/doctest.h>
 

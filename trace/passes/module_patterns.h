@@ -1,0 +1,26 @@
+// Which calls of modules the patterns of an option mean.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/graph.h"
+
+namespace symprof::trace {
+
+/// For each scope of `graph` the outermost one around it, or itself, whose path matches one of
+/// `patterns`; 0 where none does. `*` stands for any text of one component of a path
+/// ("encoder.layers.*"), `?` for a character. Throws Error for a pattern that no module matches;
+/// `option` is its name there ("--checkpoint").
+std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::string>& patterns,
+                                    std::string_view option);
+
+/// The path of a scope without the number of the call: a second one has a path that ends in "@1".
+std::string module_path(const Scope& scope);
+
+/// Patterns that match more than one module of one type ("encoder.layers.*"), those of the most
+/// nodes first: the modules that people checkpoint.
+std::vector<std::string> repeated_modules(const Graph& graph);
+
+}  // namespace symprof::trace
