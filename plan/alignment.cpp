@@ -67,4 +67,14 @@ void align(std::vector<Formula>& formulas, const std::vector<SizeLine>& lines,
     if (formulas[figure].polynomial) aligner.run(figure, formulas[figure]);
 }
 
+bool agrees(const Formula& formula, std::size_t figure, const SizeSamples& samples) {
+  bool result = true;
+  samples.for_each([&](const Sizes& sizes, const std::vector<std::int64_t>& figures) {
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (sizes[i] % formula.multiples[i] != 0) return;
+    result = result && formula.polynomial->at(sizes) == Rational(figures[figure]);
+  });
+  return result;
+}
+
 }  // namespace symprof::plan

@@ -14,4 +14,7 @@ namespace symprof::plan {
 void align(std::vector<Formula>& formulas, const std::vector<SizeLine>& lines,
            SizeSamples& samples);
 
+/// True when `formula` gives what was measured of `figure` wherever it says that it holds.
+bool agrees(const Formula& formula, std::size_t figure, const SizeSamples& samples);
+
 }  // namespace symprof::plan

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "meta/error.h"
@@ -21,9 +22,10 @@ std::int64_t far_size(const Variable& variable, std::int64_t last) {
   return variable.most && 2 * last > *variable.most ? last : 2 * last;
 }
 
+/// Formulas from the starts of the variables on.
 class Finder {
  public:
-  Finder(const std::vector<Variable>& variables, const Measure& measure) : samples_(measure) {
+  Finder(const std::vector<Variable>& variables, SizeSamples& samples) : samples_(samples) {
     result_.variables = variables;
   }
 
@@ -37,8 +39,6 @@ class Finder {
     fit();
     align(result_.formulas, result_.lines, samples_);
     result_.fitted = static_cast<int>(plan_.fit.size());
-    result_.checked = samples_.measured() - result_.fitted;
-    result_.refused = samples_.refused();
     return std::move(result_);
   }
 
@@ -122,16 +122,66 @@ class Finder {
     return std::nullopt;
   }
 
-  SizeSamples samples_;
+  SizeSamples& samples_;
   Formulas result_;
   Plan plan_;
   std::size_t figures_ = 0;
 };
 
+/// Sizes that other figures wanted to see may contradict a formula that its own tries did not.
+void trust_steps_alone(Formulas& result, const SizeSamples& samples) {
+  for (std::size_t figure = 0; figure < result.formulas.size(); ++figure) {
+    Formula& formula = result.formulas[figure];
+    if (!formula.polynomial || agrees(formula, figure, samples)) continue;
+    for (std::size_t i = 0; i < result.lines.size(); ++i)
+      formula.multiples[i] = result.lines[i].step;
+  }
+}
+
+/// The variables with starts in whose multiples neither blocks of memory (512 bytes) nor tiles of
+/// attention kernels (128) show; nothing where the range has no room for such steps.
+std::optional<std::vector<Variable>> rounder(std::vector<Variable> variables) {
+  constexpr std::int64_t round_size = 128, sizes = 6;
+  bool changes = false;
+  for (Variable& variable : variables) {
+    const std::int64_t start = std::lcm(variable.start, round_size);
+    if (start == variable.start || (variable.most && sizes * start > *variable.most)) continue;
+    variable.start = start;
+    changes = true;
+  }
+  return changes ? std::optional(std::move(variables)) : std::nullopt;
+}
+
+/// What formulas of rounder sizes add: they must agree with everything that was measured.
+void add_rounder(Formulas& result, SizeSamples& samples) {
+  const std::optional<std::vector<Variable>> variables = rounder(result.variables);
+  if (!variables) return;
+  Formulas found;
+  try {
+    found = Finder(*variables, samples).run();
+  } catch (const Error&) {
+    return;  // The model has no such sizes: nothing is added.
+  }
+  for (std::size_t figure = 0; figure < result.formulas.size(); ++figure)
+    if (const Formula& formula = found.formulas[figure]; !result.formulas[figure].polynomial &&
+                                                         formula.polynomial &&
+                                                         agrees(formula, figure, samples))
+      result.formulas[figure] = formula;
+  result.fitted += found.fitted;
+  result.rounder_lines = std::move(found.lines);
+}
+
 }  // namespace
 
 Formulas find_formulas(const std::vector<Variable>& variables, const Measure& measure) {
-  return Finder(variables, measure).run();
+  SizeSamples samples(measure);
+  Formulas result = Finder(variables, samples).run();
+  trust_steps_alone(result, samples);
+  const auto is_missing = [](const Formula& formula) { return !formula.polynomial; };
+  if (std::ranges::any_of(result.formulas, is_missing)) add_rounder(result, samples);
+  result.checked = samples.measured() - result.fitted;
+  result.refused = samples.refused();
+  return result;
 }
 
 }  // namespace symprof::plan

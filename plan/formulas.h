@@ -29,17 +29,20 @@ struct Formula {
 
 struct Formulas {
   std::vector<Variable> variables;
-  std::vector<SizeLine> lines;    ///< What was tried of each variable while the others rest.
-  std::vector<Formula> formulas;  ///< One for each figure.
-  int fitted = 0;                 ///< Profiles that made the polynomials.
-  int checked = 0;                ///< Profiles at other sizes that tested them.
+  std::vector<SizeLine> lines;          ///< What was tried of each variable while the others rest.
+  std::vector<SizeLine> rounder_lines;  ///< The same at rounder sizes; empty: not needed.
+  std::vector<Formula> formulas;        ///< One for each figure.
+  int fitted = 0;                       ///< Profiles that made the polynomials.
+  int checked = 0;                      ///< Profiles at other sizes that tested them.
   std::vector<RefusedSize> refused;
 };
 
 /// Measures the figures along each variable to see of which degree they are, then at the smallest
 /// grid that fixes polynomials of these degrees, then at sizes far from it and at sizes that are
 /// multiples of less. A figure gets a formula only where every one of these measurements agrees.
-/// Throws Error when a variable has too few sizes, and the model's own at the starts.
+/// Where figures are left without one, the same is done at multiples of 128, and what is found
+/// there must agree with all measurements at the multiples that it holds for. Throws Error when a
+/// variable has too few sizes, and the model's own at the starts.
 Formulas find_formulas(const std::vector<Variable>& variables, const Measure& measure);
 
 }  // namespace symprof::plan

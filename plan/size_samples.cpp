@@ -53,7 +53,8 @@ const std::vector<std::int64_t>* SizeSamples::at(const Sizes& sizes) {
       known_[sizes] = measure_(sizes);
     } catch (const Error& error) {
       known_[sizes] = std::nullopt;
-      refused_.push_back({sizes, error.what()});
+      refused_.push_back(
+          {sizes, error.where() + (error.where().empty() ? "" : ": ") + error.problem()});
     }
   }
   const auto& found = known_[sizes];

@@ -40,6 +40,11 @@ class SizeSamples {
   const std::vector<std::int64_t>& required(const Sizes& sizes);
 
   const std::vector<RefusedSize>& refused() const { return refused_; }
+  /// Calls `visit(sizes, figures)` for all that were measured.
+  void for_each(const auto& visit) const {
+    for (const auto& [sizes, figures] : known_)
+      if (figures) visit(sizes, *figures);
+  }
   int measured() const { return static_cast<int>(known_.size() - refused_.size()); }
 
  private:

@@ -56,9 +56,10 @@ std::string format_count(std::int64_t count, std::string_view unit) {
   return fmt::format("{} {}{}", quantity.number, quantity.unit, unit);
 }
 
-std::string group_digits(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  const int first = value < 0 ? 1 : 0;
+std::string group_digits(std::int64_t value) { return group_digits(std::to_string(value)); }
+
+std::string group_digits(std::string digits) {
+  const int first = digits.starts_with('-') ? 1 : 0;
   for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) digits.insert(at, ",");
   return digits;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "profile/confidence.h"
 #include "profile/fold.h"
@@ -175,7 +176,7 @@ std::int64_t unmodelled(const Row& row, Column column) {
   return column == Column::bwd_flops ? row.unmodelled.backward : 0;
 }
 
-std::vector<Row> rows(const Profile& profile, const RowOptions& options) {
+std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options) {
   std::vector<Row> result;
   const profile::FoldOptions fold{fold_by(options.by), options.depth};
   for (const profile::FoldedRow& folded : profile::fold(profile, fold)) {
@@ -183,12 +184,30 @@ std::vector<Row> rows(const Profile& profile, const RowOptions& options) {
     const bool absent = row.calls == 0 && (folded.kind == "loss" || folded.kind == "optimizer");
     if (!absent) result.push_back(std::move(row));
   }
+  return result;
+}
+
+std::vector<std::size_t> order_of(const std::vector<Row>& rows, const RowOptions& options) {
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   if (options.sort)
-    std::stable_sort(result.begin(), result.end(), [&](const Row& left, const Row& right) {
-      return comes_before(left, right, options);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+      return comes_before(rows[left], rows[right], options);
     });
+  return order;
+}
+
+std::vector<Row> arrange(const std::vector<Row>& rows, const std::vector<std::size_t>& order,
+                         const RowOptions& options) {
+  std::vector<Row> result;
+  for (const std::size_t place : order) result.push_back(rows[place]);
   if (options.top) cut(result, static_cast<std::size_t>(*options.top));
   return result;
+}
+
+std::vector<Row> rows(const Profile& profile, const RowOptions& options) {
+  const std::vector<Row> all = rows_as_run(profile, options);
+  return arrange(all, order_of(all, options), options);
 }
 
 }  // namespace symprof::report

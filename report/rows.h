@@ -50,4 +50,13 @@ std::int64_t unmodelled(const Row& row, Column column);
 
 std::vector<Row> rows(const Profile& profile, const RowOptions& options);
 
+/// The same in three parts, for the profiles of one model at several sizes, whose rows must stand
+/// in one order. All rows, as they ran:
+std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options);
+/// The places of `rows` in the order that `options` wants.
+std::vector<std::size_t> order_of(const std::vector<Row>& rows, const RowOptions& options);
+/// `rows` in that order, cut after `options.top`.
+std::vector<Row> arrange(const std::vector<Row>& rows, const std::vector<std::size_t>& order,
+                         const RowOptions& options);
+
 }  // namespace symprof::report

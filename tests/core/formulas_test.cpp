@@ -83,9 +83,31 @@ TEST_SUITE("formulas") {
     CHECK(terms_of(found, 0) == Terms{{1, {1, 1}}});
     // batch * seq is a multiple of 128 for any batch if seq is one.
     CHECK(found.formulas[1].multiples == Sizes{1, 128});
-    CHECK_FALSE(found.formulas[2].polynomial);  // 8 is no multiple of 3.
+    CHECK_FALSE(found.formulas[2].polynomial);  // Neither 8 nor 128 is a multiple of 3.
     CHECK(found.formulas[3].multiples == Sizes{1, 6});
     CHECK(terms_of(found, 3) == Terms{{Rational::of(1, 36), {1, 2}}});
+  }
+
+  TEST_CASE("where small sizes show rounding alone, rounder ones find the formula") {
+    const Measure measure = [](const Sizes& sizes) {
+      const std::int64_t b = sizes[0];
+      return Values{round_up(100 * b, 512), round_up(100 * b, 512) + (b == 32 ? 1 : 0), b};
+    };
+    const Formulas found = find_formulas({{"batch", 8}}, measure);
+    CHECK(terms_of(found, 0) == Terms{{100, {1}}});
+    CHECK(found.formulas[0].multiples == Sizes{128});
+    CHECK(found.rounder_lines[0].sizes == Sizes{128, 256, 384, 512, 640, 768});
+    CHECK(found.formulas[2].multiples == Sizes{1});
+    // The file allows no such sizes.
+    CHECK_FALSE(find_formulas({{"batch", 8, 2, 700}}, measure).formulas[0].polynomial);
+  }
+
+  TEST_CASE("rounder sizes do not hide what the others saw") {
+    const Formulas found = find_formulas({{"batch", 96}}, [](const Sizes& sizes) {
+      // Another figure from 384 on: 480 and the rounder sizes show it, 96 to 288 do not.
+      return Values{sizes[0] < 384 ? sizes[0] : 2 * sizes[0]};
+    });
+    CHECK_FALSE(found.formulas[0].polynomial);
   }
 
   TEST_CASE("sizes stay in the range of the graph") {

@@ -1,0 +1,105 @@
+#include "report/formula_figures.h"
+
+#include <fmt/format.h>
+
+#include "meta/error.h"
+
+namespace symprof::report {
+namespace {
+
+constexpr std::int64_t products(std::int64_t flops, Unit unit) {
+  return unit == Unit::flops ? flops : flops / 2;
+}
+
+constexpr TotalInfo all_totals[] = {
+    {"param_count", "parameters", FigureUnit::count,
+     [](const Profile& p, Unit) { return p.totals.param_count; }},
+    {"param_bytes", "their bytes", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.param_bytes; }},
+    {"buffer_bytes", "buffers", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.buffer_bytes; }},
+    {"input_bytes", "inputs", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.input_bytes; }},
+    {"grad_bytes", "gradients", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.grad_bytes; }},
+    {"optimizer_bytes", "optimizer states", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.optimizer_bytes; }},
+    {"saved_bytes", "saved", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.saved_bytes; }},
+    {"saved_bytes_with_inputs", "saved, with graph inputs", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.saved_bytes_with_inputs; }},
+    {"peak_tensor_bytes", "peak of tensors", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.tensor_peak.bytes; }},
+    {"requested_at_peak_bytes", "asked for at the peak", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.memory.requested_at_peak_bytes; }},
+    {"peak_allocated_bytes", "peak allocated", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.peak_allocated_bytes; }},
+    {"peak_reserved_bytes", "peak reserved", FigureUnit::bytes,
+     [](const Profile& p, Unit) { return p.totals.peak_reserved_bytes; }},
+    {"fwd_flops", "forward, products", FigureUnit::flops,
+     [](const Profile& p, Unit unit) { return products(p.totals.fwd_flops, unit); }},
+    {"fwd_flops_all", "forward, all", FigureUnit::flops,
+     [](const Profile& p, Unit unit) {
+       return p.totals.fwd_flops_all - p.totals.fwd_flops + products(p.totals.fwd_flops, unit);
+     }},
+    {"bwd_flops", "backward, products", FigureUnit::flops,
+     [](const Profile& p, Unit unit) { return products(p.totals.bwd_flops, unit); }},
+    {"bwd_flops_all", "backward, all", FigureUnit::flops,
+     [](const Profile& p, Unit unit) {
+       return p.totals.bwd_flops_all - p.totals.bwd_flops + products(p.totals.bwd_flops, unit);
+     }},
+    {"optimizer_flops", "optimizer, all", FigureUnit::flops,
+     [](const Profile& p, Unit) { return p.totals.optimizer_flops; }},
+};
+
+void check_rows(const std::vector<Row>& rows, const std::vector<Row>& first) {
+  const std::string advice =
+      "What runs depends on this size (a loop, a branch): no formula can say that.";
+  if (rows.size() != first.size())
+    throw Error("--symbolic",
+                fmt::format("the model has {} rows at one size and {} at another", first.size(),
+                            rows.size()),
+                advice);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].op != first[i].op || rows[i].op_type != first[i].op_type)
+      throw Error(
+          "--symbolic",
+          fmt::format("row {} is {} at one size and {} at another", i, first[i].op, rows[i].op),
+          advice);
+}
+
+}  // namespace
+
+std::span<const TotalInfo> total_infos() { return all_totals; }
+
+std::string key_of(const TotalInfo& total, Unit unit) {
+  std::string key(total.key);
+  const std::size_t at = key.find("flops");
+  if (unit == Unit::macs && at == 4) key.replace(at, 5, "macs");
+  return key;
+}
+
+FigureList list_figures(const Profile& first, const RowOptions& options,
+                        const std::vector<Column>& columns) {
+  FigureList list{.options = options, .as_run = rows_as_run(first, options)};
+  list.order = order_of(list.as_run, options);
+  list.rows = arrange(list.as_run, list.order, options);
+  for (std::size_t row = 0; row < list.rows.size(); ++row)
+    for (const Column column : columns)
+      if (figure(list.rows[row], column, options.unit)) list.cells.push_back({row, column});
+  return list;
+}
+
+std::vector<std::int64_t> figures(const Profile& profile, const FigureList& list) {
+  std::vector<std::int64_t> result;
+  for (const TotalInfo& total : all_totals)
+    result.push_back(total.value(profile, list.options.unit));
+  const std::vector<Row> as_run = rows_as_run(profile, list.options);
+  check_rows(as_run, list.as_run);
+  const std::vector<Row> rows = arrange(as_run, list.order, list.options);
+  for (const FigureList::Cell& cell : list.cells)
+    result.push_back(figure(rows[cell.row], cell.column, list.options.unit).value_or(0));
+  return result;
+}
+
+}  // namespace symprof::report

@@ -1,0 +1,52 @@
+// The figures of a profile that formulas are found for, as one list of numbers that is the same for
+// every profile of a model.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/columns.h"
+#include "report/rows.h"
+
+namespace symprof::report {
+
+enum class FigureUnit : std::uint8_t { bytes, flops, count };
+
+/// One of a step's totals.
+struct TotalInfo {
+  std::string_view key;    ///< As in the JSON of a profile.
+  std::string_view label;  ///< In the text.
+  FigureUnit unit;
+  std::int64_t (*value)(const Profile&, Unit);
+};
+
+/// All of them, in the order in which they are printed.
+std::span<const TotalInfo> total_infos();
+/// "fwd_flops" or "fwd_macs".
+std::string key_of(const TotalInfo& total, Unit unit);
+
+/// Which figure stands where: the totals, then the cells of the rows.
+struct FigureList {
+  struct Cell {
+    std::size_t row = 0;
+    Column column{};
+  };
+  RowOptions options;
+  std::vector<Row> as_run;         ///< At the first sizes.
+  std::vector<std::size_t> order;  ///< See order_of.
+  std::vector<Row> rows;           ///< In that order, cut.
+  std::vector<Cell> cells;
+};
+
+/// The rows of `first`, and the columns of numbers among `columns`.
+FigureList list_figures(const Profile& first, const RowOptions& options,
+                        const std::vector<Column>& columns);
+
+/// The numbers of `profile`. Throws Error when its rows are not those of the list.
+std::vector<std::int64_t> figures(const Profile& profile, const FigureList& list);
+
+}  // namespace symprof::report

@@ -1,0 +1,166 @@
+#include "report/formulas.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "report/footer.h"
+#include "report/format_number.h"
+#include "report/formula_text.h"
+#include "report/memory_text.h"
+#include "report/names.h"
+#include "report/step_options.h"
+#include "report/text_table.h"
+
+namespace symprof::report {
+namespace {
+
+using plan::Formula;
+
+bool is_text(Column column) {
+  return column == Column::op_type || column == Column::op || column == Column::module ||
+         column == Column::confidence;
+}
+
+std::string text_of(const Row& row, Column column) {
+  switch (column) {
+    case Column::op_type:
+      return row.op_type;
+    case Column::op:
+      return row.upper_bound ? "≤ " + row.op : row.op;
+    case Column::module:
+      return row.module;
+    default:
+      return std::string(name(row.figures.confidence));
+  }
+}
+
+/// A figure that lacks calls without a rule is "?", or ">" and what is known of it.
+TextCell formula_cell(const FormulaReport& report, const Formula& formula, bool is_incomplete) {
+  if (!formula.polynomial) {
+    const std::string where =
+        formula.mismatch ? sizes_text(formula.mismatch->sizes, report.found.variables) : "";
+    return {fmt::format("no polynomial at {}", where), "", Emphasis::alert};
+  }
+  const bool is_zero = formula.polynomial->terms.empty();
+  if (is_incomplete && is_zero) return {"?", "", Emphasis::alert};
+  std::string text = polynomial_text(*formula.polynomial, report.found.variables);
+  const std::string multiples = multiples_text(formula.multiples, report.found.variables);
+  if (!multiples.empty() && !is_zero) text += fmt::format(" ({})", multiples);
+  if (is_incomplete) return {"> " + text, "", Emphasis::alert};
+  return {text, "", is_zero ? Emphasis::faint : Emphasis::normal};
+}
+
+void write_rows(fmt::memory_buffer& out, const FormulaReport& report,
+                const std::vector<Column>& columns, const Layout& layout) {
+  TextTable table;
+  for (const Column column : columns)
+    table.columns.push_back(
+        {title(column, report.list.options.unit), Align::left, column == Column::op ? 18 : 0});
+  std::size_t cell = 0;
+  for (std::size_t row = 0; row < report.list.rows.size(); ++row) {
+    const Row& figures = report.list.rows[row];
+    TextRow line;
+    for (const Column column : columns) {
+      const auto& cells = report.list.cells;
+      if (is_text(column)) {
+        line.cells.push_back({text_of(figures, column)});
+      } else if (cell < cells.size() && cells[cell].row == row && cells[cell].column == column) {
+        const Formula& formula = report.found.formulas[total_infos().size() + cell++];
+        line.cells.push_back(formula_cell(report, formula, unmodelled(figures, column) > 0));
+      } else {
+        line.cells.push_back({""});
+      }
+    }
+    table.rows.push_back(std::move(line));
+  }
+  write(out, table, layout);
+}
+
+/// Why a total has no formula; of the allocator's peak, where it went.
+std::string reason(const FormulaReport& report, const TotalInfo& total, const Formula& formula) {
+  std::string text = mismatch_text(formula, total.unit, report.found.variables);
+  if (!formula.mismatch || !report.peaks.contains(formula.mismatch->sizes)) return text;
+  const std::string& here = report.peaks.at(formula.mismatch->sizes);
+  const std::string& first = report.peaks.begin()->second;
+  if (total.key.find("peak") != std::string_view::npos && here != first)
+    text += fmt::format("; the peak is in {} there, in {} at {}", here, first,
+                        sizes_text(report.peaks.begin()->first, report.found.variables));
+  return text;
+}
+
+/// Calls without a rule that `total` lacks.
+std::int64_t missing_calls(const FormulaReport& report, const TotalInfo& total) {
+  std::int64_t calls = 0;
+  if (total.unit != FigureUnit::flops) return calls;
+  for (const Row& row : report.list.as_run)
+    calls += total.key.starts_with("fwd")   ? row.unmodelled.forward
+             : total.key.starts_with("bwd") ? row.unmodelled.backward
+                                            : row.unmodelled.optimizer;
+  return calls;
+}
+
+void write_totals(fmt::memory_buffer& out, const FormulaReport& report, const Layout& layout) {
+  TextTable table;
+  table.columns = {{"Total"}, {"Formula"}};
+  for (std::size_t i = 0; i < total_infos().size(); ++i) {
+    const TotalInfo& total = total_infos()[i];
+    const Formula& formula = report.found.formulas[i];
+    TextCell cell = formula_cell(report, formula, missing_calls(report, total) > 0);
+    if (!formula.polynomial) cell.text = "no polynomial: " + reason(report, total, formula);
+    table.rows.push_back({{{std::string(total.label)}, std::move(cell)}});
+  }
+  write(out, table, layout);
+}
+
+/// "batch 8 to 48, seq 128 to 768"
+std::string range_text(const std::vector<plan::SizeLine>& lines,
+                       const std::vector<plan::Variable>& variables) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text += fmt::format("{}{} {} to {}", i ? ", " : "", variables[i].name, lines[i].sizes.front(),
+                        lines[i].sizes.back());
+  return text;
+}
+
+void write_origin(fmt::memory_buffer& out, const FormulaReport& report, const StepOptions& options,
+                  const Layout& layout) {
+  const plan::Formulas& found = report.found;
+  std::string ranges = range_text(found.lines, found.variables);
+  if (!found.rounder_lines.empty())
+    ranges += ", and where it is rounded " + range_text(found.rounder_lines, found.variables);
+  write_line(out, "step", step_text(options), layout);
+  write_line(out, "device", name(options.device), layout);
+  write_line(out, "found",
+             fmt::format("from {} profiles and checked with {} others, {}", found.fitted,
+                         found.checked, ranges),
+             layout);
+  const auto is_missing = [](const Formula& formula) { return !formula.polynomial; };
+  if (std::ranges::any_of(found.formulas, is_missing))
+    write_line(out, "piecewise",
+               fmt::format("what is no polynomial from here on may be one further on: --set {}={}",
+                           found.variables.back().name, 4 * found.variables.back().start),
+               layout);
+  for (const plan::RefusedSize& refused : found.refused)
+    write_line(out, "refused",
+               fmt::format("{}: {}", sizes_text(refused.sizes, found.variables), refused.reason),
+               layout);
+  for (const std::string& warning : report.first.warnings)
+    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.colour), layout);
+}
+
+}  // namespace
+
+void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
+                    const StepOptions& options, const std::vector<Column>& columns,
+                    const Layout& layout) {
+  fmt::format_to(std::back_inserter(out), "{}: {}\n\n",
+                 emphasize(report.first.recording.path, Emphasis::strong, layout.colour),
+                 coverage_line(report.first.coverage));
+  write_rows(out, report, columns, layout);
+  out.push_back('\n');
+  write_totals(out, report, layout);
+  out.push_back('\n');
+  write_origin(out, report, options, layout);
+}
+
+}  // namespace symprof::report

@@ -1,0 +1,184 @@
+#include <string_view>
+
+#include "report/formula_text.h"
+#include "report/formulas.h"
+#include "report/json_writer.h"
+#include "report/step_options.h"
+
+namespace symprof::report {
+namespace {
+
+using plan::Formula;
+using plan::Formulas;
+
+void write_sizes(JsonWriter& json, const plan::Sizes& sizes, const Formulas& found) {
+  json.begin_object();
+  for (std::size_t i = 0; i < sizes.size(); ++i) json.member(found.variables[i].name, sizes[i]);
+  json.end_object();
+}
+
+/// Text, for a fraction or 128 bits are no number of JSON: "9216", "-3/2".
+std::string coefficient_text(const plan::Rational& coefficient) {
+  const std::string numerator = fmt::format("{}", coefficient.numerator());
+  if (coefficient.is_integer()) return numerator;
+  return numerator + "/" + fmt::format("{}", coefficient.denominator());
+}
+
+void write_term(JsonWriter& json, const plan::Term& term, const Formulas& found) {
+  json.begin_object();
+  json.member("coefficient", coefficient_text(term.coefficient));
+  json.key("powers");
+  json.begin_object();
+  for (std::size_t i = 0; i < term.powers.size(); ++i)
+    if (term.powers[i] > 0) json.member(found.variables[i].name, std::int64_t{term.powers[i]});
+  json.end_object();
+  json.end_object();
+}
+
+void write_polynomial(JsonWriter& json, const Formula& formula, const Formulas& found) {
+  json.member("text", polynomial_text(*formula.polynomial, found.variables));
+  json.key("terms");
+  json.begin_array();
+  for (const plan::Term& term : formula.polynomial->terms) write_term(json, term, found);
+  json.end_array();
+  json.key("multiples_of");
+  write_sizes(json, formula.multiples, found);
+}
+
+void write_mismatch(JsonWriter& json, const Formula& formula, FigureUnit unit,
+                    const Formulas& found) {
+  json.member("no_formula", mismatch_text(formula, unit, found.variables));
+  if (!formula.mismatch) return;
+  json.key("at");
+  write_sizes(json, formula.mismatch->sizes, found);
+  json.member("measured", formula.mismatch->measured);
+  json.member("predicted", coefficient_text(formula.mismatch->predicted));
+}
+
+void write_formula(JsonWriter& json, std::string_view key, const Formula& formula, FigureUnit unit,
+                   const Formulas& found) {
+  json.key(key);
+  json.begin_object();
+  if (formula.polynomial)
+    write_polynomial(json, formula, found);
+  else
+    write_mismatch(json, formula, unit, found);
+  json.end_object();
+}
+
+void write_variables(JsonWriter& json, const Formulas& found) {
+  json.key("variables");
+  json.begin_array();
+  for (std::size_t i = 0; i < found.variables.size(); ++i) {
+    json.line(4);
+    json.begin_object();
+    json.member("name", found.variables[i].name);
+    json.member("start", found.variables[i].start);
+    json.key("sizes");
+    json.begin_array();
+    for (const std::int64_t size : found.lines[i].sizes) json.value(size);
+    json.end_array();
+    json.key("rounder_sizes");
+    json.begin_array();
+    if (!found.rounder_lines.empty())
+      for (const std::int64_t size : found.rounder_lines[i].sizes) json.value(size);
+    json.end_array();
+    json.end_object();
+  }
+  json.closing_line(2);
+  json.end_array();
+}
+
+void write_origin(JsonWriter& json, const Formulas& found) {
+  json.key("profiles");
+  json.begin_object();
+  json.member("fitted", std::int64_t{found.fitted});
+  json.member("checked", std::int64_t{found.checked});
+  json.end_object();
+  json.key("refused");
+  json.begin_array();
+  for (const plan::RefusedSize& refused : found.refused) {
+    json.begin_object();
+    json.key("at");
+    write_sizes(json, refused.sizes, found);
+    json.member("reason", refused.reason);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_totals(JsonWriter& json, const FormulaReport& report) {
+  json.key("totals");
+  json.begin_object();
+  for (std::size_t i = 0; i < total_infos().size(); ++i) {
+    const TotalInfo& total = total_infos()[i];
+    json.line(4);
+    write_formula(json, key_of(total, report.list.options.unit), report.found.formulas[i],
+                  total.unit, report.found);
+  }
+  json.closing_line(2);
+  json.end_object();
+}
+
+FigureUnit unit_of(Column column) {
+  if (column == Column::calls) return FigureUnit::count;
+  return column == Column::fwd_flops || column == Column::bwd_flops ? FigureUnit::flops
+                                                                    : FigureUnit::bytes;
+}
+
+/// A sum that lacks the call of an operator without a rule is not known.
+void write_row(JsonWriter& json, const FormulaReport& report, std::size_t index,
+               std::size_t& cell) {
+  const Row& row = report.list.rows[index];
+  json.begin_object();
+  json.member("op_type", row.op_type);
+  json.member("op", row.op);
+  json.member("module", row.module);
+  for (; cell < report.list.cells.size() && report.list.cells[cell].row == index; ++cell) {
+    const Column column = report.list.cells[cell].column;
+    const std::string key = csv_name(column, report.list.options.unit);
+    if (unmodelled(row, column) > 0)
+      json.null_member(key);
+    else
+      write_formula(json, key, report.found.formulas[total_infos().size() + cell], unit_of(column),
+                    report.found);
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
+                         const StepOptions& options) {
+  JsonWriter json(out);
+  json.begin_object();
+  json.line(2);
+  json.member("schema", "symprof.formulas/1");
+  json.line(2);
+  json.member("model", report.first.recording.path);
+  json.line(2);
+  write_step_options(json, options);
+  json.line(2);
+  write_variables(json, report.found);
+  json.line(2);
+  write_origin(json, report.found);
+  json.line(2);
+  json.member("calls_without_rule", report.first.coverage.unmodelled);
+  json.line(2);
+  write_totals(json, report);
+  json.line(2);
+  json.key("rows");
+  json.begin_array();
+  std::size_t cell = 0;
+  for (std::size_t row = 0; row < report.list.rows.size(); ++row) {
+    json.line(4);
+    write_row(json, report, row, cell);
+  }
+  json.closing_line(2);
+  json.end_array();
+  json.closing_line(0);
+  json.end_object();
+  out.push_back('\n');
+}
+
+}  // namespace symprof::report

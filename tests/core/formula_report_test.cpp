@@ -1,0 +1,159 @@
+// Formulas as text and as JSON: those of a profile made by hand, whose figures grow with two sizes
+// as a transformer's do.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "golden.h"
+#include "meta/error.h"
+#include "profile/rounding.h"
+#include "report/formula_text.h"
+#include "report/formulas.h"
+#include "small_profile.h"
+
+namespace symprof::report {
+namespace {
+
+using plan::Polynomial;
+using plan::Rational;
+using plan::Sizes;
+using test::check_golden;
+using test::small_options;
+using test::small_profile;
+
+const std::vector<Column> formula_columns = {Column::op_type, Column::op, Column::incremental,
+                                             Column::fwd_flops, Column::bwd_flops};
+
+/// The larger of two candidates: one that does not grow, one that does.
+std::int64_t peak_at(std::int64_t batch, std::int64_t seq) {
+  return std::max<std::int64_t>(batch * seq * 100'000, 200'000'000);
+}
+
+/// What small_profile costs at a batch and a sequence.
+Profile profile_at(const Sizes& sizes) {
+  const std::int64_t batch = sizes[0], seq = sizes[1];
+  Profile profile = small_profile();
+  for (NodeProfile& node : profile.nodes) {
+    RowFigures& figures = node.figures;
+    figures.incremental_bytes *= batch * seq;
+    figures.fwd_product_flops *= batch * seq * seq;
+    figures.bwd_product_flops *= batch * seq * seq;
+    figures.bwd_other_flops *= seq;
+    node.accumulate_bytes *= batch * seq;
+  }
+  Totals& totals = profile.totals;
+  totals.fwd_flops = 2 * batch * seq * seq;
+  totals.fwd_flops_all = 2 * batch * seq * seq + batch * (seq / 2);
+  totals.saved_bytes = batch * profile::round_up(seq, 128);
+  totals.tensor_peak.bytes = 4096 - batch;
+  totals.peak_allocated_bytes = peak_at(batch, seq);
+  return profile;
+}
+
+FormulaReport report_of(const RowOptions& rows = {}) {
+  FormulaReport report{.first = profile_at({8, 128})};
+  report.list = list_figures(report.first, rows, formula_columns);
+  report.found = plan::find_formulas({{"batch", 8}, {"seq", 128}}, [&](const Sizes& sizes) {
+    report.peaks[sizes] = sizes[1] > 128 ? "optimizer at optimizer" : "backward at linear";
+    return figures(profile_at(sizes), report.list);
+  });
+  return report;
+}
+
+std::string text(const FormulaReport& report) {
+  fmt::memory_buffer out;
+  write_formulas(out, report, small_options(), formula_columns, {});
+  return fmt::to_string(out);
+}
+
+nlohmann::json json(const FormulaReport& report) {
+  fmt::memory_buffer out;
+  write_formulas_json(out, report, small_options());
+  return nlohmann::json::parse(fmt::to_string(out));
+}
+
+}  // namespace
+
+TEST_SUITE("formula_report") {
+  TEST_CASE("a polynomial is written as people write it") {
+    const std::vector<plan::Variable> variables = {{"batch"}, {"seq"}};
+    const auto written = [&](std::vector<plan::Term> terms) {
+      return polynomial_text({std::move(terms)}, variables);
+    };
+    CHECK(written({}) == "0");
+    CHECK(written({{24, {1, 2}}, {9216, {1, 1}}, {4096, {0, 0}}}) ==
+          "24·batch·seq² + 9,216·batch·seq + 4,096");
+    CHECK(written({{-1, {0, 3}}, {1, {1, 0}}, {-1, {0, 0}}}) == "−seq³ + batch − 1");
+    CHECK(written({{Rational::of(-3, 2), {0, 12}}, {Rational::of(-1, 1024), {0, 0}}}) ==
+          "−3/2·seq¹² − 1/1,024");
+    const Rational large = Rational(1'000'000'000'000'000'000) * Rational(1000);
+    CHECK(written({{large, {0, 1}}}) == "1,000,000,000,000,000,000,000·seq");
+  }
+
+  TEST_CASE("what is no polynomial says where, and how far off it is") {
+    const std::vector<plan::Variable> variables = {{"batch"}, {"seq"}};
+    plan::Formula formula;
+    CHECK(mismatch_text(formula, FigureUnit::bytes, variables) ==
+          "its numbers are too large to tell");
+    formula.mismatch = {{8, 128}, std::int64_t{3} << 30, Rational(std::int64_t{1} << 30)};
+    CHECK(mismatch_text(formula, FigureUnit::bytes, variables) ==
+          "3.00 GiB at batch=8, seq=128, where 1.00 GiB would continue it");
+    formula.mismatch->predicted = Rational(std::int64_t{3} << 30) + Rational::of(1, 2);
+    CHECK(mismatch_text(formula, FigureUnit::bytes, variables) ==
+          "3,221,225,472 at batch=8, seq=128, where 3221225472.5 would continue it");
+    CHECK(multiples_text({1, 128}, variables) == "seq in multiples of 128");
+    CHECK(multiples_text({1, 1}, variables) == "");
+  }
+
+  TEST_CASE("text") {
+    check_golden("formulas.txt", text(report_of()));
+    check_golden("formulas_modules.txt", text(report_of({.by = By::module,
+                                                         .depth = 2,
+                                                         .sort = Column::fwd_flops,
+                                                         .top = 1,
+                                                         .unit = Unit::macs})));
+  }
+
+  TEST_CASE("JSON has what the text has") {
+    const nlohmann::json report = json(report_of());
+    CHECK(report["schema"] == "symprof.formulas/1");
+    const nlohmann::json& totals = report["totals"];
+    CHECK(totals.size() == total_infos().size());
+    CHECK(totals["fwd_flops_all"]["terms"] ==
+          nlohmann::json::parse(R"([{"coefficient": "2", "powers": {"batch": 1, "seq": 2}},
+                                    {"coefficient": "1/2", "powers": {"batch": 1, "seq": 1}}])"));
+    CHECK(totals["fwd_flops_all"]["multiples_of"] == nlohmann::json{{"batch", 1}, {"seq", 2}});
+    CHECK(totals["saved_bytes"]["text"] == "batch·seq");
+    CHECK(totals["saved_bytes"]["multiples_of"] == nlohmann::json{{"batch", 1}, {"seq", 128}});
+    CHECK(totals["peak_tensor_bytes"]["text"] == "−batch + 4,096");
+    const nlohmann::json& peak = totals["peak_allocated_bytes"];
+    CHECK_FALSE(peak.contains("terms"));
+    CHECK(peak["at"] == nlohmann::json{{"batch", 8}, {"seq", 512}});
+    CHECK(peak["measured"] == peak_at(8, 512));
+    // The parabola through the three sizes before it.
+    const std::int64_t next = 3 * peak_at(8, 384) - 3 * peak_at(8, 256) + peak_at(8, 128);
+    CHECK(peak["predicted"] == std::to_string(next));
+    // A row that lacks calls without a rule is not known.
+    const nlohmann::json& odd = report["rows"][4];
+    CHECK(odd["op_type"] == "acme::swizzle");
+    CHECK(odd["fwd_flops"].is_null());
+    CHECK(odd["incremental_bytes"]["terms"] == nlohmann::json::array());
+    CHECK(report["rows"].size() == small_profile().nodes.size());
+    CHECK(report["calls_without_rule"] == small_profile().coverage.unmodelled);
+  }
+
+  TEST_CASE("rows that differ between sizes are an error") {
+    const Profile profile = profile_at({8, 128});
+    const FigureList list = list_figures(profile, {}, formula_columns);
+    Profile other = profile;
+    other.recording.nodes[2].op = "aten::relu";
+    CHECK_THROWS_WITH_AS(figures(other, list), doctest::Contains("row 2 is"), Error);
+    other = profile;
+    other.nodes.pop_back();
+    other.recording.nodes.pop_back();
+    CHECK_THROWS_WITH_AS(figures(other, list), doctest::Contains("6 rows at one size and 5"),
+                         Error);
+  }
+}
+
+}  // namespace symprof::report
