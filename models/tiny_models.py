@@ -140,6 +140,79 @@ def aliases():
     return Aliases(), (torch.zeros(4, 16),)
 
 
+class ReusedLayer(nn.Module):
+    """One layer five times: each use saves its own input, the gradients are summed."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(32, 32)
+
+    def forward(self, x):
+        for _ in range(5):
+            x = torch.tanh(self.layer(x))
+        return x
+
+
+def reused_layer():
+    return ReusedLayer(), (torch.zeros(64, 32),)
+
+
+class ReusedBuffer(nn.Module):
+    """State that each step overwrites in place, and activations that do the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(32, 32)
+        self.register_buffer("mean", torch.zeros(64, 32))
+
+    def forward(self, x):
+        y = self.inner(x)
+        with torch.no_grad():
+            self.mean.mul_(0.9).add_(y, alpha=0.1)
+        y = y.relu_() + self.mean
+        return self.inner(y).mul_(2.0).relu_()
+
+
+def reused_buffer():
+    return ReusedBuffer(), (torch.zeros(64, 32),)
+
+
+class KeptBase(nn.Module):
+    """One row of a wide activation is saved, and with it all of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Linear(32, 512)
+        self.head = nn.Linear(512, 4)
+
+    def forward(self, x):
+        first = self.wide(x)[:1]
+        return self.head(first * torch.sigmoid(first))
+
+
+def kept_base():
+    return KeptBase(), (torch.zeros(64, 32),)
+
+
+class MixedDtypes(nn.Module):
+    """Parameters in fp32, products in bf16: each gradient comes in bf16 and is kept in fp32."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(32, 32), nn.Linear(32, 32)])
+
+    def forward(self, x):
+        half = x.to(torch.bfloat16)
+        for layer in (*self.layers, self.layers[0]):
+            weight, bias = layer.weight.to(torch.bfloat16), layer.bias.to(torch.bfloat16)
+            half = torch.tanh(F.linear(half, weight, bias))
+        return half.to(torch.float32)
+
+
+def mixed_dtypes():
+    return MixedDtypes(), (torch.zeros(64, 32),)
+
+
 class ControlFlow(nn.Module):
     """A loop over sizes, a branch on them, one on the mode, and a region without gradients."""
 

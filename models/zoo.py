@@ -103,6 +103,12 @@ MODELS = {
         torchscript_file="traced",
     ),
     "aliases": Model(tiny_models.aliases, tiny=True, torchscript_file="traced"),
+    "reused_layer": Model(tiny_models.reused_layer, tiny=True, torchscript_file="traced"),
+    "reused_buffer": Model(tiny_models.reused_buffer, tiny=True, torchscript_file="traced"),
+    "kept_base": Model(tiny_models.kept_base, tiny=True, torchscript_file="traced"),
+    "mixed_dtypes": Model(
+        tiny_models.mixed_dtypes, dtypes=("fp32",), tiny=True, torchscript_file="traced"
+    ),
     "control_flow": Model(
         tiny_models.control_flow, tiny=True, torchscript_file="scripted", script_only=True
     ),
