@@ -129,6 +129,30 @@ bool is_weight(Use use, const TensorSpec& spec) {
   return use == Use::weight || (use == Use::matrix && spec.sizes.size() == 2);
 }
 
+/// Values that do nothing but select rows of a matrix of the file (positions, types of tokens), by
+/// ValueId: in PyTorch they are on the device with the table, for `embedding` takes no others.
+std::vector<bool> find_row_numbers(const Graph& graph) {
+  std::vector<bool> selects(graph.values.size(), false), does_more(graph.values.size(), false);
+  const auto is_table = [&](const Argument& argument) {
+    const auto* ref = std::get_if<ValueRef>(&argument.value);
+    if (ref == nullptr || ref->id == no_value) return false;
+    const Value& value = graph.values[static_cast<std::size_t>(ref->id)];
+    return value.kind == ValueKind::constant && value.spec && value.spec->sizes.size() == 2;
+  };
+  for (const Node& node : graph.nodes) {
+    const bool looks_up = (node.op == "onnx::Gather" || node.op == "onnx::GatherElements") &&
+                          !node.arguments.empty() && is_table(node.arguments.front());
+    for (std::size_t i = 0; i < node.arguments.size(); ++i)
+      for_each_value(node.arguments[i], [&](ValueId id) {
+        if (id != no_value)
+          (looks_up && i == 1 ? selects : does_more)[static_cast<std::size_t>(id)] = true;
+      });
+  }
+  for (const ValueId id : graph.outputs) does_more[static_cast<std::size_t>(id)] = true;
+  for (std::size_t id = 0; id < selects.size(); ++id) selects[id] = selects[id] && !does_more[id];
+  return selects;
+}
+
 ValueKind kind_of(const Value& value, Use use, const Signature& signature) {
   const TensorSpec& spec = *value.spec;
   const std::string& name = value.name;
@@ -153,10 +177,13 @@ Signature find_signature(const onnx::ModelProto& model) {
 
 void classify_initializers(Graph& graph, const std::vector<ValueId>& initializers,
                            const Signature& signature) {
-  const std::vector<Use> uses = find_uses(graph);
+  std::vector<Use> uses = find_uses(graph);
+  const std::vector<bool> row_numbers = find_row_numbers(graph);
   for (const ValueId id : initializers) {
-    Value& value = graph.values[static_cast<std::size_t>(id)];
-    value.kind = kind_of(value, uses[static_cast<std::size_t>(id)], signature);
+    const auto index = static_cast<std::size_t>(id);
+    Value& value = graph.values[index];
+    if (row_numbers[index]) uses[index] = Use::buffer;
+    value.kind = kind_of(value, uses[index], signature);
     if (value.kind == ValueKind::parameter || !is_small(*value.spec)) value.constant = nullptr;
   }
 }
