@@ -34,20 +34,42 @@ Graph load_script(TorchLibrary& torch, ModelOptions& options) {
   return graph;
 }
 
-Graph load_exported(ModelOptions& options) {
+Graph load_unbound(ModelOptions& options) {
   Graph graph = trace::load(options.model);
   decide_mode(graph, options);
   trace::set_training_mode(graph, training_mode(options.step.mode));
   if (options.dtype) trace::cast_floating_point(graph, *options.dtype);
-  trace::bind_inputs(graph, options.inputs, options.bindings);
   return graph;
 }
 
 }  // namespace
 
 Graph load_model(TorchLibrary& torch, ModelOptions& options) {
-  return trace::is_torchscript(options.model) ? load_script(torch, options)
-                                              : load_exported(options);
+  if (trace::is_torchscript(options.model)) return load_script(torch, options);
+  Graph graph = load_unbound(options);
+  trace::bind_inputs(graph, options.inputs, options.bindings);
+  return graph;
+}
+
+SizedModel::SizedModel(TorchLibrary& torch, ModelOptions options)
+    : torch_(torch), options_(std::move(options)) {
+  if (!trace::is_torchscript(options_.model)) unbound_ = load_unbound(options_);
+}
+
+Graph SizedModel::at(const Bindings& sizes) {
+  ModelOptions sized = options_;
+  for (const auto& [name, size] : sizes) {
+    std::erase_if(sized.bindings, [&](const auto& binding) { return binding.first == name; });
+    sized.bindings.emplace_back(name, size);
+  }
+  if (!unbound_) {
+    Graph graph = load_script(torch_, sized);
+    options_.step.mode = sized.step.mode;
+    return graph;
+  }
+  Graph graph = *unbound_;
+  trace::bind_inputs(graph, sized.inputs, sized.bindings);
+  return graph;
 }
 
 }  // namespace symprof::cli

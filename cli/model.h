@@ -11,4 +11,25 @@ namespace symprof::cli {
 /// Decides `options.step.mode` where the user left it open. Throws Error.
 Graph load_model(TorchLibrary& torch, ModelOptions& options);
 
+using Bindings = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// A model that runs at many sizes: its file is read once, but for a script, whose sizes decide
+/// what its graph is.
+class SizedModel {
+ public:
+  /// Decides `options.step.mode` as load_model does. Throws Error.
+  SizedModel(TorchLibrary& torch, ModelOptions options);
+
+  const ModelOptions& options() const { return options_; }
+  /// As the file has it, without sizes; null for a script.
+  const Graph* unbound() const { return unbound_ ? &*unbound_ : nullptr; }
+  /// With `sizes` in place of what the options give for the same names. Throws Error.
+  Graph at(const Bindings& sizes);
+
+ private:
+  TorchLibrary& torch_;
+  ModelOptions options_;
+  std::optional<Graph> unbound_;
+};
+
 }  // namespace symprof::cli

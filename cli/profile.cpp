@@ -7,6 +7,7 @@
 #include "cli/model.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
+#include "cli/symbolic.h"
 #include "cli/torch_library.h"
 #include "profile/profile.h"
 #include "report/csv.h"
@@ -51,6 +52,7 @@ int run(const ProfileText& text) {
   ProfileOptions options = parse_profile_options(text);
   ProgressBar progress(options.output);
   options.model.step.progress = progress.callback();
+  if (!options.symbolic.empty()) return profile_symbolically(options);
 
   TorchLibrary torch;  // Starts while the file is read.
   const Graph graph = load_model(torch, options.model);
@@ -78,7 +80,8 @@ Run add_profile(CLI::App& app) {
              "  symprof profile vit_b_16.pt2\n"
              "  symprof profile resnet50.pt --input x=float32[8,3,224,224]\n"
              "  symprof profile gpt2.onnx --set batch=8 --by module --depth 3 --device a100-80g\n"
-             "  symprof profile llama.pt2 --optimizer adamw --format json -o llama.json");
+             "  symprof profile llama.pt2 --optimizer adamw --format json -o llama.json\n"
+             "  symprof profile bert.pt2 --symbolic batch,seq --set seq=512 --by module --depth 2");
   add_profile_options(app, *text);
   return [text] { return run(*text); };
 }

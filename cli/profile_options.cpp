@@ -1,5 +1,7 @@
 #include "cli/profile_options.h"
 
+#include <algorithm>
+
 #include "cli/usage.h"
 #include "meta/error.h"
 
@@ -28,10 +30,13 @@ Column parse_column(std::string_view option, const std::string& word) {
   reject(option, word, accepted);
 }
 
-std::vector<Column> parse_columns(const std::string& text) {
-  if (text.empty()) return report::default_columns();
+std::vector<Column> parse_columns(const ProfileText& text) {
+  // Formulas are wide.
+  if (text.columns.empty() && !text.symbolic.empty())
+    return {Column::op_type, Column::op, Column::incremental, Column::fwd_flops, Column::bwd_flops};
+  if (text.columns.empty()) return report::default_columns();
   std::vector<Column> columns;
-  for (const std::string& word : split_list(text))
+  for (const std::string& word : split_list(text.columns))
     columns.push_back(parse_column("--columns", word));
   return columns;
 }
@@ -50,6 +55,23 @@ report::RowOptions parse_rows(const ProfileText& text) {
   return rows;
 }
 
+std::vector<std::string> parse_symbolic(const ProfileText& text, ProfileFormat format) {
+  constexpr std::size_t most_names = 4;  // Of each come several sizes, and all their combinations.
+  if (text.symbolic.empty()) return {};
+  std::vector<std::string> names = split_list(text.symbolic);
+  if (format != ProfileFormat::table && format != ProfileFormat::json)
+    throw Error("--symbolic", "--format " + text.format + " has no formulas.",
+                "Choose table or json.");
+  if (names.size() > most_names)
+    throw Error("--symbolic", "formulas have at most four dimensions.",
+                "Leave some of them at a size: --set batch=8.");
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (name->empty() || std::find(names.begin(), name, *name) != name)
+      throw Error("--symbolic", "'" + text.symbolic + "' names a dimension twice, or none.",
+                  "Write each name once: --symbolic batch,seq.");
+  return names;
+}
+
 void add_report_options(CLI::App& app, ProfileText& text) {
   const std::string group = "What is reported";
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
@@ -61,6 +83,8 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   add("--top", text.top, "N", "The first N rows; one more sums the others");
   add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");
   add("--unit", text.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
+  add("--symbolic", text.symbolic, "A,B,..",
+      "Formulas in these dimensions (as --set names them), found from profiles at many sizes");
   add("--format", text.format, "FORMAT",
       "table, json, csv, html or memory-snapshot (-o FILE, for pytorch.org/memory_viz)");
 }
@@ -77,8 +101,9 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   ProfileOptions options;
   options.model = parse_model_options(text.model);
   options.rows = parse_rows(text);
-  options.columns = parse_columns(text.columns);
+  options.columns = parse_columns(text);
   options.format = choose("--format", text.format, formats);
+  options.symbolic = parse_symbolic(text, options.format);
   options.output = text.output;
   if (options.format == ProfileFormat::memory_snapshot && options.output.file.empty())
     throw Error("--format memory-snapshot", "it is a binary file.", "Give -o snapshot.pickle.");

@@ -15,7 +15,7 @@ namespace symprof::cli {
 /// What was typed; empty strings where an option was not given.
 struct ProfileText {
   ModelText model;
-  std::string by, depth, sort, top, columns, unit = "flops", format = "table";
+  std::string by, depth, sort, top, columns, unit = "flops", format = "table", symbolic;
   OutputOptions output;
 };
 
@@ -26,6 +26,7 @@ struct ProfileOptions {
   report::RowOptions rows;
   std::vector<report::Column> columns;
   ProfileFormat format = ProfileFormat::table;
+  std::vector<std::string> symbolic;  ///< Dimensions that formulas are asked for in.
   OutputOptions output;
 };
 
