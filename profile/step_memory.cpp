@@ -190,8 +190,10 @@ class Loop {
   /// Until `blocks` has `count` of those that are needed, without the ones that go before.
   void take_blocks(const Temporaries& needed, std::size_t count, std::vector<Held>& blocks) {
     const auto give_back_early = [&] {
-      for (const auto& [block, before] : needed.early)
-        if (before == blocks.size() && blocks[block].address != nowhere) give_back(blocks[block]);
+      for (const auto& [block, before, after_outputs] : needed.early)
+        if (before == blocks.size() && !(after_outputs && count == needed.before_outputs) &&
+            blocks[block].address != nowhere)
+          give_back(blocks[block]);
     };
     for (give_back_early(); blocks.size() < count; give_back_early()) {
       const std::int64_t bytes = needed.blocks[blocks.size()];

@@ -1,13 +1,16 @@
 #include "trace/calls.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "trace/callees.h"
 
 namespace symprof::trace {
 namespace {
 
 class Rebuilder {
  public:
-  explicit Rebuilder(const Graph& graph) : graph_(graph) {
+  explicit Rebuilder(const Graph& graph) : graph_(graph), kinds_(graph) {
     run_.statement_of.resize(graph.nodes.size(), no_index);
   }
 
@@ -22,6 +25,7 @@ class Rebuilder {
   struct Open {
     ScopeId module = 0;
     std::size_t statement = no_index;
+    std::vector<std::pair<int, int>> callees;  ///< Of the statement: kinds, how often each.
   };
 
   void add(std::size_t index) {
@@ -77,9 +81,26 @@ class Rebuilder {
 
   void begin_call(std::size_t depth, ScopeId module) {
     open_.resize(depth);
+    if (depth > 0 && module != open_[depth - 1].module) count_callee(depth - 1, module);
     run_.calls.push_back({.statement = depth == 0 ? no_index : open_[depth - 1].statement});
     open_.push_back({.module = module});
     add_statement(depth, run_.calls.size() - 1);
+  }
+
+  /// A statement that calls more than its line can has begun again: it is the body of a loop.
+  void count_callee(std::size_t depth, ScopeId module) {
+    const int kind = kinds_.kind_of(module);
+    auto& callees = open_[depth].callees;
+    auto found = std::ranges::find(callees, kind, &std::pair<int, int>::first);
+    if (found != callees.end() &&
+        found->second >= kinds_.most_calls(module, line(statement(depth).line).text)) {
+      begin_statement(depth);
+      found = open_[depth].callees.end();
+    }
+    if (found == open_[depth].callees.end())
+      open_[depth].callees.emplace_back(kind, 1);
+    else
+      ++found->second;
   }
 
   void begin_statement(std::size_t depth) {
@@ -89,10 +110,12 @@ class Rebuilder {
 
   void add_statement(std::size_t depth, std::size_t call) {
     open_[depth].statement = run_.statements.size();
+    open_[depth].callees.clear();
     run_.statements.push_back({.call = call, .line = lines_[depth]});
   }
 
   const Graph& graph_;
+  CalleeKinds kinds_;
   PythonRun run_;
   std::vector<Open> open_;
   std::vector<SourceId> lines_;

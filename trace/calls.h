@@ -16,7 +16,7 @@ struct PythonCall {
   std::size_t last = 0;              ///< The index of its last node.
 };
 
-/// One run of a statement; those of a loop over one line count as one.
+/// One run of a statement.
 struct PythonStatement {
   std::size_t call = 0;  ///< That it runs in.
   SourceId line = no_source;
@@ -30,7 +30,8 @@ struct PythonRun {
   std::vector<std::size_t> statement_of;    ///< By node, the innermost; no_index where not known.
 };
 
-/// Two calls from one line are told apart by the modules whose forward functions they are.
+/// Two calls from one line are told apart by the modules whose forward functions they are, and two
+/// runs of one line, in a loop, by calls of modules of one kind (trace/callees.h).
 PythonRun rebuild_calls(const Graph& graph);
 
 }  // namespace symprof::trace

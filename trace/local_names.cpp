@@ -115,17 +115,25 @@ class Holder {
   void hold_by_second_names() {
     for (auto& [key, values] : renamed_) {
       const std::size_t returned = run_.calls[key.first].last;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        std::size_t& last = last_[static_cast<std::size_t>(values[i].value)];
-        const std::size_t next = i + 1 < values.size() ? values[i + 1].bound_at : returned;
-        if (overlaps_previous(values, i)) continue;
-        if (last <= next) last = next;
-      }
+      std::vector<std::size_t> ends(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) ends[i] = end_of(values, i, returned);
+      for (std::size_t i = 0; i < values.size(); ++i) last_of(values[i]) = ends[i];
     }
   }
 
-  bool overlaps_previous(const std::vector<Renamed>& values, std::size_t i) const {
-    return i > 0 && last_[static_cast<std::size_t>(values[i - 1].value)] > values[i].bound_at;
+  std::size_t end_of(const std::vector<Renamed>& values, std::size_t i, std::size_t returned) {
+    const auto overlap = [&](std::size_t j) { return last_of(values[j]) > values[j + 1].bound_at; };
+    const auto used_together = [&](std::size_t j) {
+      return overlap(j) && last_of(values[j]) == last_of(values[j + 1]);
+    };
+    const bool before = i > 0, after = i + 1 < values.size();
+    if ((before && used_together(i - 1)) || (after && used_together(i))) return returned;
+    if ((before && overlap(i - 1)) || (after && overlap(i))) return last_of(values[i]);
+    return after ? values[i + 1].bound_at : returned;
+  }
+
+  std::size_t& last_of(const Renamed& renamed) {
+    return last_[static_cast<std::size_t>(renamed.value)];
   }
 
   const Graph& graph_;

@@ -13,9 +13,10 @@ namespace symprof::trace {
 /// values without a line of Python stay as they are.
 ///
 /// Lines that make no node are not in a file: `residual = x`, `xs.append(x)`, `del x`. What is used
-/// after its name was bound anew has a second name, which is taken to be bound anew with the next
-/// such value of the first name, else to live until the function returns; where the two are needed
-/// at once they lie in a container, and each lives until its last use.
+/// after its name was bound anew has a second name. That is taken to be bound anew with the next
+/// such value of the first name, else to live until the function returns. Where two are needed at
+/// once they lie in a container: one that is used as a whole (`cat(xs)`) lives until the function
+/// returns, from any other each is taken to go with its last use.
 void hold_by_names(const Graph& graph, std::vector<std::size_t>& last_uses);
 
 }  // namespace symprof::trace

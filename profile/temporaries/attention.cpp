@@ -97,13 +97,83 @@ Temporaries flash_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// The row sums of output times gradient, [batch, heads, length]. Kernels that accumulate outside
-/// registers take more (half precision with wide heads): which one runs is the kernel table's.
-Temporaries efficient_backward(const Call& call, const DeviceSpec&) {
-  const auto s = sizes_of(call.input_at(1), call.input_at(2));
-  if (!s) return {.is_incomplete = true};
-  return {.blocks = {bytes_of({s->batch, s->heads, s->length, float_bytes})},
-          .is_incomplete = s->width > 64};
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
+/// Wide heads in half precision do not fit into registers: an fp32 output beside the output
+/// (kNeedsOutputAccumulatorBuffer in mem_eff_attention/kernel_forward.h; the kernels' widths are in
+/// kernels/cutlassF.h). (query, key, value, …)
+Temporaries efficient_forward(const Call& call, const DeviceSpec&) {
+  constexpr std::int64_t widest_in_registers = 128;
+  const TensorSpec *query = call.input_at(0), *value = call.input_at(2);
+  if (query == nullptr || value == nullptr || query->sizes.size() != 4)
+    return {.is_incomplete = true};
+  const std::int64_t width = value->sizes.back();
+  if (!is_half(query->dtype) || width <= widest_in_registers) return {};
+  return {.blocks = {
+              bytes_of({query->sizes[0], query->sizes[1], query->sizes[2], width, float_bytes})}};
+}
+
+/// The kernel of kernels/cutlassB.h that runs, if the device has the shared memory for the first
+/// that fits the heads: queries and keys of a block, and whether gradients stay in registers.
+struct BackwardKernel {
+  std::int64_t queries, keys;
+  bool keeps_gradients;
+};
+
+BackwardKernel backward_kernel(std::int64_t width, bool is_half) {
+  if (width <= 64) return {64, 64, is_half};
+  if (width <= 128 && is_half) return {128, 128, true};
+  return {128, 64, false};
+}
+
+/// How many blocks share the keys of a head (num_splits_key in attention_backward.cu, where they
+/// need a place for their gradients).
+std::int64_t backward_key_splits(const Sizes& s, const BackwardKernel& kernel) {
+  constexpr std::int64_t enough_blocks = 256, most_blocks = 200;
+  const std::int64_t heads = s.batch * s.heads;
+  if (heads >= enough_blocks && s.key_length <= 2 * kernel.keys) return 1;
+  return std::max<std::int64_t>(
+      1, std::min(ceil_divide(s.key_length, kernel.keys), most_blocks / heads));
+}
+
+/// Where blocks add up gradients of queries, keys and values (workspace_size in
+/// mem_eff_attention/kernel_backward.h). fp32 kernels write theirs into the outputs.
+Count backward_workspace(const Sizes& s, std::int64_t value_width, bool is_half) {
+  constexpr std::int64_t lock_bytes = 16;
+  const BackwardKernel kernel = backward_kernel(std::max(s.width, value_width), is_half);
+  const std::int64_t tile = lock_bytes + kernel.queries * kernel.keys * float_bytes;
+  Count of_head =
+      Count(ceil_divide(s.length, kernel.queries)) * ceil_divide(s.width, kernel.keys) * tile;
+  if (is_half && !kernel.keeps_gradients)
+    of_head += Count(backward_key_splits(s, kernel)) * kernel.keys * float_bytes *
+               (round_up(s.width, kernel.queries) + round_up(value_width, kernel.queries));
+  return of_head * s.batch * s.heads;
+}
+
+/// (gradient, query, key, value, …): the row sums of output times gradient, which fp32 makes before
+/// the kernel, and the kernel's workspace.
+Temporaries efficient_backward(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t wanted_shared_bytes = 160 * 1024;
+  const TensorSpec *gradient = call.input_at(0), *query = call.input_at(1),
+                   *value = call.input_at(3);
+  const auto s = sizes_of(query, call.input_at(2));
+  if (!s || gradient == nullptr || value == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  if (!is_sequence_major(*gradient)) result.take(gradient->bytes());
+  result.make_outputs();
+  const std::int64_t row_sums = bytes_of({s->batch, s->heads, s->length, float_bytes});
+  if (is_half(query->dtype)) {
+    result.take(row_sums);
+  } else {
+    const std::size_t product = result.take(gradient->bytes());
+    const std::size_t sums = result.take(row_sums);
+    result.take(row_sums);  // Transposed.
+    result.give_back(sums);
+    result.give_back(product);
+  }
+  result.take(backward_workspace(*s, value->sizes[3], is_half(query->dtype)));
+  result.is_incomplete = device.shared_memory_per_block_optin_bytes < wanted_shared_bytes;
+  return result;
 }
 
 Temporaries plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
@@ -111,6 +181,7 @@ Temporaries plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true
 constexpr TemporariesRule rows[] = {
     {"aten::_scaled_dot_product_flash_attention", flash_forward},
     {"aten::_scaled_dot_product_flash_attention_backward", flash_backward},
+    {"aten::_scaled_dot_product_efficient_attention", efficient_forward},
     {"aten::_scaled_dot_product_efficient_attention_backward", efficient_backward},
     {"aten::_scaled_dot_product_cudnn_attention", plan},
     {"aten::_scaled_dot_product_cudnn_attention_backward", plan},

@@ -1,18 +1,70 @@
 // cuDNN chooses a plan at run time and takes the plan's workspace from the allocator for as long as
-// the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is.
-#include "profile/temporaries/temporaries.h"
+// the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is. What
+// it does not do, PyTorch's own kernels do (native/Convolution.cpp, cuda/DepthwiseConv2d.cu,
+// DepthwiseConv3d.cu).
+#include "profile/temporaries/layout.h"
+#include "profile/temporaries/split_reduction.h"
 
 namespace symprof::profile {
 namespace {
 
 Temporaries plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
 
+/// One filter or several for each channel. cuDNN has them in other layouts, and of half precision
+/// those that a table names (use_cudnn_depthwise).
+bool is_native_depthwise(const TensorSpec& input, const TensorSpec& weight, bool is_transposed,
+                         std::int64_t groups) {
+  return !is_transposed && groups > 1 && input.sizes.size() >= 3 && input.sizes[1] == groups &&
+         weight.sizes[0] % groups == 0 && input.dtype != DType::float16 && is_row_major(input) &&
+         is_row_major(weight);
+}
+
+/// (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+Temporaries forward(const Call& call, const DeviceSpec&) {
+  const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
+  if (input == nullptr || weight == nullptr) return {.is_incomplete = true};
+  const bool is_native =
+      is_native_depthwise(*input, *weight, call.integer(6, 0, 0) != 0, call.integer(8, 0, 1));
+  return {.is_incomplete = !is_native};
+}
+
+/// The gradient of the bias: the sum over all but the channels.
+void add_bias_gradient(Temporaries& result, const TensorSpec& gradient, const DeviceSpec& device) {
+  std::vector<bool> is_reduced(gradient.sizes.size(), true);
+  is_reduced[1] = false;
+  const bool is_half = element_bytes(gradient.dtype) == 2;
+  add_reduction(result,
+                {.input = gradient,
+                 .is_reduced = is_reduced,
+                 .output = gradient.dtype,
+                 .accumulator_bytes = is_half ? 4 : element_bytes(gradient.dtype),
+                 .accumulates_in_output = !is_half},
+                device);
+}
+
+/// (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
+/// groups, output_mask)
+Temporaries backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1),
+                   *weight = call.input_at(2);
+  if (gradient == nullptr || input == nullptr || weight == nullptr ||
+      !is_native_depthwise(*input, *weight, call.integer(7, 0, 0) != 0, call.integer(9, 0, 1)))
+    return {.is_incomplete = true};
+  Temporaries result;
+  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  result.make_outputs();
+  if (call.integer(10, 2, 0) == 0) return result;
+  if (!result.blocks.empty()) result.give_back(0);
+  add_bias_gradient(result, *gradient, device);
+  return result;
+}
+
 constexpr TemporariesRule rows[] = {
-    {"aten::convolution", plan},
-    {"aten::convolution_backward", plan},
+    {"aten::convolution", forward},
+    {"aten::_convolution", forward},
+    {"aten::convolution_backward", backward},
     {"aten::cudnn_convolution", plan},
     {"aten::cudnn_convolution_transpose", plan},
-    {"aten::_convolution", plan},
     {"aten::_cudnn_rnn", plan},
     {"aten::_cudnn_rnn_backward", plan},
     {"aten::cudnn_batch_norm", plan},

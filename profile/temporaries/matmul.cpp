@@ -1,5 +1,7 @@
 // cuBLAS: every call that fetches the handle makes sure that its thread's handle has a workspace
 // (aten/src/ATen/cuda/CublasHandlePool.cpp, getCurrentCUDABlasHandle).
+#include <algorithm>
+
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
@@ -12,24 +14,63 @@ Temporaries cublas(const Call& call, const DeviceSpec&) {
   return {.uses_cublas = true};
 }
 
+/// cuBLAS takes matrices whose rows or columns lie together; others are copied
+/// (prepare_matrix_for_cublas, prepare_batch_matrix_for_cublas).
+bool is_copied(const TensorSpec& matrix) {
+  const std::size_t last = matrix.sizes.size() - 1, first = last - 1;
+  const auto fits = [&](std::size_t fast, std::size_t leading) {
+    return matrix.strides[fast] == 1 &&
+           matrix.strides[leading] >= std::max<std::int64_t>(1, matrix.sizes[fast]);
+  };
+  return !fits(first, last) && !fits(last, first);
+}
+
+/// A matrix, and a vector that is one number expanded (gemv in ATen/native/Blas.cpp).
+Temporaries matrix_and_vector(const Call& call, const DeviceSpec& device) {
+  Temporaries result = cublas(call, device);
+  const std::size_t count = call.input_count();
+  if (!result.uses_cublas || count < 2) return result;
+  const TensorSpec &matrix = *call.input(count - 2), &vector = *call.input(count - 1);
+  if (is_copied(matrix)) result.take(matrix.bytes());
+  if (vector.strides[0] == 0) result.take(vector.bytes());
+  return result;
+}
+
+/// The two matrices are the last of the arguments.
+Temporaries product(const Call& call, const DeviceSpec& device) {
+  Temporaries result = cublas(call, device);
+  const std::size_t count = call.input_count();
+  for (std::size_t i = count < 2 ? count : count - 2; result.uses_cublas && i < count; ++i)
+    if (const TensorSpec& matrix = *call.input(i); matrix.sizes.size() >= 2 && is_copied(matrix))
+      result.take(matrix.bytes());
+  return result;
+}
+
+/// Copies and lists of pointers, by what the solver wants.
+Temporaries solver(const Call& call, const DeviceSpec& device) {
+  Temporaries result = cublas(call, device);
+  result.is_incomplete = true;
+  return result;
+}
+
 constexpr TemporariesRule rows[] = {
-    {"aten::mm", cublas},
-    {"aten::addmm", cublas},
-    {"aten::addmm_", cublas},
-    {"aten::bmm", cublas},
-    {"aten::baddbmm", cublas},
-    {"aten::baddbmm_", cublas},
+    {"aten::mm", product},
+    {"aten::addmm", product},
+    {"aten::addmm_", product},
+    {"aten::bmm", product},
+    {"aten::baddbmm", product},
+    {"aten::baddbmm_", product},
     {"aten::addbmm", cublas},
-    {"aten::_addmm_activation", cublas},
-    {"aten::addmv", cublas},
-    {"aten::addmv_", cublas},
-    {"aten::mv", cublas},
+    {"aten::_addmm_activation", product},
+    {"aten::addmv", matrix_and_vector},
+    {"aten::addmv_", matrix_and_vector},
+    {"aten::mv", matrix_and_vector},
     {"aten::dot", cublas},
     {"aten::vdot", cublas},
     {"aten::_scaled_mm", cublas},
     {"aten::_int_mm", cublas},
-    {"aten::triangular_solve", cublas},
-    {"aten::linalg_solve_triangular", cublas},
+    {"aten::triangular_solve", solver},
+    {"aten::linalg_solve_triangular", solver},
 };
 
 }  // namespace

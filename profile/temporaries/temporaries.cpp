@@ -5,9 +5,10 @@
 namespace symprof::profile {
 namespace {
 
-constexpr TemporariesRules (*families[])() = {matmul_temporaries, attention_temporaries,
-                                              convolution_temporaries, indexing_temporaries,
-                                              reduction_temporaries};
+constexpr TemporariesRules (*families[])() = {
+    matmul_temporaries,    attention_temporaries,     convolution_temporaries, indexing_temporaries,
+    reduction_temporaries, normalization_temporaries, loss_temporaries,        sorting_temporaries,
+    list_temporaries,      resampling_temporaries,    unmodelled_temporaries};
 
 std::unordered_map<std::string_view, TemporariesFunction> by_name() {
   std::unordered_map<std::string_view, TemporariesFunction> result;
@@ -23,7 +24,14 @@ std::size_t Temporaries::take(Count bytes) {
   return blocks.size() - 1;
 }
 
-void Temporaries::give_back(std::size_t block) { early.push_back({block, blocks.size()}); }
+void Temporaries::give_back(std::size_t block) {
+  early.push_back({block, blocks.size(), has_outputs});
+}
+
+void Temporaries::make_outputs() {
+  before_outputs = blocks.size();
+  has_outputs = true;
+}
 
 TemporariesFunction find_temporaries(std::string_view op) {
   static const auto table = by_name();

@@ -18,13 +18,16 @@ struct Temporaries {
   /// Bytes of each block, in the order in which they are taken. What is not in `early` is given
   /// back when the call ends.
   std::vector<std::int64_t> blocks;
-  /// `block` is given back before block `before` is taken.
+  /// `block` is given back before block `before` is taken; `after_outputs` tells on which side of
+  /// the outputs, where they are made there too.
   struct EarlyReturn {
     std::size_t block = 0, before = 0;
+    bool after_outputs = false;
   };
   std::vector<EarlyReturn> early;
   /// How many blocks are taken before the call's outputs.
   std::size_t before_outputs = 0;
+  bool has_outputs = false;  ///< Whether make_outputs() was called.
   /// The first such call of a thread makes the thread's cuBLAS workspace, which stays.
   bool uses_cublas = false;
   /// There are more, and their size is known to a library alone (cuDNN's plans).
@@ -34,8 +37,8 @@ struct Temporaries {
   std::size_t take(Count bytes);
   /// Gives `block` back here, before whatever is taken next.
   void give_back(std::size_t block);
-  /// The call's outputs are made here.
-  void make_outputs() { before_outputs = blocks.size(); }
+  /// The call's outputs are made here; without this, before all blocks. At most once.
+  void make_outputs();
 };
 
 /// What a rule may ask of the device: the number of multiprocessors decides how work is split.
@@ -52,6 +55,12 @@ TemporariesRules attention_temporaries();
 TemporariesRules convolution_temporaries();
 TemporariesRules indexing_temporaries();
 TemporariesRules reduction_temporaries();
+TemporariesRules normalization_temporaries();
+TemporariesRules loss_temporaries();
+TemporariesRules sorting_temporaries();
+TemporariesRules list_temporaries();
+TemporariesRules resampling_temporaries();
+TemporariesRules unmodelled_temporaries();
 
 /// Null for an operator that takes nothing beside its outputs.
 TemporariesFunction find_temporaries(std::string_view op);

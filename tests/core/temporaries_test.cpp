@@ -1,5 +1,5 @@
-// What PyTorch's CUDA build takes beside the outputs of a call (tests/truth/temporaries.py wrote
-// it), against the rules.
+// What PyTorch's CUDA build takes beside the outputs of a call (tests/truth/temporaries/record.py
+// wrote it), against the rules.
 #include "profile/temporaries/temporaries.h"
 
 #include <doctest/doctest.h>
@@ -8,10 +8,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 
 #include "profile/rounding.h"
@@ -52,16 +51,27 @@ TensorSpec parse_tensor(std::string_view text) {
   return spec;
 }
 
-void add(TestArgument& argument, const json& value) {
-  if (value.is_string()) argument.tensors.push_back(parse_tensor(value.get<std::string>()));
-  if (value.is_number()) argument.integers.push_back(value.get<std::int64_t>());
-  if (value.is_array())
-    for (const json& element : value) add(argument, element);
+/// As shape/recorder.cpp writes arguments: a tensor that is None keeps its place in a list.
+void add(RecordingBuilder& builder, CallRecord& call, int position, const json& value) {
+  const auto at = static_cast<std::uint8_t>(position);
+  if (value.is_number()) call.integers.push_back({at, value.get<std::int64_t>()});
+  if (value.is_string()) {
+    call.inputs.push_back(builder.fresh(parse_tensor(value.get<std::string>())));
+    call.input_positions.push_back(at);
+  }
+  if (!value.is_array()) return;
+  for (const json& element : value) {
+    add(builder, call, position, element);
+    if (!element.is_null()) continue;
+    call.inputs.emplace_back();
+    call.input_positions.push_back(at);
+  }
 }
 
 /// What is held during a call: outputs and other blocks as the allocator rounds them.
 struct Held {
   std::vector<std::int64_t> blocks;  ///< As asked for.
+  std::int64_t late_bytes = 0;  ///< Of outputs that are made after other blocks were given back.
   std::int64_t peak_bytes = 0;
 
   void hold(std::int64_t bytes) {
@@ -81,13 +91,17 @@ struct Held {
 /// `=bytes`: an output, `+bytes`: another block, `-n`: block n is given back.
 Held parse_memory(const std::string& text, std::vector<std::int64_t>& outputs) {
   Held held;
+  bool has_given_back = false, has_output = false;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     const std::int64_t number = std::stoll(word.substr(1));
     if (word[0] == '-') held.give_back(static_cast<std::size_t>(number));
+    has_given_back |= word[0] == '-';
     if (word[0] == '+') held.take(number);
     if (word[0] != '=') continue;
     held.hold(number);
+    if (has_output && has_given_back) held.late_bytes += profile::round_up(number, 512);
+    has_output = true;
     outputs.push_back(number);
   }
   return held;
@@ -95,15 +109,25 @@ Held parse_memory(const std::string& text, std::vector<std::int64_t>& outputs) {
 
 Held replay(const Temporaries& temporaries, const std::vector<std::int64_t>& outputs) {
   Held held;
+  const auto give_back_early = [&](std::size_t before, bool after_outputs) {
+    for (const Temporaries::EarlyReturn& early : temporaries.early)
+      if (early.before == before && early.after_outputs == after_outputs)
+        held.give_back(early.block);
+  };
   for (std::size_t i = 0; i <= temporaries.blocks.size(); ++i) {
-    for (const auto& [block, before] : temporaries.early)
-      if (before == i) held.give_back(block);
+    give_back_early(i, false);
     if (i == temporaries.before_outputs)
       for (const std::int64_t bytes : outputs) held.hold(bytes);
+    give_back_early(i, true);
     if (i < temporaries.blocks.size()) held.take(temporaries.blocks[i]);
   }
   std::erase(held.blocks, 0);
   return held;
+}
+
+/// What fake_gpu.cpp answers.
+DeviceSpec h200() {
+  return {.multiprocessors = 132, .shared_memory_per_block_optin_bytes = 232448};
 }
 
 struct Row {
@@ -115,20 +139,19 @@ struct Row {
 
 Row read_row(const json& row) {
   RecordingBuilder builder;
-  std::vector<TestArgument> arguments;
-  for (const json& value : row["arguments"]) add(arguments.emplace_back(), value);
   std::vector<TensorSpec> outputs;
   for (const json& value : row["outputs"])
     outputs.push_back(parse_tensor(value.get<std::string>()));
   const std::string op = row["op"];
-  const CallId id = builder.call(op, arguments, outputs, builder.node("node"));
+  CallRecord& call = builder.recording().calls[builder.call(op, {}, outputs, builder.node("node"))];
+  for (int position = 0; const json& value : row["arguments"])
+    add(builder, call, position++, value);
   Row result{.op = op, .text = row.dump()};
   std::vector<std::int64_t> made;
   result.real = parse_memory(row["memory"], made);
   const auto rule = profile::find_temporaries(op);
   if (rule == nullptr) return result;
-  const Temporaries temporaries = rule(
-      profile::Call(builder.recording(), builder.recording().calls[id]), {.multiprocessors = 132});
+  const Temporaries temporaries = rule(profile::Call(builder.recording(), call), h200());
   result.is_incomplete = temporaries.is_incomplete;
   result.ruled = replay(temporaries, made);
   return result;
@@ -136,7 +159,7 @@ Row read_row(const json& row) {
 
 std::vector<Row> rows() {
   const char* given = std::getenv("SYMPROF_TEMPORARIES");
-  std::ifstream file(given ? given : SYMPROF_SOURCE_DIR "/tests/truth/temporaries.json");
+  std::ifstream file(given ? given : SYMPROF_SOURCE_DIR "/tests/truth/temporaries/calls.json");
   std::vector<Row> result;
   for (const json& row : json::parse(file))
     if (row.contains("op")) result.push_back(read_row(row));
@@ -147,18 +170,21 @@ std::vector<Row> rows() {
 
 TEST_SUITE("temporaries") {
   TEST_CASE("every block of a call is the one that PyTorch takes") {
-    const std::vector<Row> all = rows();
-    REQUIRE(all.size() > 100);
-    for (const Row& row : all) {
+    int exact = 0;
+    for (const Row& row : rows()) {
       INFO(row.text);
       if (!row.ruled) {
-        CHECK_MESSAGE(row.real.blocks.empty(), "no rule");
-      } else if (!row.is_incomplete) {
-        CHECK_MESSAGE(row.ruled->blocks == row.real.blocks,
-                      fmt::format("{} {}", row.ruled->blocks, row.ruled->peak_bytes));
-        CHECK(row.ruled->peak_bytes == row.real.peak_bytes);
+        CHECK_MESSAGE(row.real.blocks.empty(), "it takes blocks and has no rule");
+        continue;
       }
+      if (row.is_incomplete) continue;
+      exact += row.real.blocks.empty() ? 0 : 1;
+      CHECK_MESSAGE(row.ruled->blocks == row.real.blocks, fmt::format("{}", row.ruled->blocks));
+      // A rule makes all outputs at one time, PyTorch may give back blocks between them.
+      CHECK(row.ruled->peak_bytes >= row.real.peak_bytes);
+      CHECK(row.ruled->peak_bytes <= row.real.peak_bytes + row.real.late_bytes);
     }
+    CHECK(exact > 1000);
   }
 }
 

@@ -3,12 +3,15 @@
 // only succeed.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+
 #define cudaGetDeviceProperties properties_of_the_allocators_device
 #include "../../allocator/fake_cudart.cpp"
 #undef cudaGetDeviceProperties
 
 namespace {
 constexpr int multiprocessors = 132, shared_bytes_opt_in = 232448, threads_per_block = 1024;
+constexpr int threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
 
 // Handles have to differ: PyTorch keeps a workspace for each.
 int make_handle(void** handle) {
@@ -33,14 +36,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   properties->major = 9;
   properties->multiProcessorCount = multiprocessors;
   properties->warpSize = 32;
-  properties->maxThreadsPerMultiProcessor = 2048;
+  properties->maxThreadsPerMultiProcessor = threads_per_multiprocessor;
   properties->maxThreadsPerBlock = threads_per_block;
   properties->regsPerBlock = 65536;
   properties->sharedMemPerBlock = 49152;
   properties->sharedMemPerBlockOptin = shared_bytes_opt_in;
   properties->sharedMemPerMultiprocessor = 233472;
   properties->regsPerMultiprocessor = 65536;
-  properties->maxBlocksPerMultiProcessor = 32;
+  properties->maxBlocksPerMultiProcessor = blocks_per_multiprocessor;
   for (int axis = 0; axis < 3; ++axis) {
     properties->maxThreadsDim[axis] = threads_per_block;
     properties->maxGridSize[axis] = axis == 0 ? 2147483647 : 65535;
@@ -53,7 +56,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       {cudaDevAttrComputeCapabilityMinor, 0},
       {cudaDevAttrMultiProcessorCount, multiprocessors},
       {cudaDevAttrMaxSharedMemoryPerBlockOptin, shared_bytes_opt_in},
-      {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, threads_per_multiprocessor},
       {cudaDevAttrMaxGridDimX, 2147483647},
       {cudaDevAttrMaxSharedMemoryPerBlock, 49152},
       {cudaDevAttrWarpSize, 32},
@@ -85,15 +88,16 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = 13000;
   return cudaSuccess;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int,
+// As if no kernel needed so many registers that it could not fill the threads.
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                           std::size_t) {
-  *blocks = 2;
+  *blocks = std::min(blocks_per_multiprocessor, threads_per_multiprocessor / std::max(threads, 1));
   return cudaSuccess;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int,
-                                                                   std::size_t, unsigned int) {
-  *blocks = 2;
-  return cudaSuccess;
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                   int threads, std::size_t bytes,
+                                                                   unsigned int) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, bytes);
 }
 
 int cublasCreate_v2(void** handle) { return make_handle(handle); }

@@ -1,29 +1,32 @@
 #!/usr/bin/env python3
-"""Writes temporaries.json: device memory that ATen calls take beside their outputs.
+"""Writes calls.json: device memory that ATen calls take beside their outputs.
 
-Usage: temporaries.py PYTHON CUDA_INCLUDE [OUT]
-       temporaries.py PYTHON CUDA_INCLUDE --survey OUT     # PyTorch's operator database instead
+Usage: record.py PYTHON CUDA_INCLUDE [OUT]
+       record.py PYTHON CUDA_INCLUDE --survey OUT     # PyTorch's operator database instead
 
 PYTHON has the CUDA build of PyTorch 2.13.0 from PyPI; CUDA_INCLUDE holds cuda_runtime_api.h of the
-same CUDA. The calls run on the GPU that computes nothing of h200/fake_gpu.cpp: the host code of every
+same CUDA. The calls run on the GPU that computes nothing of ../h200/fake_gpu.cpp: the host code of every
 operator and the caching allocator are PyTorch's own, so the blocks asked for are real; values are not.
-temporaries_cases.py has the cases, README.md the fields.
+cases.py has the cases, ../README.md the fields.
 """
 import json
 import os
 import pathlib
+import pickle
+import signal
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE_BYTES = 1 << 50
-OUT = HERE / "temporaries.json"
+SECONDS_OF_CASE = 60
+OUT = HERE / "calls.json"
 
 
 def start(python, include, *arguments):
     """Runs this file again under `python` with the fake GPU loaded."""
-    sys.path.insert(0, str(HERE / "h200"))
+    sys.path.insert(0, str(HERE.parent / "h200"))
     import rehearse
 
     where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
@@ -49,8 +52,7 @@ def argument_text(value):
     import torch
 
     if isinstance(value, torch.Tensor):
-        on_device = value.is_cuda or value.dim() > 0
-        return tensor_text(value) if on_device else f"{tensor_text(value)}@cpu"
+        return tensor_text(value) if value.is_cuda or value.dim() == 0 else f"@cpu{tensor_text(value)}"
     if isinstance(value, (list, tuple)):
         return [argument_text(element) for element in value]
     if isinstance(value, (bool, int)):
@@ -82,7 +84,8 @@ class Recorder:
                 made = {t.untyped_storage().data_ptr() for t in outputs} - before
                 row = {"op": function._schema.name, "arguments": described,
                        "outputs": [tensor_text(t) for t in outputs], "memory": events_text(events, made)}
-                self.rows.setdefault(json.dumps([row["op"], row["arguments"]]), row)
+                if "@cpu" not in json.dumps(described):
+                    self.rows.setdefault(json.dumps([row["op"], row["arguments"]]), row)
                 return result
 
         def is_on_device(value):
@@ -133,20 +136,53 @@ def warm_up():
     torch.cuda.empty_cache()
 
 
-def record(out, cases):
-    """`cases` yields (what for, function); what fails is told and left out."""
+def rows_of(function):
+    """Of one case, and what it failed with."""
     import torch
 
-    warm_up()
-    recorder, failed = Recorder(), []
+    recorder, failure = Recorder(), None
+    try:
+        with recorder:
+            function()
+    except Exception as error:
+        failure = (str(error).splitlines() or [type(error).__name__])[0]
+    torch.cuda.empty_cache()
+    return recorder.rows, failure
+
+
+def rows_of_child(function):
+    """The same in a process of its own: the database of operators has cases that end it."""
+    import torch
+
+    # The fake GPU works after a fork too.
+    torch.cuda._is_in_bad_fork = torch._C._cuda_isInBadFork = lambda: False
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(SECONDS_OF_CASE)
+        warm_up()
+        with os.fdopen(writing, "wb") as pipe:
+            pickle.dump(rows_of(function), pipe)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        answer = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    return pickle.loads(answer) if answer else ({}, f"ended with status {status}")
+
+
+def record(out, cases, run):
+    """`cases` yields (name, function); what fails is told and left out."""
+    import torch
+
+    rows, failed = {}, []
     for name, function in cases:
-        try:
-            with recorder:
-                function()
-        except (RuntimeError, NotImplementedError) as error:
-            failed.append(f"{name}: {str(error).splitlines()[0]}")
-        torch.cuda.empty_cache()
-    rows = sorted(recorder.rows.values(), key=lambda row: row["op"])
+        of_case, failure = run(function)
+        for key, row in of_case.items():
+            rows.setdefault(key, row)
+        if failure:
+            failed.append(f"{name}: {failure}")
+    rows = sorted(rows.values(), key=lambda row: row["op"])
     header = {"torch": torch.__version__, "device": "h200"}
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in [header, *rows])
     pathlib.Path(out).write_text(f"[\n{lines}\n]\n")
@@ -156,10 +192,12 @@ def record(out, cases):
 
 def main():
     if "TEMPORARIES_ON_FAKE_GPU" in os.environ:
-        import temporaries_cases as cases
+        import cases
 
-        survey = sys.argv[1:2] == ["--survey"]
-        return record(sys.argv[-1], cases.survey() if survey else cases.chosen())
+        if sys.argv[1] == "--survey":
+            return record(sys.argv[-1], cases.survey(), rows_of_child)
+        warm_up()
+        return record(sys.argv[-1], cases.chosen(), rows_of)
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     python, include, *rest = sys.argv[1:]

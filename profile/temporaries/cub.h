@@ -1,0 +1,44 @@
+// Temporary storage of cub's device-wide algorithms, as the CUDA toolkit 13.0 has them and PyTorch
+// instantiates them (ATen/cuda/cub.cuh). Tiles are those of the tunings for compute capability 9.0.
+#pragma once
+
+#include <cstdint>
+
+#include "meta/device_spec.h"
+
+namespace symprof::profile::cub {
+
+/// One state per tile of items, in which blocks look back (tile_state_allocation_size in
+/// cub/agent/single_pass_scan_operators.cuh).
+struct TileState {
+  std::int64_t items = 0;              ///< Of a tile.
+  std::int64_t description_bytes = 0;  ///< Of a state.
+  std::int64_t payload_bytes = 0;      ///< Of a sum that does not fit into the description.
+};
+
+std::int64_t bytes_of(const TileState& state, std::int64_t items);
+
+/// DeviceScan of `element_bytes` each: half precision, four or eight bytes.
+std::int64_t scan_bytes(std::int64_t items, std::int64_t element_bytes);
+/// DeviceSelect::Flagged, which writes 64-bit positions.
+std::int64_t select_bytes(std::int64_t items);
+/// DeviceSelect::UniqueByKey.
+std::int64_t unique_by_key_bytes(std::int64_t items);
+/// DeviceScan of runs of equal keys of 32 or 64 bits.
+std::int64_t scan_by_key_bytes(std::int64_t items, std::int64_t key_bytes);
+
+/// DeviceReduce of 32-bit counts. As many blocks as the device runs at once, if registers allow.
+std::int64_t count_bytes(std::int64_t items, const DeviceSpec& device);
+
+struct Sort {
+  std::int64_t items = 0, key_bytes = 0, value_bytes = 0;
+  std::int64_t bits = 0;  ///< Of the key, by which it sorts; 0: all.
+};
+
+/// DeviceRadixSort, keys alone or pairs (InvokeOnesweep in
+/// cub/device/dispatch/dispatch_radix_sort.cuh).
+std::int64_t radix_sort_bytes(const Sort& sort);
+/// DeviceSegmentedRadixSort of pairs.
+std::int64_t segmented_sort_bytes(const Sort& sort);
+
+}  // namespace symprof::profile::cub

@@ -1,0 +1,15 @@
+// How tensors lie in memory, as far as kernels ask before they copy one.
+#pragma once
+
+#include "meta/tensor_spec.h"
+
+namespace symprof::profile {
+
+TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes);
+/// at::Tensor::is_contiguous().
+bool is_row_major(const TensorSpec& tensor);
+/// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and
+/// ChannelsLast3d).
+bool is_channels_last(const TensorSpec& tensor);
+
+}  // namespace symprof::profile

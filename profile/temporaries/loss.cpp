@@ -1,0 +1,108 @@
+// Losses: the value of each element is there before its mean or sum. Sources:
+// aten/src/ATen/native/Loss.cpp, cuda/Loss.cu, cuda/NLLLoss2d.cu.
+#include <algorithm>
+
+#include "profile/temporaries/layout.h"
+#include "profile/temporaries/split_reduction.h"
+
+namespace symprof::profile {
+namespace {
+
+/// All of `elements` become one number.
+void add_mean(Temporaries& temporaries, const TensorSpec& elements, const DeviceSpec& device) {
+  const bool is_half = elements.dtype == DType::float16 || elements.dtype == DType::bfloat16;
+  add_reduction(temporaries,
+                {.input = elements,
+                 .is_reduced = std::vector<bool>(elements.sizes.size(), true),
+                 .output = elements.dtype,
+                 .accumulator_bytes = is_half ? 4 : element_bytes(elements.dtype),
+                 .accumulates_in_output = !is_half},
+                device);
+}
+
+TensorSpec broadcast(const TensorSpec& a, const TensorSpec& b) {
+  return row_major(a.dtype, a.numel() >= b.numel() ? a.sizes : b.sizes);
+}
+
+/// mse_loss and smooth_l1_loss make their output as large as the elements, and then shrink its
+/// sizes, not its storage: elements beside it.
+template <int reduction>
+Temporaries beside_elements(const Call& call, const DeviceSpec& device) {
+  if (call.integer(reduction, 0, 1) == 0 || call.input_count() < 2) return {};
+  const TensorSpec elements = broadcast(*call.input(0), *call.input(1));
+  Temporaries result{.blocks = {elements.bytes()}};
+  add_mean(result, elements, device);
+  return result;
+}
+
+/// The output's storage holds the elements; their mean is made beside it and copied.
+template <int reduction>
+Temporaries beside_mean(const Call& call, const DeviceSpec& device) {
+  if (call.integer(reduction, 0, 1) == 0) return {};
+  const TensorSpec elements = row_major(call.input(0)->dtype, call.input(0)->sizes);
+  Temporaries result{.blocks = {element_bytes(elements.dtype)}};
+  add_mean(result, elements, device);
+  return result;
+}
+
+Temporaries huber(const Call& call, const DeviceSpec& device) {
+  if (call.integer(2, 0, 1) == 0 || call.input_count() < 2) return {};
+  const TensorSpec elements = broadcast(*call.input(0), *call.input(1));
+  Temporaries result{.blocks = {elements.bytes()}};
+  result.make_outputs();
+  add_mean(result, elements, device);
+  return result;
+}
+
+/// (input, target, weight, pos_weight, reduction): the logarithm of the sigmoid, and the elements.
+Temporaries cross_entropy_with_logits(const Call& call, const DeviceSpec& device) {
+  if (call.input_at(2) != nullptr || call.input_at(3) != nullptr || call.input_count() < 2)
+    return {.is_incomplete = true};
+  const TensorSpec elements = broadcast(*call.input(0), *call.input(1));
+  Temporaries result{.blocks = {elements.bytes()}};
+  if (call.integer(4, 0, 1) != 0) {
+    result.take(elements.bytes());
+    result.make_outputs();
+    add_mean(result, elements, device);
+  } else {
+    result.make_outputs();
+  }
+  return result;
+}
+
+Temporaries soft_margin_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec* input = call.input_at(1);
+  if (input == nullptr) return {.is_incomplete = true};
+  const std::int64_t bytes = input->bytes();
+  Temporaries result{.blocks = {bytes, bytes, bytes}};
+  result.give_back(1);
+  result.give_back(0);
+  result.make_outputs();
+  return result;
+}
+
+/// A gradient of each row that is one number expanded is written out.
+Temporaries likelihood_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec* gradient = call.input_at(0);
+  if (gradient == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  return result;
+}
+
+constexpr TemporariesRule rows[] = {
+    {"aten::mse_loss", beside_elements<2>},
+    {"aten::smooth_l1_loss", beside_elements<2>},
+    {"aten::huber_loss", huber},
+    {"aten::binary_cross_entropy", beside_mean<3>},
+    {"aten::soft_margin_loss", beside_mean<2>},
+    {"aten::soft_margin_loss_backward", soft_margin_backward},
+    {"aten::binary_cross_entropy_with_logits", cross_entropy_with_logits},
+    {"aten::nll_loss_backward", likelihood_backward},
+};
+
+}  // namespace
+
+TemporariesRules loss_temporaries() { return rows; }
+
+}  // namespace symprof::profile

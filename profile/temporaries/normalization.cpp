@@ -1,0 +1,242 @@
+// Softmax and normalisations. Sources: aten/src/ATen/native/cuda/{SoftMax,layer_norm_kernel,
+// group_norm_kernel,Normalization}.cu and Normalization.cuh.
+#include <algorithm>
+#include <bit>
+
+#include "profile/temporaries/layout.h"
+#include "profile/temporaries/split_reduction.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr std::int64_t float_bytes = 4;
+
+std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
+/// The forward kernels of softmax want rows that lie together (host_softmax).
+Temporaries softmax(const Call& call, const DeviceSpec&) {
+  Temporaries result;
+  if (const TensorSpec* input = call.input(0); input != nullptr && !is_row_major(*input))
+    result.take(input->bytes());
+  return result;
+}
+
+/// Gradient times output, which the kernel sums and subtracts (softmax_backward_cuda_out).
+Temporaries softmax_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec* gradient = call.input(0);
+  if (gradient == nullptr) return {.is_incomplete = true};
+  return {.blocks = {gradient->bytes()}};
+}
+
+/// Rows that are minus infinity throughout become 0: a mask of elements and one of rows, which is
+/// reduced (_safe_softmax in transformers/attention.cpp).
+Temporaries safe_softmax(const Call& call, const DeviceSpec& device) {
+  const TensorSpec* input = call.input(0);
+  if (input == nullptr || input->sizes.empty()) return {.is_incomplete = true};
+  std::vector<bool> is_reduced(input->sizes.size());
+  const std::int64_t dimension = call.integer(1, 0, -1);
+  const auto rank = static_cast<std::int64_t>(input->sizes.size());
+  const auto at = static_cast<std::size_t>(dimension < 0 ? dimension + rank : dimension);
+  is_reduced[at] = true;
+  Temporaries result;
+  TensorSpec mask = row_major(DType::boolean, input->sizes);
+  result.take(mask.numel());
+  result.take(mask.numel() / std::max<std::int64_t>(mask.sizes[at], 1));
+  add_reduction(
+      result,
+      {.input = mask, .is_reduced = is_reduced, .output = DType::boolean, .accumulator_bytes = 1},
+      device);
+  result.take(element_bytes(call.output(0)->dtype));  // The 0.
+  return result;
+}
+
+/// Many short rows: blocks of threads write partial gradients of weight and bias, which are then
+/// summed (LaunchGammaBetaBackwardCUDAKernel).
+struct WeightGradients {
+  std::int64_t rows, width, partials;
+
+  WeightGradients(const TensorSpec& input, std::int64_t normalized_width, const DeviceSpec& device)
+      : rows(input.numel() / normalized_width), width(normalized_width) {
+    constexpr std::int64_t many_rows = 64 * 1024, columns = 32, rows_of_block = 32, most = 32768;
+    const bool are_few = width / columns < device.multiprocessors / 2;
+    partials = rows > many_rows && are_few
+                   ? std::min(divide_up(rows, rows_of_block), most / divide_up(width, columns))
+                   : 0;
+  }
+
+  std::int64_t bytes(DType dtype) const { return partials * width * element_bytes(dtype); }
+
+  void sum(Temporaries& temporaries, DType dtype, const DeviceSpec& device) const {
+    add_reduction(temporaries,
+                  {.input = row_major(dtype, {partials, width}),
+                   .is_reduced = {true, false},
+                   .output = dtype,
+                   .accumulator_bytes = std::max(element_bytes(dtype), float_bytes),
+                   .accumulates_in_output = !is_half(dtype)},
+                  device);
+  }
+};
+
+std::int64_t normalized_width(const Call& call, int position) {
+  std::int64_t width = 1;
+  for (std::size_t i = 0; call.integer(position, i, 0) != 0; ++i)
+    width *= call.integer(position, i, 0);
+  return width;
+}
+
+Temporaries layer_norm(const Call& call, const DeviceSpec&) {
+  Temporaries result;
+  if (!is_row_major(*call.input(0))) result.take(call.input(0)->bytes());
+  result.make_outputs();
+  return result;
+}
+
+/// (gradient, input, normalized_shape, mean, rstd, weight, bias, output_mask). The gradients of
+/// weight and bias that are made first give way to the sums of their partials.
+Temporaries layer_norm_backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1),
+                   *weight = call.input_at(5);
+  if (gradient == nullptr || input == nullptr || input->numel() == 0)
+    return {.is_incomplete = input == nullptr};
+  Temporaries result;
+  if (!is_row_major(*input)) result.take(input->bytes());
+  const bool wants[] = {call.integer(7, 1, 0) != 0 && weight != nullptr,
+                        call.integer(7, 2, 0) != 0 && call.input_at(6) != nullptr};
+  const WeightGradients partial(*input, normalized_width(call, 2), device);
+  const DType dtype = weight != nullptr ? weight->dtype : input->dtype;
+  const bool sums = partial.partials > 0 && (wants[0] || wants[1]);
+  result.make_outputs();
+  std::vector<std::size_t> replaced;
+  for (const bool is_wanted : wants)
+    if (is_wanted && sums) replaced.push_back(result.take(partial.width * element_bytes(dtype)));
+  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  for (const bool is_wanted : wants)
+    if (is_wanted && sums) result.take(partial.bytes(dtype));
+  for (const std::size_t block : replaced) {
+    partial.sum(result, dtype, device);
+    result.give_back(block);
+  }
+  return result;
+}
+
+/// (gradient, input, normalized_shape, rstd, weight, output_mask)
+Temporaries rms_norm_backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1),
+                   *weight = call.input_at(4);
+  if (gradient == nullptr || input == nullptr || input->numel() == 0)
+    return {.is_incomplete = input == nullptr};
+  Temporaries result;
+  if (!is_row_major(*input)) result.take(input->bytes());
+  result.make_outputs();
+  const WeightGradients partial(*input, normalized_width(call, 2), device);
+  const bool sums = partial.partials > 0 && weight != nullptr && call.integer(5, 1, 0) != 0;
+  if (sums) result.take(partial.width * element_bytes(weight->dtype));
+  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  if (!sums) return result;
+  result.take(partial.bytes(weight->dtype));
+  partial.sum(result, weight->dtype, device);
+  return result;
+}
+
+/// (input, weight, bias, batch, channels, elements, groups, eps): statistics in fp32 beside those
+/// in half precision, scale and shift of each channel.
+Temporaries group_norm(const Call& call, const DeviceSpec&) {
+  const std::int64_t batch = call.integer(3, 0, 0), channels = call.integer(4, 0, 0),
+                     elements = call.integer(5, 0, 0), groups = call.integer(6, 0, 0);
+  Temporaries result;
+  if (is_half(call.output(1)->dtype)) result.blocks.assign(2, batch * groups * float_bytes);
+  const std::int64_t element = std::max(element_bytes(call.input(0)->dtype), float_bytes);
+  if (elements > 1)
+    for (int i = 0; i < 2; ++i) result.take(Count(batch) * channels * element);
+  return result;
+}
+
+/// (gradient, input, mean, rstd, weight, batch, channels, elements, groups, output_mask): sums over
+/// each channel, coefficients of each group and channel.
+Temporaries group_norm_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec* input = call.input_at(1);
+  if (input == nullptr) return {.is_incomplete = true};
+  const std::int64_t batch = call.integer(5, 0, 0), channels = call.integer(6, 0, 0),
+                     elements = call.integer(7, 0, 0), groups = call.integer(8, 0, 0);
+  const std::int64_t element = std::max(element_bytes(input->dtype), float_bytes);
+  const std::int64_t of_channels = batch * channels * element, of_groups = batch * groups * element;
+  Temporaries result{.blocks = {of_channels, of_channels}};
+  if (call.integer(9, 0, 0) == 0) return result;
+  result.blocks.insert(result.blocks.end(), {of_groups, of_groups});
+  if (elements > 1 && call.input_at(4) != nullptr) result.take(of_channels);
+  return result;
+}
+
+std::int64_t floor_power_of_two(std::int64_t value) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(value)));
+}
+
+/// Blocks along the rows of a channels-last batch meet in memory (flexible_launch_configs and
+/// batch_norm_stats_channels_last_cuda_template in Normalization.cuh).
+void add_staging(Temporaries& temporaries, const TensorSpec& input, std::int64_t values) {
+  constexpr std::int64_t threads = 512, width = 32, elements_of_thread = 16, most_blocks = 128,
+                         least_blocks = 8;
+  const std::int64_t channels = input.sizes[1], rows = input.numel() / channels;
+  std::int64_t block_x = std::min(floor_power_of_two(channels), width);
+  const std::int64_t block_y =
+      std::min(floor_power_of_two(divide_up(rows, elements_of_thread)), threads / block_x);
+  if (block_x * block_y != threads)
+    block_x = std::min(floor_power_of_two(channels), threads / block_y);
+  const std::int64_t blocks = std::min(divide_up(rows, block_y * elements_of_thread), most_blocks);
+  if (blocks < least_blocks) return;
+  const std::size_t staging = temporaries.take(values * channels * blocks * float_bytes);
+  const std::size_t semaphores = temporaries.take(divide_up(channels, block_x) * float_bytes);
+  temporaries.give_back(semaphores);
+  temporaries.give_back(staging);
+}
+
+bool has_channels_inside(const TensorSpec& input) {
+  return is_channels_last(input) || (input.sizes.size() == 2 && is_row_major(input));
+}
+
+/// (input, weight, bias, running_mean, running_var, training, …)
+Temporaries batch_norm(const Call& call, const DeviceSpec&) {
+  const TensorSpec& input = *call.input(0);
+  Temporaries result;
+  if (input.numel() == 0) return result;
+  const bool is_training = call.integer(5, 0, 0) != 0;
+  if (is_training && has_channels_inside(input)) add_staging(result, input, 4);
+  return result;
+}
+
+/// (gradient, input, weight, running_mean, running_var, save_mean, save_invstd, training, …)
+Temporaries batch_norm_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1);
+  if (gradient == nullptr || input == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  if (input->numel() == 0 || !has_channels_inside(*input)) return result;
+  const std::int64_t statistic = input->sizes[1] * float_bytes;
+  result.take(statistic);
+  result.take(statistic);
+  if (has_channels_inside(*gradient)) add_staging(result, *input, 2);
+  result.make_outputs();
+  return result;
+}
+
+constexpr TemporariesRule rows[] = {
+    {"aten::_softmax", softmax},
+    {"aten::_log_softmax", softmax},
+    {"aten::_softmax_backward_data", softmax_backward},
+    {"aten::_safe_softmax", safe_softmax},
+    {"aten::native_layer_norm", layer_norm},
+    {"aten::_fused_rms_norm", layer_norm},
+    {"aten::native_layer_norm_backward", layer_norm_backward},
+    {"aten::_fused_rms_norm_backward", rms_norm_backward},
+    {"aten::native_group_norm", group_norm},
+    {"aten::native_group_norm_backward", group_norm_backward},
+    {"aten::native_batch_norm", batch_norm},
+    {"aten::native_batch_norm_backward", batch_norm_backward},
+};
+
+}  // namespace
+
+TemporariesRules normalization_temporaries() { return rows; }
+
+}  // namespace symprof::profile

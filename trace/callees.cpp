@@ -1,0 +1,65 @@
+#include "trace/callees.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+namespace symprof::trace {
+namespace {
+
+bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
+
+bool is_word(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+}
+
+/// "layers.#.fc" for "layers.3.fc@1".
+std::string without_numbers(std::string_view path) {
+  std::string kind;
+  for (const char letter : path.substr(0, path.find('@')))
+    if (!is_digit(letter))
+      kind += letter;
+    else if (kind.empty() || kind.back() != '#')
+      kind += '#';
+  return kind;
+}
+
+/// The last component that is no number: "fc" of "block.fc.0@1".
+std::string_view attribute_of(std::string_view path) {
+  path = path.substr(0, path.find('@'));
+  while (!path.empty()) {
+    const std::size_t dot = path.rfind('.');
+    const std::string_view last = dot == path.npos ? path : path.substr(dot + 1);
+    if (!std::ranges::all_of(last, is_digit)) return last;
+    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
+  }
+  return {};
+}
+
+int count_word(std::string_view text, std::string_view word) {
+  int count = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || !is_word(text[at - 1]);
+    count += begins && (end == text.size() || !is_word(text[end]));
+  }
+  return count;
+}
+
+}  // namespace
+
+int CalleeKinds::kind_of(ScopeId module) {
+  int& kind = kinds_[static_cast<std::size_t>(module)];
+  if (kind >= 0) return kind;
+  const std::string& path = graph_.scopes[static_cast<std::size_t>(module)].path;
+  return kind = known_.try_emplace(without_numbers(path), static_cast<int>(known_.size()))
+                    .first->second;
+}
+
+int CalleeKinds::most_calls(ScopeId module, const std::string& line) const {
+  if (line.find(" for ") != line.npos) return std::numeric_limits<int>::max();
+  const std::string_view word = attribute_of(graph_.scopes[static_cast<std::size_t>(module)].path);
+  return word.empty() ? 1 : std::max(1, count_word(line, word));
+}
+
+}  // namespace symprof::trace
