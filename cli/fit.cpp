@@ -133,7 +133,8 @@ class Fitting {
       add("--alloc-conf expandable_segments:True",
           [](ModelOptions& options) { options.loop.allocator.expandable_segments = true; });
     const StepOptions& step = options_.step;
-    if (step.optimizer != Optimizer::none && step.optimizer_variant != OptimizerVariant::fused)
+    if (has_variant(step.optimizer, OptimizerVariant::fused) &&
+        variant_of(step) != OptimizerVariant::fused)
       add(fmt::format("--optimizer {}:fused", report::name_of(report::optimizers, step.optimizer)),
           [](ModelOptions& options) { options.step.optimizer_variant = OptimizerVariant::fused; });
     if (!step.autocast && !options_.dtype)

@@ -1,6 +1,10 @@
 #include "cli/model_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
+#include <span>
 
 #include "cli/install_paths.h"
 #include "cli/usage.h"
@@ -24,16 +28,46 @@ constexpr Named<DType> model_dtypes[] = {
 /// Whether sizes that depend on data are taken as their upper bounds.
 constexpr Named<bool> unbacked_sizes[] = {{"refuse", false}, {"max", true}};
 
-/// "adamw:fused": the variant is PyTorch's default, foreach, where it is left out.
+std::string names_of(std::span<const OptimizerVariant> variants) {
+  std::vector<std::string_view> names;
+  for (const OptimizerVariant variant : variants)
+    names.push_back(report::name_of(report::optimizer_variants, variant));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// "adamw:fused": the variant is PyTorch's default on CUDA where it is left out.
 void parse_optimizer(const std::string& text, StepOptions& step) {
   const std::size_t colon = text.find(':');
-  step.optimizer = choose("--optimizer", text.substr(0, colon), report::optimizers);
+  const std::string name = text.substr(0, colon);
+  step.optimizer = choose("--optimizer", name, report::optimizers);
   if (colon == std::string::npos) return;
   if (step.optimizer == Optimizer::none)
     throw Error("--optimizer", "'" + text + "' names a variant of no optimizer.",
                 "Leave the variant out, or write adamw" + text.substr(colon) + ".");
-  step.optimizer_variant =
+  const OptimizerVariant variant =
       choose("--optimizer", text.substr(colon + 1), report::optimizer_variants);
+  if (!has_variant(step.optimizer, variant))
+    throw Error("--optimizer", fmt::format("{} has no variant '{}'.", name, text.substr(colon + 1)),
+                fmt::format("There is: {}.", names_of(variants_of(step.optimizer))));
+  step.optimizer_variant = variant;
+}
+
+/// What is part of an update needs one.
+void parse_recipe(const ModelText& text, StepOptions& step) {
+  step.clip_grad_norm = text.clip_grad_norm;
+  step.grad_scaler = text.grad_scaler;
+  step.master_weights = text.master_weights;
+  const std::pair<bool, const char*> parts[] = {{step.clip_grad_norm, "--clip-grad-norm"},
+                                                {step.grad_scaler, "--grad-scaler"},
+                                                {step.master_weights, "--master-weights"}};
+  for (const auto& [is_on, option] : parts) {
+    if (!is_on) continue;
+    if (step.optimizer == Optimizer::none)
+      throw Error(option, "it is a part of the optimizer's update, and there is none.",
+                  "Add --optimizer adamw, or leave it out.");
+    if (text.mode == "inference")
+      throw Error(option, "inference has no update.", "Use --mode train or eval, or leave it out.");
+  }
 }
 
 /// The names of the files beside a missing one, for a suggestion.
@@ -70,6 +104,7 @@ StepOptions parse_step(const ModelText& text) {
   StepOptions step;
   step.loss = choose("--loss", text.loss, report::losses);
   parse_optimizer(text.optimizer, step);
+  parse_recipe(text, step);
   if (!text.autocast.empty()) step.autocast = choose("--autocast", text.autocast, autocast_dtypes);
   step.split_bias = text.split_bias;
   step.upper_bounds = choose("--unbacked", text.unbacked, unbacked_sizes);
@@ -96,7 +131,16 @@ void add_step_options(CLI::App& app, ModelText& text) {
   add("--loss", text.loss, "LOSS",
       "ones (the default: gradients of the outputs are ones), sum, mean, cross_entropy or mse");
   add("--optimizer", text.optimizer, "NAME",
-      "none, sgd, sgd_momentum, adam or adamw, with :foreach, :fused or :single behind it");
+      "none, sgd, sgd_momentum, adam, adamw, rmsprop, adafactor or lion, or as adamw:fused");
+  const auto add_flag = [&](const char* name, bool& value, const char* help) {
+    app.add_flag(name, value, help)->group(group);
+  };
+  add_flag("--clip-grad-norm", text.clip_grad_norm,
+           "clip_grad_norm_ of all gradients before the update (in the optimizer's row)");
+  add_flag("--grad-scaler", text.grad_scaler,
+           "Scale the loss and unscale the gradients with torch.amp.GradScaler, as fp16 needs it");
+  add_flag("--master-weights", text.master_weights,
+           "Update fp32 copies of the parameters in bf16 or fp16 (with --dtype or of the file)");
   add("--autocast", text.autocast, "DTYPE", "Run under autocast to bf16 or fp16");
   add("--dtype", text.dtype, "DTYPE", "Cast parameters and inputs: bf16, fp16, fp32 or fp64");
   app.add_option("--checkpoint", text.checkpoint,

@@ -22,7 +22,7 @@ struct ModelText {
   std::string unbacked = "refuse";
   std::string alloc_conf, micro_batches;
   std::string device = "h200";
-  bool split_bias = false;
+  bool split_bias = false, clip_grad_norm = false, grad_scaler = false, master_weights = false;
 };
 
 struct ModelOptions {

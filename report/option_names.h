@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "shape/optimizer_variants.h"
 #include "shape/step.h"
 
 namespace symprof::report {
@@ -27,7 +28,10 @@ inline constexpr Named<Optimizer> optimizers[] = {{"none", Optimizer::none},
                                                   {"sgd", Optimizer::sgd},
                                                   {"sgd_momentum", Optimizer::sgd_momentum},
                                                   {"adam", Optimizer::adam},
-                                                  {"adamw", Optimizer::adamw}};
+                                                  {"adamw", Optimizer::adamw},
+                                                  {"rmsprop", Optimizer::rmsprop},
+                                                  {"adafactor", Optimizer::adafactor},
+                                                  {"lion", Optimizer::lion}};
 
 inline constexpr Named<OptimizerVariant> optimizer_variants[] = {
     {"foreach", OptimizerVariant::foreach},
@@ -55,7 +59,7 @@ std::string_view name_of(const Named<Value> (&list)[size], Value value) {
 inline std::string optimizer_name(const StepOptions& options) {
   std::string text(name_of(optimizers, options.optimizer));
   if (options.optimizer == Optimizer::none) return text;
-  return text + ":" + std::string(name_of(optimizer_variants, options.optimizer_variant));
+  return text + ":" + std::string(name_of(optimizer_variants, variant_of(options)));
 }
 
 }  // namespace symprof::report

@@ -23,6 +23,9 @@ std::string step_text(const StepOptions& options) {
   if (options.mode != Mode::inference && options.loss != Loss::ones)
     text += fmt::format(", loss {}", name_of(losses, options.loss));
   if (options.optimizer != Optimizer::none) text += ", optimizer " + optimizer_name(options);
+  if (options.master_weights) text += ", master weights";
+  if (options.clip_grad_norm) text += ", gradients clipped";
+  if (options.grad_scaler) text += ", grad scaler";
   if (options.autocast) text += fmt::format(", autocast {}", symprof::name(*options.autocast));
   if (options.attention != AttentionBackend::automatic)
     text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
@@ -40,6 +43,9 @@ void write_step_options(JsonWriter& json, const StepOptions& options) {
   json.member("mode", name_of(modes, options.mode));
   json.member("loss", name_of(losses, options.loss));
   json.member("optimizer", optimizer_name(options));
+  json.member("clip_grad_norm", options.clip_grad_norm);
+  json.member("grad_scaler", options.grad_scaler);
+  json.member("master_weights", options.master_weights);
   json.key("autocast");
   options.autocast ? json.value(symprof::name(*options.autocast)) : json.null();
   json.member("attention", name_of(attention_backends, options.attention));

@@ -47,16 +47,17 @@ at::Tensor scalar_loss(const at::Tensor& output, Loss loss) {
 
 }  // namespace
 
-BackwardStart start_backward(const std::vector<at::Tensor>& outputs, Loss loss) {
+std::vector<at::Tensor> make_losses(const std::vector<at::Tensor>& outputs, Loss loss) {
+  if (loss == Loss::ones) return outputs;
+  return {scalar_loss(outputs.front(), loss)};
+}
+
+BackwardStart start_backward(std::vector<at::Tensor> roots, Loss loss) {
   BackwardStart start;
-  if (loss == Loss::ones) {
-    const at::NoGradGuard no_grad;
-    start.roots = outputs;
-    for (const at::Tensor& output : outputs) start.gradients.push_back(at::ones_like(output));
-  } else {
-    start.roots = {scalar_loss(outputs.front(), loss)};
-    start.gradients = {at::Tensor()};
-  }
+  const at::NoGradGuard no_grad;
+  for (const at::Tensor& root : roots)
+    start.gradients.push_back(loss == Loss::ones ? at::ones_like(root) : at::Tensor());
+  start.roots = std::move(roots);
   return start;
 }
 

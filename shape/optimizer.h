@@ -1,30 +1,32 @@
 // One optimizer step as Python's torch.optim makes it, call by call.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <functional>
 
-#include <vector>
-
-#include "shape/step.h"
+#include "shape/optimizers/optimizers.h"
 
 namespace symprof::shape {
 
-/// State tensors of one parameter group, made before the step as an earlier step would have left
-/// them. Which ones there are: torch/optim/{sgd,adam,adamw}.py, `_init_group`.
-struct OptimizerState {
-  std::vector<at::Tensor> momentum;    ///< SGD's momentum_buffer.
-  std::vector<at::Tensor> exp_avg;     ///< Adam's first moment.
-  std::vector<at::Tensor> exp_avg_sq;  ///< Adam's second moment.
-  std::vector<at::Tensor> step;        ///< On the device for the fused variant only.
+/// The optimizer of a step and the tensors that it works on.
+class OptimizerStep {
+ public:
+  /// For parameters that have gradients. Throws Error when the optimizer has no such variant.
+  OptimizerStep(const StepOptions& options, Tensors parameters);
+
+  const Tensors& gradients() const { return tensors_.gradients; }
+  OptimizerVariant variant() const { return variant_; }
+  /// Makes the state tensors as an earlier step would have left them: fake ones, without a call.
+  void make_states();
+  /// Calls `visit(state, parameter)` for each state tensor.
+  void for_each_state(
+      const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const;
+  /// With PyTorch's default hyperparameters (SGD's momentum is 0.9 where it has one).
+  void run(const FusedScaling& scaling = {}) const;
+
+ private:
+  const OptimizerRule& rule_;
+  OptimizerVariant variant_;
+  OptimizerTensors tensors_;
 };
-
-/// Fake tensors, made without a call.
-OptimizerState make_state(const std::vector<at::Tensor>& parameters, Optimizer optimizer,
-                          OptimizerVariant variant);
-
-/// Updates `parameters`, all of which have gradients, with PyTorch's default hyperparameters
-/// (momentum 0.9; AdamW's decoupled weight decay 0.01).
-void step(const std::vector<at::Tensor>& parameters, OptimizerState& state, Optimizer optimizer,
-          OptimizerVariant variant);
 
 }  // namespace symprof::shape

@@ -41,8 +41,15 @@ std::int32_t Recorder::on_allocate(std::int64_t bytes, meta::Place place) {
        .allocated_by = open_call_,
        .node = open_call_ == none ? node_ : recording_.calls[open_call_].node,
        .on_device = place == meta::Place::device});
-  if (!finished_) recording_.events.push_back({id, last_call_, EventKind::allocate});
+  if (!finished_) add_allocation(id);
   return id;
+}
+
+void Recorder::add_allocation(StorageId storage) {
+  if (open_call_ != none || made_ == Made::now)
+    recording_.events.push_back({storage, last_call_, EventKind::allocate});
+  else if (made_ == Made::in_first_update)
+    earlier_events_.push_back({storage, none, EventKind::allocate});
 }
 
 void Recorder::on_free(std::int32_t storage) noexcept {
@@ -120,6 +127,12 @@ void Recorder::set_storage_kind(StorageId storage, StorageKind kind) {
   recording_.storages[static_cast<std::size_t>(storage)].kind = kind;
 }
 
+void Recorder::give_to_parameter(StorageId storage, StorageKind kind, StorageId parameter) {
+  StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
+  record.kind = kind;
+  record.parameter = parameter;
+}
+
 // The engine sums gradients between two autograd nodes: such a call is that of the node that ran
 // last, whose gradient it adds.
 NodeId Recorder::backward_node() {
@@ -147,6 +160,9 @@ std::int32_t Recorder::op_id(const c10::OperatorHandle& op) {
 Recording Recorder::take() {
   const std::lock_guard lock(mutex_);
   finished_ = true;
+  const auto is_of_call = [](const MemoryEvent& event) { return event.call != none; };
+  recording_.events.insert(std::ranges::find_if(recording_.events, is_of_call),
+                           earlier_events_.begin(), earlier_events_.end());
   return std::move(recording_);
 }
 

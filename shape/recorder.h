@@ -33,9 +33,17 @@ class Recorder final : public meta::Observer {
   /// While a checkpoint runs its forward again inside backward: what follows belongs to `node`, and
   /// so do the autograd nodes made from now on. None ends it.
   void recompute(NodeId node);
+  /// When that came to be which is made outside of calls: now, in the update of the first step
+  /// (optimizer states), or with the model, which is known by having no event.
+  enum class Made : std::uint8_t { now, in_first_update, with_model };
   /// The kind of the storages that are made from now on, outside of calls.
-  void set_kind(StorageKind kind) { kind_ = kind; }
+  void set_kind(StorageKind kind, Made made = Made::now) {
+    kind_ = kind;
+    made_ = made;
+  }
   void set_storage_kind(StorageId storage, StorageKind kind);
+  /// `storage` is the gradient of `parameter`, or a state of its optimizer.
+  void give_to_parameter(StorageId storage, StorageKind kind, StorageId parameter);
   /// `node` uses the parameter that lies in `storage`; the first one to say so gets its gradient's
   /// calls.
   void claim_parameter(StorageId storage, NodeId node) {
@@ -66,6 +74,7 @@ class Recorder final : public meta::Observer {
 
  private:
   NodeId backward_node();
+  void add_allocation(StorageId storage);
   std::int32_t op_id(const c10::OperatorHandle& op);
 
   std::mutex mutex_;  // Frees may come from another thread.
@@ -75,6 +84,8 @@ class Recorder final : public meta::Observer {
   NodeId node_ = none;
   NodeId recomputed_node_ = none;
   StorageKind kind_ = StorageKind::activation;
+  Made made_ = Made::now;
+  std::vector<MemoryEvent> earlier_events_;  // Of what an earlier step's update made.
   CallId open_call_ = none;
   CallId last_call_ = none;
   struct Mark {

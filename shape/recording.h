@@ -39,6 +39,7 @@ struct StorageRecord {
   NodeId node = none;          ///< The node that was running, or whose backward was.
   bool on_device = true;       ///< False: host memory (small integers of shape arithmetic).
   bool saved = false;          ///< Saved for backward by some autograd node.
+  StorageId parameter = none;  ///< Gradients and optimizer states: of which parameter.
 };
 
 /// A tensor as a call or node saw it.

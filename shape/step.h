@@ -16,7 +16,16 @@ namespace symprof {
 
 enum class Mode : std::uint8_t { train, eval, inference };
 enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
-enum class Optimizer : std::uint8_t { none, sgd, sgd_momentum, adam, adamw };
+enum class Optimizer : std::uint8_t {
+  none,
+  sgd,
+  sgd_momentum,
+  adam,
+  adamw,
+  rmsprop,
+  adafactor,
+  lion,
+};
 enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
 enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
 
@@ -27,7 +36,15 @@ struct StepOptions {
   Mode mode = Mode::train;
   Loss loss = Loss::ones;
   Optimizer optimizer = Optimizer::none;
-  OptimizerVariant optimizer_variant = OptimizerVariant::foreach;
+  /// Empty: the one that runs on CUDA when none is asked for (shape/optimizer_variants.h).
+  std::optional<OptimizerVariant> optimizer_variant;
+  /// The gradients go through torch.nn.utils.clip_grad_norm_ before the update.
+  bool clip_grad_norm = false;
+  /// torch.amp.GradScaler scales the loss, and unscales the gradients before the update.
+  bool grad_scaler = false;
+  /// The optimizer updates fp32 copies of the parameters in half precision
+  /// (shape/master_weights.h).
+  bool master_weights = false;
   std::optional<DType> autocast;
   AttentionBackend attention = AttentionBackend::automatic;
   /// Of results in the forward pass of a graph; C++ modules keep what their code keeps.

@@ -11,6 +11,7 @@
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
+#include "shape/clip_gradients.h"
 #include "shape/loss.h"
 
 namespace symprof::shape {
@@ -32,26 +33,12 @@ std::optional<at::SDPBackend> forced_backend(AttentionBackend backend) {
   return std::nullopt;
 }
 
-// Autocast for as long as it lives, when the step asks for it.
-class AutocastRegion {
- public:
-  explicit AutocastRegion(std::optional<DType> dtype) : active_(dtype.has_value()) {
-    if (!active_) return;
-    at::autocast::set_autocast_enabled(at::kCUDA, true);
-    at::autocast::set_autocast_dtype(at::kCUDA, meta::scalar_type(*dtype));
-    at::autocast::increment_nesting();
-  }
-  ~AutocastRegion() {
-    if (!active_) return;
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(at::kCUDA, false);
-  }
-  AutocastRegion(const AutocastRegion&) = delete;
-  AutocastRegion& operator=(const AutocastRegion&) = delete;
-
- private:
-  bool active_;
-};
+void mark_gradients(const Tensors& parameters, Recorder& recorder) {
+  for (const at::Tensor& parameter : parameters)
+    if (parameter.grad().defined())
+      recorder.give_to_parameter(meta::storage_id(parameter.grad()), StorageKind::gradient,
+                                 meta::storage_id(parameter));
+}
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
@@ -59,6 +46,19 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 }  // namespace
+
+AutocastRegion::AutocastRegion(std::optional<DType> dtype) : active_(dtype.has_value()) {
+  if (!active_) return;
+  at::autocast::set_autocast_enabled(at::kCUDA, true);
+  at::autocast::set_autocast_dtype(at::kCUDA, meta::scalar_type(*dtype));
+  at::autocast::increment_nesting();
+}
+
+AutocastRegion::~AutocastRegion() {
+  if (!active_) return;
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(at::kCUDA, false);
+}
 
 StepRun::StepRun(const StepOptions& options)
     : options_(options),
@@ -73,19 +73,31 @@ void StepRun::add_parameter(const at::Tensor& parameter) {
 }
 
 void StepRun::make_optimizer_state() {
+  if (!trains()) return;
   recorder_->enter(Phase::forward, none);
-  recorder_->set_kind(StorageKind::optimizer_state);
-  if (trains())
-    optimizer_state_ = make_state(trained_, options_.optimizer, options_.optimizer_variant);
+  recorder_->set_kind(StorageKind::optimizer_state, Recorder::Made::with_model);
+  if (options_.master_weights) make_masters();
+  if (options_.grad_scaler) scaler_.emplace();
   recorder_->set_kind(StorageKind::activation);
+}
+
+void StepRun::make_masters() {
+  masters_.emplace(trained_);
+  for (std::size_t i = 0; i < trained_.size(); ++i) {
+    const at::Tensor& updated = masters_->updated()[i];
+    if (!updated.is_same(trained_[i]))
+      recorder_->give_to_parameter(meta::storage_id(updated), StorageKind::optimizer_state,
+                                   meta::storage_id(trained_[i]));
+  }
 }
 
 const std::vector<at::Tensor>& StepRun::forward(
     const std::function<std::vector<at::Tensor>()>& run) {
   const auto start = std::chrono::steady_clock::now();
-  const AutocastRegion autocast(options_.autocast);
+  autocast_.emplace(options_.autocast);
   const c10::AutoGradMode grad_mode(trains());
   outputs_ = run();
+  if (!trains() || options_.loss == Loss::ones) autocast_.reset();
   forward_ms_ = milliseconds_since(start);
   return outputs_;
 }
@@ -118,21 +130,56 @@ void StepRun::backward(const ClosingRows& rows) {
   }
   recorder_->enter(Phase::loss, rows.loss);
   recorder_->mark_sequence(rows.loss);
-  const BackwardStart from = start_backward(differentiable, options_.loss);
+  losses_ = make_losses(differentiable, options_.loss);
+  autocast_.reset();
   differentiable.clear();
+  const BackwardStart from =
+      start_backward(scaler_ ? scaler_->scale(losses_) : losses_, options_.loss);
   recorder_->mark_sequence(none);
   recorder_->enter(Phase::backward, rows.loss);
   torch::autograd::backward(from.roots, from.gradients);
-  for (const at::Tensor& parameter : trained_)
-    if (parameter.grad().defined())
-      recorder_->set_storage_kind(meta::storage_id(parameter.grad()), StorageKind::gradient);
+  mark_gradients(trained_, *recorder_);
   backward_ms_ = milliseconds_since(start);
 }
 
 void StepRun::update(const ClosingRows& rows) {
   if (options_.optimizer == Optimizer::none) return;
   recorder_->enter(Phase::optimizer, rows.optimizer);
-  step(trained_, optimizer_state_, options_.optimizer, options_.optimizer_variant);
+  const at::NoGradGuard no_grad;
+  const Tensors parameters = start_update();
+  if (parameters.empty()) return;
+  run_update(parameters);
+  if (masters_) masters_->give_to_model();
+}
+
+/// What the optimizer updates: a parameter without a gradient is left alone.
+Tensors StepRun::start_update() {
+  if (masters_) {
+    masters_->take_gradients();
+    mark_gradients(masters_->updated(), *recorder_);
+  }
+  Tensors parameters = masters_ ? masters_->updated() : trained_;
+  std::erase_if(parameters,
+                [](const at::Tensor& parameter) { return !parameter.grad().defined(); });
+  return parameters;
+}
+
+void StepRun::run_update(const Tensors& parameters) {
+  OptimizerStep& optimizer = optimizer_.emplace(options_, parameters);
+  recorder_->set_kind(StorageKind::optimizer_state, Recorder::Made::in_first_update);
+  optimizer.make_states();
+  recorder_->set_kind(StorageKind::activation);
+  optimizer.for_each_state([&](const at::Tensor& state, const at::Tensor& parameter) {
+    recorder_->give_to_parameter(meta::storage_id(state), StorageKind::optimizer_state,
+                                 meta::storage_id(parameter));
+  });
+  if (options_.clip_grad_norm) {
+    if (scaler_) scaler_->unscale(optimizer.gradients());
+    clip_grad_norm(optimizer.gradients());
+  }
+  if (!scaler_) return optimizer.run();
+  optimizer.run(scaler_->before_step(optimizer.gradients(), optimizer.variant()));
+  scaler_->update();
 }
 
 Recording StepRun::take() {

@@ -5,9 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "meta/fake/fake_mode.h"
+#include "shape/grad_scaler.h"
+#include "shape/master_weights.h"
 #include "shape/optimizer.h"
 #include "shape/recorder.h"
 #include "shape/step.h"
@@ -18,6 +21,19 @@ namespace symprof::shape {
 struct ClosingRows {
   NodeId loss = none;
   NodeId optimizer = none;
+};
+
+/// torch.autocast("cuda", dtype) for as long as it lives, when there is a dtype. Where the
+/// outermost one ends, the copies of weights that autocast keeps go (`clear_cache`).
+class AutocastRegion {
+ public:
+  explicit AutocastRegion(std::optional<DType> dtype);
+  ~AutocastRegion();
+  AutocastRegion(const AutocastRegion&) = delete;
+  AutocastRegion& operator=(const AutocastRegion&) = delete;
+
+ private:
+  bool active_;
 };
 
 /// Keeps the mode, the recorder and the model's outputs for as long as the step lasts. The order of
@@ -31,9 +47,12 @@ class StepRun {
   bool trains() const { return options_.mode != Mode::inference; }
   /// Counts a parameter; one that requires a gradient gets it and is updated.
   void add_parameter(const at::Tensor& parameter);
-  /// State tensors of the parameters that were added, as an earlier step would have left them.
+  /// What the recipe keeps beside the model from the beginning: masters of the parameters that were
+  /// added, the scalars of GradScaler. (States of the optimizer come with the update, as only
+  /// parameters with gradients have them.)
   void make_optimizer_state();
-  /// Runs `run` with the step's autocast and gradient mode. Its result lives as long as the step.
+  /// Runs `run` with the step's autocast and gradient mode. Its result lives as long as the step,
+  /// autocast until the loss is there.
   const std::vector<at::Tensor>& forward(const std::function<std::vector<at::Tensor>()>& run);
   /// Loss, backward and optimizer; nothing in inference. Throws Error that names the row.
   void after_forward(const ClosingRows& rows);
@@ -42,13 +61,19 @@ class StepRun {
  private:
   void backward(const ClosingRows& rows);
   void update(const ClosingRows& rows);
+  void make_masters();
+  Tensors start_update();
+  void run_update(const Tensors& parameters);
 
   const StepOptions& options_;
   std::shared_ptr<Recorder> recorder_;
   meta::FakeMode mode_;
-  std::vector<at::Tensor> trained_;
-  std::vector<at::Tensor> outputs_;
-  OptimizerState optimizer_state_;
+  std::optional<AutocastRegion> autocast_;
+  Tensors trained_, outputs_;
+  Tensors losses_;  // As long as the step: the next one's loss takes its name.
+  std::optional<MasterWeights> masters_;
+  std::optional<GradScaler> scaler_;
+  std::optional<OptimizerStep> optimizer_;  // Its states stay.
   double forward_ms_ = 0, backward_ms_ = 0;
 };
 

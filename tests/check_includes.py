@@ -17,11 +17,11 @@ MAY_INCLUDE = {
     "cli": {"meta", "trace", "shape", "profile", "plan", "report", "cli"},
 }
 # Of these folders' headers, profile and report see only the plain data.
-PLAIN_SHAPE = {"shape/recording.h", "shape/step.h"}
+PLAIN_SHAPE = {"shape/recording.h", "shape/step.h", "shape/optimizer_variants.h"}
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"^(meta/fake|meta/kernels|trace/interpreter|trace/onnx/lowering|trace/torchscript|shape)/")
 # Headers of those folders that other folders include must stay free of LibTorch.
-TORCH_FREE = {"shape/recording.h", "shape/step.h", "shape/propagate.h", "shape/library.h",
+TORCH_FREE = {*PLAIN_SHAPE, "shape/propagate.h", "shape/library.h",
               "trace/torchscript/load.h"}
 
 root = pathlib.Path(__file__).resolve().parent.parent

@@ -1,0 +1,60 @@
+// The steps of torch.optim's optimizers, call by call, and what they keep between steps.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "shape/step.h"
+
+namespace symprof::shape {
+
+using Tensors = std::vector<at::Tensor>;
+
+/// One parameter group as the functional forms of torch.optim take it: lists with an element for
+/// each parameter. Lists of states that an optimizer does not have are empty; `step` is here for
+/// the fused variants only, as the others keep it in host memory.
+struct OptimizerTensors {
+  Tensors parameters, gradients;
+  Tensors momentum_buffer;             ///< SGD.
+  Tensors step, exp_avg, exp_avg_sq;   ///< Adam; Lion has `exp_avg`.
+  Tensors square_avg;                  ///< RMSprop.
+  Tensors row_var, col_var, variance;  ///< Adafactor: the last for vectors, undefined elsewhere.
+};
+
+/// The groups in which foreach and fused steps run, in PyTorch's order
+/// (`_group_tensors_by_device_and_dtype` of ATen/native/ForeachUtils.h).
+std::vector<OptimizerTensors> by_dtype(const OptimizerTensors& tensors);
+
+/// What GradScaler hands to a fused step, or nothing.
+struct FusedScaling {
+  std::optional<at::Tensor> grad_scale, found_inf;
+};
+
+/// A variant that an optimizer does not have is null.
+struct OptimizerRule {
+  Optimizer optimizer;
+  /// Makes the state tensors as a first step would, for parameters that have gradients.
+  void (*make_states)(OptimizerTensors&, OptimizerVariant);
+  void (*single)(const OptimizerTensors&);
+  void (*foreach)(const OptimizerTensors&) = nullptr;
+  void (*fused)(const OptimizerTensors&, const FusedScaling&) = nullptr;
+};
+
+using OptimizerRules = std::span<const OptimizerRule>;
+OptimizerRules sgd_rules();
+OptimizerRules adam_rules();
+OptimizerRules rmsprop_rules();
+OptimizerRules adafactor_rules();
+OptimizerRules lion_rules();
+inline constexpr OptimizerRules (*optimizer_families[])() = {sgd_rules, adam_rules, rmsprop_rules,
+                                                             adafactor_rules, lion_rules};
+
+/// A state tensor, made without a call: as zeros_like (`tensor` dense: its strides) and new_zeros.
+at::Tensor state_like(const at::Tensor& tensor);
+at::Tensor state_like(const at::Tensor& tensor, at::ScalarType dtype);
+at::Tensor state_of(at::IntArrayRef sizes, at::ScalarType dtype);
+
+}  // namespace symprof::shape
