@@ -75,12 +75,12 @@ bool is_mask(const TensorSpec& index) {
   return index.dtype == DType::boolean || index.dtype == DType::uint8;
 }
 
-/// Counts what is not zero, and selects the places of it.
+/// Counts what is not zero, and selects the places of it; a single number has none.
 void add_nonzero(Temporaries& result, const TensorSpec& tensor, const DeviceSpec& device) {
   if (!is_row_major(tensor)) result.take(tensor.bytes());
   const std::size_t count = result.take(count_bytes);
   result.give_back(result.take(cub::count_bytes(tensor.numel(), device)));
-  result.give_back(result.take(cub::select_bytes(tensor.numel())));
+  if (!tensor.sizes.empty()) result.give_back(result.take(cub::select_bytes(tensor.numel())));
   result.give_back(count);
 }
 
@@ -95,7 +95,7 @@ Temporaries nonzero(const Call& call, const DeviceSpec& device) {
 /// A mask becomes the places where it is true: as many as the output has rows.
 void add_mask(Temporaries& result, const TensorSpec& mask, std::int64_t selected,
               const DeviceSpec& device) {
-  add_nonzero(result, mask, device);
+  add_nonzero(result, mask.sizes.empty() ? row_major(mask.dtype, {1}) : mask, device);
   result.take(Count(selected) * static_cast<std::int64_t>(mask.sizes.size()) * long_bytes);
 }
 

@@ -23,11 +23,32 @@ Temporaries softmax(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Gradient times output, which the kernel sums and subtracts (softmax_backward_cuda_out).
+bool is_expanded(const TensorSpec& tensor) {
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i)
+    if (tensor.strides[i] == 0 && tensor.sizes[i] != 1) return true;
+  return false;
+}
+
+/// (gradient, output, …): their product, which the kernel sums and subtracts, in the layout of the
+/// gradient; it and the output with rows that lie together (softmax_backward_cuda_out).
 Temporaries softmax_backward(const Call& call, const DeviceSpec&) {
-  const TensorSpec* gradient = call.input(0);
-  if (gradient == nullptr) return {.is_incomplete = true};
-  return {.blocks = {gradient->bytes()}};
+  const TensorSpec *gradient = call.input_at(0), *output = call.input_at(1);
+  if (gradient == nullptr || output == nullptr) return {.is_incomplete = true};
+  Temporaries result{.blocks = {gradient->bytes()}};
+  const TensorSpec& laid_out_as = is_expanded(*gradient) ? *output : *gradient;
+  for (const TensorSpec* tensor : {&laid_out_as, output})
+    if (!is_row_major(*tensor)) result.take(tensor->bytes());
+  return result;
+}
+
+/// (gradient, output, …), each with rows that lie together (host_softmax_backward).
+Temporaries log_softmax_backward(const Call& call, const DeviceSpec&) {
+  Temporaries result;
+  for (const int position : {0, 1})
+    if (const TensorSpec* tensor = call.input_at(position);
+        tensor != nullptr && !is_row_major(*tensor))
+      result.take(tensor->bytes());
+  return result;
 }
 
 /// Rows that are minus infinity throughout become 0: a mask of elements and one of rows, which is
@@ -224,6 +245,7 @@ constexpr TemporariesRule rows[] = {
     {"aten::_softmax", softmax},
     {"aten::_log_softmax", softmax},
     {"aten::_softmax_backward_data", softmax_backward},
+    {"aten::_log_softmax_backward_data", log_softmax_backward},
     {"aten::_safe_softmax", safe_softmax},
     {"aten::native_layer_norm", layer_norm},
     {"aten::_fused_rms_norm", layer_norm},

@@ -138,7 +138,7 @@ Temporaries position_of_extremum(const Call& call, const DeviceSpec& device) {
 /// A single number is looked at in a copy.
 Temporaries truth(const Call& call, const DeviceSpec& device) {
   if (const TensorSpec* input = call.input(0); input != nullptr && input->sizes.empty())
-    return {.blocks = {1}};
+    return {.blocks = {input->dtype == DType::boolean ? 0 : 1}};
   return reduce(
       call, device, [](DType) { return std::int64_t{1}; }, true);
 }

@@ -6,9 +6,10 @@ namespace symprof::profile {
 namespace {
 
 constexpr TemporariesRules (*families[])() = {
-    matmul_temporaries,    attention_temporaries,     convolution_temporaries, indexing_temporaries,
-    reduction_temporaries, normalization_temporaries, loss_temporaries,        sorting_temporaries,
-    list_temporaries,      resampling_temporaries,    unmodelled_temporaries};
+    matmul_temporaries,     attention_temporaries,   convolution_temporaries,
+    indexing_temporaries,   reduction_temporaries,   normalization_temporaries,
+    loss_temporaries,       sorting_temporaries,     list_temporaries,
+    resampling_temporaries, elementwise_temporaries, unmodelled_temporaries};
 
 std::unordered_map<std::string_view, TemporariesFunction> by_name() {
   std::unordered_map<std::string_view, TemporariesFunction> result;

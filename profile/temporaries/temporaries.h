@@ -60,6 +60,7 @@ TemporariesRules loss_temporaries();
 TemporariesRules sorting_temporaries();
 TemporariesRules list_temporaries();
 TemporariesRules resampling_temporaries();
+TemporariesRules elementwise_temporaries();
 TemporariesRules unmodelled_temporaries();
 
 /// Null for an operator that takes nothing beside its outputs.

@@ -50,6 +50,21 @@ def softmaxes():
         yield lambda s=shape, d=dim, t=dtype: empty(*s, dtype=t).log_softmax(d)
         yield lambda s=shape, d=dim, t=dtype: aten._softmax_backward_data(empty(*s, dtype=t), empty(*s, dtype=t), d, t)
         yield lambda s=shape, d=dim, t=dtype: aten._log_softmax_backward_data(empty(*s, dtype=t), empty(*s, dtype=t), d, t)
+    for turned in (0, 1, 2):
+        def backward(which=turned, m=aten):
+            a, b = (empty(8, 512, 512).transpose(0, 1) if which in (i, 2) else empty(512, 8, 512) for i in (0, 1))
+            m._softmax_backward_data(a, b, -1, full)
+            m._log_softmax_backward_data(a, b, -1, full)
+
+        yield backward
+    for shape in ((4096, 512), (7,)):
+        yield lambda s=shape: 2 ** empty(*s)
+        yield lambda s=shape: 2.5 ** empty(*s, dtype=low)
+        yield lambda s=shape: empty(*s) ** 2
+        yield lambda s=shape: empty(*s) ** empty(*s)
+        yield lambda s=shape: empty(*s, dtype=low).isinf()
+        yield lambda s=shape: empty(*s).isnan()
+        yield lambda s=shape: empty(*s, dtype=long).isinf()
     yield lambda: aten._safe_softmax(empty(8, 12, 512, 512), -1)
     yield lambda: empty(512, 8, 512).transpose(0, 1).softmax(-1)
     yield lambda: empty(512, 8, 512, dtype=half).softmax(-1, dtype=full)
