@@ -113,6 +113,8 @@ class Holder {
   }
 
   void hold_by_second_names() {
+    if (renamed_.empty()) return;
+    find_last_reads();
     for (auto& [key, values] : renamed_) {
       const std::size_t returned = run_.calls[key.first].last;
       std::vector<std::size_t> ends(values.size());
@@ -121,10 +123,19 @@ class Holder {
     }
   }
 
+  void find_last_reads() {
+    last_read_.resize(graph_.values.size());
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (const Argument& argument : graph_.nodes[i].arguments)
+        for_each_value(argument, [&](ValueId id) {
+          if (id != no_value) last_read_[static_cast<std::size_t>(id)] = i;
+        });
+  }
+
   std::size_t end_of(const std::vector<Renamed>& values, std::size_t i, std::size_t returned) {
     const auto overlap = [&](std::size_t j) { return last_of(values[j]) > values[j + 1].bound_at; };
     const auto used_together = [&](std::size_t j) {
-      return overlap(j) && last_of(values[j]) == last_of(values[j + 1]);
+      return overlap(j) && last_read_of(values[j]) == last_read_of(values[j + 1]);
     };
     const bool before = i > 0, after = i + 1 < values.size();
     if ((before && used_together(i - 1)) || (after && used_together(i))) return returned;
@@ -136,8 +147,13 @@ class Holder {
     return last_[static_cast<std::size_t>(renamed.value)];
   }
 
+  std::size_t last_read_of(const Renamed& renamed) const {
+    return last_read_[static_cast<std::size_t>(renamed.value)];
+  }
+
   const Graph& graph_;
   std::vector<std::size_t>& last_;
+  std::vector<std::size_t> last_read_;  // By value: the last node that reads it.
   PythonRun run_;
   std::vector<Assignment> assignments_;           // By line.
   std::vector<std::vector<std::size_t>> deaths_;  // By statement, for its targets in order.
