@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cli/command.h"
 #include "cli/model.h"
@@ -31,8 +32,10 @@ class SymbolicProfile {
 
   report::FormulaReport run() {
     const std::vector<plan::Variable> variables = find_variables();
-    report_.found =
-        plan::find_formulas(variables, [&](const plan::Sizes& sizes) { return measure(sizes); });
+    const auto measure_at = [&](const plan::Sizes& sizes) { return measure(sizes); };
+    report_.found = plan::find_formulas(variables, measure_at);
+    if (!report_.found.formulas[report::index_of_total("peak_requested_bytes")].polynomial)
+      report_.moments = plan::find_peak_moments(variables, requested_, measure_at);
     return std::move(report_);
   }
 
@@ -95,10 +98,13 @@ class SymbolicProfile {
     const Graph graph = model_.at(bindings);
     Profile profile = profile::evaluate(torch_.get().propagate(graph, step()), step().device,
                                         options_.model.loop);
+    requested_[sizes] =
+        plan::requested_by_call(profile.recording, step().device, options_.model.loop);
     report_.peaks[sizes] = report::call_text(profile.memory.peak_call, profile.recording);
     if (report_.list.as_run.empty())
       report_.list = report::list_figures(profile, options_.rows, options_.columns);
-    std::vector<std::int64_t> figures = report::figures(profile, report_.list);
+    std::vector<std::int64_t> figures =
+        report::figures({profile, std::ranges::max(requested_[sizes])}, report_.list);
     if (report_.first.nodes.empty()) report_.first = std::move(profile);
     return figures;
   }
@@ -107,6 +113,7 @@ class SymbolicProfile {
   TorchLibrary torch_;  // Starts while the file is read.
   SizedModel model_;
   Bindings start_;
+  std::map<plan::Sizes, plan::BytesByCall> requested_;
   report::FormulaReport report_;
 };
 

@@ -70,9 +70,8 @@ void align(std::vector<Formula>& formulas, const std::vector<SizeLine>& lines,
 bool agrees(const Formula& formula, std::size_t figure, const SizeSamples& samples) {
   bool result = true;
   samples.for_each([&](const Sizes& sizes, const std::vector<std::int64_t>& figures) {
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      if (sizes[i] % formula.multiples[i] != 0) return;
-    result = result && formula.polynomial->at(sizes) == Rational(figures[figure]);
+    if (result && holds_at(formula, sizes))
+      result = formula.polynomial->at(sizes) == Rational(figures[figure]);
   });
   return result;
 }

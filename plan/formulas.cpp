@@ -173,6 +173,12 @@ void add_rounder(Formulas& result, SizeSamples& samples) {
 
 }  // namespace
 
+bool holds_at(const Formula& formula, const Sizes& sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] % formula.multiples[i] != 0) return false;
+  return true;
+}
+
 Formulas find_formulas(const std::vector<Variable>& variables, const Measure& measure) {
   SizeSamples samples(measure);
   Formulas result = Finder(variables, samples).run();

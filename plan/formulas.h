@@ -27,6 +27,9 @@ struct Formula {
   std::optional<Mismatch> mismatch;
 };
 
+/// Whether `sizes` are multiples of what `formula` wants.
+bool holds_at(const Formula& formula, const Sizes& sizes);
+
 struct Formulas {
   std::vector<Variable> variables;
   std::vector<SizeLine> lines;          ///< What was tried of each variable while the others rest.

@@ -13,43 +13,49 @@ constexpr std::int64_t products(std::int64_t flops, Unit unit) {
 
 constexpr TotalInfo all_totals[] = {
     {"param_count", "parameters", FigureUnit::count,
-     [](const Profile& p, Unit) { return p.totals.param_count; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.param_count; }},
     {"param_bytes", "their bytes", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.param_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.param_bytes; }},
     {"buffer_bytes", "buffers", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.buffer_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.buffer_bytes; }},
     {"input_bytes", "inputs", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.input_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.input_bytes; }},
     {"grad_bytes", "gradients", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.grad_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.grad_bytes; }},
     {"optimizer_bytes", "optimizer states", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.optimizer_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.optimizer_bytes; }},
     {"saved_bytes", "saved", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.saved_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.saved_bytes; }},
     {"saved_bytes_with_inputs", "saved, with graph inputs", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.saved_bytes_with_inputs; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.saved_bytes_with_inputs; }},
     {"peak_tensor_bytes", "peak of tensors", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.tensor_peak.bytes; }},
-    {"requested_at_peak_bytes", "asked for at the peak", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.memory.requested_at_peak_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.tensor_peak.bytes; }},
+    {"peak_requested_bytes", "peak asked for", FigureUnit::bytes,
+     [](const StepFigures& step, Unit) { return step.peak_requested_bytes; }},
     {"peak_allocated_bytes", "peak allocated", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.peak_allocated_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.peak_allocated_bytes; }},
     {"peak_reserved_bytes", "peak reserved", FigureUnit::bytes,
-     [](const Profile& p, Unit) { return p.totals.peak_reserved_bytes; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.peak_reserved_bytes; }},
     {"fwd_flops", "forward, products", FigureUnit::flops,
-     [](const Profile& p, Unit unit) { return products(p.totals.fwd_flops, unit); }},
+     [](const StepFigures& step, Unit unit) {
+       return products(step.profile.totals.fwd_flops, unit);
+     }},
     {"fwd_flops_all", "forward, all", FigureUnit::flops,
-     [](const Profile& p, Unit unit) {
-       return p.totals.fwd_flops_all - p.totals.fwd_flops + products(p.totals.fwd_flops, unit);
+     [](const StepFigures& step, Unit unit) {
+       return step.profile.totals.fwd_flops_all - step.profile.totals.fwd_flops +
+              products(step.profile.totals.fwd_flops, unit);
      }},
     {"bwd_flops", "backward, products", FigureUnit::flops,
-     [](const Profile& p, Unit unit) { return products(p.totals.bwd_flops, unit); }},
+     [](const StepFigures& step, Unit unit) {
+       return products(step.profile.totals.bwd_flops, unit);
+     }},
     {"bwd_flops_all", "backward, all", FigureUnit::flops,
-     [](const Profile& p, Unit unit) {
-       return p.totals.bwd_flops_all - p.totals.bwd_flops + products(p.totals.bwd_flops, unit);
+     [](const StepFigures& step, Unit unit) {
+       return step.profile.totals.bwd_flops_all - step.profile.totals.bwd_flops +
+              products(step.profile.totals.bwd_flops, unit);
      }},
     {"optimizer_flops", "optimizer, all", FigureUnit::flops,
-     [](const Profile& p, Unit) { return p.totals.optimizer_flops; }},
+     [](const StepFigures& step, Unit) { return step.profile.totals.optimizer_flops; }},
 };
 
 void check_rows(const std::vector<Row>& rows, const std::vector<Row>& first) {
@@ -72,6 +78,12 @@ void check_rows(const std::vector<Row>& rows, const std::vector<Row>& first) {
 
 std::span<const TotalInfo> total_infos() { return all_totals; }
 
+std::size_t index_of_total(std::string_view key) {
+  std::size_t index = 0;
+  while (all_totals[index].key != key) ++index;
+  return index;
+}
+
 std::string key_of(const TotalInfo& total, Unit unit) {
   std::string key(total.key);
   const std::size_t at = key.find("flops");
@@ -90,11 +102,10 @@ FigureList list_figures(const Profile& first, const RowOptions& options,
   return list;
 }
 
-std::vector<std::int64_t> figures(const Profile& profile, const FigureList& list) {
+std::vector<std::int64_t> figures(const StepFigures& step, const FigureList& list) {
   std::vector<std::int64_t> result;
-  for (const TotalInfo& total : all_totals)
-    result.push_back(total.value(profile, list.options.unit));
-  const std::vector<Row> as_run = rows_as_run(profile, list.options);
+  for (const TotalInfo& total : all_totals) result.push_back(total.value(step, list.options.unit));
+  const std::vector<Row> as_run = rows_as_run(step.profile, list.options);
   check_rows(as_run, list.as_run);
   const std::vector<Row> rows = arrange(as_run, list.order, list.options);
   for (const FigureList::Cell& cell : list.cells)

@@ -99,6 +99,19 @@ std::int64_t missing_calls(const FormulaReport& report, const TotalInfo& total) 
   return calls;
 }
 
+/// "the largest of 24·seq + 8 (backward at mul) and 4,096 (optimizer at optimizer)"
+std::string moments_text(const FormulaReport& report) {
+  std::string text;
+  for (const plan::PeakMoment& moment : report.moments) {
+    const std::string multiples = multiples_text(moment.formula.multiples, report.found.variables);
+    text += fmt::format("{}{} ({}{}{})", text.empty() ? "the largest of " : " and ",
+                        polynomial_text(*moment.formula.polynomial, report.found.variables),
+                        call_text(moment.call, report.first.recording),
+                        multiples.empty() ? "" : "; ", multiples);
+  }
+  return text;
+}
+
 void write_totals(fmt::memory_buffer& out, const FormulaReport& report, const Layout& layout) {
   TextTable table;
   table.columns = {{"Total"}, {"Formula"}};
@@ -107,6 +120,8 @@ void write_totals(fmt::memory_buffer& out, const FormulaReport& report, const La
     const Formula& formula = report.found.formulas[i];
     TextCell cell = formula_cell(report, formula, missing_calls(report, total) > 0);
     if (!formula.polynomial) cell.text = "no polynomial: " + reason(report, total, formula);
+    if (i == index_of_total("peak_requested_bytes") && !report.moments.empty())
+      cell = {moments_text(report)};
     table.rows.push_back({{{std::string(total.label)}, std::move(cell)}});
   }
   write(out, table, layout);

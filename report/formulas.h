@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "plan/formulas.h"
+#include "plan/peak_moments.h"
 #include "report/formula_figures.h"
 #include "report/layout.h"
 #include "shape/step.h"
@@ -19,6 +19,8 @@ struct FormulaReport {
   plan::Formulas found;  ///< One formula for each figure of the list.
   /// Where in the step the allocator's peak was, at every size that was tried.
   std::map<plan::Sizes, std::string> peaks;
+  /// Of peak_requested_bytes, where it is no polynomial but the largest of several.
+  std::vector<plan::PeakMoment> moments;
 };
 
 /// Coverage, a formula for each number of each row, the totals, and what they were found from.

@@ -3,6 +3,7 @@
 #include "report/formula_text.h"
 #include "report/formulas.h"
 #include "report/json_writer.h"
+#include "report/memory_text.h"
 #include "report/step_options.h"
 
 namespace symprof::report {
@@ -107,6 +108,20 @@ void write_origin(JsonWriter& json, const Formulas& found) {
   json.end_array();
 }
 
+/// Formulas whose largest is peak_requested_bytes; null where that is one formula, or none.
+void write_moments(JsonWriter& json, const FormulaReport& report) {
+  json.key("peak_requested_is_largest_of");
+  if (report.moments.empty()) return json.null();
+  json.begin_array();
+  for (const plan::PeakMoment& moment : report.moments) {
+    json.begin_object();
+    json.member("at", call_text(moment.call, report.first.recording));
+    write_polynomial(json, moment.formula, report.found);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_totals(JsonWriter& json, const FormulaReport& report) {
   json.key("totals");
   json.begin_object();
@@ -116,6 +131,8 @@ void write_totals(JsonWriter& json, const FormulaReport& report) {
     write_formula(json, key_of(total, report.list.options.unit), report.found.formulas[i],
                   total.unit, report.found);
   }
+  json.line(4);
+  write_moments(json, report);
   json.closing_line(2);
   json.end_object();
 }

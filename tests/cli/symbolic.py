@@ -157,6 +157,20 @@ class Piecewise(unittest.TestCase):
         text = run(WRITTEN_OUT, *NAMED, "--dtype", "fp16", "--symbolic", "batch,seq").stdout
         self.assertRegex(text, r"peak allocated +no polynomial: .* at batch=8, seq=\d+")
 
+    def test_a_peak_that_is_the_largest_of_two_formulas(self):
+        """GPT-2's update at short sequences, its backward pass at long ones."""
+        arguments = ["models/gpt2.pt", "--input", "input_ids=[batch,seq]", "--optimizer", "adamw"]
+        found = formulas(*arguments, "--set", "batch=4", "--set", "seq=128")["totals"]
+        self.assertIn("no_formula", found["peak_requested_bytes"])
+        moments = found["peak_requested_is_largest_of"]
+        self.assertEqual([moment["at"].split()[0] for moment in moments],
+                         ["backward", "optimizer"])
+        for sizes in [{"batch": 3, "seq": 96}, {"batch": 5, "seq": 992}]:
+            memory = read(*arguments, *(word for name, size in sizes.items()
+                                        for word in ("--set", f"{name}={size}")))["memory"]
+            self.assertEqual(max(value(moment, sizes) for moment in moments),
+                             memory["requested_at_peak_bytes"])
+
     def test_rounding_to_blocks_shows_at_small_sizes_alone(self):
         peak = formulas(VIT, names="x.0")["totals"]["peak_tensor_bytes"]
         self.assertEqual(peak["multiples_of"], {"x.0": 128})

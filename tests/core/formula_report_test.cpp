@@ -2,6 +2,7 @@
 // as a transformer's do.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "golden.h"
@@ -29,6 +30,14 @@ std::int64_t peak_at(std::int64_t batch, std::int64_t seq) {
   return std::max<std::int64_t>(batch * seq * 100'000, 200'000'000);
 }
 
+/// What two calls of it ask for.
+plan::BytesByCall requested_at(const Sizes& sizes) {
+  plan::BytesByCall bytes(small_profile().recording.calls.size() + 1);
+  bytes[2] = 5 * sizes[0] * sizes[1] * sizes[1];  // The second call, aten::convolution_backward.
+  bytes[10] = 1'000'000;                          // The tenth, aten::mul.
+  return bytes;
+}
+
 /// What small_profile costs at a batch and a sequence.
 Profile profile_at(const Sizes& sizes) {
   const std::int64_t batch = sizes[0], seq = sizes[1];
@@ -53,10 +62,15 @@ Profile profile_at(const Sizes& sizes) {
 FormulaReport report_of(const RowOptions& rows = {}) {
   FormulaReport report{.first = profile_at({8, 128})};
   report.list = list_figures(report.first, rows, formula_columns);
-  report.found = plan::find_formulas({{"batch", 8}, {"seq", 128}}, [&](const Sizes& sizes) {
+  const std::vector<plan::Variable> variables = {{"batch", 8}, {"seq", 128}};
+  std::map<Sizes, plan::BytesByCall> requested;
+  const auto measure = [&](const Sizes& sizes) {
+    requested[sizes] = requested_at(sizes);
     report.peaks[sizes] = sizes[1] > 128 ? "optimizer at optimizer" : "backward at linear";
-    return figures(profile_at(sizes), report.list);
-  });
+    return figures({profile_at(sizes), std::ranges::max(requested[sizes])}, report.list);
+  };
+  report.found = plan::find_formulas(variables, measure);
+  report.moments = plan::find_peak_moments(variables, requested, measure);
   return report;
 }
 
@@ -118,7 +132,7 @@ TEST_SUITE("formula_report") {
     const nlohmann::json report = json(report_of());
     CHECK(report["schema"] == "symprof.formulas/1");
     const nlohmann::json& totals = report["totals"];
-    CHECK(totals.size() == total_infos().size());
+    CHECK(totals.size() == total_infos().size() + 1);
     CHECK(totals["fwd_flops_all"]["terms"] ==
           nlohmann::json::parse(R"([{"coefficient": "2", "powers": {"batch": 1, "seq": 2}},
                                     {"coefficient": "1/2", "powers": {"batch": 1, "seq": 1}}])"));
@@ -126,6 +140,12 @@ TEST_SUITE("formula_report") {
     CHECK(totals["saved_bytes"]["text"] == "batch·seq");
     CHECK(totals["saved_bytes"]["multiples_of"] == nlohmann::json{{"batch", 1}, {"seq", 128}});
     CHECK(totals["peak_tensor_bytes"]["text"] == "−batch + 4,096");
+    const nlohmann::json& moments = totals["peak_requested_is_largest_of"];
+    REQUIRE(moments.size() == 2);
+    CHECK(moments[0]["at"] == "backward at conv2d of stem");
+    CHECK(moments[0]["text"] == "5·batch·seq²");
+    CHECK(moments[1]["text"] == "1,000,000");
+    CHECK(totals["peak_requested_bytes"].contains("no_formula"));
     const nlohmann::json& peak = totals["peak_allocated_bytes"];
     CHECK_FALSE(peak.contains("terms"));
     CHECK(peak["at"] == nlohmann::json{{"batch", 8}, {"seq", 512}});
@@ -147,11 +167,11 @@ TEST_SUITE("formula_report") {
     const FigureList list = list_figures(profile, {}, formula_columns);
     Profile other = profile;
     other.recording.nodes[2].op = "aten::relu";
-    CHECK_THROWS_WITH_AS(figures(other, list), doctest::Contains("row 2 is"), Error);
+    CHECK_THROWS_WITH_AS(figures({other}, list), doctest::Contains("row 2 is"), Error);
     other = profile;
     other.nodes.pop_back();
     other.recording.nodes.pop_back();
-    CHECK_THROWS_WITH_AS(figures(other, list), doctest::Contains("6 rows at one size and 5"),
+    CHECK_THROWS_WITH_AS(figures({other}, list), doctest::Contains("6 rows at one size and 5"),
                          Error);
   }
 }

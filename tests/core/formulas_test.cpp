@@ -5,7 +5,9 @@
 #include <set>
 
 #include "meta/error.h"
+#include "plan/peak_moments.h"
 #include "profile/rounding.h"
+#include "recording_builder.h"
 
 namespace symprof::test {
 namespace {
@@ -166,6 +168,55 @@ TEST_SUITE("formulas") {
     });
     CHECK_FALSE(found.formulas[0].polynomial);
     CHECK(terms_of(found, 1) == Terms{{1, {1, 2, 2}}});
+  }
+
+  TEST_CASE("a peak is the largest of the moments that have it at some sizes") {
+    const auto moments_of = [](const auto& bytes_at) {
+      const std::vector<Variable> variables = {{"batch", 8}, {"seq", 128}};
+      std::map<Sizes, plan::BytesByCall> known;
+      const auto measure = [&](const Sizes& sizes) {
+        return known[sizes] = bytes_at(sizes[0], sizes[1]);
+      };
+      find_formulas(variables, measure);
+      return plan::find_peak_moments(variables, known, measure);
+    };
+    using Bytes = plan::BytesByCall;
+    const auto moments = moments_of([](std::int64_t b, std::int64_t s) {
+      return Bytes{50, 5 * b * s * s, 4096 + b * s, 2'000'000 + 7 * b};
+    });
+    REQUIRE(moments.size() == 2);
+    CHECK(moments[0].call == 0);
+    CHECK(moments[0].formula.polynomial->terms == Terms{{5, {1, 2}}});
+    CHECK(moments[1].call == 2);
+    CHECK(moments[1].formula.polynomial->terms == Terms{{7, {1, 0}}, {2'000'000, {0, 0}}});
+    // A moment that is no polynomial itself says nothing.
+    CHECK(moments_of([](std::int64_t b, std::int64_t s) {
+            return Bytes{50, 5 * b * s * s, 2'000'000 + b % 3};
+          }).empty());
+    // One moment alone is no more than its formula.
+    CHECK(moments_of([](std::int64_t b, std::int64_t s) {
+            return Bytes{50, round_up(b * s, 1000)};
+          }).empty());
+    // Other calls run from a size on.
+    CHECK(moments_of([](std::int64_t b, std::int64_t s) {
+            return s < 256 ? Bytes{50, 7 * s} : Bytes{50, 5 * b * s * s, 10 * s};
+          }).empty());
+  }
+
+  TEST_CASE("the largest request is what the loop holds during each call") {
+    RecordingBuilder builder;
+    const NodeId node = builder.node("node");
+    builder.storage({.bytes = 1000, .kind = StorageKind::parameter});  // Without an event: always.
+    const StorageId first = builder.storage({.bytes = 700}),
+                    second = builder.storage({.bytes = 90});
+    const CallId one = builder.call("aten::relu", {}, {}, node);
+    builder.event(EventKind::allocate, first, one);
+    const CallId two = builder.call("aten::relu", {}, {}, node);
+    builder.event(EventKind::allocate, second, two);
+    builder.event(EventKind::free, first, two);
+    builder.event(EventKind::free, second, builder.call("aten::relu", {}, {}, node));
+    const plan::BytesByCall bytes = plan::requested_by_call(builder.recording(), {}, {});
+    CHECK(bytes == plan::BytesByCall{1000, 1000 + 700, 1000 + 700 + 90, 1000});
   }
 }
 
