@@ -23,9 +23,16 @@ bool is_native_depthwise(const TensorSpec& input, const TensorSpec& weight, bool
 Temporaries forward(const Call& call, const DeviceSpec&) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
   if (input == nullptr || weight == nullptr) return {.is_incomplete = true};
-  const bool is_native =
-      is_native_depthwise(*input, *weight, call.integer(6, 0, 0) != 0, call.integer(8, 0, 1));
-  return {.is_incomplete = !is_native};
+  Temporaries result;
+  TensorSpec laid_out = *input;
+  if (constexpr std::size_t line = 3; input->sizes.size() == line && !is_row_major(*input)) {
+    laid_out = row_major(input->dtype, input->sizes);  // Before it is looked at as a plane.
+    result.take(laid_out.bytes());
+  }
+  result.make_outputs();
+  result.is_incomplete =
+      !is_native_depthwise(laid_out, *weight, call.integer(6, 0, 0) != 0, call.integer(8, 0, 1));
+  return result;
 }
 
 /// The gradient of the bias: the sum over all but the channels.

@@ -53,6 +53,20 @@ Temporaries solver(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
+/// (self, mat2, offs, …): sizes and pointers of each group, and a place for each multiprocessor,
+/// where CUTLASS has the kernel (bf16bf16_grouped_mm in native/cuda/GroupMM.cu); one product after
+/// the other elsewhere.
+Temporaries grouped(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t bytes_of_group = 60, bytes_of_multiprocessor = 512;
+  const TensorSpec *self = call.input_at(0), *offsets = call.input_at(2);
+  if (self == nullptr || offsets == nullptr || call.input_count() != 3)
+    return {.is_incomplete = true};
+  if (self->dtype != DType::bfloat16) return {.uses_cublas = true};
+  if (device.compute_major != 9) return {.is_incomplete = true};
+  return {.blocks = {offsets->numel() * bytes_of_group,
+                     device.multiprocessors * bytes_of_multiprocessor}};
+}
+
 constexpr TemporariesRule rows[] = {
     {"aten::mm", product},
     {"aten::addmm", product},
@@ -69,6 +83,7 @@ constexpr TemporariesRule rows[] = {
     {"aten::vdot", cublas},
     {"aten::_scaled_mm", cublas},
     {"aten::_int_mm", cublas},
+    {"aten::_grouped_mm", grouped},
     {"aten::triangular_solve", solver},
     {"aten::linalg_solve_triangular", solver},
 };

@@ -149,6 +149,14 @@ Temporaries variance(const Call& call, const DeviceSpec& device) {
       call, device, [](DType dtype) { return dtype == DType::float64 ? 32 : 16; }, false);
 }
 
+/// histc(self, bins, min, max): without a range, the numbers' own is looked for.
+Temporaries histogram(const Call& call, const DeviceSpec&) {
+  constexpr std::int64_t not_whole = -1;
+  const std::int64_t lowest = call.integer(2, 0, not_whole),
+                     highest = call.integer(3, 0, not_whole);
+  return {.is_incomplete = lowest == highest || lowest == not_whole || highest == not_whole};
+}
+
 constexpr TemporariesRule rows[] = {
     {"aten::sum", sum<1>},
     {"aten::nansum", sum<1>},
@@ -156,6 +164,7 @@ constexpr TemporariesRule rows[] = {
     {"aten::prod", sum<1>},
     {"aten::logsumexp", logsumexp},
     {"aten::count_nonzero", count_nonzero},
+    {"aten::histc", histogram},
     {"aten::linalg_vector_norm", sum<2>},
     {"aten::norm", sum<2>},
     {"aten::amax", extremum},

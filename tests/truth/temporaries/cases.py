@@ -10,7 +10,7 @@ from tensors import full, low
 
 FAMILIES = [
     row_cases.reductions, row_cases.softmaxes, row_cases.normalizations, index_cases.indexing, index_cases.sorting, row_cases.losses, layer_cases.lists,
-    index_cases.randoms, layer_cases.products, layer_cases.attentions, layer_cases.resampling, layer_cases.depthwise]
+    index_cases.randoms, layer_cases.products, layer_cases.groups, layer_cases.attentions, layer_cases.resampling, layer_cases.depthwise]
 
 
 def survey():

@@ -71,6 +71,19 @@ def products():
             yield function
 
 
+def groups():
+    for count, rows, inner, outer, dtype in itertools.product((8, 64), (1024, 4096), (512,), (256,), (full, low)):
+        def grouped(e=count, m=rows, k=inner, n=outer, t=dtype):
+            offsets = empty(e, dtype=torch.int32)
+            torch._grouped_mm(empty(m, k, dtype=t), empty(e, k, n, dtype=t), offs=offsets)
+            torch._grouped_mm(empty(m, k, dtype=t), empty(e, n, k, dtype=t).transpose(1, 2), offs=offsets)
+            torch._grouped_mm(empty(m, k, dtype=t).t(), empty(m, n, dtype=t), offs=offsets)
+
+        yield grouped
+    for dtype, bins in itertools.product((full, torch.int32), (8, 100000)):
+        yield lambda t=dtype, n=bins: empty(8192, dtype=t).histc(n, 0, 7)
+
+
 def attentions():
     for batch, heads, length, keys, width, dtype in [
             (2, 8, 1024, 1024, 64, low), (16, 12, 512, 512, 64, low), (1, 8, 1, 8192, 64, low), (1, 32, 128, 128, 128, low), (1, 32, 4096, 4096, 128, low),
@@ -162,5 +175,10 @@ def depthwise():
                 y = torch.nn.functional.conv1d(empty(2, 8, 60, dtype=t).requires_grad_(), empty(8, 1, 3, dtype=t).requires_grad_(), groups=8)
                 y.backward(empty(*y.shape, dtype=t))
 
+        def turned(t=dtype):
+            with torch.backends.cudnn.flags(enabled=False):
+                torch.nn.functional.conv1d(empty(2, 100, 64, dtype=t).transpose(1, 2), empty(64, 1, 4, dtype=t), empty(64, dtype=t), padding=3, groups=64)
+
         yield volume
         yield line
+        yield turned
