@@ -96,10 +96,16 @@ class Loop {
       if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
       take_outputs_and_temporaries(call, next);
       while (is_of_call(next)) apply(recording_.events[next++]);
-      drop(added_gradients_);
+      if (is_last_of_node(i)) drop(added_gradients_);
       if (step_ == last_step_ && is_last) note_point();
     }
     drop(old_outputs_);
+  }
+
+  /// Whether the next call is another node's.
+  bool is_last_of_node(std::size_t call) const {
+    const std::vector<CallRecord>& calls = recording_.calls;
+    return call + 1 == calls.size() || calls[call + 1].node != calls[call].node;
   }
 
   /// Storages without an allocation were there before the recording began, and stay.
@@ -162,7 +168,8 @@ class Loop {
   }
 
   /// What the step before made and still holds is not made again. The gradient of a later
-  /// micro-batch is there until it is added to that of the first (accumulate_grad.h).
+  /// micro-batch is there until it is added to that of the first (accumulate_grad.h), which is when
+  /// the calls of its node are done.
   void take(StorageId storage) {
     const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
     Held& held = storages_[static_cast<std::size_t>(storage)];
@@ -243,7 +250,7 @@ class Loop {
   std::vector<Held> storages_;
   std::vector<bool> has_event_;  // By storage.
   std::vector<Held> old_outputs_;
-  std::vector<Held> added_gradients_;  // By the call that runs.
+  std::vector<Held> added_gradients_;  // By the node whose calls run.
   std::size_t first_of_step_ = 0;
   bool has_workspace_[2] = {};
   int micro_batches_ = 1;

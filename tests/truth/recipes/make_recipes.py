@@ -26,7 +26,7 @@ def prepared(training, inputs):
     return training
 
 
-def watched(recipe, module, inputs):
+def watched(name, recipe, module, inputs):
     import recipes
     import watch
 
@@ -37,14 +37,17 @@ def watched(recipe, module, inputs):
     del persistent
     with observer:
         training.step(inputs, observer.enter_phase)
-    whole = recipe.autocast == "bfloat16" and recipe.micro_batches == 1
-    return {
+    found = {
         "state_bytes": state_bytes,
-        "update_peak_bytes": observer.peaks["update"],
-        **({"forward_calls": observer.phases["forward"]} if whole else {}),
+        "peak_bytes": max(observer.peaks.values()),
         "loss_calls": observer.phases["loss"],
         "update_calls": observer.phases["update"],
     }
+    if recipe.autocast == "bfloat16" and recipe.micro_batches == 1:
+        found["forward_calls"] = observer.phases["forward"]
+        if name == "mlp":  # No sum of two gradients, which autograd makes otherwise here.
+            found["backward_calls"] = observer.phases["backward"]
+    return found
 
 
 def tracked(recipe, module, inputs):
@@ -88,7 +91,7 @@ def record(name, recipe):
     with FakeTensorMode(), watch.Answers():
         mover.module(module)
         inputs = tuple(mover.tensor(x) for x in inputs)
-        found = watched(recipe, module, inputs)
+        found = watched(name, recipe, module, inputs)
         if recipe.micro_batches == 1:
             found["memtracker_bytes"] = tracked(recipe, module, inputs)
     return found
@@ -103,7 +106,7 @@ def records():
             start = time.time()
             found = record(name, recipe)
             yield {"model": name, **dataclasses.asdict(recipe), **found}
-            print(name, recipe, len(found["update_calls"]), found["update_peak_bytes"],
+            print(name, recipe, len(found["update_calls"]), found["peak_bytes"],
                   f"{time.time() - start:.1f} s", file=sys.stderr, flush=True)
 
 
