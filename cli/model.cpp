@@ -58,9 +58,10 @@ SizedModel::SizedModel(TorchLibrary& torch, ModelOptions options)
 
 Graph SizedModel::at(const Bindings& sizes) {
   ModelOptions sized = options_;
-  for (const auto& [name, size] : sizes) {
-    std::erase_if(sized.bindings, [&](const auto& binding) { return binding.first == name; });
-    sized.bindings.emplace_back(name, size);
+  for (const auto& given : sizes) {
+    std::erase_if(sized.bindings,
+                  [&](const auto& binding) { return binding.first == given.first; });
+    sized.bindings.push_back(given);
   }
   if (!unbound_) {
     Graph graph = load_script(torch_, sized);

@@ -100,11 +100,14 @@ class SymbolicProfile {
                                         options_.model.loop);
     requested_[sizes] =
         plan::requested_by_call(profile.recording, step().device, options_.model.loop);
-    report_.peaks[sizes] = report::call_text(profile.memory.peak_call, profile.recording);
+    report_.peaks[sizes] = {.place = report::call_text(profile.memory.peak_call, profile.recording),
+                            .requested_bytes = std::ranges::max(requested_[sizes]),
+                            .allocated_bytes = profile.totals.peak_allocated_bytes,
+                            .reserved_bytes = profile.totals.peak_reserved_bytes};
     if (report_.list.as_run.empty())
       report_.list = report::list_figures(profile, options_.rows, options_.columns);
     std::vector<std::int64_t> figures =
-        report::figures({profile, std::ranges::max(requested_[sizes])}, report_.list);
+        report::figures({profile, report_.peaks[sizes].requested_bytes}, report_.list);
     if (report_.first.nodes.empty()) report_.first = std::move(profile);
     return figures;
   }

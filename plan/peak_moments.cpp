@@ -35,11 +35,12 @@ std::vector<PeakMoment> moments_at(const std::vector<std::size_t>& places,
 bool are_the_peak(const std::vector<PeakMoment>& moments,
                   const std::map<Sizes, BytesByCall>& known) {
   if (moments.empty()) return false;
-  for (const auto& [sizes, bytes] : known) {
+  for (const auto& entry : known) {
+    const Sizes& sizes = entry.first;
     const bool hold = std::ranges::all_of(
         moments, [&](const PeakMoment& moment) { return holds_at(moment.formula, sizes); });
     if (!hold) continue;
-    const Rational peak(std::ranges::max(bytes));
+    const Rational peak(std::ranges::max(entry.second));
     Rational largest;
     for (const PeakMoment& moment : moments)
       largest = std::max(largest, moment.formula.polynomial->at(sizes), is_less);
@@ -57,7 +58,7 @@ BytesByCall requested_by_call(const Recording& recording, const DeviceSpec& devi
   const auto observe = [&](const profile::AllocatorEvent& event, CallId call) {
     if (event.action == profile::AllocatorAction::alloc) held += event.bytes;
     if (event.action == profile::AllocatorAction::free) held -= event.bytes;
-    std::int64_t& peak = most[static_cast<std::size_t>(call + 1)];
+    std::int64_t& peak = most[static_cast<std::size_t>(call) + 1];
     peak = std::max(peak, held);
   };
   profile::simulate_step_memory(recording, device, {.loop = loop, .observer = observe});
@@ -75,6 +76,7 @@ std::vector<PeakMoment> find_peak_moments(const std::vector<Variable>& variables
     const BytesByCall& bytes = known.at(sizes);
     if (bytes.size() != calls) throw Error("", "other calls run at other sizes");
     std::vector<std::int64_t> figures;
+    figures.reserve(places.size());
     for (const std::size_t place : places) figures.push_back(bytes[place]);
     return figures;
   };

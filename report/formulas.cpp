@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "report/footer.h"
 #include "report/format_number.h"
@@ -15,6 +16,19 @@ namespace symprof::report {
 namespace {
 
 using plan::Formula;
+
+Excess excess_of(const PeaksBySize& peaks, std::int64_t PeakAt::*bytes) {
+  std::optional<Excess> excess;
+  for (const auto& [sizes, peak] : peaks) {
+    if (peak.requested_bytes == 0) continue;
+    const double percent = 100.0 * static_cast<double>(peak.*bytes - peak.requested_bytes) /
+                           static_cast<double>(peak.requested_bytes);
+    if (!excess) excess = Excess{percent, percent};
+    excess->least_percent = std::min(excess->least_percent, percent);
+    excess->most_percent = std::max(excess->most_percent, percent);
+  }
+  return excess.value_or(Excess{});
+}
 
 bool is_text(Column column) {
   return column == Column::op_type || column == Column::op || column == Column::module ||
@@ -76,15 +90,22 @@ void write_rows(fmt::memory_buffer& out, const FormulaReport& report,
   write(out, table, layout);
 }
 
-/// Why a total has no formula; of the allocator's peak, where it went.
+std::string excess_text(const Excess& excess) {
+  return fmt::format("; {:.1f} to {:.1f} % above the peak asked for", excess.least_percent,
+                     excess.most_percent);
+}
+
+/// Why a total has no formula; of the allocator's peaks, where they went and how far off they are.
 std::string reason(const FormulaReport& report, const TotalInfo& total, const Formula& formula) {
   std::string text = mismatch_text(formula, total.unit, report.found.variables);
-  if (!formula.mismatch || !report.peaks.contains(formula.mismatch->sizes)) return text;
-  const std::string& here = report.peaks.at(formula.mismatch->sizes);
-  const std::string& first = report.peaks.begin()->second;
-  if (total.key.find("peak") != std::string_view::npos && here != first)
-    text += fmt::format("; the peak is in {} there, in {} at {}", here, first,
-                        sizes_text(report.peaks.begin()->first, report.found.variables));
+  const auto here = report.peaks.find(formula.mismatch ? formula.mismatch->sizes : plan::Sizes{});
+  if (here == report.peaks.end() || !total.key.starts_with("peak")) return text;
+  const auto& [first_sizes, first] = *report.peaks.begin();
+  if (here->second.place != first.place)
+    text += fmt::format("; the peak is in {} there, in {} at {}", here->second.place, first.place,
+                        sizes_text(first_sizes, report.found.variables));
+  if (total.key == "peak_allocated_bytes") text += excess_text(allocated_excess(report.peaks));
+  if (total.key == "peak_reserved_bytes") text += excess_text(reserved_excess(report.peaks));
   return text;
 }
 
@@ -164,6 +185,14 @@ void write_origin(fmt::memory_buffer& out, const FormulaReport& report, const St
 }
 
 }  // namespace
+
+Excess allocated_excess(const PeaksBySize& peaks) {
+  return excess_of(peaks, &PeakAt::allocated_bytes);
+}
+
+Excess reserved_excess(const PeaksBySize& peaks) {
+  return excess_of(peaks, &PeakAt::reserved_bytes);
+}
 
 void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
                     const StepOptions& options, const std::vector<Column>& columns,

@@ -20,7 +20,7 @@ void write_sizes(JsonWriter& json, const plan::Sizes& sizes, const Formulas& fou
 
 /// Text, for a fraction or 128 bits are no number of JSON: "9216", "-3/2".
 std::string coefficient_text(const plan::Rational& coefficient) {
-  const std::string numerator = fmt::format("{}", coefficient.numerator());
+  std::string numerator = fmt::format("{}", coefficient.numerator());
   if (coefficient.is_integer()) return numerator;
   return numerator + "/" + fmt::format("{}", coefficient.denominator());
 }
@@ -122,6 +122,15 @@ void write_moments(JsonWriter& json, const FormulaReport& report) {
   json.end_array();
 }
 
+/// In per cent over the sizes that were tried.
+void write_excess(JsonWriter& json, std::string_view key, const Excess& excess) {
+  json.key(key);
+  json.begin_object();
+  json.member("least_percent", excess.least_percent);
+  json.member("most_percent", excess.most_percent);
+  json.end_object();
+}
+
 void write_totals(JsonWriter& json, const FormulaReport& report) {
   json.key("totals");
   json.begin_object();
@@ -133,6 +142,9 @@ void write_totals(JsonWriter& json, const FormulaReport& report) {
   }
   json.line(4);
   write_moments(json, report);
+  json.line(4);
+  write_excess(json, "allocated_above_requested", allocated_excess(report.peaks));
+  write_excess(json, "reserved_above_requested", reserved_excess(report.peaks));
   json.closing_line(2);
   json.end_object();
 }

@@ -25,17 +25,17 @@ using test::small_profile;
 const std::vector<Column> formula_columns = {Column::op_type, Column::op, Column::incremental,
                                              Column::fwd_flops, Column::bwd_flops};
 
-/// The larger of two candidates: one that does not grow, one that does.
-std::int64_t peak_at(std::int64_t batch, std::int64_t seq) {
-  return std::max<std::int64_t>(batch * seq * 100'000, 200'000'000);
-}
-
 /// What two calls of it ask for.
 plan::BytesByCall requested_at(const Sizes& sizes) {
   plan::BytesByCall bytes(small_profile().recording.calls.size() + 1);
   bytes[2] = 5 * sizes[0] * sizes[1] * sizes[1];  // The second call, aten::convolution_backward.
   bytes[10] = 1'000'000;                          // The tenth, aten::mul.
   return bytes;
+}
+
+/// Their larger, in segments.
+std::int64_t peak_at(const Sizes& sizes) {
+  return profile::round_up(std::ranges::max(requested_at(sizes)), 2'000'000);
 }
 
 /// What small_profile costs at a batch and a sequence.
@@ -55,7 +55,7 @@ Profile profile_at(const Sizes& sizes) {
   totals.fwd_flops_all = 2 * batch * seq * seq + batch * (seq / 2);
   totals.saved_bytes = batch * profile::round_up(seq, 128);
   totals.tensor_peak.bytes = 4096 - batch;
-  totals.peak_allocated_bytes = peak_at(batch, seq);
+  totals.peak_allocated_bytes = peak_at(sizes);
   return profile;
 }
 
@@ -66,8 +66,11 @@ FormulaReport report_of(const RowOptions& rows = {}) {
   std::map<Sizes, plan::BytesByCall> requested;
   const auto measure = [&](const Sizes& sizes) {
     requested[sizes] = requested_at(sizes);
-    report.peaks[sizes] = sizes[1] > 128 ? "optimizer at optimizer" : "backward at linear";
-    return figures({profile_at(sizes), std::ranges::max(requested[sizes])}, report.list);
+    const Profile profile = profile_at(sizes);
+    const std::int64_t most = std::ranges::max(requested[sizes]);
+    report.peaks[sizes] = {sizes[1] > 128 ? "optimizer at optimizer" : "backward at linear", most,
+                           profile.totals.peak_allocated_bytes, 2 * most};
+    return figures({profile, most}, report.list);
   };
   report.found = plan::find_formulas(variables, measure);
   report.moments = plan::find_peak_moments(variables, requested, measure);
@@ -132,7 +135,7 @@ TEST_SUITE("formula_report") {
     const nlohmann::json report = json(report_of());
     CHECK(report["schema"] == "symprof.formulas/1");
     const nlohmann::json& totals = report["totals"];
-    CHECK(totals.size() == total_infos().size() + 1);
+    CHECK(totals.size() == total_infos().size() + 3);
     CHECK(totals["fwd_flops_all"]["terms"] ==
           nlohmann::json::parse(R"([{"coefficient": "2", "powers": {"batch": 1, "seq": 2}},
                                     {"coefficient": "1/2", "powers": {"batch": 1, "seq": 1}}])"));
@@ -149,9 +152,9 @@ TEST_SUITE("formula_report") {
     const nlohmann::json& peak = totals["peak_allocated_bytes"];
     CHECK_FALSE(peak.contains("terms"));
     CHECK(peak["at"] == nlohmann::json{{"batch", 8}, {"seq", 512}});
-    CHECK(peak["measured"] == peak_at(8, 512));
+    CHECK(peak["measured"] == peak_at({8, 512}));
     // The parabola through the three sizes before it.
-    const std::int64_t next = 3 * peak_at(8, 384) - 3 * peak_at(8, 256) + peak_at(8, 128);
+    const std::int64_t next = 3 * peak_at({8, 384}) - 3 * peak_at({8, 256}) + peak_at({8, 128});
     CHECK(peak["predicted"] == std::to_string(next));
     // A row that lacks calls without a rule is not known.
     const nlohmann::json& odd = report["rows"][4];
@@ -160,6 +163,15 @@ TEST_SUITE("formula_report") {
     CHECK(odd["incremental_bytes"]["terms"] == nlohmann::json::array());
     CHECK(report["rows"].size() == small_profile().nodes.size());
     CHECK(report["calls_without_rule"] == small_profile().coverage.unmodelled);
+  }
+
+  TEST_CASE("how far the allocator's peaks are above the requests") {
+    const PeaksBySize peaks = {{{8}, {"", 1000, 1010, 2000}}, {{16}, {"", 2000, 2000, 2200}}};
+    CHECK(allocated_excess(peaks).least_percent == doctest::Approx(0));
+    CHECK(allocated_excess(peaks).most_percent == doctest::Approx(1));
+    CHECK(reserved_excess(peaks).least_percent == doctest::Approx(10));
+    CHECK(reserved_excess(peaks).most_percent == doctest::Approx(100));
+    CHECK(json(report_of())["totals"]["reserved_above_requested"]["most_percent"] == 100);
   }
 
   TEST_CASE("rows that differ between sizes are an error") {
