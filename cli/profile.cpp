@@ -14,10 +14,18 @@
 #include "report/html.h"
 #include "report/json.h"
 #include "report/memory_snapshot.h"
+#include "report/peak_owners.h"
 #include "report/table.h"
 
 namespace symprof::cli {
 namespace {
+
+void print_peak(fmt::memory_buffer& out, const Profile& profile, const ProfileOptions& options) {
+  out.push_back('\n');
+  report::write_peak_table(out, profile.memory, profile.recording,
+                           {.depth = options.rows.depth, .top = options.rows.top},
+                           layout_of(options.output));
+}
 
 void print(const Profile& profile, const ProfileOptions& options) {
   fmt::memory_buffer out;
@@ -25,6 +33,7 @@ void print(const Profile& profile, const ProfileOptions& options) {
     case ProfileFormat::table:
       report::write_table(out, profile, options.model.step, options.rows, options.columns,
                           layout_of(options.output));
+      if (options.shows_peak) print_peak(out, profile, options);
       break;
     case ProfileFormat::json:
       report::write_json(out, profile, options.model.step);

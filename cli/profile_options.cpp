@@ -72,6 +72,18 @@ std::vector<std::string> parse_symbolic(const ProfileText& text, ProfileFormat f
   return names;
 }
 
+/// json and html say it anyway.
+bool parse_peak(const ProfileText& text, ProfileFormat format) {
+  if (!text.shows_peak) return false;
+  if (format == ProfileFormat::csv || format == ProfileFormat::memory_snapshot)
+    throw Error("--peak", "--format " + text.format + " has no place for a second table.",
+                "Choose table, json or html.");
+  if (!text.symbolic.empty())
+    throw Error("--peak", "formulas do not say who holds the peak.",
+                "Leave --symbolic out, and give sizes with --set.");
+  return true;
+}
+
 void add_report_options(CLI::App& app, ProfileText& text) {
   const std::string group = "What is reported";
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
@@ -85,6 +97,9 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   add("--unit", text.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
   add("--symbolic", text.symbolic, "A,B,..",
       "Formulas in these dimensions (as --set names them), found from profiles at many sizes");
+  app.add_flag("--peak", text.shows_peak,
+               "After the totals, which modules hold the memory at its peak (--depth, --top)")
+      ->group(group);
   add("--format", text.format, "FORMAT",
       "table, json, csv, html or memory-snapshot (-o FILE, for pytorch.org/memory_viz)");
 }
@@ -104,6 +119,7 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   options.columns = parse_columns(text);
   options.format = choose("--format", text.format, formats);
   options.symbolic = parse_symbolic(text, options.format);
+  options.shows_peak = parse_peak(text, options.format);
   options.output = text.output;
   if (options.format == ProfileFormat::memory_snapshot && options.output.file.empty())
     throw Error("--format memory-snapshot", "it is a binary file.", "Give -o snapshot.pickle.");

@@ -16,6 +16,7 @@ namespace symprof::cli {
 struct ProfileText {
   ModelText model;
   std::string by, depth, sort, top, columns, unit = "flops", format = "table", symbolic;
+  bool shows_peak = false;
   OutputOptions output;
 };
 
@@ -27,6 +28,7 @@ struct ProfileOptions {
   std::vector<report::Column> columns;
   ProfileFormat format = ProfileFormat::table;
   std::vector<std::string> symbolic;  ///< Dimensions that formulas are asked for in.
+  bool shows_peak = false;            ///< A table of who holds the peak, after the others.
   OutputOptions output;
 };
 

@@ -6,6 +6,7 @@
 
 #include "profile/checked.h"
 #include "profile/folded_figures.h"
+#include "profile/module_path.h"
 
 namespace symprof::profile {
 namespace {
@@ -24,14 +25,6 @@ std::string_view kind_of(const NodeRecord& node) {
       return "optimizer";
   }
   return "";
-}
-
-/// The first `depth` components of a module path.
-std::string_view prefix(std::string_view path, int depth) {
-  std::size_t end = 0;
-  for (int i = 0; i < depth && end != std::string_view::npos; ++i)
-    end = path.find('.', i == 0 ? 0 : end + 1);
-  return depth == 0 ? std::string_view() : path.substr(0, end);
 }
 
 /// What torch.fx does not look into. Containers have no forward of their own (ModuleList) or hand
@@ -100,7 +93,7 @@ void place(Folder& folder, const Recording& recording, NodeId id, const FoldOpti
     return leaf == none ? folder.alone(id) : folder.in_leaf(id, leaf);
   }
   if (node.module.empty()) return folder.alone(id);
-  const std::string_view path = prefix(node.module, *options.depth);
+  const std::string_view path = path_prefix(node.module, *options.depth);
   const std::string text(path);
   folder.keyed(id, path, {"call_module", text, text});
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/holdings.h"
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
@@ -12,32 +13,12 @@ namespace {
 constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
 constexpr Address nowhere = -1;
 
-MemoryCategory category_of(const StorageRecord& storage) {
-  switch (storage.kind) {
-    case StorageKind::parameter:
-      return MemoryCategory::parameters;
-    case StorageKind::buffer:
-      return MemoryCategory::buffers;
-    case StorageKind::input:
-      return MemoryCategory::inputs;
-    case StorageKind::gradient:
-      return MemoryCategory::gradients;
-    case StorageKind::optimizer_state:
-      return MemoryCategory::optimizer;
-    case StorageKind::kv_cache:
-      return MemoryCategory::kv_cache;
-    case StorageKind::activation:
-    case StorageKind::offloaded:
-      break;
-  }
-  return storage.saved ? MemoryCategory::activations : MemoryCategory::temporaries;
-}
-
 /// A block of the allocator and what it is for.
 struct Held {
   Address address = nowhere;
   std::int64_t bytes = 0;  ///< As the allocator counts it.
   MemoryCategory category = MemoryCategory::temporaries;
+  NodeId owner = none;
 };
 
 /// Thrown by a request that the device has no room for.
@@ -50,6 +31,7 @@ class Loop {
         device_(device),
         allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
         storages_(recording.storages.size()),
+        owners_(storage_owners(recording)),
         micro_batches_(options.loop.micro_batches) {
     for (const std::string& op : recording.ops) temporaries_.push_back(find_temporaries(op));
     if (options.observer)
@@ -70,11 +52,14 @@ class Loop {
     }
     result_.peak_allocated_bytes = allocator_.statistics().allocated_bytes.peak;
     result_.peak_reserved_bytes = allocator_.statistics().reserved_bytes.peak;
+    result_.peak_by_node = holdings_.at_peak();
     result_.micro_batches = micro_batches_;
     result_.alloc_retries = allocator_.statistics().alloc_retries;
     return result_;
   }
 
+  /// Whose block was asked for or given back last.
+  const Held& concerned() const { return concerned_; }
   std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
 
  private:
@@ -174,10 +159,11 @@ class Loop {
     const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
     Held& held = storages_[static_cast<std::size_t>(storage)];
     if (!record.on_device || record.bytes == 0) return;
+    const NodeId owner = owners_[static_cast<std::size_t>(storage)];
     if (held.address == nowhere)
-      held = request(record.bytes, category_of(record));
+      held = request(record.bytes, category_of(record), owner);
     else if (record.kind == StorageKind::gradient)
-      added_gradients_.push_back(request(record.bytes, MemoryCategory::temporaries));
+      added_gradients_.push_back(request(record.bytes, MemoryCategory::temporaries, owner));
   }
 
   /// `next` is the call's first event; it moves on to the first that is not one of its outputs.
@@ -186,16 +172,17 @@ class Loop {
     const Temporaries needed = rule ? rule(Call(recording_, call), device_) : Temporaries{};
     if (needed.is_incomplete && step_ == 0) ++result_.incomplete_calls;
     std::vector<Held> blocks;
-    take_blocks(needed, needed.before_outputs, blocks);
+    take_blocks(needed, needed.before_outputs, blocks, call.node);
     while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
       take(recording_.events[next++].storage);
-    take_blocks(needed, needed.blocks.size(), blocks);
+    take_blocks(needed, needed.blocks.size(), blocks, call.node);
     if (needed.uses_cublas) take_workspace(call.phase == Phase::backward);
     drop(blocks);
   }
 
   /// Until `blocks` has `count` of those that are needed, without the ones that go before.
-  void take_blocks(const Temporaries& needed, std::size_t count, std::vector<Held>& blocks) {
+  void take_blocks(const Temporaries& needed, std::size_t count, std::vector<Held>& blocks,
+                   NodeId owner) {
     const auto give_back_early = [&] {
       for (const auto& [block, before, after_outputs] : needed.early)
         if (before == blocks.size() && !(after_outputs && count == needed.before_outputs) &&
@@ -204,7 +191,7 @@ class Loop {
     };
     for (give_back_early(); blocks.size() < count; give_back_early()) {
       const std::int64_t bytes = needed.blocks[blocks.size()];
-      blocks.push_back(bytes > 0 ? request(bytes, MemoryCategory::temporaries) : Held{});
+      blocks.push_back(bytes > 0 ? request(bytes, MemoryCategory::temporaries, owner) : Held{});
     }
   }
 
@@ -212,19 +199,21 @@ class Loop {
   void take_workspace(bool of_autograd) {
     bool& is_there = has_workspace_[of_autograd ? 1 : 0];
     if (is_there || device_.cublas_workspace_bytes == 0) return;
-    request(device_.cublas_workspace_bytes, MemoryCategory::workspace);
+    request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none);
     is_there = true;
   }
 
-  Held request(std::int64_t bytes, MemoryCategory category) {
+  Held request(std::int64_t bytes, MemoryCategory category, NodeId owner) {
     const Gauge& allocated = allocator_.statistics().allocated_bytes;
     const Gauge before = allocated;
+    concerned_ = {.category = category, .owner = owner};
     const std::optional<Address> address = allocator_.allocate(bytes);
     if (!address) throw Refused();
-    const Held held{*address, allocated.current - before.current, category};
-    now_[category] += held.bytes;
+    const Held held{*address, allocated.current - before.current, category, owner};
+    add_to_held(held, held.bytes);
     if (allocated.peak > before.peak) {
       result_.at_peak = now_;
+      holdings_.mark_peak();
       result_.peak_call = call_;
       result_.requested_at_peak_bytes = allocator_.statistics().requested_bytes.current;
     }
@@ -232,9 +221,15 @@ class Loop {
   }
 
   void give_back(Held& held) {
+    concerned_ = held;
     allocator_.free(held.address);
-    now_[held.category] -= held.bytes;
+    add_to_held(held, -held.bytes);
     held = {};
+  }
+
+  void add_to_held(const Held& block, std::int64_t bytes) {
+    now_[block.category] += bytes;
+    holdings_.change(block.owner, block.category, bytes);
   }
 
   void drop(std::vector<Held>& blocks) {
@@ -248,6 +243,7 @@ class Loop {
   CachingAllocator allocator_;
   std::vector<TemporariesFunction> temporaries_;  // By operator of the recording.
   std::vector<Held> storages_;
+  std::vector<NodeId> owners_;   // By storage.
   std::vector<bool> has_event_;  // By storage.
   std::vector<Held> old_outputs_;
   std::vector<Held> added_gradients_;  // By the node whose calls run.
@@ -257,7 +253,9 @@ class Loop {
   int step_ = 0, last_step_ = 0;
   std::int64_t noted_bytes_ = 0;
   CallId call_ = none;
+  Held concerned_;
   MemoryBreakdown now_;
+  Holdings holdings_;
   StepMemory result_;
 };
 
@@ -271,10 +269,13 @@ StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& de
 MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
                               StepMemoryOptions options) {
   MemoryTrace trace;
+  const Loop* running = nullptr;
   options.observer = [&](const AllocatorEvent& event, CallId call) {
-    trace.entries.push_back({event, call});
+    const Held& block = running->concerned();
+    trace.entries.push_back({event, call, block.owner, block.category});
   };
   Loop loop(recording, device, options);
+  running = &loop;
   loop.run(options.steps);
   trace.segments = loop.segments();
   return trace;

@@ -50,11 +50,18 @@ struct TimelinePoint {
   MemoryBreakdown held;
 };
 
+/// What the module of one node holds, in blocks that the node made or in parameters that it uses.
+struct NodeHolding {
+  NodeId node = none;  ///< none: cuBLAS's workspaces, and what nothing gives to a node.
+  MemoryBreakdown held;
+};
+
 struct StepMemory {
   std::int64_t peak_allocated_bytes = 0;  ///< torch.cuda.max_memory_allocated
   std::int64_t peak_reserved_bytes = 0;   ///< torch.cuda.max_memory_reserved
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
+  std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
   std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
   int micro_batches = 1;                     ///< Of the loop: see LoopOptions.
   std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
@@ -97,6 +104,9 @@ struct MemoryTrace {
   struct Entry {
     AllocatorEvent event;
     CallId call = none;  ///< none: the model and its batch, before any call.
+    /// Whose block was asked for or given back, as in NodeHolding, and what it is for.
+    NodeId owner = none;
+    MemoryCategory category = MemoryCategory::temporaries;
   };
   std::vector<Entry> entries;
   std::vector<SegmentState> segments;

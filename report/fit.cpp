@@ -7,6 +7,7 @@
 #include "report/memory_json.h"
 #include "report/memory_text.h"
 #include "report/names.h"
+#include "report/peak_owners.h"
 #include "report/step_options.h"
 #include "report/text_table.h"
 
@@ -128,6 +129,7 @@ void write_fit(fmt::memory_buffer& out, const FitReport& report, const Recording
   line("step", step_text(options));
   line("peak", peak_text(wanted, recording));
   line("", held_text(wanted.at_peak));
+  line("held by", owners_text(wanted, recording));
   line("there is", budget_text(report.budget));
   if (report.fit.there.refused_call)
     line("refused", "a request in " + call_text(*report.fit.there.refused_call, recording));
@@ -154,7 +156,7 @@ void write_fit_json(fmt::memory_buffer& out, const FitReport& report, const Reco
   write_figures(json, report.fit, report.budget);
   write_peak_at(json, report.fit.wanted, recording);
   json.line(2);
-  write_memory(json, report.fit.wanted);
+  write_memory(json, report.fit.wanted, recording);
   json.line(2);
   write_largest(json, report);
   json.line(2);

@@ -4,6 +4,8 @@
 
 #include "report/footer.h"
 #include "report/memory_text.h"
+#include "report/peak_owners.h"
+#include "report/peak_svg.h"
 #include "report/step_options.h"
 #include "report/table.h"
 #include "report/timeline_svg.h"
@@ -21,6 +23,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
 p { margin: .3rem 0; } .faint { color: var(--faint); }
 svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
+.share { fill: var(--faint); } summary { cursor: pointer; color: var(--faint); }
 .grid { stroke: var(--line); } .axis { text-anchor: end; fill: var(--faint); }
 .phase { stroke: var(--faint); stroke-dasharray: 2 3; }
 .peak { stroke: var(--ink); stroke-dasharray: 6 3; } .peak-word { text-anchor: end; }
@@ -30,6 +33,17 @@ pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; overflow-x: au
       border-top: 1px solid var(--line); padding-top: .8rem; }
 </style>
 )";
+
+/// Bars, and the same in figures.
+void write_peak(fmt::memory_buffer& out, const Profile& profile, const RowOptions& rows) {
+  const PeakTableOptions options{.depth = rows.depth, .top = rows.top};
+  out.append(std::string_view("<h2>Who holds the peak</h2>\n"));
+  write_peak_svg(out, profile.memory, profile.recording, options);
+  fmt::memory_buffer table;
+  write_peak_table(table, profile.memory, profile.recording, options, {});
+  out.append("<details><summary>In figures</summary>\n<pre>" +
+             escaped({table.data(), table.size()}) + "</pre></details>\n");
+}
 
 }  // namespace
 
@@ -47,7 +61,8 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   print(fmt::format("<h2>Memory over the calls of a step</h2>\n<p>{}</p>\n",
                     escaped(peak_text(profile.memory, profile.recording))));
   write_timeline_svg(out, profile.memory, profile.recording);
-  print("<p class=\"faint\">The legend says who holds the bytes at the peak.</p>\n");
+  print("<p class=\"faint\">The legend says what the bytes at the peak are held for.</p>\n");
+  write_peak(out, profile, row_options);
   fmt::memory_buffer table;
   write_table(table, profile, options, row_options, columns, {});
   print(fmt::format("<h2>Rows</h2>\n<pre>{}</pre>\n</body>\n</html>\n",

@@ -208,7 +208,7 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   json.line(2);
   write_totals(json, profile);
   json.line(2);
-  write_memory(json, profile.memory);
+  write_memory(json, profile.memory, profile.recording);
   json.line(2);
   write_nodes(json, profile);
   json.line(2);

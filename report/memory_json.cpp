@@ -1,6 +1,7 @@
 #include "report/memory_json.h"
 
 #include "report/names.h"
+#include "report/peak_owners.h"
 
 namespace symprof::report {
 
@@ -14,7 +15,7 @@ void write_peak_at(JsonWriter& json, const StepMemory& memory, const Recording& 
   json.end_object();
 }
 
-void write_memory(JsonWriter& json, const StepMemory& memory) {
+void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording) {
   json.key("memory");
   json.begin_object();
   json.key("at_peak");
@@ -25,6 +26,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory) {
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
   json.member("micro_batches", std::int64_t{memory.micro_batches});
   json.member("incomplete_calls", memory.incomplete_calls);
+  write_peak_by_module(json, memory, recording);
   json.end_object();
 }
 

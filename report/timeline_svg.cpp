@@ -1,10 +1,10 @@
 #include "report/timeline_svg.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <vector>
 
+#include "report/category_colours.h"
 #include "report/format_number.h"
 #include "report/names.h"
 
@@ -14,21 +14,6 @@ namespace {
 constexpr int width = 1100, height = 380, left = 86, right = 14, top = 30, bottom = 24;
 constexpr int room_for_word = 70;
 constexpr int plot_width = width - left - right, plot_height = height - top - bottom;
-
-struct Layer {
-  MemoryCategory category;
-  const char* colour;
-};
-
-/// From the bottom up: what stays first, what comes and goes on top.
-constexpr std::array layers = {
-    Layer{MemoryCategory::parameters, "#4c78a8"},  Layer{MemoryCategory::buffers, "#9ecae9"},
-    Layer{MemoryCategory::optimizer, "#72b7b2"},   Layer{MemoryCategory::workspace, "#8c8c8c"},
-    Layer{MemoryCategory::inputs, "#b79a20"},      Layer{MemoryCategory::kv_cache, "#54a24b"},
-    Layer{MemoryCategory::gradients, "#e45756"},   Layer{MemoryCategory::activations, "#f2a541"},
-    Layer{MemoryCategory::temporaries, "#d4b6e0"},
-};
-static_assert(layers.size() == memory_categories);
 
 /// One step of the drawing: the fullest point among the calls that share a pixel.
 struct Bin {
@@ -97,7 +82,7 @@ class TimelineDrawing {
   void draw_layers(const std::vector<Bin>& bins) {
     if (bins.empty()) return;
     std::vector<std::int64_t> below(bins.size());
-    for (const Layer& layer : layers) {
+    for (const CategoryColour& layer : category_colours) {
       std::string upper, lower;
       std::int64_t most = 0;
       for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -153,7 +138,7 @@ void write_timeline_svg(fmt::memory_buffer& out, const StepMemory& memory,
                         const Recording& recording) {
   TimelineDrawing(out, memory, recording).run();
   fmt::format_to(std::back_inserter(out), "<p class=\"legend\">");
-  for (const Layer& layer : layers)
+  for (const CategoryColour& layer : category_colours)
     if (memory.at_peak[layer.category] > 0)
       fmt::format_to(std::back_inserter(out), R"(<span><i style="background:{}"></i>{} {}</span>)",
                      layer.colour, name(layer.category),

@@ -11,6 +11,7 @@
 #include "report/json.h"
 #include "report/json_writer.h"
 #include "report/ops.h"
+#include "report/peak_owners.h"
 #include "report/table.h"
 #include "report/text_table.h"
 #include "small_profile.h"
@@ -107,6 +108,14 @@ TEST_SUITE("report") {
     check_golden("table_colour.txt", table({}, {.colour = Colour::on, .width = 160}));
     check_golden("table_columns.txt",
                  table({}, {}, {Column::op, Column::module, Column::calls, Column::confidence}));
+  }
+
+  TEST_CASE("who holds the peak") {
+    const Profile profile = small_profile();
+    fmt::memory_buffer out;
+    write_peak_table(out, profile.memory, profile.recording, {}, {});
+    write_peak_table(out, profile.memory, profile.recording, {.depth = 1, .top = 1}, {.width = 60});
+    check_golden("peak.txt", fmt::to_string(out));
   }
 
   TEST_CASE("a table keeps to the terminal's width") {

@@ -157,6 +157,17 @@ void add_totals(Profile& profile) {
   memory.at_peak[MemoryCategory::parameters] = totals.param_bytes;
   memory.at_peak[MemoryCategory::activations] = 109 * mib;
   memory.at_peak[MemoryCategory::workspace] = 32 * mib;
+  const auto holds = [&](NodeId node, MemoryCategory category, std::int64_t bytes) {
+    if (memory.peak_by_node.empty() || memory.peak_by_node.back().node != node)
+      memory.peak_by_node.push_back({node, {}});
+    memory.peak_by_node.back().held[category] = bytes;
+  };
+  holds(none, MemoryCategory::workspace, 32 * mib);
+  holds(1, MemoryCategory::parameters, 2362368);
+  for (const NodeId linear : {2, 3}) {
+    holds(linear, MemoryCategory::parameters, 9449472);
+    holds(linear, MemoryCategory::activations, linear == 2 ? 45 * mib : 64 * mib);
+  }
   memory.incomplete_calls = 2;
   memory.peak_allocated_bytes = totals.peak_allocated_bytes;
   memory.peak_reserved_bytes = totals.peak_reserved_bytes;
