@@ -51,7 +51,9 @@ struct Change {
 };
 
 struct FitReport {
+  DeviceSpec device;
   Budget budget;
+  Recording recording;  ///< Of the step on this device.
   Fit fit;
   std::string dimension;  ///< Empty: no largest size was asked for.
   std::optional<LargestSize> largest;

@@ -1,10 +1,9 @@
 #include "report/fit.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "report/format_number.h"
-#include "report/json_writer.h"
-#include "report/memory_json.h"
 #include "report/memory_text.h"
 #include "report/names.h"
 #include "report/peak_owners.h"
@@ -15,14 +14,14 @@ namespace symprof::report {
 namespace {
 
 using plan::Budget;
-using plan::Fit;
 using plan::FitReport;
 
 /// "fits into …: 12 GiB to spare", in one sentence.
-std::string answer(const FitReport& report, const std::string& model, const DeviceSpec& device) {
+std::string answer(const FitReport& report) {
   const std::int64_t margin = report.fit.margin_bytes(report.budget);
+  const std::string& model = report.recording.path;
   const std::string into =
-      fmt::format("{} into {}", report.fit.fits() ? "fits" : "does not fit", name(device));
+      fmt::format("{} into {}", report.fit.fits() ? "fits" : "does not fit", name(report.device));
   if (!report.fit.fits())
     return fmt::format("{} {}: {} more than there is.", model, into, format_bytes(-margin));
   if (!report.fit.is_tight())
@@ -32,11 +31,15 @@ std::string answer(const FitReport& report, const std::string& model, const Devi
       into, group_digits(report.fit.there.alloc_retries));
 }
 
-std::string budget_text(const Budget& budget) {
-  return fmt::format("{} of {}; {} {} for CUDA's context{}", format_bytes(budget.available_bytes()),
-                     format_bytes(budget.device_bytes), format_bytes(budget.context_bytes),
+std::string context_text(const Budget& budget) {
+  return fmt::format("{} {} for CUDA's context{}", format_bytes(budget.context_bytes),
                      budget.is_context_given ? "given" : "set aside",
                      budget.is_context_given ? "" : " (not measured; --context gives it)");
+}
+
+std::string budget_text(const Budget& budget) {
+  return fmt::format("{} of {}; {}", format_bytes(budget.available_bytes()),
+                     format_bytes(budget.device_bytes), context_text(budget));
 }
 
 std::string largest_text(const FitReport& report) {
@@ -71,58 +74,13 @@ void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layou
   write(out, table, layout);
 }
 
-void write_figures(JsonWriter& json, const Fit& fit, const Budget& budget) {
-  json.member("fits", fit.fits());
-  json.member("margin_bytes", fit.margin_bytes(budget));
-  json.member("peak_allocated_bytes", fit.wanted.peak_allocated_bytes);
-  json.member("peak_reserved_bytes", fit.wanted.peak_reserved_bytes);
-  json.member("alloc_retries", fit.there.alloc_retries);
-}
-
-void write_device(JsonWriter& json, const DeviceSpec& device, const Budget& budget) {
-  json.key("device");
-  json.begin_object();
-  json.member("name", device.name);
-  json.member("memory_bytes", budget.device_bytes);
-  json.member("context_bytes", budget.context_bytes);
-  json.member("context_is_given", budget.is_context_given);
-  json.end_object();
-}
-
-void write_largest(JsonWriter& json, const FitReport& report) {
-  json.key("largest");
-  if (!report.largest) return json.null();
-  json.begin_object();
-  json.member("dimension", report.dimension);
-  json.member("size", report.largest->fits);
-  json.member("refused_size", report.largest->refused);
-  json.key("peak_reserved_bytes");
-  report.at_largest ? json.value(report.at_largest->there.peak_reserved_bytes) : json.null();
-  json.member("trials", std::int64_t{report.largest->trials});
-  json.end_object();
-}
-
-void write_changes(JsonWriter& json, const FitReport& report) {
-  json.key("changes");
-  json.begin_array();
-  for (const plan::Change& change : report.changes) {
-    json.line(4);
-    json.begin_object();
-    json.member("change", change.options);
-    write_figures(json, change.fit, report.budget);
-    json.end_object();
-  }
-  json.end_array();
-}
-
-}  // namespace
-
-void write_fit(fmt::memory_buffer& out, const FitReport& report, const Recording& recording,
-               const StepOptions& options, const Layout& layout) {
+void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptions& options,
+               const Layout& layout) {
   const StepMemory& wanted = report.fit.wanted;
+  const Recording& recording = report.recording;
   fmt::format_to(std::back_inserter(out), "{}\n\n",
-                 emphasize(answer(report, recording.path, options.device),
-                           report.fit.fits() ? Emphasis::strong : Emphasis::alert, layout.colour));
+                 emphasize(answer(report), report.fit.fits() ? Emphasis::strong : Emphasis::alert,
+                           layout.colour));
   const auto line = [&](std::string_view label, const std::string& text) {
     write_line(out, label, text, layout);
   };
@@ -140,30 +98,82 @@ void write_fit(fmt::memory_buffer& out, const FitReport& report, const Recording
   write_changes(out, report, layout);
 }
 
-void write_fit_json(fmt::memory_buffer& out, const FitReport& report, const Recording& recording,
-                    const StepOptions& options) {
-  JsonWriter json(out);
-  json.begin_object();
-  json.line(2);
-  json.member("schema", "symprof.fit/1");
-  json.line(2);
-  json.member("model", recording.path);
-  json.line(2);
-  write_step_options(json, options);
-  json.line(2);
-  write_device(json, options.device, report.budget);
-  json.line(2);
-  write_figures(json, report.fit, report.budget);
-  write_peak_at(json, report.fit.wanted, recording);
-  json.line(2);
-  write_memory(json, report.fit.wanted, recording);
-  json.line(2);
-  write_largest(json, report);
-  json.line(2);
-  write_changes(json, report);
-  json.closing_line(0);
-  json.end_object();
+// Several devices, side by side.
+
+TextCell fits_cell(const FitReport& report) {
+  if (!report.fit.fits()) return {"no", "", Emphasis::alert};
+  return report.fit.is_tight() ? TextCell{"barely"} : TextCell{"yes", "", Emphasis::strong};
+}
+
+TextCell largest_cell(const plan::LargestSize& largest) {
+  if (!largest.fits) return {"none"};
+  return {(largest.refused ? "" : "≥ ") + group_digits(*largest.fits)};
+}
+
+/// Of the changes with which it fits, the one that saves the least: it is meant to change the
+/// least. Nothing where it fits anyway.
+TextCell remedy_cell(const FitReport& report) {
+  if (report.fit.fits()) return {""};
+  const auto fits = [](const plan::Change& change) { return change.fit.fits(); };
+  const auto last = std::find_if(report.changes.rbegin(), report.changes.rend(), fits);
+  return last == report.changes.rend() ? TextCell{"nothing that was tried", "", Emphasis::faint}
+                                       : TextCell{last->options};
+}
+
+TextTable device_table(const std::vector<FitReport>& reports) {
+  const auto has_no = [](const FitReport& report) { return !report.fit.fits(); };
+  const bool names_remedies = std::ranges::any_of(reports, has_no);
+  const bool has_largest = reports.front().largest.has_value();
+  TextTable table;
+  table.columns = {
+      {"Device", Align::left, 10}, {"Memory", Align::number},    {"Fits"},
+      {"Margin", Align::number},   {"Allocated", Align::number}, {"Reserved", Align::number}};
+  if (has_largest) table.columns.push_back({"Largest " + reports.front().dimension, Align::number});
+  if (names_remedies) table.columns.push_back({"It fits with", Align::left, 20});
+  for (const FitReport& report : reports) {
+    TextRow row;
+    row.cells = {{std::string(name(report.device))},
+                 bytes_cell(report.budget.device_bytes),
+                 fits_cell(report),
+                 bytes_cell(report.fit.margin_bytes(report.budget)),
+                 bytes_cell(report.fit.wanted.peak_allocated_bytes),
+                 bytes_cell(report.fit.wanted.peak_reserved_bytes)};
+    if (has_largest) row.cells.push_back(largest_cell(*report.largest));
+    if (names_remedies) row.cells.push_back(remedy_cell(report));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
+                   const StepOptions& options, const Layout& layout) {
+  const FitReport& first = reports.front();
+  const auto fitting =
+      std::ranges::count_if(reports, [](const FitReport& report) { return report.fit.fits(); });
+  const bool fits_all = fitting == std::ssize(reports);
+  fmt::format_to(std::back_inserter(out), "{}\n\n",
+                 emphasize(fmt::format("{} fits into {} of {} devices.", first.recording.path,
+                                       fitting, reports.size()),
+                           fits_all ? Emphasis::strong : Emphasis::alert, layout.colour));
+  write(out, device_table(reports), layout);
   out.push_back('\n');
+  write_line(out, "step", step_text(options), layout);
+  write_line(out, "of each", context_text(first.budget), layout);
+  const auto incomplete = [](const FitReport& report) {
+    return report.fit.wanted.incomplete_calls;
+  };
+  const FitReport& most = *std::ranges::max_element(reports, {}, incomplete);
+  if (incomplete(most) > 0) write_line(out, "workspaces", incomplete_text(most.fit.wanted), layout);
+  for (const std::string& warning : first.recording.warnings)
+    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.colour), layout);
+}
+
+}  // namespace
+
+void write_fit(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
+               const StepOptions& options, const Layout& layout) {
+  if (reports.size() == 1) return write_one(out, reports.front(), options, layout);
+  write_several(out, reports, options, layout);
 }
 
 }  // namespace symprof::report

@@ -3,17 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "plan/fit.h"
 #include "report/layout.h"
 #include "shape/step.h"
 
 namespace symprof::report {
 
-/// The answer, the peak and who holds it, the largest size, and what would make it fit.
-void write_fit(fmt::memory_buffer& out, const plan::FitReport& fit, const Recording& recording,
+/// For one device the answer, the peak and who holds it, the largest size, and what would make it
+/// fit; for several a row each.
+void write_fit(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
                const StepOptions& options, const Layout& layout);
 
-void write_fit_json(fmt::memory_buffer& out, const plan::FitReport& fit, const Recording& recording,
+/// All devices are in the array "devices"; the members beside it are those of the first.
+void write_fit_json(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
                     const StepOptions& options);
 
 }  // namespace symprof::report

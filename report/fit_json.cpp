@@ -1,0 +1,105 @@
+#include "report/fit.h"
+#include "report/json_writer.h"
+#include "report/memory_json.h"
+#include "report/step_options.h"
+
+namespace symprof::report {
+namespace {
+
+using plan::Budget;
+using plan::Fit;
+using plan::FitReport;
+
+void write_figures(JsonWriter& json, const Fit& fit, const Budget& budget) {
+  json.member("fits", fit.fits());
+  json.member("margin_bytes", fit.margin_bytes(budget));
+  json.member("peak_allocated_bytes", fit.wanted.peak_allocated_bytes);
+  json.member("peak_reserved_bytes", fit.wanted.peak_reserved_bytes);
+  json.member("alloc_retries", fit.there.alloc_retries);
+}
+
+void write_device(JsonWriter& json, const FitReport& report) {
+  json.key("device");
+  json.begin_object();
+  json.member("name", report.device.name);
+  json.member("memory_bytes", report.budget.device_bytes);
+  json.member("context_bytes", report.budget.context_bytes);
+  json.member("context_is_given", report.budget.is_context_given);
+  json.end_object();
+}
+
+void write_largest(JsonWriter& json, const FitReport& report) {
+  json.key("largest");
+  if (!report.largest) return json.null();
+  json.begin_object();
+  json.member("dimension", report.dimension);
+  json.member("size", report.largest->fits);
+  json.member("refused_size", report.largest->refused);
+  json.key("peak_reserved_bytes");
+  report.at_largest ? json.value(report.at_largest->there.peak_reserved_bytes) : json.null();
+  json.member("trials", std::int64_t{report.largest->trials});
+  json.end_object();
+}
+
+void write_changes(JsonWriter& json, const FitReport& report) {
+  json.key("changes");
+  json.begin_array();
+  for (const plan::Change& change : report.changes) {
+    json.line(4);
+    json.begin_object();
+    json.member("change", change.options);
+    write_figures(json, change.fit, report.budget);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_devices(JsonWriter& json, const std::vector<FitReport>& reports) {
+  json.key("devices");
+  json.begin_array();
+  for (const FitReport& report : reports) {
+    json.line(4);
+    json.begin_object();
+    write_device(json, report);
+    write_figures(json, report.fit, report.budget);
+    write_peak_at(json, report.fit.wanted, report.recording);
+    write_largest(json, report);
+    write_changes(json, report);
+    json.end_object();
+  }
+  json.closing_line(2);
+  json.end_array();
+}
+
+}  // namespace
+
+void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
+                    const StepOptions& options) {
+  const FitReport& first = reports.front();
+  JsonWriter json(out);
+  json.begin_object();
+  json.line(2);
+  json.member("schema", "symprof.fit/1");
+  json.line(2);
+  json.member("model", first.recording.path);
+  json.line(2);
+  write_step_options(json, options);
+  json.line(2);
+  write_device(json, first);
+  json.line(2);
+  write_figures(json, first.fit, first.budget);
+  write_peak_at(json, first.fit.wanted, first.recording);
+  json.line(2);
+  write_memory(json, first.fit.wanted, first.recording);
+  json.line(2);
+  write_largest(json, first);
+  json.line(2);
+  write_changes(json, first);
+  json.line(2);
+  write_devices(json, reports);
+  json.closing_line(0);
+  json.end_object();
+  out.push_back('\n');
+}
+
+}  // namespace symprof::report
