@@ -1,5 +1,7 @@
 #include "report/memory_snapshot.h"
 
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "report/names.h"
@@ -18,7 +20,7 @@ class SnapshotWriter {
   SnapshotWriter(fmt::memory_buffer& out, const MemoryTrace& trace, const Recording& recording)
       : pickle_(out), trace_(trace), recording_(recording) {
     for (const MemoryTrace::Entry& entry : trace.entries)
-      if (entry.event.action == AllocatorAction::alloc) owners_[entry.event.address] = entry.call;
+      if (entry.event.action == AllocatorAction::alloc) made_[entry.event.address] = cause(entry);
   }
 
   void run() {
@@ -44,6 +46,12 @@ class SnapshotWriter {
   }
 
  private:
+  /// What the frames of an entry say.
+  using Cause = std::tuple<CallId, NodeId, MemoryCategory>;
+  static Cause cause(const MemoryTrace::Entry& entry) {
+    return {entry.call, entry.owner, entry.category};
+  }
+
   /// A key or another word that comes again and again.
   void key(const char* word) {
     const auto known = words_.find(word);
@@ -99,8 +107,8 @@ class SnapshotWriter {
     key("state");
     key(block.is_allocated ? "active_allocated" : "inactive");
     key("frames");
-    const auto owner = block.is_allocated ? owners_.find(block.address) : owners_.end();
-    write_frames(owner == owners_.end() ? none : owner->second);
+    const auto made = block.is_allocated ? made_.find(block.address) : made_.end();
+    made == made_.end() ? empty_list() : write_frames(made->second);
     pickle_.end_dictionary();
     pickle_.next_element();
   }
@@ -150,26 +158,36 @@ class SnapshotWriter {
     member("stream", 0);
     member("time_us", time);
     key("frames");
-    write_frames(entry.call);
+    write_frames(cause(entry));
     pickle_.end_dictionary();
     pickle_.next_element();
   }
 
-  /// One frame for the operator, and one for its module.
-  void write_frames(CallId id) {
-    const auto known = frames_.find(id);
+  /// From the innermost out, as a stack: the call, the modules around the owner, the category. Only
+  /// the call's frame has a number, so that flame graphs put the blocks of one module together.
+  void write_frames(const Cause& cause) {
+    const auto known = frames_.find(cause);
     if (known != frames_.end()) return pickle_.recall(known->second);
+    const auto [call, owner, category] = cause;
     pickle_.begin_list();
-    if (id == none) {
-      write_frame("model", "parameters, buffers and batch", 0);
-    } else {
-      const CallRecord& call = recording_.calls[id];
-      const NodeRecord& node = recording_.nodes[call.node];
-      write_frame(node.name, fmt::format("{} ({})", recording_.ops[call.op], name(call.phase)), id);
-      if (!node.module.empty()) write_frame(node.module, node.module_type, id);
-    }
+    write_call_frame(call);
+    if (owner != none) write_module_frames(recording_.nodes[owner]);
+    write_frame("memory", name(category), 0);
     pickle_.end_list();
-    frames_.emplace(id, pickle_.remember());
+    frames_.emplace(cause, pickle_.remember());
+  }
+
+  void write_call_frame(CallId id) {
+    if (id == none) return write_frame("model", "before the first call", 0);
+    const CallRecord& call = recording_.calls[id];
+    write_frame(recording_.nodes[call.node].name,
+                fmt::format("{} ({})", recording_.ops[call.op], name(call.phase)), id);
+  }
+
+  void write_module_frames(const NodeRecord& node) {
+    if (node.scopes.empty()) return write_frame(node.name, node.op, 0);
+    for (auto scope = node.scopes.rbegin(); scope != node.scopes.rend(); ++scope)
+      write_frame(recording_.modules[*scope].path, recording_.modules[*scope].type, 0);
   }
 
   void write_frame(std::string_view file, std::string_view function, std::int64_t line) {
@@ -187,8 +205,8 @@ class SnapshotWriter {
   const MemoryTrace& trace_;
   const Recording& recording_;
   std::unordered_map<std::string_view, std::int64_t> words_;
-  std::unordered_map<CallId, std::int64_t> frames_;
-  std::unordered_map<profile::Address, CallId> owners_;  // Of the blocks that are held at the end.
+  std::map<Cause, std::int64_t> frames_;
+  std::unordered_map<profile::Address, Cause> made_;  // The blocks that are held at the end.
 };
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace symprof::report {
 
-/// Frames name the node, the operator and the module of the call that ran; a frame's line is the
-/// number of the call. Source of the format: torch/csrc/cuda/Module.cpp, _memory_viz.py.
+/// The frames of a block name the call that ran (the node, the operator and the call's number as
+/// the line), the modules that own the block from the inside out, and its category. Source of the
+/// format: torch/csrc/cuda/Module.cpp, _memory_viz.py.
 void write_memory_snapshot(fmt::memory_buffer& out, const profile::MemoryTrace& trace,
                            const Recording& recording);
 

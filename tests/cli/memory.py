@@ -49,6 +49,52 @@ class Fit(unittest.TestCase):
         for key in ["peak_allocated_bytes", "peak_reserved_bytes", "peak_at"]:
             self.assertEqual(found[key], totals[key], key)
 
+    def test_every_byte_at_the_peak_has_one_owner(self):
+        for arguments in [["--optimizer", "adamw"], ["--mode", "inference"],
+                          ["--optimizer", "sgd_momentum", "--micro-batches", "3"]]:
+            memory = answer(GPT2, *arguments)["memory"]
+            sums = dict.fromkeys(memory["at_peak"], 0)
+            for row in memory["peak_by_module"]:
+                self.assertEqual(sum(row["held"].values()), row["bytes"])
+                for category, held in row["held"].items():
+                    sums[category] += held
+            self.assertEqual(sums, memory["at_peak"], arguments)
+            owners = [(row["owner"], row["name"]) for row in memory["peak_by_module"]]
+            self.assertEqual(len(owners), len(set(owners)))
+
+    def test_a_module_holds_gradient_and_states_with_each_parameter(self):
+        rows = answer(GPT2, "--optimizer", "adamw:single")["memory"]["peak_by_module"]
+        held = {row["name"]: row["held"] for row in rows if row["owner"] == "module"}
+        # The tied embedding: its first user has it. AdamW keeps two states.
+        embedding = held["model.transformer.wte"]
+        self.assertEqual(embedding["optimizer"], 2 * embedding["parameters"])
+        self.assertNotIn("parameters", held["model.lm_head"])
+
+    def test_several_devices_side_by_side(self):
+        names = ["h200", "t4"]
+        found = answer(GPT2, "--optimizer", "adamw", "--device", ",".join(names))
+        self.assertEqual([entry["device"]["name"] for entry in found["devices"]], names)
+        for name, entry in zip(names, found["devices"]):
+            alone = answer(GPT2, "--optimizer", "adamw", "--device", name)
+            self.assertEqual(entry, {key: alone[key] for key in entry})
+            self.assertEqual(alone["devices"], [entry])
+        for key, value in found["devices"][0].items():
+            self.assertEqual(found[key], value)  # Beside the array stands the first.
+
+    def test_the_exit_code_is_no_where_one_device_says_no(self):
+        found = answer("models/llama_7b.pt2", "--optimizer", "adamw", "--device", "h200,t4", code=1)
+        self.assertEqual([entry["fits"] for entry in found["devices"]], [True, False])
+        text = fit("models/llama_7b.pt2", "--optimizer", "adamw", "--device", "t4,h200")
+        self.assertEqual(text.returncode, 1)
+        self.assertIn("fits into 1 of 2 devices", text.stdout)
+
+    def test_all_devices(self):
+        shipped = {path.stem for path in (ROOT / "devices").glob("*.json")}
+        found = answer(DYNAMIC, "--device", "all", "--max", "x.0")
+        self.assertEqual({entry["device"]["name"] for entry in found["devices"]}, shipped)
+        for entry in found["devices"]:
+            self.assertGreater(entry["largest"]["size"], 0)
+
     def test_no_says_where_and_what_would_help(self):
         memory = answer(GPT2, "--optimizer", "adamw")["device"]["memory_bytes"]
         context = f"{memory - 4 * 2**30}B"  # 4 GiB are left.
@@ -83,6 +129,7 @@ class Fit(unittest.TestCase):
 
     def test_bad_questions(self):
         for arguments, text in [
+                (["--device", "h200,h2000"], "unknown device 'h2000'"),
                 (["--max", "nothing"], "no input has a dimension called 'nothing'"),
                 (["--context", "many"], "'many' is no number of bytes"),
                 (["--context", "500GiB"], "leaves nothing of the device's memory"),
@@ -141,6 +188,18 @@ class Snapshot(unittest.TestCase):
         frames = {frame["name"] for entry in found["device_traces"][0]
                   for frame in entry["frames"]}
         self.assertIn("aten::addmm (forward)", frames)
+        self.assertLessEqual({"parameters", "activations", "temporaries"}, frames)
+        self.check_stacks(found["device_traces"][0])
+
+    def check_stacks(self, trace):
+        """A parameter's block is under its module, whatever asked for it; the last is the category."""
+        for entry in trace:
+            self.assertEqual(entry["frames"][-1]["filename"], "memory")
+        stacks = [[frame["filename"] for frame in entry["frames"]] for entry in trace
+                  if entry["action"] == "alloc" and entry["frames"][-1]["name"] == "parameters"]
+        attention = "model.transformer.h.0.attn"
+        self.assertTrue(any(f"{attention}.c_proj" in stack and attention in stack
+                            for stack in stacks))
 
     def test_trace_and_segments_agree(self):
         self.check("--optimizer", "adamw")
@@ -157,6 +216,16 @@ class Snapshot(unittest.TestCase):
 
 class Page(unittest.TestCase):
     """--format html is well-formed, needs no other file, and draws what was counted."""
+
+    def check_bars(self, page):
+        bars = xml.dom.minidom.parseString(page[page.index("<svg"):page.index("</svg>") + 6])
+        titles = [title.firstChild.data for title in bars.getElementsByTagName("title")]
+        self.assertIn("model.transformer.wte", titles)
+        self.assertTrue(any(title.startswith("model.transformer.wte: optimizer ")
+                            for title in titles))
+        for bar in bars.getElementsByTagName("rect"):
+            right = float(bar.getAttribute("x")) + float(bar.getAttribute("width"))
+            self.assertLessEqual(right, 1100)
 
     def test_page(self):
         result = subprocess.run([PROGRAM, "profile", GPT2, "--optimizer", "adamw", "--by", "module",
@@ -177,6 +246,7 @@ class Page(unittest.TestCase):
         words = [text.firstChild.data for text in drawing.getElementsByTagName("text")]
         for word in ["forward", "backward", "optimizer"]:
             self.assertIn(word, words)
+        self.check_bars(page[page.index("</svg>") + 6:])
         html.parser.HTMLParser().feed(page)
 
 
