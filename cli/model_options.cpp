@@ -148,9 +148,9 @@ void add_step_options(CLI::App& app, ModelText& text) {
       ->allow_extra_args(false)
       ->type_name("GLOB")
       ->group(group);
-  app.add_option("--offload-saved", text.offload_saved,
-                 "Modules whose saved tensors wait for backward in host memory, as under "
-                 "save_on_cpu: 'layers.*', or '*' for all; repeatable")
+  app.add_option(
+         "--offload-saved", text.offload_saved,
+         "Modules whose saved tensors wait in host memory, as under save_on_cpu; '*' is all")
       ->allow_extra_args(false)
       ->type_name("GLOB")
       ->group(group);
