@@ -2,16 +2,15 @@
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <optional>
 
 #include "meta/fake/fake_tensor.h"
+#include "shape/autocast_state.h"
 #include "shape/module_rows.h"
 
 namespace symprof {
@@ -64,41 +63,11 @@ class RandomState {
   std::vector<Entry> entries_;
 };
 
-// Autocast as it was when the checkpoint ran first.
-class AutocastState {
- public:
-  static AutocastState now() {
-    AutocastState state;
-    for (std::size_t i = 0; i < devices.size(); ++i)
-      state.entries_[i] = {at::autocast::is_autocast_enabled(devices[i]),
-                           at::autocast::get_autocast_dtype(devices[i])};
-    state.cache_ = at::autocast::is_autocast_cache_enabled();
-    return state;
-  }
-
-  void restore() const {
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      at::autocast::set_autocast_enabled(devices[i], entries_[i].enabled);
-      at::autocast::set_autocast_dtype(devices[i], entries_[i].dtype);
-    }
-    at::autocast::set_autocast_cache_enabled(cache_);
-  }
-
- private:
-  struct Entry {
-    bool enabled = false;
-    at::ScalarType dtype = at::kHalf;
-  };
-  static constexpr std::array devices = {at::kCPU, at::kCUDA};
-  std::array<Entry, devices.size()> entries_;
-  bool cache_ = true;
-};
-
 // What a checkpoint keeps besides its inputs.
 struct Saved final : torch::CustomClassHolder {
   TensorsFunction function;
   RandomState random;
-  AutocastState autocast;
+  shape::AutocastState autocast;
   ModuleRows::Region region;
 };
 
@@ -106,17 +75,13 @@ struct Saved final : torch::CustomClassHolder {
 class Replay {
  public:
   explicit Replay(const Saved& saved)
-      : random_before_(saved.random.now()), autocast_before_(AutocastState::now()) {
+      : random_before_(saved.random.now()), autocast_(saved.autocast) {
     saved.random.restore();
-    saved.autocast.restore();
-    at::autocast::increment_nesting();
     rows_ = saved.region.row == none ? nullptr : ModuleRows::current();
     if (rows_ != nullptr) rows_->begin_recompute(saved.region);
   }
   ~Replay() {
     if (rows_ != nullptr) rows_->end_recompute();
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    autocast_before_.restore();
     random_before_.restore();
   }
   Replay(const Replay&) = delete;
@@ -124,7 +89,7 @@ class Replay {
 
  private:
   RandomState random_before_;
-  AutocastState autocast_before_;
+  shape::AutocastAgain autocast_;
   ModuleRows* rows_ = nullptr;
 };
 
@@ -192,7 +157,7 @@ Tensors checkpoint(TensorsFunction function, const Tensors& inputs) {
   auto saved = c10::make_intrusive<Saved>();
   saved->function = std::move(function);
   saved->random = RandomState::of(inputs);
-  saved->autocast = AutocastState::now();
+  saved->autocast = shape::AutocastState::now();
   Tensors given = inputs;
   // Made below the dispatcher: it is no call of the model's.
   given.emplace_back(at::detail::empty_cpu({0}, at::kFloat));

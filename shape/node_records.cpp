@@ -1,8 +1,11 @@
 #include "shape/node_records.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "meta/fake/fake_tensor.h"
 #include "shape/checkpoint.h"
+#include "shape/graph_checkpoint.h"
 #include "shape/rows.h"
 #include "trace/passes/inline_regions.h"
 
@@ -112,20 +115,33 @@ void NodeRecords::end_node(std::size_t index) {
               static_cast<std::int64_t>(graph_.nodes.size()));
 }
 
-std::vector<at::Tensor> NodeRecords::recompute(trace::TensorFunction function,
-                                               const std::vector<at::Tensor>& inputs) {
-  const NodeId node = recorder_.current_node();
-  bool again = false;
-  const TensorsFunction run = [this, node, again, function = std::move(function)](
-                                  const std::vector<at::Tensor>& given) mutable {
-    if (!again) {
-      again = true;
-      return function(given);
-    }
+std::vector<at::Tensor> NodeRecords::recompute_all(trace::TensorFunction function,
+                                                   const std::vector<at::Tensor>& inputs) {
+  const auto run = [this, node = recorder_.current_node(), again = false,
+                    function = std::move(function)](const std::vector<at::Tensor>& given) mutable {
+    if (!std::exchange(again, true)) return function(given);
     const Recomputation recomputation(recorder_, node);
     return function(given);
   };
-  return checkpoint(run, inputs);
+  return checkpoint(TensorsFunction(run), inputs);
+}
+
+std::vector<at::Tensor> NodeRecords::recompute(trace::TensorFunction function,
+                                               const std::vector<at::Tensor>& inputs,
+                                               trace::RunAgain how) {
+  if (how == trace::RunAgain::of_operator) return recompute_all(std::move(function), inputs);
+  const auto run_again = [this,
+                          node = recorder_.current_node()](const std::function<void()>& body) {
+    const Recomputation recomputation(recorder_, node);
+    body();
+  };
+  const auto is_of_module = [this](const at::Tensor& tensor) {
+    const StorageId storage = meta::storage_id(tensor);
+    if (storage < 0) return false;
+    const StorageKind kind = recorder_.recording().storages[static_cast<std::size_t>(storage)].kind;
+    return kind == StorageKind::parameter || kind == StorageKind::buffer;
+  };
+  return graph_checkpoint({std::move(function), run_again, is_of_module}, inputs);
 }
 
 void NodeRecords::finish_input(std::size_t input) {

@@ -22,9 +22,9 @@ class NodeRecords final : public trace::NodeObserver {
   void end_node(std::size_t index) override;
 
   /// Runs `function` for the row whose turn it is, keeping only `inputs` for backward, which runs
-  /// it again for the same row (shape/checkpoint.h).
+  /// it again for the same row (shape/graph_checkpoint.h; of operators shape/checkpoint.h).
   std::vector<at::Tensor> recompute(trace::TensorFunction function,
-                                    const std::vector<at::Tensor>& inputs);
+                                    const std::vector<at::Tensor>& inputs, trace::RunAgain how);
 
   NodeId input_node(std::size_t input) const { return static_cast<NodeId>(input); }
   NodeId output_node() const { return output_node_; }
@@ -36,6 +36,8 @@ class NodeRecords final : public trace::NodeObserver {
   void finish_outputs(const std::vector<at::Tensor>& outputs);
 
  private:
+  std::vector<at::Tensor> recompute_all(trace::TensorFunction function,
+                                        const std::vector<at::Tensor>& inputs);
   void add_rows();
   void tell_unknown_size(std::size_t index);
 

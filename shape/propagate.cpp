@@ -30,8 +30,8 @@ class Step {
         recorder_(run_.recorder()),
         interpreter_(
             graph, cuda,
-            [this](auto function, const auto& inputs) {
-              return nodes_.recompute(std::move(function), inputs);
+            [this](auto function, const auto& inputs, trace::RunAgain how) {
+              return nodes_.recompute(std::move(function), inputs, how);
             },
             options.lifetimes),
         nodes_(graph, interpreter_, recorder_, options.progress) {}

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/saved_tensor_hooks.h"
 
 namespace symprof::meta {
 namespace {
@@ -68,6 +69,7 @@ struct ReportingEngine final : torch::autograd::Engine {
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
     auto observer = current_observer();
     if (!observer) return nullptr;
+    if (const auto* make = SavedTensorHooks::innermost()) return (*make)();
     if (saves_on_cpu) return std::make_unique<OffloadingHooks>(std::move(observer));
     return std::make_unique<ReportingHooks>(std::move(observer));
   }

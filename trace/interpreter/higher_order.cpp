@@ -26,6 +26,7 @@ struct Call {
   Values others;
   c10::Device device;
   const Recompute& recompute;
+  Lifetimes lifetimes;
 
   const Graph& graph(std::size_t index) const { return *at(graphs, index, "graphs"); }
   const Values& list(std::size_t index) const { return at(lists, index, "lists of operands"); }
@@ -79,7 +80,7 @@ class OperandReader {
 void append(Values& to, const Values& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 Values run(const Call& call, const Graph& body, Values inputs) {
-  return run_body(body, std::move(inputs), call.device, call.recompute);
+  return run_body(body, std::move(inputs), call.device, call.recompute, call.lifetimes);
 }
 
 bool wants_gradient(const Values& inputs) {
@@ -91,7 +92,8 @@ bool wants_gradient(const Values& inputs) {
 
 /// `body` on `inputs`, of which only these are kept for backward. The function outlives the call:
 /// the graph does as well, what is on the stack does not.
-Values run_again_in_backward(const Call& call, const Graph& body, Values inputs) {
+Values run_again_in_backward(const Call& call, const Graph& body, Values inputs,
+                             RunAgain how = RunAgain::of_operator) {
   if (!call.recompute || !wants_gradient(inputs)) return run(call, body, std::move(inputs));
   Tensors tensors;
   std::vector<std::size_t> places;
@@ -103,16 +105,17 @@ Values run_again_in_backward(const Call& call, const Graph& body, Values inputs)
   }
   const auto results = std::make_shared<Values>();  // Of them, autograd sees the tensors.
   const auto function = [&body, places, results, numbers = std::move(inputs), device = call.device,
-                         recompute = call.recompute](const Tensors& given) {
+                         recompute = call.recompute,
+                         lifetimes = call.lifetimes](const Tensors& given) {
     Values all = numbers;
     for (std::size_t i = 0; i < places.size(); ++i) all[places[i]] = given.at(i);
-    *results = run_body(body, std::move(all), device, recompute);
+    *results = run_body(body, std::move(all), device, recompute, lifetimes);
     Tensors outputs;
     for (IValue& result : *results)  // An undefined tensor keeps the place of a tensor.
       if (result.isTensor()) outputs.push_back(std::exchange(result, at::Tensor()).toTensor());
     return outputs;
   };
-  const Tensors outputs = call.recompute(function, tensors);
+  const Tensors outputs = call.recompute(function, tensors, how);
   Values all = *results;
   auto next = outputs.begin();
   for (IValue& result : all)
@@ -251,7 +254,7 @@ Values associative_scan(const Call& call) {
 
 /// torch.utils.checkpoint: tag_activation_checkpoint(graph, *operands).
 Values checkpoint(const Call& call) {
-  return run_again_in_backward(call, call.graph(0), call.others);
+  return run_again_in_backward(call, call.graph(0), call.others, RunAgain::of_checkpoint);
 }
 
 using Run = Values (*)(const Call&);
@@ -272,8 +275,8 @@ const std::map<std::string_view, Run> operators = {
 bool is_higher_order(std::string_view op) { return operators.contains(op); }
 
 Values run_higher_order(const Node& node, const Values& values, c10::Device device,
-                        const Recompute& recompute) {
-  Call call{{}, {}, {}, device, recompute};
+                        const Recompute& recompute, Lifetimes lifetimes) {
+  Call call{{}, {}, {}, device, recompute, lifetimes};
   OperandReader reader(call, values);
   for (const Argument& argument : node.arguments)
     if (argument.name.empty()) std::visit(reader, argument.value);

@@ -44,6 +44,7 @@ Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recom
     : graph_(graph),
       device_(device),
       recompute_(std::move(recompute)),
+      lifetimes_(lifetimes),
       values_(graph.values.size()),
       dying_(values_dying_after(graph, lifetimes)) {}
 
@@ -117,8 +118,8 @@ void Interpreter::run_aten(const Node& node, c10::Device device) {
 
 void Interpreter::run_lowered(const Node& node) {
   if (is_higher_order(node.op))
-    return bind_outputs(node, run_higher_order(node, values_, device_, recompute_));
-  if (auto results = run_nested(node, values_, device_, recompute_))
+    return bind_outputs(node, run_higher_order(node, values_, device_, recompute_, lifetimes_));
+  if (auto results = run_nested(node, values_, device_, recompute_, lifetimes_))
     return bind_outputs(node, *std::move(results));
   const onnx::Lowering* lowering = onnx::find_lowering(node.op);
   if (lowering == nullptr)

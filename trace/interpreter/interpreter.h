@@ -15,11 +15,18 @@ namespace symprof::trace {
 
 class Interpreter;
 
-/// Runs a function of tensors so that backward runs it again, where autograd would have kept what
-/// the function saves (symprof::checkpoint). Empty: the function runs once.
 using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
-using Recompute =
-    std::function<std::vector<at::Tensor>(TensorFunction, const std::vector<at::Tensor>&)>;
+
+/// Whose backward runs a function again.
+enum class RunAgain {
+  of_checkpoint,  ///< torch.utils.checkpoint: until what it saves is there (early stop).
+  of_operator,    ///< Control flow: all of it, and its own backward inside.
+};
+
+/// Runs a function of tensors so that backward runs it again, where autograd would have kept what
+/// the function saves. Empty: the function runs once.
+using Recompute = std::function<std::vector<at::Tensor>(TensorFunction,
+                                                        const std::vector<at::Tensor>&, RunAgain)>;
 
 /// Told of each node before and after it runs. While `end_node` runs, the node's inputs and outputs
 /// are still there; values at their last use die right after it.
@@ -67,6 +74,7 @@ class Interpreter {
   const Graph& graph_;
   c10::Device device_;
   Recompute recompute_;
+  Lifetimes lifetimes_;
   HostValues host_;
   std::vector<c10::IValue> values_;
   std::vector<std::vector<ValueId>> dying_;  // By node.

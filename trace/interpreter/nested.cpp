@@ -21,6 +21,7 @@ struct NestedCall {
   const Values& values;
   c10::Device device;
   const Recompute& recompute;
+  Lifetimes lifetimes;
 
   const IValue& input(std::size_t index) const {
     static const IValue none;
@@ -54,7 +55,7 @@ Values run_body(const NestedCall& call, std::string_view attribute, Values input
     const auto* ref = std::get_if<ValueRef>(&(*captures)[i]);
     inputs.push_back(ref == nullptr ? IValue() : call.values[static_cast<std::size_t>(ref->id)]);
   }
-  return trace::run_body(**body, std::move(inputs), call.device, call.recompute);
+  return trace::run_body(**body, std::move(inputs), call.device, call.recompute, call.lifetimes);
 }
 
 IValue to_list(const std::vector<at::Tensor>& tensors) { return c10::List<at::Tensor>(tensors); }
@@ -247,11 +248,11 @@ const std::map<std::string_view, Run> operators = {
 bool is_nested_operator(std::string_view op) { return operators.contains(op); }
 
 std::optional<Values> run_nested(const Node& node, const Values& values, c10::Device device,
-                                 const Recompute& recompute) {
+                                 const Recompute& recompute, Lifetimes lifetimes) {
   const auto found = operators.find(node.op);
   const bool is_identity = node.op == "onnx::Identity";
   if (found == operators.end() && !is_identity) return std::nullopt;
-  NestedCall call{node, {}, values, device, recompute};
+  NestedCall call{node, {}, values, device, recompute, lifetimes};
   for (const Argument& argument : node.arguments) {
     if (!argument.name.empty()) continue;
     const auto* ref = std::get_if<ValueRef>(&argument.value);

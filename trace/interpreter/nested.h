@@ -21,7 +21,8 @@ namespace symprof::trace {
 /// tensors. Throws Error when they depend on data.
 std::optional<std::vector<c10::IValue>> run_nested(const Node& node,
                                                    const std::vector<c10::IValue>& values,
-                                                   c10::Device device, const Recompute& recompute);
+                                                   c10::Device device, const Recompute& recompute,
+                                                   Lifetimes lifetimes);
 
 /// True for an operator that run_nested runs.
 bool is_nested_operator(std::string_view op);

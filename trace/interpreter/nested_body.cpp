@@ -34,11 +34,11 @@ IValue constant_of(const Value& value, c10::Device device) {
 }  // namespace
 
 std::vector<IValue> run_body(const Graph& body, std::vector<IValue> inputs, c10::Device device,
-                             const Recompute& recompute) {
+                             const Recompute& recompute, Lifetimes lifetimes) {
   if (inputs.size() != body.inputs.size())
     throw Error("", fmt::format("{} values for the {} inputs of a nested graph", inputs.size(),
                                 body.inputs.size()));
-  Interpreter interpreter(body, device, recompute);
+  Interpreter interpreter(body, device, recompute, lifetimes);
   interpreter.compute_on_host(host_values(body, GraphPlace::nested));
   for (std::size_t id = 0; id < body.values.size(); ++id)
     if (body.values[id].kind != ValueKind::result && body.values[id].kind != ValueKind::input)

@@ -17,7 +17,8 @@ constexpr std::int64_t most_iterations = 1'000'000;
 /// What `body` gives for `inputs`, one for each of its inputs. Throws Error for another number of
 /// them, and for constants of the body without data.
 std::vector<c10::IValue> run_body(const Graph& body, std::vector<c10::IValue> inputs,
-                                  c10::Device device, const Recompute& recompute);
+                                  c10::Device device, const Recompute& recompute,
+                                  Lifetimes lifetimes = Lifetimes::last_use);
 
 /// True for a number, and for a real tensor of one element.
 bool is_known(const c10::IValue& value);

@@ -40,6 +40,9 @@ class Outliner {
     inner_->format = graph.format;
     inner_->producer = graph.producer;
     inner_->opsets = graph.opsets;
+    // Calls of modules and functions inside end as they do without a checkpoint.
+    inner_->scopes = graph.scopes;
+    inner_->source_lines = graph.source_lines;
   }
 
   /// `last_use` is that of trace/lifetimes.h.
@@ -49,7 +52,6 @@ class Outliner {
       for (Argument& argument : node.arguments)
         renumber(argument, [&](ValueId id) { return read(id); });
       for (ValueId& id : node.outputs) id = define(id);
-      node.scope = 0;
       inner_->nodes.push_back(std::move(node));
     }
     const Scope& scope = graph_.scopes[static_cast<std::size_t>(region_.scope)];
