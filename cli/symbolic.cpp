@@ -18,9 +18,23 @@ namespace {
 /// memory (to 512 bytes) does not show at its multiples.
 constexpr std::int64_t usual_start = 128;
 
+/// Multiples of more, and products of two of them, would not fit into 64 bits.
+constexpr std::int64_t largest_start = std::int64_t{1} << 27;
+
 /// The dimension that --set would call `name`.
 bool is_called(const Value& input, std::size_t index, const std::string& name) {
   return input.dimensions[index].symbol == name || fmt::format("{}.{}", input.name, index) == name;
+}
+
+/// The symbol of the dimension that "<input>.<index>" means; other names are symbols themselves.
+std::string symbol_of(const Graph& graph, const std::string& name) {
+  for (const ValueId id : graph.inputs) {
+    const Value& input = graph.values[id];
+    for (std::size_t i = 0; i < input.dimensions.size(); ++i)
+      if (is_called(input, i, name) && !input.dimensions[i].symbol.empty())
+        return input.dimensions[i].symbol;
+  }
+  return name;
 }
 
 class SymbolicProfile {
@@ -48,13 +62,17 @@ class SymbolicProfile {
     std::vector<plan::Variable> variables;
     for (const auto& [name, size] : start_) {
       plan::Variable variable{name, given_size(name) ? size : example_size(bound, name)};
+      const std::string symbol = symbol_of(bound, name);
       for (const SymbolRange& range : bound.symbol_ranges)
-        if (range.symbol == name) {
+        if (range.symbol == symbol) {
           variable.least = std::max(variable.least, range.least);
           variable.most = range.most;
         }
       variable.start = std::max(variable.start, variable.least);
       if (variable.most) variable.start = std::min(variable.start, *variable.most);
+      if (variable.start > largest_start)
+        throw Error("--symbolic " + name, fmt::format("{} is too large to start from", size),
+                    fmt::format("Give a smaller one: --set {}=128.", name));
       variables.push_back(std::move(variable));
     }
     return variables;

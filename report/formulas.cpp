@@ -158,6 +158,20 @@ std::string range_text(const std::vector<plan::SizeLine>& lines,
   return text;
 }
 
+/// Where a piecewise figure may be a polynomial; empty without one, and where sizes end before.
+std::string start_advice(const plan::Formulas& found) {
+  const auto is_missing = [](const Formula& formula) { return !formula.polynomial; };
+  if (std::ranges::none_of(found.formulas, is_missing)) return "";
+  for (std::size_t i = found.variables.size(); i-- > 0;) {
+    const plan::Variable& variable = found.variables[i];
+    const std::int64_t start = 4 * variable.start;
+    if (!variable.most || 2 * start <= *variable.most)
+      return fmt::format("what is no polynomial from here on may be one further on: --set {}={}",
+                         variable.name, start);
+  }
+  return "";
+}
+
 void write_origin(fmt::memory_buffer& out, const FormulaReport& report, const StepOptions& options,
                   const Layout& layout) {
   const plan::Formulas& found = report.found;
@@ -170,12 +184,8 @@ void write_origin(fmt::memory_buffer& out, const FormulaReport& report, const St
              fmt::format("from {} profiles and checked with {} others, {}", found.fitted,
                          found.checked, ranges),
              layout);
-  const auto is_missing = [](const Formula& formula) { return !formula.polynomial; };
-  if (std::ranges::any_of(found.formulas, is_missing))
-    write_line(out, "piecewise",
-               fmt::format("what is no polynomial from here on may be one further on: --set {}={}",
-                           found.variables.back().name, 4 * found.variables.back().start),
-               layout);
+  if (const std::string advice = start_advice(found); !advice.empty())
+    write_line(out, "piecewise", advice, layout);
   for (const plan::RefusedSize& refused : found.refused)
     write_line(out, "refused",
                fmt::format("{}: {}", sizes_text(refused.sizes, found.variables), refused.reason),

@@ -183,6 +183,8 @@ class Piecewise(unittest.TestCase):
         self.assertLessEqual(max(sizes), 8192)
         self.assertEqual(terms(found["totals"]["fwd_flops"]),
                          terms(formulas(FUSED, *NAMED)["totals"]["fwd_flops"]))
+        by_place = formulas(VIT, "--set", "x.0=4000", names="x.0")["variables"][0]["sizes"]
+        self.assertLessEqual(max(by_place), 4096)
 
 
 class Errors(unittest.TestCase):
@@ -198,6 +200,9 @@ class Errors(unittest.TestCase):
         self.check([ONNX, "--symbolic", "batch,batch"], "names a dimension twice")
         self.check([ONNX, "--symbolic", "batch,"], "names a dimension twice, or none")
         self.check([ONNX, "--symbolic", "a,b,c,d,e"], "at most four")
+        self.check([ONNX, "--symbolic", "batch", "--set", "batch=1000000000",
+                    "--set", "length=6"],
+                   "too large to start from")
         self.check([ONNX, "--symbolic", "batch", "--format", "csv"], "Choose table or json")
 
     def test_a_model_whose_sizes_are_written_into_it(self):
