@@ -26,7 +26,8 @@ svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; 
 .share { fill: var(--faint); } summary { cursor: pointer; color: var(--faint); }
 .grid { stroke: var(--line); } .axis { text-anchor: end; fill: var(--faint); }
 .phase { stroke: var(--faint); stroke-dasharray: 2 3; }
-.peak { stroke: var(--ink); stroke-dasharray: 6 3; } .peak-word { text-anchor: end; }
+.peak { stroke: var(--ink); stroke-dasharray: 6 3; }
+.hover { fill: transparent; } .hover:hover { fill: var(--ink); fill-opacity: .08; } .mark { fill: var(--ink); }
 .legend span { margin-right: 1.2rem; white-space: nowrap; }
 .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
 pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; overflow-x: auto;
@@ -34,9 +35,11 @@ pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; overflow-x: au
 </style>
 )";
 
+constexpr int most_bars = 40;
+
 /// Bars, and the same in figures.
 void write_peak(fmt::memory_buffer& out, const Profile& profile, const RowOptions& rows) {
-  const PeakTableOptions options{.depth = rows.depth, .top = rows.top};
+  const PeakTableOptions options{.depth = rows.depth, .top = rows.top.value_or(most_bars)};
   out.append(std::string_view("<h2>Who holds the peak</h2>\n"));
   write_peak_svg(out, profile.memory, profile.recording, options);
   fmt::memory_buffer table;
@@ -61,7 +64,10 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   print(fmt::format("<h2>Memory over the calls of a step</h2>\n<p>{}</p>\n",
                     escaped(peak_text(profile.memory, profile.recording))));
   write_timeline_svg(out, profile.memory, profile.recording);
-  print("<p class=\"faint\">The legend says what the bytes at the peak are held for.</p>\n");
+  print(
+      "<p class=\"faint\">The areas are what is held after each call; what a call takes and gives "
+      "back is in the peaks alone. The legend says what the bytes at the peak (the dot) are held "
+      "for.</p>\n");
   write_peak(out, profile, row_options);
   fmt::memory_buffer table;
   write_table(table, profile, options, row_options, columns, {});

@@ -1,0 +1,30 @@
+// The horizontal axis of drawings over the calls of a step.
+#pragma once
+
+#include <vector>
+
+#include "shape/recording.h"
+
+namespace symprof::report {
+
+/// Calls lie at even distances, but a phase of few calls (an update of ten beside a backward pass
+/// of thousands) gets enough room to be seen.
+class CallAxis {
+ public:
+  struct Stretch {
+    Phase phase = Phase::forward;
+    CallId first = 0, end = 0;
+    double x = 0, width = 0;
+  };
+
+  CallAxis(const Recording& recording, double left, double width);
+
+  double x_of(CallId call) const;
+  /// Forward, backward with the loss before it, optimizer: those that there are.
+  const std::vector<Stretch>& stretches() const { return stretches_; }
+
+ private:
+  std::vector<Stretch> stretches_;
+};
+
+}  // namespace symprof::report
