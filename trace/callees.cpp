@@ -46,6 +46,17 @@ int count_word(std::string_view text, std::string_view word) {
   return count;
 }
 
+/// `self.helper(x)` runs whatever modules the helper calls.
+bool calls_method(std::string_view line) {
+  constexpr std::string_view self = "self.";
+  for (std::size_t at = line.find(self); at != line.npos; at = line.find(self, at + 1)) {
+    const auto name = line.substr(at + self.size());
+    const auto end = std::ranges::find_if_not(name, is_word);
+    if (end != name.end() && *end == '(') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int CalleeKinds::kind_of(ScopeId module) {
@@ -57,9 +68,12 @@ int CalleeKinds::kind_of(ScopeId module) {
 }
 
 int CalleeKinds::most_calls(ScopeId module, const std::string& line) const {
-  if (line.find(" for ") != line.npos) return std::numeric_limits<int>::max();
+  constexpr int any = std::numeric_limits<int>::max();
+  if (line.find(" for ") != line.npos) return any;
   const std::string_view word = attribute_of(graph_.scopes[static_cast<std::size_t>(module)].path);
-  return word.empty() ? 1 : std::max(1, count_word(line, word));
+  const int named = word.empty() ? 0 : count_word(line, word);
+  if (named > 0) return named;
+  return calls_method(line) ? any : 1;
 }
 
 }  // namespace symprof::trace

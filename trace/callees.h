@@ -19,7 +19,8 @@ class CalleeKinds {
   int kind_of(ScopeId module);
 
   /// How many modules of a kind one run of a line calls: once for each time that it names them,
-  /// `self.fc[1](self.fc[0](x))`; once where it has another name for them, `x = layer(x)`.
+  /// `self.fc[1](self.fc[0](x))`; once where it has another name for them, `x = layer(x)`. Without
+  /// a limit in `[layer(x) for layer in layers]`, and where it calls a method, `x = self.run(x)`.
   int most_calls(ScopeId module, const std::string& line) const;
 
  private:
