@@ -5,6 +5,7 @@
 
 #include "profile/checked.h"
 #include "profile/rounding.h"
+#include "profile/temporaries/split_reduction.h"
 
 namespace symprof::profile::cub {
 namespace {
@@ -68,10 +69,11 @@ std::int64_t scan_by_key_bytes(std::int64_t items, std::int64_t key_bytes) {
 }
 
 std::int64_t count_bytes(std::int64_t items, const DeviceSpec& device) {
-  constexpr std::int64_t threads = 256, items_of_block = 4096, threads_of_multiprocessor = 2048;
+  constexpr std::int64_t threads = 256, items_of_block = 4096;
   constexpr std::int64_t blocks_for_each_place = 5, count = 4;
   if (items <= items_of_block) return 1;
-  const std::int64_t places = device.multiprocessors * (threads_of_multiprocessor / threads);
+  const std::int64_t places =
+      device.multiprocessors * (threads_of_multiprocessor(device) / threads);
   return in_one_block({places * blocks_for_each_place * count});
 }
 

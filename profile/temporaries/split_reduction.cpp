@@ -8,7 +8,7 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t warp = 32, threads_of_multiprocessor = 2048;
+constexpr std::int64_t warp = 32;
 
 std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
@@ -201,7 +201,7 @@ class Launch {
     const bool splits_warps = values() >= std::min(height_ * least_values, most_values);
     (splits_warps ? input_step : output_step) *= height_;
     const std::int64_t slots =
-        device.multiprocessors * (threads_of_multiprocessor / (width_ * height_));
+        device.multiprocessors * (threads_of_multiprocessor(device) / (width_ * height_));
     grid_ = divide_up(outputs_ / load_, output_step);
     if (!splits_warps || values() < most_values || grid_ > slots) return;
     blocks_of_output_ =
@@ -232,6 +232,13 @@ std::int64_t accumulation_bytes(const Iterator& iterator, const Reduction& reduc
 }
 
 }  // namespace
+
+std::int64_t threads_of_multiprocessor(const DeviceSpec& device) {
+  if (device.compute_major == 7 && device.compute_minor == 5) return 1024;
+  const bool is_for_graphics =
+      device.compute_major == 12 || (device.compute_major == 8 && device.compute_minor != 0);
+  return is_for_graphics ? 1536 : 2048;
+}
 
 void add_reduction(Temporaries& temporaries, const Reduction& reduction, const DeviceSpec& device) {
   const Iterator whole = iterate(reduction);

@@ -18,6 +18,10 @@ struct Reduction {
   bool accumulates_in_output = true;
 };
 
+/// That a multiprocessor holds at once (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
+std::int64_t threads_of_multiprocessor(const DeviceSpec& device);
+
 /// What the reduction takes, and gives back when it is done.
 void add_reduction(Temporaries& temporaries, const Reduction& reduction, const DeviceSpec& device);
 

@@ -186,6 +186,23 @@ TEST_SUITE("temporaries") {
     }
     CHECK(exact > 1500);
   }
+
+  TEST_CASE("a reduction is split over as many blocks as the device runs at once") {
+    constexpr std::int64_t elements = 1 << 24, threads = 512, most_values = 256, f32 = 4;
+    RecordingBuilder builder;
+    const CallId id =
+        builder.call("aten::sum", {t({elements})}, {tensor({})}, builder.node("node"));
+    const profile::Call call(builder.recording(), builder.recording().calls[id]);
+    const auto blocks = [&](const DeviceSpec& device) {
+      return profile::find_temporaries("aten::sum")(call, device).blocks.front() / f32;
+    };
+    CHECK(blocks(h200()) == 132 * 2048 / threads);
+    const DeviceSpec l40s{.compute_major = 8, .compute_minor = 9, .multiprocessors = 142};
+    CHECK(blocks(l40s) == 142 * 1536 / threads);
+    // Too few for a thread to have no more than 256 numbers.
+    const DeviceSpec t4{.compute_major = 7, .compute_minor = 5, .multiprocessors = 40};
+    CHECK(blocks(t4) == elements / threads / most_values);
+  }
 }
 
 }  // namespace symprof::test
