@@ -156,6 +156,31 @@ class RealAllocator(unittest.TestCase):
             self.assertEqual(totals["peak_reserved_bytes"], int(reserved), line)
 
 
+class Peak(unittest.TestCase):
+    """--peak: the table of who holds the memory at its peak."""
+
+    def profile(self, *arguments):
+        return subprocess.run([PROGRAM, "profile", GPT2, "--peak", *arguments], cwd=ROOT,
+                              capture_output=True, text=True, timeout=120)
+
+    def test_rows_follow_depth_and_top(self):
+        text = self.profile("--depth", "2", "--optimizer", "adamw", "--top", "3").stdout
+        rows = text[text.index("Holder"):].splitlines()[2:]
+        names = [row.split("  ")[0] for row in rows]
+        self.assertEqual(names[0], "model.transformer")
+        self.assertEqual(len(names), 3 + 3)  # The others, a line, the sum.
+        self.assertRegex(names[3], r"\[\d+ others\]")
+        self.assertEqual(names[-1], "all")
+        self.assertIn("100.0 %", rows[-1])
+
+    def test_where_there_is_no_place_for_it(self):
+        for arguments in [["--format", "csv"], ["--symbolic", "batch"]]:
+            result = self.profile(*arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertEqual(result.stdout, "")
+            self.assertIn("--peak", result.stderr)
+
+
 class Snapshot(unittest.TestCase):
     """Python reads the file; its trace leads to its segments, as the viewer needs it."""
 
