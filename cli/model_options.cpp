@@ -113,25 +113,19 @@ StepOptions parse_step(const ModelText& text) {
   return step;
 }
 
-void add_step_options(CLI::App& app, ModelText& text) {
-  const std::string group = "What runs";
-  app.add_option("--input", text.inputs, "Shape of an input: NAME=DTYPE[DIMS]; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("SPEC")
-      ->group(group);
-  app.add_option("--set", text.bindings, "Size of a named dimension: batch=8; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("NAME=SIZE")
-      ->group(group);
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
+constexpr const char* group = "What runs";
+
+/// Adds options that take one value.
+auto adder(CLI::App& app) {
+  return [&app](const char* name, std::string& value, const char* type, const char* help) {
     app.add_option(name, value, help)->type_name(type)->group(group);
   };
-  add("--mode", text.mode, "MODE",
-      "train, eval (no dropout, running statistics, still with gradients) or inference");
-  add("--loss", text.loss, "LOSS",
-      "ones (the default: gradients of the outputs are ones), sum, mean, cross_entropy or mse");
-  add("--optimizer", text.optimizer, "NAME",
-      "none, sgd, sgd_momentum, adam, adamw, rmsprop, adafactor or lion, or as adamw:fused");
+}
+
+void add_update_options(CLI::App& app, ModelText& text) {
+  adder(app)("--optimizer", text.optimizer, "NAME",
+             "none, sgd, sgd_momentum, adam, adamw, rmsprop, adafactor, lion; "
+             ":foreach, :fused or :single");
   const auto add_flag = [&](const char* name, bool& value, const char* help) {
     app.add_flag(name, value, help)->group(group);
   };
@@ -141,6 +135,23 @@ void add_step_options(CLI::App& app, ModelText& text) {
            "Scale the loss and unscale the gradients with torch.amp.GradScaler, as fp16 needs it");
   add_flag("--master-weights", text.master_weights,
            "Update fp32 copies of the parameters in bf16 or fp16 (with --dtype or of the file)");
+}
+
+void add_step_options(CLI::App& app, ModelText& text) {
+  app.add_option("--input", text.inputs, "Shape of an input: NAME=DTYPE[DIMS]; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("SPEC")
+      ->group(group);
+  app.add_option("--set", text.bindings, "Size of a named dimension: batch=8; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME=SIZE")
+      ->group(group);
+  const auto add = adder(app);
+  add("--mode", text.mode, "MODE",
+      "train, eval (no dropout, running statistics, still with gradients) or inference");
+  add("--loss", text.loss, "LOSS",
+      "ones (the default: gradients of the outputs are ones), sum, mean, cross_entropy or mse");
+  add_update_options(app, text);
   add("--autocast", text.autocast, "DTYPE", "Run under autocast to bf16 or fp16");
   add("--dtype", text.dtype, "DTYPE", "Cast parameters and inputs: bf16, fp16, fp32 or fp64");
   app.add_option("--checkpoint", text.checkpoint,
@@ -163,6 +174,10 @@ void add_step_options(CLI::App& app, ModelText& text) {
       "Values live as in Python's frames (the default), or until their last-use");
   add("--unbacked", text.unbacked, "KIND",
       "Sizes that depend on data (nonzero): refuse (the default), or max, their upper bounds");
+}
+
+void add_loop_options(CLI::App& app, ModelText& text) {
+  const auto add = adder(app);
   add("--micro-batches", text.micro_batches, "N",
       "Backward passes before each update, for the memory: rows and FLOPs are those of one");
   add("--alloc-conf", text.alloc_conf, "SETTINGS",
@@ -178,6 +193,7 @@ void add_model_options(CLI::App& app, ModelText& text) {
       ->required()
       ->type_name("");
   add_step_options(app, text);
+  add_loop_options(app, text);
 }
 
 ModelOptions parse_model_options(const ModelText& text) {

@@ -1,6 +1,7 @@
 #include "shape/loss.h"
 
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,6 +29,12 @@ at::Tensor cross_entropy(const at::Tensor& output) {
   return at::cross_entropy_loss(logits, target_like(sizes, DType::int64));
 }
 
+// A batch's targets come in fp32 also where autocast gives the output in less.
+DType target_dtype(const at::Tensor& output) {
+  return at::autocast::is_autocast_enabled(at::kCUDA) ? DType::float32
+                                                      : meta::dtype_of(output.scalar_type());
+}
+
 at::Tensor scalar_loss(const at::Tensor& output, Loss loss) {
   switch (loss) {
     case Loss::ones:
@@ -39,8 +46,7 @@ at::Tensor scalar_loss(const at::Tensor& output, Loss loss) {
     case Loss::cross_entropy:
       return cross_entropy(output);
     case Loss::mse:
-      return at::mse_loss(output,
-                          target_like(output.sizes().vec(), meta::dtype_of(output.scalar_type())));
+      return at::mse_loss(output, target_like(output.sizes().vec(), target_dtype(output)));
   }
   return output;
 }
