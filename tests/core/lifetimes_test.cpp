@@ -177,4 +177,31 @@ TEST_SUITE("lifetimes") {
     CHECK(f.death("a") == "b");
     CHECK(f.death("a.1") == "c");
   }
+
+  TEST_CASE("a function that changes its argument in place gives the name back its value") {
+    Function f;
+    f.add("a", f.line("h = relu(x)"), {"x"});
+    f.add("b", f.line("h = change(h)"), {"a"});  // What it makes is needed by nobody.
+    f.add("c", f.line("h = relu(h)"), {"a"});
+    f.add("d", f.line("return relu(h)"), {"c"});
+    CHECK(f.death("a") == "c");
+  }
+
+  TEST_CASE("a line that calls the next layer has begun again") {
+    Function f;
+    f.graph.scopes = {{}, {"layers.0", "Layer", 0}, {"layers.1", "Layer", 0}};
+    f.add("a", f.line("h = relu(x)"), {"x"});
+    const SourceId loop = f.line("h = layer(h)");
+    const SourceId inside = f.line("return relu(x)", loop);
+    f.add("b", inside, {"a"});
+    f.graph.nodes.back().scope = 1;
+    f.add("c", inside, {"b"});
+    f.graph.nodes.back().scope = 2;
+    f.add("d", f.line("return relu(h)"), {"c"});
+    CHECK(f.death("a") == "b");  // Bound anew when the first layer has returned.
+    CHECK(f.death("b") == "c");
+    f.graph.source_lines[static_cast<std::size_t>(loop)].text =
+        "h = self.layers[1](self.layers[0](h))";
+    CHECK(f.death("a") == "c");  // Both layers are one statement.
+  }
 }
