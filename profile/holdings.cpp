@@ -18,6 +18,12 @@ std::vector<NodeId> first_users(const Recording& recording) {
   return users;
 }
 
+NodeId optimizer_node(const Recording& recording) {
+  const auto found = std::ranges::find(recording.nodes, NodeKind::optimizer, &NodeRecord::kind);
+  return found == recording.nodes.end() ? none
+                                        : static_cast<NodeId>(found - recording.nodes.begin());
+}
+
 /// What is there before the step has no maker, but for inputs, which have rows of their own.
 bool belongs_to_user(const StorageRecord& storage) {
   return storage.allocated_by == none && storage.kind != StorageKind::input;
@@ -48,6 +54,7 @@ MemoryCategory category_of(const StorageRecord& storage) {
 
 std::vector<NodeId> storage_owners(const Recording& recording) {
   const std::vector<NodeId> users = first_users(recording);
+  const NodeId optimizer = optimizer_node(recording);
   std::vector<NodeId> owners(recording.storages.size());
   for (std::size_t i = 0; i < owners.size(); ++i) {
     // The state of a master weight belongs to the master, and that to a parameter of the model.
@@ -56,7 +63,8 @@ std::vector<NodeId> storage_owners(const Recording& recording) {
       of = static_cast<std::size_t>(recording.storages[of].parameter);
     const StorageRecord& storage = recording.storages[of];
     const NodeId user = belongs_to_user(storage) ? users[of] : none;
-    owners[i] = user != none ? user : storage.node;
+    const bool is_shared_state = storage.kind == StorageKind::optimizer_state;
+    owners[i] = user != none ? user : is_shared_state ? optimizer : storage.node;
   }
   return owners;
 }

@@ -11,8 +11,9 @@
 namespace symprof::profile {
 
 /// The node whose module owns each storage of `recording`: for parameters, buffers and caches the
-/// first that uses them, for gradients and optimizer states that of their parameter, otherwise the
-/// one that made the storage. none where nothing says.
+/// first that uses them, for gradients and optimizer states that of their parameter (the optimizer
+/// for states of none, as GradScaler's scale), otherwise the one that made the storage. none where
+/// nothing says.
 std::vector<NodeId> storage_owners(const Recording& recording);
 
 /// What a block of `storage` is held for.

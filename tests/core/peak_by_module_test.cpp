@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "profile/holdings.h"
 #include "recording_builder.h"
 #include "report/peak_owners.h"
 
@@ -112,6 +113,14 @@ TEST_SUITE("peak_by_module") {
       CHECK(row.held[MemoryCategory::optimizer] == head);
     }
     CHECK(sum.bytes == memory.at_peak.bytes);
+  }
+
+  TEST_CASE("a state of no parameter is the optimizer's own") {
+    TrainingStep step;
+    const StorageId scale =
+        step.storage({.bytes = output, .kind = StorageKind::optimizer_state, .node = step.first});
+    step.event(EventKind::allocate, scale, none);
+    CHECK(profile::storage_owners(step.recording())[scale] == step.update);
   }
 
   TEST_CASE("a refused request leaves the peak until then, with its owners") {
