@@ -104,6 +104,29 @@ TEST_SUITE("module_step") {
     for (const CallRecord& call : recording.calls) CHECK(call.node != none);
   }
 
+  TEST_CASE("a module in half precision is updated through fp32 masters") {
+    static constexpr std::int64_t in = 16, out = 32, f32 = 4, bf16 = 2, scalars = 2;
+    auto net = shape::build_fake([] {
+      torch::nn::Sequential made{torch::nn::Linear(in, out)};
+      made->to(torch::kBFloat16);
+      return made;
+    });
+    TensorSpec input = contiguous({8, in});
+    input.dtype = DType::bfloat16;
+    const Recording recording = shape::propagate_module(net, std::array{input},
+                                                        {.optimizer = Optimizer::lion,
+                                                         .clip_grad_norm = true,
+                                                         .grad_scaler = true,
+                                                         .master_weights = true});
+    std::map<StorageKind, std::int64_t> bytes;
+    for (const StorageRecord& storage : recording.storages) bytes[storage.kind] += storage.bytes;
+    constexpr std::int64_t parameters = in * out + out;
+    CHECK(bytes[StorageKind::parameter] == parameters * bf16);
+    CHECK(bytes[StorageKind::gradient] == parameters * (bf16 + f32));
+    // A master and Lion's average of each, GradScaler's scale and growth tracker.
+    CHECK(bytes[StorageKind::optimizer_state] == (2 * parameters + scalars) * f32);
+  }
+
   TEST_CASE("backward calls belong to the rows of their forward") {
     auto net = shape::build_fake(
         [] { return torch::nn::Sequential(torch::nn::Linear(4, 8), torch::nn::Linear(8, 4)); });
