@@ -18,8 +18,7 @@ class OptimizerStep {
   /// Makes the state tensors as an earlier step would have left them: fake ones, without a call.
   void make_states();
   /// Calls `visit(state, parameter)` for each state tensor.
-  void for_each_state(
-      const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const;
+  void for_each_state(const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const;
   /// With PyTorch's default hyperparameters (SGD's momentum is 0.9 where it has one).
   void run(const FusedScaling& scaling = {}) const;
 
