@@ -74,6 +74,8 @@ std::vector<std::string> parse_symbolic(const ProfileText& text, ProfileFormat f
 
 /// json and html say it anyway.
 bool parse_peak(const ProfileText& text, ProfileFormat format) {
+  if (text.shows_peak && !text.symbolic.empty())
+    throw Error("--peak", "formulas have no second table.", "Leave --symbolic out to see it.");
   if (!text.shows_peak) return false;
   if (format == ProfileFormat::csv || format == ProfileFormat::memory_snapshot)
     throw Error("--peak", "--format " + text.format + " has no place for a second table.",

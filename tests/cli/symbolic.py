@@ -203,6 +203,7 @@ class Errors(unittest.TestCase):
         self.check([ONNX, "--symbolic", "batch", "--set", "batch=1000000000",
                     "--set", "length=6"],
                    "too large to start from")
+        self.check([ONNX, "--symbolic", "batch", "--peak"], "Leave --symbolic out")
         self.check([ONNX, "--symbolic", "batch", "--format", "csv"], "Choose table or json")
 
     def test_a_model_whose_sizes_are_written_into_it(self):
