@@ -19,7 +19,7 @@ struct PeakOwner {
     loss,
     optimizer,  ///< What the update makes and drops again; its states are their parameters'.
     workspace,  ///< cuBLAS.
-    unknown,    ///< Parameters that nothing uses.
+    unknown,    ///< Parameters and buffers that nothing uses.
   };
   Kind kind = Kind::unknown;
   std::string name;  ///< The module's path (empty: the model itself), or the node's name.
