@@ -153,7 +153,7 @@ Count backward_workspace(const Sizes& s, std::int64_t value_width, bool is_half)
 /// (gradient, query, key, value, …): the row sums of output times gradient, which fp32 makes before
 /// the kernel, and the kernel's workspace.
 Temporaries efficient_backward(const Call& call, const DeviceSpec& device) {
-  constexpr std::int64_t wanted_shared_bytes = 160 * 1024;
+  constexpr std::int64_t wanted_shared_bytes = std::int64_t{160} * 1024;
   const TensorSpec *gradient = call.input_at(0), *query = call.input_at(1),
                    *value = call.input_at(3);
   const auto s = sizes_of(query, call.input_at(2));

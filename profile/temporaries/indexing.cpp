@@ -15,7 +15,8 @@ constexpr std::int64_t float_bytes = 4, long_bytes = 8, count_bytes = 4;
 
 /// Of a sort by the values 0 … `most` (cub::get_num_bits).
 std::int64_t bits_up_to(std::int64_t most) {
-  return std::bit_width(static_cast<std::uint64_t>(most)) + (most == 0 ? 1 : 0);
+  const auto bits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(most)));
+  return std::max<std::int64_t>(bits, 1);
 }
 
 /// The rows of each run of equal indices are summed in pieces of ten, in fp32
@@ -131,7 +132,8 @@ Temporaries masked_scatter(const Call& call, const DeviceSpec&) {
   if (call.input_count() < 2) return {.is_incomplete = true};
   const std::int64_t elements = std::max(call.input(0)->numel(), call.input(1)->numel());
   if (elements == 0) return {};
-  Temporaries result{.blocks = {elements * long_bytes}};
+  Temporaries result;
+  result.take(Count(elements) * long_bytes);
   if (const TensorSpec& mask = *call.input(1); mask.numel() < elements || !is_row_major(mask))
     result.take(elements);
   result.take(cub::scan_bytes(elements, long_bytes));
@@ -206,8 +208,8 @@ void add_linear_index(Temporaries& result, const IndexPut& put, const DeviceSpec
   for (std::size_t i = 0; i < put.indices.size(); ++i) {
     const TensorSpec& index = put.indices[i];
     if (put.checks) add_check(result, index, device);
-    const std::size_t wrapped = result.take(index.numel() * long_bytes);
-    const std::size_t scaled = result.take(index.numel() * long_bytes);
+    const std::size_t wrapped = result.take(Count(index.numel()) * long_bytes);
+    const std::size_t scaled = result.take(Count(index.numel()) * long_bytes);
     result.give_back(wrapped);
     if (i > 0) result.give_back(scaled);
   }
@@ -225,7 +227,7 @@ Temporaries index_put(const Call& call, const DeviceSpec& device) {
   add_linear_index(result, *put, device);
   if (put->values.numel() < put->written().value() || !is_row_major(put->values))
     result.take(put->written() * element_bytes(put->values.dtype));
-  for (int i = 0; i < 3; ++i) result.take(count * long_bytes);  // Sorted, origin, range.
+  for (int i = 0; i < 3; ++i) result.take(Count(count) * long_bytes);  // Sorted, origin, range.
   result.take(cub::radix_sort_bytes({.items = count,
                                      .key_bytes = long_bytes,
                                      .value_bytes = long_bytes,

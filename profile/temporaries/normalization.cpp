@@ -80,7 +80,7 @@ struct WeightGradients {
 
   WeightGradients(const TensorSpec& input, std::int64_t normalized_width, const DeviceSpec& device)
       : rows(input.numel() / normalized_width), width(normalized_width) {
-    constexpr std::int64_t many_rows = 64 * 1024, columns = 32, rows_of_block = 32, most = 32768;
+    constexpr std::int64_t many_rows = 65536, columns = 32, rows_of_block = 32, most = 32768;
     const bool are_few = width / columns < device.multiprocessors / 2;
     partials = rows > many_rows && are_few
                    ? std::min(divide_up(rows, rows_of_block), most / divide_up(width, columns))

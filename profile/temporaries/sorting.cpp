@@ -29,10 +29,10 @@ std::int64_t size_of(const TensorSpec& tensor, std::size_t dimension) {
 /// segments (segmented_sort_pairs_by_full_sort).
 void add_full_sort(Temporaries& result, std::int64_t elements, std::int64_t key,
                    std::int64_t segments) {
-  const auto bits =
-      std::max<std::int64_t>(1, std::bit_width(static_cast<std::uint64_t>(segments - 1)));
-  result.take(elements * long_bytes);  // Index and segment.
-  result.take(elements * long_bytes);  // The same, sorted.
+  const auto bits = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(segments - 1))));
+  result.take(Count(elements) * long_bytes);  // Index and segment.
+  result.take(Count(elements) * long_bytes);  // The same, sorted.
   const std::size_t keys = result.take(elements * key);
   const std::size_t sort = result.take(
       cub::radix_sort_bytes({.items = elements, .key_bytes = key, .value_bytes = long_bytes}));
@@ -50,12 +50,12 @@ void add_large_sort(Temporaries& result, std::int64_t elements, std::int64_t row
   if (segments > 1 && row < long_row && segments < few_segments)
     return add_full_sort(result, elements, key, segments);
   if (segments > 1 && row < long_row) {
-    result.take(elements * long_bytes);
+    result.take(Count(elements) * long_bytes);
     result.take(cub::segmented_sort_bytes(
         {.items = elements, .key_bytes = key, .value_bytes = long_bytes}));
     return;
   }
-  result.take(row * long_bytes);
+  result.take(Count(row) * long_bytes);
   for (std::int64_t i = 0; i < segments; ++i)
     result.give_back(result.take(
         cub::radix_sort_bytes({.items = row, .key_bytes = key, .value_bytes = long_bytes})));
@@ -73,14 +73,14 @@ Temporaries sort(const Call& call, const DeviceSpec&) {
   const std::int64_t row = self->sizes[dimension], elements = self->numel();
   Temporaries result;
   if (row <= most_in_place) {
-    result.take(row * long_bytes);  // Its indices before it is sorted.
+    result.take(Count(row) * long_bytes);  // Its indices before it is sorted.
     return result;
   }
   if (elements > (std::int64_t{1} << 31) - 1) return {.is_incomplete = true};
   if (!(is_row_major(*self) && dimension + 1 == self->sizes.size())) {  // Rows side by side.
     result.take(self->bytes());
     result.take(self->bytes());
-    result.take(elements * long_bytes);
+    result.take(Count(elements) * long_bytes);
   }
   add_large_sort(result, elements, row, element_bytes(self->dtype));
   return result;

@@ -244,6 +244,11 @@ void add_reduction(Temporaries& temporaries, const Reduction& reduction, const D
   const Iterator whole = iterate(reduction);
   if (whole.elements() == 0) return;
   if (whole.fits_32_bits()) return add_piece(temporaries, whole, reduction, device);
+  constexpr std::int64_t most_elements = std::int64_t{1} << 44;  // Some ten thousand pieces.
+  if (whole.elements() > most_elements) {
+    temporaries.is_incomplete = true;
+    return;
+  }
   std::optional<std::size_t> accumulation;
   if (!reduction.accumulates_in_output)
     accumulation = temporaries.take(accumulation_bytes(whole, reduction));
