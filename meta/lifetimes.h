@@ -6,7 +6,7 @@
 namespace symprof {
 
 enum class Lifetimes : std::uint8_t {
-  frames,    ///< As in Python: what is given to a module's call lives until the call returns.
+  frames,    ///< As in Python: arguments and named values live until their function returns.
   last_use,  ///< Until the last node that uses it has run, as in the code that torch.fx generates.
 };
 

@@ -65,7 +65,7 @@ SourceId SourceTable::intern(std::string_view trace) {
 }
 
 SourceId SourceTable::child(SourceId caller, std::string_view place, std::string_view text) {
-  const auto index = static_cast<std::size_t>(caller + 1);
+  const std::size_t index = static_cast<std::size_t>(caller) + 1;  // 0 for no caller, which is -1.
   if (children_.size() <= index) children_.resize(index + 1);
   const auto [known, is_new] = children_[index].try_emplace(place, caller);
   if (!is_new) return known->second;

@@ -86,6 +86,7 @@ class Splitter {
     ValueId addend = bias->id;
     const std::string name = node.name;
     const ScopeId scope = node.scope;
+    const SourceId source = node.source;
     const ValueId sum = node.outputs[0];
     const ValueId product = graph_.add_value({.name = name + "_without_bias"});
     drop_bias(node, at);
@@ -97,7 +98,8 @@ class Splitter {
               .overload = "Tensor",
               .arguments = {{"self", ValueRef{product}}, {"other", ValueRef{addend}}},
               .outputs = {sum},
-              .scope = scope});
+              .scope = scope,
+              .source = source});
     return true;
   }
 
