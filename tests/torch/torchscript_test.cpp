@@ -9,6 +9,7 @@
 #include "meta/error.h"
 #include "profile/profile.h"
 #include "shape/propagate.h"
+#include "trace/passes/training_mode.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/load.h"
 
@@ -143,6 +144,15 @@ TEST_SUITE("torchscript") {
     const Graph graph = control_flow({"x=bfloat16[2,2,8]"}, {.dtype = DType::bfloat16});
     for (const Value& value : graph.values)
       if (value.kind == ValueKind::parameter) CHECK(value.spec->dtype == DType::bfloat16);
+  }
+
+  TEST_CASE("a move to a device, traced with the dtype that was moved, follows the dtype") {
+    const Graph script =
+        trace::load_torchscript((models / "gpt2.pt").string(), {.dtype = DType::bfloat16});
+    Graph exported = trace::load((models / "gpt2.pt2").string());
+    trace::cast_floating_point(exported, DType::bfloat16);
+    trace::bind_inputs(exported, {}, {});
+    check_equal(totals_of(script, Mode::train), totals_of(exported, Mode::train));
   }
 
   TEST_CASE("weights are not read") {

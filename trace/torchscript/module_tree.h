@@ -24,6 +24,9 @@ class ModuleTree {
   /// The path of a module below the root ("" for the root itself); nothing for other objects.
   const std::string* path_of(const c10::ivalue::Object& object) const;
 
+  /// To which floating-point tensors were cast, if to any.
+  std::optional<DType> dtype() const { return dtype_; }
+
  private:
   void visit(c10::ivalue::Object& object, const std::string& path);
   c10::IValue faked(const c10::IValue& value, const std::string& path, ValueKind kind);

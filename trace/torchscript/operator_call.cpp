@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "meta/error.h"
+#include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
 
 namespace symprof::trace::torchscript {
@@ -69,6 +70,16 @@ void take_numbers_out_of_tensors(const torch::jit::Node& node, Values& inputs) {
   }
 }
 
+// `x.to(device)` is traced as aten::to.dtype_layout with the dtype that x had: no wish of the
+// model's (trace/passes/cast_floating_point.cpp says the same of graphs).
+void cast_move(const torch::jit::Node& node, DType dtype, Values& inputs) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr || schema->name() != "aten::to" ||
+      schema->overload_name() != "dtype_layout" || !inputs.at(1).isInt())
+    return;
+  if (at::isFloatingType(inputs[1].toScalarType())) inputs[1] = meta::scalar_type(dtype);
+}
+
 bool is_in_dispatcher(const c10::FunctionSchema& schema) {
   return c10::Dispatcher::singleton().findSchema(schema.operator_name()).has_value();
 }
@@ -76,8 +87,9 @@ bool is_in_dispatcher(const c10::FunctionSchema& schema) {
 }  // namespace
 
 Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& recorder,
-                    ScopeId scope) {
+                    ScopeId scope, std::optional<DType> cast) {
   take_numbers_out_of_tensors(node, inputs);
+  if (cast) cast_move(node, *cast, inputs);
   const Tensors given = tensors_in(inputs);
   if (given.any_fake || !given.any_real)
     for (c10::IValue& input : inputs)

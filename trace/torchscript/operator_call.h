@@ -4,6 +4,7 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <optional>
 #include <vector>
 
 #include "trace/torchscript/graph_recorder.h"
@@ -11,9 +12,10 @@
 namespace symprof::trace::torchscript {
 
 /// The results of `node` on `inputs`. Calls that make or change a fake tensor go to `recorder`.
-/// Every device becomes cuda:0, as in all graphs, but where only real tensors are at work. Throws
-/// Error or c10::Error for what cannot run.
+/// Every device becomes cuda:0, as in all graphs, but where only real tensors are at work; `cast`
+/// is the dtype to which the model was cast. Throws Error or c10::Error for what cannot run.
 std::vector<c10::IValue> run_recorded(const torch::jit::Node& node, std::vector<c10::IValue> inputs,
-                                      GraphRecorder& recorder, ScopeId scope);
+                                      GraphRecorder& recorder, ScopeId scope,
+                                      std::optional<DType> cast);
 
 }  // namespace symprof::trace::torchscript

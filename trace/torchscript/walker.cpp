@@ -231,7 +231,8 @@ void Walker::run_operator(const Node& node, Frame& frame) {
                 "Write it with operators of PyTorch, or export the model with torch.export.");
   if (node.maybeOperator() == nullptr)
     throw Error("", "no rule for this node", "Export the model with torch.export instead.");
-  set_outputs(node, frame, run_recorded(node, inputs_of(node, frame), recorder_, frame.scope));
+  set_outputs(node, frame,
+              run_recorded(node, inputs_of(node, frame), recorder_, frame.scope, modules_.dtype()));
 }
 
 std::vector<IValue> Walker::inputs_of(const Node& node, const Frame& frame) const {
