@@ -244,7 +244,8 @@ void add_reduction(Temporaries& temporaries, const Reduction& reduction, const D
   const Iterator whole = iterate(reduction);
   if (whole.elements() == 0) return;
   if (whole.fits_32_bits()) return add_piece(temporaries, whole, reduction, device);
-  constexpr std::int64_t most_elements = std::int64_t{1} << 44;  // Some ten thousand pieces.
+  // Some hundred pieces, and more bytes than a device has.
+  constexpr std::int64_t most_elements = std::int64_t{1} << 38;
   if (whole.elements() > most_elements) {
     temporaries.is_incomplete = true;
     return;
