@@ -84,6 +84,9 @@ def main():
         faster = f"{statistics.median(python) * 1000 / both:.0f}" if python else ""
         print(f"| {name} | {' | '.join(cells)} | {spread(python, 1000) if python else ''} | {faster} "
               f"| {spread(command['seconds'], 1000)} | {command['peak_mib']:.0f} |", flush=True)
+    for name in ("vit_b_16", "llama_7b"):
+        fit = times[f"fit/{name}.pt2"]
+        print(f"\n{name}, read, a step with AdamW and autocast, `plan::fit`, in process: {fit['median']:.1f} ± {fit['stddev']:.1f} ms")
     print(f"\nAn empty program linked to LibTorch: {spread(empty['seconds'], 1000)} ms, {empty['peak_mib']:.0f} MiB")
     if options.output:
         pathlib.Path(options.output).write_text(json.dumps(result, indent=1) + "\n")
