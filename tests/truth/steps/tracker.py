@@ -1,0 +1,102 @@
+"""Peaks of tensor bytes on fake CUDA tensors: MemTracker's own, and what eager CUDA holds.
+
+MemTracker errs in two known ways, which `CudaTracker` sets right while it runs:
+
+- A dispatch mode is active, so autograd adds two gradients of one value into a new tensor
+  (`can_accumulate_inplace` in torch/csrc/autograd/input_buffer.cpp refuses "subclass-like" tensors).
+  Eager CUDA adds into the first one when nothing else holds it or its storage.
+- Seed and offset of memory-efficient attention are claimed for the device; outside of graph capture
+  they are int64 in host memory ("Seed and Offset Device" in aten/src/ATen/native/transformers/cuda/attention.cu).
+"""
+import torch
+from torch.distributed._tools.mem_tracker import MemTracker
+
+aten = torch.ops.aten
+EFFICIENT_ATTENTION = (
+    aten._scaled_dot_product_efficient_attention.default,
+    aten._efficient_attention_forward.default,
+)
+SEED, OFFSET = 2, 3  # among its results
+
+
+def holders(tensor):
+    """Of the tensor and of its storage, the dispatcher's own and Python's included."""
+    return tensor._use_count(), torch._C._storage_Use_Count(tensor.untyped_storage()._cdata)
+
+
+def is_dense(tensor):
+    return torch._prims_common.is_non_overlapping_and_dense_or_false(tensor)
+
+
+class CudaTracker(MemTracker):
+    """`holders_of_one`: what `holders` gives in a call of this mode for a value that one variable
+    of the engine holds."""
+
+    def __init__(self, holders_of_one):
+        super().__init__()
+        self.holders_of_one = holders_of_one
+        self.sums_in_place = 0
+        self.host_tensors = []  # Kept: their storages must not be taken for others.
+
+    def is_sum_of_engine(self, func, args, kwargs):
+        if func is not aten.add.Tensor or kwargs or len(args) != 2 or torch.is_grad_enabled():
+            return False
+        if torch._C._current_graph_task_id() == -1 or not isinstance(args[1], torch.Tensor):
+            return False
+        first, second = args
+        return first.shape == second.shape and first.dtype == second.dtype
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if self.is_sum_of_engine(func, args, kwargs) and is_dense(args[0]):
+            if holders(args[0]) == self.holders_of_one:
+                self.sums_in_place += 1
+                return args[0].add_(args[1])
+        if func in EFFICIENT_ATTENTION:
+            results = func(*args, **(kwargs or {}))
+            for place in (SEED, OFFSET):
+                self._WINFO[results[place].untyped_storage()] = (NO_MEMORY, None)
+            return super().__torch_dispatch__(lambda: results, types)
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
+class HostMemory:
+    """In place of MemTracker's record of a storage."""
+
+    size = mem_consumed = 8  # bytes of an int64; MemTracker asks for the former
+
+
+NO_MEMORY = HostMemory()
+
+
+class HolderProbe(CudaTracker):
+    """Notes the holders of the first gradient in a sum that eager CUDA would make in place."""
+
+    def __init__(self):
+        super().__init__(None)
+        self.seen = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if self.is_sum_of_engine(func, args, kwargs):
+            self.seen.append(holders(args[0]))
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
+def holders_of_one():
+    """Measured on exp(x) * sin(x), whose two gradients of x have one holder each."""
+    x = torch.empty(4, 4, device="cuda", requires_grad=True)
+    probe = HolderProbe()
+    with probe:
+        once = x * 2
+        result = once.exp() * once.sin()
+        del once
+        result.sum().backward()
+    (seen,) = probe.seen
+    return seen
+
+
+def peak(tracker, tracked, step):
+    """Bytes at the peak of one call of `step`."""
+    tracker.track_external(*tracked)
+    with tracker:
+        step()
+    return tracker.get_tracker_snapshot("peak")[torch.device("cuda", 0)]["Total"]
