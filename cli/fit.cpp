@@ -94,6 +94,7 @@ int run(const FitText& text) {
   ModelOptions options = parse_model_options(on_first);
   const Format format = choose("--format", text.format, formats);
   const std::vector<Place> places = find_places(text, names);
+  if (text.largest == cache_dimension && !options.step.kv_cache) options.step.kv_cache = 1;
   check_output(text.output);
   take_model_file(text.model, options);
   ProgressBar progress(text.output);
@@ -131,7 +132,7 @@ Run add_fit(CLI::App& app) {
     app.add_option(name, value, help)->type_name(type)->group(group);
   };
   add("--max", text->largest, "NAME",
-      "The largest size of this dimension (as --set names it) that fits");
+      "The largest size of this dimension (as --set names it, or kv-cache) that fits");
   add("--context", text->context, "BYTES",
       "What CUDA's context and other programs hold: 700MiB (1GiB is set aside without it)");
   add("--format", text->format, "FORMAT", "table or json");

@@ -38,14 +38,23 @@ Recording Fitting::record(const ModelOptions& options) {
 }
 
 Recording Fitting::record_at(const std::string& dimension, std::int64_t size) {
-  return torch_.get().propagate(model_.at({{dimension, size}}), options_.step);
+  if (dimension != cache_dimension)
+    return torch_.get().propagate(model_.at({{dimension, size}}), options_.step);
+  StepOptions step = options_.step;
+  step.kv_cache = size;
+  return torch_.get().propagate(graph_, step);
+}
+
+std::int64_t Fitting::given_size(const std::string& dimension) const {
+  if (dimension == cache_dimension) return options_.step.kv_cache.value_or(1);
+  const auto given =
+      std::ranges::find(options_.bindings, dimension, &std::pair<std::string, std::int64_t>::first);
+  return given == options_.bindings.end() ? 1 : given->second;
 }
 
 void Fitting::find_largest(const std::string& dimension) {
   report_.dimension = dimension;
-  const auto given =
-      std::ranges::find(options_.bindings, dimension, &std::pair<std::string, std::int64_t>::first);
-  const std::int64_t start = given == options_.bindings.end() ? 1 : given->second;
+  const std::int64_t start = given_size(dimension);
   const auto is_small_enough = [&](std::int64_t size) {
     return plan::fits(record_at(dimension, size), options_.step.device, report_.budget,
                       options_.loop);

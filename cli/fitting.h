@@ -3,11 +3,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/model.h"
 #include "plan/fit.h"
 
 namespace symprof::cli {
+
+/// What --max calls the tokens of --kv-cache.
+inline constexpr std::string_view cache_dimension = "kv-cache";
 
 /// The file is read once for all devices and sizes; a step is recorded for each device, whose
 /// attention kernels and number of multiprocessors decide what runs.
@@ -26,6 +30,7 @@ class Fitting {
   Recording record(const ModelOptions& options);
   Recording record_at(const std::string& dimension, std::int64_t size);
   plan::Fit fit(const Recording& recording, const profile::LoopOptions& loop) const;
+  std::int64_t given_size(const std::string& dimension) const;
   void find_largest(const std::string& dimension);
   std::optional<std::int64_t> range_end(const std::string& dimension) const;
   bool add_change(std::string text, const ModelOptions& changed);

@@ -18,7 +18,8 @@ trace::TrainingMode training_mode(Mode mode) {
 }
 
 void decide_mode(const Graph& graph, ModelOptions& options) {
-  options.step.mode = options.mode.value_or(has_parameters(graph) ? Mode::train : Mode::inference);
+  const bool trains = has_parameters(graph) && !options.step.kv_cache;
+  options.step.mode = options.mode.value_or(trains ? Mode::train : Mode::inference);
 }
 
 // A script's options decide what its graph is, so they come first.

@@ -165,6 +165,9 @@ void add_step_options(CLI::App& app, ModelText& text) {
       ->allow_extra_args(false)
       ->type_name("GLOB")
       ->group(group);
+  add("--kv-cache", text.kv_cache, "N",
+      "Inference with N tokens in a key-value cache before the step; --set gives the step's "
+      "tokens");
   add("--attention", text.attention, "KIND",
       "auto (as the device would choose), math, flash, efficient or cudnn");
   app.add_flag("--split-bias", text.split_bias,
@@ -208,6 +211,7 @@ ModelOptions parse_model_options(const ModelText& text) {
   options.step.checkpoint = parse_patterns(text.checkpoint);
   options.step.offload_saved = parse_patterns(text.offload_saved);
   options.loop.allocator = profile::parse_allocator_settings(text.alloc_conf);
+  if (!text.kv_cache.empty()) options.step.kv_cache = parse_count("--kv-cache", text.kv_cache, 0);
   if (!text.micro_batches.empty())
     options.loop.micro_batches = parse_count("--micro-batches", text.micro_batches, 1);
   options.step.device = find_device(text.device, devices_folder());

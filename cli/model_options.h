@@ -20,6 +20,7 @@ struct ModelText {
   std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
   std::string lifetimes = "frames";
   std::string unbacked = "refuse";
+  std::string kv_cache;
   std::string alloc_conf, micro_batches;
   std::string device = "h200";
   bool split_bias = false, clip_grad_norm = false, grad_scaler = false, master_weights = false;

@@ -62,6 +62,12 @@ void count_outputs(const Recording& recording, NodeProfile& node, std::vector<bo
   }
 }
 
+void count_cache_of_a_token(const KvCacheRecord& cache, Totals& totals) {
+  const Count tokens = Count(cache.sequences) * (Count(cache.tokens) + cache.added_tokens);
+  if (tokens.value() > 0)
+    totals.kv_cache_bytes_per_token = *totals.kv_cache_bytes_after / tokens.value();
+}
+
 }  // namespace
 
 void count_memory(Profile& profile) {
@@ -69,6 +75,7 @@ void count_memory(Profile& profile) {
   profile.totals.param_count = recording.parameter_count;
   if (recording.kv_cache) profile.totals.kv_cache_bytes = profile.totals.kv_cache_bytes_after = 0;
   count_saved(profile);
+  if (recording.kv_cache) count_cache_of_a_token(*recording.kv_cache, profile.totals);
   std::vector<bool> counted(recording.storages.size());
   std::int64_t accumulated = 0;
   for (NodeProfile& node : profile.nodes) {

@@ -80,6 +80,7 @@ struct Totals {
   std::int64_t transfer_bytes = 0;   ///< Of all calls.
   /// Before and after the step; empty where it has no cache of its own.
   std::optional<std::int64_t> kv_cache_bytes, kv_cache_bytes_after;
+  std::optional<std::int64_t> kv_cache_bytes_per_token;  ///< Of one sequence.
   /// As the simulated allocator counts them over a training loop (profile/step_memory.h).
   std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
   Phase peak_phase = Phase::forward;

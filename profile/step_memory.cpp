@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/cache_growth.h"
 #include "profile/holdings.h"
 #include "profile/temporaries/temporaries.h"
 
@@ -32,6 +33,7 @@ class Loop {
         allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording)),
+        cache_(recording),
         micro_batches_(options.loop.micro_batches) {
     for (const std::string& op : recording.ops) temporaries_.push_back(find_temporaries(op));
     if (options.observer)
@@ -44,6 +46,7 @@ class Loop {
 
   StepMemory run(int steps) {
     last_step_ = steps - 1;
+    passes_left_ = steps * micro_batches_;
     try {
       take_eventless();
       for (step_ = 0; step_ < steps; ++step_) run_step();
@@ -65,6 +68,7 @@ class Loop {
  private:
   void run_step() {
     for (int batch = 0; batch < micro_batches_; ++batch) {
+      --passes_left_;
       begin_batch(batch == 0 ? Gradients::dropped : Gradients::kept);
       run_calls(batch == micro_batches_ - 1);
     }
@@ -119,6 +123,9 @@ class Loop {
       else if (kind == StorageKind::activation)
         old_outputs_.push_back(std::exchange(storages_[i], {}));
     }
+    for (const auto& [before, after] : cache_.pairs())
+      if (Held& grown = storages_[static_cast<std::size_t>(after)]; grown.address != nowhere)
+        storages_[static_cast<std::size_t>(before)] = std::exchange(grown, {});
     for (std::size_t i = 0; i < first_of_step_; ++i)
       if (kind_of(recording_.events[i]) != StorageKind::optimizer_state)
         apply(recording_.events[i]);
@@ -158,10 +165,11 @@ class Loop {
   void take(StorageId storage) {
     const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
     Held& held = storages_[static_cast<std::size_t>(storage)];
-    if (!record.on_device || record.bytes == 0) return;
+    const std::int64_t bytes = cache_.bytes(storage, passes_left_);
+    if (!record.on_device || bytes == 0) return;
     const NodeId owner = owners_[static_cast<std::size_t>(storage)];
     if (held.address == nowhere)
-      held = request(record.bytes, category_of(record), owner);
+      held = request(bytes, category_of(record), owner);
     else if (record.kind == StorageKind::gradient)
       added_gradients_.push_back(request(record.bytes, MemoryCategory::temporaries, owner));
   }
@@ -241,6 +249,7 @@ class Loop {
   const Recording& recording_;
   const DeviceSpec& device_;
   CachingAllocator allocator_;
+  CacheGrowth cache_;
   std::vector<TemporariesFunction> temporaries_;  // By operator of the recording.
   std::vector<Held> storages_;
   std::vector<NodeId> owners_;   // By storage.
@@ -250,6 +259,7 @@ class Loop {
   std::size_t first_of_step_ = 0;
   bool has_workspace_[2] = {};
   int micro_batches_ = 1;
+  int passes_left_ = 0;
   int step_ = 0, last_step_ = 0;
   std::int64_t noted_bytes_ = 0;
   CallId call_ = none;

@@ -41,6 +41,14 @@ std::string offloaded_text(const Totals& totals) {
                      format_bytes(totals.offloaded_bytes), format_bytes(totals.transfer_bytes));
 }
 
+std::string cache_text(const Totals& totals, const KvCacheRecord& cache) {
+  return fmt::format("{} for {} tokens of each of {} sequence{}, {} a token; {} after the step",
+                     format_bytes(*totals.kv_cache_bytes), group_digits(cache.tokens),
+                     group_digits(cache.sequences), cache.sequences == 1 ? "" : "s",
+                     format_bytes(totals.kv_cache_bytes_per_token.value_or(0)),
+                     format_bytes(*totals.kv_cache_bytes_after));
+}
+
 }  // namespace
 
 std::string coverage_line(const Coverage& coverage) {
@@ -74,6 +82,7 @@ void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOpt
                                   format_count(totals.optimizer_flops, "FLOPs")));
   if (options.mode != Mode::inference) line("saved", saved_text(totals));
   if (!options.offload_saved.empty()) line("offloaded", offloaded_text(totals));
+  if (profile.recording.kv_cache) line("kv cache", cache_text(totals, *profile.recording.kv_cache));
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
   line("forward", flops_text(totals.fwd_flops, totals.fwd_flops_all, unit));

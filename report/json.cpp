@@ -65,6 +65,9 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   json.member("saved_bytes_with_inputs", totals.saved_bytes_with_inputs);
   json.member("offloaded_bytes", totals.offloaded_bytes);
   json.member("transfer_bytes", totals.transfer_bytes);
+  json.member("kv_cache_bytes", totals.kv_cache_bytes);
+  json.member("kv_cache_bytes_after", totals.kv_cache_bytes_after);
+  json.member("kv_cache_bytes_per_token", totals.kv_cache_bytes_per_token);
   json.line(4);
   json.member("peak_allocated_bytes", totals.peak_allocated_bytes);
   json.member("peak_reserved_bytes", totals.peak_reserved_bytes);

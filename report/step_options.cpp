@@ -31,6 +31,7 @@ std::string step_text(const StepOptions& options) {
     text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
   if (!options.checkpoint.empty())
     text += fmt::format(", checkpoint {}", fmt::join(options.checkpoint, " "));
+  if (options.kv_cache) text += fmt::format(", key-value cache of {} tokens", *options.kv_cache);
   if (!options.offload_saved.empty())
     text +=
         fmt::format(", saved tensors of {} in host memory", fmt::join(options.offload_saved, " "));
@@ -53,6 +54,8 @@ void write_step_options(JsonWriter& json, const StepOptions& options) {
   json.member("split_bias", options.split_bias);
   write_patterns(json, "checkpoint", options.checkpoint);
   write_patterns(json, "offload_saved", options.offload_saved);
+  json.key("kv_cache");
+  options.kv_cache ? json.value(*options.kv_cache) : json.null();
   json.member("device", options.device.name);
   json.end_object();
 }

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <unordered_set>
 
 #include "meta/error.h"
 #include "meta/fake/fake_tensor.h"
+#include "shape/key_value_cache.h"
 #include "shape/node_records.h"
 #include "shape/offload.h"
 #include "shape/step_run.h"
@@ -24,7 +26,8 @@ const c10::Device cuda{c10::kCUDA, 0};
 // One step, from the leaves to the optimizer. Everything fake lives and dies in here.
 class Step {
  public:
-  Step(const Graph& graph, const StepOptions& options)
+  /// `cache`, which the graph was given, has to outlive this.
+  Step(const Graph& graph, const StepOptions& options, const trace::KeyValueCache& cache = {})
       : graph_(graph),
         run_(options),
         recorder_(run_.recorder()),
@@ -34,7 +37,14 @@ class Step {
               return nodes_.recompute(std::move(function), inputs, how);
             },
             options.lifetimes),
-        nodes_(graph, interpreter_, recorder_, options.progress) {}
+        nodes_(graph, interpreter_, recorder_, options.progress),
+        cached_nodes_(graph, cache, interpreter_, recorder_, nodes_) {
+    if (!cache.tensors.empty())
+      recorder_.recording().kv_cache = {.sequences = cache.sequences,
+                                        .tokens = *options.kv_cache,
+                                        .added_tokens = cache.added_tokens};
+    for (const trace::CachedTensor& tensor : cache.tensors) past_.insert(tensor.past);
+  }
 
   Recording run() {
     host_ = trace::host_values(graph_, trace::GraphPlace::outermost);
@@ -55,7 +65,8 @@ class Step {
     }
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
       recorder_.enter(Phase::forward, nodes_.input_node(i));
-      recorder_.set_kind(StorageKind::input);
+      recorder_.set_kind(past_.contains(graph_.inputs[i]) ? StorageKind::kv_cache
+                                                          : StorageKind::input);
       interpreter_.set(graph_.inputs[i],
                        input(graph_.values[static_cast<std::size_t>(graph_.inputs[i])]));
       nodes_.finish_input(i);
@@ -101,7 +112,7 @@ class Step {
   }
 
   std::vector<at::Tensor> forward() {
-    OffloadedNodes nodes(graph_, run_.options().offload_saved, nodes_);
+    OffloadedNodes nodes(graph_, run_.options().offload_saved, cached_nodes_);
     interpreter_.run(nodes);
     std::vector<at::Tensor> outputs;
     for (ValueId id : graph_.outputs)
@@ -117,19 +128,32 @@ class Step {
   Recorder& recorder_;
   trace::Interpreter interpreter_;
   NodeRecords nodes_;
+  CachedNodes cached_nodes_;
+  std::unordered_set<ValueId> past_;
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;
 };
+
+/// A step without the cache says how large one is.
+trace::KeyValueCache cache_for(Graph& graph, const StepOptions& options) {
+  if (options.mode != Mode::inference)
+    throw Error(graph.path, "a key-value cache is for inference",
+                "Leave --mode out, or give --mode inference.");
+  return add_cache(graph, *options.kv_cache, Step(graph, options).run());
+}
 
 }  // namespace
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
   trace::check_operators(graph);
-  if (!options.split_bias && options.checkpoint.empty()) return Step(graph, options).run();
+  if (!options.split_bias && options.checkpoint.empty() && !options.kv_cache)
+    return Step(graph, options).run();
   Graph changed = graph;
   if (options.split_bias) trace::split_bias(changed);
   if (!options.checkpoint.empty()) trace::checkpoint_modules(changed, options.checkpoint);
-  return Step(changed, options).run();
+  if (!options.kv_cache) return Step(changed, options).run();
+  const trace::KeyValueCache cache = cache_for(changed, options);
+  return Step(changed, options, cache).run();
 }
 
 }  // namespace symprof::shape

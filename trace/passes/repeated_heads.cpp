@@ -1,0 +1,82 @@
+#include "trace/passes/repeated_heads.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::size_t heads_dimension = 1, tokens_dimension = 2, rank = 4;
+
+constexpr std::array<std::string_view, 13> repeating = {
+    "aten::unsqueeze", "aten::expand",  "aten::clone",        "aten::contiguous", "aten::reshape",
+    "aten::view",      "aten::flatten", "aten::_unsafe_view", "aten::repeat",     "aten::slice",
+    "onnx::Expand",    "onnx::Reshape", "onnx::Unsqueeze"};
+
+const Node* maker_of(const Graph& graph, ValueId value, std::size_t& index) {
+  for (index = graph.nodes.size(); index-- > 0;)
+    if (std::ranges::find(graph.nodes[index].outputs, value) != graph.nodes[index].outputs.end())
+      return &graph.nodes[index];
+  return nullptr;
+}
+
+ValueId first_value(const Node& node) {
+  if (node.arguments.empty()) return no_value;
+  const auto* ref = std::get_if<ValueRef>(&node.arguments.front().value);
+  return ref == nullptr ? no_value : ref->id;
+}
+
+/// The copies of each of `own`'s heads in `all`; 0 where `all` is not made of them.
+std::int64_t copies_in(const TensorSpec& own, const TensorSpec& all) {
+  if (own.sizes.size() != rank || own.sizes[0] != all.sizes[0] ||
+      own.sizes[tokens_dimension] != all.sizes[tokens_dimension] ||
+      own.sizes.back() != all.sizes.back())
+    return 0;
+  const std::int64_t heads = own.sizes[heads_dimension], all_heads = all.sizes[heads_dimension];
+  return heads > 0 && heads < all_heads && all_heads % heads == 0 ? all_heads / heads : 0;
+}
+
+}  // namespace
+
+HeadSource source_of_heads(const Graph& graph, ValueId value, const SpecOf& spec_of) {
+  const TensorSpec& all = *spec_of(value);
+  HeadSource source{value};
+  ValueId from = value;
+  for (std::size_t index = 0; const Node* node = maker_of(graph, from, index);) {
+    if (std::ranges::find(repeating, node->op) == repeating.end()) break;
+    from = first_value(*node);
+    const TensorSpec* own = from == no_value ? nullptr : spec_of(from);
+    if (own == nullptr) break;
+    source.nodes.push_back(index);
+    if (const std::int64_t copies = copies_in(*own, all); copies > 0) {
+      source.value = from;
+      source.copies = copies;
+      return source;
+    }
+  }
+  return {value};
+}
+
+void drop_unread(Graph& graph, std::vector<std::size_t> candidates) {
+  std::unordered_map<ValueId, int> reads;
+  const auto count = [&](const Node& node, int by) {
+    for (const Argument& argument : node.arguments)
+      for_each_value(argument, [&](ValueId id) { reads[id] += by; });
+  };
+  for (const Node& node : graph.nodes) count(node, 1);
+  for (const ValueId id : graph.outputs) ++reads[id];
+  for (const Mutation& mutation : graph.mutations) ++reads[mutation.source];
+  std::ranges::sort(candidates, std::greater());
+  candidates.erase(std::ranges::unique(candidates).begin(), candidates.end());
+  for (const std::size_t index : candidates) {
+    const Node& node = graph.nodes[index];
+    if (std::ranges::any_of(node.outputs, [&](ValueId id) { return reads[id] > 0; })) continue;
+    count(node, -1);
+    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+}
+
+}  // namespace symprof::trace

@@ -1,0 +1,30 @@
+// Keys and values that are repeated for the query heads before an attention (grouped queries).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "trace/graph.h"
+
+namespace symprof::trace {
+
+/// The geometry of a value; null where it is no tensor, or not known.
+using SpecOf = std::function<const TensorSpec*(ValueId)>;
+
+/// [batch, heads, tokens, head size] before it is repeated, and how many copies of each head there
+/// are then.
+struct HeadSource {
+  ValueId value = no_value;
+  std::int64_t copies = 1;
+  std::vector<std::size_t> nodes;  ///< Those that repeat it: indices into Graph::nodes.
+};
+
+/// Where `value`, all of whose makers are in `graph`, comes from: through the views and copies as
+/// which exporters write transformers' repeat_kv. `value` itself where nothing repeats it.
+HeadSource source_of_heads(const Graph& graph, ValueId value, const SpecOf& spec_of);
+
+/// Removes those of `candidates` whose results nothing reads, the last first.
+void drop_unread(Graph& graph, std::vector<std::size_t> candidates);
+
+}  // namespace symprof::trace
