@@ -45,8 +45,9 @@ Profile profile_at(const Sizes& sizes) {
   for (NodeProfile& node : profile.nodes) {
     RowFigures& figures = node.figures;
     figures.incremental_bytes *= batch * seq;
-    figures.fwd_product_flops *= batch * seq * seq;
-    figures.bwd_product_flops *= batch * seq * seq;
+    // Of a thousandth, so that the largest sizes stay within 64 bits.
+    figures.fwd_product_flops = figures.fwd_product_flops / 1'000 * batch * seq * seq;
+    figures.bwd_product_flops = figures.bwd_product_flops / 1'000 * batch * seq * seq;
     figures.bwd_other_flops *= seq;
     node.accumulate_bytes *= batch * seq;
   }

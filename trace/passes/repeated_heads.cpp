@@ -70,7 +70,7 @@ void drop_unread(Graph& graph, std::vector<std::size_t> candidates) {
   for (const ValueId id : graph.outputs) ++reads[id];
   for (const Mutation& mutation : graph.mutations) ++reads[mutation.source];
   std::ranges::sort(candidates, std::greater());
-  candidates.erase(std::ranges::unique(candidates).begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (const std::size_t index : candidates) {
     const Node& node = graph.nodes[index];
     if (std::ranges::any_of(node.outputs, [&](ValueId id) { return reads[id] > 0; })) continue;
