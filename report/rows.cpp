@@ -200,6 +200,7 @@ std::vector<std::size_t> order_of(const std::vector<Row>& rows, const RowOptions
 std::vector<Row> arrange(const std::vector<Row>& rows, const std::vector<std::size_t>& order,
                          const RowOptions& options) {
   std::vector<Row> result;
+  result.reserve(order.size());
   for (const std::size_t place : order) result.push_back(rows[place]);
   if (options.top) cut(result, static_cast<std::size_t>(*options.top));
   return result;
