@@ -5,14 +5,13 @@
 
 #include "profile/checked.h"
 #include "profile/rounding.h"
+#include "profile/temporaries/precision.h"
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t float_bytes = 4;
-
-std::int64_t ceil_divide(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 /// Query [batch, heads, length, width], key [batch, key_heads, key_length, width].
 struct Sizes {
@@ -39,13 +38,13 @@ std::int64_t bytes_of(std::initializer_list<std::int64_t> factors) {
 /// over them; the smallest number of splits within 85 % of the best use of a wave.
 std::int64_t key_splits(const Sizes& s, const DeviceSpec& device) {
   const std::int64_t slots = std::int64_t{2} * device.multiprocessors;
-  const std::int64_t rows = s.batch * s.heads * ceil_divide(s.length, 64);
+  const std::int64_t rows = s.batch * s.heads * divide_up(s.length, 64);
   const std::int64_t key_block = s.width <= 64 ? 256 : s.width <= 128 ? 128 : 64;
-  const std::int64_t key_blocks = ceil_divide(s.key_length, key_block);
+  const std::int64_t key_blocks = divide_up(s.key_length, key_block);
   if (static_cast<double>(rows) >= 0.8 * static_cast<double>(slots)) return 1;
   const std::int64_t most = std::min({std::int64_t{128}, slots, key_blocks});
   const auto is_eligible = [&](std::int64_t splits) {
-    return splits == 1 || ceil_divide(key_blocks, splits) != ceil_divide(key_blocks, splits - 1);
+    return splits == 1 || divide_up(key_blocks, splits) != divide_up(key_blocks, splits - 1);
   };
   const auto efficiency = [&](std::int64_t splits) {
     const double waves = static_cast<double>(rows * splits) / static_cast<double>(slots);
@@ -97,8 +96,6 @@ Temporaries flash_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
-
 /// Wide heads in half precision do not fit into registers: an fp32 output beside the output
 /// (kNeedsOutputAccumulatorBuffer in mem_eff_attention/kernel_forward.h; the kernels' widths are in
 /// kernels/cutlassF.h). (query, key, value, …)
@@ -133,7 +130,7 @@ std::int64_t backward_key_splits(const Sizes& s, const BackwardKernel& kernel) {
   const std::int64_t heads = s.batch * s.heads;
   if (heads >= enough_blocks && s.key_length <= 2 * kernel.keys) return 1;
   return std::max<std::int64_t>(
-      1, std::min(ceil_divide(s.key_length, kernel.keys), most_blocks / heads));
+      1, std::min(divide_up(s.key_length, kernel.keys), most_blocks / heads));
 }
 
 /// Where blocks add up gradients of queries, keys and values (workspace_size in
@@ -143,7 +140,7 @@ Count backward_workspace(const Sizes& s, std::int64_t value_width, bool is_half)
   const BackwardKernel kernel = backward_kernel(std::max(s.width, value_width), is_half);
   const std::int64_t tile = lock_bytes + kernel.queries * kernel.keys * float_bytes;
   Count of_head =
-      Count(ceil_divide(s.length, kernel.queries)) * ceil_divide(s.width, kernel.keys) * tile;
+      Count(divide_up(s.length, kernel.queries)) * divide_up(s.width, kernel.keys) * tile;
   if (is_half && !kernel.keeps_gradients)
     of_head += Count(backward_key_splits(s, kernel)) * kernel.keys * float_bytes *
                (round_up(s.width, kernel.queries) + round_up(value_width, kernel.queries));

@@ -2,6 +2,8 @@
 // the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is. What
 // it does not do, PyTorch's own kernels do (native/Convolution.cpp, cuda/DepthwiseConv2d.cu,
 // DepthwiseConv3d.cu).
+#include <utility>
+
 #include "profile/temporaries/layout.h"
 #include "profile/temporaries/split_reduction.h"
 
@@ -39,14 +41,7 @@ Temporaries forward(const Call& call, const DeviceSpec&) {
 void add_bias_gradient(Temporaries& result, const TensorSpec& gradient, const DeviceSpec& device) {
   std::vector<bool> is_reduced(gradient.sizes.size(), true);
   is_reduced[1] = false;
-  const bool is_half = element_bytes(gradient.dtype) == 2;
-  add_reduction(result,
-                {.input = gradient,
-                 .is_reduced = is_reduced,
-                 .output = gradient.dtype,
-                 .accumulator_bytes = is_half ? 4 : element_bytes(gradient.dtype),
-                 .accumulates_in_output = !is_half},
-                device);
+  add_reduction(result, sum_of(gradient, std::move(is_reduced)), device);
 }
 
 /// (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,

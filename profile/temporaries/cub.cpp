@@ -1,6 +1,7 @@
 #include "profile/temporaries/cub.h"
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
 
 #include "profile/checked.h"
@@ -11,8 +12,6 @@ namespace symprof::profile::cub {
 namespace {
 
 constexpr std::int64_t alignment = 256;
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 /// Several arrays in one block, each aligned, and room to align the first (AliasTemporaries in
 /// cub/util_temporary_storage.cuh).
@@ -75,6 +74,11 @@ std::int64_t count_bytes(std::int64_t items, const DeviceSpec& device) {
   const std::int64_t places =
       device.multiprocessors * (threads_of_multiprocessor(device) / threads);
   return in_one_block({places * blocks_for_each_place * count});
+}
+
+std::int64_t bits_up_to(std::int64_t most) {
+  const auto bits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(most)));
+  return std::max<std::int64_t>(bits, 1);
 }
 
 std::int64_t radix_sort_bytes(const Sort& sort) {

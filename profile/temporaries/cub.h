@@ -35,6 +35,9 @@ struct Sort {
   std::int64_t bits = 0;  ///< Of the key, by which it sorts; 0: all.
 };
 
+/// Of keys from 0 to `most` (at::cuda::cub::get_num_bits).
+std::int64_t bits_up_to(std::int64_t most);
+
 /// DeviceRadixSort, keys alone or pairs (InvokeOnesweep in
 /// cub/device/dispatch/dispatch_radix_sort.cuh).
 std::int64_t radix_sort_bytes(const Sort& sort);

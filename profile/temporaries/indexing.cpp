@@ -1,7 +1,6 @@
 // Indices that are looked up, checked, sorted. Sources: aten/src/ATen/native/cuda/{Indexing,
 // Embedding,EmbeddingBackwardKernel,Nonzero}.cu, IndexingUtils.h, TensorAdvancedIndexing.cpp.
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "profile/temporaries/cub.h"
@@ -12,12 +11,6 @@ namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t float_bytes = 4, long_bytes = 8, count_bytes = 4;
-
-/// Of a sort by the values 0 … `most` (cub::get_num_bits).
-std::int64_t bits_up_to(std::int64_t most) {
-  const auto bits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(most)));
-  return std::max<std::int64_t>(bits, 1);
-}
 
 /// The rows of each run of equal indices are summed in pieces of ten, in fp32
 /// (embedding_backward_cuda_kernel).
@@ -60,7 +53,7 @@ Temporaries embedding_backward(const Call& call, const DeviceSpec&) {
   result.take(indices->bytes());  // Where each came from.
   const std::size_t range = result.take(indices->bytes());
   const std::size_t sort = result.take(cub::radix_sort_bytes(
-      {.items = count, .key_bytes = index, .value_bytes = index, .bits = bits_up_to(rows)}));
+      {.items = count, .key_bytes = index, .value_bytes = index, .bits = cub::bits_up_to(rows)}));
   result.give_back(sort);
   result.give_back(range);
   if (is_scaled) {  // How often each comes, counted within runs forth and back.
@@ -231,7 +224,7 @@ Temporaries index_put(const Call& call, const DeviceSpec& device) {
   result.take(cub::radix_sort_bytes({.items = count,
                                      .key_bytes = long_bytes,
                                      .value_bytes = long_bytes,
-                                     .bits = bits_up_to(put->places())}));
+                                     .bits = cub::bits_up_to(put->places())}));
   return result;
 }
 

@@ -3,14 +3,13 @@
 // (ForeachReduceOp.cu).
 #include <algorithm>
 
+#include "profile/rounding.h"
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t chunk = 65536;  // Elements of a block.
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 /// A place for each chunk of each tensor, as many as the longest has.
 std::int64_t places(const Call& call) {

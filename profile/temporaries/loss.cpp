@@ -10,13 +10,7 @@ namespace {
 
 /// All of `elements` become one number.
 void add_mean(Temporaries& temporaries, const TensorSpec& elements, const DeviceSpec& device) {
-  const bool is_half = elements.dtype == DType::float16 || elements.dtype == DType::bfloat16;
-  add_reduction(temporaries,
-                {.input = elements,
-                 .is_reduced = std::vector<bool>(elements.sizes.size(), true),
-                 .output = elements.dtype,
-                 .accumulator_bytes = is_half ? 4 : element_bytes(elements.dtype),
-                 .accumulates_in_output = !is_half},
+  add_reduction(temporaries, sum_of(elements, std::vector<bool>(elements.sizes.size(), true)),
                 device);
 }
 

@@ -1,19 +1,16 @@
 // Softmax and normalisations. Sources: aten/src/ATen/native/cuda/{SoftMax,layer_norm_kernel,
 // group_norm_kernel,Normalization}.cu and Normalization.cuh.
 #include <algorithm>
-#include <bit>
 
+#include "profile/rounding.h"
 #include "profile/temporaries/layout.h"
+#include "profile/temporaries/precision.h"
 #include "profile/temporaries/split_reduction.h"
 
 namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t float_bytes = 4;
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
-
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
 /// The forward kernels of softmax want rows that lie together (host_softmax).
 Temporaries softmax(const Call& call, const DeviceSpec&) {
@@ -90,13 +87,7 @@ struct WeightGradients {
   std::int64_t bytes(DType dtype) const { return partials * width * element_bytes(dtype); }
 
   void sum(Temporaries& temporaries, DType dtype, const DeviceSpec& device) const {
-    add_reduction(temporaries,
-                  {.input = row_major(dtype, {partials, width}),
-                   .is_reduced = {true, false},
-                   .output = dtype,
-                   .accumulator_bytes = std::max(element_bytes(dtype), float_bytes),
-                   .accumulates_in_output = !is_half(dtype)},
-                  device);
+    add_reduction(temporaries, sum_of(row_major(dtype, {partials, width}), {true, false}), device);
   }
 };
 
@@ -188,10 +179,6 @@ Temporaries group_norm_backward(const Call& call, const DeviceSpec&) {
   result.blocks.insert(result.blocks.end(), {of_groups, of_groups});
   if (elements > 1 && call.input_at(4) != nullptr) result.take(of_channels);
   return result;
-}
-
-std::int64_t floor_power_of_two(std::int64_t value) {
-  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(value)));
 }
 
 /// Blocks along the rows of a channels-last batch meet in memory (flexible_launch_configs and

@@ -3,17 +3,11 @@
 #include <limits>
 #include <vector>
 
+#include "profile/temporaries/precision.h"
 #include "profile/temporaries/split_reduction.h"
 
 namespace symprof::profile {
 namespace {
-
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
-
-/// at::acc_type: half precision is summed in fp32.
-std::int64_t accumulated_bytes(DType dtype) {
-  return is_half(dtype) ? element_bytes(DType::float32) : element_bytes(dtype);
-}
 
 /// The dimensions that a call names at schema argument `position`; all of them where it names none,
 /// or where the output has none (sum() has its dtype at that position).
@@ -89,13 +83,10 @@ Temporaries sum(const Call& call, const DeviceSpec& device) {
     input.dtype = output;
     result.take(input.bytes());
   }
-  add_reduction(result,
-                {.input = input,
-                 .is_reduced = reduced_dimensions(call, position),
-                 .output = output,
-                 .accumulator_bytes = accumulated_bytes(input.dtype),
-                 .accumulates_in_output = !(is_half(input.dtype) && input.dtype == output)},
-                device);
+  Reduction reduction = sum_of(input, reduced_dimensions(call, position));
+  reduction.output = output;
+  reduction.accumulates_in_output = !(is_half(input.dtype) && input.dtype == output);
+  add_reduction(result, reduction, device);
   return result;
 }
 

@@ -1,9 +1,9 @@
 // Sorting and scanning. Sources: aten/src/ATen/native/cuda/{Sort,Sort.cpp,TensorTopK,ScanKernels,
 // Randperm}.cu.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
+#include "profile/rounding.h"
 #include "profile/temporaries/cub.h"
 #include "profile/temporaries/layout.h"
 #include "profile/temporaries/temporaries.h"
@@ -12,8 +12,6 @@ namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t long_bytes = 8;
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
 /// The dimension that a call names, from 0; a number counts as one element.
 std::size_t dimension_of(const TensorSpec& tensor, std::int64_t named) {
@@ -29,8 +27,6 @@ std::int64_t size_of(const TensorSpec& tensor, std::size_t dimension) {
 /// segments (segmented_sort_pairs_by_full_sort).
 void add_full_sort(Temporaries& result, std::int64_t elements, std::int64_t key,
                    std::int64_t segments) {
-  const auto bits = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(segments - 1))));
   result.take(Count(elements) * long_bytes);  // Index and segment.
   result.take(Count(elements) * long_bytes);  // The same, sorted.
   const std::size_t keys = result.take(elements * key);
@@ -38,8 +34,8 @@ void add_full_sort(Temporaries& result, std::int64_t elements, std::int64_t key,
       cub::radix_sort_bytes({.items = elements, .key_bytes = key, .value_bytes = long_bytes}));
   result.give_back(sort);
   result.give_back(keys);
-  result.give_back(result.take(
-      cub::radix_sort_bytes({.items = elements, .key_bytes = long_bytes, .bits = bits})));
+  result.give_back(result.take(cub::radix_sort_bytes(
+      {.items = elements, .key_bytes = long_bytes, .bits = cub::bits_up_to(segments - 1)})));
 }
 
 /// Rows of more than 4096 (launch_stable_sort_kernel).

@@ -1,20 +1,16 @@
 #include "profile/temporaries/split_reduction.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
+
+#include "profile/rounding.h"
+#include "profile/temporaries/precision.h"
 
 namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t warp = 32;
-
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
-
-std::int64_t floor_power_of_two(std::int64_t value) {
-  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(value)));
-}
 
 /// A dimension of at::TensorIterator: strides in bytes, the output's 0 where it is reduced.
 struct Dimension {
@@ -232,6 +228,14 @@ std::int64_t accumulation_bytes(const Iterator& iterator, const Reduction& reduc
 }
 
 }  // namespace
+
+Reduction sum_of(const TensorSpec& input, std::vector<bool> is_reduced) {
+  return {.input = input,
+          .is_reduced = std::move(is_reduced),
+          .output = input.dtype,
+          .accumulator_bytes = accumulated_bytes(input.dtype),
+          .accumulates_in_output = !is_half(input.dtype)};
+}
 
 std::int64_t threads_of_multiprocessor(const DeviceSpec& device) {
   if (device.compute_major == 7 && device.compute_minor == 5) return 1024;

@@ -18,6 +18,9 @@ struct Reduction {
   bool accumulates_in_output = true;
 };
 
+/// The sum of `input` over these dimensions, in its own type.
+Reduction sum_of(const TensorSpec& input, std::vector<bool> is_reduced);
+
 /// That a multiprocessor holds at once (CUDA C++ Programming Guide, "Technical Specifications per
 /// Compute Capability").
 std::int64_t threads_of_multiprocessor(const DeviceSpec& device);
