@@ -11,6 +11,13 @@ AutocastState AutocastState::now() {
   return state;
 }
 
+AutocastState AutocastState::with_cuda(at::ScalarType dtype) const {
+  AutocastState state = *this;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (devices[i] == at::kCUDA) state.entries_[i] = {true, dtype};
+  return state;
+}
+
 void AutocastState::restore() const {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     at::autocast::set_autocast_enabled(devices[i], entries_[i].enabled);
@@ -19,12 +26,12 @@ void AutocastState::restore() const {
   at::autocast::set_autocast_cache_enabled(cache_);
 }
 
-AutocastAgain::AutocastAgain(const AutocastState& state) : before_(AutocastState::now()) {
+AutocastRegion::AutocastRegion(const AutocastState& state) : before_(AutocastState::now()) {
   state.restore();
   at::autocast::increment_nesting();
 }
 
-AutocastAgain::~AutocastAgain() {
+AutocastRegion::~AutocastRegion() {
   if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
   before_.restore();
 }

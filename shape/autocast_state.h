@@ -11,6 +11,8 @@ namespace symprof::shape {
 class AutocastState {
  public:
   static AutocastState now();
+  /// The same with torch.autocast("cuda", dtype).
+  AutocastState with_cuda(at::ScalarType dtype) const;
   void restore() const;
 
  private:
@@ -23,14 +25,14 @@ class AutocastState {
   bool cache_ = true;
 };
 
-/// For as long as it lives, autocast is as it was then, in a region of its own: casts of weights
-/// are not those of the code around it, and go with it.
-class AutocastAgain {
+/// A region of autocast, which is as `state` says for as long as the region lives. Where the
+/// outermost one ends, the copies of weights that autocast keeps go (`clear_cache`).
+class AutocastRegion {
  public:
-  explicit AutocastAgain(const AutocastState& state);
-  ~AutocastAgain();
-  AutocastAgain(const AutocastAgain&) = delete;
-  AutocastAgain& operator=(const AutocastAgain&) = delete;
+  explicit AutocastRegion(const AutocastState& state);
+  ~AutocastRegion();
+  AutocastRegion(const AutocastRegion&) = delete;
+  AutocastRegion& operator=(const AutocastRegion&) = delete;
 
  private:
   AutocastState before_;

@@ -89,7 +89,7 @@ class Replay {
 
  private:
   RandomState random_before_;
-  shape::AutocastAgain autocast_;
+  shape::AutocastRegion autocast_;
   ModuleRows* rows_ = nullptr;
 };
 

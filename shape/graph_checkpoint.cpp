@@ -68,7 +68,7 @@ void recompute(Frame& frame) {
   const at::AutoGradMode with_gradients(true);
   const meta::SavedTensorHooks hooks([&] { return std::make_unique<RefillingHooks>(frame); });
   frame.function.run_again([&] {
-    const AutocastAgain autocast(frame.autocast);
+    const AutocastRegion autocast(frame.autocast);
     try {
       frame.function.run(inputs);
     } catch (const EverySavedTensorIsThere&) {

@@ -1,7 +1,6 @@
 #include "shape/step_run.h"
 
 #include <ATen/ATen.h>
-#include <ATen/autocast_mode.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -47,19 +46,6 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-AutocastRegion::AutocastRegion(std::optional<DType> dtype) : active_(dtype.has_value()) {
-  if (!active_) return;
-  at::autocast::set_autocast_enabled(at::kCUDA, true);
-  at::autocast::set_autocast_dtype(at::kCUDA, meta::scalar_type(*dtype));
-  at::autocast::increment_nesting();
-}
-
-AutocastRegion::~AutocastRegion() {
-  if (!active_) return;
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-  at::autocast::set_autocast_enabled(at::kCUDA, false);
-}
-
 StepRun::StepRun(const StepOptions& options)
     : options_(options),
       recorder_(std::make_shared<Recorder>()),
@@ -94,7 +80,8 @@ void StepRun::make_masters() {
 const std::vector<at::Tensor>& StepRun::forward(
     const std::function<std::vector<at::Tensor>()>& run) {
   const auto start = std::chrono::steady_clock::now();
-  autocast_.emplace(options_.autocast);
+  if (options_.autocast)
+    autocast_.emplace(AutocastState::now().with_cuda(meta::scalar_type(*options_.autocast)));
   const c10::AutoGradMode grad_mode(trains());
   outputs_ = run();
   if (!trains() || options_.loss == Loss::ones) autocast_.reset();

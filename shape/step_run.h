@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meta/fake/fake_mode.h"
+#include "shape/autocast_state.h"
 #include "shape/grad_scaler.h"
 #include "shape/master_weights.h"
 #include "shape/optimizer.h"
@@ -21,19 +22,6 @@ namespace symprof::shape {
 struct ClosingRows {
   NodeId loss = none;
   NodeId optimizer = none;
-};
-
-/// torch.autocast("cuda", dtype) for as long as it lives, when there is a dtype. Where the
-/// outermost one ends, the copies of weights that autocast keeps go (`clear_cache`).
-class AutocastRegion {
- public:
-  explicit AutocastRegion(std::optional<DType> dtype);
-  ~AutocastRegion();
-  AutocastRegion(const AutocastRegion&) = delete;
-  AutocastRegion& operator=(const AutocastRegion&) = delete;
-
- private:
-  bool active_;
 };
 
 /// Keeps the mode, the recorder and the model's outputs for as long as the step lasts. The order of
