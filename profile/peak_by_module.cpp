@@ -41,8 +41,7 @@ class Rows {
     if (held.total() == 0) return;
     const auto [place, is_new] = places_.try_emplace({kind, name}, rows_.size());
     if (is_new) rows_.push_back({kind, std::string(name), {}});
-    for (std::size_t i = 0; i < memory_categories; ++i)
-      rows_[place->second].held.bytes[i] += held.bytes[i];
+    rows_[place->second].held += held;
   }
 
   std::vector<PeakOwner> largest_first() && {

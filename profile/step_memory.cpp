@@ -25,6 +25,19 @@ struct Held {
 /// Thrown by a request that the device has no room for.
 struct Refused {};
 
+/// By call; what an operator without a rule takes is nothing.
+std::vector<Temporaries> temporaries_of(const Recording& recording, const DeviceSpec& device) {
+  std::vector<TemporariesFunction> rules;
+  for (const std::string& op : recording.ops) rules.push_back(find_temporaries(op));
+  std::vector<Temporaries> needed(recording.calls.size());
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const CallRecord& call = recording.calls[i];
+    if (const TemporariesFunction rule = rules[static_cast<std::size_t>(call.op)])
+      needed[i] = rule(Call(recording, call), device);
+  }
+  return needed;
+}
+
 class Loop {
  public:
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
@@ -32,10 +45,10 @@ class Loop {
         device_(device),
         allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
         storages_(recording.storages.size()),
+        temporaries_(temporaries_of(recording, device)),
         owners_(storage_owners(recording)),
         cache_(recording),
         micro_batches_(options.loop.micro_batches) {
-    for (const std::string& op : recording.ops) temporaries_.push_back(find_temporaries(op));
     if (options.observer)
       allocator_.observe(
           [this, tell = options.observer](const AllocatorEvent& event) { tell(event, call_); });
@@ -176,8 +189,7 @@ class Loop {
 
   /// `next` is the call's first event; it moves on to the first that is not one of its outputs.
   void take_outputs_and_temporaries(const CallRecord& call, std::size_t& next) {
-    const TemporariesFunction rule = temporaries_[static_cast<std::size_t>(call.op)];
-    const Temporaries needed = rule ? rule(Call(recording_, call), device_) : Temporaries{};
+    const Temporaries& needed = temporaries_[static_cast<std::size_t>(call_)];
     if (needed.is_incomplete && step_ == 0) ++result_.incomplete_calls;
     std::vector<Held> blocks;
     take_blocks(needed, needed.before_outputs, blocks, call.node);
@@ -250,7 +262,7 @@ class Loop {
   const DeviceSpec& device_;
   CachingAllocator allocator_;
   CacheGrowth cache_;
-  std::vector<TemporariesFunction> temporaries_;  // By operator of the recording.
+  std::vector<Temporaries> temporaries_;  // By call.
   std::vector<Held> storages_;
   std::vector<NodeId> owners_;   // By storage.
   std::vector<bool> has_event_;  // By storage.

@@ -39,6 +39,10 @@ struct MemoryBreakdown {
   std::int64_t operator[](MemoryCategory category) const {
     return bytes[static_cast<std::size_t>(category)];
   }
+  MemoryBreakdown& operator+=(const MemoryBreakdown& other) {
+    for (std::size_t i = 0; i < memory_categories; ++i) bytes[i] += other.bytes[i];
+    return *this;
+  }
   std::int64_t total() const {
     return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
   }

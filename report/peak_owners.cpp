@@ -7,33 +7,18 @@
 #include "report/format_number.h"
 #include "report/names.h"
 #include "report/text_table.h"
+#include "trace/passes/module_patterns.h"
 
 namespace symprof::report {
 namespace {
 
 constexpr int usual_rows = 16;
 
-void add(MemoryBreakdown& sum, const MemoryBreakdown& held) {
-  for (std::size_t i = 0; i < memory_categories; ++i) sum.bytes[i] += held.bytes[i];
-}
-
 std::vector<MemoryCategory> categories_of(const MemoryBreakdown& held) {
   std::vector<MemoryCategory> categories;
   for (std::size_t i = 0; i < memory_categories; ++i)
     if (held.bytes[i] != 0) categories.push_back(static_cast<MemoryCategory>(i));
   return categories;
-}
-
-/// "encoder.layers.11" as "encoder.layers.*".
-std::string without_numbers(std::string_view path) {
-  std::string pattern;
-  for (const char c : path) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0)
-      pattern += c;
-    else if (!pattern.ends_with('*'))
-      pattern += '*';
-  }
-  return pattern;
 }
 
 /// Rows of one pattern.
@@ -48,7 +33,7 @@ std::vector<Group> groups_of(const std::vector<PeakOwner>& rows) {
   std::vector<std::string> patterns;
   for (const PeakOwner& row : rows) {
     const bool is_module = row.kind == PeakOwner::Kind::module && !row.name.empty();
-    std::string pattern = is_module ? without_numbers(row.name) : label(row);
+    std::string pattern = is_module ? trace::without_numbers(row.name) : label(row);
     const auto known = std::ranges::find(patterns, pattern);
     const auto place = static_cast<std::size_t>(known - patterns.begin());
     if (known == patterns.end()) {
@@ -138,7 +123,7 @@ PeakRows peak_rows(const StepMemory& memory, const Recording& recording,
   result.other_count = result.rows.size() - most;
   result.others.emplace();
   for (std::size_t i = most; i < result.rows.size(); ++i)
-    add(result.others->held, result.rows[i].held);
+    result.others->held += result.rows[i].held;
   result.rows.resize(most);
   return result;
 }

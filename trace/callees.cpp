@@ -4,6 +4,8 @@
 #include <cctype>
 #include <limits>
 
+#include "trace/passes/module_patterns.h"
+
 namespace symprof::trace {
 namespace {
 
@@ -13,20 +15,8 @@ bool is_word(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
 }
 
-/// "layers.#.fc" for "layers.3.fc@1".
-std::string without_numbers(std::string_view path) {
-  std::string kind;
-  for (const char letter : path.substr(0, path.find('@')))
-    if (!is_digit(letter))
-      kind += letter;
-    else if (kind.empty() || kind.back() != '#')
-      kind += '#';
-  return kind;
-}
-
-/// The last component that is no number: "fc" of "block.fc.0@1".
+/// The last component that is no number: "fc" of "block.fc.0".
 std::string_view attribute_of(std::string_view path) {
-  path = path.substr(0, path.find('@'));
   while (!path.empty()) {
     const std::size_t dot = path.rfind('.');
     const std::string_view last = dot == path.npos ? path : path.substr(dot + 1);
@@ -62,7 +52,7 @@ bool calls_method(std::string_view line) {
 int CalleeKinds::kind_of(ScopeId module) {
   int& kind = kinds_[static_cast<std::size_t>(module)];
   if (kind >= 0) return kind;
-  const std::string& path = graph_.scopes[static_cast<std::size_t>(module)].path;
+  const std::string path = module_path(graph_.scopes[static_cast<std::size_t>(module)]);
   return kind = known_.try_emplace(without_numbers(path), static_cast<int>(known_.size()))
                     .first->second;
 }
@@ -70,7 +60,8 @@ int CalleeKinds::kind_of(ScopeId module) {
 int CalleeKinds::most_calls(ScopeId module, const std::string& line) const {
   constexpr int any = std::numeric_limits<int>::max();
   if (line.find(" for ") != line.npos) return any;
-  const std::string_view word = attribute_of(graph_.scopes[static_cast<std::size_t>(module)].path);
+  const std::string path = module_path(graph_.scopes[static_cast<std::size_t>(module)]);
+  const std::string_view word = attribute_of(path);
   const int named = word.empty() ? 0 : count_word(line, word);
   if (named > 0) return named;
   return calls_method(line) ? any : 1;

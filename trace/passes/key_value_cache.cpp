@@ -156,22 +156,13 @@ class CacheAdder {
 
   ValueId add_past(TensorSpec spec, std::string_view what) {
     spec.sizes[tokens_dimension] = tokens_;
-    spec = contiguous(std::move(spec));
+    spec.strides = contiguous_strides(spec.sizes);
     const ValueId past =
         graph_.add_value({.name = fmt::format("past_{}_{}", what, cache_.tensors.size() / 2),
                           .kind = ValueKind::input,
                           .spec = std::move(spec)});
     graph_.inputs.push_back(past);
     return past;
-  }
-
-  static TensorSpec contiguous(TensorSpec spec) {
-    std::int64_t stride = 1;
-    for (std::size_t i = spec.sizes.size(); i-- > 0;) {
-      spec.strides[i] = stride;
-      stride *= std::max<std::int64_t>(spec.sizes[i], 1);
-    }
-    return spec;
   }
 
   /// As transformers' repeat_kv: a view of each head `copies` times, then a copy.

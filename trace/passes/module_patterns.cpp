@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <map>
 #include <set>
@@ -26,6 +27,17 @@ bool matches(const std::string& pattern, const Scope& scope) {
 }  // namespace
 
 std::string module_path(const Scope& scope) { return scope.path.substr(0, scope.path.find('@')); }
+
+std::string without_numbers(std::string_view path) {
+  std::string pattern;
+  for (const char letter : path) {
+    if (std::isdigit(static_cast<unsigned char>(letter)) == 0)
+      pattern += letter;
+    else if (!pattern.ends_with('*'))
+      pattern += '*';
+  }
+  return pattern;
+}
 
 std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::string>& patterns,
                                     std::string_view option) {

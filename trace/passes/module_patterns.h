@@ -19,6 +19,10 @@ std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::s
 /// The path of a scope without the number of the call: a second one has a path that ends in "@1".
 std::string module_path(const Scope& scope);
 
+/// A pattern for the modules whose paths differ in numbers alone: "encoder.layers.*.fc" for
+/// "encoder.layers.11.fc".
+std::string without_numbers(std::string_view path);
+
 /// Patterns that match more than one module of one type ("encoder.layers.*"), those of the most
 /// nodes first: the modules that people checkpoint.
 std::vector<std::string> repeated_modules(const Graph& graph);
