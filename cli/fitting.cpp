@@ -45,21 +45,16 @@ Recording Fitting::record_at(const std::string& dimension, std::int64_t size) {
   return torch_.get().propagate(graph_, step);
 }
 
-std::int64_t Fitting::given_size(const std::string& dimension) const {
-  if (dimension == cache_dimension) return options_.step.kv_cache.value_or(1);
-  const auto given =
-      std::ranges::find(options_.bindings, dimension, &std::pair<std::string, std::int64_t>::first);
-  return given == options_.bindings.end() ? 1 : given->second;
-}
-
 void Fitting::find_largest(const std::string& dimension) {
   report_.dimension = dimension;
-  const std::int64_t start = given_size(dimension);
+  const std::optional<std::int64_t> given =
+      dimension == cache_dimension ? options_.step.kv_cache : given_size(options_, dimension);
   const auto is_small_enough = [&](std::int64_t size) {
     return plan::fits(record_at(dimension, size), options_.step.device, report_.budget,
                       options_.loop);
   };
-  report_.largest = plan::find_largest_size(start, range_end(dimension), is_small_enough);
+  report_.largest =
+      plan::find_largest_size(given.value_or(1), range_end(dimension), is_small_enough);
   if (report_.largest->fits)
     report_.at_largest = fit(record_at(dimension, *report_.largest->fits), options_.loop);
 }

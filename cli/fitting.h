@@ -30,7 +30,6 @@ class Fitting {
   Recording record(const ModelOptions& options);
   Recording record_at(const std::string& dimension, std::int64_t size);
   plan::Fit fit(const Recording& recording, const profile::LoopOptions& loop) const;
-  std::int64_t given_size(const std::string& dimension) const;
   void find_largest(const std::string& dimension);
   std::optional<std::int64_t> range_end(const std::string& dimension) const;
   bool add_change(std::string text, const ModelOptions& changed);

@@ -52,6 +52,12 @@ Graph load_model(TorchLibrary& torch, ModelOptions& options) {
   return graph;
 }
 
+std::optional<std::int64_t> given_size(const ModelOptions& options, const std::string& name) {
+  for (const auto& [bound, size] : options.bindings)
+    if (bound == name) return size;
+  return std::nullopt;
+}
+
 SizedModel::SizedModel(TorchLibrary& torch, ModelOptions options)
     : torch_(torch), options_(std::move(options)) {
   if (!trace::is_torchscript(options_.model)) unbound_ = load_unbound(options_);

@@ -13,6 +13,9 @@ Graph load_model(TorchLibrary& torch, ModelOptions& options);
 
 using Bindings = std::vector<std::pair<std::string, std::int64_t>>;
 
+/// What --set gives for `name`.
+std::optional<std::int64_t> given_size(const ModelOptions& options, const std::string& name);
+
 /// A model that runs at many sizes: its file is read once, but for a script, whose sizes decide
 /// what its graph is.
 class SizedModel {

@@ -57,11 +57,12 @@ class SymbolicProfile {
 
  private:
   std::vector<plan::Variable> find_variables() {
-    for (auto& [name, size] : start_) size = given_size(name).value_or(size);
+    for (auto& [name, size] : start_) size = given_size(options_.model, name).value_or(size);
     const Graph bound = bind_start();
     std::vector<plan::Variable> variables;
     for (const auto& [name, size] : start_) {
-      plan::Variable variable{name, given_size(name) ? size : example_size(bound, name)};
+      plan::Variable variable{name,
+                              given_size(options_.model, name) ? size : example_size(bound, name)};
       const std::string symbol = symbol_of(bound, name);
       for (const SymbolRange& range : bound.symbol_ranges)
         if (range.symbol == symbol) {
@@ -76,12 +77,6 @@ class SymbolicProfile {
       variables.push_back(std::move(variable));
     }
     return variables;
-  }
-
-  std::optional<std::int64_t> given_size(const std::string& name) const {
-    for (const auto& [bound, size] : options_.model.bindings)
-      if (bound == name) return size;
-    return std::nullopt;
   }
 
   /// Says which names are wrong.

@@ -43,6 +43,11 @@ struct ColumnInfo {
 /// All of them, in the order of Column.
 std::span<const ColumnInfo> columns();
 const ColumnInfo& info(Column column);
+/// Whether it has words and not figures.
+constexpr bool is_text(Column column) {
+  return column == Column::op_type || column == Column::op || column == Column::module ||
+         column == Column::confidence;
+}
 /// The ten that are printed when nothing else is asked for.
 std::vector<Column> default_columns();
 

@@ -97,9 +97,7 @@ void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& repor
   write_changes(json, first);
   json.line(2);
   write_devices(json, reports);
-  json.closing_line(0);
-  json.end_object();
-  out.push_back('\n');
+  json.end_document();
 }
 
 }  // namespace symprof::report

@@ -30,24 +30,6 @@ Excess excess_of(const PeaksBySize& peaks, std::int64_t PeakAt::*bytes) {
   return excess.value_or(Excess{});
 }
 
-bool is_text(Column column) {
-  return column == Column::op_type || column == Column::op || column == Column::module ||
-         column == Column::confidence;
-}
-
-std::string text_of(const Row& row, Column column) {
-  switch (column) {
-    case Column::op_type:
-      return row.op_type;
-    case Column::op:
-      return row.upper_bound ? "≤ " + row.op : row.op;
-    case Column::module:
-      return row.module;
-    default:
-      return std::string(name(row.figures.confidence));
-  }
-}
-
 /// A figure that lacks calls without a rule is "?", or ">" and what is known of it.
 TextCell formula_cell(const FormulaReport& report, const Formula& formula, bool is_incomplete) {
   if (!formula.polynomial) {

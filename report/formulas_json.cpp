@@ -205,9 +205,7 @@ void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
   }
   json.closing_line(2);
   json.end_array();
-  json.closing_line(0);
-  json.end_object();
-  out.push_back('\n');
+  json.end_document();
 }
 
 }  // namespace symprof::report

@@ -220,9 +220,7 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   json.null_member("measured");
   json.line(2);
   write_warnings(json, profile);
-  json.closing_line(0);
-  json.end_object();
-  out.push_back('\n');
+  json.end_document();
 }
 
 }  // namespace symprof::report

@@ -40,6 +40,12 @@ void JsonWriter::open(char bracket) {
   needs_comma_ = false;
 }
 
+void JsonWriter::end_document() {
+  closing_line(0);
+  end_object();
+  out_.push_back('\n');
+}
+
 void JsonWriter::close(char bracket) {
   out_.push_back(bracket);
   needs_comma_ = true;

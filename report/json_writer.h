@@ -24,6 +24,8 @@ class JsonWriter {
   void line(int columns);
   /// The same before a closing bracket.
   void closing_line(int columns);
+  /// Closes the outermost object, on a line of its own.
+  void end_document();
 
   void value(std::int64_t number);
   void value(double number);  ///< null where JSON has no number (infinite, not a number).

@@ -54,9 +54,7 @@ void write_ops_json(fmt::memory_buffer& out, const std::vector<profile::Operator
   }
   json.closing_line(2);
   json.end_array();
-  json.closing_line(0);
-  json.end_object();
-  out.push_back('\n');
+  json.end_document();
 }
 
 void write_onnx_ops(fmt::memory_buffer& out, const std::vector<std::string>& ops) {
@@ -78,9 +76,7 @@ void write_onnx_ops_json(fmt::memory_buffer& out, const std::vector<std::string>
   }
   json.closing_line(2);
   json.end_array();
-  json.closing_line(0);
-  json.end_object();
-  out.push_back('\n');
+  json.end_document();
 }
 
 }  // namespace symprof::report

@@ -7,6 +7,7 @@
 
 #include "profile/confidence.h"
 #include "profile/fold.h"
+#include "report/names.h"
 
 namespace symprof::report {
 namespace {
@@ -62,10 +63,7 @@ Row row_of(const profile::FoldedRow& folded, const Profile& profile, const RowOp
     const NodeProfile& node = profile.nodes[id];
     row.upper_bound |= profile.recording.nodes[id].upper_bound;
     row.calls += static_cast<std::int64_t>(node.calls.size());
-    const UnmodelledCalls missing = unmodelled_calls(node, profile.recording);
-    row.unmodelled.forward += missing.forward;
-    row.unmodelled.backward += missing.backward;
-    row.unmodelled.optimizer += missing.optimizer;
+    row.unmodelled += unmodelled_calls(node, profile.recording);
   }
   return row;
 }
@@ -86,9 +84,7 @@ void add(Row& sum, const Row& row) {
   to.confidence = profile::least_certain(to.confidence, from.confidence);
   sum.calls += row.calls;
   sum.upper_bound |= row.upper_bound;
-  sum.unmodelled.forward += row.unmodelled.forward;
-  sum.unmodelled.backward += row.unmodelled.backward;
-  sum.unmodelled.optimizer += row.unmodelled.optimizer;
+  sum.unmodelled += row.unmodelled;
 }
 
 bool comes_before(const Row& left, const Row& right, const RowOptions& options) {
@@ -140,6 +136,19 @@ UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recor
                                    : missing.forward);
   }
   return missing;
+}
+
+std::string text_of(const Row& row, Column column) {
+  switch (column) {
+    case Column::op_type:
+      return row.op_type;
+    case Column::op:
+      return row.upper_bound ? "≤ " + row.op : row.op;
+    case Column::module:
+      return row.module;
+    default:
+      return std::string(name(row.figures.confidence));
+  }
 }
 
 std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {

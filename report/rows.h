@@ -26,6 +26,13 @@ struct UnmodelledCalls {
   std::int64_t forward = 0;  ///< And loss.
   std::int64_t backward = 0;
   std::int64_t optimizer = 0;
+
+  UnmodelledCalls& operator+=(const UnmodelledCalls& other) {
+    forward += other.forward;
+    backward += other.backward;
+    optimizer += other.optimizer;
+    return *this;
+  }
 };
 
 UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording);
@@ -42,6 +49,8 @@ struct Row {
   bool upper_bound = false;  ///< Of one of its nodes; see NodeRecord.
 };
 
+/// Of a column of text: is_text(column).
+std::string text_of(const Row& row, Column column);
 /// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for an
 /// accumulated size that does not exist.
 std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit);

@@ -10,11 +10,6 @@
 namespace symprof::report {
 namespace {
 
-bool is_text(Column column) {
-  return column == Column::op_type || column == Column::op || column == Column::module ||
-         column == Column::confidence;
-}
-
 Quantity quantity(std::int64_t value, Column column, Precision precision) {
   if (column == Column::calls) return {group_digits(value), ""};
   if (column == Column::fwd_flops || column == Column::bwd_flops)
@@ -45,13 +40,13 @@ TextCell text_cell(const Row& row, Column column, Density density) {
     case Column::op_type:
       return {density == Density::roomy ? row.op_type : without_namespace(row.op_type)};
     case Column::op:
-      return {row.upper_bound ? "≤ " + row.op : row.op, "", Emphasis::normal, row.depth};
-    case Column::module:
-      return {row.module};
-    default:
+      return {text_of(row, column), "", Emphasis::normal, row.depth};
+    case Column::confidence:
       return {
-          std::string(name(row.figures.confidence)), "",
+          text_of(row, column), "",
           row.figures.confidence == Confidence::unmodelled ? Emphasis::alert : Emphasis::normal};
+    default:
+      return {text_of(row, column)};
   }
 }
 
