@@ -104,6 +104,9 @@ struct Node {
   bool outputs_are_list = false;
   ScopeId scope = 0;
   SourceId source = no_source;  ///< The innermost line of Python that made the node, if known.
+  /// Results that Python's functions let go when the node has run, where the file's code tells
+  /// (TorchScript). What no node releases dies as trace/lifetimes.h says.
+  std::vector<ValueId> releases;
 };
 
 /// A module call (or an ONNX function call): the path in the module tree and the class.

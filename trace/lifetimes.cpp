@@ -17,17 +17,21 @@ class LastUses {
         lifetimes_(lifetimes),
         made_at_(graph.values.size(), nowhere),
         last_(graph.values.size(), nowhere),
+        is_released_(graph.values.size(), false),
         first_of_scope_(graph.scopes.size(), nowhere),
         last_of_scope_(graph.scopes.size(), 0) {}
 
   std::vector<std::size_t> find() {
     find_calls();
+    if (lifetimes_ == Lifetimes::frames) find_releases();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const ValueId id : graph_.nodes[i].outputs)
         if (id != no_value)
           made_at_[static_cast<std::size_t>(id)] = last_[static_cast<std::size_t>(id)] = i;
       for (const Argument& argument : graph_.nodes[i].arguments)
         for_each_value(argument, [&](ValueId id) { use(id, i); });
+      for (const ValueId id : graph_.nodes[i].releases)
+        if (is_released_[static_cast<std::size_t>(id)]) use(id, i);
     }
     for (const ValueId id : graph_.outputs) keep(id);
     for (const Mutation& mutation : graph_.mutations) keep(mutation.source);
@@ -48,6 +52,11 @@ class LastUses {
       }
   }
 
+  void find_releases() {
+    for (const Node& node : graph_.nodes)
+      for (const ValueId id : node.releases) is_released_[static_cast<std::size_t>(id)] = true;
+  }
+
   ScopeId parent_of(ScopeId scope) const {
     return graph_.scopes[static_cast<std::size_t>(scope)].parent;
   }
@@ -56,7 +65,7 @@ class LastUses {
     if (id == no_value) return;
     std::size_t& last = last_[static_cast<std::size_t>(id)];
     last = last == nowhere ? node : std::max(last, node);
-    if (lifetimes_ == Lifetimes::last_use) return;
+    if (lifetimes_ == Lifetimes::last_use || is_released_[static_cast<std::size_t>(id)]) return;
     const std::size_t made_at = made_at_[static_cast<std::size_t>(id)];
     for (ScopeId scope = graph_.nodes[node].scope; scope != 0; scope = parent_of(scope)) {
       const std::size_t first = first_of_scope_[static_cast<std::size_t>(scope)];
@@ -72,6 +81,7 @@ class LastUses {
   const Graph& graph_;
   Lifetimes lifetimes_;
   std::vector<std::size_t> made_at_, last_;  // By value: the index of a node.
+  std::vector<bool> is_released_;            // By value: a node says when it goes.
   std::vector<std::size_t> first_of_scope_, last_of_scope_;
 };
 

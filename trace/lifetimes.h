@@ -21,7 +21,8 @@ std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes);
 ///
 /// With Lifetimes::frames a call of a module reaches from the first node of its scope to the last,
 /// those of modules inside included (torch/nn/modules/module.py: `_wrapped_call_impl` holds the
-/// arguments until it returns), and names hold values as trace/local_names.h says.
+/// arguments until it returns), and names hold values as trace/local_names.h says. What a node
+/// releases (Node::releases) goes with that node.
 std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetimes lifetimes);
 
 }  // namespace symprof::trace

@@ -97,6 +97,18 @@ TEST_SUITE("lifetimes") {
     CHECK(dying[3] == Ids{chain.made[0], chain.made[2], chain.made[3]});
   }
 
+  TEST_CASE("what a node releases goes with it, not when a module's call returns") {
+    Chain chain;
+    chain.graph.nodes[2].releases = {chain.made[0]};
+    chain.graph.nodes[4].releases = {chain.made[1], chain.made[4]};
+    const auto dying = trace::values_dying_after(chain.graph, Lifetimes::frames);
+    CHECK(dying[2] == Ids{chain.made[0]});
+    CHECK(dying[3] == Ids{chain.made[2]});
+    CHECK(dying[4] == Ids{chain.made[1], chain.made[3]});  // An output stays.
+    const auto at_last_use = trace::values_dying_after(chain.graph, Lifetimes::last_use);
+    CHECK(at_last_use[2] == Ids{chain.made[1]});
+  }
+
   TEST_CASE("a name holds its value until it is bound anew, or its function returns") {
     Function f;
     f.add("a", f.line("a = relu(x)"), {"x"});
