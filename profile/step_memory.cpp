@@ -44,10 +44,10 @@ class Loop {
       : recording_(recording),
         device_(device),
         allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
-        storages_(recording.storages.size()),
-        temporaries_(temporaries_of(recording, device)),
-        owners_(storage_owners(recording)),
         cache_(recording),
+        temporaries_(temporaries_of(recording, device)),
+        storages_(recording.storages.size()),
+        owners_(storage_owners(recording)),
         micro_batches_(options.loop.micro_batches) {
     if (options.observer)
       allocator_.observe(
@@ -70,6 +70,7 @@ class Loop {
     result_.peak_reserved_bytes = allocator_.statistics().reserved_bytes.peak;
     result_.peak_by_node = holdings_.at_peak();
     result_.micro_batches = micro_batches_;
+    result_.incomplete_calls = std::ranges::count_if(temporaries_, &Temporaries::is_incomplete);
     result_.alloc_retries = allocator_.statistics().alloc_retries;
     return result_;
   }
@@ -190,13 +191,12 @@ class Loop {
   /// `next` is the call's first event; it moves on to the first that is not one of its outputs.
   void take_outputs_and_temporaries(const CallRecord& call, std::size_t& next) {
     const Temporaries& needed = temporaries_[static_cast<std::size_t>(call_)];
-    if (needed.is_incomplete && step_ == 0) ++result_.incomplete_calls;
     std::vector<Held> blocks;
     take_blocks(needed, needed.before_outputs, blocks, call.node);
     while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
       take(recording_.events[next++].storage);
     take_blocks(needed, needed.blocks.size(), blocks, call.node);
-    if (needed.uses_cublas) take_workspace(call.phase == Phase::backward);
+    if (needed.uses_cublas) take_workspace(is_in_backward(call.phase));
     drop(blocks);
   }
 

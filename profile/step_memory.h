@@ -69,7 +69,8 @@ struct StepMemory {
   std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
   int micro_batches = 1;                     ///< Of the loop: see LoopOptions.
   std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
-  /// Calls that take memory whose size only a library knows (cuDNN's plans): in no sum.
+  /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
+  /// of which no rule tells: in no sum.
   std::int64_t incomplete_calls = 0;
   /// Of the last step: a point for each call after which other bytes are held than before.
   std::vector<TimelinePoint> timeline;

@@ -172,6 +172,9 @@ TEST_SUITE("step_memory") {
     TrainingStep step;
     step.call("aten::convolution", {t({1, 3, 8, 8}), t({4, 3, 3, 3})}, {}, step.layer);
     CHECK(simulate_step_memory(step.recording(), {}).incomplete_calls == 1);
+    const profile::LoopOptions several{.micro_batches =
+                                           3};  // The call, not how often the loop makes it.
+    CHECK(simulate_step_memory(step.recording(), {}, {.loop = several}).incomplete_calls == 1);
   }
 }
 
