@@ -43,9 +43,12 @@ void add_cost(RowFigures& figures, Phase phase, const Cost& cost) {
     add_to(figures.optimizer_flops, cost.product_flops);
     return add_to(figures.optimizer_flops, cost.other_flops);
   }
-  const bool backward = phase == Phase::backward;
+  const bool backward = is_in_backward(phase);
   add_to(backward ? figures.bwd_product_flops : figures.fwd_product_flops, cost.product_flops);
   add_to(backward ? figures.bwd_other_flops : figures.fwd_other_flops, cost.other_flops);
+  if (phase != Phase::recompute) return;
+  add_to(figures.recompute_product_flops, cost.product_flops);
+  add_to(figures.recompute_other_flops, cost.other_flops);
 }
 
 /// Every node with room for its calls.
@@ -120,10 +123,16 @@ void sum_rows(Profile& profile) {
     add_to(totals.bwd_flops, row.bwd_product_flops);
     add_to(totals.fwd_flops_all, row.fwd_other_flops);
     add_to(totals.bwd_flops_all, row.bwd_other_flops);
+    add_to(totals.recompute_flops, row.recompute_product_flops);
+    add_to(totals.recompute_flops_all, row.recompute_other_flops);
     add_to(totals.optimizer_flops, row.optimizer_flops);
   }
   add_to(totals.fwd_flops_all, totals.fwd_flops);
   add_to(totals.bwd_flops_all, totals.bwd_flops);
+  add_to(totals.recompute_flops_all, totals.recompute_flops);
+  for (const std::int64_t flops : {totals.fwd_flops, totals.bwd_flops})
+    add_to(totals.hardware_flops, flops);
+  totals.model_flops = totals.hardware_flops - totals.recompute_flops;
   if (calls != profile.recording.calls.size())
     throw Error("profile",
                 "the rows have " + std::to_string(calls) + " of " +

@@ -38,6 +38,8 @@ void add_sums(RowFigures& sum, const RowFigures& node) {
   add_to(sum.fwd_other_flops, node.fwd_other_flops);
   add_to(sum.bwd_product_flops, node.bwd_product_flops);
   add_to(sum.bwd_other_flops, node.bwd_other_flops);
+  add_to(sum.recompute_product_flops, node.recompute_product_flops);
+  add_to(sum.recompute_other_flops, node.recompute_other_flops);
   add_to(sum.optimizer_flops, node.optimizer_flops);
   sum.confidence = least_certain(sum.confidence, node.confidence);
 }

@@ -44,7 +44,8 @@ struct RowFigures {
   std::int64_t param_bytes = 0;        ///< Parameters that the row uses.
   std::int64_t backward_bytes = 0;     ///< Gradients with respect to the row's inputs.
   std::int64_t fwd_product_flops = 0, fwd_other_flops = 0;
-  std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;
+  std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;              ///< Recomputation included.
+  std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;  ///< Of backward's.
   std::int64_t optimizer_flops = 0;  ///< Of the optimizer's row: products and everything else.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
 };
@@ -70,9 +71,15 @@ struct TensorPeak {
 };
 
 struct Totals {
-  std::int64_t fwd_flops = 0, bwd_flops = 0;          ///< Products only, as FlopCounterMode.
+  /// Products only, as FlopCounterMode: what backward computes again is in `bwd_flops`.
+  std::int64_t fwd_flops = 0, bwd_flops = 0;
   std::int64_t fwd_flops_all = 0, bwd_flops_all = 0;  ///< With everything else.
-  std::int64_t optimizer_flops = 0;                   ///< All; in neither pass.
+  /// What backward computes again of the forward pass; part of `bwd_flops` and `bwd_flops_all`.
+  std::int64_t recompute_flops = 0, recompute_flops_all = 0;
+  /// Of both passes: what the GPU does, and what of it the model needs, as Korthikanti et al.
+  /// (arXiv 2205.05198) tell hardware FLOPs and model FLOPs apart.
+  std::int64_t hardware_flops = 0, model_flops = 0;
+  std::int64_t optimizer_flops = 0;  ///< All; in neither pass.
   std::int64_t param_bytes = 0, param_count = 0, buffer_bytes = 0, input_bytes = 0;
   std::int64_t grad_bytes = 0, optimizer_bytes = 0;
   std::int64_t saved_bytes = 0, saved_bytes_with_inputs = 0;

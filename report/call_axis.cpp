@@ -7,15 +7,17 @@ namespace {
 
 constexpr double least_width = 80;  ///< Of a phase: its name fits below it.
 
-Phase without_loss(Phase phase) { return phase == Phase::loss ? Phase::backward : phase; }
+// The loss's few calls are drawn with backward, and what backward computes again in its place.
+Phase drawn_with(Phase phase) {
+  return phase == Phase::loss || phase == Phase::recompute ? Phase::backward : phase;
+}
 
 }  // namespace
 
 CallAxis::CallAxis(const Recording& recording, double left, double width) {
-  // What backward computes again is forward's phase, and stays in backward's stretch.
   for (std::size_t i = 0; i < recording.calls.size(); ++i) {
-    const Phase phase = without_loss(recording.calls[i].phase);
-    if (stretches_.empty() || phase > stretches_.back().phase)
+    const Phase phase = drawn_with(recording.calls[i].phase);
+    if (stretches_.empty() || phase != stretches_.back().phase)
       stretches_.push_back({.phase = phase, .first = static_cast<CallId>(i)});
     stretches_.back().end = static_cast<CallId>(i) + 1;
   }

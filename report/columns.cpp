@@ -20,15 +20,22 @@ constexpr ColumnInfo all[] = {
     {Column::fwd_flops, "fwd_flops", "Fwd FLOPs", "Fwd FLOPs", "fwd_flops",
      "FLOPs of the forward pass"},
     {Column::bwd_flops, "bwd_flops", "Bwd FLOPs", "Bwd FLOPs", "bwd_flops",
-     "FLOPs of the backward pass"},
+     "FLOPs of the backward pass, with those of recomputation"},
     {Column::module, "module", "Module", "Module", "module", "the module that made the call"},
+    {Column::recompute_flops, "recompute_flops", "Recomp. FLOPs", "Rec. FLOPs", "recompute_flops",
+     "FLOPs of the forward pass that backward computes again"},
     {Column::calls, "calls", "Calls", "Calls", "calls", "ATen calls, forward and backward"},
     {Column::confidence, "confidence", "Confidence", "Confidence", "confidence",
      "exact, modelled, free or unmodelled"},
 };
 
-bool counts_flops(Column column) {
-  return column == Column::fwd_flops || column == Column::bwd_flops;
+// "Fwd FLOPs" to "Fwd MACs", "fwd_flops" to "fwd_macs".
+std::string in_unit(std::string_view text, Column column, Unit unit) {
+  std::string result(text);
+  if (!counts_flops(column) || unit == Unit::flops) return result;
+  const std::size_t title = result.find("FLOPs");
+  if (title != std::string::npos) return result.replace(title, 5, "MACs");
+  return result.replace(result.find("flops"), 5, "macs");
 }
 
 }  // namespace
@@ -46,18 +53,14 @@ std::vector<Column> default_columns() {
 
 std::string_view name(Unit unit) { return unit == Unit::flops ? "FLOPs" : "MACs"; }
 
-std::string title(Column column, Unit unit) {
-  if (!counts_flops(column) || unit == Unit::flops) return std::string(info(column).title);
-  return column == Column::fwd_flops ? "Fwd MACs" : "Bwd MACs";
-}
+std::string title(Column column, Unit unit) { return in_unit(info(column).title, column, unit); }
 
 std::string short_title(Column column, Unit unit) {
-  return counts_flops(column) ? title(column, unit) : std::string(info(column).short_title);
+  return in_unit(info(column).short_title, column, unit);
 }
 
 std::string csv_name(Column column, Unit unit) {
-  if (!counts_flops(column) || unit == Unit::flops) return std::string(info(column).csv_name);
-  return column == Column::fwd_flops ? "fwd_macs" : "bwd_macs";
+  return in_unit(info(column).csv_name, column, unit);
 }
 
 }  // namespace symprof::report

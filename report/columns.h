@@ -21,6 +21,7 @@ enum class Column : std::uint8_t {
   fwd_flops,
   bwd_flops,
   module,
+  recompute_flops,
   calls,
   confidence,
 };
@@ -47,6 +48,11 @@ const ColumnInfo& info(Column column);
 constexpr bool is_text(Column column) {
   return column == Column::op_type || column == Column::op || column == Column::module ||
          column == Column::confidence;
+}
+/// Whether its figures are printed in a Unit.
+constexpr bool counts_flops(Column column) {
+  return column == Column::fwd_flops || column == Column::bwd_flops ||
+         column == Column::recompute_flops;
 }
 /// The ten that are printed when nothing else is asked for.
 std::vector<Column> default_columns();

@@ -41,6 +41,15 @@ std::string offloaded_text(const Totals& totals) {
                      format_bytes(totals.offloaded_bytes), format_bytes(totals.transfer_bytes));
 }
 
+std::string recomputed_text(const Totals& totals, Unit unit) {
+  const auto products = [unit](std::int64_t flops) {
+    return format_count(in_unit(flops, unit), name(unit));
+  };
+  return fmt::format("{}, within backward; model {}, hardware {} in products",
+                     flops_text(totals.recompute_flops, totals.recompute_flops_all, unit),
+                     products(totals.model_flops), products(totals.hardware_flops));
+}
+
 std::string cache_text(const Totals& totals, const KvCacheRecord& cache) {
   return fmt::format("{} for {} tokens of each of {} sequence{}, {} a token; {} after the step",
                      format_bytes(*totals.kv_cache_bytes), group_digits(cache.tokens),
@@ -88,6 +97,7 @@ void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOpt
   line("forward", flops_text(totals.fwd_flops, totals.fwd_flops_all, unit));
   if (options.mode != Mode::inference)
     line("backward", flops_text(totals.bwd_flops, totals.bwd_flops_all, unit));
+  if (totals.recompute_flops_all > 0) line("recomputed", recomputed_text(totals, unit));
   line("device", device_text(options.device, totals));
   if (profile.memory.incomplete_calls > 0) line("workspaces", incomplete_text(profile.memory));
   for (const std::string& warning : profile.warnings)

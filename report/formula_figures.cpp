@@ -54,6 +54,15 @@ constexpr TotalInfo all_totals[] = {
        return step.profile.totals.bwd_flops_all - step.profile.totals.bwd_flops +
               products(step.profile.totals.bwd_flops, unit);
      }},
+    {"recompute_flops", "recomputed, products", FigureUnit::flops,
+     [](const StepFigures& step, Unit unit) {
+       return products(step.profile.totals.recompute_flops, unit);
+     }},
+    {"recompute_flops_all", "recomputed, all", FigureUnit::flops,
+     [](const StepFigures& step, Unit unit) {
+       return step.profile.totals.recompute_flops_all - step.profile.totals.recompute_flops +
+              products(step.profile.totals.recompute_flops, unit);
+     }},
     {"optimizer_flops", "optimizer, all", FigureUnit::flops,
      [](const StepFigures& step, Unit) { return step.profile.totals.optimizer_flops; }},
 };
@@ -86,8 +95,8 @@ std::size_t index_of_total(std::string_view key) {
 
 std::string key_of(const TotalInfo& total, Unit unit) {
   std::string key(total.key);
-  const std::size_t at = key.find("flops");
-  if (unit == Unit::macs && at == 4) key.replace(at, 5, "macs");
+  const bool has_products = total.unit == FigureUnit::flops && key != "optimizer_flops";
+  if (unit == Unit::macs && has_products) key.replace(key.find("flops"), 5, "macs");
   return key;
 }
 

@@ -96,9 +96,9 @@ std::int64_t missing_calls(const FormulaReport& report, const TotalInfo& total) 
   std::int64_t calls = 0;
   if (total.unit != FigureUnit::flops) return calls;
   for (const Row& row : report.list.as_run)
-    calls += total.key.starts_with("fwd")   ? row.unmodelled.forward
-             : total.key.starts_with("bwd") ? row.unmodelled.backward
-                                            : row.unmodelled.optimizer;
+    calls += total.key.starts_with("fwd")     ? row.unmodelled.forward
+             : total.key == "optimizer_flops" ? row.unmodelled.optimizer
+                                              : row.unmodelled.backward;
   return calls;
 }
 
@@ -115,12 +115,19 @@ std::string moments_text(const FormulaReport& report) {
   return text;
 }
 
+/// Recomputation, of a step that keeps its activations.
+bool is_absent(const TotalInfo& total, const Formula& formula) {
+  return total.key.starts_with("recompute") && formula.polynomial &&
+         formula.polynomial->terms.empty();
+}
+
 void write_totals(fmt::memory_buffer& out, const FormulaReport& report, const Layout& layout) {
   TextTable table;
   table.columns = {{"Total"}, {"Formula"}};
   for (std::size_t i = 0; i < total_infos().size(); ++i) {
     const TotalInfo& total = total_infos()[i];
     const Formula& formula = report.found.formulas[i];
+    if (is_absent(total, formula)) continue;
     TextCell cell = formula_cell(report, formula, missing_calls(report, total) > 0);
     if (!formula.polynomial) cell.text = "no polynomial: " + reason(report, total, formula);
     if (i == index_of_total("peak_requested_bytes") && !report.moments.empty())

@@ -151,8 +151,7 @@ void write_totals(JsonWriter& json, const FormulaReport& report) {
 
 FigureUnit unit_of(Column column) {
   if (column == Column::calls) return FigureUnit::count;
-  return column == Column::fwd_flops || column == Column::bwd_flops ? FigureUnit::flops
-                                                                    : FigureUnit::bytes;
+  return counts_flops(column) ? FigureUnit::flops : FigureUnit::bytes;
 }
 
 /// A sum that lacks the call of an operator without a rule is not known.

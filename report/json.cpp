@@ -46,6 +46,11 @@ void write_flops(JsonWriter& json, const Totals& totals) {
   json.member("fwd_flops_all", totals.fwd_flops_all);
   json.member("bwd_flops_all", totals.bwd_flops_all);
   json.member("optimizer_flops", totals.optimizer_flops);
+  json.line(4);
+  json.member("recompute_flops", totals.recompute_flops);
+  json.member("recompute_flops_all", totals.recompute_flops_all);
+  json.member("model_flops", totals.model_flops);
+  json.member("hardware_flops", totals.hardware_flops);
 }
 
 void write_totals(JsonWriter& json, const Profile& profile) {
@@ -143,6 +148,9 @@ void write_figures(JsonWriter& json, const NodeProfile& node, const Recording& r
   json.member("bwd_flops", backward(figures.bwd_product_flops));
   json.member("fwd_flops_all", forward(figures.fwd_product_flops + figures.fwd_other_flops));
   json.member("bwd_flops_all", backward(figures.bwd_product_flops + figures.bwd_other_flops));
+  json.member("recompute_flops", backward(figures.recompute_product_flops));
+  json.member("recompute_flops_all",
+              backward(figures.recompute_product_flops + figures.recompute_other_flops));
   json.member("optimizer_flops", missing.optimizer ? Maybe() : Maybe(figures.optimizer_flops));
   json.null_member("fwd_time_us");
   json.null_member("bwd_time_us");

@@ -10,6 +10,8 @@ std::string_view name(Phase phase) {
       return "loss";
     case Phase::backward:
       return "backward";
+    case Phase::recompute:
+      return "recompute";
     case Phase::optimizer:
       return "optimizer";
   }

@@ -7,7 +7,8 @@
 
 namespace symprof::report {
 
-std::string_view name(Phase phase);            ///< "forward", "loss", "backward", "optimizer".
+/// "forward", "loss", "backward", "recompute", "optimizer".
+std::string_view name(Phase phase);
 std::string_view name(Confidence confidence);  ///< "exact", "modelled", "free", "unmodelled".
 std::string_view name(MemoryCategory category);
 /// "NVIDIA H200 SXM 141 GB", or the short name of a device without a description.

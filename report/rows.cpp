@@ -80,6 +80,8 @@ void add(Row& sum, const Row& row) {
   to.fwd_other_flops += from.fwd_other_flops;
   to.bwd_product_flops += from.bwd_product_flops;
   to.bwd_other_flops += from.bwd_other_flops;
+  to.recompute_product_flops += from.recompute_product_flops;
+  to.recompute_other_flops += from.recompute_other_flops;
   to.optimizer_flops += from.optimizer_flops;
   to.confidence = profile::least_certain(to.confidence, from.confidence);
   sum.calls += row.calls;
@@ -131,7 +133,7 @@ UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recor
   for (const CallProfile& call : node.calls) {
     if (call.cost.confidence != Confidence::unmodelled) continue;
     const Phase phase = recording.calls[call.call].phase;
-    ++(phase == Phase::backward    ? missing.backward
+    ++(is_in_backward(phase)       ? missing.backward
        : phase == Phase::optimizer ? missing.optimizer
                                    : missing.forward);
   }
@@ -173,6 +175,8 @@ std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {
       return flops(figures.fwd_product_flops, figures.fwd_other_flops);
     case Column::bwd_flops:
       return flops(figures.bwd_product_flops, figures.bwd_other_flops);
+    case Column::recompute_flops:
+      return flops(figures.recompute_product_flops, figures.recompute_other_flops);
     case Column::calls:
       return row.calls;
     default:
@@ -182,7 +186,7 @@ std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {
 
 std::int64_t unmodelled(const Row& row, Column column) {
   if (column == Column::fwd_flops) return row.unmodelled.forward;
-  return column == Column::bwd_flops ? row.unmodelled.backward : 0;
+  return counts_flops(column) ? row.unmodelled.backward : 0;
 }
 
 std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options) {

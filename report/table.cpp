@@ -12,8 +12,7 @@ namespace {
 
 Quantity quantity(std::int64_t value, Column column, Precision precision) {
   if (column == Column::calls) return {group_digits(value), ""};
-  if (column == Column::fwd_flops || column == Column::bwd_flops)
-    return scale_count(value, precision);
+  if (counts_flops(column)) return scale_count(value, precision);
   return scale_bytes(value, precision);
 }
 

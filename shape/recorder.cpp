@@ -67,7 +67,9 @@ void Recorder::on_call_begin(const c10::OperatorHandle& op) {
   const NodeId node = phase_ == Phase::backward ? backward_node() : node_;
   const std::lock_guard lock(mutex_);
   open_call_ = last_call_ = static_cast<CallId>(recording_.calls.size());
-  recording_.calls.push_back({.op = op_id(op), .phase = phase_, .node = node});
+  const bool again = phase_ == Phase::backward && recomputed_node_ != none;
+  recording_.calls.push_back(
+      {.op = op_id(op), .phase = again ? Phase::recompute : phase_, .node = node});
 }
 
 void Recorder::on_call(const meta::SeenCall& seen) {

@@ -16,7 +16,18 @@ using CallId = std::int32_t;     ///< Index into Recording::calls.
 using NodeId = std::int32_t;     ///< Index into Recording::nodes.
 constexpr std::int32_t none = -1;
 
-enum class Phase : std::uint8_t { forward, loss, backward, optimizer };
+enum class Phase : std::uint8_t {
+  forward,
+  loss,
+  backward,
+  recompute,  ///< Forward again, inside backward: of what activation checkpointing did not keep.
+  optimizer,
+};
+
+/// Whether autograd's engine is running.
+constexpr bool is_in_backward(Phase phase) {
+  return phase == Phase::backward || phase == Phase::recompute;
+}
 
 /// What a storage is for. `activation` is whatever a call made that is none of the others.
 enum class StorageKind : std::uint8_t {

@@ -117,10 +117,11 @@ class Lists(unittest.TestCase):
 TOTALS = """fwd_flops bwd_flops fwd_macs bwd_macs fwd_flops_all bwd_flops_all param_bytes param_count
     buffer_bytes input_bytes grad_bytes optimizer_bytes saved_bytes saved_bytes_with_inputs
     peak_allocated_bytes peak_reserved_bytes peak_tensor_bytes peak_at fwd_time_us bwd_time_us optimizer_time_us
-    step_time_us comm_bytes""".split()
+    step_time_us comm_bytes recompute_flops recompute_flops_all model_flops hardware_flops""".split()
 NODE = """id name module op inputs outputs accumulate_bytes incremental_bytes output_bytes temp_bytes
     param_bytes backward_bytes fwd_flops bwd_flops fwd_flops_all bwd_flops_all fwd_time_us
-    bwd_time_us comm_bytes confidence calls""".split()
+    bwd_time_us comm_bytes recompute_flops
+    recompute_flops_all confidence calls""".split()
 CALL = "op phase flops bytes_read bytes_written confidence".split()
 
 

@@ -24,7 +24,7 @@ TEST_SUITE("call_axis") {
     const Recording recording = calls_of({{Phase::forward, 300},
                                           {Phase::loss, 1},
                                           {Phase::backward, 599},
-                                          {Phase::forward, 100},  // Computed again.
+                                          {Phase::recompute, 100},
                                           {Phase::optimizer, 4}});
     const CallAxis axis(recording, 50, 1000);
     REQUIRE(axis.stretches().size() == 3);

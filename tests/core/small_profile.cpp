@@ -144,6 +144,7 @@ void add_totals(Profile& profile) {
     totals.bwd_flops_all += node.figures.bwd_product_flops + node.figures.bwd_other_flops;
     totals.saved_bytes_with_inputs += node.figures.incremental_bytes;
   }
+  totals.hardware_flops = totals.model_flops = totals.fwd_flops + totals.bwd_flops;
   totals.param_bytes = totals.grad_bytes = 2362368 + 2 * 9449472;
   totals.param_count = totals.param_bytes / 4;
   totals.optimizer_bytes = 2 * totals.param_bytes;

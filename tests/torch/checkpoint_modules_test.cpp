@@ -73,7 +73,12 @@ TEST_SUITE("checkpoint_modules_cost") {
       const Products products(plain, each.prefix, each.last);
       CHECK(products.inside > products.of_last);
       CHECK((products.of_last > 0) == !std::string(each.last).empty());
-      CHECK(again.totals.bwd_flops == plain.totals.bwd_flops + products.inside - products.of_last);
+      CHECK(again.totals.recompute_flops == products.inside - products.of_last);
+      CHECK(again.totals.bwd_flops == plain.totals.bwd_flops + again.totals.recompute_flops);
+      CHECK(plain.totals.recompute_flops == 0);
+      CHECK(plain.totals.hardware_flops == plain.totals.fwd_flops + plain.totals.bwd_flops);
+      CHECK(again.totals.model_flops == plain.totals.model_flops);
+      CHECK(again.totals.hardware_flops - again.totals.model_flops == again.totals.recompute_flops);
       CHECK(again.totals.param_bytes == plain.totals.param_bytes);
       CHECK(again.totals.grad_bytes == plain.totals.grad_bytes);
       CHECK(again.totals.saved_bytes < plain.totals.saved_bytes / 2);
