@@ -33,6 +33,21 @@ Estimate embedding_dense_backward(const Call& call) {
               written_bytes(call) + rows_bytes);
 }
 
+/// embedding_bag's backward(grad, indices, ..., mode, ...): each index adds its bag's gradient to a
+/// row; of the maxima (mode 2), each element goes to one row.
+template <int mode_position>
+Estimate embedding_bag_backward(const Call& call) {
+  constexpr int max_mode = 2;
+  const TensorSpec *gradient = call.input_at(0), *indices = call.input_at(1);
+  const TensorSpec* weight_gradient = call.output(0);
+  if (!gradient || !indices || !weight_gradient || gradient->sizes.size() != 2) return std::nullopt;
+  const Count added = call.integer(mode_position, 0, 0) == max_mode
+                          ? elements(*gradient)
+                          : elements(*indices) * gradient->sizes[1];
+  const Count rows_bytes = added * element_bytes(weight_gradient->dtype);
+  return cost({.other = added}, read_bytes(call) + rows_bytes, written_bytes(call) + rows_bytes);
+}
+
 enum class Scatter { replaces, adds };
 
 /// `touched` elements of argument 0 are written (read first when adding), from the tensors given
@@ -102,7 +117,8 @@ constexpr Rule rows[] = {
     {"aten::embedding_renorm", moves, modelled},
     {"aten::_embedding_bag", embedding_bag, modelled},
     {"aten::_embedding_bag_forward_only", embedding_bag, modelled},
-    {"aten::_embedding_bag_dense_backward", embedding_dense_backward, modelled},
+    {"aten::_embedding_bag_backward", embedding_bag_backward<8>, modelled},
+    {"aten::_embedding_bag_dense_backward", embedding_bag_backward<7>, modelled},
     {"aten::index", gathers},
     {"aten::_unsafe_index", gathers},
     {"aten::index_select", gathers},
