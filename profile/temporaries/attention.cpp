@@ -2,9 +2,11 @@
 // attention_backward.cu.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "profile/checked.h"
 #include "profile/rounding.h"
+#include "profile/temporaries/layout.h"
 #include "profile/temporaries/precision.h"
 #include "profile/temporaries/temporaries.h"
 
@@ -26,6 +28,15 @@ std::optional<Sizes> sizes_of(const TensorSpec* query, const TensorSpec* key) {
     return std::nullopt;
   return Sizes{query->sizes[0], query->sizes[1], query->sizes[2],
                query->sizes[3], key->sizes[1],   key->sizes[2]};
+}
+
+/// The same of [batch, length, heads, width].
+std::optional<Sizes> sizes_of_sequences(const TensorSpec* query, const TensorSpec* key) {
+  std::optional<Sizes> s = sizes_of(query, key);
+  if (!s) return s;
+  std::swap(s->heads, s->length);
+  std::swap(s->key_heads, s->key_length);
+  return s;
 }
 
 std::int64_t bytes_of(std::initializer_list<std::int64_t> factors) {
@@ -60,13 +71,16 @@ std::int64_t key_splits(const Sizes& s, const DeviceSpec& device) {
 
 /// With dropout the keys are not split. A recording has no real numbers, so this cannot be seen
 /// here, and few rows count as split: some MiB too many at worst.
+Temporaries flash_splits(const Sizes& s, const DeviceSpec& device) {
+  const std::int64_t splits = key_splits(s, device);
+  if (splits == 1) return {};
+  const std::int64_t rows = bytes_of({splits, s.batch, s.heads, s.length, float_bytes});
+  return {.blocks = {rows, bytes_of({rows, s.kernel_width()})}};
+}
+
 Temporaries flash_forward(const Call& call, const DeviceSpec& device) {
   const auto s = sizes_of(call.input_at(0), call.input_at(1));
-  if (!s) return {.is_incomplete = true};
-  const std::int64_t splits = key_splits(*s, device);
-  if (splits == 1) return {};
-  const std::int64_t rows = bytes_of({splits, s->batch, s->heads, s->length, float_bytes});
-  return {.blocks = {rows, bytes_of({rows, s->kernel_width()})}};
+  return s ? flash_splits(*s, device) : Temporaries{.is_incomplete = true};
 }
 
 /// Whether [batch, heads, length, width] lies in memory as [batch, length, heads, width].
@@ -78,22 +92,43 @@ bool is_sequence_major(const TensorSpec& tensor) {
   return true;
 }
 
-Temporaries flash_backward(const Call& call, const DeviceSpec&) {
-  const auto s = sizes_of(call.input_at(1), call.input_at(2));
-  if (!s) return {.is_incomplete = true};
+/// The gradient and the output of the forward pass, where they have to be copied, and what the
+/// kernel adds up.
+Temporaries flash_backward(const Sizes& s, const Call& call,
+                           bool (*is_as_wanted)(const TensorSpec&)) {
   Temporaries result;
-  for (const int position : {0, 4})  // The gradient, and the output of the forward pass.
+  for (const int position : {0, 4})
     if (const TensorSpec* tensor = call.input_at(position);
-        tensor != nullptr && tensor->sizes.size() == 4 && !is_sequence_major(*tensor))
+        tensor != nullptr && tensor->sizes.size() == 4 && !is_as_wanted(*tensor))
       result.blocks.push_back(tensor->bytes());
-  const std::int64_t rows = round_up(s->length, 128);
-  result.blocks.push_back(bytes_of({s->batch, s->heads, rows, float_bytes}));
-  result.blocks.push_back(bytes_of({s->batch, rows, s->heads, s->kernel_width(), float_bytes}));
-  if (s->key_heads != s->heads)  // Grouped heads: gradients of each query's head, summed later.
+  const std::int64_t rows = round_up(s.length, 128);
+  result.blocks.push_back(bytes_of({s.batch, s.heads, rows, float_bytes}));
+  result.blocks.push_back(bytes_of({s.batch, rows, s.heads, s.kernel_width(), float_bytes}));
+  if (s.key_heads != s.heads)  // Grouped heads: gradients of each query's head, summed later.
     for (const int position : {2, 3})
       if (const TensorSpec* tensor = call.input_at(position))
-        result.blocks.push_back(bytes_of({tensor->bytes(), s->heads / s->key_heads}));
+        result.blocks.push_back(bytes_of({tensor->bytes(), s.heads / s.key_heads}));
   return result;
+}
+
+Temporaries flash_backward(const Call& call, const DeviceSpec&) {
+  const auto s = sizes_of(call.input_at(1), call.input_at(2));
+  return s ? flash_backward(*s, call, is_sequence_major) : Temporaries{.is_incomplete = true};
+}
+
+/// The operators below scaled_dot_product_attention's have heads after the sequence, and may have
+/// sequences of several lengths one after the other: (query, key, value, cum_seq_q, …)
+Temporaries flash_of_sequences(const Call& call, const DeviceSpec& device) {
+  const auto s = sizes_of_sequences(call.input_at(0), call.input_at(1));
+  if (!s || call.input_at(3) != nullptr) return {.is_incomplete = true};
+  return flash_splits(*s, device);
+}
+
+/// (gradient, query, key, value, out, logsumexp, cum_seq_q, …)
+Temporaries flash_backward_of_sequences(const Call& call, const DeviceSpec&) {
+  const auto s = sizes_of_sequences(call.input_at(1), call.input_at(2));
+  if (!s || call.input_at(6) != nullptr) return {.is_incomplete = true};
+  return flash_backward(*s, call, is_row_major);
 }
 
 /// Wide heads in half precision do not fit into registers: an fp32 output beside the output
@@ -147,29 +182,52 @@ Count backward_workspace(const Sizes& s, std::int64_t value_width, bool is_half)
   return of_head * s.batch * s.heads;
 }
 
-/// (gradient, query, key, value, …): the row sums of output times gradient, which fp32 makes before
-/// the kernel, and the kernel's workspace.
-Temporaries efficient_backward(const Call& call, const DeviceSpec& device) {
+/// The row sums of output times gradient, which fp32 makes before the kernel, and the kernel's
+/// workspace.
+void add_efficient_backward(Temporaries& result, const Sizes& s, const TensorSpec& gradient,
+                            std::int64_t value_width, const DeviceSpec& device) {
   constexpr std::int64_t wanted_shared_bytes = std::int64_t{160} * 1024;
-  const TensorSpec *gradient = call.input_at(0), *query = call.input_at(1),
-                   *value = call.input_at(3);
-  const auto s = sizes_of(query, call.input_at(2));
-  if (!s || gradient == nullptr || value == nullptr) return {.is_incomplete = true};
-  Temporaries result;
-  if (!is_sequence_major(*gradient)) result.take(gradient->bytes());
   result.make_outputs();
-  const std::int64_t row_sums = bytes_of({s->batch, s->heads, s->length, float_bytes});
-  if (is_half(query->dtype)) {
+  const std::int64_t row_sums =
+      gradient.numel() / std::max<std::int64_t>(value_width, 1) * float_bytes;
+  if (is_half(gradient.dtype)) {
     result.take(row_sums);
   } else {
-    const std::size_t product = result.take(gradient->bytes());
+    const std::size_t product = result.take(gradient.bytes());
     const std::size_t sums = result.take(row_sums);
     result.take(row_sums);  // Transposed.
     result.give_back(sums);
     result.give_back(product);
   }
-  result.take(backward_workspace(*s, value->sizes[3], is_half(query->dtype)));
+  result.take(backward_workspace(s, value_width, is_half(gradient.dtype)));
   result.is_incomplete = device.shared_memory_per_block_optin_bytes < wanted_shared_bytes;
+}
+
+/// (gradient, query, key, value, …)
+Temporaries efficient_backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *value = call.input_at(3);
+  const auto s = sizes_of(call.input_at(1), call.input_at(2));
+  if (!s || gradient == nullptr || value == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  if (!is_sequence_major(*gradient)) result.take(gradient->bytes());
+  add_efficient_backward(result, *s, *gradient, value->sizes.back(), device);
+  return result;
+}
+
+/// (gradient, query, key, value, bias, out, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+/// …)
+Temporaries efficient_backward_of_sequences(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *value = call.input_at(3);
+  auto s = sizes_of_sequences(call.input_at(1), call.input_at(2));
+  if (!s || gradient == nullptr || value == nullptr) return {.is_incomplete = true};
+  if (const TensorSpec* starts = call.input_at(6)) {
+    s->batch = starts->numel() - 1;
+    s->length = call.integer(8, 0, s->length);
+    s->key_length = call.integer(9, 0, s->key_length);
+  }
+  Temporaries result;
+  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  add_efficient_backward(result, *s, *gradient, value->sizes.back(), device);
   return result;
 }
 
@@ -178,7 +236,11 @@ Temporaries plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true
 constexpr TemporariesRule rows[] = {
     {"aten::_scaled_dot_product_flash_attention", flash_forward},
     {"aten::_scaled_dot_product_flash_attention_backward", flash_backward},
+    {"aten::_flash_attention_forward", flash_of_sequences},
+    {"aten::_flash_attention_backward", flash_backward_of_sequences},
     {"aten::_scaled_dot_product_efficient_attention", efficient_forward},
+    {"aten::_efficient_attention_forward", efficient_forward},
+    {"aten::_efficient_attention_backward", efficient_backward_of_sequences},
     {"aten::_scaled_dot_product_efficient_attention_backward", efficient_backward},
     {"aten::_scaled_dot_product_cudnn_attention", plan},
     {"aten::_scaled_dot_product_cudnn_attention_backward", plan},

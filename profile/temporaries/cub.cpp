@@ -6,6 +6,7 @@
 
 #include "profile/checked.h"
 #include "profile/rounding.h"
+#include "profile/temporaries/precision.h"
 #include "profile/temporaries/split_reduction.h"
 
 namespace symprof::profile::cub {
@@ -24,15 +25,39 @@ std::int64_t in_one_block(std::initializer_list<std::int64_t> arrays) {
 /// Items of a block in the passes of a radix sort, by the widths of keys and values. The compiler
 /// keeps the tuning to itself; these are what PyTorch 2.13 was seen to take.
 std::int64_t items_of_sorting_block(const Sort& sort) {
+  const bool has_values = sort.value_bytes != 0;
   switch (sort.key_bytes) {
     case 1:
-      return 3456;
+      return has_values ? 3456 : 9728;
+    case 2:
+      return has_values ? 5632 : 9728;
+    case 4:
+      if (!has_values) return sort.is_floating ? 6912 : 7296;
+      return sort.value_bytes == 4 ? 6528 : 5376;
+    default:
+      return has_values ? 4608 : 5760;
+  }
+}
+
+/// Of the block that sorts all by itself: 19 for each of 256 threads, fewer of more than four bytes
+/// (RegBoundScaling in cub/util_arch.cuh).
+std::int64_t items_of_only_block(const Sort& sort) {
+  constexpr std::int64_t threads = 256, items_of_four_bytes = 19;
+  return threads *
+         (items_of_four_bytes * 4 / std::max({std::int64_t{4}, sort.key_bytes, sort.value_bytes}));
+}
+
+std::int64_t items_of_unique_tile(DType dtype) {
+  if (is_half(dtype)) return 1280;
+  if (dtype == DType::boolean) return 6528;
+  switch (element_bytes(dtype)) {
+    case 1:
     case 2:
       return 5632;
     case 4:
-      return sort.value_bytes == 4 ? 6528 : 5376;
+      return 6528;
     default:
-      return sort.value_bytes == 0 ? 5760 : 4608;
+      return 4224;
   }
 }
 
@@ -54,6 +79,19 @@ std::int64_t scan_bytes(std::int64_t items, std::int64_t element_bytes) {
 
 std::int64_t select_bytes(std::int64_t items) {
   return bytes_of({.items = 4224, .description_bytes = 8}, items);
+}
+
+std::int64_t scan_of_flags_bytes(std::int64_t items) {
+  return bytes_of({.items = 3072, .description_bytes = 8}, items);
+}
+
+std::int64_t unique_bytes(std::int64_t items, DType dtype) {
+  return bytes_of({.items = items_of_unique_tile(dtype), .description_bytes = 8}, items);
+}
+
+std::int64_t run_length_bytes(std::int64_t items) {
+  constexpr std::int64_t tile = 768, padding = 32, state_bytes = 16;
+  return in_one_block({(divide_up(items, tile) + padding) * state_bytes});
 }
 
 std::int64_t unique_by_key_bytes(std::int64_t items) {
@@ -82,9 +120,9 @@ std::int64_t bits_up_to(std::int64_t most) {
 }
 
 std::int64_t radix_sort_bytes(const Sort& sort) {
-  constexpr std::int64_t items_of_only_block = 2304, digit_bits = 8, digits = 256;
+  constexpr std::int64_t digit_bits = 8, digits = 256;
   constexpr std::int64_t offset_bytes = 8, counter_bytes = 4, largest_portion = (1 << 28) - 1;
-  if (sort.items <= items_of_only_block) return 1;
+  if (sort.items <= items_of_only_block(sort)) return 1;
   const std::int64_t block = items_of_sorting_block(sort);
   const std::int64_t portion = largest_portion / block * block;
   const std::int64_t portions = divide_up(sort.items, portion);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "meta/device_spec.h"
+#include "meta/tensor_spec.h"
 
 namespace symprof::profile::cub {
 
@@ -20,8 +21,14 @@ std::int64_t bytes_of(const TileState& state, std::int64_t items);
 
 /// DeviceScan of `element_bytes` each: half precision, four or eight bytes.
 std::int64_t scan_bytes(std::int64_t items, std::int64_t element_bytes);
+/// DeviceScan of 32-bit flags that writes 64-bit sums (at::cuda::cub::inclusive_sum_truncating).
+std::int64_t scan_of_flags_bytes(std::int64_t items);
 /// DeviceSelect::Flagged, which writes 64-bit positions.
 std::int64_t select_bytes(std::int64_t items);
+/// DeviceSelect::Unique.
+std::int64_t unique_bytes(std::int64_t items, DType dtype);
+/// DeviceRunLengthEncode::Encode.
+std::int64_t run_length_bytes(std::int64_t items);
 /// DeviceSelect::UniqueByKey.
 std::int64_t unique_by_key_bytes(std::int64_t items);
 /// DeviceScan of runs of equal keys of 32 or 64 bits.
@@ -33,6 +40,8 @@ std::int64_t count_bytes(std::int64_t items, const DeviceSpec& device);
 struct Sort {
   std::int64_t items = 0, key_bytes = 0, value_bytes = 0;
   std::int64_t bits = 0;  ///< Of the key, by which it sorts; 0: all.
+  bool is_floating =
+      false;  ///< The keys; without values, four bytes of them have their own tuning.
 };
 
 /// Of keys from 0 to `most` (at::cuda::cub::get_num_bits).

@@ -21,9 +21,31 @@ Temporaries is_infinite(const Call& call, const DeviceSpec&) {
   return result;
 }
 
+/// ldexp(self, other): 2 to the power of `other`, where that is no whole number. The 2 becomes a
+/// number of the same precision before it, or of double precision within it (ldexp in
+/// aten/src/ATen/native/BinaryOps.cpp).
+Temporaries load_exponent(const Call& call, const DeviceSpec&) {
+  const TensorSpec* other = call.input_at(1);
+  const TensorSpec *self = call.input_at(0), *output = call.output(0);
+  if (self == nullptr || other == nullptr || output == nullptr) return {.is_incomplete = true};
+  if (!is_floating_point(other->dtype)) return {.is_incomplete = self->sizes != output->sizes};
+  Temporaries result;
+  if (other->dtype != DType::float32) {
+    const std::size_t two = result.take(element_bytes(other->dtype));
+    result.take(other->bytes());
+    result.give_back(two);
+  } else {
+    result.take(other->bytes());
+    result.give_back(result.take(element_bytes(DType::float64)));
+  }
+  result.make_outputs();
+  return result;
+}
+
 constexpr TemporariesRule rows[] = {
     {"aten::pow", power},
     {"aten::isinf", is_infinite},
+    {"aten::ldexp", load_exponent},
 };
 
 }  // namespace

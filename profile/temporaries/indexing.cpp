@@ -1,243 +1,185 @@
-// Indices that are looked up, checked, sorted. Sources: aten/src/ATen/native/cuda/{Indexing,
-// Embedding,EmbeddingBackwardKernel,Nonzero}.cu, IndexingUtils.h, TensorAdvancedIndexing.cpp.
+// Several indices at once. Sources: aten/src/ATen/native/TensorAdvancedIndexing.cpp (make_info,
+// AdvancedIndex), aten/src/ATen/native/cuda/Indexing.cu, IndexingUtils.h.
 #include <algorithm>
 #include <optional>
 
 #include "profile/temporaries/cub.h"
+#include "profile/temporaries/index_lists.h"
 #include "profile/temporaries/layout.h"
+#include "profile/temporaries/masking.h"
 #include "profile/temporaries/split_reduction.h"
 
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t float_bytes = 4, long_bytes = 8, count_bytes = 4;
+constexpr std::int64_t long_bytes = 8;
 
-/// The rows of each run of equal indices are summed in pieces of ten, in fp32
-/// (embedding_backward_cuda_kernel).
-void add_segment_sums(Temporaries& result, const TensorSpec& indices, std::int64_t width,
-                      std::int64_t rows) {
-  constexpr std::int64_t rows_of_piece = 10;
-  const std::int64_t count = indices.numel(), index = element_bytes(indices.dtype);
-  const std::int64_t segments = std::min(count, rows);
-  const std::int64_t pieces = count / rows_of_piece + segments;
-  result.take(count * index);  // Where each run begins.
-  result.take(long_bytes);     // How many runs.
-  const std::size_t unused_keys = result.take(count * index);
-  const std::size_t selection = result.take(cub::unique_by_key_bytes(count));
-  result.give_back(selection);
-  result.give_back(unused_keys);
-  result.take(segments * index);  // Pieces of each run.
-  result.take(segments * index);  // The first of each.
-  result.give_back(result.take(cub::scan_bytes(segments, index)));
-  result.take(long_bytes);
-  result.take(pieces * index);
-  result.take(Count(pieces) * width * float_bytes);
-}
-
-/// Up to 3072 indices one kernel does it all; more are sorted. (gradient [.., width], indices,
-/// num_weights, padding_idx, scale_grad_by_freq)
-Temporaries embedding_backward(const Call& call, const DeviceSpec&) {
-  constexpr std::int64_t most_unsorted = 3072;
-  const TensorSpec *gradient = call.input_at(0), *indices = call.input_at(1);
-  if (gradient == nullptr || indices == nullptr) return {.is_incomplete = true};
-  const bool is_scaled = call.integer(4, 0, 0) != 0;
-  const std::int64_t count = indices->numel(), rows = call.integer(2, 0, 0);
-  Temporaries result;
-  if (!is_row_major(*gradient)) result.take(gradient->bytes());
-  if (count == 0 || (count <= most_unsorted && !is_scaled)) {
-    result.make_outputs();
-    return result;
-  }
-  const std::int64_t index = element_bytes(indices->dtype);
-  result.take(indices->bytes());  // Sorted.
-  result.take(indices->bytes());  // Where each came from.
-  const std::size_t range = result.take(indices->bytes());
-  const std::size_t sort = result.take(cub::radix_sort_bytes(
-      {.items = count, .key_bytes = index, .value_bytes = index, .bits = cub::bits_up_to(rows)}));
-  result.give_back(sort);
-  result.give_back(range);
-  if (is_scaled) {  // How often each comes, counted within runs forth and back.
-    result.take(indices->bytes());
-    for (int i = 0; i < 2; ++i) result.give_back(result.take(cub::scan_by_key_bytes(count, index)));
-  }
-  result.make_outputs();
-  add_segment_sums(result, *indices, gradient->sizes.back(), rows);
-  return result;
-}
-
-bool is_mask(const TensorSpec& index) {
-  return index.dtype == DType::boolean || index.dtype == DType::uint8;
-}
-
-/// Counts what is not zero, and selects the places of it; a single number has none.
-void add_nonzero(Temporaries& result, const TensorSpec& tensor, const DeviceSpec& device) {
-  if (!is_row_major(tensor)) result.take(tensor.bytes());
-  const std::size_t count = result.take(count_bytes);
-  result.give_back(result.take(cub::count_bytes(tensor.numel(), device)));
-  if (!tensor.sizes.empty()) result.give_back(result.take(cub::select_bytes(tensor.numel())));
-  result.give_back(count);
-}
-
-Temporaries nonzero(const Call& call, const DeviceSpec& device) {
-  if (call.input_count() != 1) return {.is_incomplete = true};
-  Temporaries result;
-  add_nonzero(result, *call.input(0), device);
-  result.make_outputs();
-  return result;
-}
-
-/// A mask becomes the places where it is true: as many as the output has rows.
-void add_mask(Temporaries& result, const TensorSpec& mask, std::int64_t selected,
-              const DeviceSpec& device) {
-  add_nonzero(result, mask.sizes.empty() ? row_major(mask.dtype, {1}) : mask, device);
-  result.take(Count(selected) * static_cast<std::int64_t>(mask.sizes.size()) * long_bytes);
-}
-
-/// (self, mask)
-Temporaries masked_select(const Call& call, const DeviceSpec& device) {
-  const TensorSpec *self = call.input_at(0), *mask = call.input_at(1), *output = call.output(0);
-  if (self == nullptr || mask == nullptr || output == nullptr || self->sizes != mask->sizes)
-    return {.is_incomplete = true};
-  Temporaries result;
-  if (mask->numel() > 0) add_mask(result, *mask, output->numel(), device);
-  result.make_outputs();
-  return result;
-}
-
-/// (self, indices). Only the first mask is known by the output's size.
+/// (self, indices). A mask is known by the output's size, if nothing else is indexed.
 Temporaries index(const Call& call, const DeviceSpec& device) {
+  const IndexList list = indices_of(call, 1);
   Temporaries result;
-  for (std::size_t i = 1; call.input(i) != nullptr; ++i) {
-    if (!is_mask(*call.input(i))) continue;
-    if (i > 1 || call.output(0) == nullptr || call.output(0)->sizes.empty() ||
-        call.input(1)->numel() == 0) {
+  if (list.has_mask()) {
+    const TensorSpec *mask = call.input(1), *output = call.output(0);
+    if (list.count() > 1 || output == nullptr || output->sizes.empty() || mask->numel() == 0 ||
+        !list.by_dimension.front())
       result.is_incomplete = true;
-      break;
-    }
-    add_mask(result, *call.input(i), call.output(0)->sizes[0], device);
+    else
+      add_mask(result, *mask, output->sizes[0], device);
+  } else {
+    add_matching_indices(result, list);
   }
   result.make_outputs();
-  return result;
-}
-
-/// (self, mask, source): which element of the source each place gets.
-Temporaries masked_scatter(const Call& call, const DeviceSpec&) {
-  if (call.input_count() < 2) return {.is_incomplete = true};
-  const std::int64_t elements = std::max(call.input(0)->numel(), call.input(1)->numel());
-  if (elements == 0) return {};
-  Temporaries result;
-  result.take(Count(elements) * long_bytes);
-  if (const TensorSpec& mask = *call.input(1); mask.numel() < elements || !is_row_major(mask))
-    result.take(elements);
-  result.take(cub::scan_bytes(elements, long_bytes));
   return result;
 }
 
 /// The arguments of index_put.
 struct IndexPut {
   TensorSpec self, values;
-  std::vector<TensorSpec> indices;  ///< Those that are given, side by side.
-  std::size_t first = 0;            ///< The dimension that the first one stands at.
+  IndexList indices;
   bool checks = true;
 
-  std::int64_t count() const {  ///< Of places, after the indices are broadcast.
-    std::int64_t most = 0;
-    for (const TensorSpec& tensor : indices) most = std::max(most, tensor.numel());
-    return most;
-  }
-  /// Of the flat tensor, that an index can name.
-  std::int64_t places() const {
-    std::int64_t product = 1;
-    for (std::size_t i = 0; i < first + indices.size(); ++i) product *= self.sizes[i];
-    return product;
-  }
-  Count written() const {
-    Count product = count();
-    for (std::size_t i = 0; i < self.sizes.size(); ++i)
-      if (i < first || i >= first + indices.size()) product *= self.sizes[i];
-    return product;
-  }
+  std::int64_t count() const { return indices.broadcast_elements(); }
+  Count written() const { return Count(count()) * indices.elements_of_others(self); }
 };
-
-/// Empty where the masks' true elements decide sizes, or None stands between indices.
-std::optional<IndexPut> index_put_of(const Call& call) {
-  constexpr int self = 0, indices = 1, values = 2;
-  if (call.input_at(self) == nullptr || call.input_at(values) == nullptr) return std::nullopt;
-  IndexPut put{.self = *call.input_at(self),
-               .values = *call.input_at(values),
-               .checks = call.integer(4, 0, 0) == 0};
-  std::size_t dimension = 0;
-  for (std::size_t i = 0; i < call.record().inputs.size(); ++i) {
-    if (call.record().input_positions[i] != indices) continue;
-    const TensorSpec* index = call.spec(call.record().inputs[i]);
-    if (index != nullptr) {
-      if (put.indices.empty()) put.first = dimension;
-      if (is_mask(*index) || put.first + put.indices.size() != dimension) return std::nullopt;
-      put.indices.push_back(*index);
-    }
-    ++dimension;
-  }
-  if (put.first + put.indices.size() > put.self.sizes.size()) return std::nullopt;
-  return put;
-}
 
 /// Whether an index is out of range: its extremes, each looked at on the host.
 void add_check(Temporaries& result, const TensorSpec& index, const DeviceSpec& device) {
   const std::size_t lowest = result.take(long_bytes), highest = result.take(long_bytes);
-  add_reduction(result,
-                {.input = index,
-                 .is_reduced = std::vector<bool>(index.sizes.size(), true),
-                 .output = DType::int64,
-                 .accumulator_bytes = 2 * long_bytes,
-                 .accumulates_in_output = false},
-                device);
+  const TensorSpec whole = row_major(DType::int64, index.sizes);
+  if (is_row_major(index)) {
+    add_reduction(result, extrema_of(whole), device);
+  } else {
+    const std::size_t copy = result.take(whole.bytes());
+    add_reduction(result, extrema_of(whole), device);
+    result.give_back(copy);
+  }
   for (int i = 0; i < 2; ++i) result.give_back(result.take(1));
   result.give_back(lowest);
   result.give_back(highest);
 }
 
-/// All indices as one into the flat tensor (computeLinearIndex).
+/// All indices as one into the flat tensor (makeLinearIndex).
 void add_linear_index(Temporaries& result, const IndexPut& put, const DeviceSpec& device) {
-  for (std::size_t i = 0; i < put.indices.size(); ++i) {
-    const TensorSpec& index = put.indices[i];
-    if (put.checks) add_check(result, index, device);
-    const std::size_t wrapped = result.take(Count(index.numel()) * long_bytes);
-    const std::size_t scaled = result.take(Count(index.numel()) * long_bytes);
-    result.give_back(wrapped);
-    if (i > 0) result.give_back(scaled);
+  IndexList list = put.indices;
+  std::vector<std::size_t> converted;
+  for (std::optional<TensorSpec>& index : list.by_dimension) {
+    if (!index || index->dtype != DType::int32) continue;
+    index = row_major(DType::int64, index->sizes);
+    converted.push_back(result.take(index->bytes()));
   }
+  list.expand();
+  bool is_first = true;
+  for (const std::optional<TensorSpec>& index : list.by_dimension) {
+    if (!index) continue;
+    if (put.checks) add_check(result, *index, device);
+    const std::size_t wrapped = result.take(Count(index->numel()) * long_bytes);
+    const std::size_t scaled = result.take(Count(index->numel()) * long_bytes);
+    result.give_back(wrapped);
+    if (!is_first) result.give_back(scaled);
+    is_first = false;
+  }
+  for (const std::size_t block : converted) result.give_back(block);
 }
 
-/// (self, indices, values, accumulate, unsafe). Sums sort the places, so that equal ones lie
-/// together and each is summed by one thread (index_put_with_sort_kernel).
-Temporaries index_put(const Call& call, const DeviceSpec& device) {
-  const std::optional<IndexPut> put = index_put_of(call);
-  if (!put) return {.is_incomplete = true};
-  const std::int64_t count = put->count();
-  if (call.integer(3, 0, 0) == 0 || count == 0) return {};
-  if (!is_row_major(put->self)) return {.is_incomplete = true};
-  Temporaries result;
-  add_linear_index(result, *put, device);
-  if (put->values.numel() < put->written().value() || !is_row_major(put->values))
-    result.take(put->written() * element_bytes(put->values.dtype));
+/// Sums sort the places, so that equal ones lie together and each is summed by one thread
+/// (index_put_with_sort_kernel).
+void add_sums(Temporaries& result, const IndexPut& put, const DeviceSpec& device) {
+  const std::int64_t count = put.count();
+  if (count == 0 || put.self.numel() == 0) return;
+  if (!is_row_major(put.self)) result.take(put.self.bytes());
+  add_linear_index(result, put, device);
+  if (put.values.numel() < put.written().value() || !is_row_major(put.values))
+    result.take(put.written() * element_bytes(put.values.dtype));
+  if (!put.indices.are_adjacent()) result.take(put.self.bytes());      // Indexed dimensions first.
   for (int i = 0; i < 3; ++i) result.take(Count(count) * long_bytes);  // Sorted, origin, range.
+  const std::int64_t places = put.self.numel() / put.indices.elements_of_slice(put.self);
   result.take(cub::radix_sort_bytes({.items = count,
                                      .key_bytes = long_bytes,
                                      .value_bytes = long_bytes,
-                                     .bits = cub::bits_up_to(put->places())}));
+                                     .bits = cub::bits_up_to(places - 1)}));
+}
+
+/// (self, indices, values, accumulate, unsafe). How many places a mask has is known to the data: at
+/// most all.
+Temporaries index_put(const Call& call, const DeviceSpec& device) {
+  constexpr int self = 0, indices = 1, values = 2;
+  if (call.input_at(self) == nullptr || call.input_at(values) == nullptr)
+    return {.is_incomplete = true};
+  const IndexPut put{.self = *call.input_at(self),
+                     .values = *call.input_at(values),
+                     .indices = indices_of(call, indices),
+                     .checks = call.integer(4, 0, 0) == 0};
+  Temporaries result;
+  if (put.indices.has_mask()) {
+    result.is_incomplete = true;
+    for (const std::optional<TensorSpec>& index : put.indices.by_dimension)
+      if (index && is_mask(*index) && index->numel() > 0)
+        add_mask(result, *index, index->numel(), device);
+    return result;
+  }
+  if (put.indices.by_dimension.size() > put.self.sizes.size()) return {.is_incomplete = true};
+  if (call.integer(3, 0, 0) == 0)
+    add_matching_indices(result, put.indices);
+  else
+    add_sums(result, put, device);
+  return result;
+}
+
+/// Indices are brought into range, in copies.
+IndexList clamped(Temporaries& result, IndexList list) {
+  for (std::optional<TensorSpec>& index : list.by_dimension) {
+    if (!index) continue;
+    index = row_major(index->dtype, index->sizes);
+    result.take(index->bytes());
+  }
+  return list;
+}
+
+/// (self, mask, indices, fill): everything is looked up, and filled where the mask is not true.
+Temporaries masked_index(const Call& call, const DeviceSpec&) {
+  const TensorSpec *self = call.input_at(0), *mask = call.input_at(1);
+  if (self == nullptr || mask == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  const IndexList list = clamped(result, indices_of(call, 2));
+  if (list.by_dimension.size() > self->sizes.size()) return {.is_incomplete = true};
+  const std::size_t first = result.blocks.size();
+  add_matching_indices(result, list);
+  const std::size_t found =
+      result.take(Count(list.broadcast_elements()) * list.elements_of_others(*self) *
+                  element_bytes(self->dtype));
+  for (std::size_t copy = first; copy < found; ++copy) result.give_back(copy);
+  result.take(mask->numel());  // Where it is not true.
+  result.make_outputs();
+  return result;
+}
+
+/// (self, mask, indices, values): values are zero where the mask is not true.
+Temporaries masked_index_put(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *self = call.input_at(0), *mask = call.input_at(1), *values = call.input_at(3);
+  if (self == nullptr || mask == nullptr || values == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  IndexPut put{.self = *self, .values = *values, .indices = clamped(result, indices_of(call, 2))};
+  if (put.indices.by_dimension.size() > self->sizes.size()) return {.is_incomplete = true};
+  const std::size_t inverse = result.take(mask->numel());
+  put.values =
+      row_major(values->dtype, mask->numel() > values->numel() ? mask->sizes : values->sizes);
+  result.take(put.values.bytes());
+  result.give_back(inverse);
+  result.make_outputs();
+  put.self = row_major(self->dtype, self->sizes);  // A copy, the output.
+  add_sums(result, put, device);
   return result;
 }
 
 constexpr TemporariesRule rows[] = {
-    {"aten::embedding_dense_backward", embedding_backward},
-    {"aten::nonzero", nonzero},
-    {"aten::masked_select", masked_select},
-    {"aten::masked_scatter", masked_scatter},
-    {"aten::masked_scatter_", masked_scatter},
     {"aten::index", index},
+    {"aten::_unsafe_index", index},
     {"aten::index_put", index_put},
     {"aten::index_put_", index_put},
+    {"aten::_unsafe_index_put", index_put},
     {"aten::_index_put_impl_", index_put},
+    {"aten::_unsafe_masked_index", masked_index},
+    {"aten::_unsafe_masked_index_put_accumulate", masked_index_put},
 };
 
 }  // namespace

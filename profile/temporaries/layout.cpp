@@ -9,6 +9,13 @@ TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes) {
   return {.dtype = dtype, .sizes = std::move(sizes), .strides = std::move(strides)};
 }
 
+void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with) {
+  if (with.size() > sizes.size()) sizes.insert(sizes.begin(), with.size() - sizes.size(), 1);
+  const std::size_t lead = sizes.size() - with.size();
+  for (std::size_t i = 0; i < with.size(); ++i)
+    if (with[i] != 1) sizes[lead + i] = with[i];
+}
+
 bool is_row_major(const TensorSpec& tensor) {
   std::int64_t wanted = 1;
   for (std::size_t i = tensor.sizes.size(); i-- > 0;) {

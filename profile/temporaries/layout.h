@@ -6,6 +6,8 @@
 namespace symprof::profile {
 
 TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes);
+/// Makes `sizes` those of both together (at::infer_size).
+void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with);
 /// at::Tensor::is_contiguous().
 bool is_row_major(const TensorSpec& tensor);
 /// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and

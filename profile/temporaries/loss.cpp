@@ -84,7 +84,41 @@ Temporaries likelihood_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
+/// A loss for each row, of which the mean or sum is made; a single row has none (cuda/
+/// MultiMarginLoss.cu, MultiLabelMarginCriterion.cu).
+template <int reduction>
+Temporaries margin(const Call& call, const DeviceSpec& device) {
+  const TensorSpec* input = call.input_at(0);
+  if (input == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  for (const int position : {0, 1})
+    if (const TensorSpec* tensor = call.input_at(position);
+        tensor != nullptr && !is_row_major(*tensor))
+      result.take(tensor->bytes());
+  result.make_outputs();
+  if (call.integer(reduction, 0, 1) == 0 || input->sizes.size() < 2) return result;
+  const TensorSpec of_rows = row_major(input->dtype, {input->sizes[0]});
+  result.take(of_rows.bytes());
+  add_mean(result, of_rows, device);
+  return result;
+}
+
+/// (gradient, input, target, …): each row by row.
+Temporaries margin_backward(const Call& call, const DeviceSpec&) {
+  Temporaries result;
+  result.make_outputs();
+  for (const int position : {1, 2, 0})
+    if (const TensorSpec* tensor = call.input_at(position);
+        tensor != nullptr && !is_row_major(*tensor))
+      result.take(tensor->bytes());
+  return result;
+}
+
 constexpr TemporariesRule rows[] = {
+    {"aten::multi_margin_loss", margin<5>},
+    {"aten::multi_margin_loss_backward", margin_backward},
+    {"aten::multilabel_margin_loss_forward", margin<2>},
+    {"aten::multilabel_margin_loss_backward", margin_backward},
     {"aten::mse_loss", beside_elements<2>},
     {"aten::smooth_l1_loss", beside_elements<2>},
     {"aten::huber_loss", huber},

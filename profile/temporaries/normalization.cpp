@@ -1,5 +1,5 @@
-// Softmax and normalisations. Sources: aten/src/ATen/native/cuda/{SoftMax,layer_norm_kernel,
-// group_norm_kernel,Normalization}.cu and Normalization.cuh.
+// Softmax, and normalisations of layers and groups. Sources: aten/src/ATen/native/cuda/{SoftMax,
+// layer_norm_kernel,group_norm_kernel}.cu.
 #include <algorithm>
 
 #include "profile/rounding.h"
@@ -181,53 +181,6 @@ Temporaries group_norm_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Blocks along the rows of a channels-last batch meet in memory (flexible_launch_configs and
-/// batch_norm_stats_channels_last_cuda_template in Normalization.cuh).
-void add_staging(Temporaries& temporaries, const TensorSpec& input, std::int64_t values) {
-  constexpr std::int64_t threads = 512, width = 32, elements_of_thread = 16, most_blocks = 128,
-                         least_blocks = 8;
-  const std::int64_t channels = input.sizes[1], rows = input.numel() / channels;
-  std::int64_t block_x = std::min(floor_power_of_two(channels), width);
-  const std::int64_t block_y =
-      std::min(floor_power_of_two(divide_up(rows, elements_of_thread)), threads / block_x);
-  if (block_x * block_y != threads)
-    block_x = std::min(floor_power_of_two(channels), threads / block_y);
-  const std::int64_t blocks = std::min(divide_up(rows, block_y * elements_of_thread), most_blocks);
-  if (blocks < least_blocks) return;
-  const std::size_t staging = temporaries.take(values * channels * blocks * float_bytes);
-  const std::size_t semaphores = temporaries.take(divide_up(channels, block_x) * float_bytes);
-  temporaries.give_back(semaphores);
-  temporaries.give_back(staging);
-}
-
-bool has_channels_inside(const TensorSpec& input) {
-  return is_channels_last(input) || (input.sizes.size() == 2 && is_row_major(input));
-}
-
-/// (input, weight, bias, running_mean, running_var, training, …)
-Temporaries batch_norm(const Call& call, const DeviceSpec&) {
-  const TensorSpec& input = *call.input(0);
-  Temporaries result;
-  if (input.numel() == 0) return result;
-  const bool is_training = call.integer(5, 0, 0) != 0;
-  if (is_training && has_channels_inside(input)) add_staging(result, input, 4);
-  return result;
-}
-
-/// (gradient, input, weight, running_mean, running_var, save_mean, save_invstd, training, …)
-Temporaries batch_norm_backward(const Call& call, const DeviceSpec&) {
-  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1);
-  if (gradient == nullptr || input == nullptr) return {.is_incomplete = true};
-  Temporaries result;
-  if (input->numel() == 0 || !has_channels_inside(*input)) return result;
-  const std::int64_t statistic = input->sizes[1] * float_bytes;
-  result.take(statistic);
-  result.take(statistic);
-  if (has_channels_inside(*gradient)) add_staging(result, *input, 2);
-  result.make_outputs();
-  return result;
-}
-
 constexpr TemporariesRule rows[] = {
     {"aten::_softmax", softmax},
     {"aten::_log_softmax", softmax},
@@ -240,8 +193,6 @@ constexpr TemporariesRule rows[] = {
     {"aten::_fused_rms_norm_backward", rms_norm_backward},
     {"aten::native_group_norm", group_norm},
     {"aten::native_group_norm_backward", group_norm_backward},
-    {"aten::native_batch_norm", batch_norm},
-    {"aten::native_batch_norm_backward", batch_norm_backward},
 };
 
 }  // namespace

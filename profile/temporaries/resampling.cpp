@@ -19,6 +19,13 @@ Temporaries row_major_first(const Call& call, const DeviceSpec&) {
   return result;
 }
 
+/// The same before the output is made.
+Temporaries row_major_before(const Call& call, const DeviceSpec& device) {
+  Temporaries result = row_major_first(call, device);
+  result.make_outputs();
+  return result;
+}
+
 /// Rows or channels may be last.
 Temporaries either_layout(const Call& call, const DeviceSpec& device) {
   if (call.input(0) != nullptr && is_channels_last(*call.input(0))) return {};
@@ -99,7 +106,18 @@ Temporaries roll(const Call& call, const DeviceSpec&) {
   return result;
 }
 
+/// Inputs only: the output is row-major.
+Temporaries row_major_inputs(const Call& call, const DeviceSpec&) {
+  Temporaries result;
+  for (std::size_t i = 0; call.input(i) != nullptr; ++i)
+    if (!is_row_major(*call.input(i))) result.take(call.input(i)->bytes());
+  result.make_outputs();
+  return result;
+}
+
 constexpr TemporariesRule rows[] = {
+    {"aten::max_unpool2d", row_major_inputs},
+    {"aten::fractional_max_pool2d_backward", row_major_before},
     {"aten::max_pool2d_with_indices_backward", as_input},
     {"aten::avg_pool2d_backward", as_input},
     {"aten::max_pool3d_with_indices_backward", row_major_first},

@@ -1,23 +1,24 @@
 // Sorting and scanning. Sources: aten/src/ATen/native/cuda/{Sort,Sort.cpp,TensorTopK,ScanKernels,
 // Randperm}.cu.
+#include "profile/temporaries/sorting.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "profile/rounding.h"
 #include "profile/temporaries/cub.h"
 #include "profile/temporaries/layout.h"
-#include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
-namespace {
 
-constexpr std::int64_t long_bytes = 8;
-
-/// The dimension that a call names, from 0; a number counts as one element.
 std::size_t dimension_of(const TensorSpec& tensor, std::int64_t named) {
   const auto rank = static_cast<std::int64_t>(tensor.sizes.size());
   return static_cast<std::size_t>(named < 0 ? named + std::max<std::int64_t>(rank, 1) : named);
 }
+
+namespace {
+
+constexpr std::int64_t long_bytes = 8;
 
 std::int64_t size_of(const TensorSpec& tensor, std::size_t dimension) {
   return tensor.sizes.empty() ? 1 : tensor.sizes[dimension];
@@ -57,28 +58,38 @@ void add_large_sort(Temporaries& result, std::int64_t elements, std::int64_t row
         cub::radix_sort_bytes({.items = row, .key_bytes = key, .value_bytes = long_bytes})));
 }
 
+}  // namespace
+
+void add_sort(Temporaries& result, const TensorSpec& self, std::size_t dimension) {
+  constexpr std::int64_t most_in_place = 4096, most_elements = (std::int64_t{1} << 31) - 1;
+  if (self.numel() == 0 || self.sizes.empty()) return;
+  const std::int64_t row = self.sizes[dimension], elements = self.numel();
+  if (row <= most_in_place) {
+    result.take(Count(row) * long_bytes);  // Its indices before it is sorted.
+    return;
+  }
+  if (elements > most_elements) {
+    result.is_incomplete = true;
+    return;
+  }
+  if (!(is_row_major(self) && dimension + 1 == self.sizes.size())) {  // Rows side by side.
+    result.take(self.bytes());
+    result.take(self.bytes());
+    result.take(Count(elements) * long_bytes);
+  }
+  add_large_sort(result, elements, row, element_bytes(self.dtype));
+}
+
+namespace {
+
 /// sort(self, dim, descending) and sort.stable(self, *, stable, dim, descending): the recording
 /// drops the overload's name, so they differ by the number of arguments.
 Temporaries sort(const Call& call, const DeviceSpec&) {
-  constexpr std::int64_t most_in_place = 4096;
   const TensorSpec* self = call.input(0);
   if (self == nullptr) return {.is_incomplete = true};
-  if (self->numel() == 0 || self->sizes.empty()) return {};
   const bool is_stable = call.integer(3, 0, -1) != -1;
-  const std::size_t dimension = dimension_of(*self, call.integer(is_stable ? 2 : 1, 0, -1));
-  const std::int64_t row = self->sizes[dimension], elements = self->numel();
   Temporaries result;
-  if (row <= most_in_place) {
-    result.take(Count(row) * long_bytes);  // Its indices before it is sorted.
-    return result;
-  }
-  if (elements > (std::int64_t{1} << 31) - 1) return {.is_incomplete = true};
-  if (!(is_row_major(*self) && dimension + 1 == self->sizes.size())) {  // Rows side by side.
-    result.take(self->bytes());
-    result.take(self->bytes());
-    result.take(Count(elements) * long_bytes);
-  }
-  add_large_sort(result, elements, row, element_bytes(self->dtype));
+  add_sort(result, *self, dimension_of(*self, call.integer(is_stable ? 2 : 1, 0, -1)));
   return result;
 }
 
@@ -94,28 +105,38 @@ bool shares_rows(std::int64_t rows, std::int64_t row) {
   return row >= 400;
 }
 
-/// topk(self, k, dim, largest, sorted): where each block stands in its search for the k-th value
-/// (mbtopk::launch).
-Temporaries topk(const Call& call, const DeviceSpec& device) {
+}  // namespace
+
+void add_search_of_largest(Temporaries& result, const TensorSpec& self, std::size_t dimension,
+                           const DeviceSpec& device) {
   constexpr std::int64_t threads = 256, registers = 65536, registers_of_thread = 40, digits = 256;
-  const TensorSpec* self = call.input(0);
-  if (self == nullptr) return {.is_incomplete = true};
-  if (self->numel() == 0 || self->sizes.empty()) return {};
-  const std::int64_t row = size_of(*self, dimension_of(*self, call.integer(2, 0, -1)));
-  const std::int64_t rows = self->numel() / row, k = call.integer(1, 0, 0);
-  if (call.integer(4, 0, 1) != 0 && k > 4096) return {.is_incomplete = true};
-  if (!shares_rows(rows, row)) return {};
+  if (self.numel() == 0 || self.sizes.empty()) return;
+  const std::int64_t row = size_of(self, dimension), rows = self.numel() / row;
+  if (!shares_rows(rows, row)) return;
   const std::int64_t blocks_at_once =
       device.multiprocessors * (registers / (registers_of_thread * threads));
   const std::int64_t items =
-      std::clamp<std::int64_t>(divide_up(self->numel(), blocks_at_once * threads), 4, 64);
+      std::clamp<std::int64_t>(divide_up(self.numel(), blocks_at_once * threads), 4, 64);
   const std::int64_t blocks = rows * divide_up(row, items * threads);
-  const std::int64_t element = element_bytes(self->dtype),
+  const std::int64_t element = element_bytes(self.dtype),
                      pattern = std::max<std::int64_t>(element, 4);
-  Temporaries result;
-  result.blocks = {rows * element,    rows * 2 * 4, rows * 2 * pattern, blocks * digits * 2,
-                   rows * digits * 4, blocks * 4,   blocks * 4};
+  for (const std::int64_t bytes : {rows * element, rows * 2 * 4, rows * 2 * pattern,
+                                   blocks * digits * 2, rows * digits * 4, blocks * 4, blocks * 4})
+    result.take(bytes);
   for (int i = 0; i < 2; ++i) result.give_back(result.take(cub::scan_by_key_bytes(blocks, 4)));
+}
+
+namespace {
+
+/// topk(self, k, dim, largest, sorted)
+Temporaries topk(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t most_sorted = 4096;
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  if (call.integer(4, 0, 1) != 0 && call.integer(1, 0, 0) > most_sorted)
+    return {.is_incomplete = self->numel() > 0 && !self->sizes.empty()};
+  Temporaries result;
+  add_search_of_largest(result, *self, dimension_of(*self, call.integer(2, 0, -1)), device);
   return result;
 }
 
@@ -148,7 +169,7 @@ Temporaries permutation(const Call& call, const DeviceSpec&) {
       64, static_cast<std::int64_t>(std::ceil(std::log2(n - (6 * n * n + 1) / threshold))));
   const std::int64_t key = bits <= 32 ? 4 : 8, value = element_bytes(output->dtype);
   Temporaries result;
-  result.give_back(result.take(long_bytes));
+  result.give_back(result.take(value));
   result.take(count * value);
   result.take(count * key);
   result.take(count * key);

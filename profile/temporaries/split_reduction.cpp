@@ -237,6 +237,25 @@ Reduction sum_of(const TensorSpec& input, std::vector<bool> is_reduced) {
           .accumulates_in_output = !is_half(input.dtype)};
 }
 
+std::vector<bool> all_dimensions(const TensorSpec& tensor) {
+  return std::vector<bool>(tensor.sizes.size(), true);
+}
+
+Reduction extrema_of(const TensorSpec& input) {
+  return {.input = input,
+          .is_reduced = all_dimensions(input),
+          .output = input.dtype,
+          .accumulator_bytes = 2 * element_bytes(input.dtype),
+          .accumulates_in_output = false};
+}
+
+Reduction truth_of(const TensorSpec& mask, std::vector<bool> is_reduced) {
+  return {.input = mask,
+          .is_reduced = std::move(is_reduced),
+          .output = DType::boolean,
+          .accumulator_bytes = 1};
+}
+
 std::int64_t threads_of_multiprocessor(const DeviceSpec& device) {
   if (device.compute_major == 7 && device.compute_minor == 5) return 1024;
   const bool is_for_graphics =

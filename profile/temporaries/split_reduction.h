@@ -21,6 +21,14 @@ struct Reduction {
 /// The sum of `input` over these dimensions, in its own type.
 Reduction sum_of(const TensorSpec& input, std::vector<bool> is_reduced);
 
+/// Dimensions of `tensor`, each of which is reduced.
+std::vector<bool> all_dimensions(const TensorSpec& tensor);
+/// Of all of `input`: the lowest and the highest number (aten/src/ATen/native/cuda/
+/// ReduceMinMaxKernel.cu, aminmax_allreduce_kernel_impl).
+Reduction extrema_of(const TensorSpec& input);
+/// Of these dimensions of `mask`: whether any or all are true.
+Reduction truth_of(const TensorSpec& mask, std::vector<bool> is_reduced);
+
 /// That a multiprocessor holds at once (CUDA C++ Programming Guide, "Technical Specifications per
 /// Compute Capability").
 std::int64_t threads_of_multiprocessor(const DeviceSpec& device);

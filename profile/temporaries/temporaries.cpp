@@ -1,15 +1,19 @@
 #include "profile/temporaries/temporaries.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace symprof::profile {
 namespace {
 
 constexpr TemporariesRules (*families[])() = {
-    matmul_temporaries,     attention_temporaries,   convolution_temporaries,
-    indexing_temporaries,   reduction_temporaries,   normalization_temporaries,
-    loss_temporaries,       sorting_temporaries,     list_temporaries,
-    resampling_temporaries, elementwise_temporaries, unmodelled_temporaries};
+    matmul_temporaries,     attention_temporaries,  convolution_temporaries,
+    indexing_temporaries,   reduction_temporaries,  normalization_temporaries,
+    batch_norm_temporaries, loss_temporaries,       sorting_temporaries,
+    list_temporaries,       resampling_temporaries, elementwise_temporaries,
+    embedding_temporaries,  masking_temporaries,    uniqueness_temporaries,
+    random_temporaries,     searching_temporaries,  distance_temporaries,
+    scattering_temporaries, unmodelled_temporaries};
 
 std::unordered_map<std::string_view, TemporariesFunction> by_name() {
   std::unordered_map<std::string_view, TemporariesFunction> result;
@@ -27,6 +31,11 @@ std::size_t Temporaries::take(Count bytes) {
 
 void Temporaries::give_back(std::size_t block) {
   early.push_back({block, blocks.size(), has_outputs});
+}
+
+void Temporaries::give_back_from(std::size_t first) {
+  for (std::size_t block = first; block < blocks.size(); ++block)
+    if (std::ranges::find(early, block, &EarlyReturn::block) == early.end()) give_back(block);
 }
 
 void Temporaries::make_outputs() {

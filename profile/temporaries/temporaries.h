@@ -37,6 +37,8 @@ struct Temporaries {
   std::size_t take(Count bytes);
   /// Gives `block` back here, before whatever is taken next.
   void give_back(std::size_t block);
+  /// The same for all blocks from `first` on that are not given back yet.
+  void give_back_from(std::size_t first);
   /// The call's outputs are made here; without this, before all blocks. At most once.
   void make_outputs();
 };
@@ -54,13 +56,21 @@ TemporariesRules matmul_temporaries();
 TemporariesRules attention_temporaries();
 TemporariesRules convolution_temporaries();
 TemporariesRules indexing_temporaries();
+TemporariesRules embedding_temporaries();
+TemporariesRules masking_temporaries();
 TemporariesRules reduction_temporaries();
 TemporariesRules normalization_temporaries();
+TemporariesRules batch_norm_temporaries();
 TemporariesRules loss_temporaries();
 TemporariesRules sorting_temporaries();
 TemporariesRules list_temporaries();
 TemporariesRules resampling_temporaries();
 TemporariesRules elementwise_temporaries();
+TemporariesRules uniqueness_temporaries();
+TemporariesRules random_temporaries();
+TemporariesRules searching_temporaries();
+TemporariesRules distance_temporaries();
+TemporariesRules scattering_temporaries();
 TemporariesRules unmodelled_temporaries();
 
 /// Null for an operator that takes nothing beside its outputs.

@@ -1,0 +1,113 @@
+// Places where a mask is true. Sources: aten/src/ATen/native/cuda/{Nonzero,IndexKernel}.cu,
+// aten/src/ATen/native/TensorAdvancedIndexing.cpp.
+#include "profile/temporaries/masking.h"
+
+#include <algorithm>
+
+#include "profile/rounding.h"
+#include "profile/temporaries/cub.h"
+#include "profile/temporaries/layout.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr std::int64_t long_bytes = 8, count_bytes = 4;
+
+/// Counts what is not zero, and selects the places of it; a single number has none.
+void add_nonzero(Temporaries& result, const TensorSpec& tensor, const DeviceSpec& device) {
+  if (!is_row_major(tensor)) result.take(tensor.bytes());
+  const std::size_t count = result.take(count_bytes);
+  result.give_back(result.take(cub::count_bytes(tensor.numel(), device)));
+  if (!tensor.sizes.empty()) result.give_back(result.take(cub::select_bytes(tensor.numel())));
+  result.give_back(count);
+}
+
+Temporaries nonzero(const Call& call, const DeviceSpec& device) {
+  if (call.input_count() != 1) return {.is_incomplete = true};
+  Temporaries result;
+  add_nonzero(result, *call.input(0), device);
+  result.make_outputs();
+  return result;
+}
+
+/// nonzero_static(self, size, fill_value): blocks of threads count their parts, and know what was
+/// counted before them.
+Temporaries nonzero_static(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t items_of_block = 512 * 16;
+  const TensorSpec *self = call.input(0), *output = call.output(0);
+  if (self == nullptr || output == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  result.make_outputs();
+  if (!is_row_major(*self)) result.take(self->bytes());
+  if (output->numel() == 0) return result;
+  const std::int64_t wanted = device.multiprocessors * (element_bytes(self->dtype) == 1 ? 2 : 1);
+  const std::int64_t rounds = divide_up(divide_up(self->numel(), items_of_block), wanted);
+  if (rounds == 0) return result;
+  const std::int64_t blocks = divide_up(self->numel(), rounds * items_of_block);
+  result.take(blocks * count_bytes);
+  result.take(blocks * long_bytes);
+  return result;
+}
+
+}  // namespace
+
+void add_mask(Temporaries& result, const TensorSpec& mask, std::int64_t selected,
+              const DeviceSpec& device) {
+  add_nonzero(result, mask.sizes.empty() ? row_major(mask.dtype, {1}) : mask, device);
+  result.take(Count(selected) * static_cast<std::int64_t>(mask.sizes.size()) * long_bytes);
+}
+
+namespace {
+
+/// (self, mask)
+Temporaries masked_select(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *self = call.input_at(0), *mask = call.input_at(1), *output = call.output(0);
+  if (self == nullptr || mask == nullptr || output == nullptr || self->sizes != mask->sizes)
+    return {.is_incomplete = true};
+  Temporaries result;
+  if (mask->numel() > 0) add_mask(result, *mask, output->numel(), device);
+  result.make_outputs();
+  return result;
+}
+
+/// (self, mask, source): which element of the source each place gets.
+Temporaries masked_scatter(const Call& call, const DeviceSpec&) {
+  if (call.input_count() < 2) return {.is_incomplete = true};
+  const std::int64_t elements = std::max(call.input(0)->numel(), call.input(1)->numel());
+  if (elements == 0) return {};
+  Temporaries result;
+  result.take(Count(elements) * long_bytes);
+  if (const TensorSpec& mask = *call.input(1); mask.numel() < elements || !is_row_major(mask))
+    result.take(elements);
+  result.take(cub::scan_bytes(elements, long_bytes));
+  return result;
+}
+
+/// (gradient, mask, sizes): the elements that were taken, and zeros for the others. How many were
+/// is known to the data: at most all.
+Temporaries masked_scatter_backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *mask = call.input_at(1), *output = call.output(0);
+  if (gradient == nullptr || mask == nullptr || output == nullptr) return {.is_incomplete = true};
+  Temporaries result{.is_incomplete = true};
+  TensorSpec whole = row_major(DType::boolean, gradient->sizes);
+  if (mask->numel() < gradient->numel()) result.take(whole.bytes());
+  if (gradient->numel() > 0) add_mask(result, whole, gradient->numel(), device);
+  result.take(output->bytes());
+  result.make_outputs();
+  return result;
+}
+
+constexpr TemporariesRule rows[] = {
+    {"aten::nonzero", nonzero},
+    {"aten::nonzero_static", nonzero_static},
+    {"aten::masked_select", masked_select},
+    {"aten::masked_scatter", masked_scatter},
+    {"aten::masked_scatter_", masked_scatter},
+    {"aten::masked_scatter_backward", masked_scatter_backward},
+};
+
+}  // namespace
+
+TemporariesRules masking_temporaries() { return rows; }
+
+}  // namespace symprof::profile
