@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "meta/error.h"
 #include "shape/optimizer_variants.h"
 
@@ -15,6 +17,18 @@ const OptimizerRule& rule_of(Optimizer optimizer) {
   throw Error("optimizer", "it has no step.", "Choose one of the optimizers that have.");
 }
 
+// torch/optim/{optimizer,_adafactor}.py raise the same.
+void refuse_complex(const StepOptions& options, OptimizerVariant variant, const Tensors& updated) {
+  if (std::ranges::none_of(updated, [](const at::Tensor& tensor) { return tensor.is_complex(); }))
+    return;
+  if (options.optimizer == Optimizer::adafactor)
+    throw Error("optimizer", "Adafactor takes no complex parameters, and the model has some.",
+                "Choose another one.");
+  if (variant == OptimizerVariant::fused)
+    throw Error("optimizer", "fused updates take no complex parameters, and the model has some.",
+                "Choose the variant foreach or single.");
+}
+
 }  // namespace
 
 OptimizerStep::OptimizerStep(const StepOptions& options, Tensors parameters)
@@ -22,6 +36,7 @@ OptimizerStep::OptimizerStep(const StepOptions& options, Tensors parameters)
   if (!has_variant(options.optimizer, variant_))
     throw Error("optimizer", "it has no such variant.",
                 "variants_of in shape/optimizer_variants.h has those that there are.");
+  refuse_complex(options, variant_, parameters);
   for (const at::Tensor& parameter : parameters) tensors_.gradients.push_back(parameter.grad());
   tensors_.parameters = std::move(parameters);
 }

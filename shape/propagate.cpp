@@ -23,6 +23,10 @@ namespace {
 
 const c10::Device cuda{c10::kCUDA, 0};
 
+bool can_have_gradient(const at::Tensor& tensor) {
+  return tensor.is_floating_point() || tensor.is_complex();
+}
+
 // One step, from the leaves to the optimizer. Everything fake lives and dies in here.
 class Step {
  public:
@@ -85,7 +89,7 @@ class Step {
     recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
     at::Tensor tensor = meta::make_fake(spec_of(value));
     if (is_parameter) {
-      if (value.requires_grad && tensor.is_floating_point() && run_.trains())
+      if (value.requires_grad && can_have_gradient(tensor) && run_.trains())
         tensor.set_requires_grad(true);
       run_.add_parameter(tensor);
     }

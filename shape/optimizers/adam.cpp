@@ -33,12 +33,15 @@ template <Decay decay>
 void single(const OptimizerTensors& tensors) {
   at::Tensor denominator;
   for (std::size_t i = 0; i < tensors.parameters.size(); ++i) {
-    const at::Tensor &parameter = tensors.parameters[i], &gradient = tensors.gradients[i];
-    if (decay == Decay::decoupled) parameter.mul_(1 - learning_rate * weight_decay);
-    tensors.exp_avg[i].lerp_(gradient, 1 - beta1);
-    tensors.exp_avg_sq[i].mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
-    denominator = corrected_root(tensors.exp_avg_sq[i]).add_(epsilon);
-    parameter.addcdiv_(tensors.exp_avg[i], denominator, -learning_rate / bias_correction1);
+    if (decay == Decay::decoupled) tensors.parameters[i].mul_(1 - learning_rate * weight_decay);
+    const at::Tensor gradient = as_real(tensors.gradients[i]);
+    const at::Tensor exp_avg = as_real(tensors.exp_avg[i]);
+    const at::Tensor exp_avg_sq = as_real(tensors.exp_avg_sq[i]);
+    const at::Tensor parameter = as_real(tensors.parameters[i]);
+    exp_avg.lerp_(gradient, 1 - beta1);
+    exp_avg_sq.mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
+    denominator = corrected_root(exp_avg_sq).add_(epsilon);
+    parameter.addcdiv_(exp_avg, denominator, -learning_rate / bias_correction1);
   }
 }
 
@@ -46,7 +49,8 @@ void single(const OptimizerTensors& tensors) {
 template <Decay decay>
 void foreach (const OptimizerTensors& tensors) {
   Tensors roots;
-  for (const OptimizerTensors& group : by_dtype(tensors)) {
+  for (OptimizerTensors& group : by_dtype(tensors)) {
+    view_as_real(group);
     const std::size_t count = group.parameters.size();
     const std::vector<at::Scalar> corrections(count, bias_correction2_sqrt);
     const std::vector<at::Scalar> step_sizes(count, -learning_rate / bias_correction1);

@@ -1,5 +1,6 @@
 #include "shape/optimizers/optimizers.h"
 
+#include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/native/ForeachUtils.h>
 
@@ -40,6 +41,17 @@ std::vector<OptimizerTensors> by_dtype(const OptimizerTensors& tensors) {
                       .variance = of(tensors.variance)});
   }
   return groups;
+}
+
+at::Tensor as_real(const at::Tensor& tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor) : tensor;
+}
+
+void view_as_real(OptimizerTensors& group) {
+  for (std::size_t i = 0; i < group.parameters.size(); ++i)
+    for (Tensors* list : {&group.parameters, &group.gradients, &group.exp_avg, &group.exp_avg_sq,
+                          &group.square_avg})
+      if (!list->empty()) (*list)[i] = as_real((*list)[i]);
 }
 
 at::Tensor state_like(const at::Tensor& tensor) { return state_like(tensor, tensor.scalar_type()); }

@@ -28,6 +28,12 @@ struct OptimizerTensors {
 /// (`_group_tensors_by_device_and_dtype` of ATen/native/ForeachUtils.h).
 std::vector<OptimizerTensors> by_dtype(const OptimizerTensors& tensors);
 
+/// The tensor, or a view of the numbers that make up complex ones.
+at::Tensor as_real(const at::Tensor& tensor);
+
+/// `_view_as_real` of torch/optim/optimizer.py: a group of Adam's or RMSprop's lists.
+void view_as_real(OptimizerTensors& group);
+
 /// What GradScaler hands to a fused step, or nothing.
 struct FusedScaling {
   std::optional<at::Tensor> grad_scale, found_inf;

@@ -17,18 +17,21 @@ void make_states(OptimizerTensors& tensors, OptimizerVariant) {
 void single(const OptimizerTensors& tensors) {
   at::Tensor average;
   for (std::size_t i = 0; i < tensors.parameters.size(); ++i) {
-    const at::Tensor& gradient = tensors.gradients[i];
-    tensors.square_avg[i].mul_(alpha).addcmul_(gradient, gradient, 1 - alpha);
-    average = tensors.square_avg[i].sqrt();
+    const at::Tensor parameter = as_real(tensors.parameters[i]);
+    const at::Tensor gradient = as_real(tensors.gradients[i]);
+    const at::Tensor square_avg = as_real(tensors.square_avg[i]);
+    square_avg.mul_(alpha).addcmul_(gradient, gradient, 1 - alpha);
+    average = square_avg.sqrt();
     average.add_(epsilon);
-    tensors.parameters[i].addcdiv_(gradient, average, -learning_rate);
+    parameter.addcdiv_(gradient, average, -learning_rate);
   }
 }
 
 // _multi_tensor_rmsprop. The averages of one group live until those of the next are bound.
 void foreach (const OptimizerTensors& tensors) {
   Tensors averages;
-  for (const OptimizerTensors& group : by_dtype(tensors)) {
+  for (OptimizerTensors& group : by_dtype(tensors)) {
+    view_as_real(group);
     at::_foreach_mul_(group.square_avg, alpha);
     at::_foreach_addcmul_(group.square_avg, group.gradients, group.gradients, 1 - alpha);
     averages = at::_foreach_sqrt(group.square_avg);
