@@ -60,14 +60,28 @@ void parse_recipe(const ModelText& text, StepOptions& step) {
   const std::pair<bool, const char*> parts[] = {{step.clip_grad_norm, "--clip-grad-norm"},
                                                 {step.grad_scaler, "--grad-scaler"},
                                                 {step.master_weights, "--master-weights"}};
-  for (const auto& [is_on, option] : parts) {
-    if (!is_on) continue;
-    if (step.optimizer == Optimizer::none)
+  for (const auto& [is_on, option] : parts)
+    if (is_on && step.optimizer == Optimizer::none)
       throw Error(option, "it is a part of the optimizer's update, and there is none.",
                   "Add --optimizer adamw, or leave it out.");
-    if (text.mode == "inference")
-      throw Error(option, "inference has no update.", "Use --mode train or eval, or leave it out.");
-  }
+}
+
+/// What an inference would leave out without a word.
+void refuse_in_inference(const ModelOptions& options) {
+  const StepOptions& step = options.step;
+  const std::pair<bool, const char*> parts[] = {
+      {step.clip_grad_norm, "--clip-grad-norm"},
+      {step.grad_scaler, "--grad-scaler"},
+      {step.master_weights, "--master-weights"},
+      {step.optimizer != Optimizer::none, "--optimizer"},
+      {step.loss != Loss::ones, "--loss"},
+      {!step.checkpoint.empty(), "--checkpoint"},
+      {!step.offload_saved.empty(), "--offload-saved"},
+      {options.loop.micro_batches > 1, "--micro-batches"}};
+  for (const auto& [is_on, option] : parts)
+    if (is_on)
+      throw Error(option, "inference has no backward pass and no update.",
+                  "Use --mode train or eval, or leave it out.");
 }
 
 /// The names of the files beside a missing one, for a suggestion.
@@ -214,6 +228,8 @@ ModelOptions parse_model_options(const ModelText& text) {
   if (!text.kv_cache.empty()) options.step.kv_cache = parse_count("--kv-cache", text.kv_cache, 0);
   if (!text.micro_batches.empty())
     options.loop.micro_batches = parse_count("--micro-batches", text.micro_batches, 1);
+  if (options.mode == Mode::inference || (options.step.kv_cache && !options.mode))
+    refuse_in_inference(options);
   options.step.device = find_device(text.device, devices_folder());
   return options;
 }

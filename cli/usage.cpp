@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <limits>
 
 #include "meta/error.h"
 #include "meta/nearest.h"
@@ -70,6 +71,9 @@ int parse_count(std::string_view option, const std::string& given, int least) {
   const char* end = given.data() + given.size();
   const auto [at, error] = std::from_chars(given.data(), end, value);
   if (error == std::errc() && at == end && value >= least) return value;
+  if (error == std::errc::result_out_of_range && at == end && !given.starts_with('-'))
+    throw Error(std::string(option), fmt::format("'{}' is too large.", given),
+                fmt::format("The most is {}.", std::numeric_limits<int>::max()));
   throw Error(std::string(option),
               fmt::format("'{}' is not a whole number of at least {}.", given, least));
 }
