@@ -1,6 +1,7 @@
 // How long values live in eager Python, against what PyTorch says of the eager modules
 // (tests/truth/lifetimes, made by lifetimes.py).
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "shape/propagate.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
+#include "trace/torchscript/load.h"
 
 namespace {
 
@@ -27,6 +29,22 @@ Profile forward_of(const std::filesystem::path& model, Lifetimes lifetimes) {
   StepOptions options{.mode = Mode::inference, .lifetimes = lifetimes};
   options.device = load_device((source_dir / "devices/h200.json").string());
   return profile::evaluate(shape::propagate(graph, options), options.device);
+}
+
+Profile forward_of_script(const std::filesystem::path& model, const std::string& input) {
+  trace::TorchScriptOptions load{.mode = trace::TrainingMode::eval, .gradients = false};
+  load.inputs.push_back(trace::parse_input_override(input));
+  const Graph graph = trace::load_torchscript(model.string(), load);
+  StepOptions options{.mode = Mode::inference, .lifetimes = Lifetimes::frames};
+  options.device = load_device((source_dir / "devices/h200.json").string());
+  return profile::evaluate(shape::propagate(graph, options), options.device);
+}
+
+/// `x=float32[16,32]`, as the export has it.
+std::string input_of(const std::filesystem::path& exported) {
+  const Graph graph = trace::load(exported.string());
+  const Value& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))];
+  return fmt::format("{}={}", input.name, to_string(input.spec.value()));
 }
 
 /// After each allocation of the forward pass what is alive, without what was there before.
@@ -75,6 +93,33 @@ TEST_SUITE("lifetimes") {
     }
     CHECK(compared >= 12);
     CHECK(in_onnx >= 3);
+  }
+
+  TEST_CASE("TorchScript keeps what PyTorch says of the eager module, but for known causes") {
+    const nlohmann::json records = read_json("eager.json"), causes = read_json("causes.json");
+    int equal_scripts = 0, equal_traces = 0;
+    for (const auto& [name, record] : records.items())
+      for (const std::string kind : {"_scripted", "_scripted_code", "_traced"}) {
+        const auto folder = source_dir / "tests/truth/lifetimes";
+        if (!std::filesystem::exists(folder / (name + kind + ".pt"))) continue;
+        CAPTURE(name + kind);
+        const Profile profile =
+            forward_of_script(folder / (name + kind + ".pt"), input_of(folder / (name + ".pt2")));
+        const auto live = live_bytes(profile.recording);
+        const auto wanted = record.at("live_bytes").get<std::vector<std::int64_t>>();
+        const std::int64_t peak_difference =
+            profile.totals.tensor_peak.bytes - record.at("peak_bytes").get<std::int64_t>();
+        if (causes.contains(name + kind)) {
+          CHECK(peak_difference == causes[name + kind].at("bytes"));
+          CHECK(sum(live) - sum(wanted) == causes[name + kind].at("sum_bytes"));
+        } else {
+          CHECK(peak_difference == 0);
+          CHECK(live == wanted);
+          ++(kind == "_traced" ? equal_traces : equal_scripts);
+        }
+      }
+    CHECK(equal_scripts >= 17);
+    CHECK(equal_traces >= 1);
   }
 
   TEST_CASE("values that die at their last use make another series") {

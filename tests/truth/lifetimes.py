@@ -15,6 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 RESULT = HERE / "lifetimes" / "eager.json"
 BLOCK = 512
+# torch.jit.script refuses a dataclass, an attribute that forward makes, and a module as argument.
+NOT_SCRIPTED = ("container", "kept", "helper")
 IN_ONNX = ("named_once", "nested", "loop")  # those whose nodes make the calls of the module
 sys.path.insert(0, str(ROOT / "models"))
 
@@ -81,6 +83,20 @@ def write_onnx(program, path):
     path.write_bytes(model.SerializeToString(deterministic=True))
 
 
+def write_torchscript(name):
+    """As torch.jit.trace and torch.jit.script write it; a script also without lines of Python."""
+    import lifetimes_models
+    import pt_file
+
+    module, inputs = lifetimes_models.MODELS[name]()
+    pt_file.write(pt_file.trace(module, inputs, "eval"), RESULT.parent / f"{name}_traced.pt", True)
+    if name in NOT_SCRIPTED:
+        return
+    for suffix, keep_lines in (("_scripted", True), ("_scripted_code", False)):
+        script = pt_file.script(lifetimes_models.MODELS[name]()[0], "eval")
+        pt_file.write(script, RESULT.parent / f"{name}{suffix}.pt", keep_lines)
+
+
 def measure_one(name):
     import fake_cuda
 
@@ -98,6 +114,7 @@ def measure_one(name):
         pt2_file.write(program, RESULT.parent / f"{name}.pt2", False)
         if name in IN_ONNX:
             write_onnx(program, RESULT.parent / f"{name}.onnx")
+        write_torchscript(name)
         return record(*lifetimes_models.MODELS[name]())
     if name in zoo.MODELS:
         found = record(*zoo.build_without_memory(name))

@@ -52,6 +52,7 @@ class Outliner {
       for (Argument& argument : node.arguments)
         renumber(argument, [&](ValueId id) { return read(id); });
       for (ValueId& id : node.outputs) id = define(id);
+      take_outer_releases(node);
       inner_->nodes.push_back(std::move(node));
     }
     const Scope& scope = graph_.scopes[static_cast<std::size_t>(region_.scope)];
@@ -65,6 +66,7 @@ class Outliner {
       outer.outputs.push_back(id);
       inner_->outputs.push_back(numbers_.at(id));
     }
+    outer.releases = std::move(outer_releases_);
     return outer;
   }
 
@@ -90,11 +92,29 @@ class Outliner {
     return number;
   }
 
+  /// The graph inside lets go of what it makes, the node that stands for it of the rest.
+  void take_outer_releases(Node& node) {
+    std::vector<ValueId> inner_releases;
+    for (const ValueId id : node.releases) {
+      const auto known = numbers_.find(id);
+      const bool is_made = known != numbers_.end() && !is_operand(known->second);
+      if (is_made)
+        inner_releases.push_back(known->second);
+      else
+        outer_releases_.push_back(id);
+    }
+    node.releases = std::move(inner_releases);
+  }
+
+  bool is_operand(ValueId number) const {
+    return inner_->values[static_cast<std::size_t>(number)].kind == ValueKind::input;
+  }
+
   Graph& graph_;
   const Region& region_;
   std::shared_ptr<Graph> inner_;
   std::unordered_map<ValueId, ValueId> numbers_;  // Of the values in the graph inside.
-  std::vector<ValueId> operands_, made_;
+  std::vector<ValueId> operands_, made_, outer_releases_;
 };
 
 /// From the first node of each call to its last: what stands between goes with it.

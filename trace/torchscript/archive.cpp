@@ -123,7 +123,8 @@ Archive read_archive(const std::string& path) try {
   archive.constants_are_whole = constants_are_whole(reader);
   archive.example_inputs = example_inputs(reader);
   torch::jit::ExtraFilesMap no_extra_files;
-  archive.module = torch::jit::load(file, c10::Device(c10::kCPU), no_extra_files, false);
+  archive.module =
+      torch::jit::load(file, c10::Device(c10::kCPU), no_extra_files, /*load_debug_files=*/true);
   archive.bytes_read = file->bytes_read();
   return archive;
 } catch (const std::exception& error) {

@@ -51,9 +51,24 @@ ValueId GraphRecorder::add_leaf(const at::Tensor& tensor, Value value) {
   return id;
 }
 
+void GraphRecorder::note_releases() {
+  std::erase_if(results_, [&](const Result& result) {
+    if (!result.tensor.expired()) return false;
+    graph_.nodes.back().releases.push_back(result.id);
+    const auto known = values_.find(result.tensor._unsafe_get_target());
+    if (known != values_.end() && known->second == result.id) values_.erase(known);
+    return true;
+  });
+}
+
+void GraphRecorder::release_rest() {
+  note_releases();
+  for (const Result& result : results_) graph_.nodes.back().releases.push_back(result.id);
+}
+
 void GraphRecorder::bind(const at::Tensor& tensor, ValueId id) {
   values_[tensor.unsafeGetTensorImpl()] = id;
-  alive_.push_back(tensor);
+  leaves_.push_back(tensor);
 }
 
 ValueId GraphRecorder::value_of(const at::Tensor& tensor) {
@@ -71,6 +86,7 @@ ValueId GraphRecorder::value_of(const at::Tensor& tensor) {
 void GraphRecorder::add_call(const c10::FunctionSchema& schema,
                              std::span<const c10::IValue> arguments,
                              std::span<const c10::IValue> results, ScopeId scope) {
+  note_releases();
   Node node{.name = unique_name(base_name(schema.name())), .op = schema.name(), .scope = scope};
   node.overload = schema.overload_name().empty() ? "default" : schema.overload_name();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -101,11 +117,15 @@ void GraphRecorder::add_output(Node& node, const c10::IValue& result) {
   }
   const std::size_t index = node.outputs.size();
   const std::string name = index == 0 ? node.name : fmt::format("{}.{}", node.name, index);
-  node.outputs.push_back(add_leaf(result.toTensor(), Value{.name = name}));
+  const ValueId id = graph_.add_value({.name = name});
+  values_[result.toTensor().unsafeGetTensorImpl()] = id;
+  results_.push_back({.tensor = WeakTensor(result.toTensor().getIntrusivePtr()), .id = id});
+  node.outputs.push_back(id);
 }
 
 void GraphRecorder::set_grad_mode(bool from, bool to, ScopeId scope) {
   if (from == to) return;
+  note_releases();
   if (!grad_modes_.empty() && grad_modes_.back() == to) {
     grad_modes_.pop_back();
     graph_.nodes.push_back({.name = unique_name("region_end"),

@@ -41,7 +41,20 @@ class GraphRecorder {
   /// constants: with their data where they are real and small.
   ValueId value_of(const at::Tensor& tensor);
 
+  /// Notes with the last node the results that nothing holds any more. Calls do it as well.
+  void note_releases();
+
+  /// All results that are left go with the last node.
+  void release_rest();
+
  private:
+  using WeakTensor = c10::weak_intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl>;
+  /// A result that may die.
+  struct Result {
+    WeakTensor tensor;  // Keeps its address.
+    ValueId id;
+  };
+
   ArgumentValue argument(const c10::IValue& value, const c10::Argument& schema);
   ArgumentValue tensor_argument(const at::Tensor& tensor);
   ArgumentValue list_argument(const c10::IValue& value);
@@ -50,7 +63,8 @@ class GraphRecorder {
 
   Graph& graph_;
   std::unordered_map<const at::TensorImpl*, ValueId> values_;
-  std::vector<at::Tensor> alive_;  // So that no later tensor has the address of a known one.
+  std::vector<at::Tensor> leaves_;  // So that no later tensor has the address of a known one.
+  std::vector<Result> results_;
   std::map<std::string, int> names_;
   std::vector<bool> grad_modes_;  // What the open regions have replaced.
 };

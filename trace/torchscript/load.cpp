@@ -8,6 +8,7 @@
 #include "meta/error.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_mode.h"
+#include "meta/fake/saved_tensor_hooks.h"
 #include "meta/fake/silent_observer.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/deep_stack.h"
@@ -40,6 +41,19 @@ bool trains(const torch::jit::Module& module, const TorchScriptOptions& options)
   return module.parameters().size() > 0;
 }
 
+/// Nothing runs backward while a script is walked: what autograd would keep need not live.
+struct ForgettingHooks final : torch::autograd::SavedVariableHooks {
+  void call_pack_hook(const at::Tensor&) override {}
+  at::Tensor call_unpack_hook() override {
+    TORCH_CHECK(false, "the code asks for gradients, which are not computed while it is read");
+  }
+};
+
+std::shared_ptr<meta::Observer> observer_of(const TorchScriptOptions& options) {
+  if (options.upper_bounds) return std::make_shared<meta::UpperBounds>();
+  return std::make_shared<meta::SilentObserver>();
+}
+
 Graph walk(const std::string& path, const TorchScriptOptions& options) {
   Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
   torchscript::Archive archive = torchscript::read_archive(path);
@@ -50,16 +64,19 @@ Graph walk(const std::string& path, const TorchScriptOptions& options) {
   const c10::FunctionSchema& schema = forward.function().getSchema();
   torchscript::declare_inputs(graph, schema, archive.example_inputs, options);
 
-  const meta::FakeMode mode({},
-                            options.upper_bounds ? std::make_shared<meta::UpperBounds>() : nullptr);
+  const meta::FakeMode mode({}, observer_of(options));
+  const meta::SavedTensorHooks hooks([] { return std::make_unique<ForgettingHooks>(); });
   const c10::AutoGradMode gradients(options.gradients);
   GraphRecorder recorder(graph);
   const c10::IValue root = archive.module._ivalue();
   const torchscript::ModuleTree modules(root, recorder, options.dtype);
-  torchscript::Walker walker(graph, recorder, modules, archive.constants_are_whole,
-                             options.most_steps);
+  torchscript::Walker walker(graph, recorder, modules,
+                             {.traced = !archive.example_inputs.empty(),
+                              .constants_are_whole = archive.constants_are_whole,
+                              .most_steps = options.most_steps});
   const auto arguments = torchscript::make_arguments(graph, schema, recorder);
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
+  recorder.release_rest();
   verify(graph);
   return graph;
 }

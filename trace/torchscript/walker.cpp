@@ -44,13 +44,8 @@ class Nesting {
 
 }  // namespace
 
-Walker::Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules,
-               bool constants_are_whole, std::int64_t most_steps)
-    : graph_(graph),
-      recorder_(recorder),
-      modules_(modules),
-      constants_are_whole_(constants_are_whole),
-      most_steps_(most_steps) {}
+Walker::Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules, Options options)
+    : graph_(graph), recorder_(recorder), modules_(modules), options_(options) {}
 
 Walker::Handler Walker::find_handler(c10::Symbol kind) {
   static const std::unordered_map<c10::Symbol, Handler> handlers = {
@@ -86,11 +81,18 @@ IValue Walker::call(torch::jit::Function& function, std::vector<IValue> argument
   const Block& body = *script->graph()->block();
   TORCH_CHECK(body.inputs().size() == arguments.size(), function.name(), " takes ",
               body.inputs().size(), " arguments, not ", arguments.size());
-  Frame frame{.scope = scope, .self = self, .values = {}};
+  Frame frame(scope, self, locals_of(body));
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    frame.values[body.inputs()[i]] = std::move(arguments[i]);
+    frame.set(body.inputs()[i], std::move(arguments[i]));
   run_block(body, frame);
-  return body.outputs().empty() ? IValue() : frame.values.at(body.outputs()[0]);
+  std::vector<IValue> results = frame.take_inputs(*body.return_node());
+  return results.empty() ? IValue() : std::move(results[0]);
+}
+
+const FunctionLocals& Walker::locals_of(const Block& body) {
+  const auto found = locals_.find(&body);
+  if (found != locals_.end()) return found->second;
+  return locals_.try_emplace(&body, body, options_.traced).first->second;
 }
 
 void Walker::run_block(const Block& block, Frame& frame) {
@@ -103,12 +105,13 @@ void Walker::run_node(const Node& node, Frame& frame) try {
   if (const Handler handler = find_handler(node.kind())) {
     (this->*handler)(node, frame);
   } else if (const ContainerFunction function = find_container_function(node.kind())) {
-    std::vector<IValue> results = function(node, inputs_of(node, frame));
+    std::vector<IValue> results = function(node, frame.take_inputs(node));
     if (node.kind() == c10::prim::Constant) results[0] = readable(std::move(results[0]));
     set_outputs(node, frame, std::move(results));
   } else {
     run_operator(node, frame);
   }
+  frame.finish(node);
 } catch (const Error& error) {
   if (error.where().starts_with(graph_.path)) throw;
   const std::string detail = error.where().empty() ? "" : error.where() + ": ";
@@ -125,57 +128,56 @@ void Walker::count_step() {
   if (graph_.nodes.size() > most_calls)
     throw Error("", fmt::format("the code calls more than {} operators", most_calls),
                 "Does a loop end for these inputs?");
-  if (++steps_ <= most_steps_) return;
-  throw Error("", fmt::format("the code takes more than {} steps", most_steps_),
+  if (++steps_ <= options_.most_steps) return;
+  throw Error("", fmt::format("the code takes more than {} steps", options_.most_steps),
               "Does a loop end for these inputs?");
 }
 
-void Walker::set(Frame& frame, const torch::jit::Value* value, const IValue& to) {
-  frame.values.insert_or_assign(value, to);
-}
-
 void Walker::run_if(const Node& node, Frame& frame) {
-  const bool condition = frame.values.at(node.input(0)).toBool();
+  const bool condition = frame.take_inputs(node).at(0).toBool();
   const Block& block = *node.blocks().at(condition ? 0 : 1);
   run_block(block, frame);
-  std::vector<IValue> results;
-  for (const auto* output : block.outputs()) results.push_back(frame.values.at(output));
-  set_outputs(node, frame, std::move(results));
+  set_outputs(node, frame, frame.take_inputs(*block.return_node()));
 }
 
 // Inputs: trip count, condition, carried values. The body takes the counter and the carried values,
 // and gives the next condition and the next values (docs of prim::Loop in
 // torch/csrc/jit/OVERVIEW.md).
 void Walker::run_loop(const Node& node, Frame& frame) {
-  std::vector<IValue> carried = inputs_of(node, frame);
+  std::vector<IValue> carried = frame.take_inputs(node);
   const std::int64_t trips = carried.at(0).toInt();
   bool goes_on = carried.at(1).toBool();
   carried.erase(carried.begin(), carried.begin() + 2);
   const Block& body = *node.blocks().at(0);
   for (std::int64_t i = 0; i < trips && goes_on; ++i) {
     count_step();  // The body may be empty.
-    set(frame, body.inputs()[0], IValue(i));
-    for (std::size_t v = 0; v < carried.size(); ++v) set(frame, body.inputs()[v + 1], carried[v]);
-    run_block(body, frame);
-    goes_on = frame.values.at(body.outputs()[0]).toBool();
+    frame.set(body.inputs()[0], IValue(i));
     for (std::size_t v = 0; v < carried.size(); ++v)
-      carried[v] = frame.values.at(body.outputs()[v + 1]);
+      frame.set(body.inputs().at(v + 1), std::move(carried[v]));
+    run_block(body, frame);
+    carried = frame.take_inputs(*body.return_node());
+    goes_on = carried.at(0).toBool();
+    carried.erase(carried.begin());
   }
   set_outputs(node, frame, std::move(carried));
 }
 
+// A call of a module holds its arguments until it returns (`_wrapped_call_impl` in
+// torch/nn/modules/module.py); other functions have them as their own.
 void Walker::run_call_method(const Node& node, Frame& frame) {
-  std::vector<IValue> arguments = inputs_of(node, frame);
+  std::vector<IValue> arguments = frame.take_inputs(node);
   const IValue object = arguments.at(0);
   arguments.erase(arguments.begin());
   const std::string& method = node.s(c10::attr::name);
+  const bool calls_module = method.starts_with("forward") && object.isModule();
+  const std::vector<IValue> held = calls_module ? arguments : std::vector<IValue>{};
   set_outputs(
       node, frame,
       {call_method(object, method, std::move(arguments), scope_of(object.toObjectRef(), frame))});
 }
 
 void Walker::run_call_function(const Node& node, Frame& frame) {
-  std::vector<IValue> arguments = inputs_of(node, frame);
+  std::vector<IValue> arguments = frame.take_inputs(node);
   arguments.erase(arguments.begin());
   const auto type = node.input(0)->type()->expect<c10::FunctionType>();
   set_outputs(node, frame,
@@ -185,30 +187,30 @@ void Walker::run_call_function(const Node& node, Frame& frame) {
 void Walker::run_fork(const Node& node, Frame& frame) {
   const Nesting nesting(depth_);
   const Block& body = *node.g(c10::attr::Subgraph)->block();
-  Frame inner{.scope = frame.scope, .self = frame.self, .values = {}};
-  const std::vector<IValue> arguments = inputs_of(node, frame);
-  for (std::size_t i = 0; i < arguments.size(); ++i) set(inner, body.inputs()[i], arguments[i]);
+  Frame inner(frame.scope, frame.self, locals_of(body));
+  std::vector<IValue> arguments = frame.take_inputs(node);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    inner.set(body.inputs().at(i), std::move(arguments[i]));
   run_block(body, inner);
-  set_outputs(node, frame, {inner.values.at(body.outputs()[0])});
+  set_outputs(node, frame, inner.take_inputs(*body.return_node()));
 }
 
 void Walker::run_enter(const Node& node, Frame& frame) {
-  if (auto region = autocast_region(frame.values.at(node.input(0)))) {
+  if (auto region = autocast_region(frame.at(node.input(0)))) {
     add_region(*std::move(region), frame.scope);
-    return set_outputs(node, frame, {frame.values.at(node.input(0))});
+    return set_outputs(node, frame, {frame.at(node.input(0))});
   }
-  set_outputs(node, frame,
-              {call_method(frame.values.at(node.input(0)), "__enter__", {}, frame.scope)});
+  set_outputs(node, frame, {call_method(frame.at(node.input(0)), "__enter__", {}, frame.scope)});
 }
 
 void Walker::run_exit(const Node& node, Frame& frame) {
-  if (autocast_region(frame.values.at(node.input(0)))) {
+  if (autocast_region(frame.at(node.input(0)))) {
     add_region({.name = "autocast_end", .op = std::string(region_end), .overload = ""},
                frame.scope);
     return set_outputs(node, frame, std::vector<IValue>(node.outputs().size()));
   }
-  const IValue result = call_method(frame.values.at(node.input(0)), "__exit__",
-                                    {IValue(), IValue(), IValue()}, frame.scope);
+  const IValue result =
+      call_method(frame.at(node.input(0)), "__exit__", {IValue(), IValue(), IValue()}, frame.scope);
   if (!node.outputs().empty()) set_outputs(node, frame, {result});
 }
 
@@ -217,11 +219,12 @@ void Walker::add_region(symprof::Node marker, ScopeId scope) {
   marker.name = fmt::format("{}_{}", marker.name, graph_.nodes.size());
   marker.scope = scope;
   regions_.obey(marker);
+  recorder_.note_releases();
   graph_.nodes.push_back(std::move(marker));
 }
 
 void Walker::run_raise(const Node& node, Frame& frame) {
-  throw Error("", fmt::format("the code raises: {}", frame.values.at(node.input(0)).toStringRef()),
+  throw Error("", fmt::format("the code raises: {}", frame.at(node.input(0)).toStringRef()),
               "The model does not take such inputs.");
 }
 
@@ -231,32 +234,24 @@ void Walker::run_operator(const Node& node, Frame& frame) {
                 "Write it with operators of PyTorch, or export the model with torch.export.");
   if (node.maybeOperator() == nullptr)
     throw Error("", "no rule for this node", "Export the model with torch.export instead.");
-  set_outputs(node, frame,
-              run_recorded(node, inputs_of(node, frame), recorder_, frame.scope, modules_.dtype()));
-}
-
-std::vector<IValue> Walker::inputs_of(const Node& node, const Frame& frame) const {
-  std::vector<IValue> inputs;
-  inputs.reserve(node.inputs().size());
-  for (const auto* input : node.inputs()) {
-    const auto found = frame.values.find(input);
-    inputs.push_back(found == frame.values.end() ? IValue() : found->second);
-  }
-  return inputs;
+  set_outputs(
+      node, frame,
+      run_recorded(node, frame.take_inputs(node), recorder_, frame.scope, modules_.dtype()));
 }
 
 void Walker::set_outputs(const Node& node, Frame& frame, std::vector<IValue> results) {
   TORCH_CHECK(results.size() >= node.outputs().size(), "gave ", results.size(), " results, not ",
               node.outputs().size());
   for (std::size_t i = 0; i < node.outputs().size(); ++i)
-    frame.values[node.outputs()[i]] = std::move(results[i]);
+    frame.set(node.outputs()[i], std::move(results[i]));
 }
 
 // Constants whose data the archive does not have, or that was skipped, are fake from the start.
 IValue Walker::readable(IValue constant) {
   if (!constant.isTensor() || !constant.toTensor().defined()) return constant;
   const at::Tensor& tensor = constant.toTensor();
-  if (constants_are_whole_ && tensor.storage().nbytes() < most_constant_bytes) return constant;
+  if (options_.constants_are_whole && tensor.storage().nbytes() < most_constant_bytes)
+    return constant;
   const auto [entry, is_new] = unreadable_.try_emplace(tensor.unsafeGetTensorImpl());
   if (is_new) entry->second = meta::make_fake(meta::spec_of(tensor));
   return entry->second;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/interpreter/regions.h"
+#include "trace/torchscript/frame.h"
 #include "trace/torchscript/graph_recorder.h"
 #include "trace/torchscript/module_tree.h"
 
@@ -19,10 +20,14 @@ namespace symprof::trace::torchscript {
 /// FakeMode around it.
 class Walker {
  public:
-  /// `constants_are_whole`: small tensors among the code's constants may be read. `most_steps`: as
-  /// in TorchScriptOptions.
-  Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules, bool constants_are_whole,
-         std::int64_t most_steps);
+  /// `traced`: torch.jit.trace wrote the code. `constants_are_whole`: small tensors among the
+  /// code's constants may be read. `most_steps`: as in TorchScriptOptions.
+  struct Options {
+    bool traced = false;
+    bool constants_are_whole = false;
+    std::int64_t most_steps = 0;
+  };
+  Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules, Options options);
 
   /// Calls a method of a module in `scope`. Throws Error that names the operator and the
   /// line of the archive's code.
@@ -30,11 +35,6 @@ class Walker {
                           std::vector<c10::IValue> arguments, ScopeId scope);
 
  private:
-  struct Frame {
-    ScopeId scope = 0;
-    const c10::ivalue::Object* self = nullptr;
-    std::unordered_map<const torch::jit::Value*, c10::IValue> values;
-  };
   using Handler = void (Walker::*)(const torch::jit::Node&, Frame&);
   static Handler find_handler(c10::Symbol kind);
 
@@ -55,9 +55,9 @@ class Walker {
 
   void add_region(symprof::Node marker, ScopeId scope);
   void count_step();
-  static void set(Frame& frame, const torch::jit::Value* value, const c10::IValue& to);
-  std::vector<c10::IValue> inputs_of(const torch::jit::Node& node, const Frame& frame) const;
-  void set_outputs(const torch::jit::Node& node, Frame& frame, std::vector<c10::IValue> results);
+  const FunctionLocals& locals_of(const torch::jit::Block& body);
+  static void set_outputs(const torch::jit::Node& node, Frame& frame,
+                          std::vector<c10::IValue> results);
   c10::IValue readable(c10::IValue constant);
   ScopeId scope_of(const c10::ivalue::Object& object, const Frame& caller);
   std::string where(const torch::jit::Node& node) const;
@@ -65,11 +65,11 @@ class Walker {
   Graph& graph_;
   GraphRecorder& recorder_;
   const ModuleTree& modules_;
-  bool constants_are_whole_;
-  std::int64_t most_steps_;
+  Options options_;
   std::int64_t steps_ = 0;
   int depth_ = 0;
   Regions regions_;
+  std::unordered_map<const torch::jit::Block*, FunctionLocals> locals_;
   std::map<std::string, int> calls_;                                  // Of a module, by its path.
   std::unordered_map<const at::TensorImpl*, at::Tensor> unreadable_;  // Stand-ins for constants.
 };

@@ -1,0 +1,161 @@
+#include "trace/torchscript/function_locals.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "trace/assignment.h"
+#include "trace/torchscript/original_source.h"
+
+namespace symprof::trace::torchscript {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
+
+/// The node of `block` that `user` is, or lies in; null where it lies elsewhere.
+const Node* node_in(const Block& block, const Node* user) {
+  while (user != nullptr && user->owningBlock() != &block) user = user->owningBlock()->owningNode();
+  return user;
+}
+
+const Block& block_of(const Value& value) { return *value.node()->owningBlock(); }
+
+/// `_7`: what the printer calls a value without a name.
+bool is_unnamed(std::string_view printed) {
+  return printed.starts_with('_') && std::ranges::all_of(printed.substr(1), is_digit);
+}
+
+/// The first node that is given the value.
+const Node* first_user(const Value& value) {
+  const Node* first = nullptr;
+  for (const torch::jit::Use& use : value.uses())
+    if (first == nullptr || use.user->isBefore(first)) first = use.user;
+  return first;
+}
+
+/// Whether anything needs `value` after the statement that made `other`.
+bool is_needed_after(const Value& value, const Value& other) {
+  const Node* const made = other.node();
+  const auto statement = original_source(*made);
+  return std::ranges::any_of(value.uses(), [&](const torch::jit::Use& use) {
+    if (!use.user->isAfter(made)) return false;
+    const auto source = statement ? original_source(*use.user) : std::nullopt;
+    return !source || source->line != statement->line;
+  });
+}
+
+/// Whether a trace's name for the value is one of the forward function that the node of `value`
+/// lies in, not of a function that the value was given to.
+bool is_name_of_forward(const Value& value) {
+  const Node* user = first_user(value);
+  if (user == nullptr || user->kind() == c10::prim::CallMethod) return false;
+  if (user->kind() == c10::prim::ListConstruct && user->output()->uses().size() == 1)
+    user = user->output()->uses()[0].user;
+  if (const auto source = original_source(*user); source && source->function)
+    return *source->function == "forward";
+  return value.debugNameBase() != "input";  // So the functions of torch.nn.functional call it.
+}
+
+}  // namespace
+
+FunctionLocals::FunctionLocals(const Block& body, bool traced) : traced_(traced) {
+  collect_names(body);
+  add_block(body);
+}
+
+void FunctionLocals::collect_names(const Block& block) {
+  const auto collect = [&](const Value& value) {
+    if (value.hasDebugName()) printed_.insert(value.debugNameBase());
+  };
+  for (const Value* input : block.inputs()) collect(*input);
+  for (const Node* node : block.nodes()) {
+    for (const Value* output : node->outputs()) collect(*output);
+    for (const Block* inner : node->blocks()) collect_names(*inner);
+  }
+}
+
+void FunctionLocals::add_block(const Block& block) {
+  for (const Value* input : block.inputs()) add_value(*input);
+  for (const Node* node : block.nodes()) {
+    for (const Value* output : node->outputs()) add_value(*output);
+    if (node->outputs().size() > 1) name_unused(*node);
+    for (const Block* inner : node->blocks()) add_block(*inner);
+  }
+}
+
+void FunctionLocals::add_value(const Value& value) {
+  find_last(value, block_of(value));
+  if (!value.hasDebugName() || value.node()->kind() == c10::prim::GetAttr) return;
+  const std::string printed = value.debugNameBase();
+  if (is_unnamed(printed) || (traced_ && !is_name_of_forward(value))) return;
+  const std::string& name = names_[&value] = variable_of(printed);
+  const auto [latest, is_first] = latest_.try_emplace(name, &value);
+  if (!is_first && is_needed_after(*latest->second, value)) outliving_.insert(latest->second);
+  latest->second = &value;
+}
+
+/// `largest, _ = x.max(dim=0)` holds both: the printer of code forgets names that nothing reads.
+void FunctionLocals::name_unused(const Node& node) {
+  const auto source = original_source(node);
+  if (!source || source->function) return;
+  const Assignment assignment = parse_assignment(source->text);
+  if (assignment.targets.empty()) return;
+  const std::vector<Target>& targets = assignment.targets.back();
+  if (targets.size() != node.outputs().size()) return;
+  const auto named = [&](std::size_t i) { return names_.contains(node.outputs()[i]); };
+  bool agrees = false;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    agrees |= named(i) && names_.at(node.outputs()[i]) == targets[i].name;
+  for (std::size_t i = 0; agrees && i < targets.size(); ++i)
+    if (!named(i) && targets[i].replaces) names_[node.outputs()[i]] = targets[i].name;
+}
+
+/// Branches let go of a value each for themselves; a loop may need it in its next round.
+void FunctionLocals::find_last(const Value& value, const Block& block) {
+  const Node* last = nullptr;
+  for (const torch::jit::Use& use : value.uses()) {
+    const Node* user = node_in(block, use.user);
+    if (user != nullptr && (last == nullptr || last->isBefore(user))) last = user;
+  }
+  if (last == nullptr) return;
+  const bool inside = std::ranges::any_of(value.uses(), [&](const torch::jit::Use& use) {
+    return use.user != last && node_in(block, use.user) == last;
+  });
+  (inside ? done_ : taken_)[last].push_back(&value);
+  if (inside && last->kind() == c10::prim::If)
+    for (const Block* branch : last->blocks()) find_last(value, *branch);
+}
+
+/// `x` of `x1` where there are `x` and `x0` too.
+std::string FunctionLocals::variable_of(const std::string& printed) const {
+  const auto last = std::ranges::find_if_not(printed.rbegin(), printed.rend(), is_digit);
+  const std::string base(printed.begin(), last.base()), number(last.base(), printed.end());
+  if (number.empty() || base.empty() || !printed_.contains(base)) return printed;
+  for (std::size_t i = 0;; ++i) {
+    const std::string digits = std::to_string(i);
+    if (digits == number) return base;
+    if (digits.size() > number.size() || !printed_.contains(base + digits)) return printed;
+  }
+}
+
+const FunctionLocals::Values& FunctionLocals::taken_by(const Node& node) const {
+  static const Values none;
+  const auto found = taken_.find(&node);
+  return found == taken_.end() ? none : found->second;
+}
+
+const FunctionLocals::Values& FunctionLocals::done_with(const Node& node) const {
+  static const Values none;
+  const auto found = done_.find(&node);
+  return found == done_.end() ? none : found->second;
+}
+
+std::string_view FunctionLocals::name_of(const Value& value) const {
+  const auto found = names_.find(&value);
+  return found == names_.end() ? std::string_view{} : found->second;
+}
+
+}  // namespace symprof::trace::torchscript

@@ -1,0 +1,38 @@
+#include "trace/torchscript/original_source.h"
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <string_view>
+
+namespace symprof::trace::torchscript {
+namespace {
+
+bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
+
+/// "forward" of `model.py(12): forward`.
+std::optional<std::string> function_of(std::string_view line) {
+  while (line.ends_with('\n')) line.remove_suffix(1);
+  const std::size_t colon = line.rfind("): ");
+  const std::size_t open = line.rfind('(', colon);
+  if (colon == line.npos || open == line.npos || open + 1 == colon) return std::nullopt;
+  if (!std::ranges::all_of(line.substr(open + 1, colon - open - 1), is_digit)) return std::nullopt;
+  return std::string(line.substr(colon + 3));
+}
+
+}  // namespace
+
+std::optional<OriginalSource> original_source(const torch::jit::Node& node) try {
+  const auto range = node.sourceRange().findSourceRangeThatGenerated();
+  if (!range || !range->source() || range->source()->size() == 0) return std::nullopt;
+  const torch::jit::Source& source = *range->source();
+  const std::size_t line =
+      std::min(source.lineno_for_offset(range->start()), source.num_lines() - 1);
+  return OriginalSource{.line = source.lineno_to_source_lineno(line),
+                        .text = source.get_line(line).str(),
+                        .function = function_of(source.get_line(0).str())};
+} catch (const std::exception&) {
+  return std::nullopt;  // A damaged .debug_pkl, which nothing else needs.
+}
+
+}  // namespace symprof::trace::torchscript
