@@ -21,6 +21,7 @@ struct OperatorInfo {
   bool has_device_argument = false;
   bool writes_arguments = false;
   std::uint32_t host_outputs = 0;  // A bit for each output that lies in host memory.
+  bool makes_outputs_backwards = false;
   bool reads_data = false;
 };
 
@@ -36,6 +37,7 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   }
   for (std::size_t i = 0; i < op.schema().returns().size(); ++i)
     if (kernels::output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
+  info.makes_outputs_backwards = kernels::makes_outputs_backwards(op.schema().name());
   info.reads_data = op.schema().name() == "aten::_local_scalar_dense";
   return info;
 }
@@ -197,7 +199,8 @@ class FakeCall {
   void wrap_outputs() {
     const std::size_t count = op_.schema().returns().size();
     const std::size_t first = stack_.size() - count;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t made = 0; made < count; ++made) {
+      const std::size_t i = info_.makes_outputs_backwards ? count - 1 - made : made;
       const bool on_host = (info_.host_outputs >> i & 1U) != 0;
       const c10::Device device = on_host ? c10::Device(c10::kCPU) : *device_;
       convert_tensors(stack_[first + i],

@@ -19,11 +19,18 @@ constexpr HostOutput host_outputs[] = {
     {"aten::_efficient_attention_forward", 3},
 };
 
+// The mask, then the output (dropout_cuda in native/cuda/Dropout.cu).
+constexpr std::string_view backward_makers[] = {"aten::native_dropout", "aten::_fused_dropout"};
+
 }  // namespace
 
 bool output_is_on_host(std::string_view op, std::size_t index) {
   return std::any_of(std::begin(host_outputs), std::end(host_outputs),
                      [&](const HostOutput& row) { return row.op == op && row.index == index; });
+}
+
+bool makes_outputs_backwards(std::string_view op) {
+  return std::ranges::find(backward_makers, op) != std::end(backward_makers);
 }
 
 }  // namespace symprof::kernels

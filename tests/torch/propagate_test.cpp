@@ -86,6 +86,20 @@ TEST_SUITE("propagate") {
     CHECK(saved_bytes(recording) == 8 * 8 * f32);  // relu_ saves its result: the product's storage
   }
 
+  TEST_CASE("dropout makes its mask, of one byte per element, before its output") {
+    constexpr std::int64_t n = 8;
+    GraphBuilder b;
+    const ValueId w = b.parameter("w", contiguous({n, n}));
+    b.graph.outputs = {b.call("aten::dropout", "default", {ValueRef{w}, 0.5, true})};
+    const Recording recording = shape::propagate(b.graph, options());
+    std::vector<std::int64_t> made;
+    for (const MemoryEvent& event : recording.events)
+      if (event.call == 0 && event.kind == EventKind::allocate)
+        made.push_back(recording.storages[static_cast<std::size_t>(event.storage)].bytes);
+    CHECK(count(recording, "aten::native_dropout", Phase::forward) == 1);
+    CHECK(made == std::vector<std::int64_t>{n * n, n * n * f32});
+  }
+
   TEST_CASE("a view keeps its base alive, and the base dies with it") {
     GraphBuilder b;
     const ValueId x = b.input("x", contiguous({1024, 4}));
