@@ -2,8 +2,10 @@
 #include "trace/passes/module_patterns.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "meta/error.h"
+#include "trace/lifetimes.h"
 
 namespace {
 
@@ -46,6 +48,45 @@ struct Layers {
   }
 };
 
+/// x → layers.0 → layers.1 → layers.2 → two nodes of the root, whose forward is
+/// `for layer in layers: h = layer(h)`, `y = relu(h)`, `return relu(y)`.
+Graph loop_over_layers() {
+  Graph graph;
+  const auto line = [&](const char* text, SourceId caller) {
+    const auto number = static_cast<std::int64_t>(graph.source_lines.size());
+    graph.source_lines.push_back({.file = caller == no_source ? "root.py" : "layer.py",
+                                  .function = "forward",
+                                  .line = number,
+                                  .text = text,
+                                  .caller = caller});
+    return static_cast<SourceId>(number);
+  };
+  const SourceId loop = line("h = layer(h)", no_source);
+  const SourceId first = line("x = relu(x)", loop), second = line("return relu(x)", loop);
+  ValueId last = graph.add_value({.name = "x", .kind = ValueKind::input});
+  graph.inputs = {last};
+  const auto add = [&](ScopeId scope, SourceId source) {
+    const ValueId output = graph.add_value({.name = fmt::format("v{}", graph.values.size())});
+    graph.nodes.push_back({.name = fmt::format("n{}", graph.nodes.size()),
+                           .op = "aten::relu",
+                           .arguments = {{"self", ValueRef{last}}},
+                           .outputs = {output},
+                           .scope = scope,
+                           .source = source});
+    last = output;
+  };
+  graph.scopes = {{}};
+  for (ScopeId scope = 1; scope <= 3; ++scope) {
+    graph.scopes.push_back({fmt::format("layers.{}", scope - 1), "Layer", 0});
+    add(scope, first);
+    add(scope, second);
+  }
+  add(0, line("y = relu(h)", no_source));
+  add(0, line("return relu(y)", no_source));
+  graph.outputs = {last};
+  return graph;
+}
+
 Names names(const Graph& graph) {
   Names result;
   for (const Node& node : graph.nodes) result.push_back(node.name);
@@ -74,6 +115,19 @@ TEST_SUITE("checkpoint_modules") {
     CHECK(inside(first).outputs.size() == 2);
     trace::verify(inside(first));
     CHECK(layers.graph.nodes[1].outputs == std::vector<ValueId>{layers.made[3]});
+  }
+
+  TEST_CASE("names hold what a checkpointed module returns") {
+    Graph graph = loop_over_layers();
+    trace::checkpoint_modules(graph, {"layers.*"});
+    REQUIRE(names(graph) == Names{"layers.0", "layers.1", "layers.2", "n6", "n7"});
+    const std::vector<std::size_t> last_uses = trace::last_uses(graph, Lifetimes::frames);
+    const auto death = [&](std::size_t node) {
+      return last_uses[static_cast<std::size_t>(graph.nodes[node].outputs.at(0))];
+    };
+    CHECK(death(0) == 1);  // h is bound anew when the next layer has returned.
+    CHECK(death(1) == 2);
+    CHECK(death(2) == 4);  // The root returns.
   }
 
   TEST_CASE("a star stays within one component of a path, and the outermost match counts") {

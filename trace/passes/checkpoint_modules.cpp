@@ -31,6 +31,22 @@ struct Region {
   std::size_t begin = 0, end = 0;
 };
 
+/// The line of the module's own forward that made the region's last node, so that names hold what
+/// the module returns; of the functions called forward the outermost is the root's
+/// (trace/calls.h). no_source where the file has no lines.
+SourceId line_of(const Graph& graph, const Region& region) {
+  std::size_t depth = 1;
+  for (ScopeId scope = region.scope; scope != 0;
+       scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
+    ++depth;
+  std::vector<SourceId> forwards;  // From the innermost out.
+  for (SourceId id = graph.nodes[region.end - 1].source; id != no_source;
+       id = graph.source_lines[static_cast<std::size_t>(id)].caller)
+    if (graph.source_lines[static_cast<std::size_t>(id)].function == "forward")
+      forwards.push_back(id);
+  return forwards.size() < depth ? no_source : forwards[forwards.size() - depth];
+}
+
 /// Makes the graph inside one checkpoint, and the node that stands for it.
 class Outliner {
  public:
@@ -47,6 +63,7 @@ class Outliner {
 
   /// `last_use` is that of trace/lifetimes.h.
   Node run(const std::vector<std::size_t>& last_use) {
+    const SourceId source = line_of(graph_, region_);
     for (std::size_t i = region_.begin; i < region_.end; ++i) {
       Node node = std::move(graph_.nodes[i]);
       for (Argument& argument : node.arguments)
@@ -59,7 +76,8 @@ class Outliner {
     Node outer{.name = scope.path,
                .op = checkpoint_operator,
                .arguments = {{"", std::shared_ptr<const Graph>(inner_)}},
-               .scope = region_.scope};
+               .scope = region_.scope,
+               .source = source};
     for (const ValueId id : operands_) outer.arguments.push_back({"", ValueRef{id}});
     for (const ValueId id : made_) {
       if (last_use[static_cast<std::size_t>(id)] < region_.end) continue;
