@@ -28,20 +28,18 @@ constexpr report::Named<Format> formats[] = {{"table", Format::table}, {"json", 
 
 struct FitText {
   ModelText model;
-  std::string largest, context, format = "table";
+  std::string largest, format = "table";
   OutputOptions output;
 };
 
-plan::Budget read_budget(const FitText& text, const DeviceSpec& device) {
+plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop) {
   if (device.memory_bytes == 0)
     throw Error(device.name, "this device's file does not say how much memory it has.",
                 "Give it \"memory_bytes\", or choose a device that has it: symprof devices.");
-  plan::Budget budget{.device_bytes = device.memory_bytes,
-                      .context_bytes = context_allowance_bytes};
-  if (!text.context.empty()) {
-    budget.context_bytes = parse_bytes("--context", text.context);
-    budget.is_context_given = true;
-  }
+  const plan::Budget budget{.device_bytes = device.memory_bytes,
+                            .context_bytes = device.context_bytes.value_or(context_allowance_bytes),
+                            .is_context_given = device.context_bytes.has_value(),
+                            .fraction = loop.allocator.per_process_memory_fraction};
   if (budget.available_bytes() <= 0)
     throw Error("--context", "leaves nothing of the device's memory.", "Give a smaller one.");
   return budget;
@@ -61,17 +59,19 @@ struct Place {
   plan::Budget budget;
 };
 
-std::vector<Place> find_places(const FitText& text, const std::vector<std::string>& names) {
+std::vector<Place> find_places(const std::vector<std::string>& names, const ModelOptions& options) {
   std::vector<Place> places;
   for (const std::string& name : names) {
-    const DeviceSpec device = find_device(name, devices_folder());
-    places.push_back({device, read_budget(text, device)});
+    DeviceSpec device = find_device(name, devices_folder());
+    if (options.context_bytes) device.context_bytes = options.context_bytes;
+    places.push_back({device, budget_of(device, options.loop)});
   }
   return places;
 }
 
 struct Answer {
   StepOptions step;
+  report::RunOptions asked;
   std::vector<plan::FitReport> reports;
 };
 
@@ -79,8 +79,8 @@ Answer fit_into(const std::vector<Place>& places, const ModelOptions& options,
                 const std::string& dimension) {
   TorchLibrary torch;  // Starts while the file is read.
   SizedModel model(torch, options);
-  const Graph graph = model.at({});
-  Answer answer{.step = model.options().step};
+  const Graph graph = graph_to_fit(model, dimension);
+  Answer answer{.step = model.options().step, .asked = options.asked};
   for (const Place& place : places)
     answer.reports.push_back(
         Fitting(torch, model, graph, place.device, place.budget).run(dimension));
@@ -93,7 +93,7 @@ int run(const FitText& text) {
   on_first.device = names.front();
   ModelOptions options = parse_model_options(on_first);
   const Format format = choose("--format", text.format, formats);
-  const std::vector<Place> places = find_places(text, names);
+  const std::vector<Place> places = find_places(names, options);
   if (text.largest == cache_dimension && !options.step.kv_cache) options.step.kv_cache = 1;
   check_output(text.output);
   take_model_file(text.model, options);
@@ -102,7 +102,7 @@ int run(const FitText& text) {
   const Answer answer = fit_into(places, options, text.largest);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_fit_json(out, answer.reports, answer.step);
+    report::write_fit_json(out, answer.reports, answer.step, answer.asked);
   else
     report::write_fit(out, answer.reports, answer.step, layout_of(text.output));
   write_output(text.output, {out.data(), out.size()});
@@ -127,14 +127,16 @@ Run add_fit(CLI::App& app) {
   app.get_option("--device")
       ->description(
           "Names from `symprof devices` or device files (.json), with commas between; or all");
+  app.get_option("--context")
+      ->description(
+          "What CUDA's context and other programs hold on the device: 700MiB (1GiB is set aside "
+          "without it)");
   const std::string group = "What is asked";
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     app.add_option(name, value, help)->type_name(type)->group(group);
   };
   add("--max", text->largest, "NAME",
       "The largest size of this dimension (as --set names it, or kv-cache) that fits");
-  add("--context", text->context, "BYTES",
-      "What CUDA's context and other programs hold: 700MiB (1GiB is set aside without it)");
   add("--format", text->format, "FORMAT", "table or json");
   add_output_options(app, text->output);
   return [text] { return run(*text); };

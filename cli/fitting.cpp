@@ -3,12 +3,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
-#include "report/option_names.h"
-#include "trace/passes/module_patterns.h"
+#include "meta/error.h"
+#include "trace/expression.h"
 
 namespace symprof::cli {
+namespace {
+
+/// Of an input's dimension that --max means.
+struct Dimension {
+  std::int64_t size = 1;    ///< Of the step.
+  std::int64_t factor = 1;  ///< The file says that sizes are multiples of it.
+  std::optional<std::int64_t> most;
+};
+
+/// 4 of "4*s65", 1 of any other.
+std::int64_t factor_of(std::string_view expression) {
+  std::int64_t factor = 1;
+  const char* const end = expression.data() + expression.size();
+  const auto [rest, error] = std::from_chars(expression.data(), end, factor);
+  const bool is_multiple = error == std::errc() && rest != end && *rest == '*' &&
+                           trace::is_symbol({rest + 1, static_cast<std::size_t>(end - rest) - 1});
+  return is_multiple && factor > 0 ? factor : 1;
+}
+
+Dimension dimension_called(const Graph& graph, const std::string& name) {
+  Dimension found;
+  std::string symbol = name;
+  for (const ValueId id : graph.inputs) {
+    const Value& input = graph.values[static_cast<std::size_t>(id)];
+    for (std::size_t i = 0; input.spec && i < input.dimensions.size(); ++i) {
+      if (!is_called(input, i, name)) continue;
+      symbol = input.dimensions[i].symbol;
+      found.size = input.spec->sizes[i];
+      found.factor = factor_of(symbol);
+    }
+  }
+  for (const SymbolRange& range : graph.symbol_ranges)
+    if (range.symbol == symbol) found.most = range.most;
+  return found;
+}
+
+/// What is wrong with a size that nobody gave is wrong with --max.
+[[noreturn]] void throw_of_max(const Error& error, const std::string& dimension) {
+  if (error.where().starts_with(fmt::format("--set {}=", dimension)))
+    throw Error("--max " + dimension, error.problem(), error.advice());
+  throw error;
+}
+
+}  // namespace
+
+Graph graph_to_fit(SizedModel& model, const std::string& dimension) {
+  const bool is_size = !dimension.empty() && dimension != cache_dimension;
+  if (!is_size || given_size(model.options(), dimension)) return model.at({});
+  try {
+    return model.at({});
+  } catch (const Error&) {
+    // Nothing has a size of it, or something else is wrong: that shows again.
+  }
+  try {
+    return model.at({{dimension, 1}});
+  } catch (const Error& error) {
+    throw_of_max(error, dimension);
+  }
+}
 
 Fitting::Fitting(TorchLibrary& torch, SizedModel& model, const Graph& graph,
                  const DeviceSpec& device, const plan::Budget& budget)
@@ -30,11 +92,15 @@ plan::Fit Fitting::fit(const Recording& recording, const profile::LoopOptions& l
   return plan::fit(recording, options_.step.device, report_.budget, loop);
 }
 
-/// Another dtype is another graph.
+/// Another dtype is another graph, and so is another size.
 Recording Fitting::record(const ModelOptions& options) {
-  if (options.dtype == options_.dtype) return torch_.get().propagate(graph_, options.step);
-  ModelOptions cast = options;
-  return torch_.get().propagate(load_model(torch_, cast), cast.step);
+  if (options.dtype != options_.dtype) {
+    ModelOptions cast = options;
+    return torch_.get().propagate(load_model(torch_, cast), cast.step);
+  }
+  if (options.bindings != options_.bindings)
+    return torch_.get().propagate(model_.at(options.bindings), options.step);
+  return torch_.get().propagate(graph_, options.step);
 }
 
 Recording Fitting::record_at(const std::string& dimension, std::int64_t size) {
@@ -45,74 +111,127 @@ Recording Fitting::record_at(const std::string& dimension, std::int64_t size) {
   return torch_.get().propagate(graph_, step);
 }
 
+/// A size that the model does not run with is one that does not fit, and the reason is told; but
+/// not the first one, which the user or the file gives.
 void Fitting::find_largest(const std::string& dimension) {
   report_.dimension = dimension;
-  const std::optional<std::int64_t> given =
-      dimension == cache_dimension ? options_.step.kv_cache : given_size(options_, dimension);
-  const auto is_small_enough = [&](std::int64_t size) {
-    return plan::fits(record_at(dimension, size), options_.step.device, report_.budget,
-                      options_.loop);
+  Dimension range = dimension_called(graph_, dimension);
+  if (dimension == cache_dimension)
+    range = {.size = options_.step.kv_cache.value_or(1)};
+  else
+    range.size = given_size(options_, dimension).value_or(range.size);
+  std::map<std::int64_t, std::string> refusals;
+  bool is_first = true;
+  const auto fits = [&](std::int64_t multiple) {
+    const std::int64_t size = multiple * range.factor;
+    try {
+      const Recording recording = record_at(dimension, size);
+      is_first = false;
+      return plan::fits(recording, options_.step.device, report_.budget, options_.loop);
+    } catch (const Error& error) {
+      if (is_first) throw_of_max(error, dimension);
+      refusals.emplace(size, error.problem());
+      return false;
+    }
   };
-  report_.largest =
-      plan::find_largest_size(given.value_or(1), range_end(dimension), is_small_enough);
-  if (report_.largest->fits)
-    report_.at_largest = fit(record_at(dimension, *report_.largest->fits), options_.loop);
-}
-
-/// The most that the file says the graph was exported for.
-std::optional<std::int64_t> Fitting::range_end(const std::string& dimension) const {
-  for (const SymbolRange& range : graph_.symbol_ranges)
-    if (range.symbol == dimension) return range.most;
-  return std::nullopt;
-}
-
-/// True when it saves memory; what does not is no answer.
-bool Fitting::add_change(std::string text, const ModelOptions& changed) {
-  const plan::Fit there = fit(record(changed), changed.loop);
-  if (there.wanted.peak_reserved_bytes >= report_.fit.wanted.peak_reserved_bytes) return false;
-  report_.changes.push_back({std::move(text), there});
-  return true;
-}
-
-/// From what changes nothing but the allocator to what changes the numbers.
-void Fitting::add_changes() {
-  ModelOptions all = options_;
-  std::string all_text;
-  int count = 0;
-  const auto add = [&](const std::string& text, const auto& apply) {
-    ModelOptions changed = options_;
-    apply(changed);
-    if (!add_change(text, changed)) return;
-    apply(all);
-    all_text += (all_text.empty() ? "" : " ") + text;
-    ++count;
+  const auto multiples = [&](std::int64_t size) {
+    return std::max(size / range.factor, std::int64_t{1});
   };
-  if (!options_.loop.allocator.expandable_segments)
-    add("--alloc-conf expandable_segments:True",
-        [](ModelOptions& options) { options.loop.allocator.expandable_segments = true; });
-  const StepOptions& step = options_.step;
-  if (has_variant(step.optimizer, OptimizerVariant::fused) &&
-      variant_of(step) != OptimizerVariant::fused)
-    add(fmt::format("--optimizer {}:fused", report::name_of(report::optimizers, step.optimizer)),
-        [](ModelOptions& options) { options.step.optimizer_variant = OptimizerVariant::fused; });
-  if (!step.autocast && !options_.dtype)
-    add("--autocast bf16", [](ModelOptions& options) { options.step.autocast = DType::bfloat16; });
-  if (step.checkpoint.empty())
-    if (const std::vector<std::string> patterns = trace::repeated_modules(graph_);
-        !patterns.empty())
-      add("--checkpoint " + patterns[0],  // The modules with the most nodes.
-          [&](ModelOptions& options) { options.step.checkpoint = {patterns[0]}; });
-  if (step.mode != Mode::inference && step.offload_saved.empty())
-    add("--offload-saved '*'", [](ModelOptions& options) { options.step.offload_saved = {"*"}; });
-  if (count > 1) add_change(all_text, all);
-  if (!options_.dtype) {
-    ModelOptions half = options_;
-    half.dtype = DType::bfloat16;
-    add_change("--dtype bf16", half);
+  plan::LargestSize largest = plan::find_largest_size(
+      multiples(range.size), range.most ? std::optional(multiples(*range.most)) : std::nullopt,
+      fits);
+  for (std::optional<std::int64_t>* size : {&largest.fits, &largest.refused})
+    if (*size) **size *= range.factor;
+  if (largest.refused && refusals.contains(*largest.refused))
+    largest.refusal = refusals.at(*largest.refused);
+  if (largest.fits) report_.at_largest = fit(record_at(dimension, *largest.fits), options_.loop);
+  report_.largest = std::move(largest);
+}
+
+/// True when it saves memory; what does not is no answer, and what the model does not run with is
+/// told.
+bool Fitting::add_change(const std::string& text, const ModelOptions& changed) {
+  try {
+    const plan::Fit there = fit(record(changed), changed.loop);
+    if (there.wanted.peak_reserved_bytes >= report_.fit.wanted.peak_reserved_bytes) return false;
+    report_.changes.push_back({text, there});
+    return true;
+  } catch (const Error& error) {
+    report_.not_tried.push_back({text, error.problem()});
+    return false;
   }
-  std::ranges::stable_sort(report_.changes, {}, [](const plan::Change& change) {
-    return change.fit.wanted.peak_reserved_bytes;
-  });
+}
+
+/// Those that make it fit come first; both kinds stay from the cheapest to the dearest.
+void Fitting::add_changes() {
+  std::vector<PossibleChange> helpful;
+  for (PossibleChange& change : possible_changes(graph_, options_)) {
+    ModelOptions changed = options_;
+    change.apply(changed);
+    const bool is_dtype = changed.dtype != options_.dtype;
+    if (is_dtype) add_together(helpful);
+    if (add_change(change.text, changed) && !is_dtype) helpful.push_back(std::move(change));
+  }
+  if (options_.dtype) add_together(helpful);
+  add_smaller_batch();
+  std::ranges::stable_partition(report_.changes,
+                                [](const plan::Change& change) { return change.fit.fits(); });
+}
+
+/// Where none is enough, the cheapest two, three and so on, until it fits; or else all.
+void Fitting::add_together(const std::vector<PossibleChange>& helpful) {
+  const auto fits = [](const plan::Change& change) { return change.fit.fits(); };
+  if (helpful.size() < 2 || std::ranges::any_of(report_.changes, fits)) return;
+  ModelOptions together = options_;
+  std::string text;
+  std::size_t count = 0;
+  for (const PossibleChange& change : helpful) {
+    change.apply(together);
+    text += (text.empty() ? "" : " ") + change.text;
+    if (++count < 2 || !add_change(text, together)) continue;
+    if (report_.changes.back().fit.fits()) return;
+    if (count < helpful.size()) report_.changes.pop_back();
+  }
+}
+
+bool Fitting::fits_at(const BatchDimension& batch, std::int64_t size, int micro_batches) {
+  ModelOptions smaller = options_;
+  set_size(smaller, batch.name, size);
+  smaller.loop.micro_batches = micro_batches;
+  try {
+    return plan::fits(record(smaller), options_.step.device, report_.budget, smaller.loop);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void Fitting::add_batch(const BatchDimension& batch, std::int64_t size, int micro_batches) {
+  ModelOptions smaller = options_;
+  set_size(smaller, batch.name, size);
+  std::string text = fmt::format("--set {}={}", batch.name, size);
+  if (micro_batches > 1) {
+    smaller.loop.micro_batches = micro_batches;
+    text += fmt::format(" --micro-batches {}", micro_batches);
+  }
+  add_change(text, smaller);
+}
+
+/// The same batch in the fewest parts that fit, a power of two; and the largest batch that does.
+void Fitting::add_smaller_batch() {
+  const std::optional<BatchDimension> batch = batch_dimension(graph_, options_);
+  if (!batch || batch->size <= batch->least) return;
+  if (options_.step.mode != Mode::inference && options_.loop.micro_batches == 1)
+    for (int parts = 2; batch->size % parts == 0 && batch->size / parts >= batch->least; parts *= 2)
+      if (fits_at(*batch, batch->size / parts, parts)) {
+        add_batch(*batch, batch->size / parts, parts);
+        break;
+      }
+  const auto fits = [&](std::int64_t size) {
+    return size >= batch->least && fits_at(*batch, size, options_.loop.micro_batches);
+  };
+  const plan::LargestSize largest =
+      plan::find_largest_size(std::max(batch->size / 2, batch->least), batch->size - 1, fits);
+  if (largest.fits) add_batch(*batch, *largest.fits, options_.loop.micro_batches);
 }
 
 }  // namespace symprof::cli

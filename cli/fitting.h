@@ -1,10 +1,13 @@
 // Runs a model in different ways and asks the allocator of a device each time.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "cli/fit_changes.h"
 #include "cli/model.h"
 #include "plan/fit.h"
 
@@ -12,6 +15,10 @@ namespace symprof::cli {
 
 /// What --max calls the tokens of --kv-cache.
 inline constexpr std::string_view cache_dimension = "kv-cache";
+
+/// `model` at the sizes that were asked for; at 1 for `dimension` (of --max) where neither the
+/// options nor the file have a size of it. Throws Error.
+Graph graph_to_fit(SizedModel& model, const std::string& dimension);
 
 /// The file is read once for all devices and sizes; a step is recorded for each device, whose
 /// attention kernels and number of multiprocessors decide what runs.
@@ -31,9 +38,12 @@ class Fitting {
   Recording record_at(const std::string& dimension, std::int64_t size);
   plan::Fit fit(const Recording& recording, const profile::LoopOptions& loop) const;
   void find_largest(const std::string& dimension);
-  std::optional<std::int64_t> range_end(const std::string& dimension) const;
-  bool add_change(std::string text, const ModelOptions& changed);
   void add_changes();
+  bool add_change(const std::string& text, const ModelOptions& changed);
+  void add_together(const std::vector<PossibleChange>& helpful);
+  void add_smaller_batch();
+  bool fits_at(const BatchDimension& batch, std::int64_t size, int micro_batches);
+  void add_batch(const BatchDimension& batch, std::int64_t size, int micro_batches);
 
   TorchLibrary& torch_;
   SizedModel& model_;

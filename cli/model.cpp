@@ -1,5 +1,7 @@
 #include "cli/model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "trace/passes/training_mode.h"
@@ -50,6 +52,21 @@ Graph load_model(TorchLibrary& torch, ModelOptions& options) {
   Graph graph = load_unbound(options);
   trace::bind_inputs(graph, options.inputs, options.bindings);
   return graph;
+}
+
+bool is_called(const Value& input, std::size_t dimension, const std::string& name) {
+  return input.dimensions[dimension].symbol == name ||
+         fmt::format("{}.{}", input.name, dimension) == name;
+}
+
+std::string symbol_of(const Graph& graph, const std::string& name) {
+  for (const ValueId id : graph.inputs) {
+    const Value& input = graph.values[static_cast<std::size_t>(id)];
+    for (std::size_t i = 0; i < input.dimensions.size(); ++i)
+      if (is_called(input, i, name) && !input.dimensions[i].symbol.empty())
+        return input.dimensions[i].symbol;
+  }
+  return name;
 }
 
 std::optional<std::int64_t> given_size(const ModelOptions& options, const std::string& name) {

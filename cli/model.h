@@ -16,6 +16,12 @@ using Bindings = std::vector<std::pair<std::string, std::int64_t>>;
 /// What --set gives for `name`.
 std::optional<std::int64_t> given_size(const ModelOptions& options, const std::string& name);
 
+/// Whether --set would call this dimension of `input` `name`.
+bool is_called(const Value& input, std::size_t dimension, const std::string& name);
+
+/// The symbol of the dimension that "<input>.<index>" means; other names are symbols themselves.
+std::string symbol_of(const Graph& graph, const std::string& name);
+
 /// A model that runs at many sizes: its file is read once, but for a script, whose sizes decide
 /// what its graph is.
 class SizedModel {

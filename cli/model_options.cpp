@@ -25,9 +25,6 @@ constexpr Named<DType> model_dtypes[] = {
     {"fp64", DType::float64},    {"bfloat16", DType::bfloat16}, {"float16", DType::float16},
     {"float32", DType::float32}, {"float64", DType::float64}};
 
-/// Whether sizes that depend on data are taken as their upper bounds.
-constexpr Named<bool> unbacked_sizes[] = {{"refuse", false}, {"max", true}};
-
 std::string names_of(std::span<const OptimizerVariant> variants) {
   std::vector<std::string_view> names;
   for (const OptimizerVariant variant : variants)
@@ -121,7 +118,7 @@ StepOptions parse_step(const ModelText& text) {
   parse_recipe(text, step);
   if (!text.autocast.empty()) step.autocast = choose("--autocast", text.autocast, autocast_dtypes);
   step.split_bias = text.split_bias;
-  step.upper_bounds = choose("--unbacked", text.unbacked, unbacked_sizes);
+  step.upper_bounds = choose("--unbacked", text.unbacked, report::unbacked_sizes);
   step.lifetimes = choose("--lifetimes", text.lifetimes, report::lifetimes);
   step.attention = choose("--attention", text.attention, report::attention_backends);
   return step;
@@ -200,6 +197,8 @@ void add_loop_options(CLI::App& app, ModelText& text) {
   add("--alloc-conf", text.alloc_conf, "SETTINGS",
       "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True");
   add("--device", text.device, "DEVICE", "A name from `symprof devices`, or a device file (.json)");
+  add("--context", text.context, "BYTES",
+      "What CUDA's context and other programs hold on the device: 700MiB");
 }
 
 }  // namespace
@@ -231,6 +230,15 @@ ModelOptions parse_model_options(const ModelText& text) {
   if (options.mode == Mode::inference || (options.step.kv_cache && !options.mode))
     refuse_in_inference(options);
   options.step.device = find_device(text.device, devices_folder());
+  if (!text.context.empty()) {
+    options.context_bytes = parse_bytes("--context", text.context);
+    options.step.device.context_bytes = options.context_bytes;
+  }
+  options.asked = {.inputs = text.inputs,
+                   .sizes = options.bindings,
+                   .dtype = options.dtype,
+                   .alloc_conf = text.alloc_conf,
+                   .micro_batches = options.loop.micro_batches};
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profile/step_memory.h"
+#include "report/step_options.h"
 #include "shape/step.h"
 #include "trace/passes/bind_inputs.h"
 
@@ -21,7 +22,7 @@ struct ModelText {
   std::string lifetimes = "frames";
   std::string unbacked = "refuse";
   std::string kv_cache;
-  std::string alloc_conf, micro_batches;
+  std::string alloc_conf, micro_batches, context;
   std::string device = "h200";
   bool split_bias = false, clip_grad_norm = false, grad_scaler = false, master_weights = false;
 };
@@ -34,6 +35,8 @@ struct ModelOptions {
   std::optional<DType> dtype;
   StepOptions step;
   profile::LoopOptions loop;
+  std::optional<std::int64_t> context_bytes;  ///< By --context; in `step.device` as well.
+  report::RunOptions asked;                   ///< The same, as a report repeats it.
 };
 
 void add_model_options(CLI::App& app, ModelText& text);

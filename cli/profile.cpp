@@ -36,7 +36,7 @@ void print(const Profile& profile, const ProfileOptions& options) {
       if (options.shows_peak) print_peak(out, profile, options);
       break;
     case ProfileFormat::json:
-      report::write_json(out, profile, options.model.step);
+      report::write_json(out, profile, options.model.step, options.model.asked);
       break;
     case ProfileFormat::html:
       report::write_html(out, profile, options.model.step, options.rows, options.columns);

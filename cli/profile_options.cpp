@@ -80,9 +80,6 @@ bool parse_peak(const ProfileText& text, ProfileFormat format) {
   if (format == ProfileFormat::csv || format == ProfileFormat::memory_snapshot)
     throw Error("--peak", "--format " + text.format + " has no place for a second table.",
                 "Choose table, json or html.");
-  if (!text.symbolic.empty())
-    throw Error("--peak", "formulas do not say who holds the peak.",
-                "Leave --symbolic out, and give sizes with --set.");
   return true;
 }
 

@@ -21,22 +21,6 @@ constexpr std::int64_t usual_start = 128;
 /// Multiples of more, and products of two of them, would not fit into 64 bits.
 constexpr std::int64_t largest_start = std::int64_t{1} << 27;
 
-/// The dimension that --set would call `name`.
-bool is_called(const Value& input, std::size_t index, const std::string& name) {
-  return input.dimensions[index].symbol == name || fmt::format("{}.{}", input.name, index) == name;
-}
-
-/// The symbol of the dimension that "<input>.<index>" means; other names are symbols themselves.
-std::string symbol_of(const Graph& graph, const std::string& name) {
-  for (const ValueId id : graph.inputs) {
-    const Value& input = graph.values[id];
-    for (std::size_t i = 0; i < input.dimensions.size(); ++i)
-      if (is_called(input, i, name) && !input.dimensions[i].symbol.empty())
-        return input.dimensions[i].symbol;
-  }
-  return name;
-}
-
 class SymbolicProfile {
  public:
   explicit SymbolicProfile(const ProfileOptions& options)

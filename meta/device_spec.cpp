@@ -25,6 +25,7 @@ const std::vector<std::string> known_keys = {"name",
                                              "compute_capability",
                                              "multiprocessors",
                                              "memory_bytes",
+                                             "context_bytes",
                                              "cudnn_version",
                                              "cuda_version",
                                              "cublas_workspace_bytes",
@@ -50,6 +51,7 @@ class DeviceReader {
     spec.memory_bytes = count("memory_bytes");
     spec.cublas_workspace_bytes = count("cublas_workspace_bytes");
     spec.shared_memory_per_block_optin_bytes = count("shared_memory_per_block_optin_bytes");
+    if (json_.contains("context_bytes")) spec.context_bytes = count("context_bytes");
     if (json_.contains("cudnn_version")) spec.cudnn_version = count("cudnn_version");
     if (json_.contains("cuda_version")) spec.cuda_version = count("cuda_version");
     if (json_.contains("memory_bytes_per_second"))

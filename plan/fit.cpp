@@ -1,21 +1,29 @@
 #include "plan/fit.h"
 
+#include <algorithm>
+
 namespace symprof::plan {
+namespace {
+
+/// The allocator takes its fraction of what it is told the device has.
+profile::StepMemoryOptions on_device(const Budget& budget, profile::LoopOptions loop) {
+  loop.allocator.per_process_memory_fraction =
+      std::min(1.0, budget.fraction * static_cast<double>(budget.device_bytes) /
+                        static_cast<double>(budget.free_bytes()));
+  return {.loop = loop, .device_bytes = budget.free_bytes()};
+}
+
+}  // namespace
 
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
         const profile::LoopOptions& loop) {
-  profile::StepMemoryOptions options{.loop = loop};
-  Fit result;
-  result.wanted = simulate_step_memory(recording, device, options);
-  options.device_bytes = budget.available_bytes();
-  result.there = simulate_step_memory(recording, device, options);
-  return result;
+  return {.wanted = profile::simulate_step_memory(recording, device, {.loop = loop}),
+          .there = profile::simulate_step_memory(recording, device, on_device(budget, loop))};
 }
 
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,
           const profile::LoopOptions& loop) {
-  const profile::StepMemoryOptions options{.loop = loop, .device_bytes = budget.available_bytes()};
-  return !simulate_step_memory(recording, device, options).refused_call;
+  return !profile::simulate_step_memory(recording, device, on_device(budget, loop)).refused_call;
 }
 
 }  // namespace symprof::plan

@@ -1,6 +1,7 @@
 // Whether a training loop fits into a device, with what margin, and what would make it fit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,9 +18,19 @@ struct Budget {
   std::int64_t device_bytes = 0;  ///< All of it, as the driver gives it to programs.
   /// CUDA's context, the code of kernels and what other processes hold: outside the allocator.
   std::int64_t context_bytes = 0;
-  bool is_context_given = false;  ///< By the user; otherwise it is an allowance, not a measurement.
+  /// By the user or the device's file; otherwise it is an allowance, not a measurement.
+  bool is_context_given = false;
+  /// Of the device's memory, that the allocator may take:
+  /// torch.cuda.set_per_process_memory_fraction.
+  double fraction = 1;
 
-  std::int64_t available_bytes() const { return device_bytes - context_bytes; }
+  /// What the driver has left for the allocator.
+  std::int64_t free_bytes() const { return device_bytes - context_bytes; }
+  /// What the allocator may have of it.
+  std::int64_t available_bytes() const {
+    return std::min(free_bytes(),
+                    static_cast<std::int64_t>(fraction * static_cast<double>(device_bytes)));
+  }
 };
 
 /// The loop on a device without end, and on the one that is asked for.
@@ -46,8 +57,14 @@ bool fits(const Recording& recording, const DeviceSpec& device, const Budget& bu
 
 /// Another way to run the same model: the options that say so, and what comes of it.
 struct Change {
-  std::string options;  ///< "--optimizer adamw:fused", "batch 4 instead of 8".
+  std::string options;  ///< "--optimizer adamw:fused", "--set batch=4".
   Fit fit;
+};
+
+/// A way that the model does not run with.
+struct NotTried {
+  std::string options;
+  std::string problem;
 };
 
 struct FitReport {
@@ -58,7 +75,9 @@ struct FitReport {
   std::string dimension;  ///< Empty: no largest size was asked for.
   std::optional<LargestSize> largest;
   std::optional<Fit> at_largest;
-  std::vector<Change> changes;  ///< Smallest peak of reserved memory first.
+  /// Those that make it fit first; of either kind the one that costs least first.
+  std::vector<Change> changes;
+  std::vector<NotTried> not_tried;
 };
 
 }  // namespace symprof::plan

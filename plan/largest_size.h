@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace symprof::plan {
 
 struct LargestSize {
   std::optional<std::int64_t> fits;     ///< The largest that was found to fit; empty: none does.
   std::optional<std::int64_t> refused;  ///< The smallest that was found not to.
+  std::string refusal;  ///< Why the model does not run with `refused`; empty: memory is missing.
   int trials = 0;
 };
 

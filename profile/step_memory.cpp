@@ -93,6 +93,7 @@ class Loop {
     std::size_t next = first_of_step_;
     for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
       call_ = static_cast<CallId>(i);
+      highest_bytes_ = now_.total();
       const CallRecord& call = recording_.calls[i];
       if (call.phase == Phase::optimizer && !is_last) break;
       if (call.phase != Phase::forward) drop(old_outputs_);
@@ -148,7 +149,8 @@ class Loop {
 
   void note_point() {
     const std::int64_t held = now_.total();
-    if (held != noted_bytes_) result_.timeline.push_back({call_, now_});
+    if (held != noted_bytes_ || highest_bytes_ > held)
+      result_.timeline.push_back({call_, now_, highest_bytes_});
     noted_bytes_ = held;
   }
 
@@ -231,6 +233,7 @@ class Loop {
     if (!address) throw Refused();
     const Held held{*address, allocated.current - before.current, category, owner};
     add_to_held(held, held.bytes);
+    highest_bytes_ = std::max(highest_bytes_, now_.total());
     if (allocated.peak > before.peak) {
       result_.at_peak = now_;
       holdings_.mark_peak();
@@ -274,6 +277,7 @@ class Loop {
   int passes_left_ = 0;
   int step_ = 0, last_step_ = 0;
   std::int64_t noted_bytes_ = 0;
+  std::int64_t highest_bytes_ = 0;  // While the call runs.
   CallId call_ = none;
   Held concerned_;
   MemoryBreakdown now_;

@@ -48,10 +48,11 @@ struct MemoryBreakdown {
   }
 };
 
-/// What is held after a call.
+/// What is held after a call, and how much it was at most while it ran.
 struct TimelinePoint {
   CallId call = none;
   MemoryBreakdown held;
+  std::int64_t highest_bytes = 0;  ///< With what kernels take while they run.
 };
 
 /// What the module of one node holds, in blocks that the node made or in parameters that it uses.
@@ -72,10 +73,14 @@ struct StepMemory {
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// of which no rule tells: in no sum.
   std::int64_t incomplete_calls = 0;
-  /// Of the last step: a point for each call after which other bytes are held than before.
+  /// Of the last step: a point for each call that took or gave back memory.
   std::vector<TimelinePoint> timeline;
   /// The call whose request was refused: the loop ends there, and the peaks are those until then.
   std::optional<CallId> refused_call;
+
+  /// What the allocator takes from the device beyond the tensors that it is for: parts of segments
+  /// that no request fits into, and cached blocks of another size.
+  std::int64_t fragmentation_bytes() const { return peak_reserved_bytes - peak_allocated_bytes; }
 };
 
 namespace profile {

@@ -35,6 +35,7 @@ void write_device(JsonWriter& json, const DeviceSpec& device) {
   json.member("multiprocessors", std::int64_t{device.multiprocessors});
   json.key("memory_bytes");
   device.memory_bytes > 0 ? json.value(device.memory_bytes) : json.null();
+  json.member("context_bytes", device.context_bytes);
   json.member("memory_bytes_per_second", device.memory_bytes_per_second);
   json.key("flops_per_second");
   json.begin_object();

@@ -24,11 +24,14 @@ std::string answer(const FitReport& report) {
       fmt::format("{} into {}", report.fit.fits() ? "fits" : "does not fit", name(report.device));
   if (!report.fit.fits())
     return fmt::format("{} {}: {} more than there is.", model, into, format_bytes(-margin));
+  const std::int64_t retries = report.fit.there.alloc_retries;
   if (!report.fit.is_tight())
     return fmt::format("{} {}: {} to spare.", model, into, format_bytes(margin));
   return fmt::format(
-      "{} {}, barely: cached memory goes back to the device {} times, which costs time.", model,
-      into, group_digits(report.fit.there.alloc_retries));
+      "{} {}, barely: it would take {} more, so cached memory goes back to the device {}, which "
+      "costs time.",
+      model, into, format_bytes(std::max<std::int64_t>(-margin, 0)),
+      retries == 1 ? "once" : group_digits(retries) + " times");
 }
 
 std::string context_text(const Budget& budget) {
@@ -48,14 +51,24 @@ std::string largest_text(const FitReport& report) {
   std::string text =
       fmt::format("{} {} fits, with {} reserved", report.dimension, group_digits(*largest.fits),
                   format_bytes(report.at_largest->there.peak_reserved_bytes));
-  text += largest.refused ? fmt::format("; {} does not", group_digits(*largest.refused))
-                          : "; the graph was exported for no more";
+  if (!largest.refused)
+    text += "; the graph was exported for no more";
+  else if (largest.refusal.empty())
+    text += fmt::format("; {} does not", group_digits(*largest.refused));
+  else
+    text += fmt::format("; the model does not run with {}: {}", group_digits(*largest.refused),
+                        largest.refusal);
   return text + fmt::format(" ({} steps run)", largest.trials);
 }
 
 TextCell bytes_cell(std::int64_t bytes) {
   const Quantity quantity = scale_bytes(bytes, Precision::decimals);
   return {quantity.number, quantity.unit};
+}
+
+TextCell fits_cell(const plan::Fit& fit) {
+  if (!fit.fits()) return {"no", "", Emphasis::alert};
+  return fit.is_tight() ? TextCell{"barely"} : TextCell{"yes", "", Emphasis::strong};
 }
 
 void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layout& layout) {
@@ -69,7 +82,7 @@ void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layou
     table.rows.push_back({{{change.options},
                            bytes_cell(change.fit.wanted.peak_allocated_bytes),
                            bytes_cell(change.fit.wanted.peak_reserved_bytes),
-                           {change.fit.fits() ? "yes" : "no"}}});
+                           fits_cell(change.fit)}});
   out.push_back('\n');
   write(out, table, layout);
 }
@@ -88,6 +101,8 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("peak", peak_text(wanted, recording));
   line("", held_text(wanted.at_peak));
   line("held by", owners_text(wanted, recording));
+  if (report.device.context_bytes)
+    line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));
   line("there is", budget_text(report.budget));
   if (report.fit.there.refused_call)
     line("refused", "a request in " + call_text(*report.fit.there.refused_call, recording));
@@ -95,29 +110,24 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   if (wanted.incomplete_calls > 0) line("workspaces", incomplete_text(wanted));
   for (const std::string& warning : recording.warnings)
     line("warning", emphasize(warning, Emphasis::alert, layout.colour));
+  for (const plan::NotTried& change : report.not_tried)
+    line("not tried", fmt::format("{}: {}", change.options, change.problem));
   write_changes(out, report, layout);
 }
 
 // Several devices, side by side.
-
-TextCell fits_cell(const FitReport& report) {
-  if (!report.fit.fits()) return {"no", "", Emphasis::alert};
-  return report.fit.is_tight() ? TextCell{"barely"} : TextCell{"yes", "", Emphasis::strong};
-}
 
 TextCell largest_cell(const plan::LargestSize& largest) {
   if (!largest.fits) return {"none"};
   return {(largest.refused ? "" : "≥ ") + group_digits(*largest.fits)};
 }
 
-/// Of the changes with which it fits, the one that saves the least: it is meant to change the
-/// least. Nothing where it fits anyway.
+/// The cheapest with which it fits. Nothing where it fits anyway.
 TextCell remedy_cell(const FitReport& report) {
   if (report.fit.fits()) return {""};
-  const auto fits = [](const plan::Change& change) { return change.fit.fits(); };
-  const auto last = std::find_if(report.changes.rbegin(), report.changes.rend(), fits);
-  return last == report.changes.rend() ? TextCell{"nothing that was tried", "", Emphasis::faint}
-                                       : TextCell{last->options};
+  if (report.changes.empty() || !report.changes.front().fit.fits())
+    return {"nothing that was tried", "", Emphasis::faint};
+  return {report.changes.front().options};
 }
 
 TextTable device_table(const std::vector<FitReport>& reports) {
@@ -134,7 +144,7 @@ TextTable device_table(const std::vector<FitReport>& reports) {
     TextRow row;
     row.cells = {{std::string(name(report.device))},
                  bytes_cell(report.budget.device_bytes),
-                 fits_cell(report),
+                 fits_cell(report.fit),
                  bytes_cell(report.fit.margin_bytes(report.budget)),
                  bytes_cell(report.fit.wanted.peak_allocated_bytes),
                  bytes_cell(report.fit.wanted.peak_reserved_bytes)};

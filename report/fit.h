@@ -7,6 +7,7 @@
 
 #include "plan/fit.h"
 #include "report/layout.h"
+#include "report/step_options.h"
 #include "shape/step.h"
 
 namespace symprof::report {
@@ -18,6 +19,6 @@ void write_fit(fmt::memory_buffer& out, const std::vector<plan::FitReport>& repo
 
 /// All devices are in the array "devices"; the members beside it are those of the first.
 void write_fit_json(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
-                    const StepOptions& options);
+                    const StepOptions& options, const RunOptions& run = {});
 
 }  // namespace symprof::report

@@ -35,6 +35,8 @@ void write_largest(JsonWriter& json, const FitReport& report) {
   json.member("dimension", report.dimension);
   json.member("size", report.largest->fits);
   json.member("refused_size", report.largest->refused);
+  json.key("refused_because");
+  report.largest->refusal.empty() ? json.null() : json.value(report.largest->refusal);
   json.key("peak_reserved_bytes");
   report.at_largest ? json.value(report.at_largest->there.peak_reserved_bytes) : json.null();
   json.member("trials", std::int64_t{report.largest->trials});
@@ -49,6 +51,15 @@ void write_changes(JsonWriter& json, const FitReport& report) {
     json.begin_object();
     json.member("change", change.options);
     write_figures(json, change.fit, report.budget);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("not_tried");
+  json.begin_array();
+  for (const plan::NotTried& change : report.not_tried) {
+    json.begin_object();
+    json.member("change", change.options);
+    json.member("problem", change.problem);
     json.end_object();
   }
   json.end_array();
@@ -74,7 +85,7 @@ void write_devices(JsonWriter& json, const std::vector<FitReport>& reports) {
 }  // namespace
 
 void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
-                    const StepOptions& options) {
+                    const StepOptions& options, const RunOptions& run) {
   const FitReport& first = reports.front();
   JsonWriter json(out);
   json.begin_object();
@@ -83,14 +94,14 @@ void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& repor
   json.line(2);
   json.member("model", first.recording.path);
   json.line(2);
-  write_step_options(json, options);
+  write_step_options(json, options, run);
   json.line(2);
   write_device(json, first);
   json.line(2);
   write_figures(json, first.fit, first.budget);
   write_peak_at(json, first.fit.wanted, first.recording);
   json.line(2);
-  write_memory(json, first.fit.wanted, first.recording);
+  write_memory(json, first.fit.wanted, first.recording, first.device);
   json.line(2);
   write_largest(json, first);
   json.line(2);

@@ -94,6 +94,7 @@ void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOpt
   if (profile.recording.kv_cache) line("kv cache", cache_text(totals, *profile.recording.kv_cache));
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
+  line("nvidia-smi", nvidia_smi_text(profile.memory, options.device.context_bytes));
   line("forward", flops_text(totals.fwd_flops, totals.fwd_flops_all, unit));
   if (options.mode != Mode::inference)
     line("backward", flops_text(totals.bwd_flops, totals.bwd_flops_all, unit));

@@ -191,6 +191,8 @@ void write_timeline(JsonWriter& json, const Profile& profile) {
     json.begin_object();
     json.member("call", std::int64_t{point.call});
     json.member("allocated", point.held.total());
+    json.member("highest", point.highest_bytes);
+    write_held(json, "held", point.held);
     json.end_object();
   }
   json.end_array();
@@ -205,7 +207,8 @@ void write_warnings(JsonWriter& json, const Profile& profile) {
 
 }  // namespace
 
-void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options) {
+void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
+                const RunOptions& run) {
   JsonWriter json(out);
   json.begin_object();
   json.line(2);
@@ -213,13 +216,13 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   json.line(2);
   write_model(json, profile.recording);
   json.line(2);
-  write_step_options(json, options);
+  write_step_options(json, options, run);
   json.line(2);
   write_coverage(json, profile.coverage);
   json.line(2);
   write_totals(json, profile);
   json.line(2);
-  write_memory(json, profile.memory, profile.recording);
+  write_memory(json, profile.memory, profile.recording, options.device);
   json.line(2);
   write_nodes(json, profile);
   json.line(2);

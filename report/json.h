@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "profile/profile.h"
+#include "report/step_options.h"
 #include "shape/step.h"
 
 namespace symprof::report {
 
 /// One line for each node, each group of totals and the timeline; ends in a newline.
-void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options);
+void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
+                const RunOptions& run = {});
 
 }  // namespace symprof::report

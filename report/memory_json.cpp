@@ -15,7 +15,25 @@ void write_peak_at(JsonWriter& json, const StepMemory& memory, const Recording& 
   json.end_object();
 }
 
-void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording) {
+void write_held(JsonWriter& json, std::string_view key, const MemoryBreakdown& held) {
+  json.key(key);
+  json.begin_object();
+  for (std::size_t i = 0; i < memory_categories; ++i)
+    if (held.bytes[i] != 0) json.member(name(static_cast<MemoryCategory>(i)), held.bytes[i]);
+  json.end_object();
+}
+
+void write_on_device(JsonWriter& json, const StepMemory& memory,
+                     std::optional<std::int64_t> context_bytes) {
+  json.member("fragmentation_bytes", memory.fragmentation_bytes());
+  json.member("context_bytes", context_bytes);
+  json.member("nvidia_smi_bytes", context_bytes
+                                      ? std::optional(memory.peak_reserved_bytes + *context_bytes)
+                                      : std::nullopt);
+}
+
+void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording,
+                  const DeviceSpec& device) {
   json.key("memory");
   json.begin_object();
   json.key("at_peak");
@@ -24,6 +42,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& r
     json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
   json.end_object();
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
+  write_on_device(json, memory, device.context_bytes);
   json.member("micro_batches", std::int64_t{memory.micro_batches});
   json.member("incomplete_calls", memory.incomplete_calls);
   write_peak_by_module(json, memory, recording);

@@ -1,6 +1,7 @@
 // The memory of a training loop as JSON members.
 #pragma once
 
+#include "meta/device_spec.h"
 #include "profile/step_memory.h"
 #include "report/json_writer.h"
 
@@ -9,8 +10,17 @@ namespace symprof::report {
 /// The member "peak_at": phase and node of the call that ran, null before the first.
 void write_peak_at(JsonWriter& json, const StepMemory& memory, const Recording& recording);
 
-/// The member "memory": who holds the bytes at the peak, by category and by module, and what is in
-/// no sum.
-void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording);
+/// The member `key`: bytes by category, those that hold nothing left out.
+void write_held(JsonWriter& json, std::string_view key, const MemoryBreakdown& held);
+
+/// The members "fragmentation_bytes", "context_bytes" and "nvidia_smi_bytes"; null where `context`,
+/// and so their sum with what is reserved, is not known.
+void write_on_device(JsonWriter& json, const StepMemory& memory,
+                     std::optional<std::int64_t> context_bytes);
+
+/// The member "memory": who holds the bytes at the peak, by category and by module, what nvidia-smi
+/// shows of `device`, and what is in no sum.
+void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording,
+                  const DeviceSpec& device);
 
 }  // namespace symprof::report

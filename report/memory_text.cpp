@@ -29,9 +29,22 @@ std::string call_text(CallId id, const Recording& recording) {
 }
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
-  return fmt::format("{} allocated, {} reserved, in {}", format_bytes(memory.peak_allocated_bytes),
-                     format_bytes(memory.peak_reserved_bytes),
-                     call_text(memory.peak_call, recording));
+  const std::int64_t reserved = memory.peak_reserved_bytes;
+  const double fragmentation = reserved == 0 ? 0
+                                             : static_cast<double>(memory.fragmentation_bytes()) /
+                                                   static_cast<double>(reserved);
+  return fmt::format("{} allocated, {} reserved ({:.1f} % fragmentation), in {}",
+                     format_bytes(memory.peak_allocated_bytes), format_bytes(reserved),
+                     100 * fragmentation, call_text(memory.peak_call, recording));
+}
+
+std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {
+  const std::string reserved = format_bytes(memory.peak_reserved_bytes);
+  if (!context_bytes)
+    return reserved + " and CUDA's context, not measured for this device (--context adds it)";
+  return fmt::format("{}: {} reserved, {} for CUDA's context",
+                     format_bytes(memory.peak_reserved_bytes + *context_bytes), reserved,
+                     format_bytes(*context_bytes));
 }
 
 std::string held_text(const MemoryBreakdown& held) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,11 +17,15 @@ namespace symprof::report {
 void write_line(fmt::memory_buffer& out, std::string_view label, std::string_view text,
                 const Layout& layout);
 
-/// "1.99 GiB allocated, 2.17 GiB reserved, in backward at linear_47 of encoder.mlp"
+/// "1.99 GiB allocated, 2.17 GiB reserved (8.3 % fragmentation), in backward at linear_47 of
+/// encoder.mlp"
 std::string peak_text(const StepMemory& memory, const Recording& recording);
 
 /// "parameters 1.2 GiB, activations 3.4 GiB": what is held, the largest first.
 std::string held_text(const MemoryBreakdown& held);
+
+/// What nvidia-smi shows: what is reserved, and `context_bytes`, empty where nobody measured it.
+std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes);
 
 /// What is said of calls whose workspaces are in no sum.
 std::string incomplete_text(const StepMemory& memory);

@@ -8,12 +8,27 @@
 namespace symprof::report {
 namespace {
 
-void write_patterns(JsonWriter& json, std::string_view key,
-                    const std::vector<std::string>& patterns) {
+void write_list(JsonWriter& json, std::string_view key, const std::vector<std::string>& words) {
   json.key(key);
   json.begin_array();
-  for (const std::string& pattern : patterns) json.value(pattern);
+  for (const std::string& word : words) json.value(word);
   json.end_array();
+}
+
+void write_dtype(JsonWriter& json, std::string_view key, std::optional<DType> dtype) {
+  json.key(key);
+  dtype ? json.value(symprof::name(*dtype)) : json.null();
+}
+
+void write_run(JsonWriter& json, const RunOptions& run) {
+  write_list(json, "inputs", run.inputs);
+  json.key("sizes");
+  json.begin_object();
+  for (const auto& [name, size] : run.sizes) json.member(name, size);
+  json.end_object();
+  write_dtype(json, "dtype", run.dtype);
+  json.member("alloc_conf", run.alloc_conf);
+  json.member("micro_batches", std::int64_t{run.micro_batches});
 }
 
 }  // namespace
@@ -38,7 +53,7 @@ std::string step_text(const StepOptions& options) {
   return text;
 }
 
-void write_step_options(JsonWriter& json, const StepOptions& options) {
+void write_step_options(JsonWriter& json, const StepOptions& options, const RunOptions& run) {
   json.key("options");
   json.begin_object();
   json.member("mode", name_of(modes, options.mode));
@@ -47,15 +62,16 @@ void write_step_options(JsonWriter& json, const StepOptions& options) {
   json.member("clip_grad_norm", options.clip_grad_norm);
   json.member("grad_scaler", options.grad_scaler);
   json.member("master_weights", options.master_weights);
-  json.key("autocast");
-  options.autocast ? json.value(symprof::name(*options.autocast)) : json.null();
+  write_dtype(json, "autocast", options.autocast);
   json.member("attention", name_of(attention_backends, options.attention));
   json.member("lifetimes", name_of(lifetimes, options.lifetimes));
   json.member("split_bias", options.split_bias);
-  write_patterns(json, "checkpoint", options.checkpoint);
-  write_patterns(json, "offload_saved", options.offload_saved);
+  write_list(json, "checkpoint", options.checkpoint);
+  write_list(json, "offload_saved", options.offload_saved);
   json.key("kv_cache");
   options.kv_cache ? json.value(*options.kv_cache) : json.null();
+  json.member("unbacked", name_of(unbacked_sizes, options.upper_bounds));
+  write_run(json, run);
   json.member("device", options.device.name);
   json.end_object();
 }

@@ -21,6 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "cli_errors.txt"
 MODEL = "models/tiny/mlp.pt2"
 VIT = "models/vit_b_16.pt2"
+GPT2 = "models/gpt2.pt2"
+DYNAMIC = "models/tiny/dynamic_shapes.pt2"
 PROGRAM = ""
 REWRITE = False
 
@@ -158,8 +160,38 @@ class Profile(unittest.TestCase):
         self.assertEqual(sum(node["incremental_bytes"] for node in nodes),
                          totals["saved_bytes_with_inputs"])
         self.assertEqual(nodes[-1]["accumulate_bytes"], totals["saved_bytes_with_inputs"])
-        self.assertGreaterEqual(totals["peak_allocated_bytes"],
-                                max(point["allocated"] for point in report["timeline"]))
+        timeline = report["timeline"]
+        self.assertEqual(totals["peak_allocated_bytes"],
+                         max(point["highest"] for point in timeline))
+        for point in timeline:
+            self.assertEqual(sum(point["held"].values()), point["allocated"])
+            self.assertGreaterEqual(point["highest"], point["allocated"])
+
+    def test_options_say_what_ran(self):
+        options = profile(DYNAMIC, "--set", "x.0=3", "--dtype", "bf16", "--micro-batches", "2",
+                          "--alloc-conf", "expandable_segments:True")["options"]
+        self.assertEqual(options["sizes"], {"x.0": 3})
+        self.assertEqual(options["dtype"], "bfloat16")
+        self.assertEqual(options["micro_batches"], 2)
+        self.assertEqual(options["alloc_conf"], "expandable_segments:True")
+        self.assertEqual(options["unbacked"], "refuse")
+
+    def test_recomputed_calls_have_a_phase_and_their_flops(self):
+        plain = profile(GPT2)
+        report = profile(GPT2, "--checkpoint", "model.transformer.h.*")
+        totals = report["totals"]
+        calls = [call for node in report["nodes"] for call in node["calls"]]
+        again = [call["flops"] for call in calls if call["phase"] == "recompute"]
+        self.assertEqual(sum(again), totals["recompute_flops_all"])
+        self.assertEqual(sum(node["recompute_flops_all"] for node in report["nodes"]), sum(again))
+        self.assertEqual(totals["model_flops"], plain["totals"]["model_flops"])
+        self.assertEqual(totals["hardware_flops"],
+                         totals["model_flops"] + totals["recompute_flops"])
+        self.assertGreater(totals["recompute_flops"], 0)
+        self.assertEqual(plain["totals"]["recompute_flops_all"], 0)
+        text = run("profile", GPT2, "--checkpoint", "model.transformer.h.*").stdout
+        self.assertIn("\nrecomputed   ", text)
+        self.assertNotIn("\nrecomputed ", run("profile", GPT2).stdout)
 
     def test_csv_agrees_with_json(self):
         nodes = profile(MODEL)["nodes"]

@@ -202,13 +202,16 @@ TEST_SUITE("evaluate") {
     CHECK(profile.totals.tensor_peak.node == second);
     CHECK(profile.totals.peak_reserved_bytes == 2_MiB);
     const std::vector<TimelinePoint>& timeline = profile.memory.timeline;
-    REQUIRE(timeline.size() == 2);
+    REQUIRE(timeline.size() == 3);
     CHECK(timeline[0].call == make_a);
     CHECK(timeline[0].held.total() == 1024 + 512 + 1024);
     CHECK(timeline[0].held[MemoryCategory::parameters] == 1024);
     CHECK(timeline[0].held[MemoryCategory::temporaries] == 1024);
-    CHECK(timeline[1].call == drop);
-    CHECK(timeline[1].held.total() == 1024 + 512);
+    CHECK(timeline[1].call == make_b);  // Gives back in the call what it took.
+    CHECK(timeline[1].held.total() == timeline[0].held.total());
+    CHECK(timeline[1].highest_bytes == profile.totals.peak_allocated_bytes);
+    CHECK(timeline[2].call == drop);
+    CHECK(timeline[2].held.total() == 1024 + 512);
   }
 
   TEST_CASE("what cannot be attributed stops the profile") {

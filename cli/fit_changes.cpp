@@ -1,0 +1,126 @@
+#include "cli/fit_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/model.h"
+#include "report/option_names.h"
+#include "trace/expression.h"
+#include "trace/passes/module_patterns.h"
+
+namespace symprof::cli {
+namespace {
+
+/// GPUs before Ampere have no bf16 products; fp16 needs its gradients scaled.
+constexpr int first_with_bf16 = 8;
+
+std::string folder_of(std::string_view pattern) {
+  return std::string(pattern.substr(0, pattern.rfind('.') + 1));
+}
+
+/// Those that are in none of the others: the modules of one are not recomputed twice.
+std::vector<std::string> side_by_side(const std::vector<std::string>& patterns) {
+  std::vector<std::string> chosen;
+  for (const std::string& pattern : patterns) {
+    const auto overlaps = [&](const std::string& other) {
+      return folder_of(pattern).starts_with(folder_of(other)) ||
+             folder_of(other).starts_with(folder_of(pattern));
+    };
+    if (std::ranges::none_of(chosen, overlaps)) chosen.push_back(pattern);
+  }
+  return chosen;
+}
+
+std::string checkpoint_text(const std::vector<std::string>& patterns) {
+  std::string text;
+  for (const std::string& pattern : patterns)
+    text += fmt::format("{}--checkpoint '{}'", text.empty() ? "" : " ", pattern);
+  return text;
+}
+
+PossibleChange checkpoint(std::vector<std::string> patterns) {
+  const std::string text = checkpoint_text(patterns);
+  return {text, [patterns = std::move(patterns)](ModelOptions& options) {
+            options.step.checkpoint = patterns;
+          }};
+}
+
+void add_autocast(std::vector<PossibleChange>& changes, const ModelOptions& options) {
+  if (options.step.device.compute_major >= first_with_bf16) {
+    changes.push_back({"--autocast bf16",
+                       [](ModelOptions& changed) { changed.step.autocast = DType::bfloat16; }});
+    return;
+  }
+  const bool scales = options.step.optimizer != Optimizer::none && !options.step.grad_scaler;
+  changes.push_back({scales ? "--autocast fp16 --grad-scaler" : "--autocast fp16",
+                     [scales](ModelOptions& changed) {
+                       changed.step.autocast = DType::float16;
+                       changed.step.grad_scaler |= scales;
+                     }});
+}
+
+void add_checkpoints(std::vector<PossibleChange>& changes, const Graph& graph) {
+  const std::vector<std::string> patterns = side_by_side(trace::repeated_modules(graph));
+  if (patterns.empty()) return;
+  changes.push_back(checkpoint({patterns[0]}));  // The modules with the most nodes.
+  if (patterns.size() > 1) changes.push_back(checkpoint(patterns));
+}
+
+/// The name that the user gave `symbol`, if any.
+std::string name_of(const Graph& graph, const ModelOptions& options, const std::string& symbol) {
+  for (const auto& [name, size] : options.bindings)
+    if (symbol_of(graph, name) == symbol) return name;
+  return symbol;
+}
+
+}  // namespace
+
+std::vector<PossibleChange> possible_changes(const Graph& graph, const ModelOptions& options) {
+  const StepOptions& step = options.step;
+  std::vector<PossibleChange> changes;
+  if (!options.loop.allocator.expandable_segments)
+    changes.push_back({"--alloc-conf expandable_segments:True", [](ModelOptions& changed) {
+                         changed.loop.allocator.expandable_segments = true;
+                       }});
+  if (has_variant(step.optimizer, OptimizerVariant::fused) &&
+      variant_of(step) != OptimizerVariant::fused)
+    changes.push_back(
+        {fmt::format("--optimizer {}:fused", report::name_of(report::optimizers, step.optimizer)),
+         [](ModelOptions& changed) { changed.step.optimizer_variant = OptimizerVariant::fused; }});
+  if (!step.autocast && !options.dtype) add_autocast(changes, options);
+  if (step.mode != Mode::inference && step.checkpoint.empty()) add_checkpoints(changes, graph);
+  if (step.mode != Mode::inference && step.offload_saved.empty())
+    changes.push_back(
+        {"--offload-saved '*'", [](ModelOptions& changed) { changed.step.offload_saved = {"*"}; }});
+  if (!options.dtype) {
+    const bool has_bf16 = step.device.compute_major >= first_with_bf16;
+    changes.push_back(
+        {has_bf16 ? "--dtype bf16" : "--dtype fp16", [has_bf16](ModelOptions& changed) {
+           changed.dtype = has_bf16 ? DType::bfloat16 : DType::float16;
+         }});
+  }
+  return changes;
+}
+
+std::optional<BatchDimension> batch_dimension(const Graph& graph, const ModelOptions& options) {
+  for (const ValueId id : graph.inputs) {
+    const Value& input = graph.values[static_cast<std::size_t>(id)];
+    if (!input.spec || input.dimensions.empty()) continue;
+    const std::string& symbol = input.dimensions[0].symbol;
+    if (!trace::is_symbol(symbol)) continue;
+    BatchDimension batch{.name = name_of(graph, options, symbol), .size = input.spec->sizes[0]};
+    for (const SymbolRange& range : graph.symbol_ranges)
+      if (range.symbol == symbol) batch.least = std::max<std::int64_t>(range.least, 1);
+    return batch;
+  }
+  return std::nullopt;
+}
+
+void set_size(ModelOptions& options, const std::string& name, std::int64_t size) {
+  std::erase_if(options.bindings, [&](const auto& binding) { return binding.first == name; });
+  options.bindings.emplace_back(name, size);
+}
+
+}  // namespace symprof::cli

@@ -1,0 +1,37 @@
+// Other ways to run the same step that take less memory, and what each is called on the command
+// line.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/model_options.h"
+#include "trace/graph.h"
+
+namespace symprof::cli {
+
+struct PossibleChange {
+  std::string text;  ///< The options that say so: "--optimizer adamw:fused".
+  std::function<void(ModelOptions&)> apply;
+};
+
+/// What `options` leave open, each alone, from what costs nothing (another kernel, the allocator)
+/// over time (computing again, copies to the host) to what changes the numbers (another dtype).
+/// Those before `--dtype` go together.
+std::vector<PossibleChange> possible_changes(const Graph& graph, const ModelOptions& options);
+
+/// The dimension that sizes the batch: the first of the first input that has one of its own. `name`
+/// is what --set calls it; empty where the file fixes the size.
+struct BatchDimension {
+  std::string name;
+  std::int64_t size = 0;   ///< Of the step.
+  std::int64_t least = 1;  ///< That the file was exported for.
+};
+std::optional<BatchDimension> batch_dimension(const Graph& graph, const ModelOptions& options);
+
+/// `options` with another size of `name`.
+void set_size(ModelOptions& options, const std::string& name, std::int64_t size);
+
+}  // namespace symprof::cli
