@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "trace/assignment.h"
 #include "trace/torchscript/original_source.h"
@@ -26,6 +27,18 @@ const Block& block_of(const Value& value) { return *value.node()->owningBlock();
 /// `_7`: what the printer calls a value without a name.
 bool is_unnamed(std::string_view printed) {
   return printed.starts_with('_') && std::ranges::all_of(printed.substr(1), is_digit);
+}
+
+/// The target of the assignment that made the value: the printer puts a number behind its name.
+std::optional<std::string> target_of(const Value& value, std::string_view printed) {
+  const auto source = original_source(*value.node());
+  if (!source || source->function) return std::nullopt;
+  for (const std::vector<Target>& group : parse_assignment(source->text).targets)
+    for (const Target& target : group)
+      if (target.replaces && !target.name.empty() && printed.starts_with(target.name) &&
+          std::ranges::all_of(printed.substr(target.name.size()), is_digit))
+        return std::string(target.name);
+  return std::nullopt;
 }
 
 /// The first node that is given the value.
@@ -62,37 +75,35 @@ bool is_name_of_forward(const Value& value) {
 }  // namespace
 
 FunctionLocals::FunctionLocals(const Block& body, bool traced) : traced_(traced) {
-  collect_names(body);
   add_block(body);
 }
 
-void FunctionLocals::collect_names(const Block& block) {
-  const auto collect = [&](const Value& value) {
-    if (value.hasDebugName()) printed_.insert(value.debugNameBase());
-  };
-  for (const Value* input : block.inputs()) collect(*input);
+void FunctionLocals::add_block(const Block& block) {
+  for (const Value* input : block.inputs()) {
+    name(*input);
+    add_value(*input);
+  }
   for (const Node* node : block.nodes()) {
-    for (const Value* output : node->outputs()) collect(*output);
-    for (const Block* inner : node->blocks()) collect_names(*inner);
+    for (const Value* output : node->outputs()) name(*output);  // The printer does so, too,
+    for (const Block* inner : node->blocks()) add_block(*inner);
+    for (const Value* output : node->outputs()) add_value(*output);  // but they are bound here.
+    if (node->outputs().size() > 1) name_unused(*node);
   }
 }
 
-void FunctionLocals::add_block(const Block& block) {
-  for (const Value* input : block.inputs()) add_value(*input);
-  for (const Node* node : block.nodes()) {
-    for (const Value* output : node->outputs()) add_value(*output);
-    if (node->outputs().size() > 1) name_unused(*node);
-    for (const Block* inner : node->blocks()) add_block(*inner);
-  }
+void FunctionLocals::name(const Value& value) {
+  if (!value.hasDebugName()) return;
+  const std::string printed = value.debugNameBase();
+  const std::string variable = variables_[printed] = variable_of(value, printed);
+  if (value.node()->kind() == c10::prim::GetAttr || is_unnamed(printed)) return;
+  if (!traced_ || is_name_of_forward(value)) names_[&value] = variable;
 }
 
 void FunctionLocals::add_value(const Value& value) {
   find_last(value, block_of(value));
-  if (!value.hasDebugName() || value.node()->kind() == c10::prim::GetAttr) return;
-  const std::string printed = value.debugNameBase();
-  if (is_unnamed(printed) || (traced_ && !is_name_of_forward(value))) return;
-  const std::string& name = names_[&value] = variable_of(printed);
-  const auto [latest, is_first] = latest_.try_emplace(name, &value);
+  const auto named = names_.find(&value);
+  if (named == names_.end()) return;
+  const auto [latest, is_first] = latest_.try_emplace(named->second, &value);
   if (!is_first && is_needed_after(*latest->second, value)) outliving_.insert(latest->second);
   latest->second = &value;
 }
@@ -129,16 +140,15 @@ void FunctionLocals::find_last(const Value& value, const Block& block) {
     for (const Block* branch : last->blocks()) find_last(value, *branch);
 }
 
-/// `x` of `x1` where there are `x` and `x0` too.
-std::string FunctionLocals::variable_of(const std::string& printed) const {
-  const auto last = std::ranges::find_if_not(printed.rbegin(), printed.rend(), is_digit);
-  const std::string base(printed.begin(), last.base()), number(last.base(), printed.end());
-  if (number.empty() || base.empty() || !printed_.contains(base)) return printed;
-  for (std::size_t i = 0;; ++i) {
-    const std::string digits = std::to_string(i);
-    if (digits == number) return base;
-    if (digits.size() > number.size() || !printed_.contains(base + digits)) return printed;
+/// The one that the statement of the value assigns to, where the file has it; else `x` of `x3`
+/// where there was an `x` before.
+std::string FunctionLocals::variable_of(const Value& value, const std::string& printed) const {
+  if (const auto target = target_of(value, printed)) return *target;
+  for (std::size_t length = printed.size(); length > 1 && is_digit(printed[length - 1]);) {
+    const auto known = variables_.find(printed.substr(0, --length));
+    if (known != variables_.end()) return known->second;
   }
+  return printed;
 }
 
 const FunctionLocals::Values& FunctionLocals::taken_by(const Node& node) const {

@@ -38,15 +38,15 @@ class FunctionLocals {
 
  private:
   void add_block(const torch::jit::Block& block);
+  void name(const torch::jit::Value& value);
   void add_value(const torch::jit::Value& value);
   void find_last(const torch::jit::Value& value, const torch::jit::Block& block);
-  void collect_names(const torch::jit::Block& block);
-  std::string variable_of(const std::string& printed) const;
+  std::string variable_of(const torch::jit::Value& value, const std::string& printed) const;
   void name_unused(const torch::jit::Node& node);
 
   bool traced_;
   std::unordered_map<const torch::jit::Node*, Values> taken_, done_;
-  std::unordered_set<std::string> printed_;  // Names as the code has them.
+  std::unordered_map<std::string, std::string> variables_;  // By the name that the code has.
   std::unordered_map<const torch::jit::Value*, std::string> names_;
   std::unordered_map<std::string, const torch::jit::Value*> latest_;  // By variable.
   std::unordered_set<const torch::jit::Value*> outliving_;

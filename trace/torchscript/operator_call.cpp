@@ -95,11 +95,15 @@ Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& 
     for (c10::IValue& input : inputs)
       if (input.isDevice()) input = c10::Device(c10::kCUDA, 0);
   const bool grad_before = at::GradMode::is_enabled();
+  const c10::FunctionSchema* schema = node.maybeSchema();
   Values stack = inputs;
+  // `"{}".format(x)`: such an operator takes the number of its inputs from the stack
+  // (CodeImpl::emitOperator in torch/csrc/jit/runtime/interpreter/code_impl.h).
+  if (schema != nullptr && schema->is_vararg())
+    stack.emplace_back(static_cast<std::int64_t>(inputs.size()));
   node.getOperation()(stack);
   recorder.set_grad_mode(grad_before, at::GradMode::is_enabled(), scope);
 
-  const c10::FunctionSchema* schema = node.maybeSchema();
   const bool changes = schema != nullptr && schema->is_mutable() && given.any_fake;
   const bool makes = tensors_in(stack).any_fake;
   if (!changes && !makes) return stack;
