@@ -84,8 +84,8 @@ class ModuleStep {
     } catch (const Error& error) {
       throw Error(where(), error.problem(), error.advice(), error.kind());
     } catch (const c10::Error& error) {
-      throw Error(where(), meta::first_line(error),
-                  "LibTorch refuses this call; check the shapes of the inputs.");
+      throw meta::refusal(where(), error,
+                          "LibTorch refuses this call; check the shapes of the inputs.");
     }
   }
 

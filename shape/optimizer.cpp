@@ -22,10 +22,10 @@ void refuse_complex(const StepOptions& options, OptimizerVariant variant, const 
   if (std::ranges::none_of(updated, [](const at::Tensor& tensor) { return tensor.is_complex(); }))
     return;
   if (options.optimizer == Optimizer::adafactor)
-    throw Error("optimizer", "Adafactor takes no complex parameters, and the model has some.",
+    throw Error("", "Adafactor takes no complex parameters, and the model has some.",
                 "Choose another one.");
   if (variant == OptimizerVariant::fused)
-    throw Error("optimizer", "fused updates take no complex parameters, and the model has some.",
+    throw Error("", "fused updates take no complex parameters, and the model has some.",
                 "Choose the variant foreach or single.");
 }
 

@@ -92,16 +92,22 @@ const std::vector<at::Tensor>& StepRun::forward(
 // Errors of the forward pass name their node; out here the recorder knows whose turn it was.
 void StepRun::after_forward(const ClosingRows& rows) {
   if (!trains()) return;
-  try {
-    backward(rows);
-    update(rows);
-  } catch (const c10::Error& error) {
+  const auto where = [&] {
     const Recording& recording = recorder_->recording();
     const NodeRecord& node =
         recording.nodes.at(static_cast<std::size_t>(recorder_->current_node()));
-    throw Error(fmt::format("{}: after the forward pass, for node {} ({})", recording.path,
-                            node.name, node.op),
-                meta::first_line(error), "--mode inference profiles the forward pass alone.");
+    return fmt::format("{}: after the forward pass, for node {} ({})", recording.path, node.name,
+                       node.op);
+  };
+  try {
+    backward(rows);
+    update(rows);
+  } catch (const Error& error) {
+    if (error.where().starts_with("--")) throw;  // An option is what is wrong.
+    const std::string detail = error.where().empty() ? "" : error.where() + ": ";
+    throw Error(where(), detail + error.problem(), error.advice(), error.kind());
+  } catch (const c10::Error& error) {
+    throw meta::refusal(where(), error, "--mode inference profiles the forward pass alone.");
   }
 }
 

@@ -83,8 +83,8 @@ void Interpreter::run_node(std::size_t index) {
     const std::string detail = error.where().empty() ? "" : error.where() + ": ";
     throw Error(where(), detail + error.problem(), error.advice(), error.kind());
   } catch (const c10::Error& error) {
-    throw Error(where(), meta::first_line(error),
-                "PyTorch refuses this call; check the shapes that --input and --set give.");
+    throw meta::refusal(where(), error,
+                        "PyTorch refuses this call; check the shapes that --input and --set give.");
   }
 }
 

@@ -117,9 +117,10 @@ void Walker::run_node(const Node& node, Frame& frame) try {
   const std::string detail = error.where().empty() ? "" : error.where() + ": ";
   throw Error(where(node), detail + error.problem(), error.advice(), error.kind());
 } catch (const c10::Error& error) {
-  throw Error(where(node), meta::first_line(error),
-              "Check the shapes that --input gives; symprof follows the code of torch.jit.script "
-              "and torch.jit.trace.");
+  throw meta::refusal(
+      where(node), error,
+      "Check the shapes that --input gives; symprof follows the code of torch.jit.script "
+      "and torch.jit.trace.");
 } catch (const std::exception& error) {
   throw Error(where(node), meta::first_line(error));
 }

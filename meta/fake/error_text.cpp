@@ -1,0 +1,56 @@
+#include "meta/fake/error_text.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace symprof::meta {
+namespace {
+
+/// LibTorch's words for what comes of running without storage, and what a user can make of them.
+struct Limit {
+  std::string_view words;
+  const char* problem;
+  const char* advice;
+};
+
+constexpr Limit limits[] = {
+    // aten/src/ATen/native/MetaFallbackKernel.cpp
+    {"attempted to run this operator with Meta tensors",
+     "has no shape kernel, so it cannot run on tensors without storage",
+     "Write the model with other operators, or give this one a kernel for the key Meta "
+     "(docs/library.md)."},
+    // c10/core/TensorImpl.h
+    {"its data is not allocated yet",
+     "reads the values of a tensor, and a tensor without storage has none",
+     "Make that tensor a constant of the model."},
+    // aten/src/ATen/SparseTensorImpl.h
+    {"SparseTensorImpl", "makes a sparse tensor, whose size depends on data",
+     "Make it dense, as nn.Embedding does with sparse=False."},
+};
+
+/// "aten::name.overload: " at the beginning of LibTorch's message, or "this call ".
+std::string subject(const std::string& message) {
+  const std::size_t end = message.starts_with("aten::") ? message.find(": ") : std::string::npos;
+  return end == std::string::npos ? "this call" : message.substr(0, end);
+}
+
+}  // namespace
+
+std::string first_line(const std::exception& error) {
+  const auto* libtorch = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = libtorch != nullptr ? libtorch->what_without_backtrace() : error.what();
+  const std::size_t begin = std::min(text.find_first_not_of('\n'), text.size());
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+Error refusal(std::string where, const std::exception& error, std::string advice) {
+  const std::string message = first_line(error);
+  for (const Limit& limit : limits)
+    if (message.find(limit.words) != std::string::npos)
+      return {std::move(where), subject(message) + " " + limit.problem + ".", limit.advice};
+  return {std::move(where), message, std::move(advice)};
+}
+
+}  // namespace symprof::meta

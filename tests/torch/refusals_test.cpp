@@ -1,0 +1,64 @@
+// What cannot run without storage says which node it was for, and what helps.
+#include <doctest/doctest.h>
+
+#include "graph_builder.h"
+#include "meta/error.h"
+#include "shape/propagate.h"
+
+namespace symprof {
+namespace {
+
+struct Refusal {
+  std::string where, problem, advice;
+};
+
+Refusal refusal(const test::GraphBuilder& builder) {
+  try {
+    shape::propagate(builder.graph, {});
+  } catch (const Error& error) {
+    return {error.where(), error.problem(), error.advice()};
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace symprof
+
+TEST_SUITE("refusals") {
+  using namespace symprof;
+  using test::contiguous;
+
+  TEST_CASE("a sparse gradient") {
+    test::GraphBuilder b;
+    const ValueId table = b.parameter("table", contiguous({100, 8}));
+    const ValueId words = b.input("words", contiguous({4, 5}, DType::int64));
+    const ValueId rows =
+        b.call("aten::embedding", "default",
+               {ValueRef{table}, ValueRef{words}, std::int64_t{-1}, false, /*sparse=*/true});
+    b.graph.outputs = {b.call("aten::sum", "default", {ValueRef{rows}})};
+    const Refusal found = refusal(b);
+    CHECK(found.where == "test: after the forward pass, for node n0 (aten::embedding)");
+    CHECK(found.problem == "this call makes a sparse tensor, whose size depends on data.");
+    CHECK(found.advice == "Make it dense, as nn.Embedding does with sparse=False.");
+  }
+
+  TEST_CASE("a value that backward reads") {
+    test::GraphBuilder b;
+    const ValueId x = b.parameter("x", contiguous({4, 5}));
+    const ValueId product = b.call("aten::prod", "dim_int", {ValueRef{x}, std::int64_t{1}, false});
+    b.graph.outputs = {b.call("aten::sum", "default", {ValueRef{product}})};
+    const Refusal found = refusal(b);  // Whether there are zeros decides prod's gradient.
+    CHECK(found.where == "test: after the forward pass, for node n0 (aten::prod)");
+    CHECK(found.problem.find("the value of a tensor decides") != found.problem.npos);
+  }
+
+  TEST_CASE("an operator without a shape kernel") {
+    test::GraphBuilder b;
+    const ValueId x = b.input("x", contiguous({4, 5}));
+    b.graph.outputs = {b.call("aten::histogram", "bin_ct", {ValueRef{x}, std::int64_t{10}})};
+    const Refusal found = refusal(b);
+    CHECK(found.where == "test: node n0 (aten::histogram)");
+    CHECK(found.problem.find("has no shape kernel, so it cannot run") != found.problem.npos);
+    CHECK(found.advice.find("key Meta (docs/library.md)") != found.advice.npos);
+  }
+}
