@@ -112,12 +112,13 @@ Tensor ctc_loss_backward_tensor(const Tensor&, const Tensor& log_probs, const Te
 }
 
 // cuDNN's CTC loss wants int32 targets in host memory beside log-probabilities on the GPU. Fake
-// targets lie on the GPU, so the native kernel runs (native/cudnn/LossCTC.cpp).
-bool uses_cudnn_ctc(const Tensor&, const Tensor&, IntArrayRef, IntArrayRef, int64_t) {
+// targets lie on the GPU, so the native kernel runs (native/cudnn/LossCTC.cpp). MIOpen is AMD's.
+bool uses_library_for_ctc(const Tensor&, const Tensor&, IntArrayRef, IntArrayRef, int64_t) {
   return false;
 }
 
-bool uses_cudnn_ctc_tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&, int64_t) {
+bool uses_library_for_ctc_tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                                 int64_t) {
   return false;
 }
 
@@ -142,8 +143,10 @@ void register_loss(torch::Library& library) {
   library.impl("nll_loss2d_backward", &nll_loss2d_backward);
   library.impl("_ctc_loss_backward", &ctc_loss_backward);
   library.impl("_ctc_loss_backward.Tensor", &ctc_loss_backward_tensor);
-  library.impl("_use_cudnn_ctc_loss", &uses_cudnn_ctc);
-  library.impl("_use_cudnn_ctc_loss.Tensor", &uses_cudnn_ctc_tensor);
+  library.impl("_use_cudnn_ctc_loss", &uses_library_for_ctc);
+  library.impl("_use_cudnn_ctc_loss.Tensor", &uses_library_for_ctc_tensor);
+  library.impl("_use_miopen_ctc_loss", &uses_library_for_ctc);
+  library.impl("_use_miopen_ctc_loss.Tensor", &uses_library_for_ctc_tensor);
   library.impl("_cudnn_ctc_loss", &cudnn_ctc_loss);
 }
 

@@ -25,6 +25,28 @@ Estimate nll_loss_backward(const Call& call) {
               written_bytes(call) + picked * element_bytes(self->dtype));
 }
 
+// LossCTC.cu adds three log-probabilities for each state of a path at each step, and what the step
+// itself gives: two maxima, three exponentials with their subtractions, two sums, a logarithm, two
+// additions.
+constexpr Count operations_of_state = 13;
+
+/// _ctc_loss(log_probs, targets, ...): the loss, and log_alpha [N, T, 2 S + 1].
+Estimate ctc_loss(const Call& call) {
+  const TensorSpec* log_alpha = call.output(1);
+  if (!log_alpha) return std::nullopt;
+  return streaming(call, {.other = operations_of_state * elements(*log_alpha)});
+}
+
+/// _ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood,
+/// log_alpha, ...): log_beta, its sum with log_alpha over the states of a class (5 operations
+/// each), and for each log-probability exp(lp) - exp(...), with the gradient of its loss (5).
+Estimate ctc_loss_backward(const Call& call) {
+  const TensorSpec *log_probs = call.input_at(1), *log_alpha = call.input_at(6);
+  if (!log_probs || !log_alpha) return std::nullopt;
+  return streaming(
+      call, {.other = (operations_of_state + 5) * elements(*log_alpha) + 5 * elements(*log_probs)});
+}
+
 constexpr Confidence modelled = Confidence::modelled;
 
 constexpr Rule rows[] = {
@@ -50,6 +72,8 @@ constexpr Rule rows[] = {
     {"aten::multi_margin_loss_backward", per_output<4>, modelled},
     {"aten::multilabel_margin_loss_forward", per_input<4>, modelled},
     {"aten::multilabel_margin_loss_backward", per_output<4>, modelled},
+    {"aten::_ctc_loss", ctc_loss, modelled},
+    {"aten::_ctc_loss_backward", ctc_loss_backward, modelled},
 };
 
 }  // namespace

@@ -87,6 +87,10 @@ constexpr Rule rows[] = {
     free_of_charge("aten::_assert_async"),
     free_of_charge("aten::_assert_scalar"),
     free_of_charge("aten::_assert_tensor_metadata"),
+    free_of_charge("aten::_functional_assert_async"),
+    free_of_charge("aten::_functional_assert_scalar"),
+    free_of_charge("aten::_use_cudnn_ctc_loss"),
+    free_of_charge("aten::_use_miopen_ctc_loss"),
     free_of_charge("aten::_linalg_check_errors"),  // Reads a few integers on the host.
     free_of_charge("aten::sym_constrain_range"),
     free_of_charge("aten::sym_constrain_range_for_size"),
