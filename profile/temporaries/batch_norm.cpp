@@ -66,17 +66,6 @@ Temporaries batch_norm(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// Whether all dimensions after the channels can be looked at as one.
-bool features_merge(const TensorSpec& tensor) {
-  std::int64_t wanted = 0;
-  for (std::size_t i = tensor.sizes.size(); i-- > 2;) {
-    if (tensor.sizes[i] == 1) continue;
-    if (wanted != 0 && tensor.strides[i] != wanted) return false;
-    wanted = tensor.strides[i] * tensor.sizes[i];
-  }
-  return true;
-}
-
 /// (gradient, input, weight, running_mean, running_var, save_mean, save_invstd, training, …)
 Temporaries batch_norm_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1);
@@ -85,7 +74,7 @@ Temporaries batch_norm_backward(const Call& call, const DeviceSpec&) {
   if (input->numel() == 0) return result;
   if (!has_channels_inside(*input)) {
     for (const TensorSpec* tensor : {input, gradient})
-      if (!features_merge(*tensor)) result.take(tensor->bytes());
+      if (!can_be_joined(*tensor, 2)) result.take(tensor->bytes());
     result.make_outputs();
     return result;
   }

@@ -139,4 +139,23 @@ std::int64_t segmented_sort_bytes(const Sort& sort) {
   return in_one_block({sort.items * sort.key_bytes, sort.items * sort.value_bytes});
 }
 
+std::int64_t merge_sort_bytes(std::int64_t items) {
+  constexpr std::int64_t tile = 2048, partition_bytes = 4, index_bytes = 8;
+  return in_one_block({(divide_up(items, tile) + 1) * partition_bytes, items * index_bytes});
+}
+
+std::int64_t thrust_unique_bytes(std::int64_t items) {
+  return bytes_of({.items = 640, .description_bytes = 16}, items) + alignment;
+}
+
+std::int64_t thrust_unique_by_key_bytes(std::int64_t items) {
+  return bytes_of({.items = 4928, .description_bytes = 8}, items) + 2 * alignment;
+}
+
+std::int64_t thrust_scan_bytes(std::int64_t items) {
+  return bytes_of({.items = 2688, .description_bytes = 16}, items);
+}
+
+std::int64_t no_storage_bytes() { return in_one_block({}); }
+
 }  // namespace symprof::profile::cub

@@ -53,4 +53,13 @@ std::int64_t radix_sort_bytes(const Sort& sort);
 /// DeviceSegmentedRadixSort of pairs.
 std::int64_t segmented_sort_bytes(const Sort& sort);
 
+/// Thrust's sort of 64-bit indices by a comparison, and its unique, unique_by_key and
+/// inclusive_scan of them (thrust/system/cuda/detail).
+std::int64_t merge_sort_bytes(std::int64_t items);
+std::int64_t thrust_unique_bytes(std::int64_t items);
+std::int64_t thrust_unique_by_key_bytes(std::int64_t items);
+std::int64_t thrust_scan_bytes(std::int64_t items);
+/// Of an algorithm that needs none: room for alignment.
+std::int64_t no_storage_bytes();
+
 }  // namespace symprof::profile::cub

@@ -21,6 +21,11 @@ std::size_t IndexList::count() const {
   return static_cast<std::size_t>(std::ranges::count_if(by_dimension, is_given));
 }
 
+std::size_t IndexList::first() const {
+  return static_cast<std::size_t>(std::ranges::find_if(by_dimension, is_given) -
+                                  by_dimension.begin());
+}
+
 bool IndexList::has_mask() const {
   return std::ranges::any_of(by_dimension,
                              [](const auto& index) { return index && is_mask(*index); });

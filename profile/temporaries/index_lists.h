@@ -12,6 +12,7 @@ struct IndexList {
   std::vector<std::optional<TensorSpec>> by_dimension;
 
   std::size_t count() const;  ///< Of indices that are given.
+  std::size_t first() const;  ///< The dimension of the first index.
   bool has_mask() const;
   /// Whether no dimension between two indices is taken whole.
   bool are_adjacent() const;

@@ -14,19 +14,21 @@ namespace {
 
 constexpr std::int64_t long_bytes = 8;
 
-/// (self, indices). A mask is known by the output's size, if nothing else is indexed.
+/// (self, indices). How many places a mask has is told by the output's size, if nothing else is
+/// indexed.
 Temporaries index(const Call& call, const DeviceSpec& device) {
   const IndexList list = indices_of(call, 1);
+  const TensorSpec* output = call.output(0);
   Temporaries result;
-  if (list.has_mask()) {
-    const TensorSpec *mask = call.input(1), *output = call.output(0);
-    if (list.count() > 1 || output == nullptr || output->sizes.empty() || mask->numel() == 0 ||
-        !list.by_dimension.front())
+  if (!list.has_mask()) {
+    add_matching_indices(result, list);
+  } else {
+    const std::size_t at = list.first();
+    const TensorSpec& mask = *list.by_dimension[at];
+    if (list.count() > 1 || output == nullptr || at >= output->sizes.size() || mask.numel() == 0)
       result.is_incomplete = true;
     else
-      add_mask(result, *mask, output->sizes[0], device);
-  } else {
-    add_matching_indices(result, list);
+      add_mask(result, mask, output->sizes[at], device);
   }
   result.make_outputs();
   return result;

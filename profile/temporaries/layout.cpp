@@ -1,5 +1,6 @@
 #include "profile/temporaries/layout.h"
 
+#include <optional>
 #include <utility>
 
 namespace symprof::profile {
@@ -22,6 +23,16 @@ bool is_row_major(const TensorSpec& tensor) {
     if (tensor.sizes[i] == 1) continue;
     if (tensor.strides[i] != wanted) return tensor.numel() == 0;
     wanted *= tensor.sizes[i];
+  }
+  return true;
+}
+
+bool can_be_joined(const TensorSpec& tensor, std::size_t first) {
+  std::optional<std::int64_t> wanted;
+  for (std::size_t i = tensor.sizes.size(); i-- > first;) {
+    if (tensor.sizes[i] == 1) continue;
+    if (wanted && tensor.strides[i] != *wanted) return false;
+    wanted = tensor.strides[i] * tensor.sizes[i];
   }
   return true;
 }

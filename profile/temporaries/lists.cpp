@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "profile/rounding.h"
-#include "profile/temporaries/temporaries.h"
+#include "profile/temporaries/layout.h"
+#include "profile/temporaries/sorting.h"
 
 namespace symprof::profile {
 namespace {
@@ -39,7 +40,30 @@ Temporaries maximum(const Call& call, const DeviceSpec&) {
   return {.blocks = {places(call) * element_bytes(call.input(0)->dtype)}};
 }
 
+/// _chunk_cat(tensors, dim, num_chunks): what the blocks of a kernel want to know, which are of
+/// 2048 bytes of a tensor's part of a chunk (get_chunk_cat_metadata in
+/// aten/src/ATen/native/cuda/TensorShape.cu).
+Temporaries chunk_cat(const Call& call, const DeviceSpec&) {
+  constexpr std::int64_t bytes_of_block = 2048, numbers_of_tensor = 6, long_bytes = 8;
+  const std::int64_t dimension = call.integer(1, 0, 0), chunks = call.integer(2, 0, 1);
+  if (!is_uniform(call) || chunks < 1) return {.is_incomplete = true};
+  std::int64_t tensors = 0, blocks = 0;
+  for (; call.input(static_cast<std::size_t>(tensors)) != nullptr; ++tensors) {
+    const TensorSpec& tensor = *call.input(static_cast<std::size_t>(tensors));
+    const std::size_t at = dimension_of(tensor, dimension);
+    if (!is_row_major(tensor) || at >= tensor.sizes.size()) return {.is_incomplete = true};
+    Count bytes = Count(divide_up(tensor.sizes[at], chunks)) * element_bytes(tensor.dtype);
+    for (std::size_t i = at + 1; i < tensor.sizes.size(); ++i) bytes *= tensor.sizes[i];
+    blocks += divide_up(bytes.value(), bytes_of_block);
+  }
+  Temporaries result;
+  result.make_outputs();
+  result.take(Count(tensors * numbers_of_tensor + 2 + blocks) * long_bytes);
+  return result;
+}
+
 constexpr TemporariesRule rows[] = {
+    {"aten::_chunk_cat", chunk_cat},
     {"aten::_foreach_norm", norm},
     {"aten::_foreach_max", maximum},
 };

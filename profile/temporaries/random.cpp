@@ -1,8 +1,10 @@
 // Random numbers. Sources: aten/src/ATen/native/Distributions.cpp, DistributionTemplates.h,
 // cuda/DistributionTemplates.h, cuda/MultinomialKernel.cu.
 #include <algorithm>
+#include <optional>
 
 #include "profile/temporaries/cub.h"
+#include "profile/temporaries/layout.h"
 #include "profile/temporaries/precision.h"
 #include "profile/temporaries/sorting.h"
 #include "profile/temporaries/split_reduction.h"
@@ -30,12 +32,36 @@ Temporaries bernoulli_in_place(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// normal(mean, std): means that are one tensor for one deviation are added from a copy.
-Temporaries normal(const Call& call, const DeviceSpec&) {
+/// No deviation may be negative: the lowest one is looked at on the host (CHECK_NORMAL_TENSOR_STD).
+void add_deviation_check(Temporaries& result, const TensorSpec& deviation,
+                         const DeviceSpec& device) {
+  Reduction lowest{.input = row_major(deviation.dtype, deviation.sizes),
+                   .is_reduced = all_dimensions(deviation),
+                   .output = deviation.dtype,
+                   .accumulator_bytes = element_bytes(deviation.dtype),
+                   .accumulates_in_output = !is_half(deviation.dtype)};
+  const std::size_t number = result.take(element_bytes(deviation.dtype));
+  std::optional<std::size_t> copy;
+  if (!is_row_major(deviation)) copy = result.take(deviation.bytes());
+  add_reduction(result, lowest, device);
+  if (copy) result.give_back(*copy);
+  result.give_back(result.take(1));
+  result.give_back(number);
+}
+
+/// normal(mean, std). Means that are one tensor for one deviation are added beside a copy of their
+/// size; deviations are checked before the output and after it, and one mean for all is a number.
+Temporaries normal(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *deviation = call.input_at(1), *output = call.output(0);
+  if (output == nullptr) return {.is_incomplete = true};
   Temporaries result;
+  if (deviation != nullptr && deviation->numel() > 0)
+    add_deviation_check(result, *deviation, device);
   result.make_outputs();
-  if (call.input_at(0) != nullptr && call.input_at(1) == nullptr && call.output(0) != nullptr)
-    result.take(call.output(0)->bytes());
+  if (deviation == nullptr && call.input_at(0) != nullptr) result.take(output->bytes());
+  if (deviation == nullptr) return result;
+  if (deviation->numel() > 0) add_deviation_check(result, *deviation, device);
+  if (call.input_at(0) == nullptr) result.take(element_bytes(output->dtype));
   return result;
 }
 

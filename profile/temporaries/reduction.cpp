@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "profile/temporaries/layout.h"
 #include "profile/temporaries/precision.h"
 #include "profile/temporaries/split_reduction.h"
 
@@ -106,24 +107,60 @@ Temporaries reduce(const Call& call, const DeviceSpec& device, Accumulator accum
   return result;
 }
 
-/// A number of the input's own type. max.other and min.other compare two tensors.
+/// What looks at all elements wants them side by side, and copies others first.
+Temporaries reduce_row(const TensorSpec& input, DType output, std::int64_t accumulator_bytes,
+                       bool accumulates_in_output, const DeviceSpec& device) {
+  Temporaries result;
+  if (!is_row_major(input)) result.take(input.bytes());
+  const TensorSpec row = row_major(input.dtype, {input.numel()});
+  add_reduction(result,
+                {.input = row,
+                 .is_reduced = {true},
+                 .output = output,
+                 .accumulator_bytes = accumulator_bytes,
+                 .accumulates_in_output = accumulates_in_output},
+                device);
+  return result;
+}
+
+bool names_dimension(const Call& call) {
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+  return call.integer(1, 0, none) != none;
+}
+
+std::int64_t bytes_of_value(DType dtype) { return element_bytes(dtype); }
+
+/// A number of the input's own type.
+Temporaries extremum_of_dimensions(const Call& call, const DeviceSpec& device) {
+  return reduce(call, device, bytes_of_value, true);
+}
+
+/// The same of all, or with its place along one dimension. max.other and min.other compare two
+/// tensors.
 Temporaries extremum(const Call& call, const DeviceSpec& device) {
   if (call.input_count() == 2) return {};
-  const auto of_value = [](DType dtype) { return element_bytes(dtype); };
   const auto of_pair = [](DType dtype) { return element_bytes(dtype) <= 8 ? 16 : 32; };
-  return call.output_count() == 2 ? reduce(call, device, of_pair, false)
-                                  : reduce(call, device, of_value, true);
+  if (call.output_count() == 2) return reduce(call, device, of_pair, false);
+  if (!is_reduction(call)) return {.is_incomplete = true};
+  const TensorSpec& input = *call.input(0);
+  return reduce_row(input, input.dtype, element_bytes(input.dtype), !is_half(input.dtype), device);
 }
 
 Temporaries both_extrema(const Call& call, const DeviceSpec& device) {
-  return reduce(
-      call, device, [](DType dtype) { return 2 * element_bytes(dtype); }, false);
+  const auto both = [](DType dtype) { return 2 * element_bytes(dtype); };
+  if (names_dimension(call)) return reduce(call, device, both, false);
+  if (!is_reduction(call)) return {.is_incomplete = true};
+  const TensorSpec& input = *call.input(0);
+  return reduce_row(input, input.dtype, both(input.dtype), false, device);
 }
 
-/// The number and its index.
+/// The number and its index; among all, in a view of one dimension or a copy.
 Temporaries position_of_extremum(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t accumulator_bytes = 16;
+  if (!names_dimension(call) && is_reduction(call) && !can_be_joined(*call.input(0)))
+    return reduce_row(*call.input(0), DType::int64, accumulator_bytes, false, device);
   return reduce(
-      call, device, [](DType) { return std::int64_t{16}; }, false);
+      call, device, [](DType) { return accumulator_bytes; }, false);
 }
 
 /// A single number is looked at in a copy.
@@ -140,12 +177,23 @@ Temporaries variance(const Call& call, const DeviceSpec& device) {
       call, device, [](DType dtype) { return dtype == DType::float64 ? 32 : 16; }, false);
 }
 
-/// histc(self, bins, min, max): without a range, the numbers' own is looked for.
-Temporaries histogram(const Call& call, const DeviceSpec&) {
-  constexpr std::int64_t not_whole = -1;
+/// histc(self, bins, min, max): an empty range stands for the numbers' own, which is looked for. A
+/// recording has no real numbers.
+Temporaries histogram(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t not_whole = std::numeric_limits<std::int64_t>::min();
   const std::int64_t lowest = call.integer(2, 0, not_whole),
                      highest = call.integer(3, 0, not_whole);
-  return {.is_incomplete = lowest == highest || lowest == not_whole || highest == not_whole};
+  const TensorSpec* input = call.input(0);
+  if (input == nullptr || lowest == not_whole || highest == not_whole)
+    return {.is_incomplete = true};
+  Temporaries result;
+  result.make_outputs();
+  if (lowest != highest || input->numel() == 0) return result;
+  result.take(element_bytes(input->dtype));
+  result.take(element_bytes(input->dtype));
+  if (!is_row_major(*input)) result.take(input->bytes());
+  add_reduction(result, extrema_of(row_major(input->dtype, input->sizes)), device);
+  return result;
 }
 
 constexpr TemporariesRule rows[] = {
@@ -158,8 +206,8 @@ constexpr TemporariesRule rows[] = {
     {"aten::histc", histogram},
     {"aten::linalg_vector_norm", sum<2>},
     {"aten::norm", sum<2>},
-    {"aten::amax", extremum},
-    {"aten::amin", extremum},
+    {"aten::amax", extremum_of_dimensions},
+    {"aten::amin", extremum_of_dimensions},
     {"aten::max", extremum},
     {"aten::min", extremum},
     {"aten::aminmax", both_extrema},

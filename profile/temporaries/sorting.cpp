@@ -136,6 +136,7 @@ Temporaries topk(const Call& call, const DeviceSpec& device) {
   if (call.integer(4, 0, 1) != 0 && call.integer(1, 0, 0) > most_sorted)
     return {.is_incomplete = self->numel() > 0 && !self->sizes.empty()};
   Temporaries result;
+  if (!is_row_major(*self)) result.take(self->bytes());
   add_search_of_largest(result, *self, dimension_of(*self, call.integer(2, 0, -1)), device);
   return result;
 }
@@ -154,6 +155,15 @@ Temporaries scan(const Call& call, const DeviceSpec&) {
   if (elements != self->sizes[dimension]) return result;
   result.is_incomplete = elements > most_at_once;
   result.take(cub::scan_bytes(elements, element_bytes(output->dtype)));
+  return result;
+}
+
+/// cummax, cummin: rows that lie together.
+Temporaries scan_of_extrema(const Call& call, const DeviceSpec&) {
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  if (!is_row_major(*self)) result.take(self->bytes());
   return result;
 }
 
@@ -179,8 +189,14 @@ Temporaries permutation(const Call& call, const DeviceSpec&) {
 }
 
 constexpr TemporariesRule rows[] = {
-    {"aten::sort", sort},    {"aten::topk", topk},    {"aten::cumsum", scan},
-    {"aten::cumprod", scan}, {"aten::cumsum_", scan}, {"aten::randperm", permutation},
+    {"aten::sort", sort},
+    {"aten::topk", topk},
+    {"aten::cumsum", scan},
+    {"aten::cumprod", scan},
+    {"aten::cumsum_", scan},
+    {"aten::randperm", permutation},
+    {"aten::cummax", scan_of_extrema},
+    {"aten::cummin", scan_of_extrema},
 };
 
 }  // namespace

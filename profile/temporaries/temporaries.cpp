@@ -13,7 +13,7 @@ constexpr TemporariesRules (*families[])() = {
     list_temporaries,       resampling_temporaries, elementwise_temporaries,
     embedding_temporaries,  masking_temporaries,    uniqueness_temporaries,
     random_temporaries,     searching_temporaries,  distance_temporaries,
-    scattering_temporaries, unmodelled_temporaries};
+    scattering_temporaries, segment_temporaries,    unmodelled_temporaries};
 
 std::unordered_map<std::string_view, TemporariesFunction> by_name() {
   std::unordered_map<std::string_view, TemporariesFunction> result;

@@ -71,6 +71,7 @@ TemporariesRules random_temporaries();
 TemporariesRules searching_temporaries();
 TemporariesRules distance_temporaries();
 TemporariesRules scattering_temporaries();
+TemporariesRules segment_temporaries();
 TemporariesRules unmodelled_temporaries();
 
 /// Null for an operator that takes nothing beside its outputs.

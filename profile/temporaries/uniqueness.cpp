@@ -1,11 +1,12 @@
-// The different elements of a tensor. Sources: aten/src/ATen/native/cuda/UniqueCub.cu. What it
-// writes has room for all elements, and is then cut to as many as there are.
-#include <algorithm>
+// The different elements of a tensor. Sources: aten/src/ATen/native/cuda/UniqueCub.cu,
+// Unique.cu. What they write has room for all elements, and is then cut to as many as there are.
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "profile/temporaries/cub.h"
 #include "profile/temporaries/layout.h"
-#include "profile/temporaries/temporaries.h"
+#include "profile/temporaries/sorting.h"
 
 namespace symprof::profile {
 namespace {
@@ -75,16 +76,63 @@ Temporaries unique(const Call& call, const DeviceSpec& device) {
                 call.op() == "aten::_unique2", device);
 }
 
-/// (self, return_inverse, return_counts, dim). Slices are compared by Thrust.
-Temporaries unique_consecutive(const Call& call, const DeviceSpec&) {
-  constexpr std::int64_t none = -1000;
+/// Slices along a dimension are compared by their indices (unique_dim_cuda_template).
+Temporaries of_slices(const TensorSpec& self, std::int64_t named, Wanted wanted,
+                      bool is_consecutive) {
+  if (self.sizes.empty() || self.numel() == 0) return {.is_incomplete = true};
+  const std::size_t dimension = dimension_of(self, named);
+  const std::int64_t count = self.sizes[dimension];
+  TensorSpec slices = self;
+  std::swap(slices.sizes[0], slices.sizes[dimension]);
+  std::swap(slices.strides[0], slices.strides[dimension]);
+  Temporaries result;
+  if (!is_row_major(slices)) result.take(slices.bytes());
+  result.take(Count(count) * long_bytes);
+  if (!is_consecutive) result.give_back(result.take(cub::merge_sort_bytes(count)));
+  if (wanted.inverse) {
+    const std::size_t places = result.take(Count(count) * long_bytes);
+    result.make_outputs();
+    result.give_back(result.take(cub::no_storage_bytes()));  // Where runs begin.
+    result.give_back(result.take(cub::thrust_scan_bytes(count)));
+    result.give_back(places);
+  }
+  const std::size_t first = result.blocks.size();
+  if (wanted.counts) result.take((Count(count) + 1) * long_bytes);
+  result.take(wanted.counts ? cub::thrust_unique_by_key_bytes(count)
+                            : cub::thrust_unique_bytes(count));
+  result.give_back_from(first);
+  if (!wanted.inverse) result.make_outputs();
+  return result;
+}
+
+/// (self, dim, sorted, return_inverse, return_counts)
+Temporaries unique_dim(const Call& call, const DeviceSpec&) {
   const TensorSpec* self = call.input(0);
-  if (self == nullptr || call.integer(3, 0, none) != none) return {.is_incomplete = true};
+  if (self == nullptr) return {.is_incomplete = true};
+  return of_slices(*self, call.integer(1, 0, 0),
+                   {call.integer(3, 0, 0) != 0, call.integer(4, 0, 0) != 0}, false);
+}
+
+/// (self, dim, return_inverse, return_counts)
+Temporaries unique_dim_consecutive(const Call& call, const DeviceSpec&) {
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  return of_slices(*self, call.integer(1, 0, 0),
+                   {call.integer(2, 0, 0) != 0, call.integer(3, 0, 0) != 0}, true);
+}
+
+/// (self, return_inverse, return_counts, dim)
+Temporaries unique_consecutive(const Call& call, const DeviceSpec&) {
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  const Wanted wanted{call.integer(1, 0, 0) != 0, call.integer(2, 0, 0) != 0};
+  if (const std::int64_t dimension = call.integer(3, 0, none); dimension != none)
+    return of_slices(*self, dimension, wanted, true);
   if (self->numel() == 0) return {};
   Temporaries result;
   if (!is_row_major(*self)) result.take(self->bytes());
-  add_runs(result, self->numel(), self->dtype,
-           {call.integer(1, 0, 0) != 0, call.integer(2, 0, 0) != 0}, true);
+  add_runs(result, self->numel(), self->dtype, wanted, true);
   return result;
 }
 
@@ -92,6 +140,8 @@ constexpr TemporariesRule rows[] = {
     {"aten::_unique", unique},
     {"aten::_unique2", unique},
     {"aten::unique_consecutive", unique_consecutive},
+    {"aten::unique_dim", unique_dim},
+    {"aten::unique_dim_consecutive", unique_dim_consecutive},
 };
 
 }  // namespace

@@ -11,22 +11,18 @@ Temporaries unknown(const Call&, const DeviceSpec&) { return {.is_incomplete = t
 
 constexpr TemporariesRule rows[] = {
     // Seen, and not modelled.
-    {"aten::_chunk_cat", unknown},
     {"aten::_linalg_det", unknown},
     {"aten::_linalg_slogdet", unknown},
-    {"aten::_segment_reduce_backward", unknown},
     {"aten::_trilinear", unknown},
     {"aten::allclose", unknown},
     {"aten::equal", unknown},
-    {"aten::segment_reduce", unknown},
-    {"aten::unique_dim", unknown},
-    {"aten::unique_dim_consecutive", unknown},
     {"torch_nn::_linear_cross_entropy_batch_chunked", unknown},
     {"torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", unknown},
     // Not to be seen without a GPU.
     {"aten::linalg_cholesky_ex", unknown},
     {"aten::cholesky_inverse", unknown},
     {"aten::_cholesky_solve_helper", unknown},
+    {"aten::linalg_matrix_exp", unknown},
     {"aten::linalg_qr", unknown},
     {"aten::geqrf", unknown},
     {"aten::ormqr", unknown},

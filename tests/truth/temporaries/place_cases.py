@@ -14,7 +14,7 @@ def lists_of_indices():
         lambda: x(50, 60)[at(40, 1), at(1, 70)], lambda: x(50, 60)[at(40, 1), at(70)], lambda: x(50, 60)[empty(40, dtype=word)], lambda: x(50, 60)[empty(40, 1, dtype=word), at(1, 70)],
         lambda: x(2, 50, 60)[:, at(40, 1), at(70)], lambda: x(2, 50, 60)[at(40, 1), :, at(70)], lambda: x(50, 60)[at(1), at(70)], lambda: x(50, 60)[at(70, 40).t()],
         lambda: x(50, 60)[at(70, 40).t(), at(40, 70)], lambda: x(4, 50, 60)[at(4)[:, None], at(4, 7)], lambda: x(50, 60)[at(70).expand(3, 70), at(3, 70)],
-        lambda: x(60, 50).t()[at(40, 1), at(1, 70)], lambda: x(50, 60, 8)[:, at(7, 9)], lambda: x(50, 60)[empty(50, dtype=flag), at(1)],
+        lambda: x(60, 50).t()[at(40, 1), at(1, 70)], lambda: x(50, 60, 8)[:, at(7, 9)], lambda: x(50, 60)[:, empty(60, dtype=flag)], lambda: x(50, 60)[empty(50, dtype=flag), at(1)],
         lambda: aten._unsafe_index(x(50, 60), [at(40, 1), at(1, 70)]), lambda: aten._unsafe_index(x(50, 60), [None, at(70)])):
         yield function
     puts = [((50, 60), lambda: [at(40, 1), at(1, 70)], lambda: x(40, 70)), ((50, 60), lambda: [at(40, 1), at(70)], lambda: x()), ((50, 60), lambda: [empty(40, dtype=word)], lambda: x(40, 60)),
@@ -58,6 +58,23 @@ def scattered():
             y.backward(empty(*y.shape))
 
         yield windows
+
+
+def segments():
+    for dtype, axis, size, count in itertools.product((full, low), (0, 1), (100, 5000), (10, 2000)):
+        def segment(t=dtype, a=axis, n=size, m=count):
+            lead = (4,) * a
+            ends = [{"lengths": empty(*lead, m, dtype=long)}, {"offsets": empty(*lead, m + 1, dtype=long)}]
+            for trail, given, expanded in itertools.product(((), (8,)), ends, (False, True)):
+                y = torch.segment_reduce(empty(*lead, n, *trail, dtype=t).requires_grad_(), "mean", axis=a, unsafe=True, **given)
+                y.backward(empty(1, dtype=t).expand(y.shape) if expanded else empty(*y.shape, dtype=t))
+
+        yield segment
+    yield lambda: torch.segment_reduce(empty(8, 100).t(), "sum", lengths=empty(10, dtype=long), unsafe=True)
+    for dtype, dim, chunks in itertools.product((full, low), (0, 1), (2, 5, 32)):
+        for shapes in ([(64, 32)] * 2, [(63, 32), (17, 32)], [(1000, 32)] * 40, [(1000, 5)] * 3 + [(1000, 32)], [(4096, 4096)] * 4):
+            if dim == 0 or len({shape[0] for shape in shapes}) == 1:
+                yield lambda t=dtype, d=dim, n=chunks, s=shapes: torch._chunk_cat([empty(*shape, dtype=t) for shape in s], d, n)
 
 
 def embeddings():

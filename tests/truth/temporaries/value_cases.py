@@ -3,7 +3,7 @@ import itertools
 
 import torch
 
-from tensors import aten, double, empty, flag, full, half, long, low
+from tensors import aten, double, empty, finding_true, flag, full, half, long, low
 
 byte, short, word = torch.uint8, torch.int16, torch.int32
 
@@ -19,6 +19,12 @@ def uniques():
             yield lambda n=count, t=dtype, i=inverse: aten._unique(empty(n, dtype=t), True, i)
     yield lambda: aten._unique2(empty(100, 64).t(), True, True, True)
     yield lambda: aten.unique_consecutive(empty(100, 64).t(), True, True)
+    for (shape, dim), inverse, counts in itertools.product([((10,), 0), ((3000, 4), 1), ((100000, 3), 0), ((64, 1000), -1), ((50000000, 1), 0), ((100, 7, 5), 1)], (False, True), (False, True)):
+        yield lambda s=shape, d=dim, i=inverse, c=counts: aten.unique_dim(empty(*s), d, True, i, c)
+        yield lambda s=shape, d=dim, i=inverse, c=counts: aten.unique_dim_consecutive(empty(*s), d, i, c)
+        yield lambda s=shape, d=dim, i=inverse, c=counts: aten.unique_consecutive(empty(*s), i, c, d)
+    yield lambda: aten.unique_dim(empty(100, 64).t(), 0)
+    yield lambda: aten.unique_dim(empty(100, 64, dtype=low).t(), 1)
 
 
 def medians():
@@ -64,9 +70,10 @@ def draws():
         yield lambda s=shape, t=dtype: empty(*s, dtype=t).bernoulli_(0.5)
         yield lambda s=shape, t=dtype: empty(*s, dtype=t).bernoulli_(empty(*s))
         yield lambda s=shape, t=dtype: aten.normal(empty(*s, dtype=t), 0.5)
-        yield lambda s=shape, t=dtype: aten.normal(0.5, empty(*s, dtype=t))
-        yield lambda s=shape, t=dtype: aten.normal(empty(*s, dtype=t), empty(*s, dtype=t))
-    yield lambda: aten.normal(empty(4, 1), empty(1, 5))
+        yield lambda s=shape, t=dtype: finding_true(lambda: aten.normal(0.5, empty(*s, dtype=t)))
+        yield lambda s=shape, t=dtype: finding_true(lambda: aten.normal(empty(*s, dtype=t), empty(*s, dtype=t)))
+    yield lambda: finding_true(lambda: aten.normal(empty(4, 1), empty(1, 5)))
+    yield lambda: finding_true(lambda: aten.normal(empty(1000, 1000).t(), empty(1000, 1000).t()))
     shapes = [(10,), (50257,), (4, 1000), (4, 50257), (64, 32000), (1, 100000), (1000000,)]
     for shape, dtype, count, replacement in itertools.product(shapes, (full, low, half, double), (1, 3), (False, True)):
         yield lambda s=shape, t=dtype, n=count, r=replacement: aten.multinomial(empty(*s, dtype=t), n, r)
