@@ -155,6 +155,43 @@ TextTable device_table(const std::vector<FitReport>& reports) {
   return table;
 }
 
+/// Reports whose peak is at the same call, by what is said of that call; in the reports' order.
+struct SamePeak {
+  std::string at;
+  std::vector<const FitReport*> reports;
+};
+
+std::vector<SamePeak> same_peaks(const std::vector<FitReport>& reports) {
+  std::vector<SamePeak> found;
+  for (const FitReport& report : reports) {
+    const std::string at = call_text(report.fit.wanted.peak_call, report.recording);
+    const auto same = std::ranges::find(found, at, &SamePeak::at);
+    if (same == found.end())
+      found.push_back({at, {&report}});
+    else
+      same->reports.push_back(&report);
+  }
+  return found;
+}
+
+/// Kernels and workspaces differ between devices, so a peak may be elsewhere on another one.
+void write_peaks(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
+                 const Layout& layout) {
+  const std::vector<SamePeak> peaks = same_peaks(reports);
+  for (const SamePeak& peak : peaks) {
+    std::string names;
+    for (const FitReport* report : peak.reports)
+      names += (names.empty() ? "" : ", ") + std::string(name(report->device));
+    const FitReport& first = *peak.reports.front();
+    write_line(out, "peak", fmt::format("in {} on {}", peak.at, peaks.size() == 1 ? "each" : names),
+               layout);
+    write_line(out, "", held_text(first.fit.wanted.at_peak), layout);
+    write_line(out, "held by", owners_text(first.fit.wanted, first.recording), layout);
+    if (peak.reports.size() > 1)
+      write_line(out, "", fmt::format("(bytes of {})", name(first.device)), layout);
+  }
+}
+
 void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
                    const StepOptions& options, const Layout& layout) {
   const FitReport& first = reports.front();
@@ -168,6 +205,7 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   write(out, device_table(reports), layout);
   out.push_back('\n');
   write_line(out, "step", step_text(options), layout);
+  write_peaks(out, reports, layout);
   write_line(out, "of each", context_text(first.budget), layout);
   const auto incomplete = [](const FitReport& report) {
     return report.fit.wanted.incomplete_calls;

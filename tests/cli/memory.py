@@ -89,6 +89,20 @@ class Fit(unittest.TestCase):
         self.assertEqual(text.returncode, 1)
         self.assertIn("fits into 1 of 2 devices", text.stdout)
 
+    def test_several_devices_say_whose_the_peak_is(self):
+        names = "a100-80g,h100,t4"
+        devices = answer(GPT2, "--optimizer", "adamw", "--device", names)["devices"]
+        lines = fit(GPT2, "--optimizer", "adamw", "--device", names).stdout.splitlines()
+        peaks = [line for line in lines if line.startswith("peak ")]
+        nodes = {(entry["peak_at"]["phase"], entry["peak_at"]["node"]) for entry in devices}
+        self.assertEqual(len(peaks), len(nodes))
+        for entry in devices:
+            at = entry["peak_at"]
+            line = next(line for line in peaks if f"in {at['phase']} at {at['node']}" in line)
+            if len(nodes) > 1:
+                self.assertIn(entry["device"]["name"].upper().split("-")[0], line)
+        self.assertEqual(sum(line.startswith("held by ") for line in lines), len(nodes))
+
     def test_all_devices(self):
         shipped = {path.stem for path in (ROOT / "devices").glob("*.json")}
         found = answer(DYNAMIC, "--device", "all", "--max", "x.0")
@@ -169,6 +183,11 @@ class Fit(unittest.TestCase):
         if largest["refused_size"] is not None:
             self.assertEqual(largest["refused_size"], size + 1)
             answer(DYNAMIC, "--set", f"x.0={size + 1}", "--context", context, code=1)
+
+    def test_a_dimension_ends_where_its_symbol_does(self):
+        for name, most in (("x.0", 4096), ("s77", 4096), ("x.1", 1024)):  # As it was exported.
+            largest = answer(DYNAMIC, "--max", name)["largest"]
+            self.assertEqual((largest["size"], largest["refused_size"]), (most, None))
 
     def test_bad_questions(self):
         for arguments, text in [
