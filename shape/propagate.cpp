@@ -106,7 +106,12 @@ class Step {
   c10::IValue input(const Value& value) const {
     if (value.scalar)
       return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
-    return meta::make_fake(spec_of(value));
+    at::Tensor tensor = meta::make_fake(spec_of(value));
+    // Of a file's inputs only torch.export says which need gradients.
+    if (graph_.format == "exported" && value.requires_grad && can_have_gradient(tensor) &&
+        run_.trains())
+      tensor.set_requires_grad(true);
+    return tensor;
   }
 
   const TensorSpec& spec_of(const Value& value) const {

@@ -22,7 +22,10 @@ struct GraphBuilder {
   }
 
   ValueId value(std::string name, ValueKind kind, TensorSpec spec) {
-    Value value{.name = std::move(name), .kind = kind, .spec = std::move(spec)};
+    Value value{.name = std::move(name),
+                .kind = kind,
+                .spec = std::move(spec),
+                .requires_grad = kind == ValueKind::parameter};
     const ValueId id = graph.add_value(std::move(value));
     if (kind == ValueKind::input) graph.inputs.push_back(id);
     return id;

@@ -119,7 +119,7 @@ Graph load_exported(const std::string& path) {
   graph.symbol_ranges = symbol_ranges(program, place);
   if (is_old) warn_of_tied_weights(graph, archive);
   if (schema_major(program, place) < first_schema_with_gradients)
-    for (Value& value : graph.values) value.requires_grad = true;
+    for (Value& value : graph.values) value.requires_grad = value.kind == ValueKind::parameter;
   if (const auto version = optional_member(program, "torch_version"))
     graph.producer = fmt::format("pytorch {}", text(*version, place));
   return graph;
