@@ -195,8 +195,10 @@ void add_efficient_backward(Temporaries& result, const Sizes& s, const TensorSpe
   } else {
     const std::size_t product = result.take(gradient.bytes());
     const std::size_t sums = result.take(row_sums);
-    result.take(row_sums);  // Transposed.
-    result.give_back(sums);
+    if (s.heads > 1 && s.length > 1) {
+      result.take(row_sums);  // Transposed.
+      result.give_back(sums);
+    }
     result.give_back(product);
   }
   result.take(backward_workspace(s, value_width, is_half(gradient.dtype)));

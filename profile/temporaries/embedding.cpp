@@ -86,6 +86,16 @@ void add_sorted_sums(Temporaries& result, const Backward& backward, const Device
   add_segment_sums(result, backward, device);
 }
 
+/// (weight, indices, …): the indices in one row, in a copy where no view shows them so.
+Temporaries embedding(const Call& call, const DeviceSpec&) {
+  const TensorSpec* indices = call.input_at(1);
+  if (indices == nullptr) return {.is_incomplete = true};
+  Temporaries result;
+  if (!can_be_joined(*indices)) result.take(indices->bytes());
+  result.make_outputs();
+  return result;
+}
+
 /// Up to 3072 indices one kernel does it all. (gradient [.., width], indices, num_weights,
 /// padding_idx, scale_grad_by_freq)
 Temporaries embedding_backward(const Call& call, const DeviceSpec& device) {
@@ -95,7 +105,8 @@ Temporaries embedding_backward(const Call& call, const DeviceSpec& device) {
   const bool is_scaled = call.integer(4, 0, 0) != 0;
   const std::int64_t count = indices->numel();
   Temporaries result;
-  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  for (const TensorSpec* tensor : {gradient, indices})
+    if (!is_row_major(*tensor)) result.take(tensor->bytes());
   if (count == 0 || (count <= most_unsorted && !is_scaled)) {
     result.make_outputs();
     return result;
@@ -133,6 +144,7 @@ Temporaries embedding_bag_backward(const Call& call, const DeviceSpec& device) {
 }
 
 constexpr TemporariesRule rows[] = {
+    {"aten::embedding", embedding},
     {"aten::embedding_dense_backward", embedding_backward},
     {"aten::_embedding_bag_backward", embedding_bag_backward},
 };

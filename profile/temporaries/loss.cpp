@@ -114,7 +114,38 @@ Temporaries margin_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
+/// Lengths and offsets of each target (cuda/LossCTC.cu). (log_probs [time, batch, classes], …)
+void add_targets(Temporaries& result, const TensorSpec& log_probabilities) {
+  constexpr std::int64_t long_bytes = 8;
+  for (int i = 0; i < 3; ++i) result.take(log_probabilities.sizes[1] * long_bytes);
+}
+
+Temporaries connectionist(const Call& call, const DeviceSpec&) {
+  const TensorSpec* log_probabilities = call.input_at(0);
+  if (log_probabilities == nullptr || log_probabilities->sizes.size() != 3)
+    return {.is_incomplete = true};
+  Temporaries result;
+  add_targets(result, *log_probabilities);
+  result.make_outputs();
+  return result;
+}
+
+/// (gradient, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, …):
+/// beside them as much again as the forward pass kept.
+Temporaries connectionist_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec *log_probabilities = call.input_at(1), *forward = call.input_at(6);
+  if (log_probabilities == nullptr || log_probabilities->sizes.size() != 3 || forward == nullptr)
+    return {.is_incomplete = true};
+  Temporaries result;
+  add_targets(result, *log_probabilities);
+  result.take(forward->bytes());
+  result.make_outputs();
+  return result;
+}
+
 constexpr TemporariesRule rows[] = {
+    {"aten::_ctc_loss", connectionist},
+    {"aten::_ctc_loss_backward", connectionist_backward},
     {"aten::multi_margin_loss", margin<5>},
     {"aten::multi_margin_loss_backward", margin_backward},
     {"aten::multilabel_margin_loss_forward", margin<2>},

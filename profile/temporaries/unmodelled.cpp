@@ -1,7 +1,6 @@
 // Operators that take blocks beside their outputs which no rule gives: each call of one is counted
-// as incomplete. The list is what PyTorch's CUDA build was seen to do over PyTorch's own database
-// of operators (tests/truth/temporaries/record.py --survey), without factorisations: cuSOLVER's and
-// cuFFT's workspaces are known to them alone.
+// as incomplete. What PyTorch's CUDA build was seen to do over PyTorch's own database of operators
+// (tests/truth/temporaries/record.py --survey), and what does not run without a GPU.
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
@@ -10,19 +9,20 @@ namespace {
 Temporaries unknown(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
 
 constexpr TemporariesRule rows[] = {
-    // Seen, and not modelled.
-    {"aten::_linalg_det", unknown},
-    {"aten::_linalg_slogdet", unknown},
+    // Loops of other operators, as long as sizes and numbers say.
     {"aten::_trilinear", unknown},
-    {"aten::allclose", unknown},
-    {"aten::equal", unknown},
+    {"aten::linalg_matrix_exp", unknown},
     {"torch_nn::_linear_cross_entropy_batch_chunked", unknown},
     {"torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", unknown},
-    // Not to be seen without a GPU.
+    // Their answer is for the host, which a profile does not have.
+    {"aten::allclose", unknown},
+    {"aten::equal", unknown},
+    // Workspaces of cuSOLVER, cuBLAS's batched factorisations, MAGMA.
+    {"aten::_linalg_det", unknown},
+    {"aten::_linalg_slogdet", unknown},
     {"aten::linalg_cholesky_ex", unknown},
     {"aten::cholesky_inverse", unknown},
     {"aten::_cholesky_solve_helper", unknown},
-    {"aten::linalg_matrix_exp", unknown},
     {"aten::linalg_qr", unknown},
     {"aten::geqrf", unknown},
     {"aten::ormqr", unknown},
@@ -40,9 +40,11 @@ constexpr TemporariesRule rows[] = {
     {"aten::linalg_ldl_factor_ex", unknown},
     {"aten::linalg_ldl_solve", unknown},
     {"aten::lu_unpack", unknown},
+    // Workspaces of cuFFT.
     {"aten::_fft_r2c", unknown},
     {"aten::_fft_c2r", unknown},
     {"aten::_fft_c2c", unknown},
+    // Of cuDNN and of kernels that only some devices have.
     {"aten::_cudnn_ctc_loss", unknown},
     {"aten::_scaled_grouped_mm", unknown},
     {"aten::_scaled_mm_v2", unknown},

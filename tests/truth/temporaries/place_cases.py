@@ -82,6 +82,10 @@ def embeddings():
         yield lambda n=count, r=rows, w=width, t=dtype, i=index: aten.embedding_dense_backward(empty(n, w, dtype=t), empty(n, dtype=i), r, -1, False)
     for scaled, dtype in itertools.product((False, True), (full, double)):
         yield lambda s=scaled, t=dtype: aten.embedding_dense_backward(empty(5000, 8, dtype=t), empty(5000, dtype=long), 100, -1, s)
+    for rows, count in itertools.product((2, 1000), (512, 1024)):
+        indices = lambda n=count: empty(1, n, dtype=long).expand(8, n)  # noqa: E731
+        yield lambda r=rows, i=indices: aten.embedding(empty(r, 64), i())
+        yield lambda r=rows, i=indices, n=count: aten.embedding_dense_backward(empty(8, n, 64), i(), r, -1, False)
     modes = ("sum", "mean", "max")
     for mode, count, rows, dtype, scaled in itertools.product(modes, (100, 5000, 100000), (100, 1000, 200000), (full, half), (False, True)):
         def bags(m=mode, n=count, r=rows, t=dtype, s=scaled):

@@ -40,6 +40,11 @@ def margins():
 
         yield margin
     yield lambda: functional.multi_margin_loss(empty(10).requires_grad_(), empty(dtype=long)).backward()
+    lengths = [torch.full((16,), size, device="cuda") for size in (50, 30)]
+    with_lists = [[50] * 16, [30] * 16]
+    for given in (lengths, with_lists):
+        yield lambda g=given: aten._ctc_loss(empty(50, 16, 20), empty(16, 30, dtype=long), *g)
+        yield lambda g=given: aten._ctc_loss_backward(empty(16), empty(50, 16, 20), empty(16, 30, dtype=long), *g, empty(16), empty(16, 50, 61), 0)
     yield lambda: functional.multilabel_margin_loss(empty(10, 8).t().requires_grad_(), empty(10, 8, dtype=long).t()).backward()
     yield lambda: functional.multi_margin_loss(empty(10, 8).t().requires_grad_(), empty(8, dtype=long)).backward()
 
@@ -82,7 +87,7 @@ def batches():
 
 def sequences():
     for n, heads, length, keys, width, dtype in [
-            (2, 8, 1024, 1024, 64, low), (1, 8, 1, 8192, 64, low), (16, 12, 512, 512, 64, low), (1, 32, 128, 128, 128, low), (2, 8, 300, 300, 80, low), (2, 4, 77, 100, 40, half),
+            (2, 8, 1024, 1024, 64, low), (1, 8, 1, 8192, 64, low), (16, 12, 512, 512, 64, low), (8, 1, 3136, 49, 32, full), (1, 32, 128, 128, 128, low), (2, 8, 300, 300, 80, low), (2, 4, 77, 100, 40, half),
             (1, 2, 2048, 2048, 256, low), (4, 16, 197, 197, 96, low), (8, 12, 128, 128, 64, full), (2, 4, 64, 64, 128, full), (1, 2, 512, 512, 256, full)]:
         for turned, biased in ((False, False), (True, False), (False, True)):
             def efficient(n=n, h=heads, s=length, k=keys, w=width, t=dtype, is_turned=turned, is_biased=biased):
