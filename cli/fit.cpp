@@ -105,6 +105,7 @@ int run(const FitText& text) {
     report::write_fit_json(out, answer.reports, answer.step, answer.asked);
   else
     report::write_fit(out, answer.reports, answer.step, layout_of(text.output));
+  progress.clear();
   write_output(text.output, {out.data(), out.size()});
   const bool fits_all = std::ranges::all_of(
       answer.reports, [](const plan::FitReport& report) { return report.fit.fits(); });

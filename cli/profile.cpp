@@ -61,13 +61,14 @@ int run(const ProfileText& text) {
   ProfileOptions options = parse_profile_options(text);
   ProgressBar progress(options.output);
   options.model.step.progress = progress.callback();
-  if (!options.symbolic.empty()) return profile_symbolically(options);
+  if (!options.symbolic.empty()) return profile_symbolically(options, progress);
 
   TorchLibrary torch;  // Starts while the file is read.
   const Graph graph = load_model(torch, options.model);
   const StepOptions& step = options.model.step;
   Recording recording = torch.get().propagate(graph, step);
   const Profile profile = profile::evaluate(std::move(recording), step.device, options.model.loop);
+  progress.clear();
   print(profile, options);
   return done;
 }

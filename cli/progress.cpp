@@ -19,8 +19,14 @@ constexpr std::string_view erase_line = "\r\x1b[K";
 ProgressBar::ProgressBar(const OutputOptions& options)
     : wanted_(!options.quiet && is_terminal(Stream::error)) {}
 
-ProgressBar::~ProgressBar() {
-  if (shown_) fmt::print(stderr, "{}", erase_line);
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
+  const std::lock_guard lock(mutex_);
+  if (!shown_) return;
+  fmt::print(stderr, "{}", erase_line);
+  std::fflush(stderr);
+  shown_ = false;
 }
 
 Progress ProgressBar::callback() {

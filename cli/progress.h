@@ -10,8 +10,7 @@
 
 namespace symprof::cli {
 
-/// Shows itself only on a terminal, after a second of work, a few times a second; takes its line
-/// away when it is destroyed.
+/// Shows itself only on a terminal, after a second of work, a few times a second.
 class ProgressBar {
  public:
   explicit ProgressBar(const OutputOptions& options);
@@ -21,6 +20,9 @@ class ProgressBar {
 
   /// What a step is given; empty where nothing would be shown. Valid as long as the bar is.
   Progress callback();
+
+  /// Takes its line away, as the end of the bar does: before anything is printed.
+  void clear();
 
  private:
   using Clock = std::chrono::steady_clock;

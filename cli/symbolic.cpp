@@ -119,7 +119,7 @@ class SymbolicProfile {
 
 }  // namespace
 
-int profile_symbolically(const ProfileOptions& options) {
+int profile_symbolically(const ProfileOptions& options, ProgressBar& progress) {
   SymbolicProfile profile(options);
   const report::FormulaReport report = profile.run();
   fmt::memory_buffer out;
@@ -127,6 +127,7 @@ int profile_symbolically(const ProfileOptions& options) {
     report::write_formulas_json(out, report, profile.step());
   else
     report::write_formulas(out, report, profile.step(), options.columns, layout_of(options.output));
+  progress.clear();
   write_output(options.output, {out.data(), out.size()});
   return done;
 }

@@ -288,10 +288,10 @@ class Output(unittest.TestCase):
             result = subprocess.run([PROGRAM, "ops"], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 2)
 
-    def on_terminal(self, **env):
+    def on_terminal(self, *arguments, **env):
         leader, follower = pty.openpty()
-        process = subprocess.Popen([PROGRAM, "ops"], cwd=ROOT, stdout=follower, stderr=follower,
-                                   env=dict(os.environ, TERM="xterm", **env))
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=ROOT, stdout=follower,
+                                   stderr=follower, env=dict(os.environ, TERM="xterm", **env))
         os.close(follower)
         text = b""
         try:
@@ -304,8 +304,15 @@ class Output(unittest.TestCase):
         return text
 
     def test_colour_only_on_a_terminal_that_wants_it(self):
-        self.assertIn(b"\x1b[1m", self.on_terminal(NO_COLOR=""))
-        self.assertNotIn(b"\x1b", self.on_terminal(NO_COLOR="1"))
+        self.assertIn(b"\x1b[1m", self.on_terminal("ops", NO_COLOR=""))
+        self.assertNotIn(b"\x1b", self.on_terminal("ops", NO_COLOR="1"))
+
+    def test_the_progress_bar_is_gone_before_the_answer(self):
+        """More than a second of work: the bar's line ends with "done/total"."""
+        text = self.on_terminal("fit", VIT, "--max", "s77", "--optimizer", "adamw", "--device",
+                                "all", NO_COLOR="1")
+        answer = text.index(VIT.encode())
+        self.assertTrue(answer == 0 or text[:answer].endswith(b"\r\x1b[K"), text[:answer][-80:])
 
 
 if __name__ == "__main__":
