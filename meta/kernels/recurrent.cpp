@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/cell.h"
 #include "meta/kernels/families.h"
@@ -14,12 +16,6 @@ using at::IntArrayRef;
 using at::Tensor;
 using at::TensorList;
 using std::optional;
-
-// The number of gates decides what a time step keeps for backward.
-int64_t gates(Cell cell) {
-  if (cell == Cell::lstm) return 4;
-  return cell == Cell::gru ? 3 : 1;
-}
 
 struct Layers {
   Cell cell;
@@ -81,9 +77,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn(
           present(weight_buffer) ? *weight_buffer : fresh({total_size(weights)}, weights[0])};
 }
 
-// The weight gradients are views of one flat buffer.
-std::vector<Tensor> weight_gradients(TensorList weights) {
-  const Tensor buffer = fresh({total_size(weights)}, weights[0]);
+// The weight gradients are views of one flat buffer, as large as that of the weights.
+std::vector<Tensor> weight_gradients(TensorList weights, const Tensor& weight_buffer) {
+  const int64_t size = std::max(total_size(weights), weight_buffer.numel());
+  const Tensor buffer = fresh({size}, weights[0]);
   std::vector<Tensor> gradients;
   int64_t offset = 0;
   for (const Tensor& weight : weights) {
@@ -94,15 +91,16 @@ std::vector<Tensor> weight_gradients(TensorList weights) {
 }
 
 std::tuple<Tensor, Tensor, Tensor, std::vector<Tensor>> cudnn_rnn_backward(
-    const Tensor& input, TensorList weights, int64_t, const Tensor&, const Tensor& hx,
+    const Tensor& input, TensorList weights, int64_t, const Tensor& weight_buffer, const Tensor& hx,
     const optional<Tensor>& cx, const Tensor&, const optional<Tensor>&, const optional<Tensor>&,
     const optional<Tensor>&, int64_t, int64_t, int64_t, int64_t, bool batch_first, double, bool,
     bool, IntArrayRef batch_sizes, const optional<Tensor>&, const Tensor&,
     std::array<bool, 4> wanted) {
   const Sequence sequence = sequence_of(input, batch_first, batch_sizes);
-  return {rows(input, sequence, input.size(-1), batch_first), contiguous_like(hx),
-          present(cx) ? contiguous_like(*cx) : Tensor(),
-          wanted[3] ? weight_gradients(weights) : std::vector<Tensor>(weights.size())};
+  return {
+      rows(input, sequence, input.size(-1), batch_first), contiguous_like(hx),
+      present(cx) ? contiguous_like(*cx) : Tensor(),
+      wanted[3] ? weight_gradients(weights, weight_buffer) : std::vector<Tensor>(weights.size())};
 }
 
 Tensor flatten_weight(TensorList weights, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,

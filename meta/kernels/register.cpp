@@ -2,6 +2,7 @@
 #include <torch/library.h>
 
 #include "meta/kernels/families.h"
+#include "meta/kernels/recurrent_autocast.h"
 #include "meta/kernels/recurrent_stubs.h"
 
 namespace {
@@ -35,4 +36,11 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
     }
   }
   if (is_missing("_cudnn_rnn")) symprof::kernels::install_recurrent_stubs();
+}
+
+// A CUDA build has its own.
+TORCH_LIBRARY_IMPL(aten, Autocast, library) {
+  const auto op = c10::Dispatcher::singleton().findSchema({"aten::_cudnn_rnn", ""});
+  if (op && !op->hasKernelForDispatchKey(c10::DispatchKey::Autocast))
+    library.impl("_cudnn_rnn", &symprof::kernels::cudnn_rnn_under_autocast);
 }
