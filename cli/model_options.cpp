@@ -73,6 +73,7 @@ void refuse_in_inference(const ModelOptions& options) {
       {step.optimizer != Optimizer::none, "--optimizer"},
       {step.loss != Loss::ones, "--loss"},
       {!step.checkpoint.empty(), "--checkpoint"},
+      {!step.freeze.empty(), "--freeze"},
       {!step.offload_saved.empty(), "--offload-saved"},
       {options.loop.micro_batches > 1, "--micro-batches"}};
   for (const auto& [is_on, option] : parts)
@@ -170,6 +171,12 @@ void add_step_options(CLI::App& app, ModelText& text) {
       ->allow_extra_args(false)
       ->type_name("GLOB")
       ->group(group);
+  app.add_option("--freeze", text.freeze,
+                 "Parameters, or modules with all of theirs, that are not trained: 'encoder'; "
+                 "repeatable")
+      ->allow_extra_args(false)
+      ->type_name("GLOB")
+      ->group(group);
   app.add_option(
          "--offload-saved", text.offload_saved,
          "Modules whose saved tensors wait in host memory, as under save_on_cpu; '*' is all")
@@ -222,6 +229,7 @@ ModelOptions parse_model_options(const ModelText& text) {
   if (!text.dtype.empty()) options.dtype = choose("--dtype", text.dtype, model_dtypes);
   options.step = parse_step(text);
   options.step.checkpoint = parse_patterns(text.checkpoint);
+  options.step.freeze = parse_patterns(text.freeze);
   options.step.offload_saved = parse_patterns(text.offload_saved);
   options.loop.allocator = profile::parse_allocator_settings(text.alloc_conf);
   if (!text.kv_cache.empty()) options.step.kv_cache = parse_count("--kv-cache", text.kv_cache, 0);

@@ -17,7 +17,7 @@ namespace symprof::cli {
 /// What was typed; empty strings where an option was not given.
 struct ModelText {
   std::string model;
-  std::vector<std::string> inputs, bindings, checkpoint, offload_saved;
+  std::vector<std::string> inputs, bindings, checkpoint, offload_saved, freeze;
   std::string mode, loss = "ones", optimizer = "none", autocast, dtype, attention = "auto";
   std::string lifetimes = "frames";
   std::string unbacked = "refuse";

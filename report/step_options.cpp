@@ -46,6 +46,7 @@ std::string step_text(const StepOptions& options) {
     text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
   if (!options.checkpoint.empty())
     text += fmt::format(", checkpoint {}", fmt::join(options.checkpoint, " "));
+  if (!options.freeze.empty()) text += fmt::format(", frozen {}", fmt::join(options.freeze, " "));
   if (options.kv_cache) text += fmt::format(", key-value cache of {} tokens", *options.kv_cache);
   if (!options.offload_saved.empty())
     text +=
@@ -67,6 +68,7 @@ void write_step_options(JsonWriter& json, const StepOptions& options, const RunO
   json.member("lifetimes", name_of(lifetimes, options.lifetimes));
   json.member("split_bias", options.split_bias);
   write_list(json, "checkpoint", options.checkpoint);
+  write_list(json, "freeze", options.freeze);
   write_list(json, "offload_saved", options.offload_saved);
   json.key("kv_cache");
   options.kv_cache ? json.value(*options.kv_cache) : json.null();

@@ -16,6 +16,7 @@
 #include "trace/interpreter/interpreter.h"
 #include "trace/interpreter/unsupported.h"
 #include "trace/passes/checkpoint_modules.h"
+#include "trace/passes/frozen_parameters.h"
 #include "trace/passes/split_bias.h"
 
 namespace symprof::shape {
@@ -42,7 +43,8 @@ class Step {
             },
             options.lifetimes),
         nodes_(graph, interpreter_, recorder_, options.progress),
-        cached_nodes_(graph, cache, interpreter_, recorder_, nodes_) {
+        cached_nodes_(graph, cache, interpreter_, recorder_, nodes_),
+        frozen_(trace::frozen_parameters(graph, options.freeze)) {
     if (!cache.tensors.empty())
       recorder_.recording().kv_cache = {.sequences = cache.sequences,
                                         .tokens = *options.kv_cache,
@@ -65,7 +67,8 @@ class Step {
       const Value& value = graph_.values[id];
       if (value.kind != ValueKind::result && value.kind != ValueKind::input)
         interpreter_.set(static_cast<ValueId>(id),
-                         host_.values[id] ? trace::real_tensor(*value.constant) : leaf(value));
+                         host_.values[id] ? trace::real_tensor(*value.constant)
+                                          : leaf(value, value.requires_grad && !frozen_[id]));
     }
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
       recorder_.enter(Phase::forward, nodes_.input_node(i));
@@ -78,7 +81,7 @@ class Step {
     run_.make_optimizer_state();
   }
 
-  c10::IValue leaf(const Value& value) {
+  c10::IValue leaf(const Value& value, bool is_trained) {
     if (value.kind == ValueKind::constant && stays_real(value))
       return trace::real_tensor(*value.constant);
     if (!value.storage_key.empty()) {
@@ -89,8 +92,7 @@ class Step {
     recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
     at::Tensor tensor = meta::make_fake(spec_of(value));
     if (is_parameter) {
-      if (value.requires_grad && can_have_gradient(tensor) && run_.trains())
-        tensor.set_requires_grad(true);
+      if (is_trained && can_have_gradient(tensor) && run_.trains()) tensor.set_requires_grad(true);
       run_.add_parameter(tensor);
     }
     if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
@@ -138,6 +140,7 @@ class Step {
   trace::Interpreter interpreter_;
   NodeRecords nodes_;
   CachedNodes cached_nodes_;
+  const std::vector<bool> frozen_;  // By value: parameters that --freeze means.
   std::unordered_set<ValueId> past_;
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;

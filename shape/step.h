@@ -54,6 +54,9 @@ struct StepOptions {
   /// Modules whose activations are computed again in backward (trace/passes/checkpoint_modules.h);
   /// of graphs: C++ modules call symprof::checkpoint themselves.
   std::vector<std::string> checkpoint;
+  /// Parameters of a graph that get no gradient and no update, besides those of which the file says
+  /// so (trace/passes/frozen_parameters.h). Of C++ modules: set_requires_grad(false).
+  std::vector<std::string> freeze;
   /// Modules whose saved tensors wait for backward in host memory, as under
   /// torch.autograd.graph.save_on_cpu(pin_memory=True); patterns as those of `checkpoint`, and "*"
   /// for the whole model. C++ modules: "*" alone.

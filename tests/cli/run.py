@@ -176,6 +176,26 @@ class Profile(unittest.TestCase):
         self.assertEqual(options["alloc_conf"], "expandable_segments:True")
         self.assertEqual(options["unbacked"], "refuse")
 
+    def test_frozen_parameters_get_no_gradient_and_no_update(self):
+        for model in ["models/tiny/mlp.pt2", "models/tiny/mlp.onnx", "models/tiny/mlp.pt"]:
+            sizes = ["--set", "batch=8"] if model.endswith("onnx") else []
+            step = ["--input", "x=float32[8,64]"] if model.endswith("pt") else sizes
+            plain = profile(model, *step)["totals"]
+            report = profile(model, *step, "--freeze", "up", "--optimizer", "adamw")
+            totals = report["totals"]
+            up = (64 + 1) * 256 * 4
+            self.assertEqual(totals["param_bytes"], plain["param_bytes"])
+            self.assertEqual(totals["grad_bytes"], plain["grad_bytes"] - up)
+            states = 2 * totals["grad_bytes"]
+            self.assertLess(totals["optimizer_bytes"] - states, 100)  # And a step count each.
+            self.assertEqual(report["options"]["freeze"], ["up"])
+            # Nor does the second layer, [256, 10], need its input's gradient.
+            self.assertEqual(totals["bwd_flops"],
+                             plain["bwd_flops"] - 2 * 8 * 256 * (64 + 10))
+        refused = run("profile", MODEL, "--freeze", "upp")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("no parameter matches --freeze upp", refused.stderr)
+
     def test_recomputed_calls_have_a_phase_and_their_flops(self):
         plain = profile(GPT2)
         report = profile(GPT2, "--checkpoint", "model.transformer.h.*")

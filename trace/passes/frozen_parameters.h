@@ -1,0 +1,17 @@
+// Which parameters the patterns of --freeze mean.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/graph.h"
+
+namespace symprof::trace {
+
+/// By value: whether it is a parameter that one of `patterns` matches. A pattern is a parameter's
+/// name or a module's path, which means all parameters below it; `*` stands for any text of one
+/// component ("encoder.layers.*.bias"), `?` for a character. Throws Error for a pattern that
+/// matches nothing.
+std::vector<bool> frozen_parameters(const Graph& graph, const std::vector<std::string>& patterns);
+
+}  // namespace symprof::trace
