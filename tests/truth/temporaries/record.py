@@ -3,6 +3,7 @@
 
 Usage: record.py PYTHON CUDA_INCLUDE [OUT]
        record.py PYTHON CUDA_INCLUDE --survey OUT     # PyTorch's operator database instead
+       record.py PYTHON CUDA_INCLUDE --models OUT     # models of Transformers, which PYTHON has then
 
 PYTHON has the CUDA build of PyTorch 2.13.0 from PyPI; CUDA_INCLUDE holds cuda_runtime_api.h of the
 same CUDA. The calls run on the GPU that computes nothing of ../h200/fake_gpu.cpp: the host code of every
@@ -206,11 +207,16 @@ def record(out, cases, run):
 
 def main():
     if "TEMPORARIES_ON_FAKE_GPU" in os.environ:
+        sys.modules["triton"] = None  # It wants the real driver; PyTorch does without.
         import cases
 
         if sys.argv[1] == "--survey":
             return record(sys.argv[-1], cases.survey(), rows_of_child)
         warm_up()
+        if sys.argv[1] == "--models":
+            import model_cases
+
+            return record(sys.argv[-1], model_cases.models(), rows_of)
         return record(sys.argv[-1], cases.chosen(), rows_of)
     if len(sys.argv) < 3:
         sys.exit(__doc__)
