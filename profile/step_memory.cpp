@@ -1,6 +1,7 @@
 #include "profile/step_memory.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,17 +58,20 @@ class Loop {
                                               recording.events.begin());
   }
 
-  StepMemory run(int steps) {
-    last_step_ = steps - 1;
-    passes_left_ = steps * micro_batches_;
+  StepMemory run(std::optional<int> steps) {
+    const int most = steps.value_or(cache_.pairs().empty() ? most_steps : 2);
+    passes_left_ = most * micro_batches_;
     try {
       take_eventless();
-      for (step_ = 0; step_ < steps; ++step_) run_step();
+      for (bool is_steady = false; step_ < most && !is_steady; ++step_) {
+        const auto before = peaks();
+        run_step();
+        is_steady = !steps && step_ >= 2 && peaks() == before;
+      }
     } catch (const Refused&) {
       result_.refused_call = call_;
     }
-    result_.peak_allocated_bytes = allocator_.statistics().allocated_bytes.peak;
-    result_.peak_reserved_bytes = allocator_.statistics().reserved_bytes.peak;
+    std::tie(result_.peak_allocated_bytes, result_.peak_reserved_bytes) = peaks();
     result_.peak_by_node = holdings_.at_peak();
     result_.micro_batches = micro_batches_;
     result_.incomplete_calls = std::ranges::count_if(temporaries_, &Temporaries::is_incomplete);
@@ -80,7 +84,14 @@ class Loop {
   std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
 
  private:
+  std::pair<std::int64_t, std::int64_t> peaks() const {
+    const AllocatorStatistics& now = allocator_.statistics();
+    return {now.allocated_bytes.peak, now.reserved_bytes.peak};
+  }
+
   void run_step() {
+    result_.timeline.clear();
+    noted_bytes_ = 0;
     for (int batch = 0; batch < micro_batches_; ++batch) {
       --passes_left_;
       begin_batch(batch == 0 ? Gradients::dropped : Gradients::kept);
@@ -101,7 +112,7 @@ class Loop {
       take_outputs_and_temporaries(call, next);
       while (is_of_call(next)) apply(recording_.events[next++]);
       if (is_last_of_node(i)) drop(added_gradients_);
-      if (step_ == last_step_ && is_last) note_point();
+      if (is_last) note_point();
     }
     drop(old_outputs_);
   }
@@ -275,7 +286,7 @@ class Loop {
   bool has_workspace_[2] = {};
   int micro_batches_ = 1;
   int passes_left_ = 0;
-  int step_ = 0, last_step_ = 0;
+  int step_ = 0;
   std::int64_t noted_bytes_ = 0;
   std::int64_t highest_bytes_ = 0;  // While the call runs.
   CallId call_ = none;

@@ -93,12 +93,16 @@ struct LoopOptions {
   int micro_batches = 1;
 };
 
+constexpr int most_steps = 10;
+
 struct StepMemoryOptions {
   LoopOptions loop;
   /// What the device has for PyTorch; empty: as much as it takes.
   std::optional<std::int64_t> device_bytes;
-  /// The first step finds no optimizer state and an empty cache; the second has both.
-  int steps = 2;
+  /// The first step finds no optimizer state and an empty cache, the second a cache without the
+  /// blocks that the states took, and a later one may still ask for more. Empty: until a step after
+  /// the second raises neither peak, at most `most_steps`; two where keys and values grow.
+  std::optional<int> steps;
   /// Is told what the allocator does, and the call that runs.
   std::function<void(const AllocatorEvent&, CallId)> observer;
 };

@@ -68,6 +68,23 @@ TEST_SUITE("step_memory") {
     CHECK(loop.timeline[1].held[MemoryCategory::gradients] == weight_bytes);
   }
 
+  TEST_CASE("where no number is given, a step after the second that raises no peak is the last") {
+    TrainingStep step;
+    const CallId forward = 0;
+    const auto outputs_made = [&](StepMemoryOptions options) {
+      int made = 0;
+      options.observer = [&](const AllocatorEvent& event, CallId call) {
+        if (call == forward && event.action == AllocatorAction::alloc) ++made;
+      };
+      const StepMemory memory = simulate_step_memory(step.recording(), {}, options);
+      CHECK(memory.timeline.size() == 2);  // Of the last step.
+      return made;
+    };
+    CHECK(outputs_made({.steps = 2}) == 2);
+    CHECK(outputs_made({.steps = 5}) == 5);
+    CHECK(outputs_made({}) == 3);
+  }
+
   TEST_CASE("the optimizer's state is made by the first update, not before") {
     TrainingStep step;
     std::int64_t state_during_forward = -1;
