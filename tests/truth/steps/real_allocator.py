@@ -2,11 +2,11 @@
 """Writes allocator.json, and full-size <model>.pt2 into full/: whole training steps as the caching
 allocator of PyTorch's own CUDA build counts them, on a GPU that computes nothing.
 
-Usage: real_allocator.py CUDA_PYTHON CUDA_INCLUDE EXPORT_PYTHON [NAME ...]
+Usage: python real_allocator.py CUDA_PYTHON CUDA_INCLUDE [NAME ...]
 
-CUDA_PYTHON has a CUDA build of PyTorch (2.11.0 from PyPI), EXPORT_PYTHON the packages of
-requirements-models.txt. h200/rehearse.py says what the fake GPU is; without cuDNN only models
-without convolutions and recurrent layers run.
+python has the packages of requirements-models.txt, CUDA_PYTHON a CUDA build of PyTorch (2.13.0 from
+PyPI) and the same transformers. h200/rehearse.py says what the fake GPU is; without cuDNN only
+models without convolutions and recurrent layers run, and attention with a mask is memory-efficient.
 """
 import itertools
 import json
@@ -24,7 +24,21 @@ sys.path[:0] = [str(HERE), str(H200)]
 # The first of the batches of h200/record_memory.py.
 MODELS = ("gpt2_small", "bert_base", "llama_1b", "qwen_like")
 OPTIMIZERS = ("sgd_momentum:foreach", "adamw:foreach", "adamw:fused")
-STEPS = 3
+STEPS = 8
+
+
+def move(module):
+    """As to_empty() does, but a tensor that two modules share is made once."""
+    import torch
+
+    made = {}
+
+    def on_gpu(tensor):
+        if tensor not in made:
+            made[tensor] = torch.empty_like(tensor, device="cuda")
+        return made[tensor]
+
+    return module._apply(on_gpu)
 
 
 def build(name):
@@ -35,13 +49,13 @@ def build(name):
     model = record_memory.MODELS[name]
     with torch.device("meta"):
         task = model.build(False)
-    task.to_empty(device="cuda").train()
+    move(task).train()
     task.network.tie_weights()
     return task, lambda: tuple(x.to("cuda") for x in model.inputs(False, model.batches[0]))
 
 
 def run_case(name, dtype, optimizer_name, is_checkpointed):
-    """Peaks of a usual loop; the next batch is there before the last one goes."""
+    """Peaks of a usual loop; gradients go, then the next batch is there before the last one goes."""
     import make_steps
     import step_models
     import torch
@@ -51,8 +65,8 @@ def run_case(name, dtype, optimizer_name, is_checkpointed):
         step_models.eager(task, step_models.block_paths(name, task))
     optimizer = make_steps.make_optimizer(optimizer_name, task.parameters())
     for _ in range(STEPS):
-        inputs = make_inputs()
         optimizer.zero_grad()
+        inputs = make_inputs()
         with torch.autocast("cuda", torch.bfloat16, enabled=dtype == "autocast"):
             loss = task(*inputs)
         loss.backward()
@@ -85,7 +99,6 @@ def measure(name):
     import torch
     import transformers
 
-    assert transformers
     records = []
     for is_checkpointed, dtype, optimizer in itertools.product((False, True), ("fp32", "autocast"), OPTIMIZERS):
         found = in_child((name, dtype, optimizer, is_checkpointed))
@@ -94,27 +107,33 @@ def measure(name):
     with torch.device("meta"):
         task = record_memory.MODELS[name].build(False)
     patterns = step_models.patterns(step_models.block_paths(name, task))
-    return {"torch": torch.__version__, "checkpoint": patterns, "records": records}
+    return {"torch": torch.__version__, "transformers": transformers.__version__, "attention": "efficient",
+            "checkpoint": patterns, "records": records}
+
+
+def ask(python, expression):
+    """What Python says of an installed module, without importing it."""
+    code = f"import importlib.metadata, importlib.util; print({expression})"
+    return subprocess.check_output([python, "-c", code], text=True).strip()
 
 
 def fake_gpu_environment(python, include, folder):
     import rehearse
 
-    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-    torch_folder = subprocess.check_output([python, "-c", where], text=True).strip()
+    torch_folder = ask(python, "importlib.util.find_spec('torch').submodule_search_locations[0]")
     rehearse.make_fakes(pathlib.Path(torch_folder) / "lib", include, pathlib.Path(folder))
     return {**os.environ, "LD_PRELOAD": f"{folder}/fake_gpu.so", "LD_LIBRARY_PATH": folder,
             "FAKE_DEVICE_BYTES": str(rehearse.DEVICE_BYTES), "TORCH_CUDNN_SDPA_DEPRIORITIZED": "1",
             "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 
-def export(python, name):
+def export(name):
     """The training program with the loss, on fake tensors, by h200/record_memory.py."""
     import record_memory
 
     job = f"{name}-b{record_memory.MODELS[name].batches[0]}"
     with tempfile.TemporaryDirectory() as folder:
-        command = [python, str(H200 / "record_memory.py"), "--device", "cpu", "--out", folder]
+        command = [sys.executable, str(H200 / "record_memory.py"), "--device", "cpu", "--out", folder]
         subprocess.run([*command, "--only", f"^export-{job}$"], check=True)
         with zipfile.ZipFile(pathlib.Path(folder) / f"export-{job}.zip") as archive:
             (HERE / "full").mkdir(exist_ok=True)
@@ -125,11 +144,14 @@ def main():
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(measure(sys.argv[2])))
         return
-    if len(sys.argv) < 4:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     import make_steps
 
-    cuda_python, include, export_python, *names = sys.argv[1:]
+    cuda_python, include, *names = sys.argv[1:]
+    versions = {ask(python, "importlib.metadata.version('transformers')") for python in (cuda_python, sys.executable)}
+    if len(versions) > 1:
+        sys.exit(f"real_allocator.py: transformers {' and '.join(sorted(versions))}: the program would not be the module")
     path = HERE / "allocator.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +162,7 @@ def main():
             found[name] = json.loads(output.stdout.splitlines()[-1])
             path.write_text(make_steps.to_text(found))
     for name in names or MODELS:
-        export(export_python, name)
+        export(name)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ def totals(binary, file, truth, record):
     command += ["--optimizer", record["optimizer"]]
     command += ["--lifetimes", "last-use"] if record.get("program") == "exported" else []
     command += ["--autocast", "bf16"] if record["dtype"] == "autocast" else []
+    command += ["--attention", truth["attention"]] if "attention" in truth else []
     for pattern in truth["checkpoint"] if record["checkpoint"] else ():
         command += ["--checkpoint", pattern]
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["totals"]
