@@ -26,19 +26,6 @@ struct Held {
 /// Thrown by a request that the device has no room for.
 struct Refused {};
 
-/// By call; what an operator without a rule takes is nothing.
-std::vector<Temporaries> temporaries_of(const Recording& recording, const DeviceSpec& device) {
-  std::vector<TemporariesFunction> rules;
-  for (const std::string& op : recording.ops) rules.push_back(find_temporaries(op));
-  std::vector<Temporaries> needed(recording.calls.size());
-  for (std::size_t i = 0; i < needed.size(); ++i) {
-    const CallRecord& call = recording.calls[i];
-    if (const TemporariesFunction rule = rules[static_cast<std::size_t>(call.op)])
-      needed[i] = rule(Call(recording, call), device);
-  }
-  return needed;
-}
-
 class Loop {
  public:
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)

@@ -49,4 +49,16 @@ TemporariesFunction find_temporaries(std::string_view op) {
   return found == table.end() ? nullptr : found->second;
 }
 
+std::vector<Temporaries> temporaries_of(const Recording& recording, const DeviceSpec& device) {
+  std::vector<TemporariesFunction> rules;
+  for (const std::string& op : recording.ops) rules.push_back(find_temporaries(op));
+  std::vector<Temporaries> needed(recording.calls.size());
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const CallRecord& call = recording.calls[i];
+    if (const TemporariesFunction rule = rules[static_cast<std::size_t>(call.op)])
+      needed[i] = rule(Call(recording, call), device);
+  }
+  return needed;
+}
+
 }  // namespace symprof::profile

@@ -77,4 +77,7 @@ TemporariesRules unmodelled_temporaries();
 /// Null for an operator that takes nothing beside its outputs.
 TemporariesFunction find_temporaries(std::string_view op);
 
+/// By call of `recording`.
+std::vector<Temporaries> temporaries_of(const Recording& recording, const DeviceSpec& device);
+
 }  // namespace symprof::profile

@@ -130,12 +130,15 @@ TEST_SUITE("checkpoint_modules") {
     CHECK(death(2) == 4);  // The root returns.
   }
 
-  TEST_CASE("a star stays within one component of a path, and the outermost match counts") {
-    Layers inner, both;
+  TEST_CASE("a star stays within one component of a path, and patterns do not nest") {
+    Layers inner, both, nested;
     trace::checkpoint_modules(inner.graph, {"layers.0.*"});
     CHECK(names(inner.graph) == Names{"a", "layers.0.mlp", "c", "d", "e"});
-    trace::checkpoint_modules(both.graph, {"layers.0.mlp", "layers.0"});
-    CHECK(names(both.graph) == Names{"layers.0", "c", "d", "e"});
+    trace::checkpoint_modules(both.graph, {"layers.0", "layers.?"});
+    CHECK(names(both.graph).front() == "layers.0");
+    CHECK_THROWS_WITH_AS(trace::checkpoint_modules(nested.graph, {"layers.0.mlp", "layers.0"}),
+                         doctest::Contains("--checkpoint layers.0.mlp matches only modules inside"),
+                         Error);
   }
 
   TEST_CASE("what stands between the nodes of a call goes with it; two calls may not interleave") {

@@ -4,9 +4,11 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <set>
 
 #include "meta/error.h"
 #include "meta/nearest.h"
+#include "trace/passes/module_patterns.h"
 
 namespace symprof::trace {
 namespace {
@@ -14,6 +16,33 @@ namespace {
 std::string slashed(std::string path) {
   std::ranges::replace(path, '.', '/');
   return path;
+}
+
+bool matches(const std::string& pattern, const std::string& path) {
+  return fnmatch(slashed(pattern).c_str(), slashed(path).c_str(), FNM_PATHNAME | FNM_LEADING_DIR) ==
+         0;
+}
+
+/// By value: the modules of the nodes that take it.
+std::vector<std::set<ScopeId>> users_of(const Graph& graph) {
+  std::vector<std::set<ScopeId>> users(graph.values.size());
+  for (const Node& node : graph.nodes)
+    for (const Argument& argument : node.arguments)
+      for_each_value(argument, [&](ValueId id) {
+        if (id != no_value) users[static_cast<std::size_t>(id)].insert(node.scope);
+      });
+  return users;
+}
+
+/// Of a parameter without a path of its own, the modules that use it speak.
+bool is_meant(const Graph& graph, const std::string& pattern, const Value& parameter,
+              const std::set<ScopeId>& users) {
+  if (matches(pattern, parameter.name)) return true;
+  const auto is_in = [&](ScopeId scope) {
+    return scope != 0 &&
+           matches(pattern, module_path(graph.scopes[static_cast<std::size_t>(scope)]));
+  };
+  return parameter.name.find('.') == std::string::npos && std::ranges::any_of(users, is_in);
 }
 
 [[noreturn]] void fail(const Graph& graph, const std::string& pattern) {
@@ -31,13 +60,13 @@ std::string slashed(std::string path) {
 
 std::vector<bool> frozen_parameters(const Graph& graph, const std::vector<std::string>& patterns) {
   std::vector<bool> frozen(graph.values.size());
+  if (patterns.empty()) return frozen;
+  const std::vector<std::set<ScopeId>> users = users_of(graph);
   for (const std::string& pattern : patterns) {
     bool is_used = false;
     for (std::size_t i = 0; i < graph.values.size(); ++i) {
       const Value& value = graph.values[i];
-      if (value.kind != ValueKind::parameter ||
-          fnmatch(slashed(pattern).c_str(), slashed(value.name).c_str(),
-                  FNM_PATHNAME | FNM_LEADING_DIR) != 0)
+      if (value.kind != ValueKind::parameter || !is_meant(graph, pattern, value, users[i]))
         continue;
       frozen[i] = is_used = true;
     }
