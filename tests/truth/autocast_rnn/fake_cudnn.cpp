@@ -1,6 +1,6 @@
-// cuDNN's recurrent layers without a GPU: where the weights lie in their buffer is answered, nothing
-// is computed. PyTorch's own code around them (native/cudnn/RNN.cpp, cudnn/AutocastRNN.cpp) runs as
-// it is. Loaded before libcudnn, beside h200/fake_gpu.cpp.
+// cuDNN's recurrent layers without a GPU: where the weights lie in their buffer is answered,
+// nothing is computed. PyTorch's own code around them (native/cudnn/RNN.cpp, cudnn/AutocastRNN.cpp)
+// runs as it is. Loaded before libcudnn, beside h200/fake_gpu.cpp.
 #include <cstddef>
 #include <map>
 
