@@ -33,14 +33,15 @@ Temporaries nonzero(const Call& call, const DeviceSpec& device) {
 /// nonzero_static(self, size, fill_value): blocks of threads count their parts, and know what was
 /// counted before them.
 Temporaries nonzero_static(const Call& call, const DeviceSpec& device) {
-  constexpr std::int64_t items_of_block = 512 * 16;
+  constexpr std::int64_t items_of_block = std::int64_t{512} * 16;
   const TensorSpec *self = call.input(0), *output = call.output(0);
   if (self == nullptr || output == nullptr) return {.is_incomplete = true};
   Temporaries result;
   result.make_outputs();
   if (!is_row_major(*self)) result.take(self->bytes());
   if (output->numel() == 0) return result;
-  const std::int64_t wanted = device.multiprocessors * (element_bytes(self->dtype) == 1 ? 2 : 1);
+  const std::int64_t of_each = element_bytes(self->dtype) == 1 ? 2 : 1;
+  const std::int64_t wanted = device.multiprocessors * of_each;
   const std::int64_t rounds = divide_up(divide_up(self->numel(), items_of_block), wanted);
   if (rounds == 0) return result;
   const std::int64_t blocks = divide_up(self->numel(), rounds * items_of_block);

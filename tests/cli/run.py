@@ -1,4 +1,4 @@
-"""Runs the program as a user would: help, errors (golden text), exit codes, output files, formats.
+"""Runs the program as a user would: help, errors (golden text), exit codes, formats.
 
     run.py PROGRAM [--rewrite] [unittest arguments]
 
@@ -9,7 +9,6 @@ import io
 import json
 import os
 import pathlib
-import pty
 import subprocess
 import sys
 import tempfile
@@ -269,70 +268,6 @@ class Profile(unittest.TestCase):
             self.assertIn(title, titles)
         self.assertNotIn("\x1b", result.stdout)
         self.assertIn("Fwd MACs", run("profile", MODEL, "--unit", "macs").stdout)
-
-
-class Output(unittest.TestCase):
-    def test_file(self):
-        with tempfile.TemporaryDirectory() as name:
-            path = pathlib.Path(name) / "out.json"
-            result = run("profile", MODEL, "--format", "json", "-o", str(path))
-            self.assertEqual((result.returncode, result.stdout), (0, ""))
-            self.assertEqual(json.loads(path.read_text())["schema"], "symprof.profile/1")
-            self.assertEqual(os.listdir(name), ["out.json"])
-            mask = os.umask(0)
-            os.umask(mask)
-            self.assertEqual(path.stat().st_mode & 0o777, 0o666 & ~mask)
-
-    def test_an_error_leaves_an_old_file_as_it_was(self):
-        with tempfile.TemporaryDirectory() as name:
-            path = pathlib.Path(name) / "out.txt"
-            path.write_text("before")
-            self.assertEqual(run("profile", "models/none.pt2", "-o", str(path)).returncode, 2)
-            self.assertEqual(path.read_text(), "before")
-            self.assertEqual(os.listdir(name), ["out.txt"])
-
-    def test_a_link_keeps_pointing(self):
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "link").symlink_to("target")
-            self.assertEqual(run("ops", "-o", str(folder / "link")).returncode, 0)
-            self.assertTrue((folder / "link").is_symlink())
-            self.assertIn("aten::mm", (folder / "target").read_text())
-
-    def test_a_device_is_written_to(self):
-        self.assertEqual(run("ops", "-o", "/dev/null").returncode, 0)
-        self.assertEqual(run("ops", "-o", "/dev/full").returncode, 2)
-
-    def test_a_full_standard_output(self):
-        with open("/dev/full", "w") as full:
-            result = subprocess.run([PROGRAM, "ops"], stdout=full, stderr=subprocess.PIPE)
-        self.assertEqual(result.returncode, 2)
-
-    def on_terminal(self, *arguments, **env):
-        leader, follower = pty.openpty()
-        process = subprocess.Popen([PROGRAM, *arguments], cwd=ROOT, stdout=follower,
-                                   stderr=follower, env=dict(os.environ, TERM="xterm", **env))
-        os.close(follower)
-        text = b""
-        try:
-            while chunk := os.read(leader, 65536):
-                text += chunk
-        except OSError:  # Linux answers so when the other side is closed.
-            pass
-        self.assertEqual(process.wait(), 0)
-        os.close(leader)
-        return text
-
-    def test_colour_only_on_a_terminal_that_wants_it(self):
-        self.assertIn(b"\x1b[1m", self.on_terminal("ops", NO_COLOR=""))
-        self.assertNotIn(b"\x1b", self.on_terminal("ops", NO_COLOR="1"))
-
-    def test_the_progress_bar_is_gone_before_the_answer(self):
-        """More than a second of work: the bar's line ends with "done/total"."""
-        text = self.on_terminal("fit", VIT, "--max", "s77", "--optimizer", "adamw", "--device",
-                                "all", NO_COLOR="1")
-        answer = text.index(VIT.encode())
-        self.assertTrue(answer == 0 or text[:answer].endswith(b"\r\x1b[K"), text[:answer][-80:])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,203 @@
+"""Asks `symprof fit` as a user would.
+
+    fit.py PROGRAM [unittest arguments]
+"""
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GPT2 = "models/gpt2.pt2"
+DYNAMIC = "models/tiny/dynamic_shapes.pt2"
+PROGRAM = ""
+
+
+def fit(*arguments):
+    return subprocess.run([PROGRAM, "fit", *arguments], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120)
+
+
+def answer(*arguments, code=0):
+    result = fit(*arguments, "--format", "json")
+    assert result.returncode == code, result.stderr
+    return json.loads(result.stdout)
+
+
+class Fit(unittest.TestCase):
+    def test_yes_with_the_margin(self):
+        found = answer(GPT2, "--optimizer", "adamw", "--context", "600MiB")
+        self.assertEqual(found["schema"], "symprof.fit/1")
+        self.assertTrue(found["fits"])
+        device = found["device"]
+        self.assertEqual(device["context_bytes"], 600 * 2**20)
+        self.assertEqual(found["margin_bytes"], device["memory_bytes"] - device["context_bytes"] -
+                         found["peak_reserved_bytes"])
+        self.assertEqual(sum(found["memory"]["at_peak"].values()), found["peak_allocated_bytes"])
+        self.assertEqual(found["changes"], [])
+
+    def test_the_figures_are_those_of_profile(self):
+        result = subprocess.run([PROGRAM, "profile", GPT2, "--format", "json"], cwd=ROOT,
+                                capture_output=True, text=True, timeout=120)
+        totals = json.loads(result.stdout)["totals"]
+        found = answer(GPT2)
+        for key in ["peak_allocated_bytes", "peak_reserved_bytes", "peak_at"]:
+            self.assertEqual(found[key], totals[key], key)
+
+    def test_every_byte_at_the_peak_has_one_owner(self):
+        for arguments in [["--optimizer", "adamw"], ["--mode", "inference"],
+                          ["--optimizer", "sgd_momentum", "--micro-batches", "3"]]:
+            memory = answer(GPT2, *arguments)["memory"]
+            sums = dict.fromkeys(memory["at_peak"], 0)
+            for row in memory["peak_by_module"]:
+                self.assertEqual(sum(row["held"].values()), row["bytes"])
+                for category, held in row["held"].items():
+                    sums[category] += held
+            self.assertEqual(sums, memory["at_peak"], arguments)
+            owners = [(row["owner"], row["name"]) for row in memory["peak_by_module"]]
+            self.assertEqual(len(owners), len(set(owners)))
+
+    def test_a_module_holds_gradient_and_states_with_each_parameter(self):
+        rows = answer(GPT2, "--optimizer", "adamw:single")["memory"]["peak_by_module"]
+        held = {row["name"]: row["held"] for row in rows if row["owner"] == "module"}
+        # The tied embedding: its first user has it. AdamW keeps two states.
+        embedding = held["model.transformer.wte"]
+        self.assertEqual(embedding["optimizer"], 2 * embedding["parameters"])
+        self.assertNotIn("parameters", held["model.lm_head"])
+
+    def test_several_devices_side_by_side(self):
+        names = ["h200", "t4"]
+        found = answer(GPT2, "--optimizer", "adamw", "--device", ",".join(names))
+        self.assertEqual([entry["device"]["name"] for entry in found["devices"]], names)
+        for name, entry in zip(names, found["devices"]):
+            alone = answer(GPT2, "--optimizer", "adamw", "--device", name)
+            self.assertEqual(entry, {key: alone[key] for key in entry})
+            self.assertEqual(alone["devices"], [entry])
+        for key, value in found["devices"][0].items():
+            self.assertEqual(found[key], value)  # Beside the array stands the first.
+
+    def test_the_exit_code_is_no_where_one_device_says_no(self):
+        found = answer("models/llama_7b.pt2", "--optimizer", "adamw", "--device", "h200,t4", code=1)
+        self.assertEqual([entry["fits"] for entry in found["devices"]], [True, False])
+        text = fit("models/llama_7b.pt2", "--optimizer", "adamw", "--device", "t4,h200")
+        self.assertEqual(text.returncode, 1)
+        self.assertIn("fits into 1 of 2 devices", text.stdout)
+
+    def test_several_devices_say_whose_the_peak_is(self):
+        names = "a100-80g,h100,t4"
+        devices = answer(GPT2, "--optimizer", "adamw", "--device", names)["devices"]
+        lines = fit(GPT2, "--optimizer", "adamw", "--device", names).stdout.splitlines()
+        peaks = [line for line in lines if line.startswith("peak ")]
+        nodes = {(entry["peak_at"]["phase"], entry["peak_at"]["node"]) for entry in devices}
+        self.assertEqual(len(peaks), len(nodes))
+        for entry in devices:
+            at = entry["peak_at"]
+            line = next(line for line in peaks if f"in {at['phase']} at {at['node']}" in line)
+            if len(nodes) > 1:
+                self.assertIn(entry["device"]["name"].upper().split("-")[0], line)
+        self.assertEqual(sum(line.startswith("held by ") for line in lines), len(nodes))
+
+    def test_all_devices(self):
+        shipped = {path.stem for path in (ROOT / "devices").glob("*.json")}
+        found = answer(DYNAMIC, "--device", "all", "--max", "x.0")
+        self.assertEqual({entry["device"]["name"] for entry in found["devices"]}, shipped)
+        for entry in found["devices"]:
+            self.assertGreater(entry["largest"]["size"], 0)
+
+    def test_no_says_where_and_what_would_help(self):
+        memory = answer(GPT2, "--optimizer", "adamw")["device"]["memory_bytes"]
+        context = f"{memory - 4 * 2**30}B"  # 4 GiB are left.
+        found = answer(GPT2, "--optimizer", "adamw", "--context", context, code=1)
+        self.assertFalse(found["fits"])
+        self.assertLess(found["margin_bytes"], 0)
+        changes = found["changes"]
+        self.assertIn("--autocast bf16", [change["change"] for change in changes])
+        fits = [change["fits"] for change in changes]
+        self.assertEqual(fits, sorted(fits, reverse=True))
+        self.assertTrue(fits[0])
+        text = fit(GPT2, "--optimizer", "adamw", "--context", context)
+        self.assertEqual(text.returncode, 1)
+        self.assertIn("does not fit into NVIDIA H200", text.stdout)
+        self.assertIn("refused      a request in ", text.stdout)
+        # Each is what the command line says it is, and saves memory.
+        for change in changes:
+            self.assertLess(change["peak_reserved_bytes"], found["peak_reserved_bytes"])
+            again = answer(GPT2, "--optimizer", "adamw", *shlex.split(change["change"]),
+                           "--context", context, code=0 if change["fits"] else 1)
+            self.assertEqual(again["peak_reserved_bytes"], change["peak_reserved_bytes"])
+
+    def test_a_smaller_batch_is_the_largest_that_fits_and_parts_make_the_same_batch(self):
+        model = ("models/vit_b_16.pt2", "--device", "a100-40g")
+        batch = 704
+        found = answer(*model, "--set", f"x.0={batch}", code=1)
+        smaller = [change["change"] for change in found["changes"] if "--set" in change["change"]]
+        self.assertEqual(len(smaller), 2)
+        _, size, _, parts = shlex.split(smaller[0])
+        self.assertEqual(int(size.removeprefix("x.0=")) * int(parts), batch)
+        largest = int(shlex.split(smaller[1])[1].removeprefix("x.0="))
+        answer(*model, "--set", f"x.0={largest}")
+        answer(*model, "--set", f"x.0={largest + 1}", code=1)
+
+    def test_what_the_model_does_not_run_with_is_told(self):
+        memory = answer(DYNAMIC)["device"]["memory_bytes"]
+        found = answer("models/tiny/mlp.pt2", "--input", "x=float32[64,64]", "--context",
+                       f"{memory - 2**20}B", code=1)
+        self.assertIn("--dtype bf16", [entry["change"] for entry in found["not_tried"]])
+        largest = answer("models/tiny/mlp.pt", "--input", "x=float32[rows,width]", "--set", "rows=8",
+                         "--set", "width=64", "--max", "width")["largest"]
+        self.assertEqual((largest["size"], largest["refused_size"]), (64, 65))
+        self.assertIn("shapes cannot be multiplied", largest["refused_because"])
+
+    def test_the_largest_size_needs_no_first_one(self):
+        found = answer("models/vit_b_16.onnx", "--max", "batch", "--device", "t4")
+        self.assertGreater(found["largest"]["size"], 1)
+
+    def test_the_allocators_fraction_of_the_device_is_what_there_is(self):
+        found = answer(GPT2, "--alloc-conf", "per_process_memory_fraction:0.25", "--context", "0B")
+        self.assertEqual(found["margin_bytes"],
+                         found["device"]["memory_bytes"] // 4 - found["peak_reserved_bytes"])
+
+    def test_what_nvidia_smi_shows(self):
+        memory = answer(GPT2)["memory"]
+        self.assertIsNone(memory["context_bytes"])
+        self.assertIsNone(memory["nvidia_smi_bytes"])
+        found = answer(GPT2, "--context", "500MiB")
+        memory = found["memory"]
+        self.assertEqual(memory["nvidia_smi_bytes"], found["peak_reserved_bytes"] + 500 * 2**20)
+        self.assertEqual(memory["fragmentation_bytes"],
+                         found["peak_reserved_bytes"] - found["peak_allocated_bytes"])
+
+    def test_the_largest_size_fits_and_the_next_does_not(self):
+        memory = answer(DYNAMIC)["device"]["memory_bytes"]
+        context = f"{memory - 200 * 2**20}B"
+        largest = answer(DYNAMIC, "--max", "x.0", "--context", context)["largest"]
+        size = largest["size"]
+        self.assertEqual(largest["dimension"], "x.0")
+        answer(DYNAMIC, "--set", f"x.0={size}", "--context", context)
+        if largest["refused_size"] is not None:
+            self.assertEqual(largest["refused_size"], size + 1)
+            answer(DYNAMIC, "--set", f"x.0={size + 1}", "--context", context, code=1)
+
+    def test_a_dimension_ends_where_its_symbol_does(self):
+        for name, most in (("x.0", 4096), ("s77", 4096), ("x.1", 1024)):  # As it was exported.
+            largest = answer(DYNAMIC, "--max", name)["largest"]
+            self.assertEqual((largest["size"], largest["refused_size"]), (most, None))
+
+    def test_bad_questions(self):
+        for arguments, text in [
+                (["--device", "h200,h2000"], "unknown device 'h2000'"),
+                (["--max", "nothing"], "no input has a dimension called 'nothing'"),
+                (["--context", "many"], "'many' is no number of bytes"),
+                (["--context", "500GiB"], "leaves nothing of the device's memory"),
+                (["--alloc-conf", "max_split:3"], "max_split is no setting of the allocator")]:
+            result = fit(DYNAMIC, *arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertEqual(result.stdout, "")
+            self.assertIn(text, result.stderr)
+
+
+if __name__ == "__main__":
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
