@@ -67,8 +67,7 @@ void complain(const std::string& message) {
 
 /// "where: problem." and the advice on the next line.
 std::string message_of(const Error& error) {
-  std::string text = error.where().empty() ? "" : error.where() + ": ";
-  text += error.problem();
+  std::string text = error.summary();
   if (!text.ends_with('.')) text += '.';
   return error.advice().empty() ? text : text + "\n  " + error.advice();
 }

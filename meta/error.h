@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace symprof {
 
@@ -29,6 +30,11 @@ class Error : public std::runtime_error {
   const std::string& problem() const { return problem_; }
   const std::string& advice() const { return advice_; }
   ErrorKind kind() const { return kind_; }
+
+  /// "<where>: <problem>", without the advice.
+  std::string summary() const { return where_ + (where_.empty() ? "" : ": ") + problem_; }
+  /// The same, of something inside `outer`: "<outer>: <where>: <problem>".
+  Error inside(std::string outer) const { return {std::move(outer), summary(), advice_, kind_}; }
 
  private:
   std::string where_, problem_, advice_;

@@ -53,8 +53,7 @@ const std::vector<std::int64_t>* SizeSamples::at(const Sizes& sizes) {
       known_[sizes] = measure_(sizes);
     } catch (const Error& error) {
       known_[sizes] = std::nullopt;
-      refused_.push_back(
-          {sizes, error.where() + (error.where().empty() ? "" : ": ") + error.problem()});
+      refused_.push_back({sizes, error.summary()});
     }
   }
   const auto& found = known_[sizes];

@@ -104,8 +104,7 @@ void StepRun::after_forward(const ClosingRows& rows) {
     update(rows);
   } catch (const Error& error) {
     if (error.where().starts_with("--")) throw;  // An option is what is wrong.
-    const std::string detail = error.where().empty() ? "" : error.where() + ": ";
-    throw Error(where(), detail + error.problem(), error.advice(), error.kind());
+    throw error.inside(where());
   } catch (const c10::Error& error) {
     throw meta::refusal(where(), error, "--mode inference profiles the forward pass alone.");
   }

@@ -80,8 +80,7 @@ void Interpreter::run_node(std::size_t index) {
     else
       run_lowered(node);
   } catch (const Error& error) {
-    const std::string detail = error.where().empty() ? "" : error.where() + ": ";
-    throw Error(where(), detail + error.problem(), error.advice(), error.kind());
+    throw error.inside(where());
   } catch (const c10::Error& error) {
     throw meta::refusal(where(), error,
                         "PyTorch refuses this call; check the shapes that --input and --set give.");

@@ -114,8 +114,7 @@ void Walker::run_node(const Node& node, Frame& frame) try {
   frame.finish(node);
 } catch (const Error& error) {
   if (error.where().starts_with(graph_.path)) throw;
-  const std::string detail = error.where().empty() ? "" : error.where() + ": ";
-  throw Error(where(node), detail + error.problem(), error.advice(), error.kind());
+  throw error.inside(where(node));
 } catch (const c10::Error& error) {
   throw meta::refusal(
       where(node), error,
