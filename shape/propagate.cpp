@@ -24,10 +24,6 @@ namespace {
 
 const c10::Device cuda{c10::kCUDA, 0};
 
-bool can_have_gradient(const at::Tensor& tensor) {
-  return tensor.is_floating_point() || tensor.is_complex();
-}
-
 // One step, from the leaves to the optimizer. Everything fake lives and dies in here.
 class Step {
  public:
@@ -92,7 +88,7 @@ class Step {
     recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
     at::Tensor tensor = meta::make_fake(spec_of(value));
     if (is_parameter) {
-      if (is_trained && can_have_gradient(tensor) && run_.trains()) tensor.set_requires_grad(true);
+      if (is_trained) require_gradient(tensor);
       run_.add_parameter(tensor);
     }
     if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
@@ -108,12 +104,16 @@ class Step {
   c10::IValue input(const Value& value) const {
     if (value.scalar)
       return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
-    at::Tensor tensor = meta::make_fake(spec_of(value));
+    const at::Tensor tensor = meta::make_fake(spec_of(value));
     // Of a file's inputs only torch.export says which need gradients.
-    if (graph_.format == "exported" && value.requires_grad && can_have_gradient(tensor) &&
-        run_.trains())
-      tensor.set_requires_grad(true);
+    if (graph_.format == "exported" && value.requires_grad) require_gradient(tensor);
     return tensor;
+  }
+
+  /// In training; integers have none.
+  void require_gradient(const at::Tensor& tensor) const {
+    if (run_.trains() && (tensor.is_floating_point() || tensor.is_complex()))
+      tensor.set_requires_grad(true);
   }
 
   const TensorSpec& spec_of(const Value& value) const {
