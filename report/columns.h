@@ -32,6 +32,11 @@ enum class Unit : std::uint8_t {
   macs,   ///< Products halved, so that a multiply-add is 1; the rest as it is.
 };
 
+/// FLOPs of products as `unit` counts them.
+constexpr std::int64_t in_unit(std::int64_t products, Unit unit) {
+  return unit == Unit::flops ? products : products / 2;
+}
+
 struct ColumnInfo {
   Column column;
   std::string_view key;          ///< As --columns and --sort name it.

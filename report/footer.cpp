@@ -9,10 +9,6 @@
 namespace symprof::report {
 namespace {
 
-std::int64_t in_unit(std::int64_t products, Unit unit) {
-  return unit == Unit::flops ? products : products / 2;
-}
-
 std::string flops_text(std::int64_t products, std::int64_t all, Unit unit) {
   const std::int64_t counted = in_unit(products, unit);
   return fmt::format("{} in products, {} with everything else", format_count(counted, name(unit)),

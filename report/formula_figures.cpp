@@ -7,8 +7,9 @@
 namespace symprof::report {
 namespace {
 
-constexpr std::int64_t products(std::int64_t flops, Unit unit) {
-  return unit == Unit::flops ? flops : flops / 2;
+/// With everything that is no product.
+constexpr std::int64_t all_in_unit(std::int64_t all, std::int64_t products, Unit unit) {
+  return all - products + in_unit(products, unit);
 }
 
 constexpr TotalInfo all_totals[] = {
@@ -38,30 +39,30 @@ constexpr TotalInfo all_totals[] = {
      [](const StepFigures& step, Unit) { return step.profile.totals.peak_reserved_bytes; }},
     {"fwd_flops", "forward, products", FigureUnit::flops,
      [](const StepFigures& step, Unit unit) {
-       return products(step.profile.totals.fwd_flops, unit);
+       return in_unit(step.profile.totals.fwd_flops, unit);
      }},
     {"fwd_flops_all", "forward, all", FigureUnit::flops,
      [](const StepFigures& step, Unit unit) {
-       return step.profile.totals.fwd_flops_all - step.profile.totals.fwd_flops +
-              products(step.profile.totals.fwd_flops, unit);
+       const Totals& totals = step.profile.totals;
+       return all_in_unit(totals.fwd_flops_all, totals.fwd_flops, unit);
      }},
     {"bwd_flops", "backward, products", FigureUnit::flops,
      [](const StepFigures& step, Unit unit) {
-       return products(step.profile.totals.bwd_flops, unit);
+       return in_unit(step.profile.totals.bwd_flops, unit);
      }},
     {"bwd_flops_all", "backward, all", FigureUnit::flops,
      [](const StepFigures& step, Unit unit) {
-       return step.profile.totals.bwd_flops_all - step.profile.totals.bwd_flops +
-              products(step.profile.totals.bwd_flops, unit);
+       const Totals& totals = step.profile.totals;
+       return all_in_unit(totals.bwd_flops_all, totals.bwd_flops, unit);
      }},
     {"recompute_flops", "recomputed, products", FigureUnit::flops,
      [](const StepFigures& step, Unit unit) {
-       return products(step.profile.totals.recompute_flops, unit);
+       return in_unit(step.profile.totals.recompute_flops, unit);
      }},
     {"recompute_flops_all", "recomputed, all", FigureUnit::flops,
      [](const StepFigures& step, Unit unit) {
-       return step.profile.totals.recompute_flops_all - step.profile.totals.recompute_flops +
-              products(step.profile.totals.recompute_flops, unit);
+       const Totals& totals = step.profile.totals;
+       return all_in_unit(totals.recompute_flops_all, totals.recompute_flops, unit);
      }},
     {"optimizer_flops", "optimizer, all", FigureUnit::flops,
      [](const StepFigures& step, Unit) { return step.profile.totals.optimizer_flops; }},

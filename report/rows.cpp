@@ -156,7 +156,7 @@ std::string text_of(const Row& row, Column column) {
 std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {
   const RowFigures& figures = row.figures;
   const auto flops = [&](std::int64_t products, std::int64_t other) {
-    return (unit == Unit::flops ? products : products / 2) + other;
+    return in_unit(products, unit) + other;
   };
   switch (column) {
     case Column::accumulate:

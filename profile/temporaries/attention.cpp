@@ -13,8 +13,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t float_bytes = 4;
-
 /// Query [batch, heads, length, width], key [batch, key_heads, key_length, width].
 struct Sizes {
   std::int64_t batch, heads, length, width, key_heads, key_length;

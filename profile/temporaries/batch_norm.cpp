@@ -9,8 +9,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t float_bytes = 4;
-
 /// Blocks along the rows of a channels-last batch meet in memory (flexible_launch_configs and
 /// batch_norm_stats_channels_last_cuda_template in Normalization.cuh).
 void add_staging(Temporaries& temporaries, const TensorSpec& input, std::int64_t values) {

@@ -11,8 +11,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t long_bytes = 8;
-
 /// An embedding's gradient as its backward sees it.
 struct Backward {
   TensorSpec gradient, indices;

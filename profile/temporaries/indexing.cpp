@@ -12,8 +12,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t long_bytes = 8;
-
 /// (self, indices). How many places a mask has is told by the output's size, if nothing else is
 /// indexed.
 Temporaries index(const Call& call, const DeviceSpec& device) {

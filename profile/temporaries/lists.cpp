@@ -44,7 +44,7 @@ Temporaries maximum(const Call& call, const DeviceSpec&) {
 /// 2048 bytes of a tensor's part of a chunk (get_chunk_cat_metadata in
 /// aten/src/ATen/native/cuda/TensorShape.cu).
 Temporaries chunk_cat(const Call& call, const DeviceSpec&) {
-  constexpr std::int64_t bytes_of_block = 2048, numbers_of_tensor = 6, long_bytes = 8;
+  constexpr std::int64_t bytes_of_block = 2048, numbers_of_tensor = 6;
   const std::int64_t dimension = call.integer(1, 0, 0), chunks = call.integer(2, 0, 1);
   if (!is_uniform(call) || chunks < 1) return {.is_incomplete = true};
   std::int64_t tensors = 0, blocks = 0;

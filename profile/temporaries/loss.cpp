@@ -116,7 +116,6 @@ Temporaries margin_backward(const Call& call, const DeviceSpec&) {
 
 /// Lengths and offsets of each target (cuda/LossCTC.cu). (log_probs [time, batch, classes], …)
 void add_targets(Temporaries& result, const TensorSpec& log_probabilities) {
-  constexpr std::int64_t long_bytes = 8;
   for (int i = 0; i < 3; ++i) result.take(log_probabilities.sizes[1] * long_bytes);
 }
 

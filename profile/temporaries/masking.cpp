@@ -11,7 +11,7 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t long_bytes = 8, count_bytes = 4;
+constexpr std::int64_t count_bytes = 4;
 
 /// Counts what is not zero, and selects the places of it; a single number has none.
 void add_nonzero(Temporaries& result, const TensorSpec& tensor, const DeviceSpec& device) {

@@ -10,8 +10,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t float_bytes = 4;
-
 /// The forward kernels of softmax want rows that lie together (host_softmax).
 Temporaries softmax(const Call& call, const DeviceSpec&) {
   Temporaries result;

@@ -8,8 +8,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t long_bytes = 8;
-
 /// scatter_reduce(self, dim, index, src, reduce, include_self). A recording does not say how it
 /// reduces: taken to be the mean, which counts, and of which the others need nothing.
 Temporaries scatter_reduce(const Call& call, const DeviceSpec&) {

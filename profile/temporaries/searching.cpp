@@ -12,8 +12,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t long_bytes = 8, float_bytes = 4;
-
 /// A row, sorted: its values and where each came from, which stay.
 struct SortedRow {
   std::size_t values, indices;
@@ -42,38 +40,43 @@ Temporaries along_dimension(const TensorSpec& self) {
   return result;
 }
 
-/// median(self): the middle of all, unless the last one is NaN.
-Temporaries median(const Call& call, const DeviceSpec&) {
+/// (self), (self, dim): of all, `add_place` is what it takes to find the middle of the sorted
+/// values.
+template <class AddPlace>
+Temporaries middle(const Call& call, AddPlace add_place) {
   const TensorSpec* self = call.input(0);
   if (self == nullptr) return {.is_incomplete = true};
   if (call.output_count() == 2) return along_dimension(*self);
   if (self->numel() == 0) return {};
   Temporaries result;
   add_sorted_values(result, *self);
-  result.take(1);
+  add_place(result, self->numel());
   result.make_outputs();
   return result;
 }
 
-/// nanmedian(self): the middle of as many as are numbers.
-Temporaries nanmedian(const Call& call, const DeviceSpec& device) {
-  const TensorSpec* self = call.input(0);
-  if (self == nullptr) return {.is_incomplete = true};
-  if (call.output_count() == 2) return along_dimension(*self);
-  if (self->numel() == 0) return {};
-  Temporaries result;
-  add_sorted_values(result, *self);
-  const std::size_t are_nan = result.take(self->numel());
+/// The middle of all, unless the last one is NaN.
+Temporaries median(const Call& call, const DeviceSpec&) {
+  return middle(call, [](Temporaries& result, std::int64_t) { result.take(1); });
+}
+
+/// As many as are numbers have a middle.
+void add_place_among_numbers(Temporaries& result, std::int64_t elements, const DeviceSpec& device) {
+  const std::size_t are_nan = result.take(elements);
   const std::size_t count = result.take(long_bytes);
-  const TensorSpec converted = row_major(DType::int64, {self->numel()});
+  const TensorSpec converted = row_major(DType::int64, {elements});
   const std::size_t copy = result.take(converted.bytes());
   add_reduction(result, sum_of(converted, {true}), device);
   result.give_back(copy);
   const std::size_t others = result.take(long_bytes), half = result.take(float_bytes);
   result.take(long_bytes);  // The place of the middle.
   for (const std::size_t block : {half, others, count, are_nan}) result.give_back(block);
-  result.make_outputs();
-  return result;
+}
+
+Temporaries nanmedian(const Call& call, const DeviceSpec& device) {
+  return middle(call, [&](Temporaries& result, std::int64_t elements) {
+    add_place_among_numbers(result, elements, device);
+  });
 }
 
 Temporaries kth_value(const Call& call, const DeviceSpec&) {

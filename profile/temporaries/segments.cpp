@@ -7,8 +7,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t long_bytes = 8;
-
 /// The kernels want both lengths and offsets: lengths are summed up after a zero, of offsets the
 /// differences are taken.
 void add_offsets(Temporaries& result, const TensorSpec* lengths, const TensorSpec* offsets) {

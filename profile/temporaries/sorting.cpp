@@ -18,8 +18,6 @@ std::size_t dimension_of(const TensorSpec& tensor, std::int64_t named) {
 
 namespace {
 
-constexpr std::int64_t long_bytes = 8;
-
 std::int64_t size_of(const TensorSpec& tensor, std::size_t dimension) {
   return tensor.sizes.empty() ? 1 : tensor.sizes[dimension];
 }

@@ -14,6 +14,9 @@
 
 namespace symprof::profile {
 
+/// Elements of int64 (indices, counts) and of float32.
+constexpr std::int64_t long_bytes = 8, float_bytes = 4;
+
 struct Temporaries {
   /// Bytes of each block, in the order in which they are taken. What is not in `early` is given
   /// back when the call ends.

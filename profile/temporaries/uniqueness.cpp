@@ -11,7 +11,7 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t long_bytes = 8, flag_bytes = 4;
+constexpr std::int64_t flag_bytes = 4;
 
 struct Wanted {
   bool inverse, counts;
