@@ -1,7 +1,6 @@
 #include "trace/passes/frozen_parameters.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <set>
@@ -12,16 +11,6 @@
 
 namespace symprof::trace {
 namespace {
-
-std::string slashed(std::string path) {
-  std::ranges::replace(path, '.', '/');
-  return path;
-}
-
-bool matches(const std::string& pattern, const std::string& path) {
-  return fnmatch(slashed(pattern).c_str(), slashed(path).c_str(), FNM_PATHNAME | FNM_LEADING_DIR) ==
-         0;
-}
 
 /// By value: the modules of the nodes that take it.
 std::vector<std::set<ScopeId>> users_of(const Graph& graph) {
@@ -37,10 +26,10 @@ std::vector<std::set<ScopeId>> users_of(const Graph& graph) {
 /// Of a parameter without a path of its own, the modules that use it speak.
 bool is_meant(const Graph& graph, const std::string& pattern, const Value& parameter,
               const std::set<ScopeId>& users) {
-  if (matches(pattern, parameter.name)) return true;
+  if (matches_path_or_above(pattern, parameter.name)) return true;
   const auto is_in = [&](ScopeId scope) {
-    return scope != 0 &&
-           matches(pattern, module_path(graph.scopes[static_cast<std::size_t>(scope)]));
+    return scope != 0 && matches_path_or_above(
+                             pattern, module_path(graph.scopes[static_cast<std::size_t>(scope)]));
   };
   return parameter.name.find('.') == std::string::npos && std::ranges::any_of(users, is_in);
 }

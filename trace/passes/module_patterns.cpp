@@ -20,11 +20,19 @@ std::string slashed(std::string path) {
   return path;
 }
 
-bool matches(const std::string& pattern, const Scope& scope) {
-  return fnmatch(slashed(pattern).c_str(), slashed(module_path(scope)).c_str(), FNM_PATHNAME) == 0;
+bool matches(const std::string& pattern, const std::string& path, int flags) {
+  return fnmatch(slashed(pattern).c_str(), slashed(path).c_str(), FNM_PATHNAME | flags) == 0;
 }
 
 }  // namespace
+
+bool matches_path(const std::string& pattern, const std::string& path) {
+  return matches(pattern, path, 0);
+}
+
+bool matches_path_or_above(const std::string& pattern, const std::string& path) {
+  return matches(pattern, path, FNM_LEADING_DIR);
+}
 
 std::string module_path(const Scope& scope) { return scope.path.substr(0, scope.path.find('@')); }
 
@@ -47,7 +55,7 @@ std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::s
     for (auto scope = static_cast<ScopeId>(i); scope != 0;
          scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
       for (const std::string& pattern : patterns)
-        if (matches(pattern, graph.scopes[static_cast<std::size_t>(scope)])) {
+        if (matches_path(pattern, module_path(graph.scopes[static_cast<std::size_t>(scope)]))) {
           matched[i] = scope;
           open.erase(pattern);
         }

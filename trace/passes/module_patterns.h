@@ -9,10 +9,15 @@
 
 namespace symprof::trace {
 
+/// Whether `pattern` is `path`; `*` stands for any text of one component ("encoder.layers.*"), `?`
+/// for a character.
+bool matches_path(const std::string& pattern, const std::string& path);
+/// The same, or of something that `path` lies in.
+bool matches_path_or_above(const std::string& pattern, const std::string& path);
+
 /// For each scope of `graph` the outermost one around it, or itself, whose path matches one of
-/// `patterns`; 0 where none does. `*` stands for any text of one component of a path
-/// ("encoder.layers.*"), `?` for a character. Throws Error for a pattern that no module matches;
-/// `option` is its name there ("--checkpoint").
+/// `patterns`; 0 where none does. Throws Error for a pattern that no module matches; `option` is
+/// its name there ("--checkpoint").
 std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::string>& patterns,
                                     std::string_view option);
 
