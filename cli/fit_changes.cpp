@@ -13,8 +13,8 @@
 namespace symprof::cli {
 namespace {
 
-/// GPUs before Ampere have no bf16 products; fp16 needs its gradients scaled.
-constexpr int first_with_bf16 = 8;
+/// GPUs before Ampere have no bf16 products.
+bool has_bf16(const DeviceSpec& device) { return device.compute_major >= 8; }
 
 std::string folder_of(std::string_view pattern) {
   return std::string(pattern.substr(0, pattern.rfind('.') + 1));
@@ -47,18 +47,17 @@ PossibleChange checkpoint(std::vector<std::string> patterns) {
           }};
 }
 
-void add_autocast(std::vector<PossibleChange>& changes, const ModelOptions& options) {
-  if (options.step.device.compute_major >= first_with_bf16) {
-    changes.push_back({"--autocast bf16",
-                       [](ModelOptions& changed) { changed.step.autocast = DType::bfloat16; }});
-    return;
-  }
-  const bool scales = options.step.optimizer != Optimizer::none && !options.step.grad_scaler;
-  changes.push_back({scales ? "--autocast fp16 --grad-scaler" : "--autocast fp16",
-                     [scales](ModelOptions& changed) {
-                       changed.step.autocast = DType::float16;
-                       changed.step.grad_scaler |= scales;
-                     }});
+/// fp16 needs its gradients scaled.
+PossibleChange autocast(const StepOptions& step) {
+  if (has_bf16(step.device))
+    return {"--autocast bf16",
+            [](ModelOptions& changed) { changed.step.autocast = DType::bfloat16; }};
+  const bool scales = step.optimizer != Optimizer::none && !step.grad_scaler;
+  return {scales ? "--autocast fp16 --grad-scaler" : "--autocast fp16",
+          [scales](ModelOptions& changed) {
+            changed.step.autocast = DType::float16;
+            changed.step.grad_scaler |= scales;
+          }};
 }
 
 void add_checkpoints(std::vector<PossibleChange>& changes, const Graph& graph) {
@@ -89,19 +88,21 @@ std::vector<PossibleChange> possible_changes(const Graph& graph, const ModelOpti
     changes.push_back(
         {fmt::format("--optimizer {}:fused", report::name_of(report::optimizers, step.optimizer)),
          [](ModelOptions& changed) { changed.step.optimizer_variant = OptimizerVariant::fused; }});
-  if (!step.autocast && !options.dtype) add_autocast(changes, options);
+  if (!step.autocast && !options.dtype) changes.push_back(autocast(step));
   if (step.mode != Mode::inference && step.checkpoint.empty()) add_checkpoints(changes, graph);
   if (step.mode != Mode::inference && step.offload_saved.empty())
     changes.push_back(
         {"--offload-saved '*'", [](ModelOptions& changed) { changed.step.offload_saved = {"*"}; }});
-  if (!options.dtype) {
-    const bool has_bf16 = step.device.compute_major >= first_with_bf16;
-    changes.push_back(
-        {has_bf16 ? "--dtype bf16" : "--dtype fp16", [has_bf16](ModelOptions& changed) {
-           changed.dtype = has_bf16 ? DType::bfloat16 : DType::float16;
-         }});
-  }
   return changes;
+}
+
+std::optional<PossibleChange> cast_to_half(const ModelOptions& options) {
+  if (options.dtype) return std::nullopt;
+  if (has_bf16(options.step.device))
+    return PossibleChange{"--dtype bf16",
+                          [](ModelOptions& changed) { changed.dtype = DType::bfloat16; }};
+  return PossibleChange{"--dtype fp16",
+                        [](ModelOptions& changed) { changed.dtype = DType::float16; }};
 }
 
 std::optional<BatchDimension> batch_dimension(const Graph& graph, const ModelOptions& options) {
@@ -110,17 +111,20 @@ std::optional<BatchDimension> batch_dimension(const Graph& graph, const ModelOpt
     if (!input.spec || input.dimensions.empty()) continue;
     const std::string& symbol = input.dimensions[0].symbol;
     if (!trace::is_symbol(symbol)) continue;
-    BatchDimension batch{.name = name_of(graph, options, symbol), .size = input.spec->sizes[0]};
-    for (const SymbolRange& range : graph.symbol_ranges)
-      if (range.symbol == symbol) batch.least = std::max<std::int64_t>(range.least, 1);
-    return batch;
+    return BatchDimension{.name = name_of(graph, options, symbol),
+                          .size = input.spec->sizes[0],
+                          .least = std::max<std::int64_t>(range_of(graph, symbol).least, 1)};
   }
   return std::nullopt;
 }
 
-void set_size(ModelOptions& options, const std::string& name, std::int64_t size) {
-  std::erase_if(options.bindings, [&](const auto& binding) { return binding.first == name; });
-  options.bindings.emplace_back(name, size);
+PossibleChange smaller_batch(const std::string& name, std::int64_t size, int micro_batches) {
+  std::string text = fmt::format("--set {}={}", name, size);
+  if (micro_batches > 1) text += fmt::format(" --micro-batches {}", micro_batches);
+  return {text, [=](ModelOptions& options) {
+            set_size(options, name, size);
+            options.loop.micro_batches = micro_batches;
+          }};
 }
 
 }  // namespace symprof::cli

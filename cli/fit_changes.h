@@ -17,10 +17,12 @@ struct PossibleChange {
   std::function<void(ModelOptions&)> apply;
 };
 
-/// What `options` leave open, each alone, from what costs nothing (another kernel, the allocator)
-/// over time (computing again, copies to the host) to what changes the numbers (another dtype).
-/// Those before `--dtype` go together.
+/// What `options` leave open, each alone, from what costs nothing (the allocator, another kernel)
+/// to what costs time (computing again, copies to the host). They go together.
 std::vector<PossibleChange> possible_changes(const Graph& graph, const ModelOptions& options);
+
+/// The whole model in half precision; empty where `options` name a dtype.
+std::optional<PossibleChange> cast_to_half(const ModelOptions& options);
 
 /// The dimension that sizes the batch: the first of the first input that has one of its own. `name`
 /// is what --set calls it; empty where the file fixes the size.
@@ -31,7 +33,7 @@ struct BatchDimension {
 };
 std::optional<BatchDimension> batch_dimension(const Graph& graph, const ModelOptions& options);
 
-/// `options` with another size of `name`.
-void set_size(ModelOptions& options, const std::string& name, std::int64_t size);
+/// `size` of the dimension `name`, in so many passes before each update.
+PossibleChange smaller_batch(const std::string& name, std::int64_t size, int micro_batches);
 
 }  // namespace symprof::cli

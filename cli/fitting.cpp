@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "meta/error.h"
@@ -21,14 +20,13 @@ struct Dimension {
   std::optional<std::int64_t> most;
 };
 
-/// 4 of "4*s65", 1 of any other.
-std::int64_t factor_of(std::string_view expression) {
-  std::int64_t factor = 1;
-  const char* const end = expression.data() + expression.size();
-  const auto [rest, error] = std::from_chars(expression.data(), end, factor);
-  const bool is_multiple = error == std::errc() && rest != end && *rest == '*' &&
-                           trace::is_symbol({rest + 1, static_cast<std::size_t>(end - rest) - 1});
-  return is_multiple && factor > 0 ? factor : 1;
+/// 4 of "4*s65", 1 of what is no multiple of one symbol.
+std::int64_t factor_of(const std::string& expression) {
+  if (trace::symbols(expression).size() != 1) return 1;
+  const auto at = [&](std::int64_t size) {
+    return trace::evaluate(expression, [size](std::string_view) { return size; });
+  };
+  return at(0) == 0 ? std::max<std::int64_t>(at(1).value_or(1), 1) : 1;
 }
 
 Dimension dimension_called(const Graph& graph, const std::string& name) {
@@ -43,8 +41,7 @@ Dimension dimension_called(const Graph& graph, const std::string& name) {
       found.factor = factor_of(symbol);
     }
   }
-  for (const SymbolRange& range : graph.symbol_ranges)
-    if (range.symbol == symbol) found.most = range.most;
+  found.most = range_of(graph, symbol).most;
   return found;
 }
 
@@ -64,9 +61,10 @@ Graph graph_to_fit(SizedModel& model, const std::string& dimension) {
     return model.at({});
   } catch (const Error&) {
     // Nothing has a size of it, or something else is wrong: that shows again.
+    model.set_size(dimension, 1);
   }
   try {
-    return model.at({{dimension, 1}});
+    return model.at({});
   } catch (const Error& error) {
     throw_of_max(error, dimension);
   }
@@ -162,17 +160,19 @@ bool Fitting::add_change(const std::string& text, const ModelOptions& changed) {
   }
 }
 
+bool Fitting::add_alone(const PossibleChange& change) {
+  ModelOptions changed = options_;
+  change.apply(changed);
+  return add_change(change.text, changed);
+}
+
 /// Those that make it fit come first; both kinds stay from the cheapest to the dearest.
 void Fitting::add_changes() {
   std::vector<PossibleChange> helpful;
-  for (PossibleChange& change : possible_changes(graph_, options_)) {
-    ModelOptions changed = options_;
-    change.apply(changed);
-    const bool is_dtype = changed.dtype != options_.dtype;
-    if (is_dtype) add_together(helpful);
-    if (add_change(change.text, changed) && !is_dtype) helpful.push_back(std::move(change));
-  }
-  if (options_.dtype) add_together(helpful);
+  for (PossibleChange& change : possible_changes(graph_, options_))
+    if (add_alone(change)) helpful.push_back(std::move(change));
+  add_together(helpful);
+  if (const auto half = cast_to_half(options_)) add_alone(*half);
   add_smaller_batch();
   std::ranges::stable_partition(report_.changes,
                                 [](const plan::Change& change) { return change.fit.fits(); });
@@ -194,10 +194,9 @@ void Fitting::add_together(const std::vector<PossibleChange>& helpful) {
   }
 }
 
-bool Fitting::fits_at(const BatchDimension& batch, std::int64_t size, int micro_batches) {
+bool Fitting::fits_with(const PossibleChange& change) {
   ModelOptions smaller = options_;
-  set_size(smaller, batch.name, size);
-  smaller.loop.micro_batches = micro_batches;
+  change.apply(smaller);
   try {
     return plan::fits(record(smaller), options_.step.device, report_.budget, smaller.loop);
   } catch (const Error&) {
@@ -205,33 +204,26 @@ bool Fitting::fits_at(const BatchDimension& batch, std::int64_t size, int micro_
   }
 }
 
-void Fitting::add_batch(const BatchDimension& batch, std::int64_t size, int micro_batches) {
-  ModelOptions smaller = options_;
-  set_size(smaller, batch.name, size);
-  std::string text = fmt::format("--set {}={}", batch.name, size);
-  if (micro_batches > 1) {
-    smaller.loop.micro_batches = micro_batches;
-    text += fmt::format(" --micro-batches {}", micro_batches);
-  }
-  add_change(text, smaller);
-}
-
 /// The same batch in the fewest parts that fit, a power of two; and the largest batch that does.
 void Fitting::add_smaller_batch() {
   const std::optional<BatchDimension> batch = batch_dimension(graph_, options_);
   if (!batch || batch->size <= batch->least) return;
-  if (options_.step.mode != Mode::inference && options_.loop.micro_batches == 1)
+  const auto in_parts = [&](std::int64_t size, int parts) {
+    return smaller_batch(batch->name, size, parts);
+  };
+  const int given_parts = options_.loop.micro_batches;
+  if (options_.step.mode != Mode::inference && given_parts == 1)
     for (int parts = 2; batch->size % parts == 0 && batch->size / parts >= batch->least; parts *= 2)
-      if (fits_at(*batch, batch->size / parts, parts)) {
-        add_batch(*batch, batch->size / parts, parts);
+      if (const PossibleChange change = in_parts(batch->size / parts, parts); fits_with(change)) {
+        add_alone(change);
         break;
       }
   const auto fits = [&](std::int64_t size) {
-    return size >= batch->least && fits_at(*batch, size, options_.loop.micro_batches);
+    return size >= batch->least && fits_with(in_parts(size, given_parts));
   };
   const plan::LargestSize largest =
       plan::find_largest_size(std::max(batch->size / 2, batch->least), batch->size - 1, fits);
-  if (largest.fits) add_batch(*batch, *largest.fits, options_.loop.micro_batches);
+  if (largest.fits) add_alone(in_parts(*largest.fits, given_parts));
 }
 
 }  // namespace symprof::cli

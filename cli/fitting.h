@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,10 +39,10 @@ class Fitting {
   void find_largest(const std::string& dimension);
   void add_changes();
   bool add_change(const std::string& text, const ModelOptions& changed);
+  bool add_alone(const PossibleChange& change);
   void add_together(const std::vector<PossibleChange>& helpful);
   void add_smaller_batch();
-  bool fits_at(const BatchDimension& batch, std::int64_t size, int micro_batches);
-  void add_batch(const BatchDimension& batch, std::int64_t size, int micro_batches);
+  bool fits_with(const PossibleChange& change);
 
   TorchLibrary& torch_;
   SizedModel& model_;

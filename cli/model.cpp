@@ -54,6 +54,17 @@ Graph load_model(TorchLibrary& torch, ModelOptions& options) {
   return graph;
 }
 
+void set_size(ModelOptions& options, const std::string& name, std::int64_t size) {
+  std::erase_if(options.bindings, [&](const auto& binding) { return binding.first == name; });
+  options.bindings.emplace_back(name, size);
+}
+
+SymbolRange range_of(const Graph& graph, const std::string& symbol) {
+  for (const SymbolRange& range : graph.symbol_ranges)
+    if (range.symbol == symbol) return range;
+  return {.symbol = symbol};
+}
+
 bool is_called(const Value& input, std::size_t dimension, const std::string& name) {
   return input.dimensions[dimension].symbol == name ||
          fmt::format("{}.{}", input.name, dimension) == name;
@@ -82,11 +93,7 @@ SizedModel::SizedModel(TorchLibrary& torch, ModelOptions options)
 
 Graph SizedModel::at(const Bindings& sizes) {
   ModelOptions sized = options_;
-  for (const auto& given : sizes) {
-    std::erase_if(sized.bindings,
-                  [&](const auto& binding) { return binding.first == given.first; });
-    sized.bindings.push_back(given);
-  }
+  for (const auto& [name, size] : sizes) cli::set_size(sized, name, size);
   if (!unbound_) {
     Graph graph = load_script(torch_, sized);
     options_.step.mode = sized.step.mode;

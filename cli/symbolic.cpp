@@ -47,12 +47,9 @@ class SymbolicProfile {
     for (const auto& [name, size] : start_) {
       plan::Variable variable{name,
                               given_size(options_.model, name) ? size : example_size(bound, name)};
-      const std::string symbol = symbol_of(bound, name);
-      for (const SymbolRange& range : bound.symbol_ranges)
-        if (range.symbol == symbol) {
-          variable.least = std::max(variable.least, range.least);
-          variable.most = range.most;
-        }
+      const SymbolRange range = range_of(bound, symbol_of(bound, name));
+      variable.least = std::max(variable.least, range.least);
+      variable.most = range.most;
       variable.start = std::max(variable.start, variable.least);
       if (variable.most) variable.start = std::min(variable.start, *variable.most);
       if (variable.start > largest_start)
