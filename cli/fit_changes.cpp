@@ -96,13 +96,18 @@ std::vector<PossibleChange> possible_changes(const Graph& graph, const ModelOpti
   return changes;
 }
 
-std::optional<PossibleChange> cast_to_half(const ModelOptions& options) {
-  if (options.dtype) return std::nullopt;
-  if (has_bf16(options.step.device))
-    return PossibleChange{"--dtype bf16",
-                          [](ModelOptions& changed) { changed.dtype = DType::bfloat16; }};
-  return PossibleChange{"--dtype fp16",
-                        [](ModelOptions& changed) { changed.dtype = DType::float16; }};
+std::vector<PossibleChange> other_recipes(const ModelOptions& options) {
+  std::vector<PossibleChange> changes;
+  if (options.step.optimizer != Optimizer::none && options.step.optimizer != Optimizer::adafactor)
+    changes.push_back({"--optimizer adafactor", [](ModelOptions& changed) {
+                         changed.step.optimizer = Optimizer::adafactor;
+                         changed.step.optimizer_variant.reset();
+                       }});
+  if (options.dtype) return changes;
+  const DType half = has_bf16(options.step.device) ? DType::bfloat16 : DType::float16;
+  changes.push_back({half == DType::bfloat16 ? "--dtype bf16" : "--dtype fp16",
+                     [half](ModelOptions& changed) { changed.dtype = half; }});
+  return changes;
 }
 
 std::optional<BatchDimension> batch_dimension(const Graph& graph, const ModelOptions& options) {

@@ -21,8 +21,9 @@ struct PossibleChange {
 /// to what costs time (computing again, copies to the host). They go together.
 std::vector<PossibleChange> possible_changes(const Graph& graph, const ModelOptions& options);
 
-/// The whole model in half precision; empty where `options` name a dtype.
-std::optional<PossibleChange> cast_to_half(const ModelOptions& options);
+/// What trains in another way: an optimizer without a state for each parameter, the whole model in
+/// half precision. Each stands alone.
+std::vector<PossibleChange> other_recipes(const ModelOptions& options);
 
 /// The dimension that sizes the batch: the first of the first input that has one of its own. `name`
 /// is what --set calls it; empty where the file fixes the size.

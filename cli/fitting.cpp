@@ -172,7 +172,7 @@ void Fitting::add_changes() {
   for (PossibleChange& change : possible_changes(graph_, options_))
     if (add_alone(change)) helpful.push_back(std::move(change));
   add_together(helpful);
-  if (const auto half = cast_to_half(options_)) add_alone(*half);
+  for (const PossibleChange& change : other_recipes(options_)) add_alone(change);
   add_smaller_batch();
   std::ranges::stable_partition(report_.changes,
                                 [](const plan::Change& change) { return change.fit.fits(); });

@@ -124,9 +124,16 @@ class Fit(unittest.TestCase):
         # Each is what the command line says it is, and saves memory.
         for change in changes:
             self.assertLess(change["peak_reserved_bytes"], found["peak_reserved_bytes"])
-            again = answer(GPT2, "--optimizer", "adamw", *shlex.split(change["change"]),
-                           "--context", context, code=0 if change["fits"] else 1)
+            options = shlex.split(change["change"])
+            if "--optimizer" not in options:
+                options += ["--optimizer", "adamw"]
+            again = answer(GPT2, *options, "--context", context, code=0 if change["fits"] else 1)
             self.assertEqual(again["peak_reserved_bytes"], change["peak_reserved_bytes"])
+
+    def test_where_states_are_what_is_too_much_another_optimizer_helps(self):
+        found = answer("models/llama_7b.pt2", "--optimizer", "adamw", "--device", "l40s", code=1)
+        self.assertEqual([change["change"] for change in found["changes"] if change["fits"]],
+                         ["--optimizer adafactor"])
 
     def test_a_smaller_batch_is_the_largest_that_fits_and_parts_make_the_same_batch(self):
         model = ("models/vit_b_16.pt2", "--device", "a100-40g")
