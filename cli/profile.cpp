@@ -76,7 +76,7 @@ int run(const ProfileText& text) {
 std::string column_list() {
   std::string text = "Columns:\n";
   for (const report::ColumnInfo& column : report::columns())
-    text += fmt::format("  {:<12} {}\n", column.key, column.meaning);
+    text += fmt::format("  {:<15} {}\n", column.key, column.meaning);
   return text;
 }
 

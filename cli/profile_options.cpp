@@ -30,11 +30,17 @@ Column parse_column(std::string_view option, const std::string& word) {
   reject(option, word, accepted);
 }
 
-std::vector<Column> parse_columns(const ProfileText& text) {
-  // Formulas are wide.
-  if (text.columns.empty() && !text.symbolic.empty())
-    return {Column::op_type, Column::op, Column::incremental, Column::fwd_flops, Column::bwd_flops};
-  if (text.columns.empty()) return report::default_columns();
+/// Formulas are wide: without --columns there are fewer.
+bool is_left_out_of_formulas(Column column) {
+  return !is_text(column) && !counts_flops(column) && column != Column::incremental;
+}
+
+std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer) {
+  if (text.columns.empty()) {
+    std::vector<Column> columns = report::default_columns(optimizer);
+    if (!text.symbolic.empty()) std::erase_if(columns, is_left_out_of_formulas);
+    return columns;
+  }
   std::vector<Column> columns;
   for (const std::string& word : split_list(text.columns))
     columns.push_back(parse_column("--columns", word));
@@ -115,7 +121,7 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   ProfileOptions options;
   options.model = parse_model_options(text.model);
   options.rows = parse_rows(text);
-  options.columns = parse_columns(text);
+  options.columns = parse_columns(text, options.model.step.optimizer);
   options.format = choose("--format", text.format, formats);
   options.symbolic = parse_symbolic(text, options.format);
   options.shows_peak = parse_peak(text, options.format);

@@ -24,15 +24,19 @@ constexpr ColumnInfo all[] = {
     {Column::module, "module", "Module", "Module", "module", "the module that made the call"},
     {Column::recompute_flops, "recompute_flops", "Recomp. FLOPs", "Rec. FLOPs", "recompute_flops",
      "FLOPs of the forward pass that backward computes again"},
+    {Column::optimizer_flops, "optimizer_flops", "Optim. FLOPs", "Opt. FLOPs", "optimizer_flops",
+     "FLOPs of the optimizer's step, with either --unit"},
     {Column::calls, "calls", "Calls", "Calls", "calls", "ATen calls, forward and backward"},
     {Column::confidence, "confidence", "Confidence", "Confidence", "confidence",
      "exact, modelled, free or unmodelled"},
 };
 
-// "Fwd FLOPs" to "Fwd MACs", "fwd_flops" to "fwd_macs".
+// "Fwd FLOPs" to "Fwd MACs", "fwd_flops" to "fwd_macs". An optimizer's products are not counted
+// apart, so its FLOPs stay FLOPs.
 std::string in_unit(std::string_view text, Column column, Unit unit) {
   std::string result(text);
-  if (!counts_flops(column) || unit == Unit::flops) return result;
+  const bool is_in_unit = counts_flops(column) && column != Column::optimizer_flops;
+  if (!is_in_unit || unit == Unit::flops) return result;
   const std::size_t title = result.find("FLOPs");
   if (title != std::string::npos) return result.replace(title, 5, "MACs");
   return result.replace(result.find("flops"), 5, "macs");
@@ -44,10 +48,11 @@ std::span<const ColumnInfo> columns() { return all; }
 
 const ColumnInfo& info(Column column) { return all[static_cast<std::size_t>(column)]; }
 
-std::vector<Column> default_columns() {
+std::vector<Column> default_columns(Optimizer optimizer) {
   std::vector<Column> result;
   for (const ColumnInfo& column : all)
     if (column.column < Column::module) result.push_back(column.column);
+  if (optimizer != Optimizer::none) result.push_back(Column::optimizer_flops);
   return result;
 }
 

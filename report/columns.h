@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "shape/step.h"
+
 namespace symprof::report {
 
 enum class Column : std::uint8_t {
@@ -22,6 +24,7 @@ enum class Column : std::uint8_t {
   bwd_flops,
   module,
   recompute_flops,
+  optimizer_flops,
   calls,
   confidence,
 };
@@ -54,13 +57,14 @@ constexpr bool is_text(Column column) {
   return column == Column::op_type || column == Column::op || column == Column::module ||
          column == Column::confidence;
 }
-/// Whether its figures are printed in a Unit.
+/// Whether its figures are FLOPs.
 constexpr bool counts_flops(Column column) {
   return column == Column::fwd_flops || column == Column::bwd_flops ||
-         column == Column::recompute_flops;
+         column == Column::recompute_flops || column == Column::optimizer_flops;
 }
-/// The ten that are printed when nothing else is asked for.
-std::vector<Column> default_columns();
+/// What is printed when nothing else is asked for: ten columns, and the FLOPs of an optimizer where
+/// the step has one.
+std::vector<Column> default_columns(Optimizer optimizer);
 
 /// "FLOPs" or "MACs".
 std::string_view name(Unit unit);

@@ -177,6 +177,8 @@ std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {
       return flops(figures.bwd_product_flops, figures.bwd_other_flops);
     case Column::recompute_flops:
       return flops(figures.recompute_product_flops, figures.recompute_other_flops);
+    case Column::optimizer_flops:
+      return figures.optimizer_flops;
     case Column::calls:
       return row.calls;
     default:
@@ -186,6 +188,7 @@ std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {
 
 std::int64_t unmodelled(const Row& row, Column column) {
   if (column == Column::fwd_flops) return row.unmodelled.forward;
+  if (column == Column::optimizer_flops) return row.unmodelled.optimizer;
   return counts_flops(column) ? row.unmodelled.backward : 0;
 }
 

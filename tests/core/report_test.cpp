@@ -23,14 +23,16 @@ using test::check_golden;
 using test::small_options;
 using test::small_profile;
 
+std::vector<Column> small_columns() { return default_columns(small_options().optimizer); }
+
 std::string table(const RowOptions& rows, const Layout& layout,
-                  const std::vector<Column>& columns = default_columns()) {
+                  const std::vector<Column>& columns = small_columns()) {
   fmt::memory_buffer out;
   write_table(out, small_profile(), small_options(), rows, columns, layout);
   return fmt::to_string(out);
 }
 
-std::string csv(const RowOptions& rows, const std::vector<Column>& columns = default_columns()) {
+std::string csv(const RowOptions& rows, const std::vector<Column>& columns = small_columns()) {
   fmt::memory_buffer out;
   write_csv(out, small_profile(), rows, columns);
   return fmt::to_string(out);
@@ -173,13 +175,15 @@ TEST_SUITE("report") {
     for (const RowOptions& options :
          {RowOptions{}, RowOptions{.sort = Column::fwd_flops, .top = 1}, RowOptions{.by = By::op},
           RowOptions{.by = By::module}, RowOptions{.by = By::module, .depth = 1, .top = 2}}) {
-      std::int64_t forward = 0, saved = 0;
+      std::int64_t forward = 0, saved = 0, optimizer = 0;
       for (const Row& row : rows(profile, options)) {
         forward += *figure(row, Column::fwd_flops, Unit::flops);
         saved += *figure(row, Column::incremental, Unit::flops);
+        optimizer += *figure(row, Column::optimizer_flops, Unit::flops);
       }
       CHECK(forward == profile.totals.fwd_flops_all);
       CHECK(saved == profile.totals.saved_bytes_with_inputs);
+      CHECK(optimizer == profile.totals.optimizer_flops);
     }
   }
 

@@ -101,7 +101,7 @@ std::vector<at::Tensor> run(const Case& one, std::optional<std::int64_t> unbound
 std::ptrdiff_t marked_rows(const Profile& profile) {
   const std::string mark = "≤ ";
   fmt::memory_buffer out;
-  report::write_table(out, profile, {}, {}, report::default_columns(), {});
+  report::write_table(out, profile, {}, {}, report::default_columns(Optimizer::none), {});
   const std::string table = fmt::to_string(out);
   std::ptrdiff_t marked = 0;
   for (std::size_t at = table.find(mark); at != table.npos; at = table.find(mark, at + 1)) ++marked;
