@@ -95,7 +95,9 @@ void Recorder::on_offloaded(std::int32_t storage) {
 
 // Asked inside a call, or by one that reads a number and is none of the device's.
 std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> most) {
-  const NodeId node = open_call_ == none ? node_ : recording_.calls[open_call_].node;
+  const NodeId node = open_call_ != none          ? recording_.calls[open_call_].node
+                      : phase_ == Phase::backward ? backward_node()
+                                                  : node_;
   const auto known = unknown_sizes_.find(node);
   const UnknownSize size = known == unknown_sizes_.end() ? UnknownSize{} : known->second;
   if (size.given) {

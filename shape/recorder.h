@@ -23,6 +23,7 @@ class Recorder final : public meta::Observer {
   void on_call_begin(const c10::OperatorHandle& op) override;
   void on_call(const meta::SeenCall& call) override;
   void on_saved(std::int32_t storage) override;
+  void on_backward_refused() override { backward_node(); }
   void on_offloaded(std::int32_t storage) override;
   std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override;
 

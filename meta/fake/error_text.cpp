@@ -28,6 +28,11 @@ constexpr Limit limits[] = {
     // aten/src/ATen/SparseTensorImpl.h
     {"SparseTensorImpl", "makes a sparse tensor, whose size depends on data",
      "Make it dense, as nn.Embedding does with sparse=False."},
+    // torch/csrc/autograd/VariableTypeUtils.h, check_inplace
+    {"that requires grad is being used in an in-place operation",
+     "changes a parameter, or a view of one, in place, which autograd refuses",
+     "Change a clone of it, or change it under torch.no_grad(); --mode inference profiles the "
+     "forward pass alone."},
 };
 
 /// "aten::name.overload: " at the beginning of LibTorch's message, or "this call ".

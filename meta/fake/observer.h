@@ -51,6 +51,8 @@ class Observer {
   virtual void on_call(const SeenCall& call) = 0;
   /// An autograd node saved a tensor of this storage for backward.
   virtual void on_saved(std::int32_t storage) = 0;
+  /// The autograd node whose backward runs is about to fail, before any call of its own.
+  virtual void on_backward_refused() {}
   /// An autograd node saved a tensor, and under SaveOnCpu this storage in host memory has its copy.
   virtual void on_offloaded(std::int32_t /*storage*/) {}
   /// How many there are of something that only data could tell; `most` is the largest number that

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/SequenceNumber.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/graph_task.h>
@@ -13,25 +14,42 @@
 
 #include <mutex>
 
+#include "meta/error.h"
+#include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/saved_tensor_hooks.h"
 
 namespace symprof::meta {
 namespace {
 
+// What SavedVariable does without hooks (torch/csrc/autograd/saved_variable.cpp): it holds the
+// tensor without the graph that made it, which would hold the tensor in turn, and looks at its
+// version.
 struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   explicit ReportingHooks(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {}
 
   void call_pack_hook(const at::Tensor& tensor) override {
-    tensor_ = tensor;
+    tensor_ = tensor.tensor_data();
+    version_ = tensor._version();
     const std::int32_t storage = storage_id(tensor);
     if (storage >= 0) observer_->on_saved(storage);
   }
-  at::Tensor call_unpack_hook() override { return tensor_; }
+
+  at::Tensor call_unpack_hook() override {
+    if (tensor_._version() == version_) return tensor_;
+    observer_->on_backward_refused();
+    throw Error("",
+                fmt::format("{} was saved here for backward and changed in place later, which "
+                            "autograd refuses",
+                            to_string(spec_of(tensor_))),
+                "Change a clone of it, or use an operator that is not in place; --mode inference "
+                "profiles the forward pass alone.");
+  }
 
  private:
   std::shared_ptr<Observer> observer_;
   at::Tensor tensor_;
+  std::int64_t version_ = 0;
 };
 
 // Both copies are calls of the node that saves, or whose backward asks. The host's tensor is

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "exported_profile.h"
+#include "graph_builder.h"
+#include "shape/propagate.h"
 
 namespace symprof {
 namespace {
@@ -97,5 +99,26 @@ TEST_SUITE("memory_traps") {
     // Saved are the input in bf16, three results of tanh, and the casts of the two weights whose
     // layer has an input that needs a gradient.
     CHECK(profile.totals.saved_bytes == 4 * rows * width * bf16 + 2 * (width * width) * bf16);
+  }
+
+  TEST_CASE("what autograd saved goes with the graph that nothing needs") {
+    test::GraphBuilder b;
+    const TensorSpec spec = test::contiguous({rows, width});
+    const ValueId x = b.parameter("x", spec);
+    const ValueId exp = b.call("aten::exp", "default", {ValueRef{x}});  // Saves its result.
+    const ValueId cut = b.call("aten::detach", "default", {ValueRef{exp}});
+    const ValueId mean = b.call("aten::mean", "default", {ValueRef{cut}});
+    b.graph.outputs = {b.call("aten::add", "Tensor", {ValueRef{x}, ValueRef{mean}})};
+    const Recording recording = shape::propagate(b.graph, {});
+    const auto is_exp = [&](const CallRecord& call) {
+      return recording.ops[static_cast<std::size_t>(call.op)] == "aten::exp";
+    };
+    const auto call = std::ranges::find_if(recording.calls, is_exp);
+    REQUIRE(call != recording.calls.end());
+    const auto freed = std::ranges::find_if(recording.events, [&](const MemoryEvent& event) {
+      return event.kind == EventKind::free && event.storage == call->outputs[0].storage;
+    });
+    REQUIRE(freed != recording.events.end());
+    CHECK(recording.calls[static_cast<std::size_t>(freed->call)].phase == Phase::forward);
   }
 }

@@ -213,5 +213,12 @@ TEST_SUITE("module_step") {
     torch::nn::Sequential real(torch::nn::Linear(4, 4));
     CHECK_THROWS_WITH_AS(shape::propagate_module(real, std::array{contiguous({2, 4})}, {}),
                          doctest::Contains("parameter 0.weight is a real tensor"), Error);
+    auto overwritten = shape::build_fake([] {
+      return torch::nn::Sequential(torch::nn::Linear(4, 4), torch::nn::Sigmoid(),
+                                   torch::nn::ReLU(torch::nn::ReLUOptions(/*inplace=*/true)));
+    });
+    CHECK_THROWS_WITH_AS(
+        shape::propagate_module(overwritten, std::array{contiguous({2, 4})}, {}),
+        doctest::Contains("node sigmoid (aten::sigmoid): float32[2, 4] was saved here"), Error);
   }
 }

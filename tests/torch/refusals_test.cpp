@@ -52,6 +52,45 @@ TEST_SUITE("refusals") {
     CHECK(found.problem.find("the value of a tensor decides") != found.problem.npos);
   }
 
+  TEST_CASE("what autograd saved and the model then changed") {
+    test::GraphBuilder b;
+    const ValueId x = b.parameter("x", contiguous({4, 5}));
+    const ValueId exp = b.call("aten::exp", "default", {ValueRef{x}});  // Saves its result.
+    const ValueId twice = b.call("aten::mul", "Scalar", {ValueRef{exp}, 2.0});
+    b.call("aten::add_", "Scalar", {ValueRef{exp}, 1.0});
+    b.graph.outputs = {b.call("aten::add", "Tensor", {ValueRef{twice}, ValueRef{exp}})};
+    const Refusal found = refusal(b);
+    CHECK(found.where == "test: after the forward pass, for node n0 (aten::exp)");
+    CHECK(found.problem ==
+          "float32[4, 5] was saved here for backward and changed in place later, which autograd "
+          "refuses");
+  }
+
+  TEST_CASE("a change in place of what only later calls save, or nothing") {
+    test::GraphBuilder b;
+    const ValueId x = b.parameter("x", contiguous({4, 5}));
+    const ValueId sum = b.call("aten::add", "Scalar", {ValueRef{x}, 1.0});       // Saves nothing.
+    const ValueId positive = b.call("aten::relu_", "default", {ValueRef{sum}});  // Its result.
+    const ValueId exp = b.call("aten::exp", "default", {ValueRef{positive}});
+    b.graph.outputs = {b.call("aten::sum", "default", {ValueRef{exp}})};
+    CHECK_NOTHROW(shape::propagate(b.graph, {}));
+  }
+
+  TEST_CASE("a change in place of a parameter, or of a view of one") {
+    for (const bool of_view : {false, true}) {
+      test::GraphBuilder b;
+      ValueId changed = b.parameter("x", contiguous({4, 5}));
+      if (of_view)
+        changed =
+            b.call("aten::select", "int", {ValueRef{changed}, std::int64_t{0}, std::int64_t{0}});
+      b.graph.outputs = {b.call("aten::add_", "Scalar", {ValueRef{changed}, 1.0})};
+      const Refusal found = refusal(b);
+      CHECK(found.where == (of_view ? "test: node n1 (aten::add_)" : "test: node n0 (aten::add_)"));
+      CHECK(found.problem ==
+            "this call changes a parameter, or a view of one, in place, which autograd refuses.");
+    }
+  }
+
   TEST_CASE("an operator without a shape kernel") {
     test::GraphBuilder b;
     const ValueId x = b.input("x", contiguous({4, 5}));

@@ -191,9 +191,11 @@ TEST_SUITE("torchscript") {
                          Error);
   }
 
-  TEST_CASE("code that looks at data, never ends, or raises is refused") {
+  TEST_CASE("code that looks at data, never ends, raises, or changes a parameter is refused") {
     const auto load = [](const std::string& code) {
       torch::jit::Module module("bad");
+      module.register_parameter("weight", at::ones({4}).set_requires_grad(true),
+                                /*is_buffer=*/false);
       module.define(code);
       const fs::path path = fs::temp_directory_path() / "symprof_bad.pt";
       module.save(path.string());
@@ -212,6 +214,8 @@ TEST_SUITE("torchscript") {
           std::string::npos);
     CHECK(load("def forward(self, x):\n  assert x.dim() == 2, 'two'\n  return x\n")
               .find("the code raises") != std::string::npos);
+    CHECK(load("def forward(self, x):\n  return self.weight.add_(x)\n")
+              .find("changes a parameter, or a view of one, in place") != std::string::npos);
   }
 
   TEST_CASE("a truncated or damaged file is an error") {
