@@ -61,8 +61,9 @@ std::string largest_text(const FitReport& report) {
   return text + fmt::format(" ({} steps run)", largest.trials);
 }
 
-TextCell bytes_cell(std::int64_t bytes) {
-  const Quantity quantity = scale_bytes(bytes, Precision::decimals);
+TextCell bytes_cell(std::int64_t bytes, Density density = Density::roomy) {
+  const Quantity quantity =
+      scale_bytes(bytes, density == Density::roomy ? Precision::decimals : Precision::significant);
   return {quantity.number, quantity.unit};
 }
 
@@ -71,13 +72,11 @@ TextCell fits_cell(const plan::Fit& fit) {
   return fit.is_tight() ? TextCell{"barely"} : TextCell{"yes", "", Emphasis::strong};
 }
 
+/// They are there to be copied, so none is shortened.
 void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layout& layout) {
   if (report.changes.empty()) return;
   TextTable table;
-  table.columns = {{"Change", Align::left, 24},
-                   {"Allocated", Align::number},
-                   {"Reserved", Align::number},
-                   {"Fits"}};
+  table.columns = {{"Change"}, {"Allocated", Align::number}, {"Reserved", Align::number}, {"Fits"}};
   for (const plan::Change& change : report.changes)
     table.rows.push_back({{{change.options},
                            bytes_cell(change.fit.wanted.peak_allocated_bytes),
@@ -130,29 +129,42 @@ TextCell remedy_cell(const FitReport& report) {
   return {report.changes.front().options};
 }
 
-TextTable device_table(const std::vector<FitReport>& reports) {
+TextTable device_table(const std::vector<FitReport>& reports, Density density) {
   const auto has_no = [](const FitReport& report) { return !report.fit.fits(); };
   const bool names_remedies = std::ranges::any_of(reports, has_no);
   const bool has_largest = reports.front().largest.has_value();
   TextTable table;
-  table.columns = {
-      {"Device", Align::left, 10}, {"Memory", Align::number},    {"Fits"},
-      {"Margin", Align::number},   {"Allocated", Align::number}, {"Reserved", Align::number}};
+  table.columns = {{"Device"},
+                   {"Memory", Align::number},
+                   {"Fits"},
+                   {"Margin", Align::number},
+                   {"Allocated", Align::number},
+                   {"Reserved", Align::number}};
   if (has_largest) table.columns.push_back({"Largest " + reports.front().dimension, Align::number});
-  if (names_remedies) table.columns.push_back({"It fits with", Align::left, 20});
+  if (names_remedies) table.columns.push_back({"It fits with"});
   for (const FitReport& report : reports) {
     TextRow row;
-    row.cells = {{std::string(name(report.device))},
-                 bytes_cell(report.budget.device_bytes),
-                 fits_cell(report.fit),
-                 bytes_cell(report.fit.margin_bytes(report.budget)),
-                 bytes_cell(report.fit.wanted.peak_allocated_bytes),
-                 bytes_cell(report.fit.wanted.peak_reserved_bytes)};
+    const StepMemory& wanted = report.fit.wanted;
+    row.cells = {
+        {std::string(density == Density::roomy ? name(report.device) : report.device.name)},
+        bytes_cell(report.budget.device_bytes, density),
+        fits_cell(report.fit),
+        bytes_cell(report.fit.margin_bytes(report.budget), density),
+        bytes_cell(wanted.peak_allocated_bytes, density),
+        bytes_cell(wanted.peak_reserved_bytes, density)};
     if (has_largest) row.cells.push_back(largest_cell(*report.largest));
     if (names_remedies) row.cells.push_back(remedy_cell(report));
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+/// Where whole names have no room, devices are called as --device calls them: cut in the middle,
+/// some would be the same.
+TextTable device_table_for(const Layout& layout, const std::vector<FitReport>& reports) {
+  TextTable table = device_table(reports, Density::roomy);
+  if (!layout.width || natural_width(table) <= *layout.width) return table;
+  return device_table(reports, Density::tight);
 }
 
 /// Reports whose peak is at the same call, by what is said of that call; in the reports' order.
@@ -202,7 +214,7 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
                  emphasize(fmt::format("{} fits into {} of {} devices.", first.recording.path,
                                        fitting, reports.size()),
                            fits_all ? Emphasis::strong : Emphasis::alert, layout.colour));
-  write(out, device_table(reports), layout);
+  write(out, device_table_for(layout, reports), layout);
   out.push_back('\n');
   write_line(out, "step", step_text(options), layout);
   write_peaks(out, reports, layout);

@@ -26,9 +26,6 @@ TextCell number_cell(const Row& row, Column column, Unit unit, Precision precisi
   return {scaled.number, scaled.unit, *value == 0 ? Emphasis::faint : Emphasis::normal};
 }
 
-/// How much room the table takes.
-enum class Density : std::uint8_t { roomy, tight };
-
 std::string without_namespace(const std::string& op) {
   const std::size_t colons = op.find("::");
   return colons == std::string::npos ? op : op.substr(colons + 2);

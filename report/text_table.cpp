@@ -140,10 +140,26 @@ void write_rule(fmt::memory_buffer& out, const TextTable& table, const std::vect
   line.end();
 }
 
+/// In lines of at most `width`, or of one word.
+std::vector<std::string> wrap(const std::string& title, int width) {
+  std::vector<std::string> lines;
+  for (const std::string& word : words(title)) {
+    const bool fits =
+        !lines.empty() && display_width(lines.back()) + 1 + display_width(word) <= width;
+    if (fits)
+      lines.back() += " " + word;
+    else
+      lines.push_back(word);
+  }
+  return lines;
+}
+
 /// Titles on as many lines as they need, their last words on the same line.
 void write_titles(fmt::memory_buffer& out, const TextTable& table,
-                  const std::vector<std::vector<std::string>>& titles,
                   const std::vector<Widths>& widths, Colour colour) {
+  std::vector<std::vector<std::string>> titles;
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    titles.push_back(wrap(table.columns[i].title, widths[i].total()));
   std::size_t lines = 0;
   for (const auto& title : titles) lines = std::max(lines, title.size());
   for (std::size_t row = 0; row < lines; ++row) {
@@ -196,19 +212,14 @@ int least_width(const TextTable& table) {
 }
 
 void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout) {
-  std::vector<std::vector<std::string>> titles;
-  std::vector<Widths> whole = measure(table);
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    titles.push_back({table.columns[i].title});
-    whole[i].title = std::max(whole[i].title, display_width(table.columns[i].title));
-  }
-  std::vector<Widths> widths = whole;
-  if (layout.width && sum(table, whole) > *layout.width) {
+  std::vector<Widths> widths = measure(table);
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    widths[i].title = std::max(widths[i].title, display_width(table.columns[i].title));
+  if (layout.width && sum(table, widths) > *layout.width) {
     widths = measure(table);
     shrink(table, widths, *layout.width);
-    for (std::size_t i = 0; i < titles.size(); ++i) titles[i] = words(table.columns[i].title);
   }
-  write_titles(out, table, titles, widths, layout.colour);
+  write_titles(out, table, widths, layout.colour);
   write_rule(out, table, widths, layout.colour);
   for (const TextRow& row : table.rows) {
     if (row.rule == TextRow::Rule::above) write_rule(out, table, widths, layout.colour);

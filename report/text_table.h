@@ -15,9 +15,11 @@ namespace symprof::report {
 
 enum class Emphasis : std::uint8_t { normal, faint, strong, alert };
 enum class Align : std::uint8_t { left, number };
+/// How much room a table takes: one that is tight has fewer digits, and names in their short form.
+enum class Density : std::uint8_t { roomy, tight };
 
 struct TextColumn {
-  std::string title;  ///< Wrapped at spaces where the table would be too wide otherwise.
+  std::string title;  ///< Wrapped at spaces where its column is too narrow.
   Align align = Align::left;
   int least_width = 0;  ///< Above 0: cells may be shortened in the middle to this width.
 };
