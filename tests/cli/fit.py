@@ -2,28 +2,19 @@
 
     fit.py PROGRAM [unittest arguments]
 """
-import json
-import pathlib
 import shlex
-import subprocess
-import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-GPT2 = "models/gpt2.pt2"
-DYNAMIC = "models/tiny/dynamic_shapes.pt2"
-PROGRAM = ""
+import program
+from program import DYNAMIC, GPT2, ROOT, TINY, VIT
 
 
 def fit(*arguments):
-    return subprocess.run([PROGRAM, "fit", *arguments], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120)
+    return program.run("fit", *arguments)
 
 
 def answer(*arguments, code=0):
-    result = fit(*arguments, "--format", "json")
-    assert result.returncode == code, result.stderr
-    return json.loads(result.stdout)
+    return program.read("fit", *arguments, code=code)
 
 
 class Fit(unittest.TestCase):
@@ -39,9 +30,7 @@ class Fit(unittest.TestCase):
         self.assertEqual(found["changes"], [])
 
     def test_the_figures_are_those_of_profile(self):
-        result = subprocess.run([PROGRAM, "profile", GPT2, "--format", "json"], cwd=ROOT,
-                                capture_output=True, text=True, timeout=120)
-        totals = json.loads(result.stdout)["totals"]
+        totals = program.read("profile", GPT2)["totals"]
         found = answer(GPT2)
         for key in ["peak_allocated_bytes", "peak_reserved_bytes", "peak_at"]:
             self.assertEqual(found[key], totals[key], key)
@@ -106,6 +95,19 @@ class Fit(unittest.TestCase):
         for entry in found["devices"]:
             self.assertGreater(entry["largest"]["size"], 0)
 
+    def test_a_narrow_terminal_tells_devices_apart(self):
+        for columns in [60, 80, 120]:
+            _, text = program.run_on_terminal("fit", VIT, "--set", "x.0=700", "--max", "x.0", "--device",
+                                              "all", columns=columns, NO_COLOR="1")
+            lines = text.decode().splitlines()
+            rule = next(number for number, line in enumerate(lines) if line.startswith("──"))
+            rows = lines[rule + 1:lines.index("", rule)]
+            names = {row[:lines[rule].index(" ")] for row in rows}
+            self.assertEqual(len(names), len(list((ROOT / "devices").glob("*.json"))))
+            # What makes it fit can be copied.
+            self.assertTrue(any(row.endswith("--autocast bf16") for row in rows))
+            self.assertTrue(any(row.endswith("--checkpoint 'encoder.layers.*'") for row in rows))
+
     def test_no_says_where_and_what_would_help(self):
         memory = answer(GPT2, "--optimizer", "adamw")["device"]["memory_bytes"]
         context = f"{memory - 4 * 2**30}B"  # 4 GiB are left.
@@ -136,7 +138,7 @@ class Fit(unittest.TestCase):
                          ["--optimizer adafactor"])
 
     def test_a_smaller_batch_is_the_largest_that_fits_and_parts_make_the_same_batch(self):
-        model = ("models/vit_b_16.pt2", "--device", "a100-40g")
+        model = (VIT, "--device", "a100-40g")
         batch = 704
         found = answer(*model, "--set", f"x.0={batch}", code=1)
         smaller = [change["change"] for change in found["changes"] if "--set" in change["change"]]
@@ -149,7 +151,7 @@ class Fit(unittest.TestCase):
 
     def test_what_the_model_does_not_run_with_is_told(self):
         memory = answer(DYNAMIC)["device"]["memory_bytes"]
-        found = answer("models/tiny/mlp.pt2", "--input", "x=float32[64,64]", "--context",
+        found = answer(TINY, "--input", "x=float32[64,64]", "--context",
                        f"{memory - 2**20}B", code=1)
         self.assertIn("--dtype bf16", [entry["change"] for entry in found["not_tried"]])
         largest = answer("models/tiny/mlp.pt", "--input", "x=float32[rows,width]", "--set", "rows=8",
@@ -206,5 +208,4 @@ class Fit(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    program.main()

@@ -3,18 +3,14 @@
     memory.py PROGRAM [unittest arguments]
 """
 import html.parser
-import json
 import pathlib
 import pickle
-import subprocess
-import sys
 import tempfile
 import unittest
 import xml.dom.minidom
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-GPT2 = "models/gpt2.pt2"
-PROGRAM = ""
+import program
+from program import GPT2, ROOT
 
 
 class RealAllocator(unittest.TestCase):
@@ -25,10 +21,8 @@ class RealAllocator(unittest.TestCase):
         self.assertGreaterEqual(len(lines), 20)
         for line in lines:
             model, settings, allocated, reserved = line.split(";")
-            result = subprocess.run([PROGRAM, "profile", f"models/{model}.pt2", "--optimizer",
-                                     "adamw", "--alloc-conf", settings, "--format", "json"],
-                                    cwd=ROOT, capture_output=True, text=True, timeout=120)
-            totals = json.loads(result.stdout)["totals"]
+            totals = program.read("profile", f"models/{model}.pt2", "--optimizer", "adamw",
+                                  "--alloc-conf", settings)["totals"]
             self.assertEqual(totals["peak_allocated_bytes"], int(allocated), line)
             self.assertEqual(totals["peak_reserved_bytes"], int(reserved), line)
 
@@ -37,8 +31,7 @@ class Peak(unittest.TestCase):
     """--peak: the table of who holds the memory at its peak."""
 
     def profile(self, *arguments):
-        return subprocess.run([PROGRAM, "profile", GPT2, "--peak", *arguments], cwd=ROOT,
-                              capture_output=True, text=True, timeout=120)
+        return program.run("profile", GPT2, "--peak", *arguments)
 
     def test_rows_follow_depth_and_top(self):
         text = self.profile("--depth", "2", "--optimizer", "adamw", "--top", "3").stdout
@@ -64,8 +57,8 @@ class Snapshot(unittest.TestCase):
     def snapshot(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "snapshot.pickle"
-            subprocess.run([PROGRAM, "profile", GPT2, *arguments, "--format", "memory-snapshot",
-                            "-o", path], cwd=ROOT, check=True, timeout=120)
+            result = program.run("profile", GPT2, *arguments, "--format", "memory-snapshot", "-o", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
             return pickle.loads(path.read_bytes())
 
     def check(self, *arguments):
@@ -110,8 +103,7 @@ class Snapshot(unittest.TestCase):
         self.check("--alloc-conf", "expandable_segments:True")
 
     def test_it_needs_a_file(self):
-        result = subprocess.run([PROGRAM, "profile", GPT2, "--format", "memory-snapshot"], cwd=ROOT,
-                                capture_output=True, text=True, timeout=120)
+        result = program.run("profile", GPT2, "--format", "memory-snapshot")
         self.assertEqual(result.returncode, 2)
         self.assertIn("Give -o snapshot.pickle", result.stderr)
 
@@ -130,9 +122,8 @@ class Page(unittest.TestCase):
             self.assertLessEqual(right, 1100)
 
     def test_page(self):
-        result = subprocess.run([PROGRAM, "profile", GPT2, "--optimizer", "adamw", "--by", "module",
-                                 "--format", "html"], cwd=ROOT, capture_output=True, text=True,
-                                timeout=120)
+        result = program.run("profile", GPT2, "--optimizer", "adamw", "--by", "module",
+                             "--format", "html")
         self.assertEqual(result.returncode, 0, result.stderr)
         page = result.stdout
         self.assertNotIn("http", page)
@@ -153,5 +144,4 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    program.main()

@@ -5,28 +5,19 @@
 import json
 import os
 import pathlib
-import pty
 import subprocess
-import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = "models/tiny/mlp.pt2"
-VIT = "models/vit_b_16.pt2"
-PROGRAM = ""
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120)
+import program
+from program import TINY, VIT, run
 
 
 class Output(unittest.TestCase):
     def test_file(self):
         with tempfile.TemporaryDirectory() as name:
             path = pathlib.Path(name) / "out.json"
-            result = run("profile", MODEL, "--format", "json", "-o", str(path))
+            result = run("profile", TINY, "--format", "json", "-o", str(path))
             self.assertEqual((result.returncode, result.stdout), (0, ""))
             self.assertEqual(json.loads(path.read_text())["schema"], "symprof.profile/1")
             self.assertEqual(os.listdir(name), ["out.json"])
@@ -56,22 +47,12 @@ class Output(unittest.TestCase):
 
     def test_a_full_standard_output(self):
         with open("/dev/full", "w") as full:
-            result = subprocess.run([PROGRAM, "ops"], stdout=full, stderr=subprocess.PIPE)
+            result = subprocess.run([program.path, "ops"], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 2)
 
     def on_terminal(self, *arguments, **env):
-        leader, follower = pty.openpty()
-        process = subprocess.Popen([PROGRAM, *arguments], cwd=ROOT, stdout=follower,
-                                   stderr=follower, env=dict(os.environ, TERM="xterm", **env))
-        os.close(follower)
-        text = b""
-        try:
-            while chunk := os.read(leader, 65536):
-                text += chunk
-        except OSError:  # Linux answers so when the other side is closed.
-            pass
-        self.assertEqual(process.wait(), 0)
-        os.close(leader)
+        code, text = program.run_on_terminal(*arguments, **env)
+        self.assertEqual(code, 0)
         return text
 
     def test_colour_only_on_a_terminal_that_wants_it(self):
@@ -87,5 +68,4 @@ class Output(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    program.main()

@@ -6,7 +6,6 @@
 """
 import csv
 import io
-import json
 import os
 import pathlib
 import subprocess
@@ -14,28 +13,16 @@ import sys
 import tempfile
 import unittest
 
+import program
 from bad_usage import ERRORS, write_broken_models
+from program import DYNAMIC, GPT2, ROOT, TINY, VIT, run
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "cli_errors.txt"
-MODEL = "models/tiny/mlp.pt2"
-VIT = "models/vit_b_16.pt2"
-GPT2 = "models/gpt2.pt2"
-DYNAMIC = "models/tiny/dynamic_shapes.pt2"
-PROGRAM = ""
-REWRITE = False
-
-
-def run(*arguments, folder=ROOT, **options):
-    environment = dict(os.environ, **options.pop("env", {}))
-    return subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True,
-                          timeout=120, env=environment, **options)
+REWRITE = "--rewrite" in sys.argv
 
 
 def profile(*arguments):
-    result = run("profile", *arguments, "--format", "json")
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return program.read("profile", *arguments)
 
 
 class Errors(unittest.TestCase):
@@ -47,7 +34,7 @@ class Errors(unittest.TestCase):
             (folder / "models").symlink_to(ROOT / "models")
             text = ""
             for arguments in ERRORS:
-                result = run(*arguments, folder=folder)
+                result = run(*arguments, cwd=folder)
                 self.assertEqual(result.stdout, "", arguments)
                 self.assertEqual(result.returncode, 2, (arguments, result.stderr))
                 text += f"$ symprof {' '.join(arguments)}\n{result.stderr}\n"
@@ -67,12 +54,12 @@ class Errors(unittest.TestCase):
             folder = pathlib.Path(name)
             (folder / "bin").mkdir()
             (folder / "lib").mkdir()
-            program = folder / "bin" / "symprof"
-            program.write_bytes(pathlib.Path(PROGRAM).read_bytes())
-            program.chmod(0o755)
-            core = pathlib.Path(PROGRAM).parents[1] / "lib" / "libsymprof_core.so"
+            copy = folder / "bin" / "symprof"
+            copy.write_bytes(pathlib.Path(program.path).read_bytes())
+            copy.chmod(0o755)
+            core = pathlib.Path(program.path).parents[1] / "lib" / "libsymprof_core.so"
             (folder / "lib" / core.name).write_bytes(core.read_bytes())
-            result = subprocess.run([program, "profile", MODEL], cwd=ROOT, capture_output=True,
+            result = subprocess.run([copy, "profile", TINY], cwd=ROOT, capture_output=True,
                                     text=True, timeout=120,
                                     env=dict(os.environ, LD_LIBRARY_PATH=str(folder / "lib")))
             self.assertEqual(result.returncode, 3, result.stderr)
@@ -96,7 +83,7 @@ class Help(unittest.TestCase):
 
 class Lists(unittest.TestCase):
     def test_devices(self):
-        devices = json.loads(run("devices", "--format", "json").stdout)["devices"]
+        devices = program.read("devices")["devices"]
         names = [device["name"] for device in devices]
         self.assertIn("h200", names)
         self.assertEqual(names, sorted(names))
@@ -104,12 +91,12 @@ class Lists(unittest.TestCase):
             self.assertIn(name, run("devices").stdout)
 
     def test_ops(self):
-        ops = json.loads(run("ops", "--format", "json").stdout)["ops"]
+        ops = program.read("ops")["ops"]
         confidence = {op["op"]: op["confidence"] for op in ops}
         self.assertEqual(confidence["aten::mm"], "exact")
         self.assertEqual(confidence["aten::view"], "free")
         self.assertEqual(len(confidence), len(ops))
-        onnx_ops = json.loads(run("ops", "--onnx", "--format", "json").stdout)["ops"]
+        onnx_ops = program.read("ops", "--onnx")["ops"]
         self.assertEqual(onnx_ops, sorted(set(onnx_ops)))
         self.assertIn("onnx::Conv", onnx_ops)
         self.assertIn("onnx::Conv\n", run("ops", "--onnx").stdout)
@@ -128,7 +115,7 @@ CALL = "op phase flops bytes_read bytes_written confidence".split()
 
 class Profile(unittest.TestCase):
     def test_json_has_what_the_schema_names(self):
-        report = profile(MODEL)
+        report = profile(TINY)
         self.assertEqual(report["schema"], "symprof.profile/1")
         for key in ["model", "options", "coverage", "totals", "memory", "nodes", "timeline", "measured",
                     "warnings"]:
@@ -191,7 +178,7 @@ class Profile(unittest.TestCase):
             # Nor does the second layer, [256, 10], need its input's gradient.
             self.assertEqual(totals["bwd_flops"],
                              plain["bwd_flops"] - 2 * 8 * 256 * (64 + 10))
-        refused = run("profile", MODEL, "--freeze", "upp")
+        refused = run("profile", TINY, "--freeze", "upp")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("no parameter matches --freeze upp", refused.stderr)
 
@@ -213,8 +200,8 @@ class Profile(unittest.TestCase):
         self.assertNotIn("\nrecomputed ", run("profile", GPT2).stdout)
 
     def test_csv_agrees_with_json(self):
-        nodes = profile(MODEL)["nodes"]
-        result = run("profile", MODEL, "--format", "csv")
+        nodes = profile(TINY)["nodes"]
+        result = run("profile", TINY, "--format", "csv")
         rows = list(csv.DictReader(io.StringIO(result.stdout)))
         # A step without a loss and an optimizer has no rows for them.
         nodes = [node for node in nodes
@@ -226,13 +213,13 @@ class Profile(unittest.TestCase):
             self.assertEqual(int(row["fwd_flops"]), node["fwd_flops_all"])
 
     def test_columns_sort_and_top(self):
-        result = run("profile", MODEL, "--format", "csv", "--columns", "op,fwd_flops,calls",
+        result = run("profile", TINY, "--format", "csv", "--columns", "op,fwd_flops,calls",
                      "--sort", "fwd_flops", "--top", "2")
         rows = list(csv.reader(io.StringIO(result.stdout)))
         self.assertEqual(rows[0], ["op", "fwd_flops", "calls"])
         self.assertEqual(len(rows), 1 + 2 + 1)
         self.assertGreaterEqual(int(rows[1][1]), int(rows[2][1]))
-        total = profile(MODEL)["totals"]["fwd_flops_all"]
+        total = profile(TINY)["totals"]["fwd_flops_all"]
         self.assertEqual(sum(int(row[1]) for row in rows[1:]), total)
 
     def test_folding_keeps_the_sums(self):
@@ -255,23 +242,23 @@ class Profile(unittest.TestCase):
 
     def test_a_dimension_that_is_set(self):
         for options in [["--set", "x.0=3"], ["--input", "x=[3,64]"]]:
-            given = profile(MODEL, *options)["nodes"][0]
+            given = profile(TINY, *options)["nodes"][0]
             self.assertEqual(given["outputs"], [{"dtype": "float32", "shape": [3, 64]}])
 
     def test_table(self):
-        result = run("profile", MODEL)
+        result = run("profile", TINY)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         first, _, titles, *_ = result.stdout.splitlines()
-        self.assertTrue(first.startswith(MODEL + ": "))
+        self.assertTrue(first.startswith(TINY + ": "))
         self.assertIn("calls", first)
         for title in ["Op type", "Accumulate size", "Incremental size", "Output size", "Temp size",
                       "Param size", "Backward size", "Fwd FLOPs", "Bwd FLOPs"]:
             self.assertIn(title, titles)
         self.assertNotIn("\x1b", result.stdout)
-        self.assertIn("Fwd MACs", run("profile", MODEL, "--unit", "macs").stdout)
+        self.assertIn("Fwd MACs", run("profile", TINY, "--unit", "macs").stdout)
 
 
 if __name__ == "__main__":
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
-    REWRITE = "--rewrite" in sys.argv
-    unittest.main(argv=[argument for argument in sys.argv if argument != "--rewrite"])
+    if REWRITE:
+        sys.argv.remove("--rewrite")
+    program.main()

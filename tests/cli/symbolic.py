@@ -3,32 +3,25 @@
     symbolic.py PROGRAM [unittest arguments]
 """
 import fractions
-import json
 import math
-import pathlib
-import subprocess
-import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-VIT = "models/vit_b_16.pt2"
+import program
+from program import VIT
+
 ONNX = "models/tiny/dynamic_shapes.onnx"
 FUSED = "models/tiny/encoder.pt2"
 WRITTEN_OUT = "models/tiny/encoder_written_out.pt2"
 NAMED = ("--input", "x=[batch,seq,64]")
 WIDTH, HEADS, LAYERS = 64, 4, 2  # As models/sized_models.py has them.
-PROGRAM = ""
 
 
 def run(*arguments):
-    return subprocess.run([PROGRAM, "profile", *arguments], cwd=ROOT, capture_output=True,
-                          text=True, timeout=120)
+    return program.run("profile", *arguments)
 
 
 def read(*arguments):
-    result = run(*arguments, "--format", "json")
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return program.read("profile", *arguments)
 
 
 def formulas(model, *arguments, names="batch,seq"):
@@ -213,5 +206,4 @@ class Errors(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    program.main()
