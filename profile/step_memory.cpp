@@ -1,45 +1,28 @@
 #include "profile/step_memory.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "profile/cache_growth.h"
+#include "profile/held_blocks.h"
 #include "profile/holdings.h"
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
-constexpr Address nowhere = -1;
-
-/// A block of the allocator and what it is for.
-struct Held {
-  Address address = nowhere;
-  std::int64_t bytes = 0;  ///< As the allocator counts it.
-  MemoryCategory category = MemoryCategory::temporaries;
-  NodeId owner = none;
-};
-
-/// Thrown by a request that the device has no room for.
-struct Refused {};
-
 class Loop {
  public:
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
       : recording_(recording),
         device_(device),
-        allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
+        blocks_(options),
         cache_(recording),
         temporaries_(temporaries_of(recording, device)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording)),
         micro_batches_(options.loop.micro_batches) {
-    if (options.observer)
-      allocator_.observe(
-          [this, tell = options.observer](const AllocatorEvent& event) { tell(event, call_); });
     const auto is_of_step = [](const MemoryEvent& event) { return event.call != none; };
     first_of_step_ = static_cast<std::size_t>(std::ranges::find_if(recording.events, is_of_step) -
                                               recording.events.begin());
@@ -51,31 +34,22 @@ class Loop {
     try {
       take_eventless();
       for (bool is_steady = false; step_ < most && !is_steady; ++step_) {
-        const auto before = peaks();
+        const auto before = blocks_.peaks();
         run_step();
-        is_steady = !steps && step_ >= 2 && peaks() == before;
+        is_steady = !steps && step_ >= 2 && blocks_.peaks() == before;
       }
-    } catch (const Refused&) {
-      result_.refused_call = call_;
+    } catch (const HeldBlocks::Refused&) {
+      result_.refused_call = blocks_.call();
     }
-    std::tie(result_.peak_allocated_bytes, result_.peak_reserved_bytes) = peaks();
-    result_.peak_by_node = holdings_.at_peak();
+    blocks_.report(result_);
     result_.micro_batches = micro_batches_;
     result_.incomplete_calls = std::ranges::count_if(temporaries_, &Temporaries::is_incomplete);
-    result_.alloc_retries = allocator_.statistics().alloc_retries;
     return result_;
   }
 
-  /// Whose block was asked for or given back last.
-  const Held& concerned() const { return concerned_; }
-  std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
+  const HeldBlocks& blocks() const { return blocks_; }
 
  private:
-  std::pair<std::int64_t, std::int64_t> peaks() const {
-    const AllocatorStatistics& now = allocator_.statistics();
-    return {now.allocated_bytes.peak, now.reserved_bytes.peak};
-  }
-
   void run_step() {
     result_.timeline.clear();
     noted_bytes_ = 0;
@@ -90,18 +64,17 @@ class Loop {
   void run_calls(bool is_last) {
     std::size_t next = first_of_step_;
     for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
-      call_ = static_cast<CallId>(i);
-      highest_bytes_ = now_.total();
+      blocks_.begin_call(static_cast<CallId>(i));
       const CallRecord& call = recording_.calls[i];
       if (call.phase == Phase::optimizer && !is_last) break;
-      if (call.phase != Phase::forward) drop(old_outputs_);
+      if (call.phase != Phase::forward) blocks_.give_back(old_outputs_);
       if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
       take_outputs_and_temporaries(call, next);
       while (is_of_call(next)) apply(recording_.events[next++]);
-      if (is_last_of_node(i)) drop(added_gradients_);
+      if (is_last_of_node(i)) blocks_.give_back(added_gradients_);
       if (is_last) note_point();
     }
-    drop(old_outputs_);
+    blocks_.give_back(old_outputs_);
   }
 
   /// Whether the next call is another node's.
@@ -124,31 +97,31 @@ class Loop {
   /// Gradients go first (zero_grad), the last batch once the next one is there, the last outputs
   /// when the forward pass has made new ones. In the first step the model is made.
   void begin_batch(Gradients gradients) {
-    call_ = none;
-    std::vector<Held> old_inputs;
+    blocks_.begin_call(none);
+    std::vector<HeldBlock> old_inputs;
     for (std::size_t i = 0; i < storages_.size(); ++i) {
       const StorageKind kind = recording_.storages[i].kind;
-      if (storages_[i].address == nowhere || !has_event_[i]) continue;
+      if (!storages_[i].address || !has_event_[i]) continue;
       if (kind == StorageKind::gradient && gradients == Gradients::dropped)
-        give_back(storages_[i]);
+        blocks_.give_back(storages_[i]);
       else if (kind == StorageKind::input)
         old_inputs.push_back(std::exchange(storages_[i], {}));
       else if (kind == StorageKind::activation)
         old_outputs_.push_back(std::exchange(storages_[i], {}));
     }
     for (const auto& [before, after] : cache_.pairs())
-      if (Held& grown = storages_[static_cast<std::size_t>(after)]; grown.address != nowhere)
+      if (HeldBlock& grown = storages_[static_cast<std::size_t>(after)]; grown.address)
         storages_[static_cast<std::size_t>(before)] = std::exchange(grown, {});
     for (std::size_t i = 0; i < first_of_step_; ++i)
       if (kind_of(recording_.events[i]) != StorageKind::optimizer_state)
         apply(recording_.events[i]);
-    drop(old_inputs);
+    blocks_.give_back(old_inputs);
   }
 
   void note_point() {
-    const std::int64_t held = now_.total();
-    if (held != noted_bytes_ || highest_bytes_ > held)
-      result_.timeline.push_back({call_, now_, highest_bytes_});
+    const std::int64_t held = blocks_.now().total(), highest = blocks_.highest_bytes();
+    if (held != noted_bytes_ || highest > held)
+      result_.timeline.push_back({blocks_.call(), blocks_.now(), highest});
     noted_bytes_ = held;
   }
 
@@ -164,13 +137,12 @@ class Loop {
   }
 
   bool is_of_call(std::size_t event) const {
-    return event < recording_.events.size() && recording_.events[event].call <= call_;
+    return event < recording_.events.size() && recording_.events[event].call <= blocks_.call();
   }
 
   void apply(const MemoryEvent& event) {
     if (event.kind == EventKind::allocate) return take(event.storage);
-    Held& held = storages_[static_cast<std::size_t>(event.storage)];
-    if (held.address != nowhere) give_back(held);
+    blocks_.give_back(storages_[static_cast<std::size_t>(event.storage)]);
   }
 
   /// What the step before made and still holds is not made again. The gradient of a later
@@ -178,40 +150,40 @@ class Loop {
   /// the calls of its node are done.
   void take(StorageId storage) {
     const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
-    Held& held = storages_[static_cast<std::size_t>(storage)];
+    HeldBlock& held = storages_[static_cast<std::size_t>(storage)];
     const std::int64_t bytes = cache_.bytes(storage, passes_left_);
     if (!record.on_device || bytes == 0) return;
     const NodeId owner = owners_[static_cast<std::size_t>(storage)];
-    if (held.address == nowhere)
-      held = request(bytes, category_of(record), owner);
+    if (!held.address)
+      held = blocks_.request(bytes, category_of(record), owner);
     else if (record.kind == StorageKind::gradient)
-      added_gradients_.push_back(request(record.bytes, MemoryCategory::temporaries, owner));
+      added_gradients_.push_back(blocks_.request(record.bytes, MemoryCategory::temporaries, owner));
   }
 
   /// `next` is the call's first event; it moves on to the first that is not one of its outputs.
   void take_outputs_and_temporaries(const CallRecord& call, std::size_t& next) {
-    const Temporaries& needed = temporaries_[static_cast<std::size_t>(call_)];
-    std::vector<Held> blocks;
+    const Temporaries& needed = temporaries_[static_cast<std::size_t>(blocks_.call())];
+    std::vector<HeldBlock> blocks;
     take_blocks(needed, needed.before_outputs, blocks, call.node);
     while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
       take(recording_.events[next++].storage);
     take_blocks(needed, needed.blocks.size(), blocks, call.node);
     if (needed.uses_cublas) take_workspace(is_in_backward(call.phase));
-    drop(blocks);
+    blocks_.give_back(blocks);
   }
 
   /// Until `blocks` has `count` of those that are needed, without the ones that go before.
-  void take_blocks(const Temporaries& needed, std::size_t count, std::vector<Held>& blocks,
+  void take_blocks(const Temporaries& needed, std::size_t count, std::vector<HeldBlock>& blocks,
                    NodeId owner) {
     const auto give_back_early = [&] {
       for (const auto& [block, before, after_outputs] : needed.early)
-        if (before == blocks.size() && !(after_outputs && count == needed.before_outputs) &&
-            blocks[block].address != nowhere)
-          give_back(blocks[block]);
+        if (before == blocks.size() && !(after_outputs && count == needed.before_outputs))
+          blocks_.give_back(blocks[block]);
     };
     for (give_back_early(); blocks.size() < count; give_back_early()) {
       const std::int64_t bytes = needed.blocks[blocks.size()];
-      blocks.push_back(bytes > 0 ? request(bytes, MemoryCategory::temporaries, owner) : Held{});
+      blocks.push_back(bytes > 0 ? blocks_.request(bytes, MemoryCategory::temporaries, owner)
+                                 : HeldBlock{});
     }
   }
 
@@ -219,67 +191,26 @@ class Loop {
   void take_workspace(bool of_autograd) {
     bool& is_there = has_workspace_[of_autograd ? 1 : 0];
     if (is_there || device_.cublas_workspace_bytes == 0) return;
-    request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none);
+    blocks_.request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none);
     is_there = true;
-  }
-
-  Held request(std::int64_t bytes, MemoryCategory category, NodeId owner) {
-    const Gauge& allocated = allocator_.statistics().allocated_bytes;
-    const Gauge before = allocated;
-    concerned_ = {.category = category, .owner = owner};
-    const std::optional<Address> address = allocator_.allocate(bytes);
-    if (!address) throw Refused();
-    const Held held{*address, allocated.current - before.current, category, owner};
-    add_to_held(held, held.bytes);
-    highest_bytes_ = std::max(highest_bytes_, now_.total());
-    if (allocated.peak > before.peak) {
-      result_.at_peak = now_;
-      holdings_.mark_peak();
-      result_.peak_call = call_;
-      result_.requested_at_peak_bytes = allocator_.statistics().requested_bytes.current;
-    }
-    return held;
-  }
-
-  void give_back(Held& held) {
-    concerned_ = held;
-    allocator_.free(held.address);
-    add_to_held(held, -held.bytes);
-    held = {};
-  }
-
-  void add_to_held(const Held& block, std::int64_t bytes) {
-    now_[block.category] += bytes;
-    holdings_.change(block.owner, block.category, bytes);
-  }
-
-  void drop(std::vector<Held>& blocks) {
-    for (Held& held : blocks)
-      if (held.address != nowhere) give_back(held);
-    blocks.clear();
   }
 
   const Recording& recording_;
   const DeviceSpec& device_;
-  CachingAllocator allocator_;
+  HeldBlocks blocks_;
   CacheGrowth cache_;
   std::vector<Temporaries> temporaries_;  // By call.
-  std::vector<Held> storages_;
+  std::vector<HeldBlock> storages_;
   std::vector<NodeId> owners_;   // By storage.
   std::vector<bool> has_event_;  // By storage.
-  std::vector<Held> old_outputs_;
-  std::vector<Held> added_gradients_;  // By the node whose calls run.
+  std::vector<HeldBlock> old_outputs_;
+  std::vector<HeldBlock> added_gradients_;  // By the node whose calls run.
   std::size_t first_of_step_ = 0;
   bool has_workspace_[2] = {};
   int micro_batches_ = 1;
   int passes_left_ = 0;
   int step_ = 0;
   std::int64_t noted_bytes_ = 0;
-  std::int64_t highest_bytes_ = 0;  // While the call runs.
-  CallId call_ = none;
-  Held concerned_;
-  MemoryBreakdown now_;
-  Holdings holdings_;
   StepMemory result_;
 };
 
@@ -295,13 +226,13 @@ MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& devi
   MemoryTrace trace;
   const Loop* running = nullptr;
   options.observer = [&](const AllocatorEvent& event, CallId call) {
-    const Held& block = running->concerned();
+    const HeldBlock& block = running->blocks().concerned();
     trace.entries.push_back({event, call, block.owner, block.category});
   };
   Loop loop(recording, device, options);
   running = &loop;
   loop.run(options.steps);
-  trace.segments = loop.segments();
+  trace.segments = loop.blocks().segments();
   return trace;
 }
 
