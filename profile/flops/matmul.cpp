@@ -34,6 +34,13 @@ Estimate grouped_mm(const Call& call) {
   return matrix_product(call, left, right);
 }
 
+/// (input [S, K], weight [E, K, N], …): a product for each of the two gradients.
+Estimate experts_backward(const Call& call) {
+  const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
+  if (!input || !weight || weight->sizes.empty()) return std::nullopt;
+  return streaming(call, {.product = 2 * 2 * elements(*input) * weight->sizes.back()});
+}
+
 /// Every element of `matrix` [M, K] meets one of the vector.
 Estimate two_per_element(const Call& call, const TensorSpec* matrix) {
   if (!matrix) return std::nullopt;
@@ -74,6 +81,8 @@ constexpr Rule rows[] = {
     {"aten::_grouped_mm", grouped_mm, Confidence::modelled},
     {"aten::_scaled_grouped_mm", grouped_mm, Confidence::modelled},
     {"aten::_scaled_grouped_mm_v2", grouped_mm, Confidence::modelled},
+    {"transformers::grouped_mm_fallback", grouped_mm, Confidence::modelled},
+    {"transformers::grouped_mm_fallback_backward", experts_backward, Confidence::modelled},
     {"aten::mv", mv},
     {"aten::addmv", addmv},
     {"aten::dot", mv},

@@ -84,6 +84,8 @@ constexpr TemporariesRule rows[] = {
     {"aten::_scaled_mm", cublas},
     {"aten::_int_mm", cublas},
     {"aten::_grouped_mm", grouped},
+    {"transformers::grouped_mm_fallback", cublas},
+    {"transformers::grouped_mm_fallback_backward", cublas},
     {"aten::triangular_solve", solver},
     {"aten::linalg_solve_triangular", solver},
 };

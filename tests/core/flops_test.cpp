@@ -75,6 +75,14 @@ TEST_SUITE("flops") {
         {"aten::_grouped_mm", {t({4, M, K}), t({K, N}), offsets}, {tensor({M, N})}, 2 * M * K * N},
         {"aten::_grouped_mm", {t({M, K}), t({K, N}), offsets}, {tensor({4, M, N})}, 2 * M * K * N},
         {"aten::_grouped_mm", {t({B, M, K}), t({B, K, N})}, {tensor({B, M, N})}, 2 * B * M * K * N},
+        {"transformers::grouped_mm_fallback",
+         {t({M, K}), t({4, K, N}), offsets},
+         {tensor({M, N})},
+         2 * M * K * N},
+        {"transformers::grouped_mm_fallback_backward",
+         {t({M, K}), t({4, K, N}), offsets, t({M, N})},
+         {tensor({M, K}), tensor({4, K, N})},
+         2 * 2 * M * K * N},
     });
   }
 

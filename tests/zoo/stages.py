@@ -52,13 +52,21 @@ def grouped_product_flops(a, b, *_, out_shape=None, **__):
     return 2 * a[-2] * a[-1] * b[-1]
 
 
+def grouped_gradients_flops(a, b, *_, out_shape=None, **__):
+    """Of the backward operator of transformers: a product for each of the two gradients."""
+    return 2 * grouped_product_flops(a, b)
+
+
 def flops(module, inputs):
     import measure
     import torch
+    import transformers.integrations.moe  # defines its operators
 
     mapping = {
         torch.ops.aten.convolution_backward: measure.convolution_backward_flops,
         torch.ops.aten._grouped_mm: grouped_product_flops,
+        torch.ops.transformers.grouped_mm_fallback: grouped_product_flops,
+        torch.ops.transformers.grouped_mm_fallback_backward: grouped_gradients_flops,
     }
     forward, backward = measure.flops_by_op(module, inputs, mapping)
     return {
