@@ -95,6 +95,8 @@ void Recorder::on_offloaded(std::int32_t storage) {
 
 // Asked inside a call, or by one that reads a number and is none of the device's.
 std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> most) {
+  const bool is_formula_of_autograd = phase_ == Phase::backward && recomputed_node_ == none;
+  if (is_formula_of_autograd && meta::backward_counts_zeros()) return 0;
   const NodeId node = open_call_ != none          ? recording_.calls[open_call_].node
                       : phase_ == Phase::backward ? backward_node()
                                                   : node_;

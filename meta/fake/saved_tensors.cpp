@@ -13,6 +13,7 @@
 #endif
 
 #include <mutex>
+#include <string>
 
 #include "meta/error.h"
 #include "meta/fake/convert.h"
@@ -121,6 +122,13 @@ std::optional<BackwardNode> current_backward_node() {
   if (const auto* accumulate = dynamic_cast<const torch::autograd::AccumulateGrad*>(&*node))
     result.leaf_storage = storage_id(accumulate->variable);
   return result;
+}
+
+// prod_backward (torch/csrc/autograd/FunctionsManual.cpp), cumprod_backward (native/ReduceOps.cpp).
+bool backward_counts_zeros() {
+  const auto node = torch::autograd::get_current_node();
+  const std::string name = node ? node->name() : "";
+  return name == "ProdBackward0" || name == "ProdBackward1" || name == "CumprodBackward0";
 }
 
 }  // namespace symprof::meta

@@ -37,4 +37,8 @@ struct BackwardNode {
 };
 std::optional<BackwardNode> current_backward_node();
 
+/// Whether that node's formula depends on how many zeros its input has: the numbers that it reads
+/// are 0 where there are none, which is the usual way.
+bool backward_counts_zeros();
+
 }  // namespace symprof::meta

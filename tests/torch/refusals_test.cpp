@@ -42,14 +42,19 @@ TEST_SUITE("refusals") {
     CHECK(found.advice == "Make it dense, as nn.Embedding does with sparse=False.");
   }
 
-  TEST_CASE("a value that backward reads") {
+  TEST_CASE("a size that backward needs") {
     test::GraphBuilder b;
     const ValueId x = b.parameter("x", contiguous({4, 5}));
-    const ValueId product = b.call("aten::prod", "dim_int", {ValueRef{x}, std::int64_t{1}, false});
-    b.graph.outputs = {b.call("aten::sum", "default", {ValueRef{product}})};
-    const Refusal found = refusal(b);  // Whether there are zeros decides prod's gradient.
-    CHECK(found.where == "test: after the forward pass, for node n0 (aten::prod)");
-    CHECK(found.problem.find("the value of a tensor decides") != found.problem.npos);
+    const ValueId value = b.parameter("value", contiguous({}));
+    const ValueId mask = b.input("mask", contiguous({4, 5}, DType::boolean));
+    const ValueId filled =
+        b.call("aten::masked_fill", "Tensor", {ValueRef{x}, ValueRef{mask}, ValueRef{value}});
+    b.graph.outputs = {b.call("aten::sum", "default", {ValueRef{filled}})};
+    const Refusal found = refusal(b);  // The value's gradient is the sum of those under the mask.
+    CHECK(found.where == "test: after the forward pass, for node n0 (aten::masked_fill)");
+    CHECK(found.problem ==
+          "aten::masked_select: its output size depends on data, and a tensor without storage has "
+          "none");
   }
 
   TEST_CASE("what autograd saved and the model then changed") {
