@@ -175,7 +175,7 @@ TEST_SUITE("passes") {
         graph.add_value({.name = "bn.num_batches_tracked", .kind = ValueKind::buffer});
     const ValueId counted = graph.add_value({.name = "add_"});
     graph.nodes = {node("aten::dropout", {{"p", 0.1}, {"train", true}}),
-                   node("aten::batch_norm", {{"training", true}}),
+                   node("aten::batch_norm", {{"training", true}, {"running_mean", ValueRef{0}}}),
                    node("aten::scaled_dot_product_attention", {{"dropout_p", 0.1}}),
                    node("aten::add_", {{"self", ValueRef{count}}, {"other", std::int64_t{1}}})};
     graph.nodes[3].outputs = {counted};
@@ -190,7 +190,7 @@ TEST_SUITE("passes") {
   TEST_CASE("training switches on what the file still says, and warns once about the rest") {
     Graph graph;
     graph.nodes = {node("aten::dropout", {{"p", 0.1}, {"train", false}}),
-                   node("aten::batch_norm", {{"training", false}}),
+                   node("aten::batch_norm", {{"training", false}, {"running_mean", ValueRef{0}}}),
                    node("aten::instance_norm", {{"running_mean", ValueRef{0}}}),
                    node("aten::scaled_dot_product_attention", {{"dropout_p", 0.0}})};
     graph.add_value({.name = "m", .kind = ValueKind::buffer});
@@ -199,6 +199,17 @@ TEST_SUITE("passes") {
     CHECK(std::get<bool>(graph.nodes[1].arguments[0].value));
     CHECK(graph.nodes[2].arguments.at(1).name == "use_input_stats");
     CHECK(graph.warnings.size() == 1);
+  }
+
+  TEST_CASE("a norm without running statistics takes the input's in both modes") {
+    Graph graph;
+    graph.nodes = {node("aten::batch_norm", {{"running_mean", NoArgument{}}, {"training", true}}),
+                   node("aten::_native_batch_norm_legit", {{"training", true}}),
+                   node("aten::instance_norm", {{"use_input_stats", true}})};
+    set_training_mode(graph, TrainingMode::eval);
+    CHECK(std::get<bool>(graph.nodes[0].arguments[1].value));
+    CHECK(std::get<bool>(graph.nodes[1].arguments[0].value));
+    CHECK(std::get<bool>(graph.nodes[2].arguments[0].value));
   }
 
   TEST_CASE("a graph exported in training mode stays as it is, without a warning") {

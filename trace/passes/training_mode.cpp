@@ -13,6 +13,9 @@ namespace {
 struct Switch {
   std::string_view op;
   std::string_view argument;
+  /// An argument without which both modes are the same: a norm that tracks no statistics takes the
+  /// input's, always (torch/nn/modules/batchnorm.py, instancenorm.py).
+  std::string_view needs = {};
 };
 
 /// Schemas: torchgen/packaged/ATen/native/native_functions.yaml.
@@ -26,12 +29,13 @@ constexpr std::array switches = {
     Switch{"aten::alpha_dropout_", "train"},
     Switch{"aten::feature_alpha_dropout", "train"},
     Switch{"aten::feature_alpha_dropout_", "train"},
-    Switch{"aten::batch_norm", "training"},
-    Switch{"aten::native_batch_norm", "training"},
-    Switch{"aten::cudnn_batch_norm", "training"},
-    Switch{"aten::miopen_batch_norm", "training"},
-    Switch{"aten::_native_batch_norm_legit", "training"},
-    Switch{"aten::_native_batch_norm_legit_functional", "training"},
+    Switch{"aten::batch_norm", "training", "running_mean"},
+    Switch{"aten::native_batch_norm", "training", "running_mean"},
+    Switch{"aten::cudnn_batch_norm", "training", "running_mean"},
+    Switch{"aten::miopen_batch_norm", "training", "running_mean"},
+    Switch{"aten::_native_batch_norm_legit", "training", "running_mean"},
+    Switch{"aten::_native_batch_norm_legit_functional", "training", "running_mean"},
+    Switch{"aten::instance_norm", "use_input_stats", "running_mean"},
     Switch{"aten::rrelu", "training"},
     Switch{"aten::rrelu_", "training"},
     Switch{"aten::lstm", "train"},
@@ -53,6 +57,12 @@ Argument* find_argument(Node& node, std::string_view name) {
   return found == node.arguments.end() ? nullptr : &*found;
 }
 
+bool has_value(const Node& node, std::string_view name) {
+  return std::any_of(node.arguments.begin(), node.arguments.end(), [&](const Argument& argument) {
+    return argument.name == name && std::holds_alternative<ValueRef>(argument.value);
+  });
+}
+
 bool is_attention(const Node& node) {
   return node.op == "aten::scaled_dot_product_attention" ||
          node.op.starts_with("aten::_scaled_dot_product_");
@@ -66,7 +76,6 @@ class ModeSwitch {
   void run() {
     for (Node& node : graph_.nodes) {
       set_aten(node);
-      set_instance_norm(node);
       set_attention(node);
       set_onnx(node);
       set_branches(node);
@@ -90,17 +99,10 @@ class ModeSwitch {
 
   void set_aten(Node& node) {
     for (const Switch& row : switches)
-      if (row.op == node.op) set_flag(node, row.argument);
+      if (row.op == node.op && (row.needs.empty() || has_value(node, row.needs)))
+        set_flag(node, row.argument);
     lost_ |=
         std::find(evaluation_only.begin(), evaluation_only.end(), node.op) != evaluation_only.end();
-  }
-
-  /// nn.InstanceNorm uses the input's statistics in training, and always when it tracks none
-  /// (torch/nn/modules/instancenorm.py).
-  void set_instance_norm(Node& node) {
-    if (node.op != "aten::instance_norm") return;
-    const Argument* mean = find_argument(node, "running_mean");
-    if (mean && std::holds_alternative<ValueRef>(mean->value)) set_flag(node, "use_input_stats");
   }
 
   void set_attention(Node& node) {
