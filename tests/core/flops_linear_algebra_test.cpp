@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "profile/families.h"
-#include "recording_builder.h"
+#include "rule_cases.h"
 
 namespace symprof::test {
 namespace {
@@ -11,16 +11,9 @@ constexpr std::int64_t B = 2, M = 6, N = 3, K = 5;
 
 std::int64_t flops_of(const char* op, const std::vector<TestArgument>& arguments,
                       const std::vector<TensorSpec>& outputs) {
-  RecordingBuilder builder;
-  builder.node("node");
-  builder.call(op, arguments, outputs);
-  const profile::Rule* rule = profile::find_rule(op);
-  REQUIRE_MESSAGE(rule, op);
-  CHECK(rule->confidence == Confidence::modelled);
-  const auto& recording = builder.recording();
-  const auto estimate = rule->estimate(profile::Call(recording, recording.calls.front()));
-  REQUIRE_MESSAGE(estimate.has_value(), op);
-  return estimate->product_flops + estimate->other_flops;
+  const Cost cost = cost_of({op, arguments, outputs});
+  CHECK(profile::find_rule(op)->confidence == Confidence::modelled);
+  return cost.product_flops + cost.other_flops;
 }
 
 }  // namespace
