@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <fstream>
+
+#include "trace/exported/reader.h"
 
 namespace symprof::test {
 namespace {
@@ -114,6 +117,13 @@ std::string Program::archive() const {
       {"m/archive_format", "pt2"}};
   for (const auto& [name, data] : payloads) records.emplace_back("m/" + name, data);
   return stored_zip(records);
+}
+
+Graph load(const Program& program) {
+  const TemporaryFile file("program.pt2", program.archive());
+  Graph graph = trace::load_exported(file.path());
+  trace::verify(graph);
+  return graph;
 }
 
 Program relu_program() {

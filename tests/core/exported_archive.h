@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/graph.h"
+
 namespace symprof::test {
 
 /// Records by name, as a zip archive without compression.
@@ -39,6 +41,9 @@ struct Program {
   std::string json() const;
   std::string archive() const;
 };
+
+/// As the reader reads it, and verified.
+Graph load(const Program& program);
 
 /// y = relu(x) with x float32[2, 3].
 Program relu_program();

@@ -7,23 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "exported_archive.h"
-#include "trace/exported/reader.h"
+#include "trace/graph.h"
 
 namespace {
 
 using namespace symprof;
+using test::load;
 using test::Program;
 using test::relu_program;
-using test::TemporaryFile;
 using List = std::vector<ListElement>;
 using Lists = std::vector<Argument>;
-
-Graph load(const Program& program) {
-  const TemporaryFile file("kinds.pt2", program.archive());
-  Graph graph = trace::load_exported(file.path());
-  trace::verify(graph);
-  return graph;
-}
 
 /// The relu program, whose node has one more argument.
 Graph with_argument(const std::string& json) {

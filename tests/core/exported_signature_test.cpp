@@ -6,21 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "exported_archive.h"
-#include "trace/exported/reader.h"
+#include "trace/graph.h"
 
 namespace {
 
 using namespace symprof;
+using test::load;
 using test::Program;
 using test::relu_program;
-using test::TemporaryFile;
-
-Graph load(const Program& program) {
-  const TemporaryFile file("signature.pt2", program.archive());
-  Graph graph = trace::load_exported(file.path());
-  trace::verify(graph);
-  return graph;
-}
 
 /// The relu program with one more entry in its signature, and in its graph where `input` says so.
 Graph with_input(const std::string& kind, const std::string& spec, const std::string& input) {

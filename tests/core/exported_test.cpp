@@ -14,16 +14,9 @@
 namespace {
 
 using namespace symprof;
+using test::load;
 using test::Program;
 using test::relu_program;
-using test::TemporaryFile;
-
-Graph load(const Program& program) {
-  const TemporaryFile file("exported.pt2", program.archive());
-  Graph graph = trace::load_exported(file.path());
-  trace::verify(graph);
-  return graph;
-}
 
 Graph load_model(const std::string& name) {
   Graph graph = trace::load(std::string(SYMPROF_SOURCE_DIR) + "/models/" + name);

@@ -9,14 +9,6 @@ namespace {
 
 using namespace symprof::testing;
 
-bool close(const at::Tensor& a, const at::Tensor& b) {
-  return a.sizes() == b.sizes() && at::allclose(a, b, 1e-4, 1e-5);
-}
-
-at::Tensor trainable(std::vector<std::int64_t> sizes) {
-  return at::randn(sizes).set_requires_grad(true);
-}
-
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }

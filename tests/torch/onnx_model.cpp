@@ -70,4 +70,12 @@ at::Tensor reals(std::vector<double> values, std::vector<std::int64_t> sizes) {
 
 at::Tensor longs(std::vector<std::int64_t> values) { return at::tensor(values, at::kLong); }
 
+at::Tensor trainable(std::vector<std::int64_t> sizes) {
+  return at::randn(sizes).set_requires_grad(true);
+}
+
+bool close(const at::Tensor& a, const at::Tensor& b) {
+  return a.sizes() == b.sizes() && at::allclose(a, b, 1e-4, 1e-5);
+}
+
 }  // namespace symprof::testing

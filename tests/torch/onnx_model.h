@@ -26,5 +26,10 @@ std::string gradient_node(const at::Tensor& tensor);
 
 at::Tensor reals(std::vector<double> values, std::vector<std::int64_t> sizes);
 at::Tensor longs(std::vector<std::int64_t> values);
+/// Normally distributed, and with a gradient.
+at::Tensor trainable(std::vector<std::int64_t> sizes);
+
+/// The same sizes, and values as close as fp32 sums in another order are.
+bool close(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace symprof::testing

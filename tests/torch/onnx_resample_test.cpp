@@ -6,19 +6,7 @@
 
 #include "onnx_model.h"
 
-namespace {
-
 using namespace symprof::testing;
-
-bool close(const at::Tensor& a, const at::Tensor& b) {
-  return a.sizes() == b.sizes() && at::allclose(a, b, 1e-4, 1e-5);
-}
-
-at::Tensor trainable(std::vector<std::int64_t> sizes) {
-  return at::randn(sizes).set_requires_grad(true);
-}
-
-}  // namespace
 
 TEST_SUITE("onnx_resample") {
   TEST_CASE("an operator of PyTorch runs where it reads the same elements") {
