@@ -25,13 +25,13 @@ CacheGrowth::CacheGrowth(const Recording& recording)
   }
 }
 
-std::int64_t CacheGrowth::bytes_before(const Pair& pair, int passes_left) const {
+std::int64_t CacheGrowth::bytes_before(const Pair& pair, std::int64_t passes_left) const {
   const std::int64_t before = recording_.storages[static_cast<std::size_t>(pair.before)].bytes;
   const std::int64_t after = recording_.storages[static_cast<std::size_t>(pair.after)].bytes;
   return std::max<std::int64_t>(0, before - passes_left * (after - before));
 }
 
-std::int64_t CacheGrowth::bytes(StorageId storage, int passes_left) const {
+std::int64_t CacheGrowth::bytes(StorageId storage, std::int64_t passes_left) const {
   const std::int32_t index = pair_of_[static_cast<std::size_t>(storage)];
   if (index == none || passes_left == 0)
     return recording_.storages[static_cast<std::size_t>(storage)].bytes;

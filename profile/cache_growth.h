@@ -17,7 +17,7 @@ class CacheGrowth {
 
   /// Bytes of `storage` in a pass that `passes_left` more follow; of what is no cache, always the
   /// recorded ones.
-  std::int64_t bytes(StorageId storage, int passes_left) const;
+  std::int64_t bytes(StorageId storage, std::int64_t passes_left) const;
 
   /// What a call joins with the step's tokens, and what that makes.
   struct Pair {
@@ -26,7 +26,7 @@ class CacheGrowth {
   const std::vector<Pair>& pairs() const { return pairs_; }
 
  private:
-  std::int64_t bytes_before(const Pair& pair, int passes_left) const;
+  std::int64_t bytes_before(const Pair& pair, std::int64_t passes_left) const;
 
   const Recording& recording_;
   std::vector<Pair> pairs_;

@@ -50,6 +50,7 @@ class HeldBlocks {
   /// Whose block was asked for or given back last.
   const HeldBlock& concerned() const { return concerned_; }
   std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
+  std::int64_t alloc_retries() const { return allocator_.statistics().alloc_retries; }
 
  private:
   void count(const HeldBlock& block, std::int64_t bytes);

@@ -5,12 +5,21 @@
 #include <vector>
 
 #include "profile/cache_growth.h"
+#include "profile/cycle.h"
 #include "profile/held_blocks.h"
 #include "profile/holdings.h"
 #include "profile/temporaries/temporaries.h"
 
 namespace symprof::profile {
 namespace {
+
+/// All that decides what the next micro-batch does.
+struct BetweenBatches {
+  std::vector<SegmentState> segments;
+  std::vector<std::optional<Address>> storages;
+  std::int64_t alloc_retries = 0;  // Each is counted.
+  bool operator==(const BetweenBatches&) const = default;
+};
 
 class Loop {
  public:
@@ -22,7 +31,9 @@ class Loop {
         temporaries_(temporaries_of(recording, device)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording)),
-        micro_batches_(options.loop.micro_batches) {
+        micro_batches_(options.loop.micro_batches),
+        skips_repetitions_(!options.observer && cache_.pairs().empty() &&
+                           options.loop.allocator.garbage_collection_threshold == 0) {
     const auto is_of_step = [](const MemoryEvent& event) { return event.call != none; };
     first_of_step_ = static_cast<std::size_t>(std::ranges::find_if(recording.events, is_of_step) -
                                               recording.events.begin());
@@ -30,7 +41,7 @@ class Loop {
 
   StepMemory run(std::optional<int> steps) {
     const int most = steps.value_or(cache_.pairs().empty() ? most_steps : 2);
-    passes_left_ = most * micro_batches_;
+    passes_left_ = std::int64_t{most} * micro_batches_;
     try {
       take_eventless();
       for (bool is_steady = false; step_ < most && !is_steady; ++step_) {
@@ -53,11 +64,22 @@ class Loop {
   void run_step() {
     result_.timeline.clear();
     noted_bytes_ = 0;
-    for (int batch = 0; batch < micro_batches_; ++batch) {
+    Cycle<BetweenBatches> cycle;
+    const int last = micro_batches_ - 1;
+    for (int batch = 0; batch <= last; ++batch) {
       --passes_left_;
       begin_batch(batch == 0 ? Gradients::dropped : Gradients::kept);
-      run_calls(batch == micro_batches_ - 1);
+      run_calls(batch == last);
+      if (!skips_repetitions_ || batch == last) continue;
+      if (const std::optional<int> period = cycle.add(between_batches()))
+        batch += (last - 1 - batch) / *period * *period;
     }
+  }
+
+  BetweenBatches between_batches() const {
+    BetweenBatches now{blocks_.segments(), {}, blocks_.alloc_retries()};
+    for (const HeldBlock& held : storages_) now.storages.push_back(held.address);
+    return now;
   }
 
   /// Of one micro-batch; the last one of a step goes on to the update.
@@ -208,7 +230,10 @@ class Loop {
   std::size_t first_of_step_ = 0;
   bool has_workspace_[2] = {};
   int micro_batches_ = 1;
-  int passes_left_ = 0;
+  /// What repeats itself raises no peak. A trace has every event, keys and values grow, and the age
+  /// of cached blocks, which garbage collection asks for, is in no state.
+  bool skips_repetitions_ = false;
+  std::int64_t passes_left_ = 0;
   int step_ = 0;
   std::int64_t noted_bytes_ = 0;
   StepMemory result_;

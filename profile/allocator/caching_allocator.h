@@ -62,6 +62,7 @@ struct BlockState {
   std::int64_t bytes = 0;
   std::int64_t requested_bytes = 0;
   bool is_allocated = false;
+  bool operator==(const BlockState&) const = default;
 };
 
 struct SegmentState {
@@ -70,6 +71,7 @@ struct SegmentState {
   bool is_small = false;
   bool is_expandable = false;
   std::vector<BlockState> blocks;  ///< They tile the segment, in the order of addresses.
+  bool operator==(const SegmentState&) const = default;
 };
 
 /// One device and one stream: blocks that other streams use, CUDA graphs and user pools are left

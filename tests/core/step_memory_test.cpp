@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <tuple>
+
 #include "profile/temporaries/temporaries.h"
 #include "recording_builder.h"
 
@@ -120,6 +123,24 @@ TEST_SUITE("step_memory") {
         {}, {.loop = {.micro_batches = 2}, .steps = 1});
     CHECK(without_update.peak_allocated_bytes == 3 * weight_bytes + input_bytes + output_bytes);
     CHECK(memory.peak_allocated_bytes == without_update.peak_allocated_bytes);
+  }
+
+  TEST_CASE("micro-batches that repeat earlier ones are not run, and would change nothing") {
+    TrainingStep step;
+    const auto peaks = [](const StepMemory& memory) {
+      return std::tuple(memory.peak_allocated_bytes, memory.peak_reserved_bytes,
+                        memory.timeline.size(), memory.timeline.back().held.total());
+    };
+    const auto run = [&](int micro_batches, decltype(StepMemoryOptions::observer) observer) {
+      return peaks(simulate_step_memory(
+          step.recording(), {}, {.loop = {.micro_batches = micro_batches}, .observer = observer}));
+    };
+    std::int64_t events = 0;
+    const auto every_event = [&](const AllocatorEvent&, CallId) { ++events; };
+    for (const int micro_batches : {2, 3, 4, 5, 6, 7, 64})
+      CHECK(run(micro_batches, {}) == run(micro_batches, every_event));
+    CHECK(events > 2 * 64);  // Whoever listens hears all of them.
+    CHECK(run(std::numeric_limits<int>::max(), {}) == run(64, {}));
   }
 
   TEST_CASE("a device that is too small refuses a call; the peaks are those until then") {

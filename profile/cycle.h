@@ -1,0 +1,32 @@
+// When a loop only repeats itself.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+namespace symprof::profile {
+
+/// Finds the period of rounds each of which depends on the state that the last one left, while it
+/// holds one state (Brent's algorithm).
+template <class State>
+class Cycle {
+ public:
+  /// The state after one more round: after how many rounds it comes back, once that was seen.
+  std::optional<int> add(State state) {
+    ++rounds_;
+    if (marked_ && *marked_ == state) return rounds_;
+    if (rounds_ == next_mark_) {
+      marked_ = std::move(state);
+      rounds_ = 0;
+      next_mark_ *= 2;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<State> marked_;
+  int rounds_ = 0;  // Since it was marked.
+  int next_mark_ = 1;
+};
+
+}  // namespace symprof::profile
