@@ -53,13 +53,21 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   return fresh({unknown_size("aten::masked_select", most)}, self);
 }
 
+enum class Order { sorted, as_given };
+
 // Elements, the place of each input among them, and how often each occurs; what is not wanted is
-// empty (native/cuda/Unique.cu).
-Three unique_elements(const char* op, const Tensor& self, bool inverse, bool counts) {
-  const int64_t size = unknown_size(op, self.numel());
+// empty (native/cuda/UniqueCub.cu). Elements and counts have room for as many as there can be, and
+// keep it. Sorted truth values are counted, whether that is wanted or not.
+Three unique_elements(const char* op, const Tensor& self, Order order, bool inverse, bool counts) {
+  const bool is_counted = order == Order::sorted && self.scalar_type() == at::kBool;
+  const int64_t room = is_counted && self.numel() > 0 ? 2 : self.numel();
+  const int64_t size = unknown_size(op, std::min(room, self.numel()));
+  const auto cut = [&](at::ScalarType type) {
+    return fresh({room}, self, type).narrow(0, 0, size);
+  };
   const std::vector<int64_t> places = inverse ? self.sizes().vec() : std::vector<int64_t>{0};
-  return {fresh({size}, self), fresh(places, self, at::kLong),
-          fresh({counts ? size : 0}, self, at::kLong)};
+  return {cut(self.scalar_type()), fresh(places, self, at::kLong),
+          counts || is_counted ? cut(at::kLong) : fresh({0}, self, at::kLong)};
 }
 
 Three unique_slices(const char* op, const Tensor& self, int64_t dim, bool inverse, bool counts) {
@@ -72,11 +80,12 @@ Three unique_slices(const char* op, const Tensor& self, int64_t dim, bool invers
 }
 
 std::tuple<Tensor, Tensor> unique(const Tensor& self, bool, bool inverse) {
-  const auto [elements, places, counts] = unique_elements("aten::_unique", self, inverse, false);
+  const auto [elements, places, counts] =
+      unique_elements("aten::_unique", self, Order::sorted, inverse, false);
   return {elements, places};
 }
 Three unique2(const Tensor& self, bool, bool inverse, bool counts) {
-  return unique_elements("aten::_unique2", self, inverse, counts);
+  return unique_elements("aten::_unique2", self, Order::sorted, inverse, counts);
 }
 Three unique_dim(const Tensor& self, int64_t dim, bool, bool inverse, bool counts) {
   return unique_slices("aten::unique_dim", self, dim, inverse, counts);
@@ -88,7 +97,7 @@ Three unique_consecutive(const Tensor& self, bool inverse, bool counts,
                          std::optional<int64_t> dim) {
   const char* op = "aten::unique_consecutive";
   return dim ? unique_slices(op, self, *dim, inverse, counts)
-             : unique_elements(op, self, inverse, counts);
+             : unique_elements(op, self, Order::as_given, inverse, counts);
 }
 
 // As many as the largest element says, which nothing bounds.

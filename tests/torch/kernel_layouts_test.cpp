@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 #include <torch/csrc/autograd/function.h>
 
+#include <memory>
 #include <string>
 
 #include "meta/fake/fake_mode.h"
+#include "meta/fake/silent_observer.h"
 #include "meta/kernels/host_outputs.h"
 
 namespace {
@@ -234,6 +236,28 @@ TEST_SUITE("kernel_layouts") {
     check_layout(at::nonzero_static(meta({L, S}), 4), {4, 2}, {1, 4}, at::kLong);
     check_dense(at::repeat_interleave(meta({3}, at::kLong), std::optional<std::int64_t>(7)), {7},
                 at::kLong);
+  }
+
+  TEST_CASE("unique elements keep the room of all that there could be") {
+    struct Two final : symprof::meta::SilentObserver {
+      std::optional<std::int64_t> unknown_size(std::optional<std::int64_t>) override { return 2; }
+    };
+    const symprof::meta::FakeMode mode({}, std::make_shared<Two>());
+    const auto bytes = [](const Tensor& found) {
+      CHECK(found.sizes() == IntArrayRef{2});
+      return static_cast<std::int64_t>(found.storage().nbytes());
+    };
+    const auto numbers = at::_unique2(meta({B, L}, at::kFloat), true, true, true);
+    CHECK(bytes(std::get<0>(numbers)) == B * L * 4);
+    CHECK(bytes(std::get<2>(numbers)) == B * L * 8);
+    const auto runs = at::unique_consecutive(meta({B, L}, at::kBool), false, true);
+    CHECK(bytes(std::get<0>(runs)) == B * L);
+    CHECK(bytes(std::get<2>(runs)) == B * L * 8);
+    // There are two truth values, which are counted.
+    const auto truths = at::_unique2(meta({B, L}, at::kBool), true, false, false);
+    CHECK(bytes(std::get<0>(truths)) == 2);
+    CHECK(bytes(std::get<2>(truths)) == 2 * 8);
+    CHECK(bytes(at::masked_select(meta({L}, at::kFloat), meta({L}, at::kBool))) == 2 * 4);
   }
 
   TEST_CASE("what depends on data is refused by name") {
