@@ -36,6 +36,10 @@ void register_resampling(torch::Library& library);
 void register_synchronized_norm(torch::Library& library);
 void register_transformer(torch::Library& library);
 
+/// Operators whose CUDA kernels make other calls, which are counted each for itself: below
+/// autograd, on fake tensors.
+void register_transformer_layers(torch::Library& library);
+
 inline constexpr void (*families[])(torch::Library&) = {
     register_activation,    register_arithmetic,        register_attention,
     register_convolution,   register_data_dependent,    register_dropout,

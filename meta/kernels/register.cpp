@@ -23,6 +23,8 @@ TORCH_LIBRARY_IMPL(aten, Meta, library) {
   for (const auto register_family : symprof::kernels::families) register_family(library);
 }
 
+TORCH_LIBRARY_IMPL(aten, Fake, library) { symprof::kernels::register_transformer_layers(library); }
+
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   // A CUDA build of LibTorch has loaded its own kernels by now: they stay.
   const auto is_missing = [](const char* name) {

@@ -1,5 +1,5 @@
-// The fast path of nn.MultiheadAttention and nn.TransformerEncoderLayer
-// (native/transformers/cuda/attention.cu).
+// Kernels of the fast path of nn.MultiheadAttention (native/transformers/cuda/attention.cu); what
+// calls them is in transformer_layers.cpp.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -23,18 +23,6 @@ std::tuple<Tensor, Tensor, Tensor> split_projection(const Tensor& qkv, const Ten
   return {parts[0], parts[1], parts[2]};
 }
 
-// Query [B, T, E]: output like it, and the weights [B, T, T] averaged over heads or [B, H, T, T].
-std::tuple<Tensor, Tensor> multi_head(const Tensor& query, const Tensor& key, const Tensor&,
-                                      int64_t width, int64_t heads, const Tensor&, const Tensor&,
-                                      const Tensor&, const Tensor&, const optional<Tensor>&,
-                                      bool need_weights, bool average, optional<int64_t>) {
-  const int64_t batch = query.size(0), queries = query.size(1), keys = key.size(1);
-  Tensor weights;
-  if (need_weights && average) weights = fresh({batch, queries, keys}, query);
-  if (need_weights && !average) weights = fresh({batch, heads, queries, keys}, query);
-  return {fresh({batch, queries, width}, query), weights};
-}
-
 Tensor masked_softmax(const Tensor& scores, const Tensor&, optional<int64_t>, optional<int64_t>) {
   return contiguous_like(scores);
 }
@@ -48,7 +36,6 @@ Tensor masked_softmax_backward(const Tensor& grad_output, const Tensor&, const T
 
 void register_transformer(torch::Library& library) {
   library.impl("_transform_bias_rescale_qkv", &split_projection);
-  library.impl("_native_multi_head_attention", &multi_head);
   library.impl("_masked_softmax", &masked_softmax);
   library.impl("_masked_softmax_backward", &masked_softmax_backward);
 }

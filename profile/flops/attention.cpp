@@ -117,6 +117,8 @@ constexpr Rule rows[] = {
     {"aten::_efficient_attention_forward", efficient},
     {"aten::_efficient_attention_backward", efficient_backward},
     {"aten::_fused_sdp_choice", touches_nothing, Confidence::free},
+    // For each element of the query a scale, and a bias as for those of key and value.
+    {"aten::_transform_bias_rescale_qkv", per_output<4>},
 };
 
 }  // namespace

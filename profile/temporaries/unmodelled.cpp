@@ -48,8 +48,6 @@ constexpr TemporariesRule rows[] = {
     {"aten::_cudnn_ctc_loss", unknown},
     {"aten::_scaled_grouped_mm", unknown},
     {"aten::_scaled_mm_v2", unknown},
-    {"aten::_transformer_encoder_layer_fwd", unknown},
-    {"aten::_native_multi_head_attention", unknown},
 };
 
 }  // namespace

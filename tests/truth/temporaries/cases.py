@@ -13,7 +13,7 @@ from tensors import full, low
 
 FAMILIES = [
     row_cases.reductions, row_cases.softmaxes, row_cases.normalizations, index_cases.indexing, index_cases.sorting, row_cases.losses, layer_cases.lists,
-    index_cases.randoms, layer_cases.products, layer_cases.groups, layer_cases.attentions, layer_cases.resampling, layer_cases.depthwise,
+    index_cases.randoms, layer_cases.products, layer_cases.groups, layer_cases.attentions, layer_cases.masked_softmax, layer_cases.resampling, layer_cases.depthwise,
     value_cases.uniques, value_cases.medians, value_cases.searches, value_cases.draws, place_cases.lists_of_indices, place_cases.scattered, place_cases.segments, place_cases.embeddings,
     point_cases.distances, point_cases.margins, point_cases.unpooling, point_cases.batches, point_cases.sequences]
 

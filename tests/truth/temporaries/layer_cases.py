@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from tensors import aten, empty, full, half, low
+from tensors import aten, empty, flag, full, half, low
 
 
 def lists():
@@ -82,6 +82,16 @@ def groups():
         yield grouped
     for dtype, bins in itertools.product((full, torch.int32), (8, 100000)):
         yield lambda t=dtype, n=bins: empty(8192, dtype=t).histc(n, 0, 7)
+
+
+def masked_softmax():
+    for dtype, (batch, heads, queries, keys) in itertools.product(
+            (full, low), ((2, 4, 64, 64), (1, 1, 64, 64), (2, 2, 1024, 1024), (2, 2, 2048, 2048))):
+        def masked(n=batch, h=heads, q=queries, k=keys, t=dtype):
+            masks = {0: (q, k), 2: (n, h, q, k)} | ({1: (n, k)} if h % 2 == 0 else {})  # It wants them even.
+            for kind, sizes in masks.items():
+                aten._masked_softmax(empty(n, h, q, k, dtype=t), empty(*sizes, dtype=flag), 3, kind)
+        yield masked
 
 
 def attentions():
