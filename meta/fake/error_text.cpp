@@ -16,6 +16,9 @@ struct Limit {
 };
 
 constexpr Limit limits[] = {
+    // nn.TransformerEncoder's fast path for a padding mask (torch/nn/modules/transformer.py)
+    {"aten::_nested_tensor_from_mask", "packs sequences to their lengths, which are data",
+     "Build nn.TransformerEncoder with enable_nested_tensor=False."},
     // aten/src/ATen/native/MetaFallbackKernel.cpp
     {"attempted to run this operator with Meta tensors",
      "has no shape kernel, so it cannot run on tensors without storage",

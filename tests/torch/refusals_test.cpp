@@ -96,6 +96,19 @@ TEST_SUITE("refusals") {
     }
   }
 
+  TEST_CASE("sequences packed to their lengths") {
+    test::GraphBuilder b;
+    const ValueId x = b.input("x", contiguous({4, 5, 6}));
+    const ValueId mask = b.input("mask", contiguous({4, 5}, DType::boolean));
+    b.graph.outputs = {b.call("aten::_nested_tensor_from_mask", "default",
+                              {ValueRef{x}, ValueRef{mask}, /*mask_check=*/false})};
+    const Refusal found = refusal(b);
+    CHECK(found.where == "test: node n0 (aten::_nested_tensor_from_mask)");
+    CHECK(found.problem ==
+          "aten::_nested_tensor_from_mask packs sequences to their lengths, which are data.");
+    CHECK(found.advice.find("enable_nested_tensor=False") != found.advice.npos);
+  }
+
   TEST_CASE("an operator without a shape kernel") {
     test::GraphBuilder b;
     const ValueId x = b.input("x", contiguous({4, 5}));
