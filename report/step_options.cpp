@@ -47,7 +47,9 @@ std::string step_text(const StepOptions& options) {
   if (!options.checkpoint.empty())
     text += fmt::format(", checkpoint {}", fmt::join(options.checkpoint, " "));
   if (!options.freeze.empty()) text += fmt::format(", frozen {}", fmt::join(options.freeze, " "));
-  if (options.kv_cache) text += fmt::format(", key-value cache of {} tokens", *options.kv_cache);
+  if (options.kv_cache)
+    text += fmt::format(", key-value cache of {} token{}", *options.kv_cache,
+                        *options.kv_cache == 1 ? "" : "s");
   if (!options.offload_saved.empty())
     text +=
         fmt::format(", saved tensors of {} in host memory", fmt::join(options.offload_saved, " "));

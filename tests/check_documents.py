@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the commands of README.md: every `$ symprof …` line of a ```console block. What stands below the
-command is its output; a line "..." stands for any number of lines. --rewrite writes what was printed,
-keeping the lines around each "...".
+"""Runs the commands of README.md and docs/: every `$ symprof …` line of a ```console block. What stands below
+the command is its output; a line "..." stands for any number of lines. --rewrite writes what was printed,
+keeping as many lines around the first "...".
 
-Usage: check_readme.py SYMPROF_BINARY [--rewrite]"""
+Usage: check_documents.py SYMPROF_BINARY [--rewrite]"""
 import pathlib
 import re
 import shlex
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+ANSWER_IS_NO = 1  # The exit code of `symprof fit` where it does not fit.
 
 
 def matches(expected, printed):
@@ -29,24 +29,20 @@ def rewritten(expected, printed):
     return printed[:cut] + ["..."] + (printed[-tail:] if tail else [])
 
 
-def blocks(text):
-    return re.finditer(r"```console\n(.*?)```", text, re.S)
-
-
 def run(binary, command):
     words = shlex.split(command)
     assert words[0] == "symprof", command
-    done = subprocess.run([binary, *words[1:]], cwd=ROOT, capture_output=True, text=True, env={"COLUMNS": "150"})
-    if done.returncode:
-        sys.exit(f"README.md: `{command}` exits with {done.returncode}:\n{done.stderr}")
+    done = subprocess.run([binary, *words[1:]], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode and (words[1], done.returncode) != ("fit", ANSWER_IS_NO):
+        sys.exit(f"`{command}` exits with {done.returncode}:\n{done.stderr}")
     return done.stdout.splitlines()
 
 
-def main():
-    binary, rewrite = sys.argv[1], "--rewrite" in sys.argv
-    text = README.read_text()
+def check(binary, page, rewrite):
+    """How many commands `page` has."""
+    text = page.read_text()
     count = 0
-    for block in blocks(text):
+    for block in re.finditer(r"```console\n(.*?)```", text, re.S):
         new = []
         for part in re.split(r"^(?=\$ )", block.group(1), flags=re.M):
             if not part.strip():
@@ -55,15 +51,22 @@ def main():
             printed = run(binary, command.removeprefix("$ "))
             count += 1
             if expected and not rewrite and not matches(expected, printed):
-                sys.exit(f"README.md shows something else than `{command}` prints now:\n" + "\n".join(printed))
+                sys.exit(f"{page.name} shows something else than `{command}` prints now:\n" + "\n".join(printed))
             new += [command, *(rewritten(expected, printed) if expected else [])]
         if rewrite:
             text = text.replace(block.group(0), "```console\n" + "\n".join(new) + "\n```")
     if rewrite:
-        README.write_text(text)
-    if count == 0:
+        page.write_text(text)
+    return count
+
+
+def main():
+    binary, rewrite = sys.argv[1], "--rewrite" in sys.argv
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    counts = {page.name: check(binary, page, rewrite) for page in pages}
+    if counts["README.md"] == 0:
         sys.exit("README.md has no commands")
-    print(f"{count} commands of README.md run")
+    print(", ".join(f"{count} of {name}" for name, count in counts.items() if count), "run")
 
 
 if __name__ == "__main__":

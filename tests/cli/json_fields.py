@@ -1,0 +1,48 @@
+"""Holds docs/json.md against the keys that the program writes.
+
+    json_fields.py PROGRAM [unittest arguments]
+"""
+import json
+import re
+import unittest
+
+import program
+from program import DYNAMIC, ROOT, TINY
+
+# Objects whose keys are the user's names, or dtypes, and those of formulas, which formulas.md has.
+OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
+COMMANDS = [
+    ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*"],
+    ["profile", "models/tiny/nonzero.pt2", "--unbacked", "max"],
+    ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
+    ["fit", TINY, "--device", "h200,t4"],
+    ["fit", DYNAMIC, "--max", "x.0"],
+    ["devices"],
+    ["ops"],
+    ["ops", "--onnx"],
+]
+
+
+def keys_of(value):
+    if isinstance(value, list):
+        return set().union(*map(keys_of, value))
+    if not isinstance(value, dict):
+        return set()
+    inside = [keys_of(item) for key, item in value.items() if key not in OPEN]
+    return set(value).union(*inside)
+
+
+class Fields(unittest.TestCase):
+    def test_the_page_names_what_is_written(self):
+        page = set(re.findall(r"`([a-z_]+)`", (ROOT / "docs" / "json.md").read_text()))
+        formulas = set(re.findall(r'"([a-z_]+)":', (ROOT / "docs" / "formulas.md").read_text()))
+        answers = [program.read(*command) for command in COMMANDS]
+        for command, answer in zip(COMMANDS, answers):
+            self.assertEqual(keys_of(answer) - page - formulas, set(), command)
+        written = set(re.findall(r'"([a-z_]+)"', json.dumps(answers)))
+        unwritten = {name for name in page if "_" in name} - written
+        self.assertEqual(unwritten, {"max_memory_reserved"})  # Of torch.cuda.
+
+
+if __name__ == "__main__":
+    program.main()
