@@ -30,7 +30,7 @@ svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; 
 .hover { fill: transparent; } .hover:hover { fill: var(--ink); fill-opacity: .08; } .mark { fill: var(--ink); }
 .legend span { margin-right: 1.2rem; white-space: nowrap; }
 .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
-pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; overflow-x: auto;
+pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; width: max-content; min-width: 100%;
       border-top: 1px solid var(--line); padding-top: .8rem; }
 </style>
 )";
