@@ -134,6 +134,14 @@ auto adder(CLI::App& app) {
   };
 }
 
+/// Adds options that may be given several times, each with one value.
+auto list_adder(CLI::App& app) {
+  return [&app](const char* name, std::vector<std::string>& values, const char* type,
+                const char* help) {
+    app.add_option(name, values, help)->allow_extra_args(false)->type_name(type)->group(group);
+  };
+}
+
 void add_update_options(CLI::App& app, ModelText& text) {
   adder(app)("--optimizer", text.optimizer, "NAME",
              "none, sgd, sgd_momentum, adam, adamw, rmsprop, adafactor, lion; "
@@ -150,15 +158,10 @@ void add_update_options(CLI::App& app, ModelText& text) {
 }
 
 void add_step_options(CLI::App& app, ModelText& text) {
-  app.add_option("--input", text.inputs, "Shape of an input: NAME=DTYPE[DIMS]; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("SPEC")
-      ->group(group);
-  app.add_option("--set", text.bindings, "Size of a named dimension: batch=8; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("NAME=SIZE")
-      ->group(group);
   const auto add = adder(app);
+  const auto add_list = list_adder(app);
+  add_list("--input", text.inputs, "SPEC", "Shape of an input: NAME=DTYPE[DIMS]; repeatable");
+  add_list("--set", text.bindings, "NAME=SIZE", "Size of a named dimension: batch=8; repeatable");
   add("--mode", text.mode, "MODE",
       "train, eval (no dropout, running statistics, still with gradients) or inference");
   add("--loss", text.loss, "LOSS",
@@ -166,23 +169,13 @@ void add_step_options(CLI::App& app, ModelText& text) {
   add_update_options(app, text);
   add("--autocast", text.autocast, "DTYPE", "Run under autocast to bf16 or fp16");
   add("--dtype", text.dtype, "DTYPE", "Cast parameters and inputs: bf16, fp16, fp32 or fp64");
-  app.add_option("--checkpoint", text.checkpoint,
-                 "Modules whose activations are computed again in backward: 'layers.*'; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("GLOB")
-      ->group(group);
-  app.add_option("--freeze", text.freeze,
-                 "Parameters, or modules with all of theirs, that are not trained: 'encoder'; "
-                 "repeatable")
-      ->allow_extra_args(false)
-      ->type_name("GLOB")
-      ->group(group);
-  app.add_option(
-         "--offload-saved", text.offload_saved,
-         "Modules whose saved tensors wait in host memory, as under save_on_cpu; '*' is all")
-      ->allow_extra_args(false)
-      ->type_name("GLOB")
-      ->group(group);
+  add_list("--checkpoint", text.checkpoint, "GLOB",
+           "Modules whose activations are computed again in backward: 'layers.*'; repeatable");
+  add_list("--freeze", text.freeze, "GLOB",
+           "Parameters, or modules with all of theirs, that are not trained: 'encoder'; "
+           "repeatable");
+  add_list("--offload-saved", text.offload_saved, "GLOB",
+           "Modules whose saved tensors wait in host memory, as under save_on_cpu; '*' is all");
   add("--kv-cache", text.kv_cache, "N",
       "Inference with N tokens in a key-value cache before the step; --set gives the step's "
       "tokens");

@@ -165,6 +165,12 @@ void add_totals(Profile& profile) {
   totals.peak_allocated_bytes = 141 * mib + 512;
   totals.peak_reserved_bytes = 160 * mib;
   totals.tensor_peak.bytes = 141 * mib;
+  totals.peak_phase = Phase::backward;
+  totals.peak_node = 3;
+}
+
+void add_memory(Profile& profile) {
+  const Totals& totals = profile.totals;
   StepMemory& memory = profile.memory;
   memory.at_peak[MemoryCategory::parameters] = totals.param_bytes;
   memory.at_peak[MemoryCategory::activations] = 109 * mib;
@@ -189,8 +195,6 @@ void add_totals(Profile& profile) {
   };
   memory.peak_call =
       static_cast<CallId>(std::find_if(calls.begin(), calls.end(), is_peak) - calls.begin());
-  totals.peak_phase = Phase::backward;
-  totals.peak_node = 3;
 }
 
 }  // namespace
@@ -211,6 +215,7 @@ Profile small_profile() {
   output.accumulate_bytes = 4816896 + 2 * 19365888;
   add_optimizer(build);
   add_totals(build.profile);
+  add_memory(build.profile);
   build.profile.warnings = {"dropout \"p\" was removed by the exporter"};
   return std::move(build.profile);
 }

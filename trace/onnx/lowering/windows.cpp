@@ -43,6 +43,33 @@ at::Tensor sliding_windows(const at::Tensor& x, Window window, bool ceil_mode) {
   return views;
 }
 
+void take_pads(Window& window, const OnnxCall& call) {
+  const std::size_t rank = window.kernel.size();
+  const Integers pads = list_of(call, "pads", 2 * rank, 0);
+  for (const std::int64_t pad : pads)
+    if (pad < -largest_step || pad > largest_step) call.fail(fmt::format("a padding of {}", pad));
+  const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(rank);
+  window.begins.assign(pads.begin(), middle);
+  window.ends.assign(middle, pads.end());
+}
+
+/// Where the larger half of a padding goes that is no even number.
+enum class Odd { at_begin, at_end };
+
+/// So that there is an output for each stride of the input.
+void pad_to_same(Window& window, at::IntArrayRef sizes, Odd odd) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t stride = window.strides[i];
+    const std::int64_t outputs = (sizes[i] + stride - 1) / stride;
+    const std::int64_t reach =
+        (outputs - 1) * stride + (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const std::int64_t total = std::max<std::int64_t>(reach - sizes[i], 0);
+    const std::int64_t smaller = total / 2;
+    window.begins[i] = odd == Odd::at_end ? smaller : total - smaller;
+    window.ends[i] = total - window.begins[i];
+  }
+}
+
 }  // namespace
 
 Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_sizes) {
@@ -62,28 +89,14 @@ Window read_window(const OnnxCall& call, Integers kernel, at::IntArrayRef input_
         call.fail(fmt::format("a kernel, stride or dilation of {}", number));
   const std::string auto_pad = call.text("auto_pad", "NOTSET");
   if (auto_pad == "NOTSET" || auto_pad.empty()) {
-    const Integers pads = list_of(call, "pads", 2 * rank, 0);
-    for (const std::int64_t pad : pads)
-      if (pad < -largest_step || pad > largest_step) call.fail(fmt::format("a padding of {}", pad));
-    const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(rank);
-    window.begins.assign(pads.begin(), middle);
-    window.ends.assign(middle, pads.end());
+    take_pads(window, call);
     return window;
   }
   window.begins = window.ends = Integers(rank, 0);
   if (auto_pad == "VALID") return window;
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
     call.fail("auto_pad '" + auto_pad + "'", "Wanted: NOTSET, VALID, SAME_UPPER or SAME_LOWER.");
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t size = input_sizes[i + 2], stride = window.strides[i];
-    const std::int64_t outputs = (size + stride - 1) / stride;
-    const std::int64_t reach =
-        (outputs - 1) * stride + (window.kernel[i] - 1) * window.dilations[i] + 1;
-    const std::int64_t total = std::max<std::int64_t>(reach - size, 0);
-    const std::int64_t smaller = total / 2;
-    window.begins[i] = auto_pad == "SAME_UPPER" ? smaller : total - smaller;
-    window.ends[i] = total - window.begins[i];
-  }
+  pad_to_same(window, input_sizes.slice(2), auto_pad == "SAME_UPPER" ? Odd::at_end : Odd::at_begin);
   return window;
 }
 
