@@ -121,17 +121,17 @@ Run add_fit(CLI::App& app) {
       "Exit code 0: it fits into every device that was named; 1: it does not.\n\n"
       "Examples:\n"
       "  symprof fit gpt2.pt2 --optimizer adamw --device a100-40g\n"
-      "  symprof fit resnet50.onnx --set batch=64 --max batch\n"
+      "  symprof fit vit_b_16.onnx --set batch=64 --max batch\n"
       "  symprof fit gpt2.pt2 --device a100-40g,h200,l40s\n"
-      "  symprof fit llama.pt2 --optimizer adamw --alloc-conf expandable_segments:True");
+      "  symprof fit llama_7b.pt2 --optimizer adamw --alloc-conf expandable_segments:True");
   add_model_options(app, text->model);
   app.get_option("--device")
       ->description(
           "Names from `symprof devices` or device files (.json), with commas between; or all");
   app.get_option("--context")
       ->description(
-          "What CUDA's context and other programs hold on the device: 700MiB (1GiB is set aside "
-          "without it)");
+          "What CUDA's context and other programs hold on the device: 700MiB; else 1GiB is set "
+          "aside");
   const std::string group = "What is asked";
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     app.add_option(name, value, help)->type_name(type)->group(group);

@@ -33,7 +33,7 @@ int run(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  symprof profile vit_b_16.pt2\n"
-      "  symprof profile model.onnx --set batch=8 --by module --format json -o model.json");
+      "  symprof profile vit_b_16.onnx --set batch=8 --by module --format json -o vit_b_16.json");
   set_up(app);
   app.set_version_flag("--version", "symprof " SYMPROF_VERSION, "The version")->group("Output");
   Run chosen;

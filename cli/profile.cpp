@@ -85,13 +85,14 @@ std::string column_list() {
 Run add_profile(CLI::App& app) {
   const auto text = std::make_shared<ProfileText>();
   app.description("What each node of a model costs, forward and backward, before it runs.");
-  app.footer(column_list() +
-             "\nExamples:\n"
-             "  symprof profile vit_b_16.pt2\n"
-             "  symprof profile resnet50.pt --input x=float32[8,3,224,224]\n"
-             "  symprof profile gpt2.onnx --set batch=8 --by module --depth 3 --device a100-80g\n"
-             "  symprof profile llama.pt2 --optimizer adamw --format json -o llama.json\n"
-             "  symprof profile bert.pt2 --symbolic batch,seq --set seq=512 --by module --depth 2");
+  app.footer(
+      column_list() +
+      "\nExamples:\n"
+      "  symprof profile vit_b_16.pt2\n"
+      "  symprof profile resnet50.pt --input x=float32[8,3,224,224]\n"
+      "  symprof profile vit_b_16.onnx --set batch=8 --by module --depth 3 --device a100-80g\n"
+      "  symprof profile llama_7b.pt2 --optimizer adamw --format json -o llama_7b.json\n"
+      "  symprof profile vit_b_16.onnx --symbolic batch --by module --depth 2");
   add_profile_options(app, *text);
   return [text] { return run(*text); };
 }

@@ -8,6 +8,7 @@ import csv
 import io
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from program import DYNAMIC, GPT2, ROOT, TINY, VIT, run
 
 GOLDEN = ROOT / "tests" / "golden" / "cli_errors.txt"
 REWRITE = "--rewrite" in sys.argv
+COMMANDS = ["profile", "fit", "devices", "ops"]
 
 
 def profile(*arguments):
@@ -69,13 +71,24 @@ class Errors(unittest.TestCase):
 
 class Help(unittest.TestCase):
     def test_every_command_has_help_with_an_example(self):
-        commands = ["profile", "devices", "ops"]
-        for arguments in [[], *[[command] for command in commands]]:
+        for arguments in [[], *([command] for command in COMMANDS)]:
             result = run(*arguments, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("Example", result.stdout)
             self.assertIn(" ".join(["Usage: symprof", *arguments]), result.stdout)
             self.assertLess(max(map(len, result.stdout.splitlines())), 121)
+
+    def test_the_examples_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for model in (ROOT / "models").glob("*.*"):
+                (pathlib.Path(folder) / model.name).symlink_to(model)
+            for command in [[], *([command] for command in COMMANDS)]:
+                lines = run(*command, "--help").stdout.splitlines()
+                examples = [shlex.split(line)[1:] for line in lines if line.startswith("  symprof ")]
+                self.assertNotEqual(examples, [], command)
+                for example in examples:
+                    result = run(*example, cwd=folder)
+                    self.assertEqual((result.returncode, result.stderr), (0, ""), example)
 
     def test_version(self):
         self.assertRegex(run("--version").stdout, r"^symprof \d+\.\d+\.\d+\n$")
