@@ -44,6 +44,14 @@ class Layers(nn.Module):
         return self.down(torch.tanh(self.up(x)))
 
 
+class Checked(Layers):
+    """A layer on what an assertion holds of data: the exporter knows the number that it reads."""
+
+    def forward(self, x):
+        torch._check_tensor_all(x > 0)
+        return self.narrow(x)
+
+
 class Cond(Layers):
     """A branch on a size."""
 
@@ -166,6 +174,7 @@ MODELS = {  # name: (class, inputs, what else torch.export.export takes)
     "wrappers": (Wrappers, (X,), {"strict": True}),
     "nonzero": (NonZero, (X,), {}),
     "item": (Item, (X, torch.tensor(5)), {}),
+    "checked": (Checked, (X,), {}),
     "custom_operator": (CustomOperator, (torch.zeros(2, 6, WIDTH),), {}),
     "joint": (Joint, (X,), {}),
     "constants": (Constants, (X, 2, "tanh", None), {}),

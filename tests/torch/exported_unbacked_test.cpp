@@ -141,7 +141,7 @@ TEST_SUITE("exported_unbacked") {
 
   TEST_CASE("without a word of the user such a size is an error that says what to give") {
     const std::string text = message_of([] { profile_of("nonzero.pt2"); });
-    CHECK(text.find("node nonzero (aten::nonzero)") != text.npos);
+    CHECK(text.find("node nonzero (aten::nonzero, u0)") != text.npos);
     CHECK(text.find("--unbacked max") != text.npos);
     CHECK(text.find("--set") != text.npos);
   }
@@ -171,8 +171,17 @@ TEST_SUITE("exported_unbacked") {
     CHECK(text.find("25 elements are given, and there are at most 24") != text.npos);
   }
 
+  TEST_CASE("what an assertion says of data is taken as true") {
+    const Profile profile = profile_of("checked.pt2");
+    CHECK(profile.totals.fwd_flops == narrow(3));
+    CHECK(bounded_rows(profile) == Ops{});
+    CHECK(profile.warnings.empty());
+  }
+
   TEST_CASE("a number that is read from data is given, or the most that the file allows") {
-    CHECK(message_of([] { profile_of("item.pt2"); }).find("aten::item") != std::string::npos);
+    // The file's name for the number, which --set takes.
+    CHECK(message_of([] { profile_of("item.pt2"); }).find("(aten::item, u0): ") !=
+          std::string::npos);
     CHECK(profile_of("item.pt2", {{"u0", 7}}).totals.fwd_flops == narrow(7));
     const Profile most = profile_of("item.pt2", {}, {.upper_bounds = true});
     CHECK(most.totals.fwd_flops == narrow(100));

@@ -34,6 +34,8 @@ class GraphReader {
     for (Json node : array(member(json_, "nodes", place_), place_)) add_node(node);
     add_specs();
     add_scalars();
+    for (const char* numbers : {"sym_int_values", "sym_bool_values", "sym_float_values"})
+      add_known_numbers(numbers);
     return std::move(read_);
   }
 
@@ -192,6 +194,19 @@ class GraphReader {
     }
   }
 
+  /// Results that are numbers of the program: the exporter knows what assertions leave of one that
+  /// is read from data.
+  void add_known_numbers(std::string_view key) {
+    const auto numbers = optional_member(json_, key);
+    if (!numbers) return;
+    for (const auto [name, json] : object(*numbers, place_)) {
+      const auto found = read_.names.find(name);
+      if (found == read_.names.end()) continue;
+      Value& value = read_.graph.values[static_cast<std::size_t>(found->second)];
+      if (value.kind == ValueKind::result) value.scalar = fixed_number(json, place_);
+    }
+  }
+
   std::shared_ptr<const Graph> read_branch(Json json, const Place& place) {
     ReadGraph branch = read_graph(json, place);
     branch.graph.path = place.file;
@@ -204,13 +219,17 @@ class GraphReader {
 
   /// A result that is a number, or None.
   static ValueId add_constant(Graph& graph, Json output, const Place& place) {
-    Value value{.name = fmt::format("constant_{}", graph.values.size()),
-                .kind = ValueKind::constant};
-    const Tagged tag = tagged(output, place);
-    if (tag.tag == "as_int") value.scalar = integer(tag.value, place);
-    if (tag.tag == "as_float") value.scalar = number(tag.value, place);
-    if (tag.tag == "as_bool") value.scalar = boolean(tag.value, place);
-    return graph.add_value(std::move(value));
+    return graph.add_value({.name = fmt::format("constant_{}", graph.values.size()),
+                            .kind = ValueKind::constant,
+                            .scalar = fixed_number(output, place)});
+  }
+
+  static decltype(Value::scalar) fixed_number(Json json, const Place& place) {
+    const Tagged tag = tagged(json, place);
+    if (tag.tag == "as_int") return integer(tag.value, place);
+    if (tag.tag == "as_float") return number(tag.value, place);
+    if (tag.tag == "as_bool") return boolean(tag.value, place);
+    return std::nullopt;
   }
 
   Json json_;

@@ -37,6 +37,24 @@ std::string dispatcher_overload(const Node& node) {
   return node.overload == "default" ? "" : node.overload;
 }
 
+/// ", u0" for the first size of a result that only data tells and --set does not give.
+std::string unknown_symbol(const Graph& graph, const Node& node) {
+  for (const ValueId id : node.outputs) {
+    if (id == no_value) continue;
+    for (const Dimension& size : graph.values[static_cast<std::size_t>(id)].dimensions)
+      if (size.size < 0 && !size.symbol.empty()) return ", " + size.symbol;
+  }
+  return "";
+}
+
+/// A number that is read from data, where only one lets the program go on.
+std::optional<c10::IValue> known_number(const Graph& graph, const Node& node) {
+  if (node.op != "aten::item" || node.outputs.empty() || node.outputs[0] == no_value) return {};
+  const Value& result = graph.values[static_cast<std::size_t>(node.outputs[0])];
+  if (!result.scalar) return {};
+  return std::visit([](auto number) { return c10::IValue(number); }, *result.scalar);
+}
+
 }  // namespace
 
 Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recompute,
@@ -70,7 +88,8 @@ void Interpreter::run_node(std::size_t index) {
   const Node& node = graph_.nodes[index];
   const bool on_host = index < host_.nodes.size() && host_.nodes[index];
   const auto where = [&] {
-    return fmt::format("{}: node {} ({})", graph_.path, node.name, node.op);
+    return fmt::format("{}: node {} ({}{})", graph_.path, node.name, node.op,
+                       unknown_symbol(graph_, node));
   };
   try {
     if (is_export_assertion(node.op)) return;
@@ -88,6 +107,7 @@ void Interpreter::run_node(std::size_t index) {
 }
 
 void Interpreter::run_aten(const Node& node, c10::Device device) {
+  if (auto number = known_number(graph_, node)) return bind_outputs(node, {*std::move(number)});
   if (node.op.starts_with(builtin_prefix)) {
     const Builtin builtin = find_builtin(std::string_view(node.op).substr(builtin_prefix.size()));
     if (builtin == nullptr)
