@@ -11,6 +11,7 @@
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/clip_gradients.h"
+#include "shape/look_ups.h"
 #include "shape/loss.h"
 
 namespace symprof::shape {
@@ -84,6 +85,7 @@ const std::vector<at::Tensor>& StepRun::forward(
     autocast_.emplace(AutocastState::now().with_cuda(meta::scalar_type(*options_.autocast)));
   const c10::AutoGradMode grad_mode(trains());
   outputs_ = run();
+  check_look_ups(recorder_->recording());
   if (!trains() || options_.loss == Loss::ones) autocast_.reset();
   forward_ms_ = milliseconds_since(start);
   return outputs_;

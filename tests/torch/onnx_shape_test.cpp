@@ -116,6 +116,10 @@ TEST_SUITE("onnx_shape") {
         run_one("g (float[2,3] w, int64[3] i) => (float[3,3] y) { y = Gather(w, i) }",
                 {table, longs({1, 0, 1})});
     CHECK(gradient_node(rows) == "EmbeddingBackward0");
+    const std::string beyond =
+        "g (float[2,3] x) => (float[2,3] y) <int64[2] i = {0, 2}> { y = Gather(x, i) }";
+    CHECK(error_of(beyond, {counted}).find("indices from 0 to 2 into a dimension of 2") !=
+          std::string::npos);
   }
 
   TEST_CASE("gather and scatter by coordinates") {

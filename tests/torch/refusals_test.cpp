@@ -96,6 +96,22 @@ TEST_SUITE("refusals") {
     }
   }
 
+  TEST_CASE("positions beyond their table") {
+    for (const std::int64_t length : {64, 65}) {
+      test::GraphBuilder b;
+      const ValueId table = b.parameter("table", contiguous({64, 8}));
+      const ValueId count = b.call("aten::arange", "start", {std::int64_t{2}, length + 2});
+      const ValueId lower = b.call("aten::add", "Scalar", {ValueRef{count}, std::int64_t{-2}});
+      const ValueId row =
+          b.call("aten::expand", "default", {ValueRef{lower}, std::vector<std::int64_t>{3, -1}});
+      b.graph.outputs = {b.call("aten::embedding", "default", {ValueRef{table}, ValueRef{row}})};
+      const Refusal found = refusal(b);
+      CHECK(found.where == (length == 64 ? "" : "test: node n3 (aten::embedding)"));
+      CHECK(found.problem ==
+            (length == 64 ? "" : "looks up 65 different positions in a table of 64"));
+    }
+  }
+
   TEST_CASE("sequences packed to their lengths") {
     test::GraphBuilder b;
     const ValueId x = b.input("x", contiguous({4, 5, 6}));

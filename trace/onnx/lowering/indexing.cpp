@@ -9,12 +9,18 @@
 namespace symprof::trace::onnx {
 namespace {
 
-/// ONNX counts negative indices from the end. Real ones are corrected; those on the device are
-/// taken as they are, as in the PyTorch program that the graph came from.
-at::Tensor checked_indices(const at::Tensor& indices, const at::Tensor& like, std::int64_t size) {
+/// ONNX counts negative indices from the end. Real ones are checked and corrected; those on the
+/// device are taken as they are, as in the PyTorch program that the graph came from.
+at::Tensor checked_indices(const OnnxCall& call, const at::Tensor& indices, const at::Tensor& like,
+                           std::int64_t size) {
   at::Tensor result = indices;
-  if (is_real(indices) && indices.numel() > 0 && at::lt(indices, 0).any().item<bool>())
-    result = at::where(at::lt(indices, 0), at::add(indices, size), indices);
+  if (is_real(indices) && indices.numel() > 0) {
+    const auto least = indices.min().item<std::int64_t>(),
+               most = indices.max().item<std::int64_t>();
+    if (least < -size || most >= size)
+      call.fail(fmt::format("indices from {} to {} into a dimension of {}", least, most, size));
+    if (least < 0) result = at::where(at::lt(indices, 0), at::add(indices, size), indices);
+  }
   return to_device_of(result, like);
 }
 
@@ -34,10 +40,11 @@ Tensors gather(OnnxCall& call) {
   if (const auto index = call.known_scalar(1); index && indices.dim() == 0)
     return {at::select(x, axis, index->toLong())};
   if (axis == 0 && indices.dim() > 0 && is_table(call))
-    return {at::embedding(x, checked_indices(indices, x, x.size(0)))};
-  const at::Tensor ready = is_real(x) && is_real(indices)
-                               ? checked_indices(indices, indices, x.size(axis))
-                               : checked_indices(indices, is_real(x) ? indices : x, x.size(axis));
+    return {at::embedding(x, checked_indices(call, indices, x, x.size(0)))};
+  const at::Tensor ready =
+      is_real(x) && is_real(indices)
+          ? checked_indices(call, indices, indices, x.size(axis))
+          : checked_indices(call, indices, is_real(x) ? indices : x, x.size(axis));
   const at::Tensor source = to_device_of(x, ready);
   if (ready.dim() == 1) return {at::index_select(source, axis, ready)};
   Integers sizes(source.sizes().begin(), source.sizes().begin() + axis);
@@ -50,7 +57,7 @@ Tensors gather_elements(OnnxCall& call) {
   const at::Tensor x =
       is_real(call.input(0)) ? to_device_of(call.input(0), call.input(1)) : call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
-  return {at::gather(x, axis, checked_indices(call.input(1), x, x.size(axis)))};
+  return {at::gather(x, axis, checked_indices(call, call.input(1), x, x.size(axis)))};
 }
 
 /// The last axis of `indices` [..., k] as k index tensors for the dimensions from `first` on.
@@ -68,7 +75,7 @@ c10::List<std::optional<at::Tensor>> index_list(const OnnxCall& call, const at::
     list.push_back(at::arange(x.size(i), at::device(x.device()).dtype(at::kLong)).reshape(sizes));
   }
   for (std::int64_t i = 0; i < depth; ++i)
-    list.push_back(checked_indices(indices.select(-1, i), x, x.size(first + i)));
+    list.push_back(checked_indices(call, indices.select(-1, i), x, x.size(first + i)));
   return list;
 }
 
@@ -103,7 +110,7 @@ at::Tensor target(const OnnxCall& call) {
 Tensors scatter_elements(OnnxCall& call) {
   const at::Tensor x = target(call);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
-  const at::Tensor indices = checked_indices(call.input(1), x, x.size(axis));
+  const at::Tensor indices = checked_indices(call, call.input(1), x, x.size(axis));
   const at::Tensor updates = to_device_of(call.input(2), x);
   const std::string how = reduction(call);
   if (how.empty()) return {at::scatter(x, axis, indices, updates)};
