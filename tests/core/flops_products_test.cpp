@@ -134,6 +134,12 @@ TEST_SUITE("flops_products") {
           t({B + 1}, DType::int32), ints({S}), ints({T})},
          {tensor({40, H, F})},
          2 * scores * (E + F)},
+        // Three biases and a scale, between the products.
+        {"aten::_transform_bias_rescale_qkv",
+         {t({B, S, 3 * H * E}), t({3 * H * E})},
+         {tensor({B, H, S, E}), tensor({B, H, S, E}), tensor({B, H, S, E})},
+         0,
+         4 * B * H * S * E},
     });
   }
 
