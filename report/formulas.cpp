@@ -115,19 +115,21 @@ std::string moments_text(const FormulaReport& report) {
   return text;
 }
 
-/// Recomputation, of a step that keeps its activations.
-bool is_absent(const TotalInfo& total, const Formula& formula) {
+/// Recomputation, of a step that keeps its activations; the optimizer's, without one.
+bool is_absent(const TotalInfo& total, const Formula& formula, const StepOptions& options) {
+  if (total.key.starts_with("optimizer")) return options.optimizer == Optimizer::none;
   return total.key.starts_with("recompute") && formula.polynomial &&
          formula.polynomial->terms.empty();
 }
 
-void write_totals(fmt::memory_buffer& out, const FormulaReport& report, const Layout& layout) {
+void write_totals(fmt::memory_buffer& out, const FormulaReport& report, const StepOptions& options,
+                  const Layout& layout) {
   TextTable table;
   table.columns = {{"Total"}, {"Formula"}};
   for (std::size_t i = 0; i < total_infos().size(); ++i) {
     const TotalInfo& total = total_infos()[i];
     const Formula& formula = report.found.formulas[i];
-    if (is_absent(total, formula)) continue;
+    if (is_absent(total, formula, options)) continue;
     TextCell cell = formula_cell(report, formula, missing_calls(report, total) > 0);
     if (!formula.polynomial) cell.text = "no polynomial: " + reason(report, total, formula);
     if (i == index_of_total("peak_requested_bytes") && !report.moments.empty())
@@ -201,7 +203,7 @@ void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
                  coverage_line(report.first.coverage));
   write_rows(out, report, columns, layout);
   out.push_back('\n');
-  write_totals(out, report, layout);
+  write_totals(out, report, options, layout);
   out.push_back('\n');
   write_origin(out, report, options, layout);
 }
