@@ -61,9 +61,10 @@ std::string held_text(const MemoryBreakdown& held) {
 }
 
 std::string incomplete_text(const StepMemory& memory) {
+  const bool is_one = memory.incomplete_calls == 1;
   return fmt::format(
-      "of {} calls are in no sum: only the library that chooses the kernel knows their size",
-      group_digits(memory.incomplete_calls));
+      "of {} call{} in no sum: only the library that chooses the kernel knows {} size",
+      group_digits(memory.incomplete_calls), is_one ? " is" : "s are", is_one ? "its" : "their");
 }
 
 }  // namespace symprof::report
