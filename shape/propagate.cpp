@@ -8,6 +8,7 @@
 
 #include "meta/error.h"
 #include "meta/fake/fake_tensor.h"
+#include "shape/flat_weights.h"
 #include "shape/key_value_cache.h"
 #include "shape/node_records.h"
 #include "shape/offload.h"
@@ -40,7 +41,8 @@ class Step {
             options.lifetimes),
         nodes_(graph, interpreter_, recorder_, options.progress),
         cached_nodes_(graph, cache, interpreter_, recorder_, nodes_),
-        frozen_(trace::frozen_parameters(graph, options.freeze)) {
+        frozen_(trace::frozen_parameters(graph, options.freeze)),
+        flat_weights_(graph) {
     if (!cache.tensors.empty())
       recorder_.recording().kv_cache = {.sequences = cache.sequences,
                                         .tokens = *options.kv_cache,
@@ -62,9 +64,9 @@ class Step {
     for (std::size_t id = 0; id < graph_.values.size(); ++id) {
       const Value& value = graph_.values[id];
       if (value.kind != ValueKind::result && value.kind != ValueKind::input)
-        interpreter_.set(static_cast<ValueId>(id),
-                         host_.values[id] ? trace::real_tensor(*value.constant)
-                                          : leaf(value, value.requires_grad && !frozen_[id]));
+        interpreter_.set(static_cast<ValueId>(id), host_.values[id]
+                                                       ? trace::real_tensor(*value.constant)
+                                                       : leaf(static_cast<ValueId>(id)));
     }
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
       recorder_.enter(Phase::forward, nodes_.input_node(i));
@@ -77,7 +79,8 @@ class Step {
     run_.make_optimizer_state();
   }
 
-  c10::IValue leaf(const Value& value, bool is_trained) {
+  c10::IValue leaf(ValueId id) {
+    const Value& value = graph_.values[static_cast<std::size_t>(id)];
     if (value.kind == ValueKind::constant && stays_real(value))
       return trace::real_tensor(*value.constant);
     if (!value.storage_key.empty()) {
@@ -86,9 +89,10 @@ class Step {
     }
     const bool is_parameter = value.kind == ValueKind::parameter;
     recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
-    at::Tensor tensor = meta::make_fake(spec_of(value));
+    at::Tensor tensor = flat_weights_.part(graph_, id);
+    if (!tensor.defined()) tensor = meta::make_fake(spec_of(value));
     if (is_parameter) {
-      if (is_trained) require_gradient(tensor);
+      if (value.requires_grad && !frozen_[static_cast<std::size_t>(id)]) require_gradient(tensor);
       run_.add_parameter(tensor);
     }
     if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
@@ -141,6 +145,7 @@ class Step {
   NodeRecords nodes_;
   CachedNodes cached_nodes_;
   const std::vector<bool> frozen_;  // By value: parameters that --freeze means.
+  FlatWeights flat_weights_;
   std::unordered_set<ValueId> past_;
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;

@@ -132,6 +132,12 @@ at::Tensor make_fake(const TensorSpec& spec) {
   return wrap_meta(meta, c10::Device(c10::kCUDA, 0), current_observer());
 }
 
+at::Tensor make_fake_in(const at::Tensor& whole, const TensorSpec& spec) {
+  const at::Tensor meta = unwrap(whole);
+  meta.unsafeGetTensorImpl()->set_sizes_and_strides(spec.sizes, spec.strides, spec.storage_offset);
+  return wrap_meta(meta, whole.device(), current_observer());
+}
+
 at::Tensor unwrap(const at::Tensor& fake) {
   const c10::TensorImpl& impl = *fake.unsafeGetTensorImpl();
   auto meta = c10::make_intrusive<c10::TensorImpl>(

@@ -17,6 +17,9 @@ bool is_fake(const at::Tensor& tensor);
 /// mode is told of the storage.
 at::Tensor make_fake(const TensorSpec& spec);
 
+/// A new fake tensor over the storage of `whole`, another fake one.
+at::Tensor make_fake_in(const at::Tensor& whole, const TensorSpec& spec);
+
 /// A new fake tensor over the storage of `meta`, a plain meta tensor; the observer is told when the
 /// storage is new.
 at::Tensor wrap_meta(const at::Tensor& meta, c10::Device device,

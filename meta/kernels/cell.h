@@ -14,4 +14,14 @@ constexpr std::int64_t gates(Cell cell) {
   return cell == Cell::gru ? 3 : 1;
 }
 
+/// Of so many weights of a layer: two matrices, two biases, and the matrix of a projection.
+constexpr bool has_biases(std::int64_t weights_per_layer) { return weights_per_layer >= 4; }
+
+/// What cuDNN's buffer of all weights has even if the layers have no biases, which are told to it
+/// as two for each gate. Each direction is a layer of its own.
+constexpr std::int64_t absent_biases(Cell cell, std::int64_t weights_per_layer, std::int64_t hidden,
+                                     std::int64_t layers) {
+  return has_biases(weights_per_layer) ? 0 : 2 * gates(cell) * hidden * layers;
+}
+
 }  // namespace symprof::kernels

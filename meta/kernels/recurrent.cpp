@@ -77,11 +77,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn(
           present(weight_buffer) ? *weight_buffer : fresh({total_size(weights)}, weights[0])};
 }
 
-// The weight gradients are views of one flat buffer, as large as that of the weights.
-std::vector<Tensor> weight_gradients(TensorList weights, const Tensor& weight_buffer) {
-  const int64_t size = std::max(total_size(weights), weight_buffer.numel());
-  const Tensor buffer = fresh({size}, weights[0]);
+// Views of one flat buffer. Without biases, which cuDNN's buffer has all the same, they are copied
+// out of it (_cudnn_rnn_backward_weight in native/cudnn/RNN.cpp).
+std::vector<Tensor> weight_gradients(TensorList weights, bool has_biases) {
   std::vector<Tensor> gradients;
+  if (!has_biases) {
+    for (const Tensor& weight : weights) gradients.push_back(contiguous_like(weight));
+    return gradients;
+  }
+  const Tensor buffer = fresh({total_size(weights)}, weights[0]);
   int64_t offset = 0;
   for (const Tensor& weight : weights) {
     gradients.push_back(buffer.narrow(0, offset, weight.numel()).view(weight.sizes()));
@@ -91,16 +95,16 @@ std::vector<Tensor> weight_gradients(TensorList weights, const Tensor& weight_bu
 }
 
 std::tuple<Tensor, Tensor, Tensor, std::vector<Tensor>> cudnn_rnn_backward(
-    const Tensor& input, TensorList weights, int64_t, const Tensor& weight_buffer, const Tensor& hx,
+    const Tensor& input, TensorList weights, int64_t per_layer, const Tensor&, const Tensor& hx,
     const optional<Tensor>& cx, const Tensor&, const optional<Tensor>&, const optional<Tensor>&,
     const optional<Tensor>&, int64_t, int64_t, int64_t, int64_t, bool batch_first, double, bool,
     bool, IntArrayRef batch_sizes, const optional<Tensor>&, const Tensor&,
     std::array<bool, 4> wanted) {
   const Sequence sequence = sequence_of(input, batch_first, batch_sizes);
-  return {
-      rows(input, sequence, input.size(-1), batch_first), contiguous_like(hx),
-      present(cx) ? contiguous_like(*cx) : Tensor(),
-      wanted[3] ? weight_gradients(weights, weight_buffer) : std::vector<Tensor>(weights.size())};
+  return {rows(input, sequence, input.size(-1), batch_first), contiguous_like(hx),
+          present(cx) ? contiguous_like(*cx) : Tensor(),
+          wanted[3] ? weight_gradients(weights, has_biases(per_layer))
+                    : std::vector<Tensor>(weights.size())};
 }
 
 Tensor flatten_weight(TensorList weights, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,

@@ -21,8 +21,7 @@ struct FlatWeights {
 };
 
 // copy_weights_to_flat_buf_views (native/cudnn/RNN.cpp): zeros, and a column of them for each
-// weight, which autograd sees as a tensor of its own. cuDNN is told of two biases for each gate
-// whether the module has them or not.
+// weight, which autograd sees as a tensor of its own.
 FlatWeights flatten(TensorList weights, int64_t absent_biases) {
   int64_t total = absent_biases;
   for (const Tensor& weight : weights) total += weight.numel();
@@ -56,10 +55,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn_under_autocast(
                 "Weight scalar types do not match.");
   const bool has_buffer = weight_buffer && weight_buffer->defined();
   FlatWeights flat{has_buffer ? *weight_buffer : Tensor(), weights.vec()};
-  const bool has_biases = per_layer >= 4;  // Two matrices, two biases, and a projection's.
-  const int64_t biases = 2 * gates(static_cast<Cell>(mode)) * hidden * layers * (bidirectional + 1);
   if (is_cast(has_buffer ? *weight_buffer : weights[0]))
-    flat = flatten(weights, has_biases ? 0 : biases);
+    flat = flatten(weights, absent_biases(static_cast<Cell>(mode), per_layer, hidden,
+                                          layers * (bidirectional + 1)));
   // In the order in which PyTorch's compiler evaluates the arguments: the last one first.
   const optional<Tensor> half_cx = at::autocast::cached_cast(at::kHalf, cx, c10::kCUDA);
   const Tensor half_hx = at::autocast::cached_cast(at::kHalf, hx, c10::kCUDA);

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/native/RNN.h>
 
+#include "meta/fake/convert.h"
+#include "meta/fake/fake_tensor.h"
 #include "meta/kernels/cell.h"
 
 namespace symprof::kernels {
@@ -27,6 +29,18 @@ struct Result {
   Tensor output, hidden, cell;
 };
 
+// What cuDNN reads, over the memory of the first weight: flatten_parameters
+// (torch/nn/modules/rnn.py) has put all weights into one buffer, and nothing is made.
+Tensor flat_buffer(TensorList weights, int64_t per_layer, int64_t hidden, const Options& options) {
+  int64_t elements = absent_biases(options.cell, per_layer, hidden,
+                                   options.num_layers * (options.bidirectional + 1));
+  for (const Tensor& weight : weights) elements += weight.numel();
+  TensorSpec spec = meta::spec_of(weights[0]);
+  spec.sizes = {elements};
+  spec.strides = {1};
+  return meta::make_fake_in(weights[0], spec);
+}
+
 // A projected LSTM has a hidden state narrower than its cell state, and one weight more per layer.
 Result run(const Tensor& input, const State& state, TensorList weights, const Options& options,
            at::IntArrayRef batch_sizes) {
@@ -36,8 +50,8 @@ Result run(const Tensor& input, const State& state, TensorList weights, const Op
   const int64_t per_layer = (options.has_biases ? 4 : 2) + (projection != 0 ? 1 : 0);
   const auto cell = state.cell.defined() ? std::optional<Tensor>(state.cell) : std::nullopt;
   auto [output, hy, cy, reserve, buffer] = at::_cudnn_rnn(
-      input, weights, per_layer, /*weight_buf=*/std::nullopt, state.hidden, cell,
-      static_cast<int64_t>(options.cell), hidden, projection, options.num_layers,
+      input, weights, per_layer, flat_buffer(weights, per_layer, hidden, options), state.hidden,
+      cell, static_cast<int64_t>(options.cell), hidden, projection, options.num_layers,
       options.batch_first, options.dropout, options.train, options.bidirectional, batch_sizes,
       /*dropout_state=*/std::nullopt);
   return {output, hy, cy};

@@ -25,13 +25,13 @@ Count matrix_elements(const Call& call, int position) {
   return count;
 }
 
-/// _cudnn_rnn(input, weight[], weight_stride0, weight_buf, hx, ...). The packed weight_buf holds
-/// the weights of the list: one of the two is read.
+constexpr int weight_buffer = 3;  // Holds the weights of the list: one of the two is read.
+
+/// _cudnn_rnn(input, weight[], weight_stride0, weight_buf, hx, ...)
 Estimate cudnn_rnn(const Call& call) {
   const std::optional<Count> count = steps(call.input_at(0));
   if (!count) return std::nullopt;
-  const int twin = call.input_at(3) ? 1 : none;
-  return cost({.product = 2 * *count * matrix_elements(call, 1)}, read_bytes(call, twin),
+  return cost({.product = 2 * *count * matrix_elements(call, 1)}, read_bytes(call, weight_buffer),
               written_bytes(call));
 }
 
@@ -41,8 +41,8 @@ Estimate cudnn_rnn_backward(const Call& call) {
   const std::optional<Count> count = steps(call.input_at(0));
   if (!count) return std::nullopt;
   const std::int64_t passes = 1 + call.integer(21, 3, 1);
-  return cost({.product = passes * 2 * *count * matrix_elements(call, 1)}, read_bytes(call, 1),
-              written_bytes(call));
+  return cost({.product = passes * 2 * *count * matrix_elements(call, 1)},
+              read_bytes(call, weight_buffer), written_bytes(call));
 }
 
 constexpr Confidence modelled = Confidence::modelled;

@@ -1,4 +1,4 @@
-// Recurrent layers under autocast, against the calls that PyTorch's CUDA build makes
+// Recurrent layers under autocast and without, against the calls that PyTorch's CUDA build makes
 // (tests/truth/autocast_rnn, made by record.py).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -124,22 +124,39 @@ std::vector<Call> calls_of(const nlohmann::json& truth) {
 }  // namespace
 
 TEST_SUITE("autocast_rnn") {
-  TEST_CASE("cuDNN's layers run in half precision, on one copy of all weights") {
+  TEST_CASE(
+      "cuDNN's layers run on one buffer of all weights, under autocast on a half copy of it") {
     const auto path =
         std::filesystem::path(SYMPROF_SOURCE_DIR) / "tests/truth/autocast_rnn/calls.json";
     std::ifstream file(path);
     const nlohmann::json records = nlohmann::json::parse(file);
-    CHECK(records.size() >= 10);
+    CHECK(records.size() >= 15);
     for (const auto& [name, record] : records.items()) {
       CAPTURE(name);
       StepOptions options{.mode = Mode::train};
-      options.autocast =
-          record.at("of").at("autocast") == "bfloat16" ? DType::bfloat16 : DType::float16;
+      const auto dtype = parse_dtype(std::string(record.at("of").at("autocast")));
+      if (dtype != DType::float32) options.autocast = dtype;
       options.device =
           load_device((std::filesystem::path(SYMPROF_SOURCE_DIR) / "devices/h200.json").string());
       const Recording recording = shape::propagate(graph_of(Module(record.at("of"))), options);
       CHECK(calls_of(recording, Phase::forward) == calls_of(record.at("forward")));
       CHECK(calls_of(recording, Phase::backward) == calls_of(record.at("backward")));
     }
+  }
+
+  TEST_CASE("parameters and their gradients are one block each, as nn.LSTM's are on a device") {
+    const Module module(nlohmann::json::parse(
+        R"({"module": "LSTM", "options": {"input_size": 16, "hidden_size": 24}})"));
+    const Recording recording = shape::propagate(graph_of(module), {});
+    constexpr std::int64_t elements = 4 * 24 * (16 + 24 + 2), f32 = 4;
+    const auto blocks_of = [&](StorageKind kind) {
+      std::vector<std::int64_t> bytes;
+      for (const StorageRecord& storage : recording.storages)
+        if (storage.kind == kind) bytes.push_back(storage.bytes);
+      return bytes;
+    };
+    CHECK(blocks_of(StorageKind::parameter) == std::vector{elements * f32});
+    CHECK(blocks_of(StorageKind::gradient) == std::vector{elements * f32});
+    CHECK(recording.parameter_count == elements);
   }
 }

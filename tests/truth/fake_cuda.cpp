@@ -147,19 +147,17 @@ at::Tensor activation_backward(const at::Tensor&, const at::Tensor&) {
 }
 
 /// at::lstm and at::gru reach cuDNN's layers through these (aten/src/ATen/native/cudnn/RNN.cpp);
-/// the numbers of the modes are cuDNN's. The weights of a module are not flat until
-/// flatten_parameters ran on the device, so a flat copy of them is made.
+/// the numbers of the modes are cuDNN's. flatten_parameters has put the weights of a module into
+/// one buffer, which is read and not made; the first of them stands for it.
 constexpr std::int64_t cudnn_lstm = 2, cudnn_gru = 3;
 
 auto fused_layers(std::int64_t mode, const at::Tensor& input, const at::Tensor& hx,
                   const std::optional<at::Tensor>& cx, at::TensorList weights, bool has_biases,
                   std::int64_t num_layers, double dropout, bool train, bool bidirectional,
                   bool batch_first) {
-  std::int64_t size = 0;
-  for (const at::Tensor& weight : weights) size += weight.numel();
-  return at::_cudnn_rnn(input, weights, has_biases ? 4 : 2, at::empty({size}, input.options()), hx,
-                        cx, mode, hx.size(2), 0, num_layers, batch_first, dropout, train,
-                        bidirectional, {}, std::nullopt);
+  return at::_cudnn_rnn(input, weights, has_biases ? 4 : 2, weights[0].detach(), hx, cx, mode,
+                        hx.size(2), 0, num_layers, batch_first, dropout, train, bidirectional, {},
+                        std::nullopt);
 }
 
 void lstm(at::Tensor& output, at::Tensor& hy, at::Tensor& cy, const at::Tensor& input,

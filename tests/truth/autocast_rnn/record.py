@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes calls.json: what autocast makes of cuDNN's recurrent layers, by PyTorch's CUDA build.
+"""Writes calls.json: what cuDNN's recurrent layers call, under autocast and without, by PyTorch's CUDA build.
 
 Usage: python3 tests/truth/autocast_rnn/record.py PYTHON CUDA_INCLUDE
 
@@ -55,7 +55,7 @@ def record(name, dtype):
     kind, options = CASES[name]
     module = getattr(torch.nn, kind)(**options).cuda()
     x = torch.zeros(5, 3, 16, device="cuda")
-    with torch.autocast("cuda", getattr(torch, dtype)):
+    with torch.autocast("cuda", getattr(torch, dtype), enabled=dtype != "float32"):
         with Watch():
             output, _ = module(x)
     forward, calls = calls, []
@@ -69,7 +69,7 @@ def on_fake_gpu():
     import torch
 
     torch.backends.cudnn.m._init = lambda: True  # Whatever version libcudnn has: nothing of it runs.
-    records = {f"{name}_{dtype}": record(name, dtype) for name in CASES for dtype in ("float16", "bfloat16")}
+    records = {f"{name}_{dtype}": record(name, dtype) for name in CASES for dtype in ("float16", "bfloat16", "float32")}
     lines = []
     for name, found in records.items():
         rows = [f'   {json.dumps(found.pop(key))}' for key in ("forward", "backward")]
