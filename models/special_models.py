@@ -45,11 +45,13 @@ class Layers(nn.Module):
 
 
 class Checked(Layers):
-    """A layer on what an assertion holds of data: the exporter knows the number that it reads."""
+    """What assertions hold of data: the exporter knows the number and the size that are read."""
 
     def forward(self, x):
-        torch._check_tensor_all(x > 0)
-        return self.narrow(x)
+        torch._check_tensor_all(x >= 0)
+        rows = x[x[:, 0] > 0]
+        torch._check(rows.shape[0] == 2)
+        return self.narrow(rows)
 
 
 class Cond(Layers):

@@ -19,6 +19,14 @@ bool is_region_marker(const Node& node) {
          node.op == trace::region_end;
 }
 
+// Whether a size that depends on data, if there is one, is the result's first.
+bool may_begin_with_unknown_size(const Node& node) {
+  if (node.op == "aten::nonzero" || node.op == "aten::masked_select") return true;
+  if (node.op != "aten::index" || node.arguments.size() < 2) return false;
+  const auto* indices = std::get_if<std::vector<ListElement>>(&node.arguments[1].value);
+  return indices && !indices->empty() && !std::holds_alternative<NoArgument>(indices->front());
+}
+
 // Scopes from the outermost in, without the root.
 std::vector<std::int32_t> scope_chain(const Graph& graph, ScopeId scope) {
   std::vector<std::int32_t> chain;
@@ -78,11 +86,15 @@ void NodeRecords::add_rows() {
 }
 
 // The first size of a result that depends on data speaks for all of the node's: operators with two
-// of them are rare, and theirs are equal.
+// of them are rare, and theirs are equal. A file has a number there if an assertion decides it.
 void NodeRecords::tell_unknown_size(std::size_t index) {
   for (const ValueId id : graph_.nodes[index].outputs) {
     if (id == no_value) continue;
-    for (const Dimension& size : graph_.values[static_cast<std::size_t>(id)].dimensions) {
+    const Value& result = graph_.values[static_cast<std::size_t>(id)];
+    if (result.spec && !result.spec->sizes.empty() &&
+        may_begin_with_unknown_size(graph_.nodes[index]))
+      recorder_.set_unknown_size(row_of_[index], {.given = result.spec->sizes[0]});
+    for (const Dimension& size : result.dimensions) {
       if (!size.symbol.starts_with('u')) continue;
       Recorder::UnknownSize known;
       if (size.size >= 0) known.given = size.size;
