@@ -3,6 +3,7 @@
 
 #include "trace/onnx/attention_join.h"
 #include "trace/onnx/composites.h"
+#include "trace/onnx/norm_join.h"
 #include "trace/onnx/reader.h"
 
 namespace {
@@ -75,6 +76,32 @@ TEST_SUITE("onnx_join") {
     REQUIRE(graph.nodes.size() == 1);
     CHECK(graph.nodes[0].arguments.back().name == "scale");
     CHECK(std::get<double>(graph.nodes[0].arguments.back().value) == doctest::Approx(1.0 / 4));
+  }
+
+  TEST_CASE("batch norm without running statistics is one call again") {
+    const std::string text = R"(g (float[4,3,8] x, float[3] w, float[3] b) => (float[4,3,8] y)
+      <int64[2] axes = {0, 2}>
+      { m = ReduceMean <keepdims = 0> (x, axes)
+        n = ReduceMean(x, axes)
+        d = Sub(x, n)
+        e = Mul(d, d)
+        v = ReduceMean <keepdims = 0> (e, axes)
+        y = BatchNormalization <epsilon = 0.5> (x, w, b, m, v) })";
+    Graph graph = parse(text);
+    std::vector<std::string> calls(graph.nodes.size(), "_native_batch_norm_legit_2");
+    trace::join_norms(graph, calls);
+    REQUIRE(graph.nodes.size() == 1);
+    const Node& node = graph.nodes[0];
+    CHECK(node.op == "aten::batch_norm");
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK(std::get<ValueRef>(node.arguments[i].value).id == graph.inputs[i]);
+    CHECK(std::holds_alternative<NoArgument>(node.arguments[3].value));
+    CHECK(std::get<bool>(node.arguments[5].value));
+    CHECK(std::get<double>(node.arguments[7].value) == 0.5);
+    Graph by_hand = parse(text);
+    calls.assign(by_hand.nodes.size(), "mean");
+    trace::join_norms(by_hand, calls);
+    CHECK(by_hand.nodes.size() == 6);
   }
 
   TEST_CASE("a mask of constants goes to the device") {

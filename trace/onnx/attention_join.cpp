@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "trace/onnx/constant_number.h"
+#include "trace/onnx/nodes_without_readers.h"
 
 namespace symprof::trace {
 namespace {
@@ -28,13 +29,13 @@ class AttentionJoiner {
     }
   }
 
-  /// For each node whether it is to go.
+  /// For each node whether it is to go if nothing reads it.
   std::vector<bool> run() {
     std::vector<bool> candidates(graph_.nodes.size(), false);
     for (const auto& [call, group] : groups_)
       if (join(group))
         for (std::size_t i = 0; i + 1 < group.size(); ++i) candidates[group[i]] = true;
-    return unread(std::move(candidates));
+    return candidates;
   }
 
  private:
@@ -195,23 +196,6 @@ class AttentionJoiner {
     return true;
   }
 
-  std::vector<bool> unread(std::vector<bool> candidates) const {
-    std::unordered_map<ValueId, int> reads;
-    const auto count = [&](const Node& node, int by) {
-      for (const Argument& argument : node.arguments)
-        for_each_value(argument, [&](ValueId id) { reads[id] += by; });
-    };
-    for (const Node& node : graph_.nodes) count(node, 1);
-    for (const ValueId id : graph_.outputs) ++reads[id];
-    for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
-      if (!candidates[i]) continue;
-      for (const ValueId id : graph_.nodes[i].outputs)
-        if (id != no_value && reads[id] > 0) candidates[i] = false;
-      if (candidates[i]) count(graph_.nodes[i], -1);
-    }
-    return candidates;
-  }
-
   Graph& graph_;
   std::unordered_map<ValueId, std::size_t> producers_;
   std::map<std::string, std::vector<std::size_t>> groups_;
@@ -227,18 +211,7 @@ bool is_call_of(std::string_view call, std::string_view name) {
 }
 
 void join_attention(Graph& graph, std::vector<std::string>& calls) {
-  const std::vector<bool> gone = AttentionJoiner(graph, calls).run();
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    if (gone[i]) continue;
-    if (kept != i) {
-      graph.nodes[kept] = std::move(graph.nodes[i]);
-      calls[kept] = std::move(calls[i]);
-    }
-    ++kept;
-  }
-  graph.nodes.resize(kept);
-  calls.resize(kept);
+  remove_unread(graph, calls, AttentionJoiner(graph, calls).run());
 }
 
 }  // namespace symprof::trace

@@ -9,6 +9,7 @@
 #include "trace/onnx/attention_join.h"
 #include "trace/onnx/attributes.h"
 #include "trace/onnx/composites.h"
+#include "trace/onnx/norm_join.h"
 #include "trace/onnx/tensors.h"
 
 namespace symprof::trace {
@@ -77,6 +78,7 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
     graph_.outputs.push_back(value->second);
   }
   join_attention(graph_, exported_calls_);
+  join_norms(graph_, exported_calls_);
   join_composites(graph_, exported_calls_);
   drop_unread_masks(graph_);
   classify_initializers(graph_, initializers_, signature_);

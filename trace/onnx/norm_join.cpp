@@ -1,0 +1,75 @@
+#include "trace/onnx/norm_join.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+#include "trace/onnx/attention_join.h"
+#include "trace/onnx/nodes_without_readers.h"
+
+namespace symprof::trace {
+namespace {
+
+/// aten__native_batch_norm_no_stats in onnxscript/function_libs/torch_lib/ops/core.py.
+constexpr std::string_view target = "_native_batch_norm_legit";
+
+using Calls = std::vector<std::string>;
+using Producers = std::unordered_map<ValueId, std::size_t>;
+
+/// BatchNormalization(X, scale, B, mean, var) whose mean and var nodes of the same call made.
+bool has_statistics_of_its_call(const Node& node, const std::string& call, const Calls& calls,
+                                const Producers& producers) {
+  if (node.op != "onnx::BatchNormalization" || !is_call_of(call, target)) return false;
+  if (node.arguments.size() < 5 || node.outputs.size() != 1) return false;
+  const auto inputs = node.arguments.begin();
+  return std::all_of(inputs + 3, inputs + 5, [&](const Argument& argument) {
+    const auto* ref = std::get_if<ValueRef>(&argument.value);
+    const auto found = ref == nullptr ? producers.end() : producers.find(ref->id);
+    return found != producers.end() && calls[found->second] == call;
+  });
+}
+
+double epsilon(const Node& node) {
+  for (const Argument& argument : node.arguments)
+    if (argument.name == "epsilon")
+      if (const auto* value = std::get_if<double>(&argument.value)) return *value;
+  return 1e-5;  // Of both, BatchNormalization and nn.BatchNorm.
+}
+
+void become_aten(Node& node) {
+  const double eps = epsilon(node);
+  node.op = "aten::batch_norm";
+  node.overload = "default";
+  node.arguments.resize(3);
+  constexpr std::array names = {"input", "weight", "bias"};
+  for (std::size_t i = 0; i < names.size(); ++i) node.arguments[i].name = names[i];
+  for (const char* absent : {"running_mean", "running_var"})
+    node.arguments.push_back({absent, NoArgument{}});
+  node.arguments.push_back({"training", true});
+  node.arguments.push_back({"momentum", 0.0});
+  node.arguments.push_back({"eps", eps});
+  node.arguments.push_back({"cudnn_enabled", true});
+}
+
+}  // namespace
+
+void join_norms(Graph& graph, Calls& calls) {
+  Producers producers;
+  std::unordered_map<std::string, std::size_t> joined;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const ValueId id : graph.nodes[i].outputs) producers[id] = i;
+    if (!has_statistics_of_its_call(graph.nodes[i], calls[i], calls, producers)) continue;
+    become_aten(graph.nodes[i]);
+    joined[calls[i]] = i;
+  }
+  if (joined.empty()) return;
+  std::vector<bool> candidates(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto found = joined.find(calls[i]);
+    candidates[i] = found != joined.end() && found->second != i;
+  }
+  remove_unread(graph, calls, std::move(candidates));
+}
+
+}  // namespace symprof::trace
