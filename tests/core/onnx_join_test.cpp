@@ -78,6 +78,30 @@ TEST_SUITE("onnx_join") {
     CHECK(std::get<double>(graph.nodes[0].arguments.back().value) == doctest::Approx(1.0 / 4));
   }
 
+  TEST_CASE("attention keeps its default scale, which unoptimized files make of a shape") {
+    const std::string text = R"(g (float[1,2,4,16] q, float[1,2,16,4] k, float[1,2,4,16] v)
+      => (float[1,2,4,16] y) <int64[1] last = {-1}, float one = {1}>
+      { z = Shape(q)
+        e = Gather(z, last)
+        w = CastLike(e, q)
+        r = Sqrt(w)
+        f = Div(one, r)
+        c = CastLike(f, q)
+        g = Sqrt(c)
+        a = Mul(q, g)
+        h = Sqrt(c)
+        b = Mul(k, h)
+        s = MatMul(a, b)
+        p = Softmax <axis = -1> (s)
+        y = MatMul(p, v) })";
+    Graph graph = parse(text);
+    std::vector<std::string> calls(graph.nodes.size(), "scaled_dot_product_attention");
+    trace::join_attention(graph, calls);
+    REQUIRE(graph.nodes.size() == 1);
+    CHECK(graph.nodes[0].op == "aten::scaled_dot_product_attention");
+    CHECK(graph.nodes[0].arguments.size() == 3);
+  }
+
   TEST_CASE("batch norm without running statistics is one call again") {
     const std::string text = R"(g (float[4,3,8] x, float[3] w, float[3] b) => (float[4,3,8] y)
       <int64[2] axes = {0, 2}>

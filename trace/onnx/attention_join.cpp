@@ -46,17 +46,37 @@ class AttentionJoiner {
 
   std::optional<double> number(ValueId id) const { return constant_number(graph_, producers_, id); }
 
+  /// The root of the default scale, 1 / sqrt(Gather(Shape(query), -1)) between casts, which only
+  /// files without the exporter's optimizer compute (_attention_scale in
+  /// onnxscript/function_libs/torch_lib/ops/nn.py).
+  bool is_of_default_scale(ValueId id) const {
+    for (const Node* node = producer(id); node != nullptr; node = producer(id)) {
+      if (node->op == "onnx::Shape") return true;
+      const bool divides = node->op == "onnx::Div";
+      if (!divides && node->op != "onnx::Sqrt" && node->op != "onnx::CastLike" &&
+          node->op != "onnx::Gather")
+        return false;
+      id = operand(*node, divides ? 1 : 0);
+    }
+    return false;
+  }
+
   /// What a product scales and transposes: back to the first value that no node of the call made.
+  /// The default scale empties `scale`.
   std::optional<ValueId> source(ValueId id, const std::unordered_set<std::size_t>& group,
-                                double& scale) const {
+                                std::optional<double>& scale) const {
     while (id != no_value) {
       const auto found = producers_.find(id);
       if (found == producers_.end() || !group.contains(found->second)) return id;
       const Node& node = graph_.nodes[found->second];
       if (node.op == "onnx::Mul") {
         const auto factor = number(operand(node, 1));
-        if (!factor) return std::nullopt;
-        scale *= *factor;
+        if (factor && scale)
+          *scale *= *factor;
+        else if (is_of_default_scale(operand(node, 1)))
+          scale.reset();
+        else
+          return std::nullopt;
       } else if (node.op != "onnx::Transpose" && node.op != "onnx::Reshape") {
         return std::nullopt;
       }
@@ -84,7 +104,7 @@ class AttentionJoiner {
   /// (of repeated heads, say), the exporter's optimizer merges it with the call's own: then only
   /// what the call made has the key's shape, and the node that scales it turns it back instead.
   std::optional<ValueId> key_of(ValueId transposed, const std::unordered_set<std::size_t>& group,
-                                double& scale) {
+                                std::optional<double>& scale) {
     const auto key = source(transposed, group, scale);
     const auto found = producers_.find(transposed);
     if (!key || *key == transposed || found == producers_.end()) return key;
@@ -177,7 +197,7 @@ class AttentionJoiner {
     const auto chain = find_chain(last);
     if (!chain) return false;
     const std::unordered_set<std::size_t> members(group.begin(), group.end());
-    double scale = 1.0;
+    std::optional<double> scale = 1.0;
     const auto query = source(operand(*chain->scores, 0), members, scale);
     const auto made_value = producers_.find(chain->value);
     const bool value_outside =
@@ -189,7 +209,7 @@ class AttentionJoiner {
     std::vector<Argument> arguments{
         {"", ValueRef{*query}}, {"", ValueRef{*key}}, {"", ValueRef{chain->value}}};
     if (chain->mask != no_value) arguments.push_back(mask_argument(*chain));
-    arguments.push_back({"scale", scale});
+    if (scale) arguments.push_back({"scale", *scale});
     last.op = "aten::scaled_dot_product_attention";
     last.overload = "default";
     last.arguments = std::move(arguments);
