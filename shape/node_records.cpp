@@ -27,6 +27,23 @@ bool may_begin_with_unknown_size(const Node& node) {
   return indices && !indices->empty() && !std::holds_alternative<NoArgument>(indices->front());
 }
 
+// How many elements a mask keeps in `self[mask] = values`, which backward asks: as many as there
+// are rows of values, unless one goes everywhere.
+std::optional<std::int64_t> rows_put(const Node& node, const trace::Interpreter& interpreter) {
+  if (!node.op.starts_with("aten::index_put") || node.arguments.size() < 3) return std::nullopt;
+  const auto* self = std::get_if<ValueRef>(&node.arguments[0].value);
+  const auto* indices = std::get_if<std::vector<ListElement>>(&node.arguments[1].value);
+  const auto* values = std::get_if<ValueRef>(&node.arguments[2].value);
+  if (!self || !values || !indices || indices->size() != 1) return std::nullopt;
+  const auto* mask = std::get_if<ValueRef>(&indices->front());
+  if (!mask) return std::nullopt;
+  const at::Tensor put = interpreter.get(values->id).toTensor();
+  const std::int64_t kept_dimensions =
+      interpreter.get(self->id).toTensor().dim() - interpreter.get(mask->id).toTensor().dim();
+  if (put.dim() != kept_dimensions + 1 || put.size(0) == 1) return std::nullopt;
+  return put.size(0);
+}
+
 // Scopes from the outermost in, without the root.
 std::vector<std::int32_t> scope_chain(const Graph& graph, ScopeId scope) {
   std::vector<std::int32_t> chain;
@@ -88,6 +105,8 @@ void NodeRecords::add_rows() {
 // The first size of a result that depends on data speaks for all of the node's: operators with two
 // of them are rare, and theirs are equal. A file has a number there if an assertion decides it.
 void NodeRecords::tell_unknown_size(std::size_t index) {
+  if (const auto rows = rows_put(graph_.nodes[index], interpreter_))
+    return recorder_.set_unknown_size(row_of_[index], {.given = rows});
   for (const ValueId id : graph_.nodes[index].outputs) {
     if (id == no_value) continue;
     const Value& result = graph_.values[static_cast<std::size_t>(id)];

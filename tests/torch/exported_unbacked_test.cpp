@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "exported_profile.h"
 #include "graph_builder.h"
 #include "meta/fake/fake_mode.h"
@@ -17,6 +19,7 @@ namespace {
 using test::bounded_rows;
 using test::contiguous;
 using test::GraphBuilder;
+using test::layer_width;
 using test::message_of;
 using test::narrow;
 using test::profile_of;
@@ -148,7 +151,7 @@ TEST_SUITE("exported_unbacked") {
 
   TEST_CASE("upper bounds, and the rows that have them") {
     const Profile profile = profile_of("nonzero.pt2", {}, {.upper_bounds = true});
-    const std::int64_t most = 3 * test::layer_width;  // Each element of x.
+    const std::int64_t most = 3 * layer_width;  // Each element of x.
     CHECK(profile.totals.fwd_flops == narrow(most) + 2 * wide(most));
     CHECK(bounded_rows(profile) == Ops{"aten::nonzero", "aten::index"});
     REQUIRE(profile.warnings.size() == 1);
@@ -169,6 +172,23 @@ TEST_SUITE("exported_unbacked") {
     CHECK(bounded_rows(mixed) == Ops{"aten::index"});
     const std::string text = message_of([] { profile_of("nonzero.pt2", {{"u0", 25}}); });
     CHECK(text.find("25 elements are given, and there are at most 24") != text.npos);
+  }
+
+  TEST_CASE("rows put where a mask says are as many as it keeps") {
+    constexpr std::int64_t put = 2;
+    GraphBuilder b;
+    const ValueRef x{b.parameter("x", contiguous({3, layer_width}))};
+    const ValueRef mask{b.input("mask", contiguous({3}, DType::boolean))};
+    const ValueRef values{b.parameter("values", contiguous({put, layer_width}))};
+    b.graph.outputs = {
+        b.call("aten::index_put", "default", {x, std::vector<ListElement>{mask}, values})};
+    const Profile profile = profile_of(b.graph);
+    CHECK(bounded_rows(profile) == Ops{});
+    const auto is_gathered = [&](const CallRecord& call) {
+      return call.phase == Phase::backward && !call.outputs.empty() &&
+             profile.recording.specs.at(call.outputs[0].spec).sizes == Sizes{put, layer_width};
+    };
+    CHECK(std::ranges::any_of(profile.recording.calls, is_gathered));
   }
 
   TEST_CASE("numbers and sizes that assertions decide are taken from the file") {
