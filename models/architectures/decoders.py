@@ -135,6 +135,15 @@ ARCHITECTURES = {
         num_experts=32,
         num_attention_heads=16,
     ),
+    # In fp32 an export has transformers' own product of experts, elsewhere PyTorch's.
+    "gpt_oss_20b": causal(
+        "GPT-OSS (MoE)",
+        "GptOss",
+        num_hidden_layers=2,
+        num_local_experts=4,
+        vocab_size=32000,
+        pad_token_id=0,
+    ),
     "mamba_130m": causal("Mamba", "Mamba", batch=1, num_hidden_layers=2),
     "mamba2_130m": causal(
         "Mamba", "Mamba2", batch=1, hidden_size=768, num_heads=24, num_hidden_layers=2
