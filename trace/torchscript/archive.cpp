@@ -74,6 +74,36 @@ std::vector<c10::IValue> example_inputs(PyTorchStreamReader& reader) try {
   return {};  // An example is a convenience: without one, --input is asked for.
 }
 
+// One line of Python of a .debug_pkl: (offset, ((numbers of its texts, file, line), begin, end),
+// …).
+bool is_whole_line(const c10::IValue& line, std::size_t texts) {
+  const auto& parts = line.toTupleRef().elements();
+  const auto& source = parts.at(1).toTupleRef().elements().at(0).toTupleRef().elements();
+  std::vector<std::int64_t> numbers = source.at(0).toIntVector();
+  numbers.push_back(source.at(1).toInt());
+  return std::ranges::all_of(numbers, [&](std::int64_t number) {
+    return number >= 0 && static_cast<std::size_t>(number) < texts;
+  });
+}
+
+// LibTorch takes the numbers of texts as they are (ConcreteSourceRangeUnpickler in
+// torch/csrc/jit/serialization/source_range_serialization.cpp).
+bool lines_are_whole(PyTorchStreamReader& reader) try {
+  const auto none = [](const std::string&) { return at::DataPtr(nullptr, c10::Device(c10::kCPU)); };
+  for (const std::string& record : reader.getAllRecords()) {
+    if (!record.ends_with(".debug_pkl")) continue;
+    const c10::IValue whole = unpickle(reader, record, none);
+    const auto& parts = whole.toTupleRef().elements();
+    if (!parts.at(0).isString()) return false;  // As older versions write it.
+    const std::size_t texts = parts.at(1).toTupleRef().elements().size();
+    for (const c10::IValue& line : parts.at(2).toTupleRef().elements())
+      if (!is_whole_line(line, texts)) return false;
+  }
+  return true;
+} catch (const std::exception&) {
+  return false;  // Nothing but names rests on these lines.
+}
+
 }  // namespace
 
 WeightlessFile::WeightlessFile(const std::string& path) {
@@ -124,7 +154,7 @@ Archive read_archive(const std::string& path) try {
   archive.example_inputs = example_inputs(reader);
   torch::jit::ExtraFilesMap no_extra_files;
   archive.module =
-      torch::jit::load(file, c10::Device(c10::kCPU), no_extra_files, /*load_debug_files=*/true);
+      torch::jit::load(file, c10::Device(c10::kCPU), no_extra_files, lines_are_whole(reader));
   archive.bytes_read = file->bytes_read();
   return archive;
 } catch (const std::exception& error) {
