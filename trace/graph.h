@@ -56,7 +56,7 @@ struct Value {
   /// Parameters: false for a frozen one. Other placeholders of a .pt2: as the example's.
   bool requires_grad = true;
   /// For an input that is a number and not a tensor, the one that the file's example had; for a
-  /// constant that is one, its value.
+  /// constant that is one, its value; for a result, the one that the file knows it to have.
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
 };
 
