@@ -38,7 +38,8 @@ Estimate grouped_mm(const Call& call) {
 Estimate experts_backward(const Call& call) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
   if (!input || !weight || weight->sizes.empty()) return std::nullopt;
-  return streaming(call, {.product = 2 * 2 * elements(*input) * weight->sizes.back()});
+  const Count of_one = 2 * elements(*input) * weight->sizes.back();
+  return streaming(call, {.product = 2 * of_one});
 }
 
 /// Every element of `matrix` [M, K] meets one of the vector.
