@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "trace/onnx/constant_number.h"
-#include "trace/onnx/nodes_without_readers.h"
+#include "trace/passes/unread_nodes.h"
 
 namespace symprof::trace {
 namespace {
@@ -231,7 +231,7 @@ bool is_call_of(std::string_view call, std::string_view name) {
 }
 
 void join_attention(Graph& graph, std::vector<std::string>& calls) {
-  remove_unread(graph, calls, AttentionJoiner(graph, calls).run());
+  erase_gone(calls, remove_unread(graph, AttentionJoiner(graph, calls).run()));
 }
 
 }  // namespace symprof::trace

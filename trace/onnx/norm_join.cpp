@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "trace/onnx/attention_join.h"
-#include "trace/onnx/nodes_without_readers.h"
+#include "trace/passes/unread_nodes.h"
 
 namespace symprof::trace {
 namespace {
@@ -69,7 +69,7 @@ void join_norms(Graph& graph, Calls& calls) {
     const auto found = joined.find(calls[i]);
     candidates[i] = found != joined.end() && found->second != i;
   }
-  remove_unread(graph, calls, std::move(candidates));
+  erase_gone(calls, remove_unread(graph, std::move(candidates)));
 }
 
 }  // namespace symprof::trace

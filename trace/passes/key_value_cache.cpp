@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "meta/error.h"
+#include "trace/passes/unread_nodes.h"
 
 namespace symprof::trace {
 namespace {
@@ -64,7 +65,9 @@ class CacheAdder {
       if (node.op == onnx_attention) extend_onnx(node);
       graph_.nodes.push_back(std::move(node));
     }
-    drop_unread(graph_, std::move(replaced_));
+    std::vector<bool> replaced(graph_.nodes.size(), false);
+    for (const std::size_t node : replaced_) replaced[node] = true;
+    remove_unread(graph_, std::move(replaced));
     graph_.nodes.insert(graph_.nodes.begin(), mask_nodes_.begin(), mask_nodes_.end());
     if (cache_.tensors.empty()) throw no_attention();
     if (other_lengths_ > 0)

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <string_view>
-#include <unordered_map>
 
 namespace symprof::trace {
 namespace {
@@ -58,25 +56,6 @@ HeadSource source_of_heads(const Graph& graph, ValueId value, const SpecOf& spec
     }
   }
   return {value};
-}
-
-void drop_unread(Graph& graph, std::vector<std::size_t> candidates) {
-  std::unordered_map<ValueId, int> reads;
-  const auto count = [&](const Node& node, int by) {
-    for (const Argument& argument : node.arguments)
-      for_each_value(argument, [&](ValueId id) { reads[id] += by; });
-  };
-  for (const Node& node : graph.nodes) count(node, 1);
-  for (const ValueId id : graph.outputs) ++reads[id];
-  for (const Mutation& mutation : graph.mutations) ++reads[mutation.source];
-  std::ranges::sort(candidates, std::greater());
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  for (const std::size_t index : candidates) {
-    const Node& node = graph.nodes[index];
-    if (std::ranges::any_of(node.outputs, [&](ValueId id) { return reads[id] > 0; })) continue;
-    count(node, -1);
-    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index));
-  }
 }
 
 }  // namespace symprof::trace

@@ -24,7 +24,4 @@ struct HeadSource {
 /// which exporters write transformers' repeat_kv. `value` itself where nothing repeats it.
 HeadSource source_of_heads(const Graph& graph, ValueId value, const SpecOf& spec_of);
 
-/// Removes those of `candidates` whose results nothing reads, the last first.
-void drop_unread(Graph& graph, std::vector<std::size_t> candidates);
-
 }  // namespace symprof::trace

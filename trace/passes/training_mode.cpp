@@ -57,10 +57,9 @@ Argument* find_argument(Node& node, std::string_view name) {
   return found == node.arguments.end() ? nullptr : &*found;
 }
 
-bool has_value(const Node& node, std::string_view name) {
-  return std::any_of(node.arguments.begin(), node.arguments.end(), [&](const Argument& argument) {
-    return argument.name == name && std::holds_alternative<ValueRef>(argument.value);
-  });
+bool has_value(Node& node, std::string_view name) {
+  const Argument* argument = find_argument(node, name);
+  return argument != nullptr && std::holds_alternative<ValueRef>(argument->value);
 }
 
 bool is_attention(const Node& node) {
