@@ -84,14 +84,10 @@ def main():
     sys.path.insert(0, str(HERE.parent / "h200"))
     import rehearse
 
-    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-    libraries = pathlib.Path(subprocess.check_output([python, "-c", where], text=True).strip()) / "lib"
     with tempfile.TemporaryDirectory() as folder:
-        rehearse.make_fakes(libraries, include, pathlib.Path(folder))
-        rehearse.compile_library(HERE / "fake_cudnn.cpp", pathlib.Path(folder, "fake_cudnn.so"))
-        environment = {**os.environ, "LD_PRELOAD": f"{folder}/fake_cudnn.so {folder}/fake_gpu.so",
-                       "LD_LIBRARY_PATH": folder, "FAKE_DEVICE_BYTES": str(rehearse.DEVICE_BYTES),
-                       "RNN_ON_FAKE_GPU": "1"}
+        fake_cudnn = pathlib.Path(folder, "fake_cudnn.so")
+        rehearse.compile_library(HERE / "fake_cudnn.cpp", fake_cudnn)
+        environment = rehearse.environment_on_fake_gpu(python, include, folder, [fake_cudnn], RNN_ON_FAKE_GPU="1")
         sys.exit(subprocess.run([python, __file__], env=environment).returncode)
 
 

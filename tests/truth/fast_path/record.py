@@ -128,13 +128,10 @@ def main():
     sys.path.insert(0, str(HERE.parent / "h200"))
     import rehearse
 
-    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-    libraries = pathlib.Path(subprocess.check_output([python, "-c", where], text=True).strip()) / "lib"
     with tempfile.TemporaryDirectory() as folder:
-        rehearse.make_fakes(libraries, include, pathlib.Path(folder))
-        environment = {**os.environ, "LD_PRELOAD": f"{folder}/fake_gpu.so", "LD_LIBRARY_PATH": folder,
-                       "FAKE_DEVICE_BYTES": str(rehearse.DEVICE_BYTES), "TORCH_CUDNN_SDPA_DEPRIORITIZED": "1",
-                       "PYTORCH_NVML_BASED_CUDA_CHECK": "1", "FAST_PATH_ON_FAKE_GPU": "1"}
+        environment = rehearse.environment_on_fake_gpu(
+            python, include, folder, TORCH_CUDNN_SDPA_DEPRIORITIZED="1", PYTORCH_NVML_BASED_CUDA_CHECK="1",
+            FAST_PATH_ON_FAKE_GPU="1")
         sys.exit(subprocess.run([python, __file__], env=environment).returncode)
 
 

@@ -47,16 +47,22 @@ def make_fakes(torch_libraries, include, folder):
     compile_library(folder / "driver.cpp", folder / "libcuda.so.1", "-Wl,-soname,libcuda.so.1")
 
 
+def environment_on_fake_gpu(python, include, folder, preloaded=(), **variables):
+    """In which `python` finds the fake GPU, whose libraries are made in `folder`; `preloaded` ones come first."""
+    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+    torch_folder = subprocess.check_output([python, "-c", where], text=True).strip()
+    make_fakes(pathlib.Path(torch_folder) / "lib", include, pathlib.Path(folder))
+    libraries = [*preloaded, f"{folder}/fake_gpu.so"]
+    return {**os.environ, "LD_PRELOAD": " ".join(map(str, libraries)), "LD_LIBRARY_PATH": str(folder),
+            "FAKE_DEVICE_BYTES": str(DEVICE_BYTES), **variables}
+
+
 def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
     python, include, out, *options = sys.argv[1:]
-    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-    torch_folder = subprocess.check_output([python, "-c", where], text=True).strip()
     with tempfile.TemporaryDirectory() as folder:
-        make_fakes(pathlib.Path(torch_folder) / "lib", include, pathlib.Path(folder))
-        environment = {**os.environ, "LD_PRELOAD": f"{folder}/fake_gpu.so", "LD_LIBRARY_PATH": folder,
-                       "FAKE_DEVICE_BYTES": str(DEVICE_BYTES), "TORCH_CUDNN_SDPA_DEPRIORITIZED": "1"}
+        environment = environment_on_fake_gpu(python, include, folder, TORCH_CUDNN_SDPA_DEPRIORITIZED="1")
         command = [python, str(HERE / "record_memory.py"), "--device", "cuda", "--out", out, *options]
         subprocess.run(command, env=environment)
     sys.exit(subprocess.run([sys.executable, str(HERE / "check_memory.py"), out]).returncode)

@@ -111,20 +111,9 @@ def measure(name):
             "checkpoint": patterns, "records": records}
 
 
-def ask(python, expression):
-    """What Python says of an installed module, without importing it."""
-    code = f"import importlib.metadata, importlib.util; print({expression})"
+def transformers_version(python):
+    code = "import importlib.metadata; print(importlib.metadata.version('transformers'))"
     return subprocess.check_output([python, "-c", code], text=True).strip()
-
-
-def fake_gpu_environment(python, include, folder):
-    import rehearse
-
-    torch_folder = ask(python, "importlib.util.find_spec('torch').submodule_search_locations[0]")
-    rehearse.make_fakes(pathlib.Path(torch_folder) / "lib", include, pathlib.Path(folder))
-    return {**os.environ, "LD_PRELOAD": f"{folder}/fake_gpu.so", "LD_LIBRARY_PATH": folder,
-            "FAKE_DEVICE_BYTES": str(rehearse.DEVICE_BYTES), "TORCH_CUDNN_SDPA_DEPRIORITIZED": "1",
-            "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 
 def export(name):
@@ -147,15 +136,17 @@ def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     import make_steps
+    import rehearse
 
     cuda_python, include, *names = sys.argv[1:]
-    versions = {ask(python, "importlib.metadata.version('transformers')") for python in (cuda_python, sys.executable)}
+    versions = {transformers_version(python) for python in (cuda_python, sys.executable)}
     if len(versions) > 1:
         sys.exit(f"real_allocator.py: transformers {' and '.join(sorted(versions))}: the program would not be the module")
     path = HERE / "allocator.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
-        environment = fake_gpu_environment(cuda_python, include, folder)
+        environment = rehearse.environment_on_fake_gpu(
+            cuda_python, include, folder, TORCH_CUDNN_SDPA_DEPRIORITIZED="1", PYTORCH_NVML_BASED_CUDA_CHECK="1")
         for name in names or MODELS:
             command = [cuda_python, __file__, "--one", name]
             output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)

@@ -41,16 +41,13 @@ def start(python, include, *arguments):
     sys.path.insert(0, str(HERE.parent / "h200"))
     import rehearse
 
-    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-    torch_folder = subprocess.check_output([python, "-c", where], text=True).strip()
     with tempfile.TemporaryDirectory() as folder:
-        rehearse.make_fakes(pathlib.Path(torch_folder) / "lib", include, pathlib.Path(folder))
         source, answers = (pathlib.Path(folder, name) for name in ("answers.cpp", "answers.so"))
         source.write_text(ANSWERS)
         rehearse.compile_library(source, answers)
-        environment = {**os.environ, "LD_PRELOAD": f"{answers} {folder}/fake_gpu.so", "LD_LIBRARY_PATH": folder,
-                       "FAKE_DEVICE_BYTES": str(DEVICE_BYTES), "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
-                       "TEMPORARIES_ON_FAKE_GPU": "1", "PYTHONWARNINGS": "ignore"}
+        environment = rehearse.environment_on_fake_gpu(
+            python, include, folder, [answers], FAKE_DEVICE_BYTES=str(DEVICE_BYTES), PYTORCH_NVML_BASED_CUDA_CHECK="1",
+            TEMPORARIES_ON_FAKE_GPU="1", PYTHONWARNINGS="ignore")
         return subprocess.run([python, __file__, *arguments], env=environment).returncode
 
 
