@@ -4,7 +4,7 @@
 
 #include "plan/fit.h"
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/bind_inputs.h"
 
 namespace {

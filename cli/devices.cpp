@@ -1,11 +1,11 @@
 // symprof devices: the GPUs that a profile can be made for.
 #include <memory>
 
+#include "base/device_spec.h"
 #include "cli/command.h"
 #include "cli/install_paths.h"
 #include "cli/output.h"
 #include "cli/usage.h"
-#include "meta/device_spec.h"
 #include "report/devices.h"
 
 namespace symprof::cli {

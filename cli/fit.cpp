@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/fitting.h"
 #include "cli/install_paths.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/usage.h"
-#include "meta/error.h"
 #include "report/fit.h"
 
 namespace symprof::cli {

@@ -7,8 +7,8 @@
 
 #include "cli/model.h"
 #include "report/option_names.h"
-#include "trace/expression.h"
-#include "trace/passes/module_patterns.h"
+#include "trace/graph/expression.h"
+#include "trace/graph/module_patterns.h"
 
 namespace symprof::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/model_options.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::cli {
 

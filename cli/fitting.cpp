@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "meta/error.h"
-#include "trace/expression.h"
+#include "base/error.h"
+#include "trace/graph/expression.h"
 
 namespace symprof::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "meta/tensor_spec.h"
+#include "base/tensor_spec.h"
 
 namespace symprof::cli {
 namespace {

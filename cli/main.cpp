@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/terminal.h"
 #include "cli/usage.h"
-#include "meta/error.h"
 #include "report/text_table.h"
 
 namespace symprof::cli {

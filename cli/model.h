@@ -3,7 +3,7 @@
 
 #include "cli/model_options.h"
 #include "cli/torch_library.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::cli {
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <span>
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "cli/install_paths.h"
 #include "cli/usage.h"
-#include "meta/error.h"
-#include "meta/nearest.h"
 
 namespace symprof::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "profile/step_memory.h"
+#include "profile/memory/step_memory.h"
+#include "record/step_options.h"
 #include "report/step_options.h"
-#include "shape/step.h"
 #include "trace/passes/bind_inputs.h"
 
 namespace symprof::cli {

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/torch_library.h"
 #include "cli/usage.h"
-#include "profile/families.h"
+#include "profile/cost/flops/families.h"
 #include "report/ops.h"
 
 namespace symprof::cli {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/error.h"
 #include "cli/terminal.h"
-#include "meta/error.h"
 
 namespace symprof::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "cli/usage.h"
-#include "meta/error.h"
 
 namespace symprof::cli {
 namespace {

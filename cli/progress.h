@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/output.h"
-#include "shape/step.h"
+#include "record/step_options.h"
 
 namespace symprof::cli {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/model.h"
-#include "meta/error.h"
 #include "report/formulas.h"
 #include "report/memory_text.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "cli/install_paths.h"
-#include "meta/error.h"
 
 namespace symprof::cli {
 namespace {

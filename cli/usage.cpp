@@ -6,8 +6,8 @@
 #include <charconv>
 #include <limits>
 
-#include "meta/error.h"
-#include "meta/nearest.h"
+#include "base/error.h"
+#include "base/nearest.h"
 
 namespace symprof::cli {
 namespace {

@@ -38,4 +38,25 @@ if(SYMPROF_FUZZ)
 endif()
 
 # LibTorch is built with NDEBUG. Without it, at::RecordFunction::inputs() checks a member that LibTorch never sets.
-set_source_files_properties(shape/module_rows.cpp PROPERTIES COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(shape/step/module_rows.cpp PROPERTIES COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
+
+# What headers hold costs more than what a file holds: twelve files of a folder compile in a third of the time that
+# they take alone. Where single files are worked on, SYMPROF_UNITY=OFF compiles less after each change.
+option(SYMPROF_UNITY "Compile the files of a folder together" ON)
+set(SYMPROF_UNITY_FILES 12 CACHE STRING "Most files that are compiled together")
+
+function(compile_folders_at_once target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    if(NOT DEFINED count_of_${group})
+      set(count_of_${group} 0)
+    endif()
+    math(EXPR batch "${count_of_${group}} / ${SYMPROF_UNITY_FILES}")
+    math(EXPR count_of_${group} "${count_of_${group}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${group}_${batch}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SYMPROF_UNITY} UNITY_BUILD_MODE GROUP)
+endfunction()

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "profile/own_rules.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <iostream>
 
 #include "profile/profile.h"
-#include "shape/checkpoint.h"
-#include "shape/module_step.h"
+#include "shape/step/checkpoint.h"
+#include "shape/step/module_step.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plan/largest_size.h"
-#include "profile/step_memory.h"
-#include "shape/recording.h"
+#include "profile/memory/step_memory.h"
+#include "record/recording.h"
 
 namespace symprof::plan {
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "profile/checked.h"
-#include "profile/confidence.h"
-#include "profile/families.h"
-#include "profile/memory.h"
+#include "base/checked.h"
+#include "profile/cost/cost.h"
+#include "profile/cost/flops/families.h"
 #include "profile/own_rules.h"
+#include "profile/row_bytes.h"
 
 namespace symprof::profile {
 namespace {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "profile/checked.h"
+#include "base/checked.h"
 #include "profile/folded_figures.h"
-#include "profile/module_path.h"
+#include "record/module_path.h"
 
 namespace symprof::profile {
 namespace {

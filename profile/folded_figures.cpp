@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "profile/checked.h"
-#include "profile/confidence.h"
+#include "base/checked.h"
+#include "profile/cost/cost.h"
 
 namespace symprof::profile {
 namespace {

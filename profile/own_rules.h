@@ -1,7 +1,8 @@
 // Costs for operators that are the caller's own.
 #pragma once
 
-#include "profile/families.h"
+#include "profile/cost/flops/families.h"
+#include "profile/profile.h"
 
 namespace symprof::profile {
 

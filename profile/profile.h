@@ -7,29 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "meta/device_spec.h"
-#include "profile/step_memory.h"
-#include "shape/recording.h"
+#include "base/device_spec.h"
+#include "profile/cost/cost.h"
+#include "profile/memory/step_memory.h"
+#include "record/recording.h"
 
 namespace symprof {
-
-/// How far a figure can be trusted.
-enum class Confidence : std::uint8_t {
-  exact,       ///< Counted from shapes by a rule that equals PyTorch's own formula.
-  modelled,    ///< A documented approximation.
-  free,        ///< Views and metadata: costs nothing.
-  unmodelled,  ///< No rule: counted in the coverage, in no sum.
-};
-
-/// Cost of one call. A multiply-add is 2 FLOPs.
-struct Cost {
-  std::int64_t product_flops = 0;  ///< Matrix products, convolutions, attention.
-  std::int64_t other_flops = 0;    ///< Element-wise, reductions, normalisation, …
-  std::int64_t bytes_read = 0;
-  std::int64_t bytes_written = 0;
-  Confidence confidence = Confidence::unmodelled;
-  std::int64_t transfer_bytes = 0;  ///< Between the memories of device and host, either way.
-};
 
 struct CallProfile {
   CallId call = none;  ///< Index into Recording::calls.
@@ -88,7 +71,7 @@ struct Totals {
   /// Before and after the step; empty where it has no cache of its own.
   std::optional<std::int64_t> kv_cache_bytes, kv_cache_bytes_after;
   std::optional<std::int64_t> kv_cache_bytes_per_token;  ///< Of one sequence.
-  /// As the simulated allocator counts them over a training loop (profile/step_memory.h).
+  /// As the simulated allocator counts them over a training loop (profile/memory/step_memory.h).
   std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
   Phase peak_phase = Phase::forward;
   NodeId peak_node = none;

@@ -1,7 +1,7 @@
 // Replays the recording's allocations and frees.
-#include "profile/memory.h"
+#include "profile/row_bytes.h"
 
-#include "profile/checked.h"
+#include "base/checked.h"
 
 namespace symprof::profile {
 namespace {

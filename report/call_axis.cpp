@@ -5,7 +5,7 @@
 namespace symprof::report {
 namespace {
 
-constexpr double least_width = 80;  ///< Of a phase: its name fits below it.
+constexpr double least_phase_width = 80;  ///< Of a phase: its name fits below it.
 
 // The loss's few calls are drawn with backward, and what backward computes again in its place.
 Phase drawn_with(Phase phase) {
@@ -27,13 +27,13 @@ CallAxis::CallAxis(const Recording& recording, double left, double width) {
   };
   double given = 0, shared = 0;
   for (const Stretch& stretch : stretches_)
-    (share(stretch) < least_width ? given : shared) +=
-        share(stretch) < least_width ? least_width : share(stretch);
+    (share(stretch) < least_phase_width ? given : shared) +=
+        share(stretch) < least_phase_width ? least_phase_width : share(stretch);
   double x = left;
   for (Stretch& stretch : stretches_) {
     stretch.x = x;
-    stretch.width =
-        share(stretch) < least_width ? least_width : share(stretch) * (width - given) / shared;
+    stretch.width = share(stretch) < least_phase_width ? least_phase_width
+                                                       : share(stretch) * (width - given) / shared;
     x += stretch.width;
   }
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "shape/recording.h"
+#include "record/recording.h"
 
 namespace symprof::report {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "profile/step_memory.h"
+#include "profile/memory/step_memory.h"
 
 namespace symprof::report {
 

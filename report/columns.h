@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shape/step.h"
+#include "record/step_options.h"
 
 namespace symprof::report {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "meta/device_spec.h"
+#include "base/device_spec.h"
 #include "report/layout.h"
 
 namespace symprof::report {

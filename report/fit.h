@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "plan/fit.h"
+#include "record/step_options.h"
 #include "report/layout.h"
 #include "report/step_options.h"
-#include "shape/step.h"
 
 namespace symprof::report {
 

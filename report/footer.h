@@ -6,9 +6,9 @@
 #include <string>
 
 #include "profile/profile.h"
+#include "record/step_options.h"
 #include "report/columns.h"
 #include "report/layout.h"
-#include "shape/step.h"
 
 namespace symprof::report {
 

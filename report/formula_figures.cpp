@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/formulas.h"
+#include "plan/formulas/formulas.h"
 #include "report/formula_figures.h"
 
 namespace symprof::report {

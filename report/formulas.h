@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "plan/peak_moments.h"
+#include "plan/formulas/peak_moments.h"
+#include "record/step_options.h"
 #include "report/formula_figures.h"
 #include "report/layout.h"
-#include "shape/step.h"
 
 namespace symprof::report {
 

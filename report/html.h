@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "record/step_options.h"
 #include "report/columns.h"
 #include "report/rows.h"
-#include "shape/step.h"
 
 namespace symprof::report {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "profile/profile.h"
+#include "record/step_options.h"
 #include "report/step_options.h"
-#include "shape/step.h"
 
 namespace symprof::report {
 

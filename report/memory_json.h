@@ -1,8 +1,8 @@
 // The memory of a training loop as JSON members.
 #pragma once
 
-#include "meta/device_spec.h"
-#include "profile/step_memory.h"
+#include "base/device_spec.h"
+#include "profile/memory/step_memory.h"
 #include "report/json_writer.h"
 
 namespace symprof::report {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "profile/step_memory.h"
+#include "profile/memory/step_memory.h"
 
 namespace symprof::report {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/step_memory.h"
+#include "profile/memory/step_memory.h"
 #include "report/layout.h"
 
 namespace symprof::report {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/families.h"
+#include "profile/cost/flops/families.h"
 #include "report/layout.h"
 
 namespace symprof::report {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "shape/optimizer_variants.h"
-#include "shape/step.h"
+#include "record/optimizer_variants.h"
+#include "record/step_options.h"
 
 namespace symprof::report {
 

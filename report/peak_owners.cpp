@@ -4,10 +4,10 @@
 #include <cctype>
 #include <functional>
 
+#include "record/module_path.h"
 #include "report/format_number.h"
 #include "report/names.h"
 #include "report/text_table.h"
-#include "trace/passes/module_patterns.h"
 
 namespace symprof::report {
 namespace {
@@ -33,7 +33,7 @@ std::vector<Group> groups_of(const std::vector<PeakOwner>& rows) {
   std::vector<std::string> patterns;
   for (const PeakOwner& row : rows) {
     const bool is_module = row.kind == PeakOwner::Kind::module && !row.name.empty();
-    std::string pattern = is_module ? trace::without_numbers(row.name) : label(row);
+    std::string pattern = is_module ? without_numbers(row.name) : label(row);
     const auto known = std::ranges::find(patterns, pattern);
     const auto place = static_cast<std::size_t>(known - patterns.begin());
     if (known == patterns.end()) {
@@ -47,7 +47,7 @@ std::vector<Group> groups_of(const std::vector<PeakOwner>& rows) {
   return groups;
 }
 
-TextCell bytes_cell(std::int64_t bytes) {
+TextCell held_cell(std::int64_t bytes) {
   const Quantity quantity = scale_bytes(bytes, Precision::decimals);
   return {quantity.number, quantity.unit, bytes == 0 ? Emphasis::faint : Emphasis::normal};
 }
@@ -55,9 +55,9 @@ TextCell bytes_cell(std::int64_t bytes) {
 TextRow table_row(std::string label, const MemoryBreakdown& held, const MemoryBreakdown& all) {
   TextRow row;
   const double share = 100.0 * static_cast<double>(held.total()) / static_cast<double>(all.total());
-  row.cells = {{std::move(label)}, bytes_cell(held.total()), {fmt::format("{:.1f}", share), "%"}};
+  row.cells = {{std::move(label)}, held_cell(held.total()), {fmt::format("{:.1f}", share), "%"}};
   for (const MemoryCategory category : categories_of(all))
-    row.cells.push_back(bytes_cell(held[category]));
+    row.cells.push_back(held_cell(held[category]));
   return row;
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/peak_by_module.h"
+#include "profile/memory/peak_by_module.h"
 #include "report/json_writer.h"
 #include "report/layout.h"
 

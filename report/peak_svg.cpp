@@ -12,8 +12,10 @@
 namespace symprof::report {
 namespace {
 
-constexpr int width = 1100, left = 290, right = 150, row_height = 22, bar_height = 15, top = 4;
-constexpr int plot_width = width - left - right;
+constexpr struct {
+  int width = 1100, left = 290, right = 150, row_height = 22, bar_height = 15, top = 4;
+  constexpr int plot_width() const { return width - left - right; }
+} bars;
 constexpr int label_columns = 42;  ///< Of letters, as wide as `left` at 12 px.
 
 class PeakDrawing {
@@ -26,7 +28,7 @@ class PeakDrawing {
     const std::size_t rows = found.rows.size() + (found.others ? 1 : 0);
     print(R"(<svg viewBox="0 0 {} {}" role="img" aria-label="Who holds the memory at its peak">)"
           "\n",
-          width, static_cast<int>(rows) * row_height + 2 * top);
+          bars.width, static_cast<int>(rows) * bars.row_height + 2 * bars.top);
     for (const PeakOwner& row : found.rows) draw_row(label(row), row.held);
     if (found.others) draw_row(fmt::format("[{} others]", found.other_count), found.others->held);
     print("</svg>\n");
@@ -39,18 +41,18 @@ class PeakDrawing {
   }
 
   void draw_row(const std::string& text, const MemoryBreakdown& held) {
-    const int y = top + drawn_++ * row_height;
-    const int baseline = y + bar_height - 3;
-    print(R"(<text x="{}" y="{}" text-anchor="end">{}<title>{}</title></text>)", left - 8, baseline,
-          escaped(shorten(text, label_columns)), escaped(text));
-    double x = left;
+    const int y = bars.top + drawn_++ * bars.row_height;
+    const int baseline = y + bars.bar_height - 3;
+    print(R"(<text x="{}" y="{}" text-anchor="end">{}<title>{}</title></text>)", bars.left - 8,
+          baseline, escaped(shorten(text, label_columns)), escaped(text));
+    double x = bars.left;
     for (const auto& [category, colour] : category_colours) {
       if (held[category] == 0) continue;
       const double length =
-          plot_width * static_cast<double>(held[category]) / static_cast<double>(most_);
+          bars.plot_width() * static_cast<double>(held[category]) / static_cast<double>(most_);
       print(R"(<rect x="{:.1f}" y="{}" width="{:.1f}" height="{}" fill="{}">)"
             "<title>{}: {} {}</title></rect>",
-            x, y, length, bar_height, colour, escaped(text), name(category),
+            x, y, length, bars.bar_height, colour, escaped(text), name(category),
             format_bytes(held[category]));
       x += length;
     }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "profile/confidence.h"
+#include "profile/cost/cost.h"
 #include "profile/fold.h"
 #include "report/names.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "record/step_options.h"
 #include "report/json_writer.h"
-#include "shape/step.h"
 
 namespace symprof::report {
 

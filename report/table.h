@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "record/step_options.h"
 #include "report/columns.h"
 #include "report/layout.h"
 #include "report/rows.h"
-#include "shape/step.h"
 
 namespace symprof::report {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/step_memory.h"
+#include "profile/memory/step_memory.h"
 
 namespace symprof::report {
 

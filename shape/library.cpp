@@ -1,13 +1,13 @@
 #include "shape/library.h"
 
-#include "shape/propagate.h"
-#include "trace/onnx/lowering/lowering.h"
+#include "shape/lowering/lowering.h"
+#include "shape/step/propagate.h"
 
 extern "C" const symprof::shape::Library* symprof_torch_library() {
   static const symprof::shape::Library library{
       .propagate = &symprof::shape::propagate,
       .load_torchscript = &symprof::trace::load_torchscript,
-      .lowered_operators = &symprof::trace::onnx::known_operators,
+      .lowered_operators = &symprof::lowering::known_operators,
   };
   return &library;
 }

@@ -2,9 +2,9 @@
 // with dlsym, that answers with the functions.
 #pragma once
 
-#include "shape/recording.h"
-#include "shape/step.h"
-#include "trace/graph.h"
+#include "record/recording.h"
+#include "record/step_options.h"
+#include "trace/graph/graph.h"
 #include "trace/torchscript/load.h"
 
 namespace symprof::shape {

@@ -1,45 +1,102 @@
 #!/usr/bin/env python3
-"""Holds the direction of the folders: meta <- trace <- shape <- profile <- plan <- report <- cli, and keeps
-LibTorch where docs/design.md allows it. Prints every violation with file and line; exit 1 if any.
+"""Holds the direction of the rooms and their sub-rooms, and keeps LibTorch where docs/design.md allows it.
 
-Plain data may be seen from everywhere; what a folder may include is listed here in full."""
+A folder may include its own files and those of the folders in its row, nothing else; the rows stand in an order in
+which every folder comes after those that it may include, so that there is no circle. Prints every violation with file
+and line; exit 1 if any."""
 import pathlib
 import re
 import sys
 
-MAY_INCLUDE = {
-    "meta": {"meta"},
-    "trace": {"meta", "trace"},
-    "shape": {"meta", "trace", "shape"},
-    "profile": {"meta", "shape", "profile"},
-    "plan": {"meta", "shape", "profile", "plan"},
-    "report": {"meta", "trace", "shape", "profile", "plan", "report"},
-    "cli": {"meta", "trace", "shape", "profile", "plan", "report", "cli"},
+# Folder -> folders that it may include. A name stands for that folder alone; "trace/*" for it and all inside it.
+ROOMS = {
+    "base": [],
+    "record": ["base"],
+    "meta/attention": ["base"],
+    "meta/fake": ["base", "meta/attention"],
+    "meta/kernels": ["base", "meta/attention", "meta/fake"],
+    "trace/graph": ["base", "record"],
+    "trace/frames": ["base", "record", "trace/graph"],
+    "trace/passes": ["base", "record", "trace/graph", "trace/frames"],
+    "trace/exported": ["base", "trace/graph", "trace/frames"],
+    "trace/onnx": ["base", "trace/graph", "trace/frames", "trace/passes"],
+    "trace/torchscript": ["base", "meta/*", "trace/graph", "trace/frames", "trace/passes", "trace/exported"],
+    "trace": ["base", "trace/*"],
+    "shape/lowering": ["base", "meta/fake", "trace/graph", "trace/onnx"],
+    "shape/lowering/contrib": ["base", "meta/fake", "trace/graph", "shape/lowering"],
+    "shape/interpreter": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "shape/lowering"],
+    "shape/recipe/optimizers": ["base", "record", "meta/fake"],
+    "shape/recipe": ["base", "record", "meta/fake", "shape/recipe/optimizers"],
+    "shape/step": ["base", "record", "meta/*", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering",
+                   "shape/recipe"],
+    "shape": ["base", "record", "trace/graph", "trace/torchscript", "shape/*"],
+    "profile/cost": ["base", "record"],
+    "profile/cost/flops": ["base", "record", "profile/cost"],
+    "profile/cost/scratch": ["base", "record", "profile/cost"],
+    "profile/memory/allocator": ["base"],
+    "profile/memory": ["base", "record", "profile/cost/scratch", "profile/memory/allocator"],
+    "profile": ["base", "record", "profile/*"],
+    "plan/formulas": ["base", "record", "profile/*"],
+    "plan": ["base", "record", "profile/*", "plan/*"],
+    "report": ["base", "record", "profile/*", "plan/*"],
+    "cli": ["base", "record", "trace/*", "shape", "profile/*", "plan/*", "report"],
 }
-# Of these folders' headers, profile and report see only the plain data.
-PLAIN_SHAPE = {"shape/recording.h", "shape/step.h", "shape/optimizer_variants.h"}
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
-TORCH_ALLOWED = re.compile(r"^(meta/fake|meta/kernels|trace/interpreter|trace/onnx/lowering|trace/torchscript|shape)/")
-# Headers of those folders that other folders include must stay free of LibTorch.
-TORCH_FREE = {*PLAIN_SHAPE, "shape/propagate.h", "shape/library.h",
-              "trace/torchscript/load.h"}
+TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape)/")
+# What other rooms include of those has no LibTorch in it.
+TORCH_FREE = {"shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
 
 root = pathlib.Path(__file__).resolve().parent.parent
-violations = []
-for folder, allowed in MAY_INCLUDE.items():
-    for path in sorted([*(root / folder).rglob("*.h"), *(root / folder).rglob("*.cpp")]):
-        name = path.relative_to(root).as_posix()
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            match = re.match(r'\s*#include ["<]([^">]+)[">]', line)
-            if not match:
-                continue
-            header = match.group(1)
-            top = header.split("/")[0]
-            if top in MAY_INCLUDE and top not in allowed:
-                violations.append(f"{name}:{number}: {folder} may not include {header}")
-            if folder in ("profile", "plan", "report") and top == "shape" and header not in PLAIN_SHAPE:
-                violations.append(f"{name}:{number}: only shape's plain data may be included here, not {header}")
-            if TORCH.match(header) and (not TORCH_ALLOWED.match(name) or name in TORCH_FREE):
-                violations.append(f"{name}:{number}: LibTorch does not belong here: {header}")
-print("\n".join(violations) or "includes run in one direction")
-sys.exit(bool(violations))
+
+
+def allowed(folder):
+    """The folders that `folder` may include, itself first."""
+    found = {folder}
+    for name in ROOMS[folder]:
+        if name.endswith("/*"):
+            found |= {other for other in ROOMS if other == name[:-2] or other.startswith(name[:-1])}
+        else:
+            found.add(name)
+    return found
+
+
+def order_violations():
+    """Rows that stand before one of the folders that they include."""
+    names = list(ROOMS)
+    for folder in names:
+        for other in sorted(allowed(folder) - {folder}):
+            if other not in ROOMS:
+                yield f"tests/check_includes.py: {folder} lists {other}, which has no row"
+            elif names.index(other) > names.index(folder):
+                yield f"tests/check_includes.py: {folder} comes before {other}, which it may include"
+
+
+def file_violations(path):
+    name = path.relative_to(root).as_posix()
+    folder = path.parent.relative_to(root).as_posix()
+    if folder not in ROOMS:
+        yield f"{name}: its folder has no row in tests/check_includes.py"
+        return
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#include (["<])([^">]+)[">]', line)
+        if not match:
+            continue
+        header = match.group(2)
+        home = header.rpartition("/")[0]
+        if match.group(1) == '"' and home not in allowed(folder):
+            yield f"{name}:{number}: {folder} may not include {header}"
+        if TORCH.match(header) and (not TORCH_ALLOWED.match(name) or name in TORCH_FREE):
+            yield f"{name}:{number}: LibTorch does not belong here: {header}"
+
+
+def main():
+    violations = list(order_violations())
+    for room in sorted({name.split("/")[0] for name in ROOMS}):
+        for path in sorted([*(root / room).rglob("*.h"), *(root / room).rglob("*.cpp")]):
+            violations += file_violations(path)
+    print("\n".join(violations) or f"{len(ROOMS)} folders include in one direction")
+    return bool(violations)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <string_view>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/exported/archive.h"
 #include "trace/exported/reader.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 #include "trace/onnx/reader.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/torchscript/load.h"

@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "meta/tensor_spec.h"
+#include "base/tensor_spec.h"
 
 namespace symprof::meta {
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::meta {
 

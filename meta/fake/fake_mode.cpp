@@ -7,9 +7,9 @@ namespace symprof::meta {
 namespace {
 
 struct ModeInfo final : c10::DebugInfoBase {
-  ModeInfo(kernels::AttentionPolicy attention, std::shared_ptr<Observer> observer)
+  ModeInfo(AttentionPolicy attention, std::shared_ptr<Observer> observer)
       : attention(std::move(attention)), observer(std::move(observer)) {}
-  kernels::AttentionPolicy attention;
+  AttentionPolicy attention;
   std::shared_ptr<Observer> observer;
 };
 
@@ -21,7 +21,7 @@ ModeInfo* current_info() { return dynamic_cast<ModeInfo*>(c10::ThreadLocalDebugI
 
 }  // namespace
 
-FakeMode::FakeMode(kernels::AttentionPolicy attention, std::shared_ptr<Observer> observer)
+FakeMode::FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer)
     : debug_info_(slot(), std::make_shared<ModeInfo>(std::move(attention), std::move(observer))),
       include_fake_(c10::DispatchKey::Fake),
       saved_autograd_state_(c10::AutogradState::get_tls_state()) {
@@ -37,7 +37,7 @@ std::shared_ptr<Observer> current_observer() {
   return info == nullptr ? nullptr : info->observer;
 }
 
-const kernels::AttentionPolicy* current_attention_policy() {
+const AttentionPolicy* current_attention_policy() {
   const ModeInfo* info = current_info();
   return info == nullptr ? nullptr : &info->attention;
 }

@@ -9,8 +9,8 @@
 
 #include <memory>
 
+#include "meta/attention/attention_choice.h"
 #include "meta/fake/observer.h"
-#include "meta/kernels/attention_choice.h"
 
 namespace symprof::meta {
 
@@ -21,7 +21,7 @@ namespace symprof::meta {
 /// last frees and what follows.
 class FakeMode {
  public:
-  FakeMode(kernels::AttentionPolicy attention, std::shared_ptr<Observer> observer);
+  FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer);
   ~FakeMode();
   FakeMode(const FakeMode&) = delete;
   FakeMode& operator=(const FakeMode&) = delete;
@@ -33,6 +33,6 @@ class FakeMode {
 };
 
 /// The attention policy of the current mode; null outside one.
-const kernels::AttentionPolicy* current_attention_policy();
+const AttentionPolicy* current_attention_policy();
 
 }  // namespace symprof::meta

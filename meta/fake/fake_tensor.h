@@ -5,8 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "base/tensor_spec.h"
 #include "meta/fake/observer.h"
-#include "meta/tensor_spec.h"
 
 namespace symprof::meta {
 

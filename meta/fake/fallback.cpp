@@ -8,10 +8,10 @@
 
 #include <unordered_map>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/host_outputs.h"
 #include "meta/fake/observer.h"
-#include "meta/kernels/host_outputs.h"
 
 namespace symprof::meta {
 namespace {
@@ -36,8 +36,8 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
       info.writes_arguments = true;
   }
   for (std::size_t i = 0; i < op.schema().returns().size(); ++i)
-    if (kernels::output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
-  info.makes_outputs_backwards = kernels::makes_outputs_backwards(op.schema().name());
+    if (output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
+  info.makes_outputs_backwards = makes_outputs_backwards(op.schema().name());
   info.reads_data = op.schema().name() == "aten::_local_scalar_dense";
   return info;
 }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "meta/tensor_spec.h"
+#include "base/tensor_spec.h"
 
 namespace symprof::meta {
 

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <string>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/saved_tensor_hooks.h"

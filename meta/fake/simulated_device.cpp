@@ -8,8 +8,8 @@
 
 #include <mutex>
 
+#include "meta/attention/attention_choice.h"
 #include "meta/fake/fake_mode.h"
-#include "meta/kernels/attention_choice.h"
 
 namespace symprof::meta {
 namespace {
@@ -41,7 +41,7 @@ struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
 
 const DeviceSpec& spec() {
   static const DeviceSpec fallback;
-  const kernels::AttentionPolicy* policy = current_attention_policy();
+  const AttentionPolicy* policy = current_attention_policy();
   return policy == nullptr ? fallback : policy->device;
 }
 
@@ -86,11 +86,10 @@ std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                               const at::Tensor& value, const std::optional<at::Tensor>& mask,
                               double dropout_p, bool is_causal, std::optional<double>,
                               bool enable_gqa) {
-  static const kernels::AttentionPolicy fallback;
-  const kernels::AttentionPolicy* policy = current_attention_policy();
-  const kernels::AttentionCall call{query, key, value, mask, dropout_p, is_causal, enable_gqa};
-  return static_cast<std::int64_t>(
-      kernels::sdp_choice(call, policy == nullptr ? fallback : *policy));
+  static const AttentionPolicy fallback;
+  const AttentionPolicy* policy = current_attention_policy();
+  const AttentionCall call{query, key, value, mask, dropout_p, is_causal, enable_gqa};
+  return static_cast<std::int64_t>(sdp_choice(call, policy == nullptr ? fallback : *policy));
 }
 
 }  // namespace

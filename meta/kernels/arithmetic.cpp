@@ -21,7 +21,9 @@ Tensor number(const Scalar& scalar, const Tensor& beside) {
   return tensor;
 }
 
-Tensor binary(const Tensor& self, const Tensor& other) { return pointwise({self, other}); }
+Tensor arithmetic_result(const Tensor& self, const Tensor& other) {
+  return pointwise({self, other});
+}
 
 Tensor with_scalar(const Tensor& self, const Scalar& other) {
   return pointwise({self, number(other, self)});
@@ -73,9 +75,9 @@ constexpr const char* elementwise_out[] = {
 }  // namespace
 
 void register_arithmetic(torch::Library& library) {
-  library.impl("floor_divide", &binary);
-  library.impl("__lshift__.Tensor", &binary);
-  library.impl("__rshift__.Tensor", &binary);
+  library.impl("floor_divide", &arithmetic_result);
+  library.impl("__lshift__.Tensor", &arithmetic_result);
+  library.impl("__rshift__.Tensor", &arithmetic_result);
   library.impl("__lshift__.Scalar", &with_scalar);
   library.impl("__rshift__.Scalar", &with_scalar);
   library.impl("remainder.Scalar_Tensor", &scalar_first);

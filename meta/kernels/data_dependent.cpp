@@ -5,7 +5,7 @@
 #include <ATen/WrapDimUtils.h>
 #include <torch/library.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/observer.h"
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"

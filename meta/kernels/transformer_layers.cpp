@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "meta/attention/attention_choice.h"
 #include "meta/fake/fake_mode.h"
-#include "meta/kernels/attention_choice.h"
 #include "meta/kernels/families.h"
 
 namespace symprof::kernels {
@@ -59,9 +59,9 @@ Tensor split_heads(const Tensor& x, int64_t heads) {
 bool takes_fused_kernel(const Tensor& query, const Projections& of) {
   const Tensor q = split_heads(query, of.heads), k = split_heads(query, of.heads),
                v = split_heads(query, of.heads);
-  const AttentionPolicy* policy = meta::current_attention_policy();
-  const at::SDPBackend backend =
-      sdp_choice({.query = q, .key = k, .value = v}, policy ? *policy : AttentionPolicy{});
+  const meta::AttentionPolicy* policy = meta::current_attention_policy();
+  const at::SDPBackend backend = meta::sdp_choice({.query = q, .key = k, .value = v},
+                                                  policy ? *policy : meta::AttentionPolicy{});
   return backend != at::SDPBackend::math;
 }
 

@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/bind_inputs.h"
 
 int main(int argc, char** argv) {

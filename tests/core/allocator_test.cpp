@@ -1,4 +1,4 @@
-#include "profile/allocator/caching_allocator.h"
+#include "profile/memory/allocator/caching_allocator.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 #include "../allocator/modes.h"
 #include "../allocator/random_trace.h"
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace {
 

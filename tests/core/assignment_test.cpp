@@ -1,4 +1,4 @@
-#include "trace/assignment.h"
+#include "trace/frames/assignment.h"
 
 #include <doctest/doctest.h>
 

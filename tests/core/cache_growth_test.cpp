@@ -1,9 +1,9 @@
 // A key-value cache over the passes of a loop.
-#include "profile/cache_growth.h"
+#include "profile/memory/cache_growth.h"
 
 #include <doctest/doctest.h>
 
-#include "profile/step_memory.h"
+#include "profile/memory/step_memory.h"
 #include "recording_builder.h"
 
 namespace symprof::test {

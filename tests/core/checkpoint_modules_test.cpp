@@ -1,11 +1,11 @@
 #include "trace/passes/checkpoint_modules.h"
-#include "trace/passes/module_patterns.h"
+#include "trace/graph/module_patterns.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "meta/error.h"
-#include "trace/lifetimes.h"
+#include "base/error.h"
+#include "trace/frames/lifetimes.h"
 
 namespace {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/device_spec.h"
+#include "base/error.h"
 #include "exported_archive.h"
-#include "meta/device_spec.h"
-#include "meta/error.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // From a recording made by hand to its profile.
 #include <doctest/doctest.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "profile/own_rules.h"
 #include "profile/profile.h"
 #include "recording_builder.h"

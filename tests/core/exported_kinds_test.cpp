@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exported_archive.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace {
 

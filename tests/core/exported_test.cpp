@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/error.h"
 #include "exported_archive.h"
-#include "meta/error.h"
 #include "trace/exported/arguments.h"
 #include "trace/exported/srepr.h"
 

@@ -1,4 +1,4 @@
-#include "trace/expression.h"
+#include "trace/graph/expression.h"
 
 #include <doctest/doctest.h>
 

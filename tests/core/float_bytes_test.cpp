@@ -1,4 +1,4 @@
-#include "meta/float_bytes.h"
+#include "base/float_bytes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Rules of dense linear algebra: the leading term of the usual algorithm, written out.
 #include <doctest/doctest.h>
 
-#include "profile/families.h"
+#include "profile/cost/flops/families.h"
 #include "rule_cases.h"
 
 namespace symprof::test {

@@ -2,7 +2,7 @@
 // the expectation is the formula.
 #include <doctest/doctest.h>
 
-#include "profile/families.h"
+#include "profile/cost/flops/families.h"
 #include "rule_cases.h"
 
 namespace symprof::test {

@@ -2,8 +2,8 @@
 // the formula.
 #include <doctest/doctest.h>
 
-#include "meta/error.h"
-#include "profile/families.h"
+#include "base/error.h"
+#include "profile/cost/flops/families.h"
 #include "rule_cases.h"
 
 namespace symprof::test {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/rounding.h"
 #include "golden.h"
-#include "meta/error.h"
-#include "profile/rounding.h"
 #include "report/formula_text.h"
 #include "report/formulas.h"
 #include "small_profile.h"
@@ -36,7 +36,7 @@ plan::BytesByCall requested_at(const Sizes& sizes) {
 
 /// Their larger, in segments.
 std::int64_t peak_at(const Sizes& sizes) {
-  return profile::round_up(std::ranges::max(requested_at(sizes)), 2'000'000);
+  return symprof::round_up(std::ranges::max(requested_at(sizes)), 2'000'000);
 }
 
 /// What small_profile costs at a batch and a sequence.
@@ -55,7 +55,7 @@ Profile profile_at(const Sizes& sizes) {
   Totals& totals = profile.totals;
   totals.fwd_flops = 2 * batch * seq * seq;
   totals.fwd_flops_all = 2 * batch * seq * seq + batch * (seq / 2);
-  totals.saved_bytes = batch * profile::round_up(seq, 128);
+  totals.saved_bytes = batch * symprof::round_up(seq, 128);
   totals.tensor_peak.bytes = 4096 - batch;
   totals.peak_allocated_bytes = peak_at(sizes);
   return profile;

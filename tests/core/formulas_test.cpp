@@ -1,12 +1,12 @@
-#include "plan/formulas.h"
+#include "plan/formulas/formulas.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "meta/error.h"
-#include "plan/peak_moments.h"
-#include "profile/rounding.h"
+#include "base/error.h"
+#include "base/rounding.h"
+#include "plan/formulas/peak_moments.h"
 #include "recording_builder.h"
 
 namespace symprof::test {
@@ -20,7 +20,7 @@ using plan::Rational;
 using plan::Sizes;
 using plan::Term;
 using plan::Variable;
-using profile::round_up;
+using symprof::round_up;
 
 using Terms = std::vector<Term>;
 using Values = std::vector<std::int64_t>;

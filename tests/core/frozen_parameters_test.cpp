@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::test {
 namespace {

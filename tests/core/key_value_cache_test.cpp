@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/lifetimes.h"
+#include "trace/frames/lifetimes.h"
 
 #include <doctest/doctest.h>
 

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/error.h"
 #include "exported_archive.h"
-#include "meta/error.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "meta/nearest.h"
+#include "base/nearest.h"
 
 #include <doctest/doctest.h>
 

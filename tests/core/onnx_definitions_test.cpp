@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/onnx/reader.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/onnx/scopes.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "meta/packed_bits.h"
+#include "base/packed_bits.h"
 
 #include <doctest/doctest.h>
 

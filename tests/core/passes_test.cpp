@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 

@@ -1,10 +1,10 @@
-#include "profile/peak_by_module.h"
+#include "profile/memory/peak_by_module.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
-#include "profile/holdings.h"
+#include "profile/memory/holdings.h"
 #include "recording_builder.h"
 #include "report/peak_owners.h"
 

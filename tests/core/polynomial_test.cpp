@@ -1,10 +1,10 @@
-#include "plan/polynomial.h"
+#include "plan/formulas/polynomial.h"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::test {
 namespace {

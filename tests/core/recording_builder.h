@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shape/recording.h"
+#include "record/recording.h"
 
 namespace symprof::test {
 

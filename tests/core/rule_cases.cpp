@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "profile/families.h"
+#include "profile/cost/flops/families.h"
 
 namespace symprof::test {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "profile/profile.h"
-#include "shape/step.h"
+#include "record/step_options.h"
 
 namespace symprof::test {
 

@@ -1,4 +1,4 @@
-#include "trace/source_lines.h"
+#include "trace/frames/source_lines.h"
 
 #include <doctest/doctest.h>
 

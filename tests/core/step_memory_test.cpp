@@ -1,11 +1,11 @@
-#include "profile/step_memory.h"
+#include "profile/memory/step_memory.h"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <tuple>
 
-#include "profile/temporaries/temporaries.h"
+#include "profile/cost/scratch/scratch.h"
 #include "recording_builder.h"
 
 namespace symprof::test {
@@ -13,9 +13,9 @@ namespace {
 
 using profile::AllocatorAction;
 using profile::AllocatorEvent;
+using profile::Scratch;
 using profile::simulate_step_memory;
 using profile::StepMemoryOptions;
-using profile::Temporaries;
 using profile::operator""_MiB;
 
 constexpr std::int64_t weight_bytes = 4_MiB, input_bytes = 1_MiB, output_bytes = 2_MiB;
@@ -37,10 +37,10 @@ struct TrainingStep : RecordingBuilder {
   }
 };
 
-Temporaries of(const std::string& op, const std::vector<TestArgument>& arguments) {
+Scratch of(const std::string& op, const std::vector<TestArgument>& arguments) {
   RecordingBuilder builder;
   const CallId id = builder.call(op, arguments, {}, builder.node("node"));
-  const auto rule = profile::find_temporaries(op);
+  const auto rule = profile::find_scratch(op);
   REQUIRE_MESSAGE(static_cast<bool>(rule), op);
   return rule(profile::Call(builder.recording(), builder.recording().calls[id]),
               {.multiprocessors = 132});
@@ -178,15 +178,15 @@ TEST_SUITE("step_memory") {
       return argument;
     };
     const TestArgument lse = t({b, h, s});
-    const Temporaries whole = of("aten::_scaled_dot_product_flash_attention_backward",
-                                 {heads(h), heads(h), heads(h), heads(h), heads(h), lse});
+    const Scratch whole = of("aten::_scaled_dot_product_flash_attention_backward",
+                             {heads(h), heads(h), heads(h), heads(h), heads(h), lse});
     CHECK(whole.blocks == Sizes{b * h * s128 * f32, b * s128 * h * d32 * f32});
-    const Temporaries grouped = of("aten::_scaled_dot_product_flash_attention_backward",
-                                   {heads(h), heads(h), heads(g), heads(g), heads(h), lse});
+    const Scratch grouped = of("aten::_scaled_dot_product_flash_attention_backward",
+                               {heads(h), heads(h), heads(g), heads(g), heads(h), lse});
     CHECK(grouped.blocks == Sizes{b * h * s128 * f32, b * s128 * h * d32 * f32, b * h * s * d * f16,
                                   b * h * s * d * f16});
     // A gradient in another layout is copied first.
-    const Temporaries copied =
+    const Scratch copied =
         of("aten::_scaled_dot_product_flash_attention_backward",
            {t({b, h, s, d}, DType::bfloat16), heads(h), heads(h), heads(h), heads(h), lse});
     CHECK(copied.blocks.front() == b * h * s * d * f16);
@@ -199,7 +199,7 @@ TEST_SUITE("step_memory") {
       return of("aten::_scaled_dot_product_flash_attention", {q, k, k});
     };
     CHECK(call(16, 1024, 1024).blocks.empty());  // 16 · 8 · 16 tiles fill 132 multiprocessors.
-    const Temporaries split = call(1, 1, 8192);  // 8 tiles, 32 blocks of 256 keys.
+    const Scratch split = call(1, 1, 8192);      // 8 tiles, 32 blocks of 256 keys.
     REQUIRE(split.blocks.size() == 2);
     CHECK(split.blocks[1] == split.blocks[0] * 64);
     CHECK(split.blocks[0] % (8 * 4) == 0);

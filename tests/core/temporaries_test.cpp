@@ -1,6 +1,6 @@
 // What PyTorch's CUDA build takes beside the outputs of a call (tests/truth/temporaries/record.py
 // wrote it), against the rules.
-#include "profile/temporaries/temporaries.h"
+#include "profile/cost/scratch/scratch.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -13,14 +13,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "profile/rounding.h"
+#include "base/rounding.h"
 #include "recording_builder.h"
 
 namespace symprof::test {
 namespace {
 
 using nlohmann::json;
-using profile::Temporaries;
+using profile::Scratch;
 
 std::vector<std::int64_t> numbers(std::string_view text) {
   std::vector<std::int64_t> result;
@@ -51,7 +51,7 @@ TensorSpec parse_tensor(std::string_view text) {
   return spec;
 }
 
-/// As shape/recorder.cpp writes arguments: a tensor that is None keeps its place in a list.
+/// As shape/step/recorder.cpp writes arguments: a tensor that is None keeps its place in a list.
 void add(RecordingBuilder& builder, CallRecord& call, int position, const json& value) {
   const auto at = static_cast<std::uint8_t>(position);
   if (value.is_number()) call.integers.push_back({at, value.get<std::int64_t>()});
@@ -75,14 +75,14 @@ struct Held {
   std::int64_t peak_bytes = 0;
 
   void hold(std::int64_t bytes) {
-    now_ += profile::round_up(bytes, 512);
+    now_ += symprof::round_up(bytes, 512);
     peak_bytes = std::max(peak_bytes, now_);
   }
   void take(std::int64_t bytes) {
     blocks.push_back(bytes);
     hold(bytes);
   }
-  void give_back(std::size_t block) { now_ -= profile::round_up(blocks[block], 512); }
+  void give_back(std::size_t block) { now_ -= symprof::round_up(blocks[block], 512); }
 
  private:
   std::int64_t now_ = 0;
@@ -100,26 +100,26 @@ Held parse_memory(const std::string& text, std::vector<std::int64_t>& outputs) {
     if (word[0] == '+') held.take(number);
     if (word[0] != '=') continue;
     held.hold(number);
-    if (has_output && has_given_back) held.late_bytes += profile::round_up(number, 512);
+    if (has_output && has_given_back) held.late_bytes += symprof::round_up(number, 512);
     has_output = true;
     outputs.push_back(number);
   }
   return held;
 }
 
-Held replay(const Temporaries& temporaries, const std::vector<std::int64_t>& outputs) {
+Held replay(const Scratch& scratch, const std::vector<std::int64_t>& outputs) {
   Held held;
   const auto give_back_early = [&](std::size_t before, bool after_outputs) {
-    for (const Temporaries::EarlyReturn& early : temporaries.early)
+    for (const Scratch::EarlyReturn& early : scratch.early)
       if (early.before == before && early.after_outputs == after_outputs)
         held.give_back(early.block);
   };
-  for (std::size_t i = 0; i <= temporaries.blocks.size(); ++i) {
+  for (std::size_t i = 0; i <= scratch.blocks.size(); ++i) {
     give_back_early(i, false);
-    if (i == temporaries.before_outputs)
+    if (i == scratch.before_outputs)
       for (const std::int64_t bytes : outputs) held.hold(bytes);
     give_back_early(i, true);
-    if (i < temporaries.blocks.size()) held.take(temporaries.blocks[i]);
+    if (i < scratch.blocks.size()) held.take(scratch.blocks[i]);
   }
   std::erase(held.blocks, 0);
   return held;
@@ -149,11 +149,11 @@ Row read_row(const json& row) {
   Row result{.op = op, .text = row.dump()};
   std::vector<std::int64_t> made;
   result.real = parse_memory(row["memory"], made);
-  const auto rule = profile::find_temporaries(op);
+  const auto rule = profile::find_scratch(op);
   if (rule == nullptr) return result;
-  const Temporaries temporaries = rule(profile::Call(builder.recording(), call), h200());
-  result.is_incomplete = temporaries.is_incomplete;
-  result.ruled = replay(temporaries, made);
+  const Scratch scratch = rule(profile::Call(builder.recording(), call), h200());
+  result.is_incomplete = scratch.is_incomplete;
+  result.ruled = replay(scratch, made);
   return result;
 }
 
@@ -194,7 +194,7 @@ TEST_SUITE("temporaries") {
         builder.call("aten::sum", {t({elements})}, {tensor({})}, builder.node("node"));
     const profile::Call call(builder.recording(), builder.recording().calls[id]);
     const auto blocks = [&](const DeviceSpec& device) {
-      return profile::find_temporaries("aten::sum")(call, device).blocks.front() / f32;
+      return profile::find_scratch("aten::sum")(call, device).blocks.front() / f32;
     };
     CHECK(blocks(h200()) == 132 * 2048 / threads);
     const DeviceSpec l40s{.compute_major = 8, .compute_minor = 9, .multiprocessors = 142};

@@ -1,4 +1,4 @@
-#include "meta/tensor_spec.h"
+#include "base/tensor_spec.h"
 
 #include <doctest/doctest.h>
 

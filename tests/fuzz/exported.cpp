@@ -1,5 +1,5 @@
 // Any bytes as a .pt2 archive; the mutator (archive_mutator.cpp) changes the JSON inside.
-#include "meta/error.h"
+#include "base/error.h"
 #include "target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/onnx/reader.h"
 #include "trace/passes/inline_regions.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "meta/error.h"
-#include "trace/expression.h"
+#include "base/error.h"
+#include "trace/graph/expression.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 /// The entry point of every target, by libFuzzer's name for it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -2,7 +2,7 @@
 // (archive_mutator.cpp) changes the code and the pickles inside.
 #include "trace/torchscript/load.h"
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "target.h"
 
 namespace {

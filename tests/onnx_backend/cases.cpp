@@ -6,8 +6,8 @@
 
 #include <fstream>
 
-#include "meta/error.h"
-#include "trace/interpreter/arguments.h"
+#include "base/error.h"
+#include "shape/lowering/real_tensor.h"
 #include "trace/onnx/tensors.h"
 
 namespace symprof::testing {
@@ -69,9 +69,9 @@ std::vector<BackendCase> read_cases(const std::string& path) {
 
 c10::IValue real_value(const CaseValue& value) {
   if (value.kind == CaseValue::Kind::none) return {};
-  if (value.kind == CaseValue::Kind::tensor) return trace::real_tensor(*value.tensors.front());
+  if (value.kind == CaseValue::Kind::tensor) return lowering::real_tensor(*value.tensors.front());
   c10::List<at::Tensor> list;
-  for (const auto& tensor : value.tensors) list.push_back(trace::real_tensor(*tensor));
+  for (const auto& tensor : value.tensors) list.push_back(lowering::real_tensor(*tensor));
   return list;
 }
 

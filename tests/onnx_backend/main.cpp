@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "run_case.h"
 
 namespace {

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
-#include "trace/interpreter/arguments.h"
-#include "trace/interpreter/interpreter.h"
-#include "trace/onnx/lowering/narrow.h"
+#include "shape/interpreter/interpreter.h"
+#include "shape/lowering/narrow.h"
+#include "shape/lowering/real_tensor.h"
 #include "trace/onnx/reader.h"
 
 namespace symprof::testing {
@@ -21,7 +21,7 @@ namespace {
 using c10::IValue;
 using Values = std::vector<IValue>;
 
-class Silent : public trace::NodeObserver {
+class Silent : public shape::NodeObserver {
  public:
   void begin_node(std::size_t) override {}
   void end_node(std::size_t) override {}
@@ -75,7 +75,7 @@ std::string difference(const at::Tensor& got, const at::Tensor& wanted,
     return fmt::format("{} instead of {}", describe(got), describe(wanted));
   if (compare == nullptr) return "";
   const auto wide = at::isComplexType(got.scalar_type()) ? at::kComplexDouble : at::kDouble;
-  const at::Tensor a = trace::onnx::to_type(got, wide), b = trace::onnx::to_type(wanted, wide);
+  const at::Tensor a = lowering::to_type(got, wide), b = lowering::to_type(wanted, wide);
   if (at::allclose(a, b, relative_tolerance(wanted, *compare), std::max(compare->atol, 1e-6),
                    /*equal_nan=*/true))
     return "";
@@ -108,7 +108,7 @@ std::string difference(const Values& got, const Values& wanted, const BackendCas
 Values run(const Graph& graph, const Values& inputs, c10::Device device,
            IValue (*leaf)(const Value&)) {
   at::NoGradGuard no_grad;
-  trace::Interpreter interpreter(graph, device);
+  shape::Interpreter interpreter(graph, device);
   for (std::size_t id = 0; id < graph.values.size(); ++id) {
     const Value& value = graph.values[id];
     if (value.kind != ValueKind::result && value.kind != ValueKind::input)
@@ -129,7 +129,7 @@ Values run(const Graph& graph, const Values& inputs, c10::Device device,
 
 IValue real_leaf(const Value& value) {
   if (!value.constant) throw Error("", value.name + " is a weight without data");
-  return trace::real_tensor(*value.constant);
+  return lowering::real_tensor(*value.constant);
 }
 
 /// `graph` with the data of its weights, which the reader leaves in the file.
@@ -148,7 +148,7 @@ Graph with_weights(const Graph& graph, const BackendCase& test) {
 IValue fake_leaf(const Value& value) {
   if (value.constant &&
       (!is_floating_point(value.constant->spec.dtype) || value.constant->spec.sizes.empty()))
-    return trace::real_tensor(*value.constant);
+    return lowering::real_tensor(*value.constant);
   return meta::make_fake(*value.spec);
 }
 

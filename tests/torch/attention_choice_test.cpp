@@ -1,19 +1,19 @@
 // Which attention kernel each device takes; the rows follow sdp_utils.cpp of LibTorch 2.13.
-#include "meta/kernels/attention_choice.h"
+#include "meta/attention/attention_choice.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace {
 
 using at::SDPBackend;
 using at::Tensor;
 using symprof::DeviceSpec;
-using symprof::kernels::AttentionCall;
-using symprof::kernels::sdp_choice;
+using symprof::meta::AttentionCall;
+using symprof::meta::sdp_choice;
 
 constexpr auto cudnn = SDPBackend::cudnn_attention, flash = SDPBackend::flash_attention,
                efficient = SDPBackend::efficient_attention, math = SDPBackend::math;

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph_builder.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace {
 

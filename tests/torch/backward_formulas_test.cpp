@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph_builder.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace symprof {
 namespace {

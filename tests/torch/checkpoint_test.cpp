@@ -1,4 +1,4 @@
-#include "shape/checkpoint.h"
+#include "shape/step/checkpoint.h"
 
 #include <doctest/doctest.h>
 #include <torch/nn/modules/activation.h>
@@ -7,7 +7,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "graph_builder.h"
-#include "shape/module_step.h"
+#include "shape/step/module_step.h"
 
 namespace symprof {
 namespace {

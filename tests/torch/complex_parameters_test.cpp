@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "graph_builder.h"
-#include "meta/error.h"
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace symprof {
 namespace {

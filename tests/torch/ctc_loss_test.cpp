@@ -1,10 +1,10 @@
 // The loss of speech recognition, whose kernel keeps a table of all states of all paths.
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "graph_builder.h"
-#include "meta/error.h"
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace symprof {
 namespace {

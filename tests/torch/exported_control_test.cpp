@@ -4,7 +4,7 @@
 
 #include "exported_profile.h"
 #include "graph_builder.h"
-#include "trace/interpreter/interpreter.h"
+#include "shape/interpreter/interpreter.h"
 
 namespace symprof {
 namespace {
@@ -19,7 +19,7 @@ using test::wide;
 
 constexpr std::int64_t row_bytes = test::layer_width * 4;  // Of float32.
 
-class Silent : public trace::NodeObserver {
+class Silent : public shape::NodeObserver {
  public:
   void begin_node(std::size_t) override {}
   void end_node(std::size_t) override {}
@@ -27,7 +27,7 @@ class Silent : public trace::NodeObserver {
 
 /// The first output of `graph` for real inputs on the host.
 at::Tensor run(const Graph& graph, const std::vector<at::Tensor>& inputs) {
-  trace::Interpreter interpreter(graph, at::kCPU);
+  shape::Interpreter interpreter(graph, at::kCPU);
   for (std::size_t i = 0; i < inputs.size(); ++i) interpreter.set(graph.inputs[i], inputs[i]);
   Silent observer;
   interpreter.run(observer);

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "graph_builder.h"
+#include "profile/memory/step_memory.h"
 #include "profile/profile.h"
-#include "profile/step_memory.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::test {
 

@@ -4,7 +4,7 @@
 
 #include "graph_builder.h"
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace symprof {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "meta/fake/fake_mode.h"
+#include "meta/fake/host_outputs.h"
 #include "meta/fake/silent_observer.h"
-#include "meta/kernels/host_outputs.h"
 
 namespace {
 
@@ -73,9 +73,8 @@ TEST_SUITE("kernel_layouts") {
     check_dense(seed, {}, at::kLong);
     const auto without = at::_scaled_dot_product_efficient_attention(query, key, key, {}, false);
     check_dense(std::get<1>(without), {B, H, 0}, at::kFloat);
-    CHECK(symprof::kernels::output_is_on_host("aten::_scaled_dot_product_efficient_attention", 2));
-    CHECK_FALSE(
-        symprof::kernels::output_is_on_host("aten::_scaled_dot_product_flash_attention", 6));
+    CHECK(symprof::meta::output_is_on_host("aten::_scaled_dot_product_efficient_attention", 2));
+    CHECK_FALSE(symprof::meta::output_is_on_host("aten::_scaled_dot_product_flash_attention", 6));
 
     const Tensor bias = meta({B, H, L, S + 1});
     const auto gradients = at::_scaled_dot_product_efficient_attention_backward(

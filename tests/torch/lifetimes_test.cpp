@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/rounding.h"
 #include "profile/profile.h"
-#include "profile/rounding.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 #include "trace/torchscript/load.h"
@@ -54,7 +54,7 @@ std::vector<std::int64_t> live_bytes(const Recording& recording) {
   for (const MemoryEvent& event : recording.events) {
     const StorageRecord& storage = recording.storages[static_cast<std::size_t>(event.storage)];
     if (storage.allocated_by == none || !storage.on_device) continue;
-    const std::int64_t bytes = profile::round_up(storage.bytes, block_bytes);
+    const std::int64_t bytes = symprof::round_up(storage.bytes, block_bytes);
     const bool allocates = event.kind == EventKind::allocate;
     live += allocates ? bytes : -bytes;
     if (allocates) sums.push_back(live);

@@ -6,7 +6,7 @@
 
 #include "exported_profile.h"
 #include "graph_builder.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace symprof {
 namespace {

@@ -1,4 +1,4 @@
-#include "shape/module_step.h"
+#include "shape/step/module_step.h"
 
 #include <doctest/doctest.h>
 #include <torch/nn/modules/activation.h>
@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/error.h"
 #include "graph_builder.h"
-#include "meta/error.h"
 
 namespace symprof {
 namespace {

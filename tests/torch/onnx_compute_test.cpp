@@ -185,7 +185,7 @@ TEST_SUITE("onnx_compute") {
   }
 
   TEST_CASE("operators of optimised transformers") {
-    const auto run = [](const std::string& call, const symprof::trace::onnx::Tensors& inputs) {
+    const auto run = [](const std::string& call, const symprof::lowering::Tensors& inputs) {
       return run_one(
           "g (float[2,4] x, float[4] w) => (float[2,4] y) { y = com.microsoft." + call + " }",
           inputs);
@@ -205,12 +205,12 @@ TEST_SUITE("onnx_compute") {
   }
 
   TEST_CASE("every operator has one lowering, under its full name") {
-    const auto names = symprof::trace::onnx::known_operators();
+    const auto names = symprof::lowering::known_operators();
     CHECK(names.size() > 140);
     for (const std::string& name : names) {
       CHECK(name.find("::") != name.npos);
-      CHECK(symprof::trace::onnx::find_lowering(name) != nullptr);
+      CHECK(symprof::lowering::find_lowering(name) != nullptr);
     }
-    CHECK(symprof::trace::onnx::find_lowering("onnx::NoSuchThing") == nullptr);
+    CHECK(symprof::lowering::find_lowering("onnx::NoSuchThing") == nullptr);
   }
 }

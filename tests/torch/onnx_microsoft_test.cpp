@@ -7,7 +7,7 @@
 
 #include "onnx_model.h"
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/onnx/reader.h"
 #include "trace/passes/bind_inputs.h"
 

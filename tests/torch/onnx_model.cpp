@@ -4,18 +4,18 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/function.h>
 
-#include "meta/error.h"
-#include "trace/interpreter/arguments.h"
+#include "base/error.h"
+#include "shape/lowering/real_tensor.h"
 #include "trace/onnx/reader.h"
 
 namespace symprof::testing {
 namespace {
 
-using trace::onnx::OnnxCall;
-using trace::onnx::Tensors;
+using lowering::OnnxCall;
+using lowering::Tensors;
 
 void run_node(const Graph& graph, const Node& node, Tensors& values) {
-  const auto* lowering = trace::onnx::find_lowering(node.op);
+  const auto* lowering = lowering::find_lowering(node.op);
   REQUIRE_MESSAGE(lowering != nullptr, node.op);
   OnnxCall call{node, graph, {}};
   for (const Argument& argument : node.arguments) {
@@ -37,7 +37,7 @@ Tensors run_onnx(const std::string& graph_text, const Tensors& inputs, std::int6
       fmt::format(R"(<ir_version: 10, opset_import: ["" : {}]> {})", opset, graph_text), "test");
   Tensors values(graph.values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (graph.values[i].constant) values[i] = trace::real_tensor(*graph.values[i].constant);
+    if (graph.values[i].constant) values[i] = lowering::real_tensor(*graph.values[i].constant);
   REQUIRE(graph.inputs.size() == inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     values[static_cast<std::size_t>(graph.inputs[i])] = inputs[i];

@@ -6,20 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "trace/onnx/lowering/lowering.h"
+#include "shape/lowering/lowering.h"
 
 namespace symprof::testing {
 
 /// The outputs of `graph` (ONNX text syntax, without the model header) for `inputs`.
-trace::onnx::Tensors run_onnx(const std::string& graph, const trace::onnx::Tensors& inputs,
-                              std::int64_t opset = 23);
+lowering::Tensors run_onnx(const std::string& graph, const lowering::Tensors& inputs,
+                           std::int64_t opset = 23);
 
 /// The only output.
-at::Tensor run_one(const std::string& graph, const trace::onnx::Tensors& inputs,
+at::Tensor run_one(const std::string& graph, const lowering::Tensors& inputs,
                    std::int64_t opset = 23);
 
 /// The message of the Error that running throws; "no error" without one.
-std::string error_of(const std::string& graph, const trace::onnx::Tensors& inputs);
+std::string error_of(const std::string& graph, const lowering::Tensors& inputs);
 
 /// The autograd node that made `tensor`: "AddmmBackward0"; "none" without one.
 std::string gradient_node(const at::Tensor& tensor);

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 

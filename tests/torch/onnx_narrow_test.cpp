@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "onnx_model.h"
-#include "shape/propagate.h"
-#include "trace/onnx/lowering/narrow.h"
+#include "shape/lowering/narrow.h"
+#include "shape/step/propagate.h"
 #include "trace/onnx/reader.h"
 #include "trace/passes/training_mode.h"
 

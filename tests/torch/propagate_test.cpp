@@ -1,4 +1,4 @@
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <map>
 #include <thread>
 
+#include "base/error.h"
 #include "graph_builder.h"
-#include "meta/error.h"
 
 namespace symprof {
 namespace {

@@ -8,12 +8,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "meta/error.h"
+#include "base/error.h"
+#include "base/rounding.h"
+#include "profile/memory/step_memory.h"
 #include "profile/profile.h"
-#include "profile/rounding.h"
-#include "profile/step_memory.h"
 #include "report/option_names.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 
@@ -80,7 +80,7 @@ Recording record_step(const json& record) {
 
 std::int64_t bytes_held(const Recording& recording, StorageId storage) {
   const StorageRecord& record = recording.storages[static_cast<std::size_t>(storage)];
-  return record.on_device ? profile::round_up(record.bytes, block) : 0;
+  return record.on_device ? symprof::round_up(record.bytes, block) : 0;
 }
 
 // What was there before the first event: storages that have none.

@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
 #include "recorded_tensor.h"

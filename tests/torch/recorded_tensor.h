@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "meta/tensor_spec.h"
+#include "base/tensor_spec.h"
 
 namespace symprof::test {
 

@@ -1,9 +1,9 @@
 // What cannot run without storage says which node it was for, and what helps.
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "graph_builder.h"
-#include "meta/error.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 
 namespace symprof {
 namespace {

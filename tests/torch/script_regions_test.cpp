@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "exported_profile.h"
-#include "trace/passes/inline_regions.h"
+#include "trace/graph/region_markers.h"
 #include "trace/torchscript/load.h"
 
 namespace symprof {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/training_mode.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/load.h"

@@ -1,19 +1,19 @@
-#include "trace/interpreter/unsupported.h"
+#include "shape/interpreter/unsupported.h"
 
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <string>
 
+#include "base/error.h"
 #include "graph_builder.h"
-#include "meta/error.h"
 
 namespace symprof {
 namespace {
 
 std::string problem_of(const Graph& graph) {
   try {
-    trace::check_operators(graph);
+    shape::check_operators(graph);
   } catch (const Error& error) {
     return error.problem();
   }

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profile/profile.h"
-#include "shape/propagate.h"
+#include "shape/step/propagate.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <zip.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace::exported {
 namespace {

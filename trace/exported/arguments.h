@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "trace/exported/json.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace::exported {
 

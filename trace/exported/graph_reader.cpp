@@ -6,7 +6,7 @@
 
 #include "trace/exported/scopes.h"
 #include "trace/exported/tensor_meta.h"
-#include "trace/source_lines.h"
+#include "trace/frames/source_lines.h"
 
 namespace symprof::trace::exported {
 namespace {

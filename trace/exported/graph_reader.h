@@ -6,7 +6,7 @@
 
 #include "trace/exported/arguments.h"
 #include "trace/exported/json.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace::exported {
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace::exported {
 namespace {

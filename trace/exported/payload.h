@@ -9,7 +9,7 @@
 
 #include "trace/exported/archive.h"
 #include "trace/exported/json.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace::exported {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/exported/archive.h"
 #include "trace/exported/graph_reader.h"
 #include "trace/exported/payload.h"

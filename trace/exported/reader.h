@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

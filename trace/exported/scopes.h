@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace::exported {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "meta/tensor_spec.h"
+#include "base/tensor_spec.h"
 #include "trace/exported/json.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace::exported {
 

@@ -5,27 +5,22 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "trace/graph/unread_nodes.h"
+#include "trace/graph/uses.h"
 #include "trace/onnx/constant_number.h"
-#include "trace/passes/unread_nodes.h"
 
 namespace symprof::trace {
 namespace {
 
-constexpr std::string_view target = "scaled_dot_product_attention";
+constexpr std::string_view attention_target = "scaled_dot_product_attention";
 constexpr double lowest_bfloat16 = -3.3895313892515355e38;  // Above the lowest float32.
-
-ValueId operand(const Node& node, std::size_t index) {
-  if (index >= node.arguments.size()) return no_value;
-  const auto* ref = std::get_if<ValueRef>(&node.arguments[index].value);
-  return ref == nullptr ? no_value : ref->id;
-}
 
 class AttentionJoiner {
  public:
   AttentionJoiner(Graph& graph, const std::vector<std::string>& calls) : graph_(graph) {
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const ValueId id : graph.nodes[i].outputs) producers_[id] = i;
-      if (is_call_of(calls[i], target)) groups_[calls[i]].push_back(i);
+      if (is_call_of(calls[i], attention_target)) groups_[calls[i]].push_back(i);
     }
   }
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/onnx/tensors.h"
 
 namespace symprof::trace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace onnx {
 class AttributeProto;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{1} << 28;
 /// A node or value without its texts, roughly.
 constexpr std::size_t bytes_each = 200, bytes_of_entry = 64;
-constexpr int deepest = 200;
+constexpr int deepest_call = 200;
 
 }  // namespace
 
@@ -29,10 +29,11 @@ void GraphBudget::spend_entries(int count, const std::string& path) {
 }
 
 GraphBudget::Level::Level(GraphBudget& budget, const std::string& path) : budget_(budget) {
-  if (budget.depth_ >= deepest)
-    throw Error(path,
-                fmt::format("function calls and subgraphs are nested more than {} deep", deepest),
-                "Export the model with fewer local functions.");
+  if (budget.depth_ >= deepest_call)
+    throw Error(
+        path,
+        fmt::format("function calls and subgraphs are nested more than {} deep", deepest_call),
+        "Export the model with fewer local functions.");
   ++budget.depth_;
 }
 

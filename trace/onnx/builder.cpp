@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/onnx/attention_join.h"
 #include "trace/onnx/attributes.h"
 #include "trace/onnx/composites.h"
+#include "trace/onnx/definitions.h"
 #include "trace/onnx/norm_join.h"
 #include "trace/onnx/tensors.h"
 
@@ -19,8 +20,6 @@ std::string operator_name(const onnx::NodeProto& node) {
   const bool is_default = node.domain().empty() || node.domain() == "ai.onnx";
   return (is_default ? "onnx" : node.domain()) + "::" + node.op_type();
 }
-
-std::string domain_key(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 /// The TorchScript-based exporter lists a dropout's mask also where nothing reads it; PyTorch makes
 /// none in evaluation.

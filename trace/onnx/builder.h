@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 #include "trace/onnx/budget.h"
 #include "trace/onnx/initializers.h"
 #include "trace/onnx/order.h"

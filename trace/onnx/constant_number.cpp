@@ -5,12 +5,14 @@
 #include <cstring>
 #include <limits>
 
+#include "trace/graph/uses.h"
+
 namespace symprof::trace {
 namespace {
 
 using Producers = std::unordered_map<ValueId, std::size_t>;
 
-constexpr int most_nodes = 16;  // In a row; exporters write six.
+constexpr int most_nodes_of_number = 16;  // In a row; exporters write six.
 
 template <class T>
 std::optional<T> element(const ConstantTensor& constant) {
@@ -68,12 +70,6 @@ std::optional<double> number_in(const ConstantTensor& constant) {
   }
 }
 
-ValueId operand(const Node& node, std::size_t index) {
-  if (index >= node.arguments.size()) return no_value;
-  const auto* ref = std::get_if<ValueRef>(&node.arguments[index].value);
-  return ref == nullptr ? no_value : ref->id;
-}
-
 std::optional<double> find(const Graph& graph, const Producers& producers, ValueId id, int depth) {
   if (id == no_value || depth == 0) return std::nullopt;
   if (const auto& constant = graph.values[static_cast<std::size_t>(id)].constant)
@@ -94,7 +90,7 @@ std::optional<double> find(const Graph& graph, const Producers& producers, Value
 }  // namespace
 
 std::optional<double> constant_number(const Graph& graph, const Producers& producers, ValueId id) {
-  return find(graph, producers, id, most_nodes);
+  return find(graph, producers, id, most_nodes_of_number);
 }
 
 }  // namespace symprof::trace

@@ -4,7 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

@@ -9,12 +9,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace {
 namespace {
-
-std::string domain_key(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 bool is_defined_by_graph(const onnx::NodeProto& node) {
   static const std::unordered_set<std::string> names = {

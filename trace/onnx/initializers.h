@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace onnx {
 class ModelProto;

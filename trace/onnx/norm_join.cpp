@@ -5,14 +5,14 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/graph/unread_nodes.h"
 #include "trace/onnx/attention_join.h"
-#include "trace/passes/unread_nodes.h"
 
 namespace symprof::trace {
 namespace {
 
 /// aten__native_batch_norm_no_stats in onnxscript/function_libs/torch_lib/ops/core.py.
-constexpr std::string_view target = "_native_batch_norm_legit";
+constexpr std::string_view norm_target = "_native_batch_norm_legit";
 
 using Calls = std::vector<std::string>;
 using Producers = std::unordered_map<ValueId, std::size_t>;
@@ -20,7 +20,7 @@ using Producers = std::unordered_map<ValueId, std::size_t>;
 /// BatchNormalization(X, scale, B, mean, var) whose mean and var nodes of the same call made.
 bool has_statistics_of_its_call(const Node& node, const std::string& call, const Calls& calls,
                                 const Producers& producers) {
-  if (node.op != "onnx::BatchNormalization" || !is_call_of(call, target)) return false;
+  if (node.op != "onnx::BatchNormalization" || !is_call_of(call, norm_target)) return false;
   if (node.arguments.size() < 5 || node.outputs.size() != 1) return false;
   const auto inputs = node.arguments.begin();
   return std::all_of(inputs + 3, inputs + 5, [&](const Argument& argument) {

@@ -8,17 +8,17 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace {
 namespace {
 
-using Producers = std::unordered_map<std::string, std::size_t>;
+using ProducersByName = std::unordered_map<std::string, std::size_t>;
 
-Producers find_producers(const NodeList& nodes,
-                         const std::function<bool(const std::string&)>& is_defined,
-                         const std::string& path) {
-  Producers producers;
+ProducersByName find_producers(const NodeList& nodes,
+                               const std::function<bool(const std::string&)>& is_defined,
+                               const std::string& path) {
+  ProducersByName producers;
   for (std::size_t i = 0; i < static_cast<std::size_t>(nodes.size()); ++i) {
     const onnx::NodeProto& node = nodes[static_cast<int>(i)];
     for (const std::string& output : node.output()) {
@@ -38,7 +38,7 @@ Producers find_producers(const NodeList& nodes,
 }
 
 /// Follows unfinished producers backwards from any unfinished node until one repeats.
-[[noreturn]] void throw_cycle(const NodeList& nodes, const Producers& producers,
+[[noreturn]] void throw_cycle(const NodeList& nodes, const ProducersByName& producers,
                               const std::vector<int>& waiting, const std::string& path) {
   std::size_t at = 0;
   while (waiting[at] == 0) ++at;
@@ -101,7 +101,7 @@ std::vector<std::string> names_read(const onnx::NodeProto& node) {
 std::vector<const onnx::NodeProto*> execution_order(
     const NodeList& nodes, const std::function<bool(const std::string&)>& is_defined,
     const std::string& path) {
-  const Producers producers = find_producers(nodes, is_defined, path);
+  const ProducersByName producers = find_producers(nodes, is_defined, path);
   const auto count = static_cast<std::size_t>(nodes.size());
   std::vector<int> waiting(count, 0);  // Inputs that are not there yet.
   std::vector<std::vector<std::size_t>> readers(count);

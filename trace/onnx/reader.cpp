@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "trace/onnx/builder.h"
 #include "trace/onnx/definitions.h"
 #include "trace/onnx/initializers.h"

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

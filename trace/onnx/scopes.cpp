@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view no_module_stack = "_empty_nn_module_stack_from_metadata_hook";
 
 /// Paths grow with every level: modules below this one belong to it.
-constexpr std::size_t deepest = 256;
+constexpr std::size_t deepest_scope = 256;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ ScopeId ScopeTable::find_or_add(ScopeId parent, const std::string& path, const s
 ScopeId ScopeTable::from_lists(const std::vector<std::string>& paths,
                                const std::vector<std::string>& types, ScopeId parent) {
   ScopeId scope = parent;
-  for (std::size_t i = 0; i + 1 < paths.size() && i < deepest; ++i) {
+  for (std::size_t i = 0; i + 1 < paths.size() && i < deepest_scope; ++i) {
     const std::string type = i < types.size() ? types[i] : "";
     if (paths[i] == no_module_stack) continue;
     if (!paths[i].empty())
@@ -60,7 +60,8 @@ ScopeId ScopeTable::from_name(std::string_view name, ScopeId parent) {
   std::string path = graph_.scopes[static_cast<std::size_t>(parent)].path, previous;
   std::size_t depth = 0;
   name.remove_prefix(1);
-  for (auto slash = name.find('/'); slash != name.npos && depth < deepest; slash = name.find('/')) {
+  for (auto slash = name.find('/'); slash != name.npos && depth < deepest_scope;
+       slash = name.find('/')) {
     const std::string component(name.substr(0, slash));
     name.remove_prefix(slash + 1);
     if (component.empty()) continue;

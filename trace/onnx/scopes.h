@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "trace/graph.h"
-#include "trace/source_lines.h"
+#include "trace/frames/source_lines.h"
+#include "trace/graph/graph.h"
 
 namespace onnx {
 class NodeProto;

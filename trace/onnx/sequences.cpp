@@ -5,17 +5,13 @@
 #include <map>
 #include <optional>
 
+#include "trace/graph/uses.h"
+
 namespace symprof::trace {
 namespace {
 
 /// More parts than a list of a model has: a larger index is left for the interpreter to report.
 constexpr std::int64_t most_parts = 4096;
-
-ValueId operand(const Node& node, std::size_t index) {
-  if (index >= node.arguments.size()) return no_value;
-  const auto* ref = std::get_if<ValueRef>(&node.arguments[index].value);
-  return ref == nullptr ? no_value : ref->id;
-}
 
 /// The constant index of a SequenceAt; empty when it is computed, or counts from the end.
 std::optional<std::int64_t> constant_index(const Graph& graph, const Node& node) {

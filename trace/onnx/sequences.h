@@ -1,7 +1,7 @@
 // Sequences of tensors, which the dynamo exporter writes for operators that return lists.
 #pragma once
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace {
 namespace {
@@ -22,7 +22,7 @@ enum WireType : std::uint64_t {
 enum class Message { model, function, graph, node, attribute, tensor };
 
 /// Three messages for each subgraph; protobuf gives up at 100.
-constexpr int deepest = 99;
+constexpr int deepest_subgraph = 99;
 
 /// What a model may have beside its weights. In memory it takes several times as much.
 constexpr std::uint64_t most_kept_bytes = std::uint64_t{1} << 28, most_nodes = 2'000'000;
@@ -43,8 +43,9 @@ class Skimmer {
 
   /// Copies the message in [begin, end) without large tensor data.
   std::string copy(Message message, std::uint64_t begin, std::uint64_t end, int depth = 0) {
-    if (depth > deepest)
-      throw Error(path_, fmt::format("subgraphs are nested more than {} deep", deepest / 3),
+    if (depth > deepest_subgraph)
+      throw Error(path_,
+                  fmt::format("subgraphs are nested more than {} deep", deepest_subgraph / 3),
                   "No ONNX program reads deeper ones: export the model again.");
     std::string out;
     std::uint64_t at = begin;
@@ -190,7 +191,7 @@ void parse_model(std::string_view bytes, const std::string& path, onnx::ModelPro
     throw Error(path,
                 fmt::format("protobuf cannot read it: it is damaged, or subgraphs are nested more "
                             "than {} deep",
-                            deepest / 3),
+                            deepest_subgraph / 3),
                 "Copy or export the file again.");
   }
   if (!model.has_graph())

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "meta/tensor_spec.h"
-#include "trace/graph.h"
+#include "base/tensor_spec.h"
+#include "trace/graph/graph.h"
 
 namespace onnx {
 class TensorProto;

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <set>
 
-#include "meta/error.h"
-#include "meta/nearest.h"
-#include "trace/expression.h"
-#include "trace/passes/symbol_table.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "trace/graph/expression.h"
+#include "trace/graph/symbol_table.h"
 
 namespace symprof::trace {
 namespace {

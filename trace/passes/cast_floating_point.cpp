@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "meta/float_bytes.h"
+#include "base/float_bytes.h"
 #include "trace/passes/training_mode.h"
 
 namespace symprof::trace {

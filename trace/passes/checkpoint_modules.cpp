@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "meta/error.h"
-#include "trace/lifetimes.h"
-#include "trace/passes/module_patterns.h"
+#include "base/error.h"
+#include "trace/frames/lifetimes.h"
+#include "trace/graph/module_patterns.h"
 
 namespace symprof::trace {
 namespace {
@@ -26,15 +26,15 @@ void renumber(Argument& argument, const auto& number_of) {
 }
 
 /// Nodes [begin, end) of one call of a module.
-struct Region {
+struct ModuleRegion {
   ScopeId scope = 0;
   std::size_t begin = 0, end = 0;
 };
 
 /// The line of the module's own forward that made the region's last node, so that names hold what
 /// the module returns; of the functions called forward the outermost is the root's
-/// (trace/calls.h). no_source where the file has no lines.
-SourceId line_of(const Graph& graph, const Region& region) {
+/// (trace/frames/calls.h). no_source where the file has no lines.
+SourceId line_of(const Graph& graph, const ModuleRegion& region) {
   std::size_t depth = 1;
   for (ScopeId scope = region.scope; scope != 0;
        scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
@@ -50,7 +50,7 @@ SourceId line_of(const Graph& graph, const Region& region) {
 /// Makes the graph inside one checkpoint, and the node that stands for it.
 class Outliner {
  public:
-  Outliner(Graph& graph, const Region& region) : graph_(graph), region_(region) {
+  Outliner(Graph& graph, const ModuleRegion& region) : graph_(graph), region_(region) {
     inner_ = std::make_shared<Graph>();
     inner_->path = graph.path;
     inner_->format = graph.format;
@@ -61,7 +61,7 @@ class Outliner {
     inner_->source_lines = graph.source_lines;
   }
 
-  /// `last_use` is that of trace/lifetimes.h.
+  /// `last_use` is that of trace/frames/lifetimes.h.
   Node run(const std::vector<std::size_t>& last_use) {
     const SourceId source = line_of(graph_, region_);
     for (std::size_t i = region_.begin; i < region_.end; ++i) {
@@ -129,15 +129,15 @@ class Outliner {
   }
 
   Graph& graph_;
-  const Region& region_;
+  const ModuleRegion& region_;
   std::shared_ptr<Graph> inner_;
   std::unordered_map<ValueId, ValueId> numbers_;  // Of the values in the graph inside.
   std::vector<ValueId> operands_, made_, outer_releases_;
 };
 
 /// From the first node of each call to its last: what stands between goes with it.
-std::vector<Region> find_regions(const Graph& graph, const std::vector<ScopeId>& matched) {
-  std::vector<Region> regions;
+std::vector<ModuleRegion> find_regions(const Graph& graph, const std::vector<ScopeId>& matched) {
+  std::vector<ModuleRegion> regions;
   std::unordered_map<ScopeId, std::size_t> of_scope;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const ScopeId scope = matched[static_cast<std::size_t>(graph.nodes[i].scope)];
@@ -178,11 +178,11 @@ void refuse_nested(const Graph& graph, const std::vector<std::string>& patterns,
 void checkpoint_modules(Graph& graph, const std::vector<std::string>& patterns) {
   const std::vector<ScopeId> matched = matched_scopes(graph, patterns, "--checkpoint");
   refuse_nested(graph, patterns, matched);
-  const std::vector<Region> regions = find_regions(graph, matched);
+  const std::vector<ModuleRegion> regions = find_regions(graph, matched);
   const std::vector<std::size_t> last_use = last_uses(graph, Lifetimes::last_use);
   std::vector<Node> nodes;
   std::size_t next = 0;
-  for (const Region& region : regions) {
+  for (const ModuleRegion& region : regions) {
     for (; next < region.begin; ++next) nodes.push_back(std::move(graph.nodes[next]));
     nodes.push_back(Outliner(graph, region).run(last_use));
     next = region.end;

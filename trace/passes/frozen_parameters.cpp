@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "meta/error.h"
-#include "meta/nearest.h"
-#include "trace/passes/module_patterns.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "trace/graph/module_patterns.h"
 
 namespace symprof::trace {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

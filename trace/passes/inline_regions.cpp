@@ -1,4 +1,5 @@
 #include "trace/passes/inline_regions.h"
+#include "trace/graph/region_markers.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 #include <type_traits>
 #include <unordered_map>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace {
 namespace {
@@ -84,14 +85,14 @@ class OperandList {
   std::vector<ArgumentValue> operands_;
 };
 
-struct Region {
+struct Subgraph {
   std::shared_ptr<const Graph> body;
   std::vector<ArgumentValue> operands;
 };
 
 // The subgraph of a node, and what follows it among the arguments.
-Region region_of(const Graph& graph, const Node& node) {
-  Region region;
+Subgraph region_of(const Graph& graph, const Node& node) {
+  Subgraph region;
   OperandList operands;
   for (const Argument& argument : node.arguments) {
     if (region.body)
@@ -165,7 +166,7 @@ class Inliner {
   }
 
   void expand(const Node& node, Substitution& outer) {
-    const Region region = region_of(graph_, node);
+    const Subgraph region = region_of(graph_, node);
     const Graph& body = *region.body;
     Substitution inner;
     for (std::size_t i = 0; i < body.inputs.size(); ++i) inner[body.inputs[i]] = region.operands[i];

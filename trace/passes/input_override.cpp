@@ -3,9 +3,10 @@
 #include <charconv>
 #include <optional>
 
-#include "meta/error.h"
-#include "meta/nearest.h"
-#include "trace/expression.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "trace/graph/expression.h"
 #include "trace/passes/bind_inputs.h"
 
 namespace symprof::trace {
@@ -18,12 +19,6 @@ constexpr auto set_form = "Write --set SYMBOL=SIZE, for example --set batch=8.";
 const std::vector<std::string> usual_dtypes = {"float32", "float16", "bfloat16", "float64", "int64",
                                                "int32",   "int16",   "int8",     "uint8",   "bool"};
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::optional<std::int64_t> size_of(std::string_view text) {
   std::int64_t size = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
@@ -32,7 +27,7 @@ std::optional<std::int64_t> size_of(std::string_view text) {
 }
 
 Dimension parse_dimension(std::string_view text, const std::string& where) {
-  const std::string_view written = trim(text);
+  const std::string_view written = trimmed(text);
   if (const auto size = size_of(written)) {
     if (*size < 0) throw Error(where, fmt::format("the size {} is below zero", *size), input_form);
     return {*size, {}};
@@ -44,7 +39,7 @@ Dimension parse_dimension(std::string_view text, const std::string& where) {
 
 std::vector<Dimension> parse_dimensions(std::string_view text, const std::string& where) {
   std::vector<Dimension> dimensions;
-  if (trim(text).empty()) return dimensions;
+  if (trimmed(text).empty()) return dimensions;
   for (;;) {
     const std::size_t comma = text.find(',');
     dimensions.push_back(parse_dimension(text.substr(0, comma), where));
@@ -68,9 +63,10 @@ InputOverride parse_input_override(const std::string& text) {
   if (equals == std::string::npos || open == std::string::npos || !text.ends_with(']'))
     throw Error(where, "is not of the form NAME=DTYPE[DIMS]", input_form);
   InputOverride result;
-  result.name = trim(std::string_view(text).substr(0, equals));
+  result.name = trimmed(std::string_view(text).substr(0, equals));
   if (result.name.empty()) throw Error(where, "names no input", input_form);
-  const std::string_view dtype = trim(std::string_view(text).substr(equals + 1, open - equals - 1));
+  const std::string_view dtype =
+      trimmed(std::string_view(text).substr(equals + 1, open - equals - 1));
   if (!dtype.empty()) result.dtype = parse_named_dtype(dtype, where);
   result.dimensions =
       parse_dimensions(std::string_view(text).substr(open + 1, text.size() - open - 2), where);
@@ -81,8 +77,8 @@ std::pair<std::string, std::int64_t> parse_binding(const std::string& text) {
   const std::string where = fmt::format("--set {}", text);
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos) throw Error(where, "is not of the form SYMBOL=SIZE", set_form);
-  const std::string_view name = trim(std::string_view(text).substr(0, equals));
-  const std::string_view value = trim(std::string_view(text).substr(equals + 1));
+  const std::string_view name = trimmed(std::string_view(text).substr(0, equals));
+  const std::string_view value = trimmed(std::string_view(text).substr(equals + 1));
   const auto size = size_of(value);
   if (name.empty()) throw Error(where, "names no symbol", set_form);
   if (!size) throw Error(where, fmt::format("'{}' is not a size", value), set_form);

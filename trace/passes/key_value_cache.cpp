@@ -10,17 +10,14 @@
 #include <unordered_set>
 #include <utility>
 
-#include "meta/error.h"
-#include "trace/passes/unread_nodes.h"
+#include "base/error.h"
+#include "trace/graph/unread_nodes.h"
 
 namespace symprof::trace {
 namespace {
 
 constexpr std::string_view aten_attention = "aten::scaled_dot_product_attention";
 constexpr std::string_view onnx_attention = "onnx::Attention";
-
-/// Sizes of keys and values: [batch, heads, tokens, head size].
-constexpr std::size_t heads_dimension = 1, tokens_dimension = 2, rank = 4;
 
 /// By name, where the reader gives names; else by position among the arguments without a name.
 Argument* find_argument(Node& node, std::string_view name, std::size_t position) {
@@ -92,8 +89,8 @@ class CacheAdder {
   std::optional<std::int64_t> own_tokens(ValueId query, ValueId key) {
     const TensorSpec* queries = query == no_value ? nullptr : spec_of_(query);
     const TensorSpec* keys = key == no_value ? nullptr : spec_of_(key);
-    if (queries == nullptr || keys == nullptr || queries->sizes.size() != rank ||
-        keys->sizes.size() != rank)
+    if (queries == nullptr || keys == nullptr || queries->sizes.size() != attention_rank ||
+        keys->sizes.size() != attention_rank)
       return std::nullopt;
     if (queries->sizes[tokens_dimension] != keys->sizes[tokens_dimension]) {
       ++other_lengths_;

@@ -7,8 +7,6 @@
 namespace symprof::trace {
 namespace {
 
-constexpr std::size_t heads_dimension = 1, tokens_dimension = 2, rank = 4;
-
 constexpr std::array<std::string_view, 13> repeating = {
     "aten::unsqueeze", "aten::expand",  "aten::clone",        "aten::contiguous", "aten::reshape",
     "aten::view",      "aten::flatten", "aten::_unsafe_view", "aten::repeat",     "aten::slice",
@@ -29,7 +27,7 @@ ValueId first_value(const Node& node) {
 
 /// The copies of each of `own`'s heads in `all`; 0 where `all` is not made of them.
 std::int64_t copies_in(const TensorSpec& own, const TensorSpec& all) {
-  if (own.sizes.size() != rank || own.sizes[0] != all.sizes[0] ||
+  if (own.sizes.size() != attention_rank || own.sizes[0] != all.sizes[0] ||
       own.sizes[tokens_dimension] != all.sizes[tokens_dimension] ||
       own.sizes.back() != all.sizes.back())
     return 0;

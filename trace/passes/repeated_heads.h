@@ -5,9 +5,12 @@
 #include <functional>
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
+
+/// Sizes of keys and values: [batch, heads, tokens, head size].
+constexpr std::size_t heads_dimension = 1, tokens_dimension = 2, attention_rank = 4;
 
 /// The geometry of a value; null where it is no tensor, or not known.
 using SpecOf = std::function<const TensorSpec*(ValueId)>;

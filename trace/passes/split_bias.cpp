@@ -39,7 +39,7 @@ const BiasRule* find_rule(const Node& node) {
 }
 
 /// By name, where the reader gives names; else by position among the arguments without a name.
-std::size_t find_argument(const Node& node, std::string_view name, std::size_t position) {
+std::size_t argument_index(const Node& node, std::string_view name, std::size_t position) {
   std::size_t unnamed = 0;
   for (std::size_t i = 0; i < node.arguments.size(); ++i) {
     const std::string& own = node.arguments[i].name;
@@ -77,7 +77,7 @@ class Splitter {
   bool split(Node& node) {
     const BiasRule* rule = find_rule(node);
     if (rule == nullptr || node.outputs.size() != 1 || has_factor(node)) return false;
-    const std::size_t at = find_argument(node, rule->argument, rule->position);
+    const std::size_t at = argument_index(node, rule->argument, rule->position);
     const auto* bias =
         at < node.arguments.size() ? std::get_if<ValueRef>(&node.arguments[at].value) : nullptr;
     if (bias == nullptr || bias->id == no_value) return false;
@@ -135,7 +135,7 @@ class Splitter {
   /// Spatial dimensions of a convolution, from its weight [·, ·, K…]; -1 where the file does not
   /// say.
   int spatial_of(const Node& node) const {
-    const std::size_t at = find_argument(node, "weight", 1);
+    const std::size_t at = argument_index(node, "weight", 1);
     if (at == node.arguments.size()) return -1;
     const auto* weight = std::get_if<ValueRef>(&node.arguments[at].value);
     if (weight == nullptr || weight->id == no_value) return -1;

@@ -1,7 +1,7 @@
 // Splits the addition of a bias from the product or convolution that it is part of.
 #pragma once
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

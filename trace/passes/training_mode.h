@@ -1,7 +1,7 @@
 // Switches a graph between training and evaluation where its operators say how.
 #pragma once
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace {
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/error_text.h"
 
 namespace symprof::trace::torchscript {

@@ -3,7 +3,7 @@
 #include <ATen/core/ivalue.h>
 
 #include "meta/fake/convert.h"
-#include "trace/passes/inline_regions.h"
+#include "trace/graph/region_markers.h"
 
 namespace symprof::trace::torchscript {
 

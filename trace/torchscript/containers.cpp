@@ -9,7 +9,6 @@ namespace symprof::trace::torchscript {
 namespace {
 
 using c10::IValue;
-using torch::jit::Node;
 using Values = std::vector<IValue>;
 
 bool is_tensor(const c10::Type& type) { return type.kind() == c10::TypeKind::TensorType; }
@@ -25,20 +24,20 @@ c10::TypePtr element_type(const c10::Type& list) {
   return type;
 }
 
-Values make_list(const Node& node, Values inputs) {
+Values make_list(const torch::jit::Node& node, Values inputs) {
   c10::impl::GenericList list(element_type(*node.output()->type()));
   list.reserve(inputs.size());
   for (IValue& input : inputs) list.push_back(std::move(input));
   return {list};
 }
 
-Values make_tuple(const Node& node, Values inputs) {
+Values make_tuple(const torch::jit::Node& node, Values inputs) {
   const auto type = node.output()->type()->cast<c10::TupleType>();
   if (type && type->name()) return {c10::ivalue::Tuple::createNamed(std::move(inputs), type)};
   return {c10::ivalue::Tuple::create(std::move(inputs))};
 }
 
-Values make_dictionary(const Node& node, Values inputs) {
+Values make_dictionary(const torch::jit::Node& node, Values inputs) {
   const auto type = node.output()->type()->expect<c10::DictType>();
   c10::impl::GenericDict dictionary(type->getKeyType(), type->getValueType());
   for (std::size_t i = 0; i + 1 < inputs.size(); i += 2)
@@ -46,21 +45,21 @@ Values make_dictionary(const Node& node, Values inputs) {
   return {dictionary};
 }
 
-Values unpack_list(const Node& node, Values inputs) {
+Values unpack_list(const torch::jit::Node& node, Values inputs) {
   const c10::List<IValue> list = inputs.at(0).toList();
   TORCH_CHECK(list.size() == node.outputs().size(), "Expected ", node.outputs().size(),
               " elements in a list but found ", list.size());
   return list.vec();
 }
 
-Values unpack_tuple(const Node& node, Values inputs) {
+Values unpack_tuple(const torch::jit::Node& node, Values inputs) {
   const auto& elements = inputs.at(0).toTupleRef().elements();
   TORCH_CHECK(elements.size() == node.outputs().size(), "Expected ", node.outputs().size(),
               " elements in a tuple but found ", elements.size());
   return Values(elements.begin(), elements.end());
 }
 
-Values slice_tuple(const Node& node, Values inputs) {
+Values slice_tuple(const torch::jit::Node& node, Values inputs) {
   const auto& elements = inputs.at(0).toTupleRef().elements();
   const std::int64_t begin = node.i(c10::attr::beg), end = node.i(c10::attr::end);
   TORCH_CHECK(begin >= 0 && begin <= end && static_cast<std::size_t>(end) <= elements.size(),
@@ -70,29 +69,29 @@ Values slice_tuple(const Node& node, Values inputs) {
   return {c10::ivalue::Tuple::create(std::move(slice))};
 }
 
-Values is_instance(const Node& node, Values inputs) {
+Values is_instance(const torch::jit::Node& node, Values inputs) {
   const c10::TypePtr type = inputs.at(0).type();
   for (const c10::TypePtr& candidate : node.tys(c10::attr::types))
     if (type->isSubtypeOf(*candidate)) return {true};
   return {false};
 }
 
-Values create_object(const Node& node, Values) {
+Values create_object(const torch::jit::Node& node, Values) {
   const auto type = node.output()->type()->expect<c10::ClassType>();
   return {c10::ivalue::Object::create(c10::StrongTypePtr(type->compilation_unit(), type),
                                       type->numAttributes())};
 }
 
-Values get_attribute(const Node& node, Values inputs) {
+Values get_attribute(const torch::jit::Node& node, Values inputs) {
   return {inputs.at(0).toObjectRef().getAttr(node.s(c10::attr::name))};
 }
 
-Values set_attribute(const Node& node, Values inputs) {
+Values set_attribute(const torch::jit::Node& node, Values inputs) {
   inputs.at(0).toObjectRef().setAttr(node.s(c10::attr::name), inputs.at(1));
   return {};
 }
 
-Values constant(const Node& node, Values) {
+Values constant(const torch::jit::Node& node, Values) {
   const auto value = torch::jit::toIValue(node.output());
   // A function: whoever calls it knows it by its type.
   if (node.output()->type()->kind() == c10::TypeKind::FunctionType) return {IValue()};
@@ -101,8 +100,8 @@ Values constant(const Node& node, Values) {
   return {*value};
 }
 
-Values uninitialized(const Node&, Values) { return {IValue()}; }
-Values same(const Node&, Values inputs) { return inputs; }
+Values uninitialized(const torch::jit::Node&, Values) { return {IValue()}; }
+Values same(const torch::jit::Node&, Values inputs) { return inputs; }
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <exception>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace::torchscript {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 #include "trace/torchscript/function_locals.h"
 
 namespace symprof::trace::torchscript {

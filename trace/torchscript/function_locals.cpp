@@ -4,25 +4,23 @@
 #include <cctype>
 #include <optional>
 
-#include "trace/assignment.h"
+#include "trace/frames/assignment.h"
 #include "trace/torchscript/original_source.h"
 
 namespace symprof::trace::torchscript {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
 bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
 
 /// The node of `block` that `user` is, or lies in; null where it lies elsewhere.
-const Node* node_in(const Block& block, const Node* user) {
+const torch::jit::Node* node_in(const torch::jit::Block& block, const torch::jit::Node* user) {
   while (user != nullptr && user->owningBlock() != &block) user = user->owningBlock()->owningNode();
   return user;
 }
 
-const Block& block_of(const Value& value) { return *value.node()->owningBlock(); }
+const torch::jit::Block& block_of(const torch::jit::Value& value) {
+  return *value.node()->owningBlock();
+}
 
 /// `_7`: what the printer calls a value without a name.
 bool is_unnamed(std::string_view printed) {
@@ -30,7 +28,7 @@ bool is_unnamed(std::string_view printed) {
 }
 
 /// The target of the assignment that made the value: the printer puts a number behind its name.
-std::optional<std::string> target_of(const Value& value, std::string_view printed) {
+std::optional<std::string> target_of(const torch::jit::Value& value, std::string_view printed) {
   const auto source = original_source(*value.node());
   if (!source || source->function) return std::nullopt;
   for (const std::vector<Target>& group : parse_assignment(source->text).targets)
@@ -42,16 +40,16 @@ std::optional<std::string> target_of(const Value& value, std::string_view printe
 }
 
 /// The first node that is given the value.
-const Node* first_user(const Value& value) {
-  const Node* first = nullptr;
+const torch::jit::Node* first_user(const torch::jit::Value& value) {
+  const torch::jit::Node* first = nullptr;
   for (const torch::jit::Use& use : value.uses())
     if (first == nullptr || use.user->isBefore(first)) first = use.user;
   return first;
 }
 
 /// Whether anything needs `value` after the statement that made `other`.
-bool is_needed_after(const Value& value, const Value& other) {
-  const Node* const made = other.node();
+bool is_needed_after(const torch::jit::Value& value, const torch::jit::Value& other) {
+  const torch::jit::Node* const made = other.node();
   const auto statement = original_source(*made);
   return std::ranges::any_of(value.uses(), [&](const torch::jit::Use& use) {
     if (!use.user->isAfter(made)) return false;
@@ -62,8 +60,8 @@ bool is_needed_after(const Value& value, const Value& other) {
 
 /// Whether a trace's name for the value is one of the forward function that the node of `value`
 /// lies in, not of a function that the value was given to.
-bool is_name_of_forward(const Value& value) {
-  const Node* user = first_user(value);
+bool is_name_of_forward(const torch::jit::Value& value) {
+  const torch::jit::Node* user = first_user(value);
   if (user == nullptr || user->kind() == c10::prim::CallMethod) return false;
   if (user->kind() == c10::prim::ListConstruct && user->output()->uses().size() == 1)
     user = user->output()->uses()[0].user;
@@ -74,24 +72,26 @@ bool is_name_of_forward(const Value& value) {
 
 }  // namespace
 
-FunctionLocals::FunctionLocals(const Block& body, bool traced) : traced_(traced) {
+FunctionLocals::FunctionLocals(const torch::jit::Block& body, bool traced) : traced_(traced) {
   add_block(body);
 }
 
-void FunctionLocals::add_block(const Block& block) {
-  for (const Value* input : block.inputs()) {
+void FunctionLocals::add_block(const torch::jit::Block& block) {
+  for (const torch::jit::Value* input : block.inputs()) {
     name(*input);
     add_value(*input);
   }
-  for (const Node* node : block.nodes()) {
-    for (const Value* output : node->outputs()) name(*output);  // The printer does so, too,
-    for (const Block* inner : node->blocks()) add_block(*inner);
-    for (const Value* output : node->outputs()) add_value(*output);  // but they are bound here.
+  for (const torch::jit::Node* node : block.nodes()) {
+    for (const torch::jit::Value* output : node->outputs())
+      name(*output);  // The printer does so, too,
+    for (const torch::jit::Block* inner : node->blocks()) add_block(*inner);
+    for (const torch::jit::Value* output : node->outputs())
+      add_value(*output);  // but they are bound here.
     if (node->outputs().size() > 1) name_unused(*node);
   }
 }
 
-void FunctionLocals::name(const Value& value) {
+void FunctionLocals::name(const torch::jit::Value& value) {
   if (!value.hasDebugName()) return;
   const std::string printed = value.debugNameBase();
   const std::string variable = variables_[printed] = variable_of(value, printed);
@@ -99,7 +99,7 @@ void FunctionLocals::name(const Value& value) {
   if (!traced_ || is_name_of_forward(value)) names_[&value] = variable;
 }
 
-void FunctionLocals::add_value(const Value& value) {
+void FunctionLocals::add_value(const torch::jit::Value& value) {
   find_last(value, block_of(value));
   const auto named = names_.find(&value);
   if (named == names_.end()) return;
@@ -109,7 +109,7 @@ void FunctionLocals::add_value(const Value& value) {
 }
 
 /// `largest, _ = x.max(dim=0)` holds both: the printer of code forgets names that nothing reads.
-void FunctionLocals::name_unused(const Node& node) {
+void FunctionLocals::name_unused(const torch::jit::Node& node) {
   const auto source = original_source(node);
   if (!source || source->function) return;
   const Assignment assignment = parse_assignment(source->text);
@@ -125,10 +125,10 @@ void FunctionLocals::name_unused(const Node& node) {
 }
 
 /// Branches let go of a value each for themselves; a loop may need it in its next round.
-void FunctionLocals::find_last(const Value& value, const Block& block) {
-  const Node* last = nullptr;
+void FunctionLocals::find_last(const torch::jit::Value& value, const torch::jit::Block& block) {
+  const torch::jit::Node* last = nullptr;
   for (const torch::jit::Use& use : value.uses()) {
-    const Node* user = node_in(block, use.user);
+    const torch::jit::Node* user = node_in(block, use.user);
     if (user != nullptr && (last == nullptr || last->isBefore(user))) last = user;
   }
   if (last == nullptr) return;
@@ -137,12 +137,13 @@ void FunctionLocals::find_last(const Value& value, const Block& block) {
   });
   (inside ? done_ : taken_)[last].push_back(&value);
   if (inside && last->kind() == c10::prim::If)
-    for (const Block* branch : last->blocks()) find_last(value, *branch);
+    for (const torch::jit::Block* branch : last->blocks()) find_last(value, *branch);
 }
 
 /// The one that the statement of the value assigns to, where the file has it; else `x` of `x3`
 /// where there was an `x` before.
-std::string FunctionLocals::variable_of(const Value& value, const std::string& printed) const {
+std::string FunctionLocals::variable_of(const torch::jit::Value& value,
+                                        const std::string& printed) const {
   if (const auto target = target_of(value, printed)) return *target;
   for (std::size_t length = printed.size(); length > 1 && is_digit(printed[length - 1]);) {
     const auto known = variables_.find(printed.substr(0, --length));
@@ -151,19 +152,19 @@ std::string FunctionLocals::variable_of(const Value& value, const std::string& p
   return printed;
 }
 
-const FunctionLocals::Values& FunctionLocals::taken_by(const Node& node) const {
+const FunctionLocals::Values& FunctionLocals::taken_by(const torch::jit::Node& node) const {
   static const Values none;
   const auto found = taken_.find(&node);
   return found == taken_.end() ? none : found->second;
 }
 
-const FunctionLocals::Values& FunctionLocals::done_with(const Node& node) const {
+const FunctionLocals::Values& FunctionLocals::done_with(const torch::jit::Node& node) const {
   static const Values none;
   const auto found = done_.find(&node);
   return found == done_.end() ? none : found->second;
 }
 
-std::string_view FunctionLocals::name_of(const Value& value) const {
+std::string_view FunctionLocals::name_of(const torch::jit::Value& value) const {
   const auto found = names_.find(&value);
   return found == names_.end() ? std::string_view{} : found->second;
 }

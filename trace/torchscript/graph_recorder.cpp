@@ -5,10 +5,10 @@
 
 #include <cstring>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
-#include "trace/passes/inline_regions.h"
+#include "trace/graph/region_markers.h"
 
 namespace symprof::trace::torchscript {
 namespace {

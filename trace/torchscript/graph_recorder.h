@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::trace::torchscript {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
 

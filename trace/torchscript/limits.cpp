@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "meta/error.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "trace/exported/archive.h"
 #include "trace/torchscript/pickle_limits.h"
 
@@ -21,8 +22,6 @@ constexpr std::int64_t most_unpacked_bytes = std::int64_t{1} << 27;
 constexpr int most_tokens = 1000, most_indentation = 400, most_branches = 400;
 /// A class whose attribute is of a class whose attribute …: each is one level of recursion.
 constexpr int most_classes = 20'000;
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Reads code as tokens and brackets. Commas and lines separate expressions; everything else may
 /// be one level of the parser's recursion.

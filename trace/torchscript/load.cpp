@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/saved_tensor_hooks.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 

@@ -1,14 +1,13 @@
 #include "trace/torchscript/original_source.h"
 
 #include <algorithm>
-#include <cctype>
 #include <exception>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace symprof::trace::torchscript {
 namespace {
-
-bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
 
 /// "forward" of `model.py(12): forward`.
 std::optional<std::string> function_of(std::string_view line) {

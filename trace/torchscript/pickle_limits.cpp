@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "meta/error.h"
+#include "base/error.h"
 
 namespace symprof::trace::torchscript {
 namespace {

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/api/function_impl.h>
 
-#include "meta/error.h"
+#include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
-#include "trace/passes/inline_regions.h"
+#include "trace/graph/region_markers.h"
 #include "trace/torchscript/autocast.h"
 #include "trace/torchscript/containers.h"
 #include "trace/torchscript/operator_call.h"
@@ -17,8 +17,6 @@ namespace symprof::trace::torchscript {
 namespace {
 
 using c10::IValue;
-using torch::jit::Block;
-using torch::jit::Node;
 
 constexpr int most_depth = 400;
 /// Ten times the calls of the largest models; each takes a kilobyte.
@@ -78,7 +76,7 @@ IValue Walker::call(torch::jit::Function& function, std::vector<IValue> argument
     function.run(arguments);
     return arguments.empty() ? IValue() : arguments.back();
   }
-  const Block& body = *script->graph()->block();
+  const torch::jit::Block& body = *script->graph()->block();
   TORCH_CHECK(body.inputs().size() == arguments.size(), function.name(), " takes ",
               body.inputs().size(), " arguments, not ", arguments.size());
   Frame frame(scope, self, locals_of(body));
@@ -89,18 +87,18 @@ IValue Walker::call(torch::jit::Function& function, std::vector<IValue> argument
   return results.empty() ? IValue() : std::move(results[0]);
 }
 
-const FunctionLocals& Walker::locals_of(const Block& body) {
+const FunctionLocals& Walker::locals_of(const torch::jit::Block& body) {
   const auto found = locals_.find(&body);
   if (found != locals_.end()) return found->second;
   return locals_.try_emplace(&body, body, options_.traced).first->second;
 }
 
-void Walker::run_block(const Block& block, Frame& frame) {
+void Walker::run_block(const torch::jit::Block& block, Frame& frame) {
   const Nesting nesting(depth_);
-  for (const Node* node : block.nodes()) run_node(*node, frame);
+  for (const torch::jit::Node* node : block.nodes()) run_node(*node, frame);
 }
 
-void Walker::run_node(const Node& node, Frame& frame) try {
+void Walker::run_node(const torch::jit::Node& node, Frame& frame) try {
   count_step();
   if (const Handler handler = find_handler(node.kind())) {
     (this->*handler)(node, frame);
@@ -133,9 +131,9 @@ void Walker::count_step() {
               "Does a loop end for these inputs?");
 }
 
-void Walker::run_if(const Node& node, Frame& frame) {
+void Walker::run_if(const torch::jit::Node& node, Frame& frame) {
   const bool condition = frame.take_inputs(node).at(0).toBool();
-  const Block& block = *node.blocks().at(condition ? 0 : 1);
+  const torch::jit::Block& block = *node.blocks().at(condition ? 0 : 1);
   run_block(block, frame);
   set_outputs(node, frame, frame.take_inputs(*block.return_node()));
 }
@@ -143,12 +141,12 @@ void Walker::run_if(const Node& node, Frame& frame) {
 // Inputs: trip count, condition, carried values. The body takes the counter and the carried values,
 // and gives the next condition and the next values (docs of prim::Loop in
 // torch/csrc/jit/OVERVIEW.md).
-void Walker::run_loop(const Node& node, Frame& frame) {
+void Walker::run_loop(const torch::jit::Node& node, Frame& frame) {
   std::vector<IValue> carried = frame.take_inputs(node);
   const std::int64_t trips = carried.at(0).toInt();
   bool goes_on = carried.at(1).toBool();
   carried.erase(carried.begin(), carried.begin() + 2);
-  const Block& body = *node.blocks().at(0);
+  const torch::jit::Block& body = *node.blocks().at(0);
   for (std::int64_t i = 0; i < trips && goes_on; ++i) {
     count_step();  // The body may be empty.
     frame.set(body.inputs()[0], IValue(i));
@@ -164,7 +162,7 @@ void Walker::run_loop(const Node& node, Frame& frame) {
 
 // A call of a module holds its arguments until it returns (`_wrapped_call_impl` in
 // torch/nn/modules/module.py); other functions have them as their own.
-void Walker::run_call_method(const Node& node, Frame& frame) {
+void Walker::run_call_method(const torch::jit::Node& node, Frame& frame) {
   std::vector<IValue> arguments = frame.take_inputs(node);
   const IValue object = arguments.at(0);
   arguments.erase(arguments.begin());
@@ -176,7 +174,7 @@ void Walker::run_call_method(const Node& node, Frame& frame) {
       {call_method(object, method, std::move(arguments), scope_of(object.toObjectRef(), frame))});
 }
 
-void Walker::run_call_function(const Node& node, Frame& frame) {
+void Walker::run_call_function(const torch::jit::Node& node, Frame& frame) {
   std::vector<IValue> arguments = frame.take_inputs(node);
   arguments.erase(arguments.begin());
   const auto type = node.input(0)->type()->expect<c10::FunctionType>();
@@ -184,9 +182,9 @@ void Walker::run_call_function(const Node& node, Frame& frame) {
               {call(*type->function(), std::move(arguments), frame.scope, frame.self)});
 }
 
-void Walker::run_fork(const Node& node, Frame& frame) {
+void Walker::run_fork(const torch::jit::Node& node, Frame& frame) {
   const Nesting nesting(depth_);
-  const Block& body = *node.g(c10::attr::Subgraph)->block();
+  const torch::jit::Block& body = *node.g(c10::attr::Subgraph)->block();
   Frame inner(frame.scope, frame.self, locals_of(body));
   std::vector<IValue> arguments = frame.take_inputs(node);
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -195,7 +193,7 @@ void Walker::run_fork(const Node& node, Frame& frame) {
   set_outputs(node, frame, inner.take_inputs(*body.return_node()));
 }
 
-void Walker::run_enter(const Node& node, Frame& frame) {
+void Walker::run_enter(const torch::jit::Node& node, Frame& frame) {
   if (auto region = autocast_region(frame.at(node.input(0)))) {
     add_region(*std::move(region), frame.scope);
     return set_outputs(node, frame, {frame.at(node.input(0))});
@@ -203,7 +201,7 @@ void Walker::run_enter(const Node& node, Frame& frame) {
   set_outputs(node, frame, {call_method(frame.at(node.input(0)), "__enter__", {}, frame.scope)});
 }
 
-void Walker::run_exit(const Node& node, Frame& frame) {
+void Walker::run_exit(const torch::jit::Node& node, Frame& frame) {
   if (autocast_region(frame.at(node.input(0)))) {
     add_region({.name = "autocast_end", .op = std::string(region_end), .overload = ""},
                frame.scope);
@@ -218,17 +216,17 @@ void Walker::run_exit(const Node& node, Frame& frame) {
 void Walker::add_region(symprof::Node marker, ScopeId scope) {
   marker.name = fmt::format("{}_{}", marker.name, graph_.nodes.size());
   marker.scope = scope;
-  regions_.obey(marker);
+  obey_marker(marker, regions_);
   recorder_.note_releases();
   graph_.nodes.push_back(std::move(marker));
 }
 
-void Walker::run_raise(const Node& node, Frame& frame) {
+void Walker::run_raise(const torch::jit::Node& node, Frame& frame) {
   throw Error("", fmt::format("the code raises: {}", frame.at(node.input(0)).toStringRef()),
               "The model does not take such inputs.");
 }
 
-void Walker::run_operator(const Node& node, Frame& frame) {
+void Walker::run_operator(const torch::jit::Node& node, Frame& frame) {
   if (node.kind() == c10::prim::PythonOp)
     throw Error("", "is a Python function, whose code the file does not have",
                 "Write it with operators of PyTorch, or export the model with torch.export.");
@@ -239,7 +237,7 @@ void Walker::run_operator(const Node& node, Frame& frame) {
       run_recorded(node, frame.take_inputs(node), recorder_, frame.scope, modules_.dtype()));
 }
 
-void Walker::set_outputs(const Node& node, Frame& frame, std::vector<IValue> results) {
+void Walker::set_outputs(const torch::jit::Node& node, Frame& frame, std::vector<IValue> results) {
   TORCH_CHECK(results.size() >= node.outputs().size(), "gave ", results.size(), " results, not ",
               node.outputs().size());
   for (std::size_t i = 0; i < node.outputs().size(); ++i)
@@ -268,7 +266,7 @@ ScopeId Walker::scope_of(const c10::ivalue::Object& object, const Frame& caller)
   return static_cast<ScopeId>(graph_.scopes.size()) - 1;
 }
 
-std::string Walker::where(const Node& node) const {
+std::string Walker::where(const torch::jit::Node& node) const {
   const auto place = node.sourceRange().file_line_col();
   const std::string line =
       place ? fmt::format(", {}:{}", std::get<0>(*place), std::get<1>(*place)) : "";

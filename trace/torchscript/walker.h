@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/interpreter/regions.h"
+#include "meta/fake/regions.h"
 #include "trace/torchscript/frame.h"
 #include "trace/torchscript/graph_recorder.h"
 #include "trace/torchscript/module_tree.h"
@@ -68,7 +68,7 @@ class Walker {
   Options options_;
   std::int64_t steps_ = 0;
   int depth_ = 0;
-  Regions regions_;
+  meta::Regions regions_;
   std::unordered_map<const torch::jit::Block*, FunctionLocals> locals_;
   std::map<std::string, int> calls_;                                  // Of a module, by its path.
   std::unordered_map<const at::TensorImpl*, at::Tensor> unreadable_;  // Stand-ins for constants.

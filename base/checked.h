@@ -1,0 +1,43 @@
+// A 64-bit count whose sums and products cannot wrap: 6 × 405e9 parameters × 16e6 tokens = 3.9e19
+// is already more than an int64_t holds.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace symprof {
+
+/// An integer that throws Error where int64_t would overflow. Converts from int64_t silently and
+/// back only by value(), so that a formula stays checked from its first factor to its last.
+class Count {
+ public:
+  constexpr Count(std::int64_t value = 0) : value_(value) {}
+  constexpr std::int64_t value() const { return value_; }
+
+  friend Count operator*(Count a, Count b) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a.value_, b.value_, &product)) overflow();
+    return product;
+  }
+  friend Count operator+(Count a, Count b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a.value_, b.value_, &sum)) overflow();
+    return sum;
+  }
+  Count& operator+=(Count other) { return *this = *this + other; }
+  Count& operator*=(Count other) { return *this = *this * other; }
+  friend bool operator==(Count, Count) = default;
+  friend auto operator<=>(Count, Count) = default;
+
+ private:
+  [[noreturn]] static void overflow() {
+    throw Error("", "a count does not fit into 64 bits", "profile with smaller dimensions");
+  }
+  std::int64_t value_;
+};
+
+/// For sums kept in plain integers. Throws Error on overflow.
+inline void add_to(std::int64_t& sum, std::int64_t term) { sum = (Count(sum) + term).value(); }
+
+}  // namespace symprof

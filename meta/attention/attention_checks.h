@@ -1,0 +1,18 @@
+// The conditions under which each attention kernel runs (native/transformers/cuda/sdp_utils.cpp and
+// sdp_utils_cpp.h of LibTorch 2.13; dense tensors).
+#pragma once
+
+#include <ATen/SDPBackend.h>
+
+#include <optional>
+#include <string>
+
+#include "meta/attention/attention_choice.h"
+
+namespace symprof::meta {
+
+/// Why `backend` cannot run `call` on `device` ("found ..., wanted ..."); nothing when it can.
+std::optional<std::string> complaint_against(at::SDPBackend backend, const AttentionCall& call,
+                                             const DeviceSpec& device);
+
+}  // namespace symprof::meta

@@ -1,0 +1,35 @@
+// Which attention kernel a GPU takes: PyTorch's decision, as a function of tensors and device.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/SDPBackend.h>
+
+#include <optional>
+
+#include "base/device_spec.h"
+
+namespace symprof::meta {
+
+/// The device that is asked, and the backend that the user insists on, if any.
+struct AttentionPolicy {
+  DeviceSpec device;
+  std::optional<at::SDPBackend> forced;
+};
+
+/// The arguments of scaled_dot_product_attention that the choice depends on. Dense tensors, query
+/// [B, H, Lq, D], key [B, Hk, Lk, D], value [B, Hv, Lk, Dv].
+struct AttentionCall {
+  at::Tensor query, key, value;
+  std::optional<at::Tensor> mask;
+  double dropout_p = 0;
+  bool is_causal = false;
+  bool enable_gqa = false;
+};
+
+/// The first backend, in the device's order of preference, whose checks all pass; math always does
+/// (native/transformers/cuda/sdp_utils.cpp, select_sdp_backend). The flags of the ATen context
+/// that switch backends off are respected.
+/// Throws Error when `policy.forced` names a backend whose checks do not pass, saying which one.
+at::SDPBackend sdp_choice(const AttentionCall& call, const AttentionPolicy& policy);
+
+}  // namespace symprof::meta

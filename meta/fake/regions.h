@@ -1,0 +1,38 @@
+// `with torch.no_grad():` and `with torch.autocast(...):` as LibTorch's own state.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/tensor_spec.h"
+
+namespace symprof::meta {
+
+/// The regions that are open in one run, innermost last. The destructor closes what an error left
+/// open.
+class Regions {
+ public:
+  Regions() = default;
+  ~Regions();
+  Regions(const Regions&) = delete;
+  Regions& operator=(const Regions&) = delete;
+
+  /// Inference runs without autograd throughout: a region may only switch it off.
+  void open_grad_mode(bool enabled);
+  /// Autocast to the dtype that is set already where `dtype` is empty.
+  void open_autocast(bool enabled, std::optional<DType> dtype);
+  /// Closes the innermost one.
+  void close();
+
+ private:
+  struct Saved {
+    bool is_autocast = false;
+    bool grad_enabled = true;
+    bool autocast_enabled = false;
+    DType autocast_dtype = DType::float16;
+  };
+
+  std::vector<Saved> open_;
+};
+
+}  // namespace symprof::meta

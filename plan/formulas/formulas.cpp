@@ -1,0 +1,193 @@
+#include "plan/formulas/formulas.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "base/error.h"
+#include "plan/formulas/alignment.h"
+
+namespace symprof::plan {
+namespace {
+
+/// Where the polynomials are made, and where they are tested.
+struct Plan {
+  Grid grid;
+  std::vector<Sizes> fit, check;
+};
+
+/// Twice the last of a line, where the variable may have it.
+std::int64_t far_size(const Variable& variable, std::int64_t last) {
+  return variable.most && 2 * last > *variable.most ? last : 2 * last;
+}
+
+/// Formulas from the starts of the variables on.
+class Finder {
+ public:
+  Finder(const std::vector<Variable>& variables, SizeSamples& samples) : samples_(samples) {
+    result_.variables = variables;
+  }
+
+  Formulas run() {
+    Sizes start;
+    for (const Variable& variable : result_.variables) start.push_back(variable.start);
+    figures_ = samples_.required(start).size();
+    for (std::size_t i = 0; i < start.size(); ++i)
+      result_.lines.push_back(find_line(result_.variables, i, samples_));
+    plan(start);
+    fit();
+    align(result_.formulas, result_.lines, samples_);
+    result_.fitted = static_cast<int>(plan_.fit.size());
+    return std::move(result_);
+  }
+
+ private:
+  /// The most that any figure has which is a polynomial along the variable; others are compared
+  /// with a line at least.
+  int degree_along(std::size_t variable, Sizes point) {
+    std::vector<const std::vector<std::int64_t>*> line;
+    for (const std::int64_t size : result_.lines[variable].sizes) {
+      point[variable] = size;
+      line.push_back(&samples_.required(point));
+    }
+    int degree = 1;
+    std::vector<std::int64_t> values(line.size());
+    for (std::size_t figure = 0; figure < figures_; ++figure) {
+      for (std::size_t i = 0; i < line.size(); ++i) values[i] = (*line[i])[figure];
+      degree = std::max(degree, degree_of(values));
+    }
+    return degree;
+  }
+
+  void plan(const Sizes& start) {
+    std::set<Sizes> check{start};
+    Sizes far, between;
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      const Sizes& line = result_.lines[i].sizes;
+      const auto count = static_cast<std::ptrdiff_t>(degree_along(i, start)) + 1;
+      plan_.grid.emplace_back(line.begin(), line.begin() + count);
+      far.push_back(far_size(result_.variables[i], line.back()));
+      between.push_back(i % 2 == 0 ? line[line.size() - 2] : line.back());
+      Sizes point = start;
+      for (const std::int64_t size : line) {
+        point[i] = size;
+        check.insert(point);
+      }
+    }
+    plan_.fit = points_of(plan_.grid);
+    for (const Sizes& point : plan_.fit) {
+      samples_.required(point);
+      check.erase(point);
+    }
+    for (const Sizes& point : {far, between})
+      if (samples_.at(point)) check.insert(point);
+    plan_.check.assign(check.begin(), check.end());
+  }
+
+  void fit() {
+    // Layers that repeat have the same figures at all sizes.
+    std::map<std::vector<std::int64_t>, Formula> known;
+    std::vector<std::int64_t> values;
+    for (std::size_t figure = 0; figure < figures_; ++figure) {
+      values.clear();
+      for (const auto* points : {&plan_.fit, &plan_.check})
+        for (const Sizes& point : *points) values.push_back(samples_.required(point)[figure]);
+      const auto found = known.find(values);
+      result_.formulas.push_back(found != known.end() ? found->second
+                                                      : known[values] = formula(values));
+    }
+  }
+
+  /// `values` are those at the points of the fit, then of the check.
+  Formula formula(std::span<const std::int64_t> values) const {
+    Formula result;
+    for (const SizeLine& line : result_.lines) result.multiples.push_back(line.step);
+    try {
+      const Polynomial polynomial = interpolate(plan_.grid, values.first(plan_.fit.size()));
+      result.mismatch = first_mismatch(polynomial, values.subspan(plan_.fit.size()));
+      if (!result.mismatch) result.polynomial = polynomial;
+    } catch (const Error&) {  // Only figures that are no polynomials have such coefficients.
+    }
+    return result;
+  }
+
+  std::optional<Mismatch> first_mismatch(const Polynomial& polynomial,
+                                         std::span<const std::int64_t> measured) const {
+    for (std::size_t i = 0; i < plan_.check.size(); ++i) {
+      const Rational predicted = polynomial.at(plan_.check[i]);
+      if (predicted != Rational(measured[i]))
+        return Mismatch{plan_.check[i], measured[i], predicted};
+    }
+    return std::nullopt;
+  }
+
+  SizeSamples& samples_;
+  Formulas result_;
+  Plan plan_;
+  std::size_t figures_ = 0;
+};
+
+/// Sizes that other figures wanted to see may contradict a formula that its own tries did not.
+void trust_steps_alone(Formulas& result, const SizeSamples& samples) {
+  for (std::size_t figure = 0; figure < result.formulas.size(); ++figure) {
+    Formula& formula = result.formulas[figure];
+    if (!formula.polynomial || agrees(formula, figure, samples)) continue;
+    for (std::size_t i = 0; i < result.lines.size(); ++i)
+      formula.multiples[i] = result.lines[i].step;
+  }
+}
+
+/// The variables with starts in whose multiples neither blocks of memory (512 bytes) nor tiles of
+/// attention kernels (128) show; nothing where the range has no room for such steps.
+std::optional<std::vector<Variable>> rounder(std::vector<Variable> variables) {
+  constexpr std::int64_t round_size = 128, sizes = 6;
+  bool changes = false;
+  for (Variable& variable : variables) {
+    const std::int64_t start = std::lcm(variable.start, round_size);
+    if (start == variable.start || (variable.most && sizes * start > *variable.most)) continue;
+    variable.start = start;
+    changes = true;
+  }
+  return changes ? std::optional(std::move(variables)) : std::nullopt;
+}
+
+/// What formulas of rounder sizes add: they must agree with everything that was measured.
+void add_rounder(Formulas& result, SizeSamples& samples) {
+  const std::optional<std::vector<Variable>> variables = rounder(result.variables);
+  if (!variables) return;
+  Formulas found;
+  try {
+    found = Finder(*variables, samples).run();
+  } catch (const Error&) {
+    return;  // The model has no such sizes: nothing is added.
+  }
+  for (std::size_t figure = 0; figure < result.formulas.size(); ++figure)
+    if (const Formula& formula = found.formulas[figure]; !result.formulas[figure].polynomial &&
+                                                         formula.polynomial &&
+                                                         agrees(formula, figure, samples))
+      result.formulas[figure] = formula;
+  result.fitted += found.fitted;
+  result.rounder_lines = std::move(found.lines);
+}
+
+}  // namespace
+
+bool holds_at(const Formula& formula, const Sizes& sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] % formula.multiples[i] != 0) return false;
+  return true;
+}
+
+Formulas find_formulas(const std::vector<Variable>& variables, const Measure& measure) {
+  SizeSamples samples(measure);
+  Formulas result = Finder(variables, samples).run();
+  trust_steps_alone(result, samples);
+  const auto is_missing = [](const Formula& formula) { return !formula.polynomial; };
+  if (std::ranges::any_of(result.formulas, is_missing)) add_rounder(result, samples);
+  result.checked = samples.measured() - result.fitted;
+  result.refused = samples.refused();
+  return result;
+}
+
+}  // namespace symprof::plan

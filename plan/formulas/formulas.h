@@ -1,0 +1,51 @@
+// What a model costs as formulas of its sizes: polynomials that are found from exact profiles at
+// some sizes and held against profiles at others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/formulas/polynomial.h"
+#include "plan/formulas/size_samples.h"
+
+namespace symprof::plan {
+
+/// Sizes at which a figure is not what the polynomial through the other sizes says.
+struct Mismatch {
+  Sizes sizes;
+  std::int64_t measured = 0;
+  Rational predicted;
+};
+
+struct Formula {
+  std::optional<Polynomial> polynomial;  ///< Empty: the figure is piecewise.
+  /// The formula was seen to hold where the size of each variable is a multiple of this: 1 says
+  /// that any size is as good.
+  Sizes multiples;
+  /// Without a polynomial: where it is none. Empty where its numbers are beyond 128 bits.
+  std::optional<Mismatch> mismatch;
+};
+
+/// Whether `sizes` are multiples of what `formula` wants.
+bool holds_at(const Formula& formula, const Sizes& sizes);
+
+struct Formulas {
+  std::vector<Variable> variables;
+  std::vector<SizeLine> lines;          ///< What was tried of each variable while the others rest.
+  std::vector<SizeLine> rounder_lines;  ///< The same at rounder sizes; empty: not needed.
+  std::vector<Formula> formulas;        ///< One for each figure.
+  int fitted = 0;                       ///< Profiles that made the polynomials.
+  int checked = 0;                      ///< Profiles at other sizes that tested them.
+  std::vector<RefusedSize> refused;
+};
+
+/// Measures the figures along each variable to see of which degree they are, then at the smallest
+/// grid that fixes polynomials of these degrees, then at sizes far from it and at sizes that are
+/// multiples of less. A figure gets a formula only where every one of these measurements agrees.
+/// Where figures are left without one, the same is done at multiples of 128, and what is found
+/// there must agree with all measurements at the multiples that it holds for. Throws Error when a
+/// variable has too few sizes, and the model's own at the starts.
+Formulas find_formulas(const std::vector<Variable>& variables, const Measure& measure);
+
+}  // namespace symprof::plan

@@ -1,0 +1,38 @@
+// A call of a recording as the rules of its costs see it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "record/recording.h"
+
+namespace symprof::profile {
+
+/// A call as a rule sees it.
+class Call {
+ public:
+  Call(const Recording& recording, const CallRecord& record)
+      : recording_(recording), record_(record) {}
+
+  std::string_view op() const;
+  /// The first tensor given for schema argument `position`; null when None.
+  const TensorSpec* input_at(int position) const;
+  /// All defined tensor arguments, in schema order.
+  std::size_t input_count() const;
+  const TensorSpec* input(std::size_t index) const;  ///< Null beyond the last.
+  std::size_t output_count() const;
+  const TensorSpec* output(std::size_t index) const;  ///< Null when undefined.
+  /// Element `index` of the integer (list) or bool (list) argument at `position`, else `otherwise`.
+  std::int64_t integer(int position, std::size_t index, std::int64_t otherwise) const;
+
+  const TensorSpec* spec(const TensorRecord& tensor) const;  ///< Null when undefined.
+  const Recording& recording() const { return recording_; }
+  const CallRecord& record() const { return record_; }
+
+ private:
+  const Recording& recording_;
+  const CallRecord& record_;
+};
+
+}  // namespace symprof::profile

@@ -1,0 +1,49 @@
+// What one call costs, and how far that can be trusted.
+#pragma once
+
+#include <cstdint>
+
+namespace symprof {
+
+/// How far a figure can be trusted.
+enum class Confidence : std::uint8_t {
+  exact,       ///< Counted from shapes by a rule that equals PyTorch's own formula.
+  modelled,    ///< A documented approximation.
+  free,        ///< Views and metadata: costs nothing.
+  unmodelled,  ///< No rule: counted in the coverage, in no sum.
+};
+
+/// Cost of one call. A multiply-add is 2 FLOPs.
+struct Cost {
+  std::int64_t product_flops = 0;  ///< Matrix products, convolutions, attention.
+  std::int64_t other_flops = 0;    ///< Element-wise, reductions, normalization, …
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+  Confidence confidence = Confidence::unmodelled;
+  std::int64_t transfer_bytes = 0;  ///< Between the memories of device and host, either way.
+};
+
+}  // namespace symprof
+
+namespace symprof::profile {
+
+/// 0 is the least certain: unmodelled, modelled, exact, free.
+constexpr int certainty(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::unmodelled:
+      return 0;
+    case Confidence::modelled:
+      return 1;
+    case Confidence::exact:
+      return 2;
+    case Confidence::free:
+      return 3;
+  }
+  return 0;
+}
+
+constexpr Confidence least_certain(Confidence a, Confidence b) {
+  return certainty(a) < certainty(b) ? a : b;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,128 @@
+// Fused attention. The counts are sdpa_flop_count and sdpa_backward_flop_count of
+// torch/utils/flop_counter.py: the matrix products only (the softmax between them is O(S·T) against
+// O(S·T·E)), no discount for a causal mask, heads of the query when keys and values have fewer.
+// PyTorch's counter knows no CPU kernel; the same formulas hold there.
+#include "profile/cost/flops/families.h"
+#include "profile/cost/flops/streaming.h"
+
+namespace symprof::profile {
+namespace {
+
+/// Query [B, H, S, E], key [B, H', T, E], value [B, H', T, F].
+struct Attention {
+  Count scores;       ///< B · H · S · T
+  Count key_width;    ///< E
+  Count value_width;  ///< F
+
+  /// Q·Kᵀ and P·V.
+  Count forward() const { return 2 * scores * (key_width + value_width); }
+  /// Q·Kᵀ again, dP = dO·Vᵀ, dV = Pᵀ·dO, dQ = dS·K, dK = dSᵀ·Q.
+  Count backward() const { return 2 * scores * (3 * key_width + 2 * value_width); }
+};
+
+/// Where batch, heads and sequence lie in a 4-D argument.
+enum class Layout { batch_heads_sequence, batch_sequence_heads };
+
+std::optional<Attention> attention(const TensorSpec* query, const TensorSpec* key,
+                                   const TensorSpec* value, Layout layout) {
+  for (const TensorSpec* tensor : {query, key, value})
+    if (!tensor || tensor->sizes.size() != 4) return std::nullopt;
+  const int sequence = layout == Layout::batch_heads_sequence ? 2 : 1;
+  const Count heads = query->sizes[3 - sequence];
+  return Attention{
+      .scores = heads * query->sizes[0] * query->sizes[sequence] * key->sizes[sequence],
+      .key_width = query->sizes[3],
+      .value_width = value->sizes[3]};
+}
+
+/// Sequences packed into one: query [total, H, E]; their lengths are values, so each of the
+/// `offsets - 1` sequences counts with the longest length, as PyTorch does for fake tensors.
+std::optional<Attention> packed(const TensorSpec* query, const TensorSpec* value,
+                                const TensorSpec* offsets, Count longest_query, Count longest_key) {
+  if (!query || !value || query->sizes.size() < 3 || offsets->sizes.empty()) return std::nullopt;
+  const Count sequences = offsets->sizes[0] - 1;
+  const Count heads = query->sizes[query->sizes.size() - 2];
+  return Attention{.scores = sequences * heads * longest_query * longest_key,
+                   .key_width = query->sizes.back(),
+                   .value_width = value->sizes.back()};
+}
+
+Estimate forward_cost(const Call& call, const std::optional<Attention>& products) {
+  if (!products) return std::nullopt;
+  return streaming(call, {.product = products->forward()});
+}
+
+Estimate backward_cost(const Call& call, const std::optional<Attention>& products) {
+  if (!products) return std::nullopt;
+  return streaming(call, {.product = products->backward()});
+}
+
+/// _scaled_dot_product_*(query, key, value, ...)
+Estimate sdpa(const Call& call) {
+  return forward_cost(call, attention(call.input_at(0), call.input_at(1), call.input_at(2),
+                                      Layout::batch_heads_sequence));
+}
+
+/// _scaled_dot_product_*_backward(grad_out, query, key, value, ...)
+Estimate sdpa_backward(const Call& call) {
+  return backward_cost(call, attention(call.input_at(1), call.input_at(2), call.input_at(3),
+                                       Layout::batch_heads_sequence));
+}
+
+/// The kernels below _scaled_dot_product_* take [B, S, H, E]. PyTorch's counter reads that as
+/// [B, H, S, E]; this is the count with the real layout. `first` is the query's argument, `offsets`
+/// that of the packed sequences' offsets, `longest` that of the two longest lengths.
+std::optional<Attention> kernel_products(const Call& call, int first, int offsets, int longest) {
+  const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
+  if (const TensorSpec* starts = call.input_at(offsets))
+    return packed(query, value, starts, call.integer(longest, 0, 0),
+                  call.integer(longest + 1, 0, 0));
+  return attention(query, call.input_at(first + 1), value, Layout::batch_sequence_heads);
+}
+
+/// (query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, ...)
+Estimate flash(const Call& call) { return forward_cost(call, kernel_products(call, 0, 3, 5)); }
+/// (out, query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, ...)
+Estimate flash_in_place(const Call& call) {
+  return forward_cost(call, kernel_products(call, 1, 4, 6));
+}
+/// (query, key, value, bias, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, ...)
+Estimate efficient(const Call& call) { return forward_cost(call, kernel_products(call, 0, 4, 6)); }
+/// (grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, ...)
+Estimate flash_backward(const Call& call) {
+  return backward_cost(call, kernel_products(call, 1, 6, 8));
+}
+/// (grad_out, query, key, value, bias, out, cu_seqlens_q, cu_seqlens_k, max_q, max_k, ...)
+Estimate efficient_backward(const Call& call) {
+  return backward_cost(call, kernel_products(call, 1, 6, 8));
+}
+
+constexpr Rule attention_rows[] = {
+    {"aten::_scaled_dot_product_flash_attention", sdpa},
+    {"aten::_scaled_dot_product_efficient_attention", sdpa},
+    {"aten::_scaled_dot_product_cudnn_attention", sdpa},
+    {"aten::_scaled_dot_product_flash_attention_for_cpu", sdpa},
+    {"aten::_scaled_dot_product_fused_attention_overrideable", sdpa},
+    {"aten::_triton_scaled_dot_attention", sdpa},
+    {"aten::_cudnn_attention_forward", sdpa},
+    {"aten::_scaled_dot_product_flash_attention_backward", sdpa_backward},
+    {"aten::_scaled_dot_product_efficient_attention_backward", sdpa_backward},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", sdpa_backward},
+    {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", sdpa_backward},
+    {"aten::_scaled_dot_product_fused_attention_overrideable_backward", sdpa_backward},
+    {"aten::_cudnn_attention_backward", sdpa_backward},
+    {"aten::_flash_attention_forward", flash},
+    {"aten::_flash_attention_forward_no_dropout_inplace", flash_in_place},
+    {"aten::_flash_attention_backward", flash_backward},
+    {"aten::_efficient_attention_forward", efficient},
+    {"aten::_efficient_attention_backward", efficient_backward},
+    {"aten::_fused_sdp_choice", touches_nothing, Confidence::free},
+    // For each element of the query a scale, and a bias as for those of key and value.
+    {"aten::_transform_bias_rescale_qkv", per_output<4>},
+};
+
+}  // namespace
+
+Rules attention_rules() { return attention_rows; }
+
+}  // namespace symprof::profile

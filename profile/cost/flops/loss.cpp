@@ -1,0 +1,81 @@
+// Losses: the operations of the formula for each element, its reduction included.
+#include "profile/cost/flops/families.h"
+#include "profile/cost/flops/streaming.h"
+
+namespace symprof::profile {
+namespace {
+
+/// nll_loss_forward(self [N, C, ...], target [N, ...], ...): picks one log-probability for each
+/// target and sums them.
+Estimate nll_loss(const Call& call) {
+  const TensorSpec *self = call.input_at(0), *target = call.input_at(1);
+  if (!self || !target) return std::nullopt;
+  const Count picked = elements(*target);
+  return cost({.other = picked}, read_bytes(call, 0) + picked * element_bytes(self->dtype),
+              written_bytes(call));
+}
+
+/// nll_loss_backward(grad_output, self, target, ...): zeros, then one element for each target. Self
+/// gives its shape only.
+Estimate nll_loss_backward(const Call& call) {
+  const TensorSpec *self = call.input_at(1), *target = call.input_at(2);
+  if (!self || !target) return std::nullopt;
+  const Count picked = elements(*target);
+  return cost({.other = picked}, read_bytes(call, 1),
+              written_bytes(call) + picked * element_bytes(self->dtype));
+}
+
+// LossCTC.cu adds three log-probabilities for each state of a path at each step, and what the step
+// itself gives: two maxima, three exponentials with their subtractions, two sums, a logarithm, two
+// additions.
+constexpr Count operations_of_state = 13;
+
+/// _ctc_loss(log_probs, targets, ...): the loss, and log_alpha [N, T, 2 S + 1].
+Estimate ctc_loss(const Call& call) {
+  const TensorSpec* log_alpha = call.output(1);
+  if (!log_alpha) return std::nullopt;
+  return streaming(call, {.other = operations_of_state * elements(*log_alpha)});
+}
+
+/// _ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood,
+/// log_alpha, ...): log_beta, its sum with log_alpha over the states of a class (5 operations
+/// each), and for each log-probability exp(lp) - exp(...), with the gradient of its loss (5).
+Estimate ctc_loss_backward(const Call& call) {
+  const TensorSpec *log_probs = call.input_at(1), *log_alpha = call.input_at(6);
+  if (!log_probs || !log_alpha) return std::nullopt;
+  return streaming(
+      call, {.other = (operations_of_state + 5) * elements(*log_alpha) + 5 * elements(*log_probs)});
+}
+
+constexpr Rule loss_rows[] = {
+    {"aten::nll_loss_forward", nll_loss},
+    {"aten::nll_loss2d_forward", nll_loss},
+    {"aten::nll_loss_backward", nll_loss_backward},
+    {"aten::nll_loss2d_backward", nll_loss_backward},
+    // (x - y)², summed; the gradient is 2 (x - y) · g / N.
+    {"aten::mse_loss", per_input<3>, modelled},
+    {"aten::mse_loss_backward", per_output<3>, modelled},
+    {"aten::l1_loss", per_input<3>, modelled},
+    {"aten::smooth_l1_loss", per_input<5>, modelled},
+    {"aten::smooth_l1_loss_backward", per_output<4>, modelled},
+    {"aten::huber_loss", per_input<5>, modelled},
+    {"aten::huber_loss_backward", per_output<4>, modelled},
+    // -(y log x + (1 - y) log(1 - x)), summed.
+    {"aten::binary_cross_entropy", per_input<8>, modelled},
+    {"aten::binary_cross_entropy_backward", per_output<5>, modelled},
+    {"aten::binary_cross_entropy_with_logits", per_input<8>, modelled},
+    {"aten::soft_margin_loss", per_input<5>, modelled},
+    {"aten::soft_margin_loss_backward", per_output<5>, modelled},
+    {"aten::multi_margin_loss", per_input<4>, modelled},
+    {"aten::multi_margin_loss_backward", per_output<4>, modelled},
+    {"aten::multilabel_margin_loss_forward", per_input<4>, modelled},
+    {"aten::multilabel_margin_loss_backward", per_output<4>, modelled},
+    {"aten::_ctc_loss", ctc_loss, modelled},
+    {"aten::_ctc_loss_backward", ctc_loss_backward, modelled},
+};
+
+}  // namespace
+
+Rules loss_rules() { return loss_rows; }
+
+}  // namespace symprof::profile

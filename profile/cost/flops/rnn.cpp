@@ -1,0 +1,63 @@
+// Recurrent layers and cells. Each weight matrix meets every step of every sequence once, whatever
+// the layer and direction; gates and biases are point-wise.
+#include "profile/cost/flops/families.h"
+#include "profile/cost/flops/streaming.h"
+
+namespace symprof::profile {
+namespace {
+
+/// Steps × sequences: input [T, B, I], [B, T, I], or packed [sum of lengths, I].
+std::optional<Count> steps(const TensorSpec* input) {
+  if (!input || input->sizes.size() < 2) return std::nullopt;
+  Count count = 1;
+  for (std::size_t i = 0; i + 1 < input->sizes.size(); ++i) count *= input->sizes[i];
+  return count;
+}
+
+/// Elements of the matrices in the list at `position`; biases are vectors.
+Count matrix_elements(const Call& call, int position) {
+  Count count = 0;
+  const CallRecord& record = call.record();
+  for (std::size_t i = 0; i < record.inputs.size(); ++i)
+    if (const TensorSpec* weight = call.spec(record.inputs[i]);
+        weight && record.input_positions[i] == position && weight->sizes.size() == 2)
+      count += elements(*weight);
+  return count;
+}
+
+constexpr int weight_buffer = 3;  // Holds the weights of the list: one of the two is read.
+
+/// _cudnn_rnn(input, weight[], weight_stride0, weight_buf, hx, ...)
+Estimate cudnn_rnn(const Call& call) {
+  const std::optional<Count> count = steps(call.input_at(0));
+  if (!count) return std::nullopt;
+  return cost({.product = 2 * *count * matrix_elements(call, 1)}, read_bytes(call, weight_buffer),
+              written_bytes(call));
+}
+
+/// _cudnn_rnn_backward(input, weight[], ..., output_mask at 21): the data gradients take as many
+/// products as the forward, the weights' gradients, when asked for, as many again.
+Estimate cudnn_rnn_backward(const Call& call) {
+  const std::optional<Count> count = steps(call.input_at(0));
+  if (!count) return std::nullopt;
+  const std::int64_t passes = 1 + call.integer(21, 3, 1);
+  return cost({.product = passes * 2 * *count * matrix_elements(call, 1)},
+              read_bytes(call, weight_buffer), written_bytes(call));
+}
+
+constexpr Rule rnn_rows[] = {
+    {"aten::_cudnn_rnn", cudnn_rnn, modelled},
+    {"aten::_cudnn_rnn_backward", cudnn_rnn_backward, modelled},
+    {"aten::_cudnn_rnn_flatten_weight", moves},
+    // For each element of the four (three) gates: two sums and a non-linearity; then the state.
+    {"aten::_thnn_fused_lstm_cell", per_input<4>, modelled},
+    {"aten::_thnn_fused_lstm_cell_backward_impl", per_output<4>, modelled},
+    {"aten::_thnn_fused_gru_cell", per_input<4>, modelled},
+    {"aten::_thnn_fused_gru_cell_backward", per_output<4>, modelled},
+};
+
+}  // namespace
+
+Rules rnn_rules() { return rnn_rows; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,80 @@
+// cuDNN chooses a plan at run time and takes the plan's workspace from the allocator for as long as
+// the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is. What
+// it does not do, PyTorch's own kernels do (native/Convolution.cpp, cuda/DepthwiseConv2d.cu,
+// DepthwiseConv3d.cu).
+#include <utility>
+
+#include "profile/cost/scratch/layout.h"
+#include "profile/cost/scratch/split_reduction.h"
+
+namespace symprof::profile {
+namespace {
+
+Scratch convolution_plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
+
+/// One filter or several for each channel. cuDNN has them in other layouts, and of half precision
+/// those that a table names (use_cudnn_depthwise).
+bool is_native_depthwise(const TensorSpec& input, const TensorSpec& weight, bool is_transposed,
+                         std::int64_t groups) {
+  return !is_transposed && groups > 1 && input.sizes.size() >= 3 && input.sizes[1] == groups &&
+         weight.sizes[0] % groups == 0 && input.dtype != DType::float16 && is_row_major(input) &&
+         is_row_major(weight);
+}
+
+/// (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+Scratch forward(const Call& call, const DeviceSpec&) {
+  const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
+  if (input == nullptr || weight == nullptr) return {.is_incomplete = true};
+  Scratch result;
+  TensorSpec laid_out = *input;
+  if (constexpr std::size_t line = 3; input->sizes.size() == line && !is_row_major(*input)) {
+    laid_out = row_major(input->dtype, input->sizes);  // Before it is looked at as a plane.
+    result.take(laid_out.bytes());
+  }
+  result.make_outputs();
+  result.is_incomplete =
+      !is_native_depthwise(laid_out, *weight, call.integer(6, 0, 0) != 0, call.integer(8, 0, 1));
+  return result;
+}
+
+/// The gradient of the bias: the sum over all but the channels.
+void add_bias_gradient(Scratch& result, const TensorSpec& gradient, const DeviceSpec& device) {
+  std::vector<bool> is_reduced(gradient.sizes.size(), true);
+  is_reduced[1] = false;
+  add_reduction(result, sum_of(gradient, std::move(is_reduced)), device);
+}
+
+/// (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
+/// groups, output_mask)
+Scratch backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1),
+                   *weight = call.input_at(2);
+  if (gradient == nullptr || input == nullptr || weight == nullptr ||
+      !is_native_depthwise(*input, *weight, call.integer(7, 0, 0) != 0, call.integer(9, 0, 1)))
+    return {.is_incomplete = true};
+  Scratch result;
+  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  result.make_outputs();
+  if (call.integer(10, 2, 0) == 0) return result;
+  if (!result.blocks.empty()) result.give_back(0);
+  add_bias_gradient(result, *gradient, device);
+  return result;
+}
+
+constexpr ScratchRule convolution_rows[] = {
+    {"aten::convolution", forward},
+    {"aten::_convolution", forward},
+    {"aten::convolution_backward", backward},
+    {"aten::cudnn_convolution", convolution_plan},
+    {"aten::cudnn_convolution_transpose", convolution_plan},
+    {"aten::_cudnn_rnn", convolution_plan},
+    {"aten::_cudnn_rnn_backward", convolution_plan},
+    {"aten::cudnn_batch_norm", convolution_plan},
+    {"aten::cudnn_batch_norm_backward", convolution_plan},
+};
+
+}  // namespace
+
+ScratchRules convolution_scratch() { return convolution_rows; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,175 @@
+// Distances, and norms of differences. Sources: aten/src/ATen/native/{Distance,ReduceOps,
+// Normalization,TensorCompare}.cpp, cuda/DistanceKernel.cu.
+#include <algorithm>
+
+#include "profile/cost/scratch/layout.h"
+#include "profile/cost/scratch/precision.h"
+#include "profile/cost/scratch/sorting.h"
+#include "profile/cost/scratch/split_reduction.h"
+
+namespace symprof::profile {
+namespace {
+
+std::int64_t points_of(const TensorSpec& tensor) {
+  return tensor.numel() / std::max<std::int64_t>(tensor.sizes.back(), 1);
+}
+
+/// The squared norms of points and ones beside them; the squares go once the norms are there, or
+/// once the ones are.
+struct Norms {
+  std::size_t norms, ones;
+
+  Norms(Scratch& result, const TensorSpec& points, bool keeps_squares, const DeviceSpec& device) {
+    const Count bytes = Count(points_of(points)) * element_bytes(points.dtype);
+    std::vector<bool> is_reduced(points.sizes.size());
+    is_reduced.back() = true;
+    const std::size_t squares = result.take(points.bytes());
+    norms = result.take(bytes);
+    add_reduction(result, sum_of(points, std::move(is_reduced)), device);
+    if (!keeps_squares) result.give_back(squares);
+    ones = result.take(bytes);
+    if (keeps_squares) result.give_back(squares);
+  }
+};
+
+/// One product gives all: |a|² + |b|² - 2ab, of points with their norm and a one beside them
+/// (_euclidean_dist).
+void add_product(Scratch& result, const TensorSpec& a, const TensorSpec& b,
+                 const DeviceSpec& device) {
+  const auto widened = [](const TensorSpec& points) {
+    return Count(points.bytes()) + Count(2) * points_of(points) * element_bytes(points.dtype);
+  };
+  const Norms of_a(result, a, false, device), of_b(result, b, false, device);
+  const std::size_t doubled = result.take(a.bytes());
+  result.take(widened(a));
+  for (const std::size_t block : {of_a.ones, of_a.norms, doubled}) result.give_back(block);
+  result.take(widened(b));
+  for (const std::size_t block : {of_b.norms, of_b.ones}) result.give_back(block);
+  result.uses_cublas = true;
+}
+
+Scratch euclidean(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *a = call.input_at(0), *b = call.input_at(1);
+  if (a == nullptr || b == nullptr || a->sizes.empty() || b->sizes.empty())
+    return {.is_incomplete = true};
+  Scratch result;
+  add_product(result, row_major(a->dtype, a->sizes), row_major(b->dtype, b->sizes), device);
+  result.make_outputs();
+  return result;
+}
+
+/// `tensor` with the batch of `output`, in a copy where that makes it another tensor.
+TensorSpec batched(Scratch& result, const TensorSpec& tensor, const TensorSpec& output) {
+  TensorSpec whole = row_major(tensor.dtype, output.sizes);
+  const std::size_t rank = output.sizes.size(), own = tensor.sizes.size();
+  whole.sizes[rank - 2] = tensor.sizes[own - 2];
+  whole.sizes[rank - 1] = tensor.sizes[own - 1];
+  whole = row_major(whole.dtype, whole.sizes);
+  if (whole.numel() != tensor.numel() || !is_row_major(tensor)) result.take(whole.bytes());
+  return whole;
+}
+
+bool are_points(const TensorSpec* a, const TensorSpec* b, const TensorSpec* output) {
+  return a != nullptr && b != nullptr && output != nullptr && a->sizes.size() >= 2 &&
+         b->sizes.size() >= 2 && output->sizes.size() >= 2;
+}
+
+/// (x1, x2, p, compute_mode). A recording has no real numbers: p is taken to be 2, its default,
+/// where many points are multiplied.
+Scratch cdist(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t few_points = 25, always = 1, never = 2, if_many = 0;
+  const TensorSpec *a = call.input_at(0), *b = call.input_at(1), *output = call.output(0);
+  if (!are_points(a, b, output)) return {.is_incomplete = true};
+  Scratch result;
+  if (output->numel() == 0) return result;
+  const TensorSpec all_a = batched(result, *a, *output), all_b = batched(result, *b, *output);
+  const std::int64_t mode = call.integer(3, 0, if_many),
+                     rank = static_cast<std::int64_t>(output->sizes.size());
+  const auto count = [&](const TensorSpec& points) {
+    return points.sizes[static_cast<std::size_t>(rank - 2)];
+  };
+  const bool are_many = count(all_a) > few_points || count(all_b) > few_points;
+  if (mode == always || (mode != never && are_many)) add_product(result, all_a, all_b, device);
+  result.make_outputs();
+  return result;
+}
+
+/// (gradient, x1, x2, p, cdist): what each point of x2 adds to each of x1, and then their sum.
+Scratch cdist_backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *a = call.input_at(1), *b = call.input_at(2);
+  if (!are_points(a, b, gradient)) return {.is_incomplete = true};
+  Scratch result;
+  if (gradient->numel() == 0 || a->numel() == 0) return result;
+  const TensorSpec all_a = batched(result, *a, *gradient);
+  batched(result, *b, *gradient);
+  if (!is_row_major(*gradient)) result.take(gradient->bytes());
+  result.make_outputs();
+  std::vector<std::int64_t> sizes = gradient->sizes;  // [batch, x2, x1, width]
+  std::swap(sizes[sizes.size() - 1], sizes[sizes.size() - 2]);
+  sizes.push_back(a->sizes.back());
+  const TensorSpec parts = row_major(a->dtype, sizes);
+  result.take(parts.bytes());
+  std::vector<bool> is_reduced(sizes.size());
+  is_reduced[sizes.size() - 3] = true;
+  add_reduction(result, sum_of(parts, std::move(is_reduced)), device);
+  return result;
+}
+
+/// (gradient, self, p, pdist): what each point adds to each other.
+Scratch pdist_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec* self = call.input_at(1);
+  if (self == nullptr || self->sizes.size() != 2) return {.is_incomplete = true};
+  Scratch result;
+  result.make_outputs();
+  result.take(Count(std::max<std::int64_t>(self->sizes[0] - 1, 0)) * self->bytes());
+  return result;
+}
+
+/// dist(self, other, p): the norm of their difference.
+Scratch distance(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *self = call.input_at(0), *other = call.input_at(1), *output = call.output(0);
+  if (self == nullptr || other == nullptr || output == nullptr) return {.is_incomplete = true};
+  std::vector<std::int64_t> sizes = self->sizes;
+  broadcast(sizes, other->sizes);
+  const TensorSpec difference = row_major(output->dtype, std::move(sizes));
+  Scratch result;
+  result.take(difference.bytes());
+  result.make_outputs();
+  add_reduction(result, sum_of(difference, all_dimensions(difference)), device);
+  return result;
+}
+
+/// renorm(self, p, dim, maxnorm): a norm for each index of the dimension, in fp32 for half
+/// precision, and what it scales by.
+Scratch renorm(const Call& call, const DeviceSpec& device) {
+  const TensorSpec* self = call.input_at(0);
+  if (self == nullptr || self->sizes.empty()) return {.is_incomplete = true};
+  const std::size_t dimension = dimension_of(*self, call.integer(2, 0, 0));
+  std::vector<bool> is_reduced = all_dimensions(*self);
+  is_reduced[dimension] = false;
+  Scratch result;
+  result.make_outputs();
+  result.take(self->sizes[dimension] * accumulated_bytes(self->dtype));
+  Reduction norm = sum_of(*self, std::move(is_reduced));
+  norm.accumulates_in_output = true;
+  if (is_half(self->dtype)) norm.output = DType::float32;
+  add_reduction(result, norm, device);
+  if (is_half(self->dtype)) result.take(self->sizes[dimension] * element_bytes(self->dtype));
+  return result;
+}
+
+constexpr ScratchRule distance_rows[] = {
+    {"aten::_cdist_forward", cdist},
+    {"aten::_cdist_backward", cdist_backward},
+    {"aten::_euclidean_dist", euclidean},
+    {"aten::_pdist_backward", pdist_backward},
+    {"aten::dist", distance},
+    {"aten::renorm", renorm},
+    {"aten::renorm_", renorm},
+};
+
+}  // namespace
+
+ScratchRules distance_scratch() { return distance_rows; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,54 @@
+#include "profile/cost/scratch/layout.h"
+
+#include <optional>
+#include <utility>
+
+namespace symprof::profile {
+
+TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes) {
+  std::vector<std::int64_t> strides = contiguous_strides(sizes);
+  return {.dtype = dtype, .sizes = std::move(sizes), .strides = std::move(strides)};
+}
+
+void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with) {
+  if (with.size() > sizes.size()) sizes.insert(sizes.begin(), with.size() - sizes.size(), 1);
+  const std::size_t lead = sizes.size() - with.size();
+  for (std::size_t i = 0; i < with.size(); ++i)
+    if (with[i] != 1) sizes[lead + i] = with[i];
+}
+
+bool is_row_major(const TensorSpec& tensor) {
+  std::int64_t wanted = 1;
+  for (std::size_t i = tensor.sizes.size(); i-- > 0;) {
+    if (tensor.sizes[i] == 1) continue;
+    if (tensor.strides[i] != wanted) return tensor.numel() == 0;
+    wanted *= tensor.sizes[i];
+  }
+  return true;
+}
+
+bool can_be_joined(const TensorSpec& tensor, std::size_t first) {
+  std::optional<std::int64_t> wanted;
+  for (std::size_t i = tensor.sizes.size(); i-- > first;) {
+    if (tensor.sizes[i] == 1) continue;
+    if (wanted && tensor.strides[i] != *wanted) return false;
+    wanted = tensor.strides[i] * tensor.sizes[i];
+  }
+  return true;
+}
+
+bool is_channels_last(const TensorSpec& tensor) {
+  const std::size_t rank = tensor.sizes.size();
+  if (rank != 4 && rank != 5) return false;
+  std::int64_t wanted = 1;
+  for (std::size_t place = 0; place < rank; ++place) {
+    // Channels, then from the last dimension to the first after them, then the batch.
+    const std::size_t i = place == 0 ? 1 : place == rank - 1 ? 0 : rank - place;
+    if (tensor.sizes[i] == 1) continue;
+    if (tensor.strides[i] != wanted) return false;
+    wanted *= tensor.sizes[i];
+  }
+  return true;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,19 @@
+// How tensors lie in memory, as far as kernels ask before they copy one.
+#pragma once
+
+#include "base/tensor_spec.h"
+
+namespace symprof::profile {
+
+TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes);
+/// Makes `sizes` those of both together (at::infer_size).
+void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with);
+/// at::Tensor::is_contiguous().
+bool is_row_major(const TensorSpec& tensor);
+/// Whether a view can show all dimensions from `first` on as one (at::detail::computeStride).
+bool can_be_joined(const TensorSpec& tensor, std::size_t first = 0);
+/// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and
+/// ChannelsLast3d).
+bool is_channels_last(const TensorSpec& tensor);
+
+}  // namespace symprof::profile

@@ -1,0 +1,12 @@
+// Masks that become indices.
+#pragma once
+
+#include "profile/cost/scratch/scratch.h"
+
+namespace symprof::profile {
+
+/// The `selected` places where the mask is true, one row of indices for each dimension.
+void add_mask(Scratch& scratch, const TensorSpec& mask, std::int64_t selected,
+              const DeviceSpec& device);
+
+}  // namespace symprof::profile

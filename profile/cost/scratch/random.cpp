@@ -1,0 +1,149 @@
+// Random numbers. Sources: aten/src/ATen/native/Distributions.cpp, DistributionTemplates.h,
+// cuda/DistributionTemplates.h, cuda/MultinomialKernel.cu.
+#include <algorithm>
+#include <optional>
+
+#include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/layout.h"
+#include "profile/cost/scratch/precision.h"
+#include "profile/cost/scratch/sorting.h"
+#include "profile/cost/scratch/split_reduction.h"
+
+namespace symprof::profile {
+namespace {
+
+/// Probabilities in half precision are drawn from in fp32 (bernoulli_tensor_kernel). With one
+/// probability for all nothing is taken, but a recording has no real numbers.
+Scratch bernoulli(const Call& call, const DeviceSpec&) {
+  Scratch result;
+  result.make_outputs();
+  if (const TensorSpec* self = call.input_at(0); self != nullptr && is_half(self->dtype))
+    result.take(Count(self->numel()) * element_bytes(DType::float32));
+  return result;
+}
+
+/// bernoulli_(self, p): numbers of double precision want such probabilities.
+Scratch bernoulli_in_place(const Call& call, const DeviceSpec&) {
+  const TensorSpec *self = call.input_at(0), *probability = call.input_at(1);
+  Scratch result;
+  if (self != nullptr && probability != nullptr && self->dtype == DType::float64 &&
+      probability->dtype != DType::float64)
+    result.take(Count(probability->numel()) * element_bytes(DType::float64));
+  return result;
+}
+
+/// No deviation may be negative: the lowest one is looked at on the host (CHECK_NORMAL_TENSOR_STD).
+void add_deviation_check(Scratch& result, const TensorSpec& deviation, const DeviceSpec& device) {
+  Reduction lowest{.input = row_major(deviation.dtype, deviation.sizes),
+                   .is_reduced = all_dimensions(deviation),
+                   .output = deviation.dtype,
+                   .accumulator_bytes = element_bytes(deviation.dtype),
+                   .accumulates_in_output = !is_half(deviation.dtype)};
+  const std::size_t number = result.take(element_bytes(deviation.dtype));
+  std::optional<std::size_t> copy;
+  if (!is_row_major(deviation)) copy = result.take(deviation.bytes());
+  add_reduction(result, lowest, device);
+  if (copy) result.give_back(*copy);
+  result.give_back(result.take(1));
+  result.give_back(number);
+}
+
+/// normal(mean, std). Means that are one tensor for one deviation are added beside a copy of their
+/// size; deviations are checked before the output and after it, and one mean for all is a number.
+Scratch normal(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *deviation = call.input_at(1), *output = call.output(0);
+  if (output == nullptr) return {.is_incomplete = true};
+  Scratch result;
+  if (deviation != nullptr && deviation->numel() > 0)
+    add_deviation_check(result, *deviation, device);
+  result.make_outputs();
+  if (deviation == nullptr && call.input_at(0) != nullptr) result.take(output->bytes());
+  if (deviation == nullptr) return result;
+  if (deviation->numel() > 0) add_deviation_check(result, *deviation, device);
+  if (call.input_at(0) == nullptr) result.take(element_bytes(output->dtype));
+  return result;
+}
+
+/// Whether the probabilities are finite, none negative, and not all zero in a row.
+void add_checks(Scratch& result, const TensorSpec& self, const DeviceSpec& device) {
+  const std::int64_t element = element_bytes(self.dtype);
+  result.take(element);  // The lowest.
+  result.take(element);  // The highest.
+  add_reduction(result, extrema_of(self), device);
+  const std::size_t is_finite = result.take(1), is_positive = result.take(1);
+  result.take(1);
+  result.give_back(is_positive);
+  result.give_back(is_finite);
+  const bool is_row = self.sizes.size() == 1;
+  TensorSpec sums = self;
+  sums.sizes = is_row ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{self.sizes[0]};
+  sums.strides.assign(sums.sizes.size(), 1);
+  const std::size_t sum = result.take(sums.bytes());
+  add_reduction(result, sum_of(self, is_row ? all_dimensions(self) : std::vector{false, true}),
+                device);
+  const std::size_t are_zero = result.take(sums.numel());
+  if (is_row) {
+    result.give_back(sum);
+  } else {
+    sums.dtype = DType::boolean;
+    result.take(1);
+    add_reduction(result, truth_of(sums, {true}), device);
+    result.give_back(are_zero);
+    result.give_back(sum);
+  }
+  result.give_back(result.take(1));
+}
+
+/// The largest of numbers that are divided by exponentially distributed ones.
+void add_largest_quotients(Scratch& result, const TensorSpec& self, std::int64_t draws,
+                           const DeviceSpec& device) {
+  constexpr std::int64_t number_and_index_bytes = 16;
+  result.take(self.bytes());
+  const std::size_t last = self.sizes.size() - 1;
+  if (draws > 1) {
+    result.take(Count(self.numel() / self.sizes[last]) * draws * element_bytes(self.dtype));
+    return add_search_of_largest(result, self, last, device);
+  }
+  std::vector<bool> is_reduced(self.sizes.size());
+  is_reduced[last] = true;
+  add_reduction(result,
+                {.input = self,
+                 .is_reduced = is_reduced,
+                 .output = DType::int64,
+                 .accumulator_bytes = number_and_index_bytes,
+                 .accumulates_in_output = false},
+                device);
+}
+
+/// (self, num_samples, replacement)
+Scratch multinomial(const Call& call, const DeviceSpec& device) {
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  Scratch result;
+  result.make_outputs();
+  if (self->numel() == 0 || self->sizes.empty() || self->sizes.size() > 2) return result;
+  const std::int64_t draws = call.integer(1, 0, 1);
+  if (draws == 1 || call.integer(2, 0, 0) == 0) {
+    add_checks(result, *self, device);
+    add_largest_quotients(result, *self, draws, device);
+    return result;
+  }
+  // The distribution, normalised, and its sums up to each element.
+  for (int i = 0; i < 3; ++i) result.take(self->bytes());
+  if (self->sizes.back() == self->numel())
+    result.take(cub::scan_bytes(self->numel(), element_bytes(self->dtype)));
+  return result;
+}
+
+constexpr ScratchRule random_rows[] = {
+    {"aten::bernoulli", bernoulli},
+    {"aten::bernoulli_", bernoulli_in_place},
+    {"aten::normal", normal},
+    {"aten::multinomial", multinomial},
+};
+
+}  // namespace
+
+ScratchRules random_scratch() { return random_rows; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,87 @@
+// Device memory that a call takes beside its outputs: what its kernels need while they run, and the
+// workspaces that stay. No tensor of the program shows it; the allocator counts it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/device_spec.h"
+#include "profile/cost/call.h"
+
+namespace symprof::profile {
+
+/// Elements of int64 (indices, counts) and of float32.
+constexpr std::int64_t long_bytes = 8, float_bytes = 4;
+
+struct Scratch {
+  /// Bytes of each block, in the order in which they are taken. What is not in `early` is given
+  /// back when the call ends.
+  std::vector<std::int64_t> blocks;
+  /// `block` is given back before block `before` is taken; `after_outputs` tells on which side of
+  /// the outputs, where they are made there too.
+  struct EarlyReturn {
+    std::size_t block = 0, before = 0;
+    bool after_outputs = false;
+  };
+  std::vector<EarlyReturn> early;
+  /// How many blocks are taken before the call's outputs.
+  std::size_t before_outputs = 0;
+  bool has_outputs = false;  ///< Whether make_outputs() was called.
+  /// The first such call of a thread makes the thread's cuBLAS workspace, which stays.
+  bool uses_cublas = false;
+  /// There are more, and their size is known to a library alone (cuDNN's plans).
+  bool is_incomplete = false;
+
+  /// Takes a block and says which it is.
+  std::size_t take(Count bytes);
+  /// Gives `block` back here, before whatever is taken next.
+  void give_back(std::size_t block);
+  /// The same for all blocks from `first` on that are not given back yet.
+  void give_back_from(std::size_t first);
+  /// The call's outputs are made here; without this, before all blocks. At most once.
+  void make_outputs();
+};
+
+/// What a rule may ask of the device: the number of multiprocessors decides how work is split.
+using ScratchFunction = Scratch (*)(const Call&, const DeviceSpec&);
+
+struct ScratchRule {
+  std::string_view op;
+  ScratchFunction scratch;
+};
+using ScratchRules = std::span<const ScratchRule>;
+
+ScratchRules matmul_scratch();
+ScratchRules attention_scratch();
+ScratchRules convolution_scratch();
+ScratchRules indexing_scratch();
+ScratchRules embedding_scratch();
+ScratchRules masking_scratch();
+ScratchRules reduction_scratch();
+ScratchRules normalization_scratch();
+ScratchRules batch_norm_scratch();
+ScratchRules loss_scratch();
+ScratchRules sorting_scratch();
+ScratchRules list_scratch();
+ScratchRules resampling_scratch();
+ScratchRules elementwise_scratch();
+ScratchRules uniqueness_scratch();
+ScratchRules random_scratch();
+ScratchRules searching_scratch();
+ScratchRules distance_scratch();
+ScratchRules scattering_scratch();
+ScratchRules segment_scratch();
+ScratchRules unmodelled_scratch();
+
+/// Null for an operator that takes nothing beside its outputs.
+ScratchFunction find_scratch(std::string_view op);
+
+/// By call of `recording`.
+std::vector<Scratch> scratch_of(const Recording& recording, const DeviceSpec& device);
+
+}  // namespace symprof::profile

@@ -1,0 +1,203 @@
+// Sorting and scanning. Sources: aten/src/ATen/native/cuda/{Sort,Sort.cpp,TensorTopK,ScanKernels,
+// Randperm}.cu.
+#include "profile/cost/scratch/sorting.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/rounding.h"
+#include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/layout.h"
+
+namespace symprof::profile {
+
+std::size_t dimension_of(const TensorSpec& tensor, std::int64_t named) {
+  const auto rank = static_cast<std::int64_t>(tensor.sizes.size());
+  return static_cast<std::size_t>(named < 0 ? named + std::max<std::int64_t>(rank, 1) : named);
+}
+
+namespace {
+
+std::int64_t size_of(const TensorSpec& tensor, std::size_t dimension) {
+  return tensor.sizes.empty() ? 1 : tensor.sizes[dimension];
+}
+
+/// Keys of few segments are sorted all together, with their segment beside them, and then back by
+/// segments (segmented_sort_pairs_by_full_sort).
+void add_full_sort(Scratch& result, std::int64_t elements, std::int64_t key,
+                   std::int64_t segments) {
+  result.take(Count(elements) * long_bytes);  // Index and segment.
+  result.take(Count(elements) * long_bytes);  // The same, sorted.
+  const std::size_t keys = result.take(elements * key);
+  const std::size_t sort = result.take(
+      cub::radix_sort_bytes({.items = elements, .key_bytes = key, .value_bytes = long_bytes}));
+  result.give_back(sort);
+  result.give_back(keys);
+  result.give_back(result.take(cub::radix_sort_bytes(
+      {.items = elements, .key_bytes = long_bytes, .bits = cub::bits_up_to(segments - 1)})));
+}
+
+/// Rows of more than 4096 (launch_stable_sort_kernel).
+void add_large_sort(Scratch& result, std::int64_t elements, std::int64_t row, std::int64_t key) {
+  constexpr std::int64_t few_segments = 128, long_row = 1000000;
+  const std::int64_t segments = elements / row;
+  if (segments > 1 && row < long_row && segments < few_segments)
+    return add_full_sort(result, elements, key, segments);
+  if (segments > 1 && row < long_row) {
+    result.take(Count(elements) * long_bytes);
+    result.take(cub::segmented_sort_bytes(
+        {.items = elements, .key_bytes = key, .value_bytes = long_bytes}));
+    return;
+  }
+  result.take(Count(row) * long_bytes);
+  for (std::int64_t i = 0; i < segments; ++i)
+    result.give_back(result.take(
+        cub::radix_sort_bytes({.items = row, .key_bytes = key, .value_bytes = long_bytes})));
+}
+
+}  // namespace
+
+void add_sort(Scratch& result, const TensorSpec& self, std::size_t dimension) {
+  constexpr std::int64_t most_in_place = 4096, most_elements = (std::int64_t{1} << 31) - 1;
+  if (self.numel() == 0 || self.sizes.empty()) return;
+  const std::int64_t row = self.sizes[dimension], elements = self.numel();
+  if (row <= most_in_place) {
+    result.take(Count(row) * long_bytes);  // Its indices before it is sorted.
+    return;
+  }
+  if (elements > most_elements) {
+    result.is_incomplete = true;
+    return;
+  }
+  if (!(is_row_major(self) && dimension + 1 == self.sizes.size())) {  // Rows side by side.
+    result.take(self.bytes());
+    result.take(self.bytes());
+    result.take(Count(elements) * long_bytes);
+  }
+  add_large_sort(result, elements, row, element_bytes(self.dtype));
+}
+
+namespace {
+
+/// sort(self, dim, descending) and sort.stable(self, *, stable, dim, descending): the recording
+/// drops the overload's name, so they differ by the number of arguments.
+Scratch sort(const Call& call, const DeviceSpec&) {
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  const bool is_stable = call.integer(3, 0, -1) != -1;
+  Scratch result;
+  add_sort(result, *self, dimension_of(*self, call.integer(is_stable ? 2 : 1, 0, -1)));
+  return result;
+}
+
+/// Whether several blocks look through a row (should_use_multiblock).
+bool shares_rows(std::int64_t rows, std::int64_t row) {
+  struct Range {
+    std::int64_t most_rows, least_row;
+  };
+  constexpr Range ranges[] = {{20, 20000}, {40, 10000}, {80, 8000},
+                              {199, 5000}, {799, 3000}, {4000, 800}};
+  for (const Range& range : ranges)
+    if (rows <= range.most_rows) return row >= range.least_row;
+  return row >= 400;
+}
+
+}  // namespace
+
+void add_search_of_largest(Scratch& result, const TensorSpec& self, std::size_t dimension,
+                           const DeviceSpec& device) {
+  constexpr std::int64_t threads = 256, registers = 65536, registers_of_thread = 40, digits = 256;
+  if (self.numel() == 0 || self.sizes.empty()) return;
+  const std::int64_t row = size_of(self, dimension), rows = self.numel() / row;
+  if (!shares_rows(rows, row)) return;
+  const std::int64_t blocks_at_once =
+      device.multiprocessors * (registers / (registers_of_thread * threads));
+  const std::int64_t items =
+      std::clamp<std::int64_t>(divide_up(self.numel(), blocks_at_once * threads), 4, 64);
+  const std::int64_t blocks = rows * divide_up(row, items * threads);
+  const std::int64_t element = element_bytes(self.dtype),
+                     pattern = std::max<std::int64_t>(element, 4);
+  for (const std::int64_t bytes : {rows * element, rows * 2 * 4, rows * 2 * pattern,
+                                   blocks * digits * 2, rows * digits * 4, blocks * 4, blocks * 4})
+    result.take(bytes);
+  for (int i = 0; i < 2; ++i) result.give_back(result.take(cub::scan_by_key_bytes(blocks, 4)));
+}
+
+namespace {
+
+/// topk(self, k, dim, largest, sorted)
+Scratch topk(const Call& call, const DeviceSpec& device) {
+  constexpr std::int64_t most_sorted = 4096;
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  if (call.integer(4, 0, 1) != 0 && call.integer(1, 0, 0) > most_sorted)
+    return {.is_incomplete = self->numel() > 0 && !self->sizes.empty()};
+  Scratch result;
+  if (!is_row_major(*self)) result.take(self->bytes());
+  add_search_of_largest(result, *self, dimension_of(*self, call.integer(2, 0, -1)), device);
+  return result;
+}
+
+/// cumsum(self, dim, dtype), cumprod: another type is copied first; one long row is cub's.
+Scratch scan(const Call& call, const DeviceSpec&) {
+  constexpr std::int64_t most_at_once = std::int64_t{1} << 30;
+  const TensorSpec *self = call.input(0), *output = call.output(0);
+  if (self == nullptr || output == nullptr) return {.is_incomplete = true};
+  const std::int64_t elements = self->numel();
+  Scratch result;
+  if (self->dtype != output->dtype) result.take(elements * element_bytes(output->dtype));
+  if (elements == 0 || self->sizes.empty()) return result;
+  if (!is_row_major(*self) && self->dtype == output->dtype) result.take(self->bytes());
+  const std::size_t dimension = dimension_of(*self, call.integer(1, 0, 0));
+  if (elements != self->sizes[dimension]) return result;
+  result.is_incomplete = elements > most_at_once;
+  result.take(cub::scan_bytes(elements, element_bytes(output->dtype)));
+  return result;
+}
+
+/// cummax, cummin: rows that lie together.
+Scratch scan_of_extrema(const Call& call, const DeviceSpec&) {
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  Scratch result;
+  if (!is_row_major(*self)) result.take(self->bytes());
+  return result;
+}
+
+/// randperm(n): random keys of as many bits as keep equal ones rare, and the numbers that they
+/// sort.
+Scratch permutation(const Call& call, const DeviceSpec&) {
+  const TensorSpec* output = call.output(0);
+  if (output == nullptr || output->numel() == 0) return {.is_incomplete = output == nullptr};
+  const std::int64_t count = output->numel();
+  const auto n = static_cast<double>(count);
+  const double threshold = std::log(0.9) * 12;
+  const auto bits = std::min<std::int64_t>(
+      64, static_cast<std::int64_t>(std::ceil(std::log2(n - (6 * n * n + 1) / threshold))));
+  const std::int64_t key = bits <= 32 ? 4 : 8, value = element_bytes(output->dtype);
+  Scratch result;
+  result.give_back(result.take(value));
+  result.take(count * value);
+  result.take(count * key);
+  result.take(count * key);
+  result.take(cub::radix_sort_bytes(
+      {.items = count, .key_bytes = key, .value_bytes = value, .bits = bits}));
+  return result;
+}
+
+constexpr ScratchRule sorting_rows[] = {
+    {"aten::sort", sort},
+    {"aten::topk", topk},
+    {"aten::cumsum", scan},
+    {"aten::cumprod", scan},
+    {"aten::cumsum_", scan},
+    {"aten::randperm", permutation},
+    {"aten::cummax", scan_of_extrema},
+    {"aten::cummin", scan_of_extrema},
+};
+
+}  // namespace
+
+ScratchRules sorting_scratch() { return sorting_rows; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,133 @@
+// Blocks of the simulated allocator, the sets that they wait in, and the device behind them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/rounding.h"
+#include "profile/memory/allocator/caching_allocator.h"
+
+namespace symprof::profile {
+
+struct Pool;
+
+/// A range of addresses whose pages get memory when they are needed (`ExpandableSegment`).
+struct ExpandableSegment {
+  Address address = 0;
+  std::int64_t page_bytes = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Part of a segment. Neighbours are linked in the order of addresses.
+struct Block {
+  Address address = 0;
+  std::int64_t bytes = 0;
+  std::int64_t requested_bytes = 0;
+  Pool* pool = nullptr;
+  ExpandableSegment* segment = nullptr;  ///< Null in a cudaMalloc segment.
+  Block* previous = nullptr;
+  Block* next = nullptr;
+  bool is_allocated = false;
+  bool is_mapped = true;        ///< False: addresses without memory.
+  std::int64_t free_since = 0;  ///< Searches of the pool before it was put there.
+
+  bool is_split() const { return previous != nullptr || next != nullptr; }
+};
+
+/// `BlockComparatorSize` and `BlockComparatorAddress`, for one stream.
+struct BySize {
+  bool operator()(const Block* a, const Block* b) const {
+    return a->bytes != b->bytes ? a->bytes < b->bytes : a->address < b->address;
+  }
+};
+struct ByAddress {
+  bool operator()(const Block* a, const Block* b) const { return a->address < b->address; }
+};
+
+struct Pool {
+  bool is_small = false;
+  std::set<Block*, BySize> free;
+  std::set<Block*, ByAddress> unmapped;
+  std::int64_t searches = 0;  ///< Counted while garbage collection is on.
+
+  void insert(Block* block) {
+    block->free_since = searches;
+    free.insert(block);
+  }
+  std::int64_t age(const Block& block) const { return searches - block.free_since; }
+};
+
+/// Owns blocks and uses dead ones again.
+class BlockArena {
+ public:
+  Block* make(Block block) {
+    if (dead_.empty()) return &blocks_.emplace_back(block);
+    Block* slot = dead_.back();
+    dead_.pop_back();
+    *slot = block;
+    return slot;
+  }
+  void kill(Block* block) { dead_.push_back(block); }
+
+ private:
+  std::deque<Block> blocks_;
+  std::vector<Block*> dead_;
+};
+
+/// Puts `block` between two neighbours, either of which may be null.
+inline void link(Block* previous, Block* block, Block* next) {
+  block->previous = previous;
+  block->next = next;
+  if (previous != nullptr) previous->next = block;
+  if (next != nullptr) next->previous = block;
+}
+
+/// The device's memory, in pages of 2 MiB, and two ascending ranges of addresses.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::int64_t bytes) : bytes_(bytes) {}
+
+  /// cudaMalloc.
+  std::optional<Address> allocate(std::int64_t bytes) {
+    const std::int64_t whole = pages(bytes);
+    if (!take(whole)) return std::nullopt;
+    const Address address = next_;
+    next_ += whole;
+    return address;
+  }
+  void release(std::int64_t bytes) { used_ -= pages(bytes); }
+
+  /// cuMemCreate: all of it or nothing.
+  bool take(std::int64_t bytes) {
+    if (used_ + bytes > bytes_) return false;
+    used_ += bytes;
+    return true;
+  }
+
+  /// cuMemRelease.
+  void give_back(std::int64_t bytes) { used_ -= bytes; }
+
+  /// cuMemAddressReserve.
+  Address reserve_range(std::int64_t bytes) {
+    const Address address = next_range_;
+    next_range_ += round_up(bytes, range_step);
+    return address;
+  }
+
+  std::int64_t free_bytes() const { return bytes_ - used_; }
+
+ private:
+  static constexpr std::int64_t page_bytes = 2_MiB;
+  static constexpr std::int64_t range_step = std::int64_t{1} << 40;
+  static std::int64_t pages(std::int64_t bytes) { return round_up(bytes, page_bytes); }
+
+  std::int64_t bytes_;
+  std::int64_t used_ = 0;
+  Address next_ = 0x7f0000000000;
+  Address next_range_ = 0x100000000000;
+};
+
+}  // namespace symprof::profile

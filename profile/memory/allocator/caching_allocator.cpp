@@ -1,0 +1,121 @@
+#include "profile/memory/allocator/caching_allocator.h"
+
+#include <algorithm>
+
+#include "profile/memory/allocator/implementation.h"
+
+namespace symprof::profile {
+
+using Implementation = CachingAllocator::Implementation;
+
+CachingAllocator::CachingAllocator(const AllocatorSettings& settings, std::int64_t device_bytes,
+                                   std::int64_t total_bytes)
+    : implementation_(std::make_unique<Implementation>(
+          settings, device_bytes, total_bytes == 0 ? device_bytes : total_bytes)) {}
+CachingAllocator::~CachingAllocator() = default;
+CachingAllocator::CachingAllocator(CachingAllocator&&) noexcept = default;
+CachingAllocator& CachingAllocator::operator=(CachingAllocator&&) noexcept = default;
+
+std::optional<Address> CachingAllocator::allocate(std::int64_t bytes) {
+  return implementation_->allocate(bytes);
+}
+void CachingAllocator::free(Address address) { implementation_->free(address); }
+void CachingAllocator::empty_cache() { implementation_->release_cached_blocks(); }
+
+void CachingAllocator::reset_peaks() {
+  AllocatorStatistics& statistics = implementation_->statistics;
+  for (Gauge* gauge : {&statistics.allocated_bytes, &statistics.reserved_bytes,
+                       &statistics.requested_bytes, &statistics.inactive_split_bytes})
+    gauge->peak = gauge->current;
+}
+
+const AllocatorStatistics& CachingAllocator::statistics() const {
+  return implementation_->statistics;
+}
+std::vector<SegmentState> CachingAllocator::snapshot() const { return implementation_->snapshot(); }
+void CachingAllocator::observe(std::function<void(const AllocatorEvent&)> observer) {
+  implementation_->observer = std::move(observer);
+}
+
+Implementation::Implementation(const AllocatorSettings& settings, std::int64_t device_bytes,
+                               std::int64_t total_bytes)
+    : settings_(settings), total_bytes_(total_bytes), device_(device_bytes) {
+  small_.is_small = true;
+  if (settings.per_process_memory_fraction < 1)
+    limit_bytes_ = static_cast<std::int64_t>(settings.per_process_memory_fraction *
+                                             static_cast<double>(total_bytes));
+}
+
+std::optional<Address> Implementation::allocate(std::int64_t bytes) {
+  Request request{.bytes = rounded_size(bytes, settings_)};
+  request.pool = request.bytes <= small_limit_bytes ? &small_ : &large_;
+  Block* block = find_free_block(request);
+  if (block == nullptr) {
+    if (collects_garbage()) collect_garbage();
+    block = take_new_block(request, /*is_retry=*/false);
+    if (block == nullptr && release_oversize_blocks(request))
+      block = take_new_block(request, /*is_retry=*/false);
+    if (block == nullptr) {
+      release_cached_blocks();
+      block = take_new_block(request, /*is_retry=*/true);
+    }
+  }
+  if (block == nullptr) {
+    ++statistics.ooms;
+    tell(AllocatorAction::oom, device_.free_bytes(), bytes);
+    return std::nullopt;
+  }
+  const bool was_split = block->is_split();
+  const bool is_first_part = should_split(*block, request);
+  if (is_first_part) block = split(block, request);
+  block->requested_bytes = bytes;
+  count_use(*block, was_split, is_first_part);
+  live_.emplace(block->address, block);
+  tell(AllocatorAction::alloc, block->address, bytes);
+  return block->address;
+}
+
+void Implementation::free(Address address) {
+  const auto found = live_.find(address);
+  Block* block = found->second;
+  live_.erase(found);
+  tell(AllocatorAction::free, address, block->requested_bytes);
+  statistics.allocated_bytes.add(-block->bytes);
+  statistics.requested_bytes.add(-block->requested_bytes);
+  block->is_allocated = false;
+  std::int64_t split_change = 0;
+  for (Block* neighbour : {block->previous, block->next}) split_change -= merge(block, neighbour);
+  block->pool->insert(block);
+  if (block->segment != nullptr) return;
+  if (block->is_split()) split_change += block->bytes;
+  statistics.inactive_split_bytes.add(split_change);
+}
+
+void Implementation::release_cached_blocks() {
+  release_unsplit_blocks(large_);
+  release_unsplit_blocks(small_);
+}
+
+std::vector<SegmentState> Implementation::snapshot() const {
+  std::vector<const Block*> blocks;
+  for (const auto& [address, block] : live_) blocks.push_back(block);
+  for (const Pool* pool : {&small_, &large_})
+    blocks.insert(blocks.end(), pool->free.begin(), pool->free.end());
+  std::ranges::sort(blocks, ByAddress());
+  std::vector<SegmentState> result;
+  for (const Block* block : blocks) {
+    const bool goes_on = block->previous != nullptr && block->previous->is_mapped;
+    if (!goes_on)
+      result.push_back({.address = block->address,
+                        .is_small = block->pool->is_small,
+                        .is_expandable = block->segment != nullptr});
+    SegmentState& segment = result.back();
+    segment.bytes += block->bytes;
+    segment.blocks.push_back({block->address, block->bytes,
+                              block->is_allocated ? block->requested_bytes : 0,
+                              block->is_allocated});
+  }
+  return result;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,113 @@
+// PyTorch's CUDA caching allocator, simulated: the same sequence of requests and frees gives the
+// same addresses, the same reserved memory and the same failures as the real one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "profile/memory/allocator/allocator_settings.h"
+
+namespace symprof::profile {
+
+using Address = std::int64_t;
+
+/// A count of bytes now and its highest value since the start or `reset_peaks`.
+struct Gauge {
+  std::int64_t current = 0;
+  std::int64_t peak = 0;
+
+  void add(std::int64_t bytes) {
+    current += bytes;
+    if (current > peak) peak = current;
+  }
+};
+
+/// Named as in torch.cuda.memory_stats.
+struct AllocatorStatistics {
+  Gauge allocated_bytes;  ///< Blocks in use, rounding included: torch.cuda.memory_allocated.
+  Gauge reserved_bytes;   ///< Segments taken from the device: torch.cuda.memory_reserved.
+  Gauge requested_bytes;  ///< What was asked for, before rounding.
+  /// Free parts of segments that are also in use (expandable segments left out).
+  Gauge inactive_split_bytes;
+  std::int64_t segments = 0;       ///< cudaMalloc segments that are held now.
+  std::int64_t device_allocs = 0;  ///< Calls of cudaMalloc, or mappings.
+  std::int64_t device_frees = 0;
+  std::int64_t alloc_retries = 0;  ///< Times that cached memory was returned to serve a request.
+  std::int64_t ooms = 0;
+};
+
+/// What happens, in the words of a memory snapshot (torch/csrc/cuda/Module.cpp).
+enum class AllocatorAction : std::uint8_t {
+  segment_alloc,
+  segment_free,
+  segment_map,
+  segment_unmap,
+  alloc,
+  free,
+  oom,
+};
+
+struct AllocatorEvent {
+  AllocatorAction action = AllocatorAction::alloc;
+  Address address = 0;     ///< Of `oom`: free bytes of the device.
+  std::int64_t bytes = 0;  ///< Of `alloc` and `free`: as requested.
+};
+
+/// A block of a segment, as a snapshot lists it.
+struct BlockState {
+  Address address = 0;
+  std::int64_t bytes = 0;
+  std::int64_t requested_bytes = 0;
+  bool is_allocated = false;
+  bool operator==(const BlockState&) const = default;
+};
+
+struct SegmentState {
+  Address address = 0;
+  std::int64_t bytes = 0;
+  bool is_small = false;
+  bool is_expandable = false;
+  std::vector<BlockState> blocks;  ///< They tile the segment, in the order of addresses.
+  bool operator==(const SegmentState&) const = default;
+};
+
+/// One device and one stream: blocks that other streams use, CUDA graphs and user pools are left
+/// out. cudaMalloc is taken to hand out ascending addresses; they decide only between free blocks
+/// of equal size. Source: c10/cuda/CUDACachingAllocator.cpp (2.11 to 2.14).
+class CachingAllocator {
+ public:
+  class Implementation;  ///< profile/memory/allocator/implementation.h
+
+  /// `device_bytes`: what PyTorch may take from the device (its memory without CUDA's context).
+  /// `total_bytes`: the device's whole memory, of which per_process_memory_fraction is taken and
+  /// from which the address range of an expandable segment follows; 0: the same.
+  CachingAllocator(const AllocatorSettings& settings, std::int64_t device_bytes,
+                   std::int64_t total_bytes = 0);
+  ~CachingAllocator();
+  CachingAllocator(CachingAllocator&&) noexcept;
+  CachingAllocator& operator=(CachingAllocator&&) noexcept;
+
+  /// The address of a block of at least `bytes` (more than 0); nothing when the device is full even
+  /// after all cached memory was returned, which is where PyTorch throws OutOfMemoryError.
+  std::optional<Address> allocate(std::int64_t bytes);
+  /// `address` is one that `allocate` gave and that was not freed since.
+  void free(Address address);
+  /// torch.cuda.empty_cache().
+  void empty_cache();
+  /// torch.cuda.reset_peak_memory_stats().
+  void reset_peaks();
+
+  const AllocatorStatistics& statistics() const;
+  /// All segments in the order of addresses.
+  std::vector<SegmentState> snapshot() const;
+  /// Calls `observer` for all that happens from now on.
+  void observe(std::function<void(const AllocatorEvent&)> observer);
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace symprof::profile

@@ -1,0 +1,68 @@
+// The simulated allocator's state and steps, named after those of CUDACachingAllocator.cpp.
+#pragma once
+
+#include <unordered_map>
+
+#include "profile/memory/allocator/blocks.h"
+
+namespace symprof::profile {
+
+class CachingAllocator::Implementation {
+ public:
+  Implementation(const AllocatorSettings& settings, std::int64_t device_bytes,
+                 std::int64_t total_bytes);
+
+  std::optional<Address> allocate(std::int64_t bytes);
+  void free(Address address);
+  void release_cached_blocks();
+  std::vector<SegmentState> snapshot() const;
+
+  AllocatorStatistics statistics;
+  std::function<void(const AllocatorEvent&)> observer;
+
+ private:
+  struct Request {
+    std::int64_t bytes = 0;  ///< Rounded.
+    Pool* pool = nullptr;
+  };
+
+  // Requests.
+  Block* find_free_block(const Request& request);
+  Block* take_new_block(const Request& request, bool is_retry);
+  Block* take_segment(const Request& request);
+  bool should_split(const Block& block, const Request& request) const;
+  Block* split(Block* block, const Request& request);
+  void count_use(Block& block, bool was_split, bool is_first_part);
+
+  // Frees.
+  std::int64_t merge(Block* block, Block* neighbour);
+  bool release_oversize_blocks(const Request& request);
+  void collect_garbage();
+  void release_unsplit_blocks(Pool& pool);
+  void release_block(Block* block);
+
+  // Expandable segments (expandable_segments.cpp).
+  Block* grow_expandable(const Request& request);
+  Block* find_expandable(const Request& request);
+  Block* make_expandable(Pool& pool);
+  bool map(Block* block, std::int64_t bytes);
+  void unmap(Block* block);
+
+  void tell(AllocatorAction action, Address address, std::int64_t bytes) const {
+    if (observer) observer({action, address, bytes});
+  }
+  bool collects_garbage() const {
+    return limit_bytes_ && settings_.garbage_collection_threshold > 0;
+  }
+
+  AllocatorSettings settings_;
+  std::int64_t total_bytes_;
+  std::optional<std::int64_t> limit_bytes_;
+  DeviceMemory device_;
+  Pool small_, large_;
+  BlockArena arena_;
+  std::deque<ExpandableSegment> segments_;
+  std::unordered_map<Address, Block*> live_;
+};
+
+}  // namespace symprof::profile

@@ -1,0 +1,108 @@
+// How memory goes back: free neighbours merge, whole free segments return to the device.
+#include <limits>
+
+#include "profile/memory/allocator/implementation.h"
+
+namespace symprof::profile {
+
+using Implementation = CachingAllocator::Implementation;
+
+/// Takes a free neighbour of the same kind into `block`. The bytes that it had, or 0.
+std::int64_t Implementation::merge(Block* block, Block* neighbour) {
+  if (neighbour == nullptr || neighbour->is_allocated || neighbour->is_mapped != block->is_mapped)
+    return 0;
+  if (neighbour->is_mapped)
+    neighbour->pool->free.erase(neighbour);
+  else
+    neighbour->pool->unmapped.erase(neighbour);
+  const std::int64_t bytes = neighbour->bytes;
+  if (block->previous == neighbour) {
+    block->address = neighbour->address;
+    link(neighbour->previous, block, block->next);
+  } else {
+    link(block->previous, block, neighbour->next);
+  }
+  block->bytes += bytes;
+  arena_.kill(neighbour);
+  return bytes;
+}
+
+// release_available_cached_blocks: the smallest block that is large enough, or several of the
+// largest. Only blocks that may not be split count, so nothing happens without max_split_size.
+bool Implementation::release_oversize_blocks(const Request& request) {
+  const std::int64_t limit = settings_.max_split_size_bytes;
+  if (limit == std::numeric_limits<std::int64_t>::max()) return false;
+  std::set<Block*, BySize>& free = request.pool->free;
+  Block key{.bytes = std::max(request.bytes, limit)};
+  auto found = free.lower_bound(&key);
+  if (found != free.end() && (*found)->segment == nullptr) {
+    release_block(*found);
+    return true;
+  }
+  std::int64_t released = 0;
+  while (released < key.bytes && found != free.begin()) {
+    const auto largest = std::prev(found);
+    if ((*largest)->bytes < limit) break;
+    if ((*largest)->segment != nullptr) {
+      found = largest;
+      continue;
+    }
+    released += (*largest)->bytes;
+    release_block(*largest);
+  }
+  return released >= key.bytes;
+}
+
+// garbage_collect_cached_blocks: whole segments that are at least as old as the mean, until
+// reserved memory is below the threshold.
+void Implementation::collect_garbage() {
+  const auto threshold = static_cast<std::int64_t>(settings_.garbage_collection_threshold *
+                                                   static_cast<double>(*limit_bytes_));
+  const std::int64_t excess = statistics.reserved_bytes.current - threshold;
+  if (excess <= 0) return;
+  std::int64_t total_age = 0, count = 0, reclaimed = 0;
+  for (const Block* block : large_.free)
+    if (!block->is_split()) {
+      total_age += large_.age(*block);
+      ++count;
+    }
+  for (bool progressed = true; reclaimed < excess && progressed && count > 0;) {
+    const double mean_age = static_cast<double>(total_age) / static_cast<double>(count);
+    progressed = false;
+    for (auto next = large_.free.begin(); next != large_.free.end();) {
+      Block* block = *next++;
+      if (block->is_split() || block->segment != nullptr ||
+          static_cast<double>(large_.age(*block)) < mean_age)
+        continue;
+      progressed = true;
+      reclaimed += block->bytes;
+      total_age -= large_.age(*block);
+      --count;
+      release_block(block);
+    }
+  }
+}
+
+void Implementation::release_unsplit_blocks(Pool& pool) {
+  std::vector<Block*> expandable;  // Unmapping changes the set.
+  for (auto next = pool.free.begin(); next != pool.free.end();) {
+    Block* block = *next++;
+    if (block->segment != nullptr)
+      expandable.push_back(block);
+    else if (!block->is_split())
+      release_block(block);
+  }
+  for (Block* block : expandable) unmap(block);
+}
+
+void Implementation::release_block(Block* block) {
+  tell(AllocatorAction::segment_free, block->address, block->bytes);
+  device_.release(block->bytes);
+  --statistics.segments;
+  ++statistics.device_frees;
+  statistics.reserved_bytes.add(-block->bytes);
+  block->pool->free.erase(block);
+  arena_.kill(block);
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,77 @@
+#include "profile/memory/held_blocks.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace symprof::profile {
+namespace {
+
+constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
+
+}  // namespace
+
+HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
+    : allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)) {
+  if (options.observer)
+    allocator_.observe(
+        [this, tell = options.observer](const AllocatorEvent& event) { tell(event, call_); });
+}
+
+void HeldBlocks::begin_call(CallId call) {
+  call_ = call;
+  highest_bytes_ = now_.total();
+}
+
+HeldBlock HeldBlocks::request(std::int64_t bytes, MemoryCategory category, NodeId owner) {
+  const Gauge& allocated = allocator_.statistics().allocated_bytes;
+  const Gauge before = allocated;
+  concerned_ = {.category = category, .owner = owner};
+  const std::optional<Address> address = allocator_.allocate(bytes);
+  if (!address) throw Refused();
+  const HeldBlock block{address, allocated.current - before.current, category, owner};
+  count(block, block.bytes);
+  highest_bytes_ = std::max(highest_bytes_, now_.total());
+  if (allocated.peak > before.peak) mark_peak();
+  return block;
+}
+
+void HeldBlocks::give_back(HeldBlock& block) {
+  if (!block.address) return;
+  concerned_ = block;
+  allocator_.free(*block.address);
+  count(block, -block.bytes);
+  block = {};
+}
+
+void HeldBlocks::give_back(std::vector<HeldBlock>& blocks) {
+  for (HeldBlock& block : blocks) give_back(block);
+  blocks.clear();
+}
+
+std::pair<std::int64_t, std::int64_t> HeldBlocks::peaks() const {
+  const AllocatorStatistics& statistics = allocator_.statistics();
+  return {statistics.allocated_bytes.peak, statistics.reserved_bytes.peak};
+}
+
+void HeldBlocks::report(StepMemory& memory) const {
+  std::tie(memory.peak_allocated_bytes, memory.peak_reserved_bytes) = peaks();
+  memory.peak_call = peak_call_;
+  memory.at_peak = at_peak_;
+  memory.peak_by_node = holdings_.at_peak();
+  memory.requested_at_peak_bytes = requested_at_peak_bytes_;
+  memory.alloc_retries = allocator_.statistics().alloc_retries;
+}
+
+void HeldBlocks::count(const HeldBlock& block, std::int64_t bytes) {
+  now_[block.category] += bytes;
+  holdings_.change(block.owner, block.category, bytes);
+}
+
+void HeldBlocks::mark_peak() {
+  at_peak_ = now_;
+  peak_call_ = call_;
+  requested_at_peak_bytes_ = allocator_.statistics().requested_bytes.current;
+  holdings_.mark_peak();
+}
+
+}  // namespace symprof::profile

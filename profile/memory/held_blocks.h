@@ -1,0 +1,70 @@
+// What a step holds on the simulated allocator, block by block: for what, for whom, and who held
+// the most when it was the most.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "profile/memory/allocator/caching_allocator.h"
+#include "profile/memory/holdings.h"
+#include "profile/memory/step_memory.h"
+
+namespace symprof::profile {
+
+/// A block of the allocator and what it is for.
+struct HeldBlock {
+  std::optional<Address> address;  ///< Empty: no block.
+  std::int64_t bytes = 0;          ///< As the allocator counts it.
+  MemoryCategory category = MemoryCategory::temporaries;
+  NodeId owner = none;
+};
+
+class HeldBlocks {
+ public:
+  /// Thrown by a request that the device has no room for.
+  struct Refused {};
+
+  explicit HeldBlocks(const StepMemoryOptions& options);
+  HeldBlocks(const HeldBlocks&) = delete;  // The allocator's observer points here.
+  HeldBlocks& operator=(const HeldBlocks&) = delete;
+
+  /// What follows is because of `call`.
+  void begin_call(CallId call);
+  CallId call() const { return call_; }
+
+  HeldBlock request(std::int64_t bytes, MemoryCategory category, NodeId owner);
+  /// Nothing where `block` has no address; it has none afterwards.
+  void give_back(HeldBlock& block);
+  void give_back(std::vector<HeldBlock>& blocks);
+
+  const MemoryBreakdown& now() const { return now_; }
+  /// The most since `begin_call`.
+  std::int64_t highest_bytes() const { return highest_bytes_; }
+  /// Allocated and reserved bytes.
+  std::pair<std::int64_t, std::int64_t> peaks() const;
+  /// Writes the peaks, where they were and who held them.
+  void report(StepMemory& memory) const;
+
+  /// Whose block was asked for or given back last.
+  const HeldBlock& concerned() const { return concerned_; }
+  std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
+  std::int64_t alloc_retries() const { return allocator_.statistics().alloc_retries; }
+
+ private:
+  void count(const HeldBlock& block, std::int64_t bytes);
+  void mark_peak();
+
+  CachingAllocator allocator_;
+  CallId call_ = none;
+  HeldBlock concerned_;
+  MemoryBreakdown now_;
+  std::int64_t highest_bytes_ = 0;
+  Holdings holdings_;
+  MemoryBreakdown at_peak_;
+  CallId peak_call_ = none;
+  std::int64_t requested_at_peak_bytes_ = 0;
+};
+
+}  // namespace symprof::profile

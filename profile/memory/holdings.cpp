@@ -1,0 +1,84 @@
+#include "profile/memory/holdings.h"
+
+#include <algorithm>
+#include <span>
+
+namespace symprof::profile {
+namespace {
+
+/// By storage: the first node that takes it as an input.
+std::vector<NodeId> first_users(const Recording& recording) {
+  std::vector<NodeId> users(recording.storages.size(), none);
+  for (std::size_t i = 0; i < recording.nodes.size(); ++i)
+    for (const TensorRecord& input : recording.nodes[i].inputs) {
+      if (input.storage == none) continue;
+      NodeId& user = users[static_cast<std::size_t>(input.storage)];
+      if (user == none) user = static_cast<NodeId>(i);
+    }
+  return users;
+}
+
+NodeId optimizer_node(const Recording& recording) {
+  const auto found = std::ranges::find(recording.nodes, NodeKind::optimizer, &NodeRecord::kind);
+  return found == recording.nodes.end() ? none
+                                        : static_cast<NodeId>(found - recording.nodes.begin());
+}
+
+/// What is there before the step has no maker, but for inputs, which have rows of their own.
+bool belongs_to_user(const StorageRecord& storage) {
+  return storage.allocated_by == none && storage.kind != StorageKind::input;
+}
+
+}  // namespace
+
+MemoryCategory category_of(const StorageRecord& storage) {
+  switch (storage.kind) {
+    case StorageKind::parameter:
+      return MemoryCategory::parameters;
+    case StorageKind::buffer:
+      return MemoryCategory::buffers;
+    case StorageKind::input:
+      return MemoryCategory::inputs;
+    case StorageKind::gradient:
+      return MemoryCategory::gradients;
+    case StorageKind::optimizer_state:
+      return MemoryCategory::optimizer;
+    case StorageKind::kv_cache:
+      return MemoryCategory::kv_cache;
+    case StorageKind::activation:
+    case StorageKind::offloaded:
+      break;
+  }
+  return storage.saved ? MemoryCategory::activations : MemoryCategory::temporaries;
+}
+
+std::vector<NodeId> storage_owners(const Recording& recording) {
+  const std::vector<NodeId> users = first_users(recording);
+  const NodeId optimizer = optimizer_node(recording);
+  std::vector<NodeId> owners(recording.storages.size());
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    // The state of a master weight belongs to the master, and that to a parameter of the model.
+    std::size_t of = i;
+    while (recording.storages[of].parameter != none)
+      of = static_cast<std::size_t>(recording.storages[of].parameter);
+    const StorageRecord& storage = recording.storages[of];
+    const NodeId user = belongs_to_user(storage) ? users[of] : none;
+    const bool is_shared_state = storage.kind == StorageKind::optimizer_state;
+    owners[i] = user != none ? user : is_shared_state ? optimizer : storage.node;
+  }
+  return owners;
+}
+
+std::vector<NodeHolding> Holdings::at_peak() const {
+  const std::span<const Change> changes(changes_.data(), changes_until_peak_);
+  NodeId last = none;
+  for (const Change& change : changes) last = std::max(last, change.owner);
+  std::vector<NodeHolding> all(static_cast<std::size_t>(last - none) + 1);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].node = static_cast<NodeId>(i) + none;
+  for (const Change& change : changes)
+    all[static_cast<std::size_t>(change.owner - none)].held[change.category] += change.bytes;
+  std::erase_if(all, [](const NodeHolding& holding) { return holding.held.total() == 0; });
+  return all;
+}
+
+}  // namespace symprof::profile

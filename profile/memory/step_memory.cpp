@@ -1,0 +1,264 @@
+#include "profile/memory/step_memory.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "profile/cost/scratch/scratch.h"
+#include "profile/memory/cache_growth.h"
+#include "profile/memory/cycle.h"
+#include "profile/memory/held_blocks.h"
+#include "profile/memory/holdings.h"
+
+namespace symprof::profile {
+namespace {
+
+/// All that decides what the next micro-batch does.
+struct BetweenBatches {
+  std::vector<SegmentState> segments;
+  std::vector<std::optional<Address>> storages;
+  std::int64_t alloc_retries = 0;  // Each is counted.
+  bool operator==(const BetweenBatches&) const = default;
+};
+
+class Loop {
+ public:
+  Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
+      : recording_(recording),
+        device_(device),
+        blocks_(options),
+        cache_(recording),
+        scratch_(scratch_of(recording, device)),
+        storages_(recording.storages.size()),
+        owners_(storage_owners(recording)),
+        micro_batches_(options.loop.micro_batches),
+        skips_repetitions_(!options.observer && cache_.pairs().empty() &&
+                           options.loop.allocator.garbage_collection_threshold == 0) {
+    const auto is_of_step = [](const MemoryEvent& event) { return event.call != none; };
+    first_of_step_ = static_cast<std::size_t>(std::ranges::find_if(recording.events, is_of_step) -
+                                              recording.events.begin());
+  }
+
+  StepMemory run(std::optional<int> steps) {
+    const int most = steps.value_or(cache_.pairs().empty() ? most_steps : 2);
+    passes_left_ = std::int64_t{most} * micro_batches_;
+    try {
+      take_eventless();
+      for (bool is_steady = false; step_ < most && !is_steady; ++step_) {
+        const auto before = blocks_.peaks();
+        run_step();
+        is_steady = !steps && step_ >= 2 && blocks_.peaks() == before;
+      }
+    } catch (const HeldBlocks::Refused&) {
+      result_.refused_call = blocks_.call();
+    }
+    blocks_.report(result_);
+    result_.micro_batches = micro_batches_;
+    result_.incomplete_calls = std::ranges::count_if(scratch_, &Scratch::is_incomplete);
+    return result_;
+  }
+
+  const HeldBlocks& blocks() const { return blocks_; }
+
+ private:
+  void run_step() {
+    result_.timeline.clear();
+    noted_bytes_ = 0;
+    Cycle<BetweenBatches> cycle;
+    const int last = micro_batches_ - 1;
+    for (int batch = 0; batch <= last; ++batch) {
+      --passes_left_;
+      begin_batch(batch == 0 ? Gradients::dropped : Gradients::kept);
+      run_calls(batch == last);
+      if (!skips_repetitions_ || batch == last) continue;
+      if (const std::optional<int> period = cycle.add(between_batches()))
+        batch += (last - 1 - batch) / *period * *period;
+    }
+  }
+
+  BetweenBatches between_batches() const {
+    BetweenBatches now{blocks_.segments(), {}, blocks_.alloc_retries()};
+    for (const HeldBlock& held : storages_) now.storages.push_back(held.address);
+    return now;
+  }
+
+  /// Of one micro-batch; the last one of a step goes on to the update.
+  void run_calls(bool is_last) {
+    std::size_t next = first_of_step_;
+    for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
+      blocks_.begin_call(static_cast<CallId>(i));
+      const CallRecord& call = recording_.calls[i];
+      if (call.phase == Phase::optimizer && !is_last) break;
+      if (call.phase != Phase::forward) blocks_.give_back(old_outputs_);
+      if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
+      take_outputs_and_scratch(call, next);
+      while (is_of_call(next)) apply(recording_.events[next++]);
+      if (is_last_of_node(i)) blocks_.give_back(added_gradients_);
+      if (is_last) note_point();
+    }
+    blocks_.give_back(old_outputs_);
+  }
+
+  /// Whether the next call is another node's.
+  bool is_last_of_node(std::size_t call) const {
+    const std::vector<CallRecord>& calls = recording_.calls;
+    return call + 1 == calls.size() || calls[call + 1].node != calls[call].node;
+  }
+
+  /// Storages without an allocation were there before the recording began, and stay.
+  void take_eventless() {
+    has_event_.resize(storages_.size());
+    for (const MemoryEvent& event : recording_.events)
+      has_event_[static_cast<std::size_t>(event.storage)] = true;
+    for (std::size_t i = 0; i < storages_.size(); ++i)
+      if (!has_event_[i]) take(static_cast<StorageId>(i));
+  }
+
+  enum class Gradients { dropped, kept };
+
+  /// Gradients go first (zero_grad), the last batch once the next one is there, the last outputs
+  /// when the forward pass has made new ones. In the first step the model is made.
+  void begin_batch(Gradients gradients) {
+    blocks_.begin_call(none);
+    std::vector<HeldBlock> old_inputs;
+    for (std::size_t i = 0; i < storages_.size(); ++i) {
+      const StorageKind kind = recording_.storages[i].kind;
+      if (!storages_[i].address || !has_event_[i]) continue;
+      if (kind == StorageKind::gradient && gradients == Gradients::dropped)
+        blocks_.give_back(storages_[i]);
+      else if (kind == StorageKind::input)
+        old_inputs.push_back(std::exchange(storages_[i], {}));
+      else if (kind == StorageKind::activation)
+        old_outputs_.push_back(std::exchange(storages_[i], {}));
+    }
+    for (const auto& [before, after] : cache_.pairs())
+      if (HeldBlock& grown = storages_[static_cast<std::size_t>(after)]; grown.address)
+        storages_[static_cast<std::size_t>(before)] = std::exchange(grown, {});
+    for (std::size_t i = 0; i < first_of_step_; ++i)
+      if (kind_of(recording_.events[i]) != StorageKind::optimizer_state)
+        apply(recording_.events[i]);
+    blocks_.give_back(old_inputs);
+  }
+
+  void note_point() {
+    const std::int64_t held = blocks_.now().total(), highest = blocks_.highest_bytes();
+    if (held != noted_bytes_ || highest > held)
+      result_.timeline.push_back({blocks_.call(), blocks_.now(), highest});
+    noted_bytes_ = held;
+  }
+
+  // torch.optim makes the states of all parameters when the first step's update begins.
+  void make_optimizer_state() {
+    for (std::size_t i = 0; i < first_of_step_; ++i)
+      if (kind_of(recording_.events[i]) == StorageKind::optimizer_state)
+        apply(recording_.events[i]);
+  }
+
+  StorageKind kind_of(const MemoryEvent& event) const {
+    return recording_.storages[static_cast<std::size_t>(event.storage)].kind;
+  }
+
+  bool is_of_call(std::size_t event) const {
+    return event < recording_.events.size() && recording_.events[event].call <= blocks_.call();
+  }
+
+  void apply(const MemoryEvent& event) {
+    if (event.kind == EventKind::allocate) return take(event.storage);
+    blocks_.give_back(storages_[static_cast<std::size_t>(event.storage)]);
+  }
+
+  /// What the step before made and still holds is not made again. The gradient of a later
+  /// micro-batch is there until it is added to that of the first (accumulate_grad.h), which is when
+  /// the calls of its node are done.
+  void take(StorageId storage) {
+    const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
+    HeldBlock& held = storages_[static_cast<std::size_t>(storage)];
+    const std::int64_t bytes = cache_.bytes(storage, passes_left_);
+    if (!record.on_device || bytes == 0) return;
+    const NodeId owner = owners_[static_cast<std::size_t>(storage)];
+    if (!held.address)
+      held = blocks_.request(bytes, category_of(record), owner);
+    else if (record.kind == StorageKind::gradient)
+      added_gradients_.push_back(blocks_.request(record.bytes, MemoryCategory::temporaries, owner));
+  }
+
+  /// `next` is the call's first event; it moves on to the first that is not one of its outputs.
+  void take_outputs_and_scratch(const CallRecord& call, std::size_t& next) {
+    const Scratch& needed = scratch_[static_cast<std::size_t>(blocks_.call())];
+    std::vector<HeldBlock> blocks;
+    take_blocks(needed, needed.before_outputs, blocks, call.node);
+    while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
+      take(recording_.events[next++].storage);
+    take_blocks(needed, needed.blocks.size(), blocks, call.node);
+    if (needed.uses_cublas) take_workspace(is_in_backward(call.phase));
+    blocks_.give_back(blocks);
+  }
+
+  /// Until `blocks` has `count` of those that are needed, without the ones that go before.
+  void take_blocks(const Scratch& needed, std::size_t count, std::vector<HeldBlock>& blocks,
+                   NodeId owner) {
+    const auto give_back_early = [&] {
+      for (const auto& [block, before, after_outputs] : needed.early)
+        if (before == blocks.size() && !(after_outputs && count == needed.before_outputs))
+          blocks_.give_back(blocks[block]);
+    };
+    for (give_back_early(); blocks.size() < count; give_back_early()) {
+      const std::int64_t bytes = needed.blocks[blocks.size()];
+      blocks.push_back(bytes > 0 ? blocks_.request(bytes, MemoryCategory::temporaries, owner)
+                                 : HeldBlock{});
+    }
+  }
+
+  /// One for each thread that multiplies: the program's, and autograd's for the device.
+  void take_workspace(bool of_autograd) {
+    bool& is_there = has_workspace_[of_autograd ? 1 : 0];
+    if (is_there || device_.cublas_workspace_bytes == 0) return;
+    blocks_.request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none);
+    is_there = true;
+  }
+
+  const Recording& recording_;
+  const DeviceSpec& device_;
+  HeldBlocks blocks_;
+  CacheGrowth cache_;
+  std::vector<Scratch> scratch_;  // By call.
+  std::vector<HeldBlock> storages_;
+  std::vector<NodeId> owners_;   // By storage.
+  std::vector<bool> has_event_;  // By storage.
+  std::vector<HeldBlock> old_outputs_;
+  std::vector<HeldBlock> added_gradients_;  // By the node whose calls run.
+  std::size_t first_of_step_ = 0;
+  bool has_workspace_[2] = {};
+  int micro_batches_ = 1;
+  /// What repeats itself raises no peak. A trace has every event, keys and values grow, and the age
+  /// of cached blocks, which garbage collection asks for, is in no state.
+  bool skips_repetitions_ = false;
+  std::int64_t passes_left_ = 0;
+  int step_ = 0;
+  std::int64_t noted_bytes_ = 0;
+  StepMemory result_;
+};
+
+}  // namespace
+
+StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
+                                const StepMemoryOptions& options) {
+  return Loop(recording, device, options).run(options.steps);
+}
+
+MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
+                              StepMemoryOptions options) {
+  MemoryTrace trace;
+  const Loop* running = nullptr;
+  options.observer = [&](const AllocatorEvent& event, CallId call) {
+    const HeldBlock& block = running->blocks().concerned();
+    trace.entries.push_back({event, call, block.owner, block.category});
+  };
+  Loop loop(recording, device, options);
+  running = &loop;
+  loop.run(options.steps);
+  trace.segments = loop.blocks().segments();
+  return trace;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,134 @@
+// The memory of a training loop as the GPU's allocator counts it: the recorded step, several times,
+// on the simulated caching allocator, with the workspaces and temporaries that no tensor shows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "base/device_spec.h"
+#include "profile/memory/allocator/caching_allocator.h"
+#include "record/recording.h"
+
+namespace symprof {
+
+/// What a block is held for.
+enum class MemoryCategory : std::uint8_t {
+  parameters,
+  buffers,
+  inputs,
+  gradients,
+  optimizer,
+  kv_cache,     ///< Keys and values of earlier tokens, for attention in inference.
+  activations,  ///< Saved for backward.
+  temporaries,  ///< Everything else that calls make, and what kernels take while they run.
+  workspace,    ///< cuBLAS.
+};
+constexpr std::size_t memory_categories = 9;
+
+/// Bytes by category, each block as the allocator counts it.
+struct MemoryBreakdown {
+  std::array<std::int64_t, memory_categories> bytes{};
+
+  std::int64_t& operator[](MemoryCategory category) {
+    return bytes[static_cast<std::size_t>(category)];
+  }
+  std::int64_t operator[](MemoryCategory category) const {
+    return bytes[static_cast<std::size_t>(category)];
+  }
+  MemoryBreakdown& operator+=(const MemoryBreakdown& other) {
+    for (std::size_t i = 0; i < memory_categories; ++i) bytes[i] += other.bytes[i];
+    return *this;
+  }
+  std::int64_t total() const {
+    return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
+  }
+};
+
+/// What is held after a call, and how much it was at most while it ran.
+struct TimelinePoint {
+  CallId call = none;
+  MemoryBreakdown held;
+  std::int64_t highest_bytes = 0;  ///< With what kernels take while they run.
+};
+
+/// What the module of one node holds, in blocks that the node made or in parameters that it uses.
+struct NodeHolding {
+  NodeId node = none;  ///< none: cuBLAS's workspaces, and what nothing gives to a node.
+  MemoryBreakdown held;
+};
+
+struct StepMemory {
+  std::int64_t peak_allocated_bytes = 0;  ///< torch.cuda.max_memory_allocated
+  std::int64_t peak_reserved_bytes = 0;   ///< torch.cuda.max_memory_reserved
+  CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
+  MemoryBreakdown at_peak;
+  std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
+  std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
+  int micro_batches = 1;                     ///< Of the loop: see LoopOptions.
+  std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
+  /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
+  /// of which no rule tells: in no sum.
+  std::int64_t incomplete_calls = 0;
+  /// Of the last step: a point for each call that took or gave back memory.
+  std::vector<TimelinePoint> timeline;
+  /// The call whose request was refused: the loop ends there, and the peaks are those until then.
+  std::optional<CallId> refused_call;
+
+  /// What the allocator takes from the device beyond the tensors that it is for: parts of segments
+  /// that no request fits into, and cached blocks of another size.
+  std::int64_t fragmentation_bytes() const { return peak_reserved_bytes - peak_allocated_bytes; }
+};
+
+namespace profile {
+
+/// What a recording does not say of the loop around it.
+struct LoopOptions {
+  AllocatorSettings allocator;
+  /// Forward and backward passes before each update, whose gradients add up; the recording is that
+  /// of one.
+  int micro_batches = 1;
+};
+
+constexpr int most_steps = 10;
+
+struct StepMemoryOptions {
+  LoopOptions loop;
+  /// What the device has for PyTorch; empty: as much as it takes.
+  std::optional<std::int64_t> device_bytes;
+  /// The first step finds no optimizer state and an empty cache, the second a cache without the
+  /// blocks that the states took, and a later one may still ask for more. Empty: until a step after
+  /// the second raises neither peak, at most `most_steps`; two where keys and values grow.
+  std::optional<int> steps;
+  /// Is told what the allocator does, and the call that runs.
+  std::function<void(const AllocatorEvent&, CallId)> observer;
+};
+
+/// As in a usual training loop: the batch of the next step is there before that of the last one
+/// goes, gradients are dropped before the forward pass (zero_grad(set_to_none=True)), and the
+/// outputs of a step live until those of the next take their name.
+StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
+                                const StepMemoryOptions& options = {});
+
+/// What the allocator did, event by event, and what it holds at the end.
+struct MemoryTrace {
+  struct Entry {
+    AllocatorEvent event;
+    CallId call = none;  ///< none: the model and its batch, before any call.
+    /// Whose block was asked for or given back, as in NodeHolding, and what it is for.
+    NodeId owner = none;
+    MemoryCategory category = MemoryCategory::temporaries;
+  };
+  std::vector<Entry> entries;
+  std::vector<SegmentState> segments;
+};
+
+/// The same loop as a trace. `options.observer` is not called.
+MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
+                              StepMemoryOptions options = {});
+
+}  // namespace profile
+}  // namespace symprof

@@ -1,0 +1,138 @@
+// Everything that happened in one step, as plain data: which calls ran for which node, what they
+// read and wrote, which storages lived from when to when, and what was saved for backward.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/tensor_spec.h"
+
+namespace symprof {
+
+using StorageId = std::int32_t;  ///< Index into Recording::storages.
+using CallId = std::int32_t;     ///< Index into Recording::calls.
+using NodeId = std::int32_t;     ///< Index into Recording::nodes.
+constexpr std::int32_t none = -1;
+
+enum class Phase : std::uint8_t {
+  forward,
+  loss,
+  backward,
+  recompute,  ///< Forward again, inside backward: of what activation checkpointing did not keep.
+  optimizer,
+};
+
+/// Whether autograd's engine is running.
+constexpr bool is_in_backward(Phase phase) {
+  return phase == Phase::backward || phase == Phase::recompute;
+}
+
+/// What a storage is for. `activation` is whatever a call made that is none of the others.
+enum class StorageKind : std::uint8_t {
+  parameter,
+  buffer,
+  input,
+  gradient,  ///< Of a parameter, once it is in `.grad`.
+  optimizer_state,
+  activation,
+  offloaded,  ///< The copy of a saved tensor in host memory.
+  kv_cache,   ///< Keys and values of earlier tokens, and, made by a call, with the step's.
+};
+
+/// One block of device memory. `bytes` is what the tensor asked for; the allocator's rounding to
+/// 512 is the reader's business.
+struct StorageRecord {
+  std::int64_t bytes = 0;
+  StorageKind kind = StorageKind::activation;
+  CallId allocated_by = none;  ///< none: there before the step.
+  NodeId node = none;          ///< The node that was running, or whose backward was.
+  bool on_device = true;       ///< False: host memory (small integers of shape arithmetic).
+  bool saved = false;          ///< Saved for backward by some autograd node.
+  StorageId parameter = none;  ///< Gradients and optimizer states: of which parameter.
+};
+
+/// A tensor as a call or node saw it.
+struct TensorRecord {
+  std::int32_t spec = none;  ///< Index into Recording::specs; none: undefined or None.
+  StorageId storage = none;
+};
+
+/// An integer, bool, int[] or bool[] argument of a call, flattened.
+struct IntegerArgument {
+  std::uint8_t position = 0;  ///< Index of the schema argument.
+  std::int64_t value = 0;
+};
+
+/// One ATen call below autograd.
+struct CallRecord {
+  std::int32_t op = none;  ///< Index into Recording::ops ("aten::addmm").
+  Phase phase = Phase::forward;
+  NodeId node = none;  ///< Never none once propagate returns.
+  /// Tensor arguments in schema order, lists flattened; `input_positions` has the schema argument
+  /// of each.
+  std::vector<TensorRecord> inputs;
+  std::vector<std::uint8_t> input_positions;
+  std::vector<TensorRecord> outputs;  ///< Lists flattened; an undefined output keeps its place.
+  std::vector<IntegerArgument> integers;
+};
+
+enum class EventKind : std::uint8_t { allocate, free };
+
+/// Allocations and frees in the order in which they happened. An event belongs to the call that
+/// was running, or ran last.
+struct MemoryEvent {
+  StorageId storage = none;
+  CallId call = none;
+  EventKind kind = EventKind::allocate;
+};
+
+enum class NodeKind : std::uint8_t { input, operation, output, loss, optimizer };
+
+/// A row: a graph node, an input, or one of the parts of a step that no graph has.
+struct NodeRecord {
+  std::string name;
+  std::string op;      ///< "aten::conv2d", "onnx::Conv"; "input", "output", "loss", "optimizer".
+  std::string module;  ///< Path of the module that made the call; empty at the root.
+  std::string module_type;
+  NodeKind kind = NodeKind::operation;
+  std::vector<TensorRecord> inputs;  ///< Tensor arguments, parameters included.
+  std::vector<TensorRecord> outputs;
+  std::vector<StorageId> parameters;      ///< Distinct parameters among the inputs.
+  std::int64_t input_gradient_bytes = 0;  ///< Of the inputs that need one and are no parameters.
+  /// A size that depends on data, or which branch runs: taken as the most that it can be.
+  bool upper_bound = false;
+  /// Module scopes from the outermost in: index into Recording::modules.
+  std::vector<std::int32_t> scopes;
+};
+
+struct ModuleRecord {
+  std::string path;
+  std::string type;
+};
+
+/// How far the key-value cache of a step with one reaches.
+struct KvCacheRecord {
+  std::int64_t sequences = 0;     ///< Of the batch.
+  std::int64_t tokens = 0;        ///< Of each, before the step.
+  std::int64_t added_tokens = 0;  ///< By the step, to each.
+};
+
+struct Recording {
+  std::string path, format, producer;  ///< Of the graph.
+  std::vector<ModuleRecord> modules;
+  std::vector<NodeRecord> nodes;  ///< Inputs, graph nodes in order, output, loss, optimizer.
+  std::vector<CallRecord> calls;  ///< In the order in which they ran.
+  std::vector<StorageRecord> storages;
+  std::vector<MemoryEvent> events;
+  std::vector<TensorSpec> specs;
+  std::vector<std::string> ops;
+  std::int64_t parameter_count = 0;
+  std::optional<KvCacheRecord> kv_cache;
+  std::vector<std::string> warnings;
+  /// Milliseconds of the forward and the backward pass on this machine (how fast symprof is).
+  double forward_ms = 0, backward_ms = 0;
+};
+
+}  // namespace symprof

@@ -1,0 +1,73 @@
+// What one step is: the options of `symprof profile` that decide what runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/device_spec.h"
+#include "base/tensor_spec.h"
+#include "record/lifetimes.h"
+
+namespace symprof {
+
+enum class Mode : std::uint8_t { train, eval, inference };
+enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
+enum class Optimizer : std::uint8_t {
+  none,
+  sgd,
+  sgd_momentum,
+  adam,
+  adamw,
+  rmsprop,
+  adafactor,
+  lion,
+};
+enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
+enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
+
+/// Called from time to time with a stage ("forward"), what is done and the total.
+using Progress = std::function<void(std::string_view, std::int64_t, std::int64_t)>;
+
+struct StepOptions {
+  Mode mode = Mode::train;
+  Loss loss = Loss::ones;
+  Optimizer optimizer = Optimizer::none;
+  /// Empty: the one that runs on CUDA when none is asked for (record/optimizer_variants.h).
+  std::optional<OptimizerVariant> optimizer_variant;
+  /// The gradients go through torch.nn.utils.clip_grad_norm_ before the update.
+  bool clip_grad_norm = false;
+  /// torch.amp.GradScaler scales the loss, and unscales the gradients before the update.
+  bool grad_scaler = false;
+  /// The optimizer updates fp32 copies of the parameters in half precision
+  /// (shape/recipe/master_weights.h).
+  bool master_weights = false;
+  std::optional<DType> autocast;
+  AttentionBackend attention = AttentionBackend::automatic;
+  /// Of results in the forward pass of a graph; C++ modules keep what their code keeps.
+  Lifetimes lifetimes = Lifetimes::frames;
+  /// A bias is added by a row of its own (trace/passes/split_bias.h says for which operators).
+  bool split_bias = false;
+  /// Modules whose activations are computed again in backward (trace/passes/checkpoint_modules.h);
+  /// of graphs: C++ modules call symprof::checkpoint themselves.
+  std::vector<std::string> checkpoint;
+  /// Parameters of a graph that get no gradient and no update, besides those of which the file says
+  /// so (trace/passes/frozen_parameters.h). Of C++ modules: set_requires_grad(false).
+  std::vector<std::string> freeze;
+  /// Modules whose saved tensors wait for backward in host memory, as under
+  /// torch.autograd.graph.save_on_cpu(pin_memory=True); patterns as those of `checkpoint`, and "*"
+  /// for the whole model. C++ modules: "*" alone.
+  std::vector<std::string> offload_saved;
+  /// Tokens that the key-value cache of a graph holds before the step
+  /// (trace/passes/key_value_cache.h); inference alone.
+  std::optional<std::int64_t> kv_cache;
+  /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
+  bool upper_bounds = false;
+  DeviceSpec device;
+  Progress progress;
+};
+
+}  // namespace symprof

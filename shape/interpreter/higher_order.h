@@ -1,0 +1,29 @@
+// torch.ops.higher_order: operators over graphs. Those that only change a mode, or nothing, are
+// flattened when a file is read (trace/passes/inline_regions.h); these decide what runs, how often,
+// or again in backward. Calls of their graphs belong to the row of the node.
+//
+// As in PyTorch (torch/_higher_order_ops), a branch of `cond`, an iteration of `while_loop` and an
+// element of `map` keep their operands alone for backward, which runs them again.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/Device.h>
+
+#include <string_view>
+#include <vector>
+
+#include "shape/interpreter/interpreter.h"
+#include "trace/graph/graph.h"
+
+namespace symprof::shape {
+
+bool is_higher_order(std::string_view op);
+
+/// The results of `node`, for which is_higher_order is true; `values` are those of its graph.
+/// Throws Error when a condition depends on data; for `cond` an observer that takes upper bounds
+/// (meta::Observer::unknown_size) gets the branch that moves more bytes.
+std::vector<c10::IValue> run_higher_order(const Node& node, const std::vector<c10::IValue>& values,
+                                          c10::Device device, const Recompute& recompute,
+                                          Lifetimes lifetimes);
+
+}  // namespace symprof::shape

@@ -1,0 +1,83 @@
+// Runs a graph on whatever tensors it is given: fake, CPU or CUDA.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/Device.h>
+
+#include <functional>
+#include <vector>
+
+#include "trace/frames/lifetimes.h"
+#include "trace/graph/graph.h"
+#include "trace/passes/host_values.h"
+
+namespace symprof::shape {
+
+class Interpreter;
+
+using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
+
+/// Whose backward runs a function again.
+enum class RunAgain {
+  of_checkpoint,  ///< torch.utils.checkpoint: until what it saves is there (early stop).
+  of_operator,    ///< Control flow: all of it, and its own backward inside.
+};
+
+/// Runs a function of tensors so that backward runs it again, where autograd would have kept what
+/// the function saves. Empty: the function runs once.
+using Recompute = std::function<std::vector<at::Tensor>(TensorFunction,
+                                                        const std::vector<at::Tensor>&, RunAgain)>;
+
+/// Told of each node before and after it runs. While `end_node` runs, the node's inputs and outputs
+/// are still there; values at their last use die right after it.
+class NodeObserver {
+ public:
+  virtual ~NodeObserver() = default;
+  virtual void begin_node(std::size_t index) = 0;
+  virtual void end_node(std::size_t index) = 0;
+};
+
+/// One run of one graph. Results live as long as trace/frames/lifetimes.h says; inputs, parameters,
+/// buffers, constants and outputs stay.
+class Interpreter {
+ public:
+  /// `device` replaces every device that the graph names: a file says where it was exported.
+  /// `graph` has to outlive the interpreter.
+  Interpreter(const Graph& graph, c10::Device device, Recompute recompute = {},
+              Lifetimes lifetimes = Lifetimes::last_use);
+
+  void set(ValueId id, c10::IValue value) {
+    values_.at(static_cast<std::size_t>(id)) = std::move(value);
+  }
+  /// None when the value is not set, or has died.
+  const c10::IValue& get(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
+
+  /// Nodes among `host` make their tensors on the host.
+  void compute_on_host(trace::HostValues host) { host_ = std::move(host); }
+
+  /// Runs all nodes, then writes mutations back. Throws Error with the node's name and operator.
+  void run(NodeObserver& observer);
+
+  /// Drops what nodes have made, the outputs included.
+  void clear_results();
+
+  const Graph& graph() const { return graph_; }
+  c10::Device device() const { return device_; }
+
+ private:
+  void run_node(std::size_t index);
+  void run_aten(const Node& node, c10::Device device);
+  void run_lowered(const Node& node);
+  void bind_outputs(const Node& node, std::vector<c10::IValue> results);
+  void drop_dead_values(std::size_t index);
+
+  const Graph& graph_;
+  c10::Device device_;
+  Recompute recompute_;
+  Lifetimes lifetimes_;
+  trace::HostValues host_;
+  std::vector<c10::IValue> values_;
+  std::vector<std::vector<ValueId>> dying_;  // By node.
+};
+
+}  // namespace symprof::shape

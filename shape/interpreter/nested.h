@@ -1,0 +1,30 @@
+// ONNX operators over more than tensors: sequences, optionals, and nested graphs that run as many
+// times as the model says. A sequence is a list of tensors; an empty optional is None, one with a
+// value is that value.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/Device.h>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "shape/interpreter/interpreter.h"
+#include "trace/graph/graph.h"
+
+namespace symprof::shape {
+
+/// The results of `node` when it is If, Loop, Scan, SequenceMap, or an operator on sequences or
+/// optionals; empty for all others. `values` are those of the graph that the node stands in. A
+/// branch that is chosen, and how often a loop runs, have to be known: they are read from real
+/// tensors. Throws Error when they depend on data.
+std::optional<std::vector<c10::IValue>> run_nested(const Node& node,
+                                                   const std::vector<c10::IValue>& values,
+                                                   c10::Device device, const Recompute& recompute,
+                                                   Lifetimes lifetimes);
+
+/// True for an operator that run_nested runs.
+bool is_nested_operator(std::string_view op);
+
+}  // namespace symprof::shape

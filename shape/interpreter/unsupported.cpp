@@ -1,0 +1,150 @@
+#include "shape/interpreter/unsupported.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "shape/interpreter/builtin.h"
+#include "shape/interpreter/higher_order.h"
+#include "shape/interpreter/nested.h"
+#include "shape/lowering/lowering.h"
+#include "trace/graph/region_markers.h"
+
+namespace symprof::shape {
+namespace {
+
+constexpr std::array assertions = {
+    std::string_view("aten::_assert_tensor_metadata"),
+    std::string_view("aten::_assert_scalar"),
+    std::string_view("aten::_assert_async"),
+    std::string_view("aten::sym_constrain_range"),
+    std::string_view("aten::sym_constrain_range_for_size"),
+    std::string_view("aten::_functional_assert_async"),
+    std::string_view("aten::_functional_assert_scalar"),
+};
+
+bool in_dispatcher(const Node& node) {
+  const std::string overload = node.overload == "default" ? "" : node.overload;
+  return c10::Dispatcher::singleton().findSchema({node.op, overload}).has_value();
+}
+
+struct Unknown {
+  std::string op;
+  std::size_t nodes = 0;
+  std::string first_node;
+};
+
+/// Operators that no shape rule can help: what is to be done instead.
+struct Advice {
+  std::string_view op;
+  std::string_view text;
+};
+constexpr Advice advice_rows[] = {
+    {"higher_order::flex_attention",
+     "flex_attention is a kernel that is compiled for its functions: profile the model with "
+     "torch.nn.functional.scaled_dot_product_attention and a mask in its place."},
+    {"higher_order::call_torchbind",
+     "Methods of custom classes are code that the file does not have: export the model with "
+     "operators in their place."},
+    {"higher_order::triton_kernel_wrapper_mutation",
+     "Triton kernels are code that the file does not have: wrap each in a custom operator with a "
+     "shape rule (docs/library.md), and export again."},
+    {"higher_order::triton_kernel_wrapper_functional",
+     "Triton kernels are code that the file does not have: wrap each in a custom operator with a "
+     "shape rule (docs/library.md), and export again."},
+    {"higher_order::aoti_call_delegate",
+     "A part of the model is compiled already: export it before it is lowered."},
+    {"higher_order::executorch_call_delegate",
+     "A part of the model is compiled already: export it before it is lowered."},
+};
+constexpr std::string_view usual_advice =
+    "`symprof ops` lists the operators that are known. An operator of your own needs a shape rule: "
+    "docs/library.md.";
+
+/// What torch.vmap leaves in an export that is not decomposed.
+constexpr std::string_view vmap_prefix = "python::torch._functorch.predispatch.";
+constexpr std::string_view vmap_advice =
+    "torch.vmap is code between operators here: save program.run_decompositions({}), which writes "
+    "it as operators.";
+
+std::string_view advice_for(std::string_view op) {
+  if (op.starts_with(vmap_prefix)) return vmap_advice;
+  const auto* row = std::ranges::find(advice_rows, op, &Advice::op);
+  return row == std::end(advice_rows) ? usual_advice : row->text;
+}
+
+// In the order of first appearance. Nested graphs are given by a file that the reader has bounded
+// in depth.
+class UnknownOperators {
+ public:
+  void add(const Graph& graph) {
+    for (const Node& node : graph.nodes) {
+      if (!is_known(node)) count(node);
+      for (const Argument& argument : node.arguments)
+        if (const auto* nested = std::get_if<std::shared_ptr<const Graph>>(&argument.value))
+          if (*nested != nullptr) add(**nested);
+    }
+  }
+
+  const std::vector<Unknown>& found() const { return found_; }
+
+ private:
+  // A large graph repeats few operators: the dispatcher is asked once for each.
+  bool is_known(const Node& node) {
+    const auto [entry, is_new] = known_.try_emplace({node.op, node.overload}, false);
+    if (is_new) entry->second = has_rule(node);
+    return entry->second;
+  }
+
+  void count(const Node& node) {
+    const bool named = !node.overload.empty() && node.overload != "default";
+    const std::string op = named ? node.op + "." + node.overload : node.op;
+    auto row = std::ranges::find(found_, op, &Unknown::op);
+    if (row == found_.end()) row = found_.insert(row, {.op = op, .first_node = node.name});
+    ++row->nodes;
+  }
+
+  std::map<std::pair<std::string, std::string>, bool> known_;
+  std::vector<Unknown> found_;
+};
+
+}  // namespace
+
+bool is_export_assertion(std::string_view op) {
+  return std::ranges::find(assertions, op) != assertions.end();
+}
+
+bool has_rule(const Node& node) {
+  const std::string_view op = node.op;
+  if (op.starts_with(builtin_prefix))
+    return find_builtin(op.substr(builtin_prefix.size())) != nullptr;
+  return is_export_assertion(op) || trace::is_region_marker(node) || in_dispatcher(node) ||
+         lowering::find_lowering(op) != nullptr || is_nested_operator(op) || is_higher_order(op);
+}
+
+void check_operators(const Graph& graph) {
+  UnknownOperators unknown;
+  unknown.add(graph);
+  const std::vector<Unknown>& found = unknown.found();
+  if (found.empty()) return;
+  std::string text = found.size() == 1 ? "1 operator has no rule: "
+                                       : fmt::format("{} operators have no rule: ", found.size());
+  for (const Unknown& row : found) {
+    if (&row != &found.front()) text += ", ";
+    text += row.nodes == 1
+                ? fmt::format("{} (node {})", row.op, row.first_node)
+                : fmt::format("{} ({} nodes, first {})", row.op, row.nodes, row.first_node);
+  }
+  // One that is out of reach anyway comes first.
+  std::string_view advice = usual_advice;
+  for (const Unknown& row : found)
+    if (advice == usual_advice) advice = advice_for(row.op);
+  throw Error(graph.path, text + ".", std::string(advice));
+}
+
+}  // namespace symprof::shape

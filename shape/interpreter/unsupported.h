@@ -1,0 +1,22 @@
+// Operators that nothing here can run, all of them at once and before anything runs.
+#pragma once
+
+#include <string_view>
+
+#include "trace/graph/graph.h"
+
+namespace symprof::shape {
+
+/// True for checks of what held when the graph was exported: there is nothing to run.
+bool is_export_assertion(std::string_view op);
+
+/// True when the interpreter knows how to run `node`: LibTorch's dispatcher has the operator, or it
+/// is a number operator, a region marker, a higher-order operator, or an ONNX operator that is
+/// lowered to ATen calls.
+bool has_rule(const Node& node);
+
+/// Throws one Error that lists every operator without a rule, nested graphs included, in the order
+/// of first appearance: how many nodes have it and the name of the first.
+void check_operators(const Graph& graph);
+
+}  // namespace symprof::shape

@@ -1,0 +1,124 @@
+// com.microsoft: weights of 2, 4 or 8 bits with a scale for each block. They are dequantised, and
+// what follows is PyTorch's: the cost of a product is that of the product.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shape/lowering/families.h"
+#include "shape/lowering/narrow.h"
+#include "shape/lowering/operands.h"
+
+namespace symprof::lowering {
+namespace {
+
+std::int64_t bits_of(const OnnxCall& call) {
+  const std::int64_t bits = call.integer("bits", 4);
+  if (bits != 2 && bits != 4 && bits != 8)
+    call.fail(fmt::format("weights of {} bits", bits), "Wanted: 2, 4 or 8.");
+  return bits;
+}
+
+/// Bytes as the numbers in them along the last dimension, the lowest bits first.
+at::Tensor unpacked(const at::Tensor& bytes, std::int64_t bits) {
+  if (bits == 8) return bytes;
+  std::vector<at::Tensor> parts;
+  for (std::int64_t shift = 0; shift < 8; shift += bits)
+    parts.push_back(at::bitwise_and(at::bitwise_right_shift(bytes, shift), (1 << bits) - 1));
+  return at::stack(parts, -1).flatten(-2);
+}
+
+/// Zero points [N, blocks]: packed as the weights are, of the dtype of the scales, or 2^(bits - 1).
+at::Tensor zero_points(const OnnxCall& call, std::size_t input, const at::Tensor& scales,
+                       std::int64_t bits) {
+  if (!call.has(input)) return {};
+  const at::Tensor given = to_device_of(call.input(input), scales);
+  if (given.scalar_type() != at::kByte) return given.reshape(scales.sizes());
+  const at::Tensor rows = given.reshape({scales.size(0), -1});
+  return at::slice(unpacked(rows, bits), 1, 0, scales.size(1)).to(scales.scalar_type());
+}
+
+/// (number - zero point) x scale, the scales spread over their blocks.
+at::Tensor scaled(const at::Tensor& numbers, const at::Tensor& zero, std::int64_t middle,
+                  const at::Tensor& scales) {
+  const at::Tensor x = numbers.to(scales.scalar_type());
+  return at::mul(zero.defined() ? at::sub(x, zero) : at::sub(x, middle), scales);
+}
+
+/// A · W' + bias; W [N, blocks, block x bits / 8] of bytes.
+Tensors matmul_n_bits(OnnxCall& call) {
+  const std::int64_t n = call.integer("N", 0), k = call.integer("K", 0);
+  const std::int64_t block = call.integer("block_size", 0), bits = bits_of(call);
+  if (call.has(4)) call.fail("groups by index (g_idx) are not supported");
+  if (call.is_set("weight_prepacked")) call.fail("prepacked weights are not supported");
+  const at::Tensor& a = call.input(0);
+  const std::int64_t blocks = block > 0 ? k / block + (k % block != 0) : 0;
+  const at::Tensor bytes = to_device_of(call.input(1), a);
+  constexpr std::int64_t longest = std::int64_t{1} << 40;  // Of a row; no product overflows.
+  if (n < 1 || k < 1 || k > longest || block > longest || blocks < 1 || bytes.numel() % n != 0 ||
+      bytes.numel() / n != blocks * block * bits / 8)
+    call.fail(fmt::format("weights [{}] for N {}, K {}, {} bits and blocks of {}",
+                          fmt::join(bytes.sizes(), ", "), n, k, bits, block),
+              "Wanted: [N, ceil(K / block), block x bits / 8].");
+  const at::Tensor scales = to_device_of(call.input(2), a).reshape({n, blocks});
+  at::Tensor zero = zero_points(call, 3, scales, bits);
+  if (zero.defined()) zero = zero.unsqueeze(-1);
+  const at::Tensor numbers = unpacked(bytes.reshape({n, blocks, -1}), bits);
+  const at::Tensor weight = scaled(numbers, zero, 1 << (bits - 1), scales.unsqueeze(-1)).flatten(1);
+  at::Tensor bias = call.optional_input(5);
+  if (bias.defined()) bias = to_device_of(bias, a);
+  return {at::linear(a, at::slice(weight, 1, 0, k), bias)};
+}
+
+/// `parameter` with each element of `axis` repeated for its block.
+at::Tensor spread(const at::Tensor& parameter, std::int64_t axis, std::int64_t block,
+                  std::int64_t size) {
+  if (parameter.size(axis) == size) return parameter;
+  return at::slice(parameter.repeat_interleave(std::min(block, size), axis), axis, 0, size);
+}
+
+/// LibTorch's CPU kernels do not pick out numbers of less than a byte.
+at::Tensor readable(const at::Tensor& x) {
+  return is_real(x) && is_narrow(x.scalar_type()) ? to_type(x, at::kFloat) : x;
+}
+
+/// Rows of a quantised table, then dequantised. Numbers of less than a byte lie in bytes along the
+/// last dimension, or have a dtype of their own.
+Tensors gather_blocks(OnnxCall& call) {
+  const std::int64_t bits = bits_of(call), block = call.integer("block_size", 128);
+  const at::Tensor data = readable(call.input(0));
+  const at::Tensor scales = to_device_of(call.input(2), data);
+  const std::int64_t axis = checked_axis(call, call.integer("gather_axis", 0), data.dim());
+  const std::int64_t blocked = checked_axis(call, call.integer("quantize_axis", 1), data.dim());
+  const at::Tensor indices = to_device_of(call.input(1), data);
+  const bool packed = data.scalar_type() == at::kByte;
+  if (block < 1) call.fail(fmt::format("a block_size of {}", block));
+  const auto rows = [&](const at::Tensor& table) {
+    return at::index_select(table, axis, indices.reshape({-1}));
+  };
+  const at::Tensor numbers = packed ? unpacked(rows(data), bits) : rows(data);
+  const std::int64_t size = numbers.size(blocked);
+  at::Tensor zero;
+  if (call.has(3)) {
+    at::Tensor given = rows(to_device_of(readable(call.input(3)), data));
+    if (packed) given = at::slice(unpacked(given, bits), -1, 0, scales.size(-1));
+    zero = spread(given, blocked, block, size).to(scales.scalar_type());
+  }
+  const at::Tensor y = scaled(numbers, zero, packed ? 1 << (bits - 1) : 0,
+                              spread(rows(scales), blocked, block, size));
+  Integers sizes(y.sizes().begin(), y.sizes().end());
+  sizes.erase(sizes.begin() + axis);
+  sizes.insert(sizes.begin() + axis, indices.sizes().begin(), indices.sizes().end());
+  return {y.reshape(sizes)};
+}
+
+constexpr Lowering blockwise_rows[] = {
+    {"com.microsoft::GatherBlockQuantized", gather_blocks},
+    {"com.microsoft::MatMulNBits", matmul_n_bits},
+};
+
+}  // namespace
+
+Lowerings microsoft_blockwise_lowerings() { return blockwise_rows; }
+
+}  // namespace symprof::lowering

@@ -1,0 +1,31 @@
+// Quantised operands of com.microsoft. PyTorch has no kernel for most of their operators on a GPU:
+// they run as float operators between a dequantisation and a quantisation, as quantization.cpp
+// says.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "shape/lowering/lowering.h"
+
+namespace symprof::lowering {
+
+/// Where an operator has a quantised operand. The zero point may be left out.
+struct QuantizedPlaces {
+  std::size_t value, scale, zero_point;
+};
+
+/// (value - zero point) x scale, of the scale's dtype. A scale or zero point of several elements
+/// belongs to the last dimension.
+at::Tensor dequantized(const OnnxCall& call, const QuantizedPlaces& places);
+
+/// The same without the scale, as float32.
+at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_point);
+
+/// round(x / scale) + zero point, half to even, within the range of `type`.
+at::Tensor quantized(const OnnxCall& call, const at::Tensor& x, std::size_t scale,
+                     std::size_t zero_point, at::ScalarType type);
+
+/// A tensor as it broadcasts: a vector of one element as a number.
+at::Tensor broadcastable(const at::Tensor& parameter);
+
+}  // namespace symprof::lowering

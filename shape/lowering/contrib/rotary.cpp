@@ -1,0 +1,79 @@
+#include "shape/lowering/contrib/rotary.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "shape/lowering/contrib/heads.h"
+#include "shape/lowering/families.h"
+#include "shape/lowering/operands.h"
+
+namespace symprof::lowering {
+namespace {
+
+/// [batch or 1, sequence]: given one by one, or as the position of the first (onnxruntime,
+/// contrib_ops/cpu/bert/rotary_embedding.cc).
+at::Tensor positions_of(const at::Tensor& given, std::int64_t sequence) {
+  if (given.dim() == 2) return given;
+  const at::Tensor steps = at::arange(sequence, at::device(given.device()).dtype(at::kLong));
+  return at::add(steps, given.reshape({1})).unsqueeze(0);
+}
+
+/// Three dimensions have the heads in the last one: as many as num_heads says or, without it, as
+/// the caches' width leaves.
+Tensors rotary_embedding(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  if (call.is_set("is_packed_batching")) call.fail("is_packed_batching is not supported");
+  const at::Tensor cosines = to_device_of(call.input(2), x), sines = to_device_of(call.input(3), x);
+  const std::int64_t given = call.integer("num_heads", 0);
+  const std::int64_t width = 2 * cosines.size(-1);
+  const bool split = x.dim() == 4;
+  if (!split && given == 0 && (width < 1 || x.size(-1) % width != 0))
+    call.fail(fmt::format("caches of {} columns for a last dimension of {}", cosines.size(-1),
+                          x.size(-1)),
+              "Give num_heads.");
+  const at::Tensor heads = split ? x : to_heads(call, x, given == 0 ? x.size(-1) / width : given);
+  const at::Tensor positions = positions_of(to_device_of(call.input(1), x), heads.size(2));
+  at::Tensor y = rotate(heads, cosines, sines, positions, call.is_set("interleaved"));
+  if (const double scale = call.real("scale", 1.0); scale != 1.0)
+    call.fail("a scale is not supported");
+  return {split ? y : from_heads(y)};
+}
+
+/// q cos(emb) + q_rot sin(emb), and the same of k: the halves come rotated.
+Tensors gemma_rotary_embedding(OnnxCall& call) {
+  const at::Tensor& angles = call.input(0);
+  const at::Tensor& q = call.input(1);
+  const auto prepared = [&](const at::Tensor& x) {
+    return x.to(q.device(), q.scalar_type()).unsqueeze(1);
+  };
+  const at::Tensor sines = prepared(at::sin(angles)), cosines = prepared(at::cos(angles));
+  const auto turned = [&](std::size_t straight, std::size_t rotated) {
+    return at::add(at::mul(call.input(straight), cosines), at::mul(call.input(rotated), sines));
+  };
+  return {turned(1, 2), turned(3, 4)};
+}
+
+constexpr Lowering rotary_rows[] = {
+    {"com.microsoft::GemmaRotaryEmbedding", gemma_rotary_embedding},
+    {"com.microsoft::RotaryEmbedding", rotary_embedding},
+};
+
+}  // namespace
+
+at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines,
+                  const at::Tensor& positions, bool interleaved) {
+  const at::Tensor cosine = at::embedding(cosines, positions).unsqueeze(1);
+  const at::Tensor sine = at::embedding(sines, positions).unsqueeze(1);
+  const std::int64_t size = 2 * cosines.size(-1), step = interleaved ? 2 : 1;
+  const at::Tensor first = at::slice(x, 3, 0, interleaved ? size : size / 2, step);
+  const at::Tensor second = at::slice(x, 3, interleaved ? 1 : size / 2, size, step);
+  const at::Tensor real = at::sub(at::mul(first, cosine), at::mul(second, sine));
+  const at::Tensor imaginary = at::add(at::mul(first, sine), at::mul(second, cosine));
+  const at::Tensor y =
+      interleaved ? at::stack({real, imaginary}, -1).flatten(3) : at::cat({real, imaginary}, 3);
+  return size < x.size(3) ? at::cat({y, at::slice(x, 3, size)}, 3) : y;
+}
+
+Lowerings microsoft_rotary_lowerings() { return rotary_rows; }
+
+}  // namespace symprof::lowering

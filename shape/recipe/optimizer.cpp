@@ -1,0 +1,66 @@
+#include "shape/recipe/optimizer.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "record/optimizer_variants.h"
+
+namespace symprof::shape {
+namespace {
+
+const OptimizerRule& rule_of(Optimizer optimizer) {
+  for (const auto family : optimizer_families)
+    for (const OptimizerRule& rule : family())
+      if (rule.optimizer == optimizer) return rule;
+  throw Error("optimizer", "it has no step.", "Choose one of the optimizers that have.");
+}
+
+// torch/optim/{optimizer,_adafactor}.py raise the same.
+void refuse_complex(const StepOptions& options, OptimizerVariant variant, const Tensors& updated) {
+  if (std::ranges::none_of(updated, [](const at::Tensor& tensor) { return tensor.is_complex(); }))
+    return;
+  if (options.optimizer == Optimizer::adafactor)
+    throw Error("", "Adafactor takes no complex parameters, and the model has some.",
+                "Choose another one.");
+  if (variant == OptimizerVariant::fused)
+    throw Error("", "fused updates take no complex parameters, and the model has some.",
+                "Choose the variant foreach or single.");
+}
+
+}  // namespace
+
+OptimizerStep::OptimizerStep(const StepOptions& options, Tensors parameters)
+    : rule_(rule_of(options.optimizer)), variant_(variant_of(options)) {
+  if (!has_variant(options.optimizer, variant_))
+    throw Error("optimizer", "it has no such variant.",
+                "variants_of in record/optimizer_variants.h has those that there are.");
+  refuse_complex(options, variant_, parameters);
+  for (const at::Tensor& parameter : parameters) tensors_.gradients.push_back(parameter.grad());
+  tensors_.parameters = std::move(parameters);
+}
+
+void OptimizerStep::make_states() { rule_.make_states(tensors_, variant_); }
+
+void OptimizerStep::for_each_state(
+    const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const {
+  const OptimizerTensors& all = tensors_;
+  for (const Tensors* states : {&all.momentum_buffer, &all.step, &all.exp_avg, &all.exp_avg_sq,
+                                &all.square_avg, &all.row_var, &all.col_var, &all.variance})
+    for (std::size_t i = 0; i < states->size(); ++i)
+      if ((*states)[i].defined()) visit((*states)[i], all.parameters[i]);
+}
+
+void OptimizerStep::run(const FusedScaling& scaling) const {
+  switch (variant_) {
+    case OptimizerVariant::single:
+      return rule_.single(tensors_);
+    case OptimizerVariant::foreach:
+      return rule_.foreach (tensors_);
+    case OptimizerVariant::fused:
+      return rule_.fused(tensors_, scaling);
+  }
+}
+
+}  // namespace symprof::shape

@@ -1,0 +1,31 @@
+// One optimizer step as Python's torch.optim makes it, call by call.
+#pragma once
+
+#include <functional>
+
+#include "shape/recipe/optimizers/optimizers.h"
+
+namespace symprof::shape {
+
+/// The optimizer of a step and the tensors that it works on.
+class OptimizerStep {
+ public:
+  /// For parameters that have gradients. Throws Error when the optimizer has no such variant.
+  OptimizerStep(const StepOptions& options, Tensors parameters);
+
+  const Tensors& gradients() const { return tensors_.gradients; }
+  OptimizerVariant variant() const { return variant_; }
+  /// Makes the state tensors as an earlier step would have left them: fake ones, without a call.
+  void make_states();
+  /// Calls `visit(state, parameter)` for each state tensor.
+  void for_each_state(const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const;
+  /// With PyTorch's default hyperparameters (SGD's momentum is 0.9 where it has one).
+  void run(const FusedScaling& scaling = {}) const;
+
+ private:
+  const OptimizerRule& rule_;
+  OptimizerVariant variant_;
+  OptimizerTensors tensors_;
+};
+
+}  // namespace symprof::shape

@@ -1,0 +1,100 @@
+// torch/optim/{adam,adamw}.py, with their default hyperparameters: AdamW is Adam with a decoupled
+// weight decay of 0.01. Counters of steps are in host memory but for the fused variant.
+#include <ATen/ATen.h>
+
+#include "shape/recipe/optimizers/optimizers.h"
+
+namespace symprof::shape::adam {
+namespace {
+
+enum class Decay { absent, decoupled };
+
+// Values change no cost; the corrections are those of the first step.
+constexpr double learning_rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+constexpr double weight_decay = 1e-2;
+constexpr double bias_correction1 = 1 - beta1, bias_correction2_sqrt = 0.0316227766;
+
+void make_states(OptimizerTensors& tensors, OptimizerVariant variant) {
+  for (const at::Tensor& parameter : tensors.parameters) {
+    if (variant == OptimizerVariant::fused) tensors.step.push_back(state_of({}, at::kFloat));
+    tensors.exp_avg.push_back(state_like(parameter));
+    tensors.exp_avg_sq.push_back(state_like(parameter));
+  }
+}
+
+// exp_avg_sq.sqrt() / correction: the root goes when the quotient is there.
+at::Tensor corrected_root(const at::Tensor& exp_avg_sq) {
+  const at::Tensor root = exp_avg_sq.sqrt();
+  return root / bias_correction2_sqrt;
+}
+
+// _single_tensor_adam. `denominator` of one parameter lives until that of the next is bound.
+template <Decay decay>
+void single(const OptimizerTensors& tensors) {
+  at::Tensor denominator;
+  for (std::size_t i = 0; i < tensors.parameters.size(); ++i) {
+    if (decay == Decay::decoupled) tensors.parameters[i].mul_(1 - learning_rate * weight_decay);
+    const at::Tensor gradient = as_real(tensors.gradients[i]);
+    const at::Tensor exp_avg = as_real(tensors.exp_avg[i]);
+    const at::Tensor exp_avg_sq = as_real(tensors.exp_avg_sq[i]);
+    const at::Tensor parameter = as_real(tensors.parameters[i]);
+    exp_avg.lerp_(gradient, 1 - beta1);
+    exp_avg_sq.mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
+    denominator = corrected_root(exp_avg_sq).add_(epsilon);
+    parameter.addcdiv_(exp_avg, denominator, -learning_rate / bias_correction1);
+  }
+}
+
+// _multi_tensor_adam. The roots of one group live until those of the next are bound.
+template <Decay decay>
+void foreach (const OptimizerTensors& tensors) {
+  Tensors roots;
+  for (OptimizerTensors& group : by_dtype(tensors)) {
+    view_as_real(group);
+    const std::size_t count = group.parameters.size();
+    const std::vector<at::Scalar> corrections(count, bias_correction2_sqrt);
+    const std::vector<at::Scalar> step_sizes(count, -learning_rate / bias_correction1);
+    if (decay == Decay::decoupled)
+      at::_foreach_mul_(group.parameters, 1 - learning_rate * weight_decay);
+    at::_foreach_lerp_(group.exp_avg, group.gradients, 1 - beta1);
+    at::_foreach_mul_(group.exp_avg_sq, beta2);
+    at::_foreach_addcmul_(group.exp_avg_sq, group.gradients, group.gradients, 1 - beta2);
+    roots = at::_foreach_sqrt(group.exp_avg_sq);
+    at::_foreach_div_(roots, corrections);
+    at::_foreach_add_(roots, epsilon);
+    at::_foreach_addcdiv_(group.parameters, group.exp_avg, roots, step_sizes);
+  }
+}
+
+// _fused_adam. Where the gradients are not finite, the counters are set back.
+template <Decay decay>
+void fused(const OptimizerTensors& tensors, const FusedScaling& scaling) {
+  for (const OptimizerTensors& group : by_dtype(tensors)) {
+    at::_foreach_add_(group.step, 1);
+    if (decay == Decay::decoupled)
+      at::_fused_adamw_(group.parameters, group.gradients, group.exp_avg, group.exp_avg_sq, {},
+                        group.step, learning_rate, beta1, beta2, weight_decay, epsilon,
+                        /*amsgrad=*/false, /*maximize=*/false, scaling.grad_scale,
+                        scaling.found_inf);
+    else
+      at::_fused_adam_(group.parameters, group.gradients, group.exp_avg, group.exp_avg_sq, {},
+                       group.step, learning_rate, beta1, beta2, /*weight_decay=*/0.0, epsilon,
+                       /*amsgrad=*/false, /*maximize=*/false, scaling.grad_scale,
+                       scaling.found_inf);
+    if (scaling.found_inf)
+      at::_foreach_sub_(group.step, Tensors(group.step.size(), *scaling.found_inf));
+  }
+}
+
+constexpr OptimizerRule rows[] = {
+    {Optimizer::adam, make_states, single<Decay::absent>, foreach<Decay::absent>,
+     fused<Decay::absent>},
+    {Optimizer::adamw, make_states, single<Decay::decoupled>, foreach<Decay::decoupled>,
+     fused<Decay::decoupled>},
+};
+
+}  // namespace
+
+OptimizerRules rules() { return rows; }
+
+}  // namespace symprof::shape::adam

@@ -1,0 +1,73 @@
+#include "shape/recipe/optimizers/optimizers.h"
+
+#include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
+#include <ATen/native/ForeachUtils.h>
+
+#include "meta/fake/convert.h"
+#include "meta/fake/fake_tensor.h"
+
+namespace symprof::shape {
+namespace {
+
+Tensors chosen(const Tensors& tensors, const std::vector<std::size_t>& indices) {
+  Tensors result;
+  if (tensors.empty()) return result;
+  result.reserve(indices.size());
+  for (const std::size_t index : indices) result.push_back(tensors[index]);
+  return result;
+}
+
+}  // namespace
+
+std::vector<OptimizerTensors> by_dtype(const OptimizerTensors& tensors) {
+  if (tensors.parameters.empty()) return {};
+  const std::vector<std::optional<at::Tensor>> keys(tensors.parameters.begin(),
+                                                    tensors.parameters.end());
+  std::vector<OptimizerTensors> groups;
+  for (const auto& [key, group] : at::native::_group_tensors_by_first_tensors_device_and_dtype(
+           {keys}, /*with_indices=*/true)) {
+    const auto& indices = group.second;
+    const auto of = [&](const Tensors& list) { return chosen(list, indices); };
+    groups.push_back({.parameters = of(tensors.parameters),
+                      .gradients = of(tensors.gradients),
+                      .momentum_buffer = of(tensors.momentum_buffer),
+                      .step = of(tensors.step),
+                      .exp_avg = of(tensors.exp_avg),
+                      .exp_avg_sq = of(tensors.exp_avg_sq),
+                      .square_avg = of(tensors.square_avg),
+                      .row_var = of(tensors.row_var),
+                      .col_var = of(tensors.col_var),
+                      .variance = of(tensors.variance)});
+  }
+  return groups;
+}
+
+at::Tensor as_real(const at::Tensor& tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor) : tensor;
+}
+
+void view_as_real(OptimizerTensors& group) {
+  for (std::size_t i = 0; i < group.parameters.size(); ++i)
+    for (Tensors* list : {&group.parameters, &group.gradients, &group.exp_avg, &group.exp_avg_sq,
+                          &group.square_avg})
+      if (!list->empty()) (*list)[i] = as_real((*list)[i]);
+}
+
+at::Tensor state_like(const at::Tensor& tensor) { return state_like(tensor, tensor.scalar_type()); }
+
+at::Tensor state_like(const at::Tensor& tensor, at::ScalarType dtype) {
+  std::vector<std::int64_t> strides =
+      tensor.is_non_overlapping_and_dense()
+          ? tensor.strides().vec()
+          : at::infer_dense_strides(tensor.sizes(), tensor.strides());
+  return meta::make_fake({meta::dtype_of(dtype), tensor.sizes().vec(), std::move(strides), 0});
+}
+
+at::Tensor state_of(at::IntArrayRef sizes, at::ScalarType dtype) {
+  std::vector<std::int64_t> extents = sizes.vec();
+  auto strides = contiguous_strides(extents);
+  return meta::make_fake({meta::dtype_of(dtype), std::move(extents), std::move(strides), 0});
+}
+
+}  // namespace symprof::shape

@@ -1,0 +1,114 @@
+// torch/utils/checkpoint.py of PyTorch 2.13, _checkpoint_without_reentrant_generator: its frame,
+// holders and two pairs of hooks. There are no gradients of gradients, and backward runs once.
+#include "shape/step/graph_checkpoint.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/saved_variable.h>
+
+#include <memory>
+#include <utility>
+
+#include "meta/fake/saved_tensor_hooks.h"
+#include "shape/step/autocast_state.h"
+
+namespace symprof::shape {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+using torch::autograd::SavedVariable;
+using torch::autograd::SavedVariableHooks;
+
+// Thrown by the last tensor that has to be saved again (_StopRecomputationError).
+struct EverySavedTensorIsThere {};
+
+// Stands for a saved tensor, and has it between recomputation and use.
+struct Holder {
+  at::Tensor tensor;
+};
+
+// One run of the function. What it saved keeps the frame, and so its inputs.
+struct Frame {
+  CheckpointedFunction function;
+  AutocastState autocast;
+  std::vector<SavedVariable> saved_inputs;
+  Tensors of_module;                           // By input; undefined where it is saved.
+  std::vector<std::weak_ptr<Holder>> holders;  // In the order in which the function saves.
+  std::size_t refilled = 0;                    // How many of them have their tensor again.
+  bool is_recomputed = false;
+
+  Tensors inputs() const {
+    Tensors found = of_module;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (!found[i].defined()) found[i] = saved_inputs[i].unpack();
+    return found;
+  }
+};
+
+// While the function runs again: puts what it saves into the holders.
+class RefillingHooks final : public SavedVariableHooks {
+ public:
+  explicit RefillingHooks(Frame& frame) : frame_(frame) {}
+
+  void call_pack_hook(const at::Tensor& tensor) override {
+    TORCH_CHECK(frame_.refilled < frame_.holders.size(), "checkpoint: the function saves ",
+                frame_.holders.size(), " tensors and then more");
+    tensor_ = tensor.requires_grad() ? tensor.detach() : tensor;
+    if (const auto holder = frame_.holders[frame_.refilled++].lock()) holder->tensor = tensor_;
+    if (frame_.refilled == frame_.holders.size()) throw EverySavedTensorIsThere();
+  }
+  at::Tensor call_unpack_hook() override { return tensor_; }
+
+ private:
+  Frame& frame_;
+  at::Tensor tensor_;
+};
+
+void recompute(Frame& frame) {
+  const Tensors inputs = frame.inputs();
+  const at::AutoGradMode with_gradients(true);
+  const meta::SavedTensorHooks hooks([&] { return std::make_unique<RefillingHooks>(frame); });
+  frame.function.run_again([&] {
+    const AutocastRegion autocast(frame.autocast);
+    try {
+      frame.function.run(inputs);
+    } catch (const EverySavedTensorIsThere&) {
+    }
+  });
+  frame.is_recomputed = true;
+}
+
+// While the function runs first: saves nothing.
+class HoldingHooks final : public SavedVariableHooks {
+ public:
+  explicit HoldingHooks(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}
+
+  void call_pack_hook(const at::Tensor&) override { frame_->holders.push_back(holder_); }
+
+  at::Tensor call_unpack_hook() override {
+    if (!frame_->is_recomputed) recompute(*frame_);
+    TORCH_CHECK(holder_->tensor.defined(), "checkpoint: backward asks for a saved tensor twice");
+    return std::exchange(holder_->tensor, at::Tensor());
+  }
+
+ private:
+  std::shared_ptr<Frame> frame_;
+  std::shared_ptr<Holder> holder_ = std::make_shared<Holder>();
+};
+
+}  // namespace
+
+Tensors graph_checkpoint(CheckpointedFunction function, const Tensors& inputs) {
+  if (!at::GradMode::is_enabled()) return function.run(inputs);
+  auto frame = std::make_shared<Frame>();
+  frame->function = std::move(function);
+  frame->autocast = AutocastState::now();
+  for (const at::Tensor& input : inputs) {
+    const bool is_kept = !input.defined() || frame->function.is_of_module(input);
+    frame->of_module.push_back(is_kept ? input : at::Tensor());
+    frame->saved_inputs.push_back(is_kept ? SavedVariable() : SavedVariable(input, false));
+  }
+  const meta::SavedTensorHooks hooks([frame] { return std::make_unique<HoldingHooks>(frame); });
+  return frame->function.run(inputs);
+}
+
+}  // namespace symprof::shape

@@ -1,0 +1,42 @@
+// Runs a graph with the key-value cache that trace/passes/key_value_cache.h gives it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <unordered_map>
+#include <vector>
+
+#include "shape/interpreter/interpreter.h"
+#include "shape/step/recorder.h"
+#include "trace/passes/key_value_cache.h"
+
+namespace symprof::shape {
+
+/// `recording` is that of a step of `graph` without a cache.
+trace::KeyValueCache add_cache(Graph& graph, std::int64_t tokens, const Recording& recording);
+
+/// Between the interpreter and the observer that it would otherwise tell. With `self.keys =
+/// torch.cat([self.keys, key_states], dim=-2)` (transformers/cache_utils.py) the keys of before die
+/// as soon as they are joined with those of the step, and what was made stays for the next step;
+/// those of the step die when the name that held them gets all of them.
+class CachedNodes final : public NodeObserver {
+ public:
+  /// Everything referred to has to outlive this.
+  CachedNodes(const Graph& graph, const trace::KeyValueCache& cache, Interpreter& interpreter,
+              Recorder& recorder, NodeObserver& inner);
+
+  void begin_node(std::size_t index) override { inner_.begin_node(index); }
+  void end_node(std::size_t index) override;
+
+ private:
+  const Graph& graph_;
+  Interpreter& interpreter_;
+  Recorder& recorder_;
+  NodeObserver& inner_;
+  std::unordered_map<ValueId, ValueId> past_of_;           // By what it becomes.
+  std::unordered_multimap<ValueId, ValueId> steps_until_;  // By what ends their need.
+  std::unordered_map<ValueId, std::size_t> last_read_;     // Of the step's: the index of a node.
+  std::vector<at::Tensor> kept_;
+};
+
+}  // namespace symprof::shape

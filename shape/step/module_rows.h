@@ -1,0 +1,100 @@
+// The rows of a C++ module: one for each operator call that its code makes, in the module that the
+// call belongs to.
+#pragma once
+
+#include <ATen/record_function.h>
+#include <torch/nn/module.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shape/step/module_scope.h"
+#include "shape/step/recorder.h"
+
+namespace symprof::shape {
+
+/// Listens to the calls of this thread above autograd (a call that makes other calls is one row)
+/// and tells the recorder whose turn it is. One at a time on a thread.
+///
+/// A call belongs to the module that owns the first parameter or buffer among its arguments; a call
+/// without one belongs to the module of the call before it. An open ModuleScope comes first, but
+/// for modules inside it.
+class ModuleRows {
+ public:
+  /// A checkpoint's forward: its own row, then those of the calls inside.
+  struct Region {
+    NodeId row = none;
+    NodeId end = none;
+  };
+
+  ModuleRows(const torch::nn::Module& module, Recorder& recorder);
+  ~ModuleRows();
+  ModuleRows(const ModuleRows&) = delete;
+  ModuleRows& operator=(const ModuleRows&) = delete;
+
+  /// Those of this thread; null when no module is profiled.
+  static ModuleRows* current();
+
+  NodeId add_input_row(const std::string& name);
+  /// From here on calls make rows; until `stop`, calls are not those of the module.
+  void start() { listening_ = true; }
+  void stop() { listening_ = false; }
+
+  void open_scope(const std::string& name, ScopeRows rows);
+  void open_scope(const torch::nn::Module& module, ScopeRows rows);
+  void close_scope();
+
+  /// The running call has made `product` and adds `bias` to it next: that is a row of its own.
+  void split_row(const at::Tensor& product, const at::Tensor& bias);
+
+  Region begin_checkpoint();
+  void end_checkpoint(Region& region);
+  /// The calls that follow are those of `region` again, in the same order.
+  void begin_recompute(const Region& region);
+  void end_recompute();
+
+ private:
+  struct OpenScope {
+    std::int32_t module = 0;
+    std::int32_t module_before = 0;
+    NodeId row = none;  // The one row of a scope that has one.
+  };
+  struct Replay {
+    Region region;
+    NodeId next = none;
+    bool was_listening = false;
+  };
+
+  static std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function);
+  static void on_end(const at::RecordFunction& function, at::ObserverContext* context);
+  void begin_call(const at::RecordFunction& function);
+  void end_call(const at::RecordFunction& function);
+
+  std::int32_t module_at(const std::string& path);
+  std::int32_t module_of(std::span<const at::Tensor> inputs);
+  bool is_inside(std::int32_t module, std::int32_t scope) const;
+  void push_scope(std::int32_t module, const std::string& op, ScopeRows rows);
+  NodeId next_row(const std::string& op, std::int32_t module);
+  NodeId new_row(const std::string& op, std::int32_t module);
+  NodeRecord& record(NodeId node) {
+    return recorder_.recording().nodes[static_cast<std::size_t>(node)];
+  }
+
+  Recorder& recorder_;
+  ModuleRows* outer_ = nullptr;
+  at::CallbackHandle callback_;
+  bool listening_ = false;
+  int depth_ = 0;
+  NodeId row_ = none;  // Of the outermost call that runs.
+  std::int32_t module_ = 0;
+  std::map<StorageId, std::int32_t> owners_;
+  std::map<const torch::nn::Module*, std::int32_t> module_ids_;
+  std::map<std::string, std::int32_t> paths_;
+  std::map<std::string, int> names_;
+  std::vector<OpenScope> scopes_;
+  std::vector<Replay> replays_;
+};
+
+}  // namespace symprof::shape

@@ -1,0 +1,33 @@
+// Names the part of a C++ program that calls belong to, for shape/step/module_step.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace torch::nn {
+class Module;
+}
+
+namespace symprof {
+
+enum class ScopeRows : std::uint8_t {
+  per_call,  ///< Every call has its row.
+  one,       ///< All calls of the scope are one row: a function that the report shows as a leaf.
+};
+
+/// While it lives, calls belong to `name`, a path such as "encoder.layers.0" inside the scope
+/// around it, or to `module`, a part of the module that is profiled. Without a profile it does
+/// nothing.
+class ModuleScope {
+ public:
+  explicit ModuleScope(const std::string& name, ScopeRows rows = ScopeRows::per_call);
+  explicit ModuleScope(const torch::nn::Module& module, ScopeRows rows = ScopeRows::per_call);
+  ~ModuleScope();
+  ModuleScope(const ModuleScope&) = delete;
+  ModuleScope& operator=(const ModuleScope&) = delete;
+
+ private:
+  bool open_ = false;
+};
+
+}  // namespace symprof

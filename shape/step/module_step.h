@@ -1,0 +1,55 @@
+// One step of a C++ module on tensors without storage.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <functional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "meta/fake/fake_mode.h"
+#include "record/recording.h"
+#include "record/step_options.h"
+#include "shape/step/module_scope.h"
+
+namespace symprof::shape {
+
+/// Runs `build` under a fake mode: the weights of the module that it makes have no storage. Tensors
+/// that it makes from data (torch::tensor(0)) stay real ones of the host.
+template <class Build>
+auto build_fake(Build&& build) {
+  const meta::FakeMode mode({}, nullptr);
+  return std::forward<Build>(build)();
+}
+
+using ForwardFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
+
+/// Forward, loss, backward and optimizer step of `module`, made by build_fake, whose forward pass
+/// is `forward` on fake inputs. The code of the module runs: branches and loops on shapes are
+/// followed. Each call that it makes is a row, in the module that shape/step/module_rows.h says.
+/// Sets the module's training mode to that of the step, and drops its gradients. Throws Error that
+/// names the row when a call is refused, and for a module with real weights.
+Recording propagate_module(torch::nn::Module& module, const std::vector<TensorSpec>& inputs,
+                           const ForwardFunction& forward, const StepOptions& options);
+
+inline std::vector<at::Tensor> as_list(at::Tensor tensor) { return {std::move(tensor)}; }
+inline std::vector<at::Tensor> as_list(std::vector<at::Tensor> tensors) { return tensors; }
+template <class... Tensors>
+std::vector<at::Tensor> as_list(const std::tuple<Tensors...>& tensors) {
+  return std::apply([](const auto&... each) { return std::vector<at::Tensor>{each...}; }, tensors);
+}
+
+/// The same for a holder or pointer whose `forward` takes one tensor for each of `inputs`.
+template <class Holder, std::size_t count>
+Recording propagate_module(Holder& module, const std::array<TensorSpec, count>& inputs,
+                           const StepOptions& options) {
+  const auto forward = [&]<std::size_t... index>(std::index_sequence<index...>) {
+    return [&](const std::vector<at::Tensor>& x) { return as_list(module->forward(x[index]...)); };
+  };
+  return propagate_module(*module, {inputs.begin(), inputs.end()},
+                          forward(std::make_index_sequence<count>()), options);
+}
+
+}  // namespace symprof::shape

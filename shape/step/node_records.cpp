@@ -1,0 +1,182 @@
+#include "shape/step/node_records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "meta/fake/fake_tensor.h"
+#include "shape/step/checkpoint.h"
+#include "shape/step/graph_checkpoint.h"
+#include "shape/step/rows.h"
+#include "trace/graph/region_markers.h"
+
+namespace symprof::shape {
+namespace {
+
+constexpr std::size_t progress_step = 256;
+
+// Whether a size that depends on data, if there is one, is the result's first.
+bool may_begin_with_unknown_size(const Node& node) {
+  if (node.op == "aten::nonzero" || node.op == "aten::masked_select") return true;
+  if (node.op != "aten::index" || node.arguments.size() < 2) return false;
+  const auto* indices = std::get_if<std::vector<ListElement>>(&node.arguments[1].value);
+  return indices && !indices->empty() && !std::holds_alternative<NoArgument>(indices->front());
+}
+
+// How many elements a mask keeps in `self[mask] = values`, which backward asks: as many as there
+// are rows of values, unless one goes everywhere.
+std::optional<std::int64_t> rows_put(const Node& node, const Interpreter& interpreter) {
+  if (!node.op.starts_with("aten::index_put") || node.arguments.size() < 3) return std::nullopt;
+  const auto* self = std::get_if<ValueRef>(&node.arguments[0].value);
+  const auto* indices = std::get_if<std::vector<ListElement>>(&node.arguments[1].value);
+  const auto* values = std::get_if<ValueRef>(&node.arguments[2].value);
+  if (!self || !values || !indices || indices->size() != 1) return std::nullopt;
+  const auto* mask = std::get_if<ValueRef>(&indices->front());
+  if (!mask) return std::nullopt;
+  const at::Tensor put = interpreter.get(values->id).toTensor();
+  const std::int64_t kept_dimensions =
+      interpreter.get(self->id).toTensor().dim() - interpreter.get(mask->id).toTensor().dim();
+  if (put.dim() != kept_dimensions + 1 || put.size(0) == 1) return std::nullopt;
+  return put.size(0);
+}
+
+// Scopes from the outermost in, without the root.
+std::vector<std::int32_t> scope_chain(const Graph& graph, ScopeId scope) {
+  std::vector<std::int32_t> chain;
+  for (; scope != 0; scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
+    chain.push_back(scope);
+  std::ranges::reverse(chain);
+  return chain;
+}
+
+// What runs while it lives is `node`'s again, inside backward.
+class Recomputation {
+ public:
+  Recomputation(Recorder& recorder, NodeId node) : recorder_(recorder) {
+    recorder_.recompute(node);
+  }
+  ~Recomputation() { recorder_.recompute(none); }
+  Recomputation(const Recomputation&) = delete;
+  Recomputation& operator=(const Recomputation&) = delete;
+
+ private:
+  Recorder& recorder_;
+};
+
+}  // namespace
+
+NodeRecords::NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
+                         const Progress& progress)
+    : graph_(graph), interpreter_(interpreter), recorder_(recorder), progress_(progress) {
+  add_rows();
+}
+
+void NodeRecords::add_rows() {
+  Recording& recording = recorder_.recording();
+  recording.path = graph_.path;
+  recording.format = graph_.format;
+  recording.producer = graph_.producer;
+  recording.warnings = graph_.warnings;
+  for (const Scope& scope : graph_.scopes) recording.modules.push_back({scope.path, scope.type});
+  for (ValueId id : graph_.inputs)
+    recording.nodes.push_back({.name = graph_.values[static_cast<std::size_t>(id)].name,
+                               .op = "input",
+                               .kind = NodeKind::input});
+  for (const Node& node : graph_.nodes) {
+    if (trace::is_region_marker(node)) {
+      row_of_.push_back(none);
+      continue;
+    }
+    const Scope& scope = graph_.scopes[static_cast<std::size_t>(node.scope)];
+    row_of_.push_back(static_cast<NodeId>(recording.nodes.size()));
+    recording.nodes.push_back({.name = node.name,
+                               .op = node.op,
+                               .module = scope.path,
+                               .module_type = scope.type,
+                               .scopes = scope_chain(graph_, node.scope)});
+  }
+  output_node_ = add_closing_rows(recording);
+}
+
+// The first size of a result that depends on data speaks for all of the node's: operators with two
+// of them are rare, and theirs are equal. A file has a number there if an assertion decides it.
+void NodeRecords::tell_unknown_size(std::size_t index) {
+  if (const auto rows = rows_put(graph_.nodes[index], interpreter_))
+    return recorder_.set_unknown_size(row_of_[index], {.given = rows});
+  for (const ValueId id : graph_.nodes[index].outputs) {
+    if (id == no_value) continue;
+    const Value& result = graph_.values[static_cast<std::size_t>(id)];
+    if (result.spec && !result.spec->sizes.empty() &&
+        may_begin_with_unknown_size(graph_.nodes[index]))
+      recorder_.set_unknown_size(row_of_[index], {.given = result.spec->sizes[0]});
+    for (const Dimension& size : result.dimensions) {
+      if (!size.symbol.starts_with('u')) continue;
+      Recorder::UnknownSize known;
+      if (size.size >= 0) known.given = size.size;
+      for (const SymbolRange& range : graph_.symbol_ranges)
+        if (range.symbol == size.symbol) known.most = range.most;
+      return recorder_.set_unknown_size(row_of_[index], known);
+    }
+  }
+}
+
+void NodeRecords::begin_node(std::size_t index) {
+  const NodeId node = row_of_[index];
+  tell_unknown_size(index);
+  recorder_.enter(Phase::forward, node);
+  recorder_.mark_sequence(node);
+  // Before the node runs: an in-place operator changes what it is given.
+  for (const Argument& argument : graph_.nodes[index].arguments)
+    for_each_value(argument, [&](ValueId id) {
+      if (id != no_value && interpreter_.get(id).isTensor())
+        add_row_input(node, interpreter_.get(id).toTensor(), recorder_);
+    });
+}
+
+void NodeRecords::end_node(std::size_t index) {
+  for (ValueId id : graph_.nodes[index].outputs)
+    if (id != no_value && interpreter_.get(id).isTensor())
+      add_row_output(row_of_[index], interpreter_.get(id).toTensor(), recorder_);
+  if (progress_ && index % progress_step == 0)
+    progress_("forward", static_cast<std::int64_t>(index),
+              static_cast<std::int64_t>(graph_.nodes.size()));
+}
+
+std::vector<at::Tensor> NodeRecords::recompute_all(TensorFunction function,
+                                                   const std::vector<at::Tensor>& inputs) {
+  const auto run = [this, node = recorder_.current_node(), again = false,
+                    function = std::move(function)](const std::vector<at::Tensor>& given) mutable {
+    if (!std::exchange(again, true)) return function(given);
+    const Recomputation recomputation(recorder_, node);
+    return function(given);
+  };
+  return checkpoint(TensorsFunction(run), inputs);
+}
+
+std::vector<at::Tensor> NodeRecords::recompute(TensorFunction function,
+                                               const std::vector<at::Tensor>& inputs,
+                                               RunAgain how) {
+  if (how == RunAgain::of_operator) return recompute_all(std::move(function), inputs);
+  const auto run_again = [this,
+                          node = recorder_.current_node()](const std::function<void()>& body) {
+    const Recomputation recomputation(recorder_, node);
+    body();
+  };
+  const auto is_of_module = [this](const at::Tensor& tensor) {
+    const StorageId storage = meta::storage_id(tensor);
+    if (storage < 0) return false;
+    const StorageKind kind = recorder_.recording().storages[static_cast<std::size_t>(storage)].kind;
+    return kind == StorageKind::parameter || kind == StorageKind::buffer;
+  };
+  return graph_checkpoint({std::move(function), run_again, is_of_module}, inputs);
+}
+
+void NodeRecords::finish_input(std::size_t input) {
+  const c10::IValue& value = interpreter_.get(graph_.inputs[input]);
+  if (value.isTensor()) add_row_output(input_node(input), value.toTensor(), recorder_);
+}
+
+void NodeRecords::finish_outputs(const std::vector<at::Tensor>& outputs) {
+  finish_output_row(output_node_, outputs, recorder_);
+}
+
+}  // namespace symprof::shape

@@ -1,0 +1,53 @@
+// The rows of a recording: one for each input and graph node, then output, loss and optimizer.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "record/step_options.h"
+#include "shape/interpreter/interpreter.h"
+#include "shape/step/recorder.h"
+
+namespace symprof::shape {
+
+/// Fills NodeRecords while the interpreter runs, and tells the recorder whose turn it is.
+class NodeRecords final : public NodeObserver {
+ public:
+  /// Everything referred to has to outlive this.
+  NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
+              const Progress& progress);
+
+  void begin_node(std::size_t index) override;
+  void end_node(std::size_t index) override;
+
+  /// Runs `function` for the row whose turn it is, keeping only `inputs` for backward, which runs
+  /// it again for the same row (shape/step/graph_checkpoint.h; of operators
+  /// shape/step/checkpoint.h).
+  std::vector<at::Tensor> recompute(TensorFunction function, const std::vector<at::Tensor>& inputs,
+                                    RunAgain how);
+
+  NodeId input_node(std::size_t input) const { return static_cast<NodeId>(input); }
+  NodeId output_node() const { return output_node_; }
+  NodeId loss_node() const { return output_node_ + 1; }
+  NodeId optimizer_node() const { return output_node_ + 2; }
+
+  /// After the input's tensor was made.
+  void finish_input(std::size_t input);
+  void finish_outputs(const std::vector<at::Tensor>& outputs);
+
+ private:
+  std::vector<at::Tensor> recompute_all(TensorFunction function,
+                                        const std::vector<at::Tensor>& inputs);
+  void add_rows();
+  void tell_unknown_size(std::size_t index);
+
+  const Graph& graph_;
+  const Interpreter& interpreter_;
+  Recorder& recorder_;
+  const Progress& progress_;
+  std::vector<NodeId> row_of_;  // Per graph node.
+  NodeId output_node_ = none;
+};
+
+}  // namespace symprof::shape

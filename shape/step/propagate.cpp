@@ -1,0 +1,176 @@
+#include "shape/step/propagate.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "meta/fake/fake_tensor.h"
+#include "shape/interpreter/interpreter.h"
+#include "shape/interpreter/unsupported.h"
+#include "shape/lowering/real_tensor.h"
+#include "shape/step/flat_weights.h"
+#include "shape/step/key_value_cache.h"
+#include "shape/step/node_records.h"
+#include "shape/step/offload.h"
+#include "shape/step/step_run.h"
+#include "trace/passes/checkpoint_modules.h"
+#include "trace/passes/frozen_parameters.h"
+#include "trace/passes/split_bias.h"
+
+namespace symprof::shape {
+namespace {
+
+const c10::Device cuda{c10::kCUDA, 0};
+
+// One step, from the leaves to the optimizer. Everything fake lives and dies in here.
+class Step {
+ public:
+  /// `cache`, which the graph was given, has to outlive this.
+  Step(const Graph& graph, const StepOptions& options, const trace::KeyValueCache& cache = {})
+      : graph_(graph),
+        run_(options),
+        recorder_(run_.recorder()),
+        interpreter_(
+            graph, cuda,
+            [this](auto function, const auto& inputs, RunAgain how) {
+              return nodes_.recompute(std::move(function), inputs, how);
+            },
+            options.lifetimes),
+        nodes_(graph, interpreter_, recorder_, options.progress),
+        cached_nodes_(graph, cache, interpreter_, recorder_, nodes_),
+        frozen_(trace::frozen_parameters(graph, options.freeze)),
+        flat_weights_(graph) {
+    if (!cache.tensors.empty())
+      recorder_.recording().kv_cache = {.sequences = cache.sequences,
+                                        .tokens = *options.kv_cache,
+                                        .added_tokens = cache.added_tokens};
+    for (const trace::CachedTensor& tensor : cache.tensors) past_.insert(tensor.past);
+  }
+
+  Recording run() {
+    host_ = trace::host_values(graph_, trace::GraphPlace::outermost);
+    make_leaves();
+    interpreter_.compute_on_host(host_);
+    run_.forward([this] { return forward(); });
+    run_.after_forward({.loss = nodes_.loss_node(), .optimizer = nodes_.optimizer_node()});
+    return run_.take();
+  }
+
+ private:
+  void make_leaves() {
+    for (std::size_t id = 0; id < graph_.values.size(); ++id) {
+      const Value& value = graph_.values[id];
+      if (value.kind != ValueKind::result && value.kind != ValueKind::input)
+        interpreter_.set(static_cast<ValueId>(id), host_.values[id]
+                                                       ? lowering::real_tensor(*value.constant)
+                                                       : leaf(static_cast<ValueId>(id)));
+    }
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+      recorder_.enter(Phase::forward, nodes_.input_node(i));
+      recorder_.set_kind(past_.contains(graph_.inputs[i]) ? StorageKind::kv_cache
+                                                          : StorageKind::input);
+      interpreter_.set(graph_.inputs[i],
+                       input(graph_.values[static_cast<std::size_t>(graph_.inputs[i])]));
+      nodes_.finish_input(i);
+    }
+    run_.make_optimizer_state();
+  }
+
+  c10::IValue leaf(ValueId id) {
+    const Value& value = graph_.values[static_cast<std::size_t>(id)];
+    if (value.kind == ValueKind::constant && stays_real(value))
+      return lowering::real_tensor(*value.constant);
+    if (!value.storage_key.empty()) {
+      const auto tied = tied_.find(value.storage_key);
+      if (tied != tied_.end()) return tied->second;
+    }
+    const bool is_parameter = value.kind == ValueKind::parameter;
+    recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
+    at::Tensor tensor = flat_weights_.part(graph_, id);
+    if (!tensor.defined()) tensor = meta::make_fake(spec_of(value));
+    if (is_parameter) {
+      if (value.requires_grad && !frozen_[static_cast<std::size_t>(id)]) require_gradient(tensor);
+      run_.add_parameter(tensor);
+    }
+    if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
+    return tensor;
+  }
+
+  // ONNX computes shapes with tensors: its integer constants, and scalars, have real values.
+  bool stays_real(const Value& value) const {
+    if (graph_.format != "onnx" || value.constant == nullptr) return false;
+    return !is_floating_point(value.constant->spec.dtype) || value.constant->spec.sizes.empty();
+  }
+
+  c10::IValue input(const Value& value) const {
+    if (value.scalar)
+      return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
+    const at::Tensor tensor = meta::make_fake(spec_of(value));
+    // Of a file's inputs only torch.export says which need gradients.
+    if (graph_.format == "exported" && value.requires_grad) require_gradient(tensor);
+    return tensor;
+  }
+
+  /// In training; integers have none.
+  void require_gradient(const at::Tensor& tensor) const {
+    if (run_.trains() && (tensor.is_floating_point() || tensor.is_complex()))
+      tensor.set_requires_grad(true);
+  }
+
+  const TensorSpec& spec_of(const Value& value) const {
+    if (value.spec) return *value.spec;
+    throw Error(graph_.path, fmt::format("{} has no known shape", value.name),
+                "Give it with --input.");
+  }
+
+  std::vector<at::Tensor> forward() {
+    OffloadedNodes nodes(graph_, run_.options().offload_saved, cached_nodes_);
+    interpreter_.run(nodes);
+    std::vector<at::Tensor> outputs;
+    for (ValueId id : graph_.outputs)
+      if (id != no_value && interpreter_.get(id).isTensor())
+        outputs.push_back(interpreter_.get(id).toTensor());
+    nodes_.finish_outputs(outputs);
+    interpreter_.clear_results();
+    return outputs;
+  }
+
+  const Graph& graph_;
+  StepRun run_;
+  Recorder& recorder_;
+  Interpreter interpreter_;
+  NodeRecords nodes_;
+  CachedNodes cached_nodes_;
+  const std::vector<bool> frozen_;  // By value: parameters that --freeze means.
+  FlatWeights flat_weights_;
+  std::unordered_set<ValueId> past_;
+  trace::HostValues host_;
+  std::map<std::string, at::Tensor> tied_;
+};
+
+/// A step without the cache says how large one is.
+trace::KeyValueCache cache_for(Graph& graph, const StepOptions& options) {
+  if (options.mode != Mode::inference)
+    throw Error(graph.path, "a key-value cache is for inference",
+                "Leave --mode out, or give --mode inference.");
+  return add_cache(graph, *options.kv_cache, Step(graph, options).run());
+}
+
+}  // namespace
+
+Recording propagate(const Graph& graph, const StepOptions& options) {
+  check_operators(graph);
+  if (!options.split_bias && options.checkpoint.empty() && !options.kv_cache)
+    return Step(graph, options).run();
+  Graph changed = graph;
+  if (options.split_bias) trace::split_bias(changed);
+  if (!options.checkpoint.empty()) trace::checkpoint_modules(changed, options.checkpoint);
+  if (!options.kv_cache) return Step(changed, options).run();
+  const trace::KeyValueCache cache = cache_for(changed, options);
+  return Step(changed, options, cache).run();
+}
+
+}  // namespace symprof::shape

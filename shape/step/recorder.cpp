@@ -1,0 +1,175 @@
+#include "shape/step/recorder.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "meta/fake/saved_tensors.h"
+
+namespace symprof::shape {
+namespace {
+
+void append_integers(const c10::IValue& value, std::uint8_t position,
+                     std::vector<IntegerArgument>& out) {
+  if (value.isInt()) {
+    out.push_back({position, value.toInt()});
+  } else if (value.isBool()) {
+    out.push_back({position, value.toBool() ? 1 : 0});
+  } else if (value.isIntList()) {
+    for (const std::int64_t element : value.toIntList()) out.push_back({position, element});
+  } else if (value.isBoolList()) {
+    for (const bool element : value.toBoolList()) out.push_back({position, element ? 1 : 0});
+  }
+}
+
+std::vector<TensorRecord> records(std::span<const meta::SeenTensor> tensors) {
+  std::vector<TensorRecord> result;
+  result.reserve(tensors.size());
+  for (const meta::SeenTensor& tensor : tensors) result.push_back({tensor.spec, tensor.storage});
+  return result;
+}
+
+}  // namespace
+
+std::int32_t Recorder::on_allocate(std::int64_t bytes, meta::Place place) {
+  const std::lock_guard lock(mutex_);
+  const auto id = static_cast<StorageId>(recording_.storages.size());
+  recording_.storages.push_back(
+      {.bytes = bytes,
+       .kind = open_call_ == none ? kind_ : StorageKind::activation,
+       .allocated_by = open_call_,
+       .node = open_call_ == none ? node_ : recording_.calls[open_call_].node,
+       .on_device = place == meta::Place::device});
+  if (!finished_) add_allocation(id);
+  return id;
+}
+
+void Recorder::add_allocation(StorageId storage) {
+  if (open_call_ != none || made_ == Made::now)
+    recording_.events.push_back({storage, last_call_, EventKind::allocate});
+  else if (made_ == Made::in_first_update)
+    earlier_events_.push_back({storage, none, EventKind::allocate});
+}
+
+void Recorder::on_free(std::int32_t storage) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (finished_) return;
+  recording_.events.push_back({storage, last_call_, EventKind::free});
+}
+
+std::int32_t Recorder::on_spec(TensorSpec spec) {
+  recording_.specs.push_back(std::move(spec));
+  return static_cast<std::int32_t>(recording_.specs.size()) - 1;
+}
+
+void Recorder::on_call_begin(const c10::OperatorHandle& op) {
+  const NodeId node = phase_ == Phase::backward ? backward_node() : node_;
+  const std::lock_guard lock(mutex_);
+  open_call_ = last_call_ = static_cast<CallId>(recording_.calls.size());
+  const bool again = phase_ == Phase::backward && recomputed_node_ != none;
+  recording_.calls.push_back(
+      {.op = op_id(op), .phase = again ? Phase::recompute : phase_, .node = node});
+}
+
+void Recorder::on_call(const meta::SeenCall& seen) {
+  CallRecord& call = recording_.calls[static_cast<std::size_t>(open_call_)];
+  call.inputs = records(seen.inputs);
+  call.input_positions.assign(seen.positions.begin(), seen.positions.end());
+  call.outputs = records(seen.outputs);
+  for (std::size_t i = 0; i < seen.arguments.size(); ++i)
+    append_integers(seen.arguments[i], static_cast<std::uint8_t>(i), call.integers);
+  open_call_ = none;
+}
+
+// What a checkpoint saves while it runs its forward again is gone when its backward ends: it is in
+// the peak, and not among what the forward pass leaves behind.
+void Recorder::on_saved(std::int32_t storage) {
+  if (phase_ == Phase::backward) return;
+  recording_.storages[static_cast<std::size_t>(storage)].saved = true;
+}
+
+void Recorder::on_offloaded(std::int32_t storage) {
+  set_storage_kind(storage, StorageKind::offloaded);
+}
+
+// Asked inside a call, or by one that reads a number and is none of the device's.
+std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> most) {
+  const bool is_formula_of_autograd = phase_ == Phase::backward && recomputed_node_ == none;
+  if (is_formula_of_autograd && meta::backward_counts_zeros()) return 0;
+  const NodeId node = open_call_ != none          ? recording_.calls[open_call_].node
+                      : phase_ == Phase::backward ? backward_node()
+                                                  : node_;
+  const auto known = unknown_sizes_.find(node);
+  const UnknownSize size = known == unknown_sizes_.end() ? UnknownSize{} : known->second;
+  if (size.given) {
+    if (!most || *size.given <= *most) return size.given;
+    throw Error("",
+                fmt::format("{} elements are given, and there are at most {}", *size.given, *most),
+                "Give a smaller number with --set.");
+  }
+  if (!takes_upper_bounds_ || (!most && !size.most)) return std::nullopt;
+  recording_.nodes[static_cast<std::size_t>(node)].upper_bound = true;
+  if (most && size.most) return std::min(*most, *size.most);
+  return most ? most : size.most;
+}
+
+void Recorder::enter(Phase phase, NodeId node) {
+  phase_ = phase;
+  node_ = node;
+}
+
+void Recorder::mark_sequence(NodeId node) {
+  marks_.push_back({meta::next_sequence_number(), node});
+}
+
+void Recorder::recompute(NodeId node) {
+  recomputed_node_ = node;
+  if (node != none) node_ = node;
+  mark_sequence(node);
+}
+
+void Recorder::set_storage_kind(StorageId storage, StorageKind kind) {
+  recording_.storages[static_cast<std::size_t>(storage)].kind = kind;
+}
+
+void Recorder::give_to_parameter(StorageId storage, StorageKind kind, StorageId parameter) {
+  StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
+  record.kind = kind;
+  record.parameter = parameter;
+}
+
+// The engine sums gradients between two autograd nodes: such a call is that of the node that ran
+// last, whose gradient it adds.
+NodeId Recorder::backward_node() {
+  if (recomputed_node_ != none) return recomputed_node_;
+  const auto current = meta::current_backward_node();
+  if (!current) return node_;
+  if (current->leaf_storage >= 0) {
+    const auto owner = parameter_nodes_.find(current->leaf_storage);
+    if (owner != parameter_nodes_.end()) return node_ = owner->second;
+  }
+  const auto after =
+      std::ranges::upper_bound(marks_, current->sequence_number, {}, &Mark::sequence);
+  if (after != marks_.begin() && after != marks_.end() && std::prev(after)->node != none)
+    node_ = std::prev(after)->node;
+  return node_;
+}
+
+std::int32_t Recorder::op_id(const c10::OperatorHandle& op) {
+  const auto [entry, is_new] =
+      op_ids_.try_emplace(&op.schema(), static_cast<std::int32_t>(recording_.ops.size()));
+  if (is_new) recording_.ops.push_back(op.schema().name());
+  return entry->second;
+}
+
+Recording Recorder::take() {
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  const auto is_of_call = [](const MemoryEvent& event) { return event.call != none; };
+  recording_.events.insert(std::ranges::find_if(recording_.events, is_of_call),
+                           earlier_events_.begin(), earlier_events_.end());
+  return std::move(recording_);
+}
+
+}  // namespace symprof::shape

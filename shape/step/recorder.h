@@ -1,0 +1,103 @@
+// Listens to the fake tensors of one step and writes the Recording.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "meta/fake/observer.h"
+#include "record/recording.h"
+
+namespace symprof::shape {
+
+/// Every call goes to exactly one node: in the forward pass to the node that runs, in backward to
+/// the node whose forward made the autograd node that runs (found by its sequence number), for a
+/// parameter's AccumulateGrad to the first node that used the parameter.
+class Recorder final : public meta::Observer {
+ public:
+  std::int32_t on_allocate(std::int64_t bytes, meta::Place place) override;
+  void on_free(std::int32_t storage) noexcept override;
+  std::int32_t on_spec(TensorSpec spec) override;
+  void on_call_begin(const c10::OperatorHandle& op) override;
+  void on_call(const meta::SeenCall& call) override;
+  void on_saved(std::int32_t storage) override;
+  void on_backward_refused() override { backward_node(); }
+  void on_offloaded(std::int32_t storage) override;
+  std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override;
+
+  /// What follows belongs to `phase` and, outside backward, to `node`.
+  void enter(Phase phase, NodeId node);
+  /// Before a node's forward runs: autograd nodes made from now on are this node's.
+  void mark_sequence(NodeId node);
+  /// While a checkpoint runs its forward again inside backward: what follows belongs to `node`, and
+  /// so do the autograd nodes made from now on. None ends it.
+  void recompute(NodeId node);
+  /// When that came to be which is made outside of calls: now, in the update of the first step
+  /// (optimizer states), or with the model, which is known by having no event.
+  enum class Made : std::uint8_t { now, in_first_update, with_model };
+  /// The kind of the storages that are made from now on, outside of calls.
+  void set_kind(StorageKind kind, Made made = Made::now) {
+    kind_ = kind;
+    made_ = made;
+  }
+  void set_storage_kind(StorageId storage, StorageKind kind);
+  /// `storage` is the gradient of `parameter`, or a state of its optimizer.
+  void give_to_parameter(StorageId storage, StorageKind kind, StorageId parameter);
+  /// `node` uses the parameter that lies in `storage`; the first one to say so gets its gradient's
+  /// calls.
+  void claim_parameter(StorageId storage, NodeId node) {
+    parameter_nodes_.try_emplace(storage, node);
+  }
+
+  /// `node`, which claimed the parameter first, does not use it after all.
+  void release_parameter(StorageId storage, NodeId node) {
+    const auto claimed = parameter_nodes_.find(storage);
+    if (claimed != parameter_nodes_.end() && claimed->second == node)
+      parameter_nodes_.erase(claimed);
+  }
+
+  /// What is known of a size of `node` that only data could tell.
+  struct UnknownSize {
+    std::optional<std::int64_t> given;  ///< By the user.
+    std::optional<std::int64_t> most;   ///< By the file.
+  };
+  void set_unknown_size(NodeId node, UnknownSize size) { unknown_sizes_[node] = size; }
+  /// From here on, upper bounds stand for sizes that are not given, and mark their rows.
+  void take_upper_bounds() { takes_upper_bounds_ = true; }
+
+  /// The node whose turn it is, or whose backward ran last.
+  NodeId current_node() const { return node_; }
+  Recording& recording() { return recording_; }
+  /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.
+  Recording take();
+
+ private:
+  NodeId backward_node();
+  void add_allocation(StorageId storage);
+  std::int32_t op_id(const c10::OperatorHandle& op);
+
+  std::mutex mutex_;  // Frees may come from another thread.
+  Recording recording_;
+  bool finished_ = false;
+  Phase phase_ = Phase::forward;
+  NodeId node_ = none;
+  NodeId recomputed_node_ = none;
+  StorageKind kind_ = StorageKind::activation;
+  Made made_ = Made::now;
+  std::vector<MemoryEvent> earlier_events_;  // Of what an earlier step's update made.
+  CallId open_call_ = none;
+  CallId last_call_ = none;
+  struct Mark {
+    std::uint64_t sequence;
+    NodeId node;
+  };
+  std::vector<Mark> marks_;  // Ascending in sequence.
+  std::unordered_map<StorageId, NodeId> parameter_nodes_;
+  std::unordered_map<NodeId, UnknownSize> unknown_sizes_;
+  bool takes_upper_bounds_ = false;
+  std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
+};
+
+}  // namespace symprof::shape

@@ -1,0 +1,192 @@
+#include "shape/step/step_run.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "meta/fake/convert.h"
+#include "meta/fake/error_text.h"
+#include "meta/fake/fake_tensor.h"
+#include "shape/recipe/clip_gradients.h"
+#include "shape/recipe/loss.h"
+#include "shape/step/look_ups.h"
+
+namespace symprof::shape {
+namespace {
+
+std::optional<at::SDPBackend> forced_backend(AttentionBackend backend) {
+  switch (backend) {
+    case AttentionBackend::automatic:
+      return std::nullopt;
+    case AttentionBackend::math:
+      return at::SDPBackend::math;
+    case AttentionBackend::flash:
+      return at::SDPBackend::flash_attention;
+    case AttentionBackend::efficient:
+      return at::SDPBackend::efficient_attention;
+    case AttentionBackend::cudnn:
+      return at::SDPBackend::cudnn_attention;
+  }
+  return std::nullopt;
+}
+
+void mark_gradients(const Tensors& parameters, Recorder& recorder) {
+  for (const at::Tensor& parameter : parameters)
+    if (parameter.grad().defined())
+      recorder.give_to_parameter(meta::storage_id(parameter.grad()), StorageKind::gradient,
+                                 meta::storage_id(parameter));
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+}  // namespace
+
+StepRun::StepRun(const StepOptions& options)
+    : options_(options),
+      recorder_(std::make_shared<Recorder>()),
+      mode_({.device = options.device, .forced = forced_backend(options.attention)}, recorder_) {
+  if (options.upper_bounds) recorder_->take_upper_bounds();
+}
+
+void StepRun::add_parameter(const at::Tensor& parameter) {
+  recorder_->recording().parameter_count += parameter.numel();
+  if (parameter.requires_grad()) trained_.push_back(parameter);
+}
+
+void StepRun::make_optimizer_state() {
+  if (!trains()) return;
+  recorder_->enter(Phase::forward, none);
+  recorder_->set_kind(StorageKind::optimizer_state, Recorder::Made::with_model);
+  if (options_.master_weights) make_masters();
+  if (options_.grad_scaler) scaler_.emplace();
+  recorder_->set_kind(StorageKind::activation);
+}
+
+void StepRun::make_masters() {
+  masters_.emplace(trained_);
+  for (std::size_t i = 0; i < trained_.size(); ++i) {
+    const at::Tensor& updated = masters_->updated()[i];
+    if (!updated.is_same(trained_[i]))
+      recorder_->give_to_parameter(meta::storage_id(updated), StorageKind::optimizer_state,
+                                   meta::storage_id(trained_[i]));
+  }
+}
+
+const std::vector<at::Tensor>& StepRun::forward(
+    const std::function<std::vector<at::Tensor>()>& run) {
+  const auto start = std::chrono::steady_clock::now();
+  if (options_.autocast)
+    autocast_.emplace(AutocastState::now().with_cuda(meta::scalar_type(*options_.autocast)));
+  const c10::AutoGradMode grad_mode(trains());
+  outputs_ = run();
+  check_look_ups(recorder_->recording());
+  if (!trains() || options_.loss == Loss::ones) autocast_.reset();
+  forward_ms_ = milliseconds_since(start);
+  return outputs_;
+}
+
+// Errors of the forward pass name their node; out here the recorder knows whose turn it was.
+void StepRun::after_forward(const ClosingRows& rows) {
+  if (!trains()) return;
+  const auto where = [&] {
+    const Recording& recording = recorder_->recording();
+    const NodeRecord& node =
+        recording.nodes.at(static_cast<std::size_t>(recorder_->current_node()));
+    return fmt::format("{}: after the forward pass, for node {} ({})", recording.path, node.name,
+                       node.op);
+  };
+  try {
+    backward(rows);
+    update(rows);
+  } catch (const Error& error) {
+    if (error.where().starts_with("--")) throw;  // An option is what is wrong.
+    throw error.inside(where());
+  } catch (const c10::Error& error) {
+    throw meta::refusal(where(), error, "--mode inference profiles the forward pass alone.");
+  }
+}
+
+void StepRun::backward(const ClosingRows& rows) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<at::Tensor> differentiable;
+  for (const at::Tensor& output : outputs_)
+    if (output.requires_grad()) differentiable.push_back(output);
+  if (differentiable.empty()) {
+    recorder_->recording().warnings.emplace_back(
+        "no output needs a gradient: there is no backward pass");
+    return;
+  }
+  recorder_->enter(Phase::loss, rows.loss);
+  recorder_->mark_sequence(rows.loss);
+  losses_ = make_losses(differentiable, options_.loss);
+  autocast_.reset();
+  differentiable.clear();
+  const BackwardStart from =
+      start_backward(scaler_ ? scaler_->scale(losses_) : losses_, options_.loss);
+  recorder_->mark_sequence(none);
+  recorder_->enter(Phase::backward, rows.loss);
+  torch::autograd::backward(from.roots, from.gradients);
+  mark_gradients(trained_, *recorder_);
+  backward_ms_ = milliseconds_since(start);
+}
+
+void StepRun::update(const ClosingRows& rows) {
+  if (options_.optimizer == Optimizer::none) return;
+  recorder_->enter(Phase::optimizer, rows.optimizer);
+  const at::NoGradGuard no_grad;
+  const Tensors parameters = start_update();
+  if (parameters.empty()) return;
+  run_update(parameters);
+  if (masters_) masters_->give_to_model();
+}
+
+/// What the optimizer updates: a parameter without a gradient is left alone.
+Tensors StepRun::start_update() {
+  if (masters_) {
+    masters_->take_gradients();
+    mark_gradients(masters_->updated(), *recorder_);
+  }
+  Tensors parameters = masters_ ? masters_->updated() : trained_;
+  std::erase_if(parameters,
+                [](const at::Tensor& parameter) { return !parameter.grad().defined(); });
+  return parameters;
+}
+
+void StepRun::run_update(const Tensors& parameters) {
+  OptimizerStep& optimizer = optimizer_.emplace(options_, parameters);
+  recorder_->set_kind(StorageKind::optimizer_state, Recorder::Made::in_first_update);
+  optimizer.make_states();
+  recorder_->set_kind(StorageKind::activation);
+  optimizer.for_each_state([&](const at::Tensor& state, const at::Tensor& parameter) {
+    recorder_->give_to_parameter(meta::storage_id(state), StorageKind::optimizer_state,
+                                 meta::storage_id(parameter));
+  });
+  if (options_.clip_grad_norm) {
+    if (scaler_) scaler_->unscale(optimizer.gradients());
+    clip_grad_norm(optimizer.gradients());
+  }
+  if (!scaler_) return optimizer.run();
+  optimizer.run(scaler_->before_step(optimizer.gradients(), optimizer.variant()));
+  scaler_->update();
+}
+
+Recording StepRun::take() {
+  Recording recording = recorder_->take();
+  recording.forward_ms = forward_ms_;
+  recording.backward_ms = backward_ms_;
+  const auto bounds = std::ranges::count_if(recording.nodes, &NodeRecord::upper_bound);
+  if (bounds > 0)
+    recording.warnings.push_back(fmt::format(
+        "{} row{} (marked ≤) had a size that depends on data and took the most that it can be: "
+        "their figures, and those of all rows that use them, are upper bounds.",
+        bounds, bounds == 1 ? "" : "s"));
+  return recording;
+}
+
+}  // namespace symprof::shape

@@ -1,0 +1,68 @@
+// One step under a fake mode, wherever its forward pass comes from: a graph or a C++ module.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "meta/fake/fake_mode.h"
+#include "record/step_options.h"
+#include "shape/recipe/grad_scaler.h"
+#include "shape/recipe/master_weights.h"
+#include "shape/recipe/optimizer.h"
+#include "shape/step/autocast_state.h"
+#include "shape/step/recorder.h"
+
+namespace symprof::shape {
+
+/// The rows of what follows the forward pass.
+struct ClosingRows {
+  NodeId loss = none;
+  NodeId optimizer = none;
+};
+
+/// Keeps the mode, the recorder and the model's outputs for as long as the step lasts. The order of
+/// calls is: add_parameter…, make_optimizer_state, forward, after_forward, take.
+class StepRun {
+ public:
+  explicit StepRun(const StepOptions& options);
+
+  Recorder& recorder() { return *recorder_; }
+  const StepOptions& options() const { return options_; }
+  bool trains() const { return options_.mode != Mode::inference; }
+  /// Counts a parameter; one that requires a gradient gets it and is updated.
+  void add_parameter(const at::Tensor& parameter);
+  /// What the recipe keeps beside the model from the beginning: masters of the parameters that were
+  /// added, the scalars of GradScaler. (States of the optimizer come with the update, as only
+  /// parameters with gradients have them.)
+  void make_optimizer_state();
+  /// Runs `run` with the step's autocast and gradient mode. Its result lives as long as the step,
+  /// autocast until the loss is there.
+  const std::vector<at::Tensor>& forward(const std::function<std::vector<at::Tensor>()>& run);
+  /// Loss, backward and optimizer; nothing in inference. Throws Error that names the row.
+  void after_forward(const ClosingRows& rows);
+  Recording take();
+
+ private:
+  void backward(const ClosingRows& rows);
+  void update(const ClosingRows& rows);
+  void make_masters();
+  Tensors start_update();
+  void run_update(const Tensors& parameters);
+
+  const StepOptions& options_;
+  std::shared_ptr<Recorder> recorder_;
+  meta::FakeMode mode_;
+  std::optional<AutocastRegion> autocast_;
+  Tensors trained_, outputs_;
+  Tensors losses_;  // As long as the step: the next one's loss takes its name.
+  std::optional<MasterWeights> masters_;
+  std::optional<GradScaler> scaler_;
+  std::optional<OptimizerStep> optimizer_;  // Its states stay.
+  double forward_ms_ = 0, backward_ms_ = 0;
+};
+
+}  // namespace symprof::shape

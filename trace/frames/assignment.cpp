@@ -1,0 +1,159 @@
+#include "trace/frames/assignment.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "base/text.h"
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::size_t none = std::string_view::npos;
+
+// Statements that run another one behind their colon.
+constexpr std::array<std::string_view, 9> compound = {"if",   "elif",   "else", "for",    "while",
+                                                      "with", "except", "try",  "finally"};
+constexpr std::array<std::string_view, 5> without_targets = {"assert", "del", "raise", "yield",
+                                                             "lambda"};
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(
+      0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin()));
+}
+
+/// Behind the string that begins at `at`.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  for (++at; at < text.size() && text[at] != quote; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(at + 1, text.size());
+}
+
+/// Calls `visit(position)` for each character that lies in no bracket and no string, until it says
+/// false or a comment begins. False where a bracket closes that was not opened: the line begins
+/// inside of a statement.
+template <class Visit>
+bool for_each_outside(std::string_view text, Visit&& visit) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char letter = text[i];
+    if (letter == '#') return true;
+    if (letter == '"' || letter == '\'') {
+      i = behind_string(text, i) - 1;
+      continue;
+    }
+    const bool opens = letter == '(' || letter == '[' || letter == '{';
+    const bool closes = letter == ')' || letter == ']' || letter == '}';
+    if (closes && --depth < 0) return false;
+    if (depth == 0 && !opens && !closes && !visit(i)) return true;
+    if (opens) ++depth;
+  }
+  return true;
+}
+
+std::size_t find_outside(std::string_view text, char wanted) {
+  std::size_t found = none;
+  for_each_outside(text, [&](std::size_t i) {
+    if (text[i] == wanted) found = i;
+    return found == none;
+  });
+  return found;
+}
+
+std::vector<std::string_view> split_outside(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = find_outside(text, separator); at != none;
+       at = find_outside(text, separator)) {
+    parts.push_back(trimmed(text.substr(0, at)));
+    text.remove_prefix(at + 1);
+  }
+  parts.push_back(trimmed(text));
+  return parts;
+}
+
+/// `name` and `self.name` as they are, `name[…]` without its index.
+Target parse_target(std::string_view text) {
+  const auto is_path = [](char letter) { return is_word(letter) || letter == '.'; };
+  const auto end = static_cast<std::size_t>(std::ranges::find_if_not(text, is_path) - text.begin());
+  if (end == text.size()) return {text};
+  if (text[end] == '[' && text.ends_with(']')) return {text.substr(0, end), false};
+  return {{}, false};
+}
+
+void add_targets(std::string_view text, std::vector<Target>& targets) {
+  for (std::string_view part : split_outside(text, ',')) {
+    while (part.starts_with('*')) part = trimmed(part.substr(1));
+    if (part.empty()) continue;
+    const bool nested = part.size() > 1 && (part.front() == '(' || part.front() == '[');
+    if (nested)
+      add_targets(part.substr(1, part.size() - 2), targets);
+    else
+      targets.push_back(parse_target(part));
+  }
+}
+
+/// An `=` that assigns, and where the target before it ends: `x += y` changes x.
+struct Equals {
+  std::size_t at = none, target_end = none;
+};
+
+std::optional<Equals> assigning(std::string_view text, std::size_t i) {
+  const auto at = [&](std::size_t j) { return j < text.size() ? text[j] : '\0'; };
+  if (text[i] != '=' || at(i + 1) == '=' || i == 0) return std::nullopt;
+  const char before = text[i - 1];
+  if (before == '=' || before == '!' || before == ':') return std::nullopt;
+  const bool is_order = before == '<' || before == '>';
+  if (is_order && (i < 2 || text[i - 2] != before)) return std::nullopt;
+  constexpr std::string_view augmenting = "+-*/%&|^@";
+  if (!is_order && augmenting.find(before) == none) return Equals{i, i};
+  const bool doubled = i >= 2 && text[i - 2] == before;
+  return Equals{i, i - (doubled ? 2 : 1)};
+}
+
+/// An argument of a call over several lines: `mask=mask,` or `x, dim=1`.
+bool is_argument(std::string_view text, const Equals& equals) {
+  const bool spaced = equals.target_end != equals.at || text[equals.at - 1] == ' ';
+  const std::string_view target = text.substr(0, equals.target_end);
+  return !spaced && (text.ends_with(',') || find_outside(target, ',') != none);
+}
+
+std::string_view without_annotation(std::string_view target) {
+  return trimmed(target.substr(0, std::min(find_outside(target, ':'), target.size())));
+}
+
+Assignment parse_simple(std::string_view text) {
+  Assignment found;
+  std::vector<Equals> equals;
+  const bool whole = for_each_outside(text, [&](std::size_t i) {
+    if (const auto found_one = assigning(text, i)) equals.push_back(*found_one);
+    return true;
+  });
+  if (!whole || equals.empty() || is_argument(text, equals[0])) return found;
+  std::size_t begin = 0;
+  for (const Equals& one : equals) {
+    found.targets.emplace_back();
+    add_targets(without_annotation(text.substr(begin, one.target_end - begin)),
+                found.targets.back());
+    begin = one.at + 1;
+  }
+  return found;
+}
+
+}  // namespace
+
+Assignment parse_assignment(std::string_view line) {
+  std::string_view text = trimmed(line);
+  for (;;) {
+    const std::string_view word = first_word(text);
+    if (word == "return") return {.returns = text.size() > word.size(), .targets = {}};
+    if (std::ranges::find(without_targets, word) != without_targets.end()) return {};
+    if (std::ranges::find(compound, word) == compound.end()) return parse_simple(text);
+    const std::size_t colon = find_outside(text, ':');
+    if (colon == none) return {};
+    text = trimmed(text.substr(colon + 1));
+  }
+}
+
+}  // namespace symprof::trace

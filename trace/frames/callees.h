@@ -1,0 +1,32 @@
+// Which modules a statement can call before it must have run again.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/graph/graph.h"
+
+namespace symprof::trace {
+
+/// Modules whose paths differ in numbers alone are of one kind: "layers.0", "layers.7", and calls
+/// of one module. What one line calls in a loop is of one kind.
+class CalleeKinds {
+ public:
+  explicit CalleeKinds(const Graph& graph) : graph_(graph), kinds_(graph.scopes.size(), -1) {}
+
+  int kind_of(ScopeId module);
+
+  /// How many modules of a kind one run of a line calls: once for each time that it names them,
+  /// `self.fc[1](self.fc[0](x))`; once where it has another name for them, `x = layer(x)`. Without
+  /// a limit in `[layer(x) for layer in layers]`, and where it calls a method, `x = self.run(x)`.
+  int most_calls(ScopeId module, const std::string& line) const;
+
+ private:
+  const Graph& graph_;
+  std::vector<int> kinds_;  // By scope; -1: not asked yet.
+  std::unordered_map<std::string, int> known_;
+};
+
+}  // namespace symprof::trace

@@ -1,0 +1,129 @@
+#include "trace/frames/calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/frames/callees.h"
+
+namespace symprof::trace {
+namespace {
+
+class Rebuilder {
+ public:
+  explicit Rebuilder(const Graph& graph) : graph_(graph), kinds_(graph) {
+    run_.statement_of.resize(graph.nodes.size(), no_index);
+  }
+
+  PythonRun take() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (graph_.nodes[i].source != no_source) add(i);
+    return std::move(run_);
+  }
+
+ private:
+  /// A call that has not returned, and where it is.
+  struct Open {
+    ScopeId module = 0;
+    std::size_t statement = no_index;
+    std::vector<std::pair<int, int>> callees;  ///< Of the statement: kinds, how often each.
+  };
+
+  void add(std::size_t index) {
+    const Node& node = graph_.nodes[index];
+    find_lines(node.source);
+    find_modules(node.scope);
+    std::size_t forwards = 0, depth = 0;
+    for (; depth < lines_.size(); ++depth) {
+      forwards += line(lines_[depth]).function == "forward";
+      const ScopeId module =
+          modules_[std::min(std::max<std::size_t>(forwards, 1), modules_.size()) - 1];
+      if (depth == open_.size() || open_[depth].module != module || !continues(depth))
+        begin_call(depth, module);
+      else if (statement(depth).line != lines_[depth])
+        begin_statement(depth);
+    }
+    open_.resize(depth);
+    for (const Open& open : open_) {
+      PythonStatement& reached = run_.statements[open.statement];
+      reached.last = run_.calls[reached.call].last = index;
+      if (!node.outputs.empty()) reached.result = index;
+    }
+    run_.statement_of[index] = open_.back().statement;
+  }
+
+  /// From the outermost line in.
+  void find_lines(SourceId source) {
+    lines_.clear();
+    for (; source != no_source; source = line(source).caller) lines_.push_back(source);
+    std::ranges::reverse(lines_);
+  }
+
+  /// From the root in.
+  void find_modules(ScopeId scope) {
+    modules_.clear();
+    for (; scope != 0; scope = graph_.scopes[static_cast<std::size_t>(scope)].parent)
+      modules_.push_back(scope);
+    modules_.push_back(0);
+    std::ranges::reverse(modules_);
+  }
+
+  const SourceLine& line(SourceId id) const {
+    return graph_.source_lines[static_cast<std::size_t>(id)];
+  }
+
+  PythonStatement& statement(std::size_t depth) { return run_.statements[open_[depth].statement]; }
+
+  /// Whether the function that is open at this depth is the one that the line lies in.
+  bool continues(std::size_t depth) {
+    const SourceLine &before = line(statement(depth).line), &now = line(lines_[depth]);
+    return &before == &now || (before.file == now.file && before.function == now.function);
+  }
+
+  void begin_call(std::size_t depth, ScopeId module) {
+    open_.resize(depth);
+    if (depth > 0 && module != open_[depth - 1].module) count_callee(depth - 1, module);
+    run_.calls.push_back({.statement = depth == 0 ? no_index : open_[depth - 1].statement});
+    open_.push_back({.module = module});
+    add_statement(depth, run_.calls.size() - 1);
+  }
+
+  /// A statement that calls more than its line can has begun again: it is the body of a loop.
+  void count_callee(std::size_t depth, ScopeId module) {
+    const int kind = kinds_.kind_of(module);
+    auto& callees = open_[depth].callees;
+    auto found = std::ranges::find(callees, kind, &std::pair<int, int>::first);
+    if (found != callees.end() &&
+        found->second >= kinds_.most_calls(module, line(statement(depth).line).text)) {
+      begin_statement(depth);
+      found = open_[depth].callees.end();
+    }
+    if (found == open_[depth].callees.end())
+      open_[depth].callees.emplace_back(kind, 1);
+    else
+      ++found->second;
+  }
+
+  void begin_statement(std::size_t depth) {
+    open_.resize(depth + 1);
+    add_statement(depth, statement(depth).call);
+  }
+
+  void add_statement(std::size_t depth, std::size_t call) {
+    open_[depth].statement = run_.statements.size();
+    open_[depth].callees.clear();
+    run_.statements.push_back({.call = call, .line = lines_[depth]});
+  }
+
+  const Graph& graph_;
+  CalleeKinds kinds_;
+  PythonRun run_;
+  std::vector<Open> open_;
+  std::vector<SourceId> lines_;
+  std::vector<ScopeId> modules_;
+};
+
+}  // namespace
+
+PythonRun rebuild_calls(const Graph& graph) { return Rebuilder(graph).take(); }
+
+}  // namespace symprof::trace

@@ -1,0 +1,37 @@
+// The calls of Python functions that made a graph's nodes, and the statements that ran in them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "trace/graph/graph.h"
+
+namespace symprof::trace {
+
+constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+
+/// One call of a function.
+struct PythonCall {
+  std::size_t statement = no_index;  ///< That makes the call; no_index for the outermost one.
+  std::size_t last = 0;              ///< The index of its last node.
+};
+
+/// One run of a statement.
+struct PythonStatement {
+  std::size_t call = 0;  ///< That it runs in.
+  SourceId line = no_source;
+  std::size_t last = 0;           ///< The index of its last node, those of calls inside included.
+  std::size_t result = no_index;  ///< That of the last node which has results.
+};
+
+struct PythonRun {
+  std::vector<PythonCall> calls;
+  std::vector<PythonStatement> statements;  ///< In the order in which they begin.
+  std::vector<std::size_t> statement_of;    ///< By node, the innermost; no_index where not known.
+};
+
+/// Two calls from one line are told apart by the modules whose forward functions they are, and two
+/// runs of one line, in a loop, by calls of modules of one kind (trace/frames/callees.h).
+PythonRun rebuild_calls(const Graph& graph);
+
+}  // namespace symprof::trace

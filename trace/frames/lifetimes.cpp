@@ -1,0 +1,102 @@
+#include "trace/frames/lifetimes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/frames/local_names.h"
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::size_t nowhere = never_dies;  // Of what no node makes, or reads.
+
+class LastUses {
+ public:
+  LastUses(const Graph& graph, Lifetimes lifetimes)
+      : graph_(graph),
+        lifetimes_(lifetimes),
+        made_at_(graph.values.size(), nowhere),
+        last_(graph.values.size(), nowhere),
+        is_released_(graph.values.size(), false),
+        first_of_scope_(graph.scopes.size(), nowhere),
+        last_of_scope_(graph.scopes.size(), 0) {}
+
+  std::vector<std::size_t> find() {
+    find_calls();
+    if (lifetimes_ == Lifetimes::frames) find_releases();
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const ValueId id : graph_.nodes[i].outputs)
+        if (id != no_value)
+          made_at_[static_cast<std::size_t>(id)] = last_[static_cast<std::size_t>(id)] = i;
+      for (const Argument& argument : graph_.nodes[i].arguments)
+        for_each_value(argument, [&](ValueId id) { use(id, i); });
+      for (const ValueId id : graph_.nodes[i].releases)
+        if (is_released_[static_cast<std::size_t>(id)]) use(id, i);
+    }
+    for (const ValueId id : graph_.outputs) keep(id);
+    for (const Mutation& mutation : graph_.mutations) keep(mutation.source);
+    if (lifetimes_ == Lifetimes::frames) hold_by_names(graph_, last_);
+    for (std::size_t id = 0; id < graph_.values.size(); ++id)
+      if (graph_.values[id].kind != ValueKind::result) last_[id] = nowhere;
+    return std::move(last_);
+  }
+
+ private:
+  /// From where to where each call of a module reaches.
+  void find_calls() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (ScopeId scope = graph_.nodes[i].scope; scope != 0; scope = parent_of(scope)) {
+        std::size_t& first = first_of_scope_[static_cast<std::size_t>(scope)];
+        if (first == nowhere) first = i;
+        last_of_scope_[static_cast<std::size_t>(scope)] = i;
+      }
+  }
+
+  void find_releases() {
+    for (const Node& node : graph_.nodes)
+      for (const ValueId id : node.releases) is_released_[static_cast<std::size_t>(id)] = true;
+  }
+
+  ScopeId parent_of(ScopeId scope) const {
+    return graph_.scopes[static_cast<std::size_t>(scope)].parent;
+  }
+
+  void use(ValueId id, std::size_t node) {
+    if (id == no_value) return;
+    std::size_t& last = last_[static_cast<std::size_t>(id)];
+    last = last == nowhere ? node : std::max(last, node);
+    if (lifetimes_ == Lifetimes::last_use || is_released_[static_cast<std::size_t>(id)]) return;
+    const std::size_t made_at = made_at_[static_cast<std::size_t>(id)];
+    for (ScopeId scope = graph_.nodes[node].scope; scope != 0; scope = parent_of(scope)) {
+      const std::size_t first = first_of_scope_[static_cast<std::size_t>(scope)];
+      if (made_at != nowhere && made_at >= first) return;  // Made inside, and so in all around it.
+      last = std::max(last, last_of_scope_[static_cast<std::size_t>(scope)]);
+    }
+  }
+
+  void keep(ValueId id) {
+    if (id != no_value) last_[static_cast<std::size_t>(id)] = nowhere;
+  }
+
+  const Graph& graph_;
+  Lifetimes lifetimes_;
+  std::vector<std::size_t> made_at_, last_;  // By value: the index of a node.
+  std::vector<bool> is_released_;            // By value: a node says when it goes.
+  std::vector<std::size_t> first_of_scope_, last_of_scope_;
+};
+
+}  // namespace
+
+std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes) {
+  return LastUses(graph, lifetimes).find();
+}
+
+std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetimes lifetimes) {
+  std::vector<std::vector<ValueId>> dying(graph.nodes.size());
+  const std::vector<std::size_t> last = last_uses(graph, lifetimes);
+  for (std::size_t id = 0; id < last.size(); ++id)
+    if (last[id] != never_dies) dying[last[id]].push_back(static_cast<ValueId>(id));
+  return dying;
+}
+
+}  // namespace symprof::trace

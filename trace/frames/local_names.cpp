@@ -1,0 +1,190 @@
+#include "trace/frames/local_names.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "trace/frames/assignment.h"
+#include "trace/frames/calls.h"
+
+namespace symprof::trace {
+namespace {
+
+using Names = std::unordered_map<std::string_view, std::size_t>;
+
+bool is_attribute_of_self(std::string_view name) { return name.starts_with("self."); }
+
+class Holder {
+ public:
+  Holder(const Graph& graph, std::vector<std::size_t>& last_uses)
+      : graph_(graph), last_(last_uses), run_(rebuild_calls(graph)) {}
+
+  void hold() {
+    if (run_.statements.empty()) return;
+    for (const SourceLine& line : graph_.source_lines)
+      assignments_.push_back(parse_assignment(line.text));
+    find_last_reads();
+    find_results();
+    find_next_bindings();
+    for_each_result([&](std::size_t node, std::size_t position) { hold_value(node, position); });
+    hold_by_second_names();
+  }
+
+ private:
+  /// A value that is used after its name was bound anew.
+  struct Renamed {
+    ValueId value;
+    std::size_t bound_at;  ///< The last node of the statement that bound the name.
+  };
+
+  const Assignment& assignment_of(std::size_t statement) const {
+    return assignments_[static_cast<std::size_t>(run_.statements[statement].line)];
+  }
+
+  /// Calls `visit(node, position)` for the results of nodes whose line is known.
+  template <class Visit>
+  void for_each_result(Visit&& visit) const {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (run_.statement_of[i] != no_index)
+        for (std::size_t j = 0; j < graph_.nodes[i].outputs.size(); ++j)
+          if (graph_.nodes[i].outputs[j] != no_value) visit(i, j);
+  }
+
+  void find_last_reads() {
+    last_read_.resize(graph_.values.size());
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (const Argument& argument : graph_.nodes[i].arguments)
+        for_each_value(argument, [&](ValueId id) {
+          if (id != no_value) last_read_[static_cast<std::size_t>(id)] = i;
+        });
+  }
+
+  void find_results() {
+    has_result_.resize(run_.statements.size());
+    for_each_result([&](std::size_t node, std::size_t position) {
+      const auto value = static_cast<std::size_t>(graph_.nodes[node].outputs[position]);
+      for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
+        if (std::max(last_[value], last_read_[value]) <= run_.statements[i].last) return;
+        has_result_[i] = true;
+      }
+    });
+  }
+
+  std::size_t caller_of(std::size_t statement) const {
+    return run_.calls[run_.statements[statement].call].statement;
+  }
+
+  /// For each target of each statement the next statement of its call that binds the name.
+  void find_next_bindings() {
+    std::vector<Names> next_binding(run_.calls.size());
+    next_.resize(run_.statements.size());
+    for (std::size_t i = run_.statements.size(); i-- > 0;) {
+      Names& next = next_binding[run_.statements[i].call];
+      const auto& groups = assignment_of(i).targets;
+      for (const auto& group : groups)
+        for (const Target& target : group) {
+          const auto found = next.find(target.name);
+          next_[i].push_back(found == next.end() ? no_index : found->second);
+        }
+      for (const auto& group : groups)
+        for (const Target& target : group)
+          if (target.replaces) next[target.name] = i;
+    }
+  }
+
+  /// The last node while which a name that `statement` has given to a value holds it. `x = f(x)`
+  /// binds the same value again where f changes it in place: nothing else comes out of it.
+  std::size_t death_of(ValueId value, std::size_t statement, std::string_view name) const {
+    const std::size_t read = last_read_[static_cast<std::size_t>(value)];
+    std::size_t next = next_of(statement, name);
+    while (next != no_index && read > run_.statements[next].last && !has_result_[next])
+      next = next_of(next, name);
+    if (next != no_index) return run_.statements[next].last;
+    return is_attribute_of_self(name) ? no_index : run_.calls[run_.statements[statement].call].last;
+  }
+
+  std::size_t next_of(std::size_t statement, std::string_view name) const {
+    std::size_t index = 0;
+    for (const auto& group : assignment_of(statement).targets)
+      for (const Target& target : group) {
+        if (target.name == name) return next_[statement][index];
+        ++index;
+      }
+    return no_index;
+  }
+
+  /// From the statement that made it outwards, as far as the value is returned.
+  void hold_value(std::size_t node, std::size_t position) {
+    const ValueId value = graph_.nodes[node].outputs[position];
+    for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
+      const PythonStatement& statement = run_.statements[i];
+      const Assignment& assignment = assignment_of(i);
+      const bool binds = assignment.returns || !assignment.targets.empty();
+      const bool is_needed = last_[static_cast<std::size_t>(value)] > statement.last;
+      if (!is_needed && (statement.result != node || !binds)) return;
+      if (!assignment.targets.empty()) bind(value, i, position, graph_.nodes[node].outputs.size());
+    }
+  }
+
+  /// Of several targets a value gets the one at its position among the results of its node.
+  void bind(ValueId value, std::size_t index, std::size_t position, std::size_t count) {
+    const PythonStatement& statement = run_.statements[index];
+    std::size_t& last = last_[static_cast<std::size_t>(value)];
+    std::size_t death = statement.last;
+    std::string_view name;
+    for (const std::vector<Target>& group : assignment_of(index).targets) {
+      if (group.empty()) continue;
+      name = group[count == group.size() ? position : 0].name;
+      death = std::max(death, death_of(value, index, name));
+    }
+    if (last > death && last <= run_.calls[statement.call].last)
+      renamed_[{statement.call, name}].push_back({value, statement.last});
+    last = std::max(last, death);
+  }
+
+  void hold_by_second_names() {
+    for (auto& [key, values] : renamed_) {
+      const std::size_t returned = run_.calls[key.first].last;
+      std::vector<std::size_t> ends(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) ends[i] = end_of(values, i, returned);
+      for (std::size_t i = 0; i < values.size(); ++i) last_of(values[i]) = ends[i];
+    }
+  }
+
+  std::size_t end_of(const std::vector<Renamed>& values, std::size_t i, std::size_t returned) {
+    const auto overlap = [&](std::size_t j) { return last_of(values[j]) > values[j + 1].bound_at; };
+    const auto used_together = [&](std::size_t j) {
+      return overlap(j) && last_read_of(values[j]) == last_read_of(values[j + 1]);
+    };
+    const bool before = i > 0, after = i + 1 < values.size();
+    if ((before && used_together(i - 1)) || (after && used_together(i))) return returned;
+    if ((before && overlap(i - 1)) || (after && overlap(i))) return last_of(values[i]);
+    return after ? values[i + 1].bound_at : returned;
+  }
+
+  std::size_t& last_of(const Renamed& renamed) {
+    return last_[static_cast<std::size_t>(renamed.value)];
+  }
+
+  std::size_t last_read_of(const Renamed& renamed) const {
+    return last_read_[static_cast<std::size_t>(renamed.value)];
+  }
+
+  const Graph& graph_;
+  std::vector<std::size_t>& last_;
+  PythonRun run_;
+  std::vector<Assignment> assignments_;         // By line.
+  std::vector<std::size_t> last_read_;          // By value: the last node that reads it.
+  std::vector<bool> has_result_;                // By statement: what it makes is needed after it.
+  std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
+  std::map<std::pair<std::size_t, std::string_view>, std::vector<Renamed>> renamed_;
+};
+
+}  // namespace
+
+void hold_by_names(const Graph& graph, std::vector<std::size_t>& last_uses) {
+  Holder(graph, last_uses).hold();
+}
+
+}  // namespace symprof::trace

@@ -1,0 +1,187 @@
+// A deep-learning graph as plain data, whatever file it came from. Front ends write it, passes
+// change it, the interpreter runs it. Nothing in here needs LibTorch.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/tensor_spec.h"
+
+namespace symprof {
+
+using ValueId = std::int32_t;  ///< Index into Graph::values.
+using ScopeId = std::int32_t;  ///< Index into Graph::scopes; 0 is the root.
+constexpr ValueId no_value = -1;
+using SourceId = std::int32_t;  ///< Index into Graph::source_lines.
+constexpr SourceId no_source = -1;
+
+/// One dimension of a graph input. `symbol` is empty when the file fixes it; otherwise `size` is
+/// the example's size, or -1 when the file has none and --set must give it.
+struct Dimension {
+  std::int64_t size = -1;
+  std::string symbol;
+};
+
+enum class ValueKind : std::uint8_t {
+  input,      ///< Given by the user at each step.
+  parameter,  ///< Trainable (it gets a gradient).
+  buffer,     ///< State that is not trained: running statistics, masks, tables.
+  constant,   ///< Fixed data of the graph; `data` may be absent.
+  result,     ///< Made by a node.
+};
+
+/// A tensor with its bytes (small: shape arithmetic and scalars need real numbers).
+struct ConstantTensor {
+  TensorSpec spec;
+  std::vector<std::byte> data;  ///< Row-major; empty when the file's data was not read.
+};
+
+struct Value {
+  std::string name;
+  ValueKind kind = ValueKind::result;
+  /// Known for inputs, parameters, buffers and constants; for results only if the file says so.
+  std::optional<TensorSpec> spec;
+  /// Inputs: spec->sizes before binding; one for an input that is a size itself. Results: only of
+  /// those whose sizes depend on data (nonzero), or which are such a number (item); -1 until given.
+  std::vector<Dimension> dimensions;
+  std::shared_ptr<const ConstantTensor> constant;  ///< Constants (and small buffers) with data.
+  /// Values with the same non-empty key share one storage (tied weights).
+  std::string storage_key;
+  /// Parameters: false for a frozen one. Other placeholders of a .pt2: as the example's.
+  bool requires_grad = true;
+  /// For an input that is a number and not a tensor, the one that the file's example had; for a
+  /// constant that is one, its value; for a result, the one that the file knows it to have.
+  std::optional<std::variant<std::int64_t, double, bool>> scalar;
+};
+
+enum class MemoryFormat : std::uint8_t { contiguous, preserve, channels_last, channels_last_3d };
+enum class Layout : std::uint8_t { strided, other };
+
+struct ValueRef {
+  ValueId id = no_value;
+};
+struct DeviceName {
+  std::string name;
+};
+struct NoArgument {};  ///< None, or an optional input that is left out.
+/// An object of a class that a program registered (torch.ScriptObject): no graph says what it does.
+struct CustomObject {
+  std::string class_name;
+};
+struct Graph;
+struct Argument;
+
+/// An element of a list that mixes numbers, values and None: `Tensor?[]`, `SymInt[]`.
+using ListElement = std::variant<NoArgument, ValueRef, std::int64_t, double, bool>;
+
+/// The last alternative is a list of lists, or, when its elements have names, a dictionary.
+using ArgumentValue =
+    std::variant<NoArgument, ValueRef, bool, std::int64_t, double, std::string, DType, MemoryFormat,
+                 Layout, DeviceName, std::vector<std::int64_t>, std::vector<double>,
+                 std::vector<bool>, std::vector<std::string>, std::vector<ListElement>,
+                 std::shared_ptr<const ConstantTensor>, std::shared_ptr<const Graph>,
+                 std::complex<double>, CustomObject, std::vector<Argument>>;
+
+struct Argument {
+  std::string name;  ///< Schema argument or ONNX attribute; empty for a positional input.
+  ArgumentValue value;
+};
+
+/// One operator call as the file writes it.
+struct Node {
+  std::string name;      ///< Unique in the graph.
+  std::string op;        ///< "aten::conv2d", "onnx::Conv", "com.acme::FusedAttention".
+  std::string overload;  ///< "default", "Tensor", … for ATen; empty elsewhere.
+  std::vector<Argument> arguments;
+  std::vector<ValueId> outputs;  ///< In schema order; no_value where an output is not used.
+  /// True when results that are lists are taken apart (`split`): outputs are their elements.
+  bool outputs_are_list = false;
+  ScopeId scope = 0;
+  SourceId source = no_source;  ///< The innermost line of Python that made the node, if known.
+  /// Results that Python's functions let go when the node has run, where the file's code tells
+  /// (TorchScript). What no node releases dies as trace/frames/lifetimes.h says.
+  std::vector<ValueId> releases;
+};
+
+/// A module call (or an ONNX function call): the path in the module tree and the class.
+struct Scope {
+  std::string path;  ///< "encoder.layers.0.mlp"; a second call of one module ends in "@1".
+  std::string type;  ///< "torch.nn.modules.linear.Linear", or the function's name.
+  ScopeId parent = 0;
+};
+
+/// A line of Python at which a function was when a node was made. Of a statement over several lines
+/// it is the one with the expression that ran.
+struct SourceLine {
+  std::string file;
+  std::string function;
+  std::int64_t line = 0;
+  std::string text;             ///< Without the spaces around it; empty when the file has none.
+  SourceId caller = no_source;  ///< The line that called the function.
+};
+
+/// A graph output that the step writes back into a buffer (functionalised exports).
+struct Mutation {
+  ValueId target = no_value;  ///< The buffer or input.
+  ValueId source = no_value;
+};
+
+/// The values of a symbol that the graph was made for.
+struct SymbolRange {
+  std::string symbol;
+  std::int64_t least = 0;
+  std::optional<std::int64_t> most;
+};
+
+struct Graph {
+  std::string path;      ///< The file.
+  std::string format;    ///< "exported", "onnx", "torchscript", "module".
+  std::string producer;  ///< "pytorch 2.13.0".
+  /// ONNX: the opset of each domain, for the operators that changed meaning.
+  std::vector<std::pair<std::string, std::int64_t>> opsets;
+  std::vector<Scope> scopes = {Scope{}};
+  std::vector<SourceLine> source_lines;  ///< A caller comes before the lines that it calls.
+  std::vector<Value> values;
+  std::vector<Node> nodes;  ///< In execution order.
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  std::vector<Mutation> mutations;
+  std::vector<SymbolRange> symbol_ranges;
+  std::vector<std::string> warnings;
+
+  ValueId add_value(Value value) {
+    values.push_back(std::move(value));
+    return static_cast<ValueId>(values.size()) - 1;
+  }
+};
+
+/// Calls `visit(ValueId)` for every value that an argument names.
+template <class Visit>
+void for_each_value(const Argument& argument, Visit&& visit) {
+  if (const auto* ref = std::get_if<ValueRef>(&argument.value)) {
+    visit(ref->id);
+  } else if (const auto* list = std::get_if<std::vector<ListElement>>(&argument.value)) {
+    for (const ListElement& element : *list)
+      if (const auto* ref = std::get_if<ValueRef>(&element)) visit(ref->id);
+  } else if (const auto* nested = std::get_if<std::vector<Argument>>(&argument.value)) {
+    for (const Argument& element : *nested) for_each_value(element, visit);
+  }
+}
+
+namespace trace {
+
+/// Loads a model file by its content (.pt2 archive or ONNX). Weights are not read.
+/// Throws Error: missing file, not a model, truncated archive, cyclic or dangling graph.
+Graph load(const std::string& path);
+
+/// Throws Error when a node uses a value that nothing defines before it, or two define one.
+void verify(const Graph& graph);
+
+}  // namespace trace
+}  // namespace symprof
