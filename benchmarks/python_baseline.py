@@ -11,7 +11,7 @@ import time
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "models"), str(ROOT / "tests" / "truth")]
+sys.path[:0] = [str(ROOT / "models"), str(ROOT / "truth")]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The example models: what models/make.py exports and tests/truth/make_truth.py measures.
+"""The example models: what models/make.py exports and truth/make_truth.py measures.
 
 Every builder returns (module, positional tensor inputs); every module returns one tensor.
 """

@@ -17,7 +17,7 @@ class RealAllocator(unittest.TestCase):
     """The peaks are those that PyTorch's allocator had over the same requests."""
 
     def test_steps_of_the_shipped_models(self):
-        lines = (ROOT / "tests" / "allocator" / "steps.csv").read_text().splitlines()
+        lines = (ROOT / "truth" / "allocator" / "steps.csv").read_text().splitlines()
         self.assertGreaterEqual(len(lines), 20)
         for line in lines:
             model, settings, allocated, reserved = line.split(";")

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "../core/exported_archive.h"
 #include "json_mutator.h"
+#include "tests/support/exported_archive.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 

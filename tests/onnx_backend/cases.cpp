@@ -61,7 +61,7 @@ std::vector<BackendCase> read_cases(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   onnx::GraphProto graph;
   if (!file || !graph.ParseFromIstream(&file) || graph.node_size() == 0)
-    throw Error(path, "not a file of cases", "Make it: tests/onnx_backend/write_cases.py");
+    throw Error(path, "not a file of cases", "Make it: truth/onnx_backend/write_cases.py");
   std::vector<BackendCase> cases;
   for (const onnx::NodeProto& node : graph.node()) cases.push_back(read_case(node));
   return cases;

@@ -1,6 +1,6 @@
 // Operators that take blocks beside their outputs which no rule gives: each call of one is counted
 // as incomplete. What PyTorch's CUDA build was seen to do over PyTorch's own database of operators
-// (tests/truth/temporaries/record.py --survey), and what does not run without a GPU.
+// (truth/temporaries/record.py --survey), and what does not run without a GPU.
 #include "profile/cost/scratch/scratch.h"
 
 namespace symprof::profile {

@@ -1,0 +1,89 @@
+#include "plan/fit.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "tests/support/recording_builder.h"
+
+namespace symprof::test {
+namespace {
+
+using plan::Budget;
+using plan::find_largest_size;
+using plan::LargestSize;
+using profile::operator""_MiB;
+
+/// One call that makes `bytes` for the rest of the step.
+Recording step_of(std::int64_t bytes) {
+  RecordingBuilder builder;
+  const NodeId node = builder.node("node");
+  const StorageId made = builder.storage({.bytes = bytes});
+  builder.event(EventKind::allocate, made, builder.call("aten::relu", {}, {}, node));
+  builder.event(EventKind::free, made, builder.call("aten::relu", {}, {}, node));
+  return builder.recording();
+}
+
+}  // namespace
+
+TEST_SUITE("fit") {
+  TEST_CASE("the largest size is found wherever the search begins") {
+    for (const std::int64_t border : {1, 2, 3, 7, 64, 1000}) {
+      for (const std::int64_t start : {1, 5, 64, 5000}) {
+        std::set<std::int64_t> tried;
+        const LargestSize largest = find_largest_size(start, std::nullopt, [&](std::int64_t size) {
+          CHECK(tried.insert(size).second);  // A step is run once for each size.
+          return size <= border;
+        });
+        CHECK(largest.fits == border);
+        CHECK(largest.refused == border + 1);
+        CHECK(largest.trials == static_cast<int>(tried.size()));
+        CHECK(largest.trials <= 25);  // Doublings and halvings.
+      }
+    }
+  }
+
+  TEST_CASE("the search ends where the graph's range does, or with nothing") {
+    const LargestSize all = find_largest_size(3, 50, [](std::int64_t) { return true; });
+    CHECK(all.fits == 50);
+    CHECK_FALSE(all.refused);
+    const LargestSize none_fits = find_largest_size(8, 50, [](std::int64_t) { return false; });
+    CHECK_FALSE(none_fits.fits);
+    CHECK(none_fits.refused == 1);
+  }
+
+  TEST_CASE("the margin is what the allocator's reserved memory leaves") {
+    const Budget budget{.device_bytes = 100_MiB, .context_bytes = 20_MiB};
+    const plan::Fit fit = plan::fit(step_of(60_MiB), {}, budget, {});
+    CHECK(fit.fits());
+    CHECK_FALSE(fit.is_tight());
+    CHECK(fit.margin_bytes(budget) == 100_MiB - 20_MiB - 60_MiB);
+    CHECK(plan::fits(step_of(60_MiB), {}, budget, {}));
+  }
+
+  TEST_CASE("too much is refused at its call, and the margin says how much is missing") {
+    const Budget budget{.device_bytes = 50_MiB, .context_bytes = 10_MiB};
+    const plan::Fit fit = plan::fit(step_of(60_MiB), {}, budget, {});
+    CHECK_FALSE(fit.fits());
+    CHECK(fit.there.refused_call == 0);
+    CHECK(fit.margin_bytes(budget) == 40_MiB - 60_MiB);
+    CHECK_FALSE(plan::fits(step_of(60_MiB), {}, budget, {}));
+  }
+
+  TEST_CASE("what fits only by returning cached memory is tight") {
+    RecordingBuilder builder;
+    const NodeId node = builder.node("node");
+    for (const std::int64_t size : {30_MiB, 40_MiB}) {
+      const StorageId made = builder.storage({.bytes = size});
+      builder.event(EventKind::allocate, made, builder.call("aten::relu", {}, {}, node));
+      builder.event(EventKind::free, made, builder.call("aten::relu", {}, {}, node));
+    }
+    const Budget budget{.device_bytes = 50_MiB};
+    const plan::Fit fit = plan::fit(builder.recording(), {}, budget, {});
+    CHECK(fit.wanted.peak_reserved_bytes == 70_MiB);
+    CHECK(fit.is_tight());
+    CHECK(fit.there.peak_reserved_bytes == 40_MiB);
+  }
+}
+
+}  // namespace symprof::test

@@ -1,0 +1,151 @@
+// Rules of products: matrices, convolutions, attention, recurrent layers. One row for each case,
+// the expectation is the formula.
+#include <doctest/doctest.h>
+
+#include "profile/cost/flops/families.h"
+#include "tests/support/rule_cases.h"
+
+namespace symprof::test {
+TEST_SUITE("flops_products") {
+  TEST_CASE("matrix products are 2·M·N·K") {
+    check({
+        {"aten::mm", {t({M, K}), t({K, N})}, {tensor({M, N})}, 2 * M * N * K},
+        {"aten::mm", {t({M, 0}), t({0, N})}, {tensor({M, N})}, 0},
+        {"aten::addmm", {t({N}), t({M, K}), t({K, N})}, {tensor({M, N})}, 2 * M * N * K},
+        {"aten::bmm", {t({B, M, K}), t({B, K, N})}, {tensor({B, M, N})}, 2 * B * M * N * K},
+        {"aten::baddbmm",
+         {t({B, M, N}), t({B, M, K}), t({B, K, N})},
+         {tensor({B, M, N})},
+         2 * B * M * N * K},
+        {"aten::addbmm",
+         {t({M, N}), t({B, M, K}), t({B, K, N})},
+         {tensor({M, N})},
+         2 * B * M * N * K},
+        {"aten::_scaled_mm", {t({M, K}), t({K, N}), t({}), t({})}, {tensor({M, N})}, 2 * M * N * K},
+        {"aten::mv", {t({M, K}), t({K})}, {tensor({M})}, 2 * M * K},
+        {"aten::addmv", {t({M}), t({M, K}), t({K})}, {tensor({M})}, 2 * M * K},
+        {"aten::dot", {t({K}), t({K})}, {tensor({})}, 2 * K},
+        {"aten::linear", {t({B, M, K}), t({N, K}), t({N})}, {tensor({B, M, N})}, 2 * B * M * K * N},
+        {"aten::linear_backward",
+         {t({M, K}), t({M, N}), t({N, K}), ints({0, 1, 1})},
+         {tensor({M, K}), tensor({N, K}), tensor({N})},
+         2 * M * K * N},
+    });
+  }
+
+  TEST_CASE("grouped products cover the split dimension once") {
+    const auto offsets = t({4}, DType::int32);
+    check({
+        {"aten::_grouped_mm", {t({M, K}), t({4, K, N}), offsets}, {tensor({M, N})}, 2 * M * K * N},
+        {"aten::_grouped_mm", {t({4, M, K}), t({K, N}), offsets}, {tensor({M, N})}, 2 * M * K * N},
+        {"aten::_grouped_mm", {t({M, K}), t({K, N}), offsets}, {tensor({4, M, N})}, 2 * M * K * N},
+        {"aten::_grouped_mm", {t({B, M, K}), t({B, K, N})}, {tensor({B, M, N})}, 2 * B * M * K * N},
+        {"transformers::grouped_mm_fallback",
+         {t({M, K}), t({4, K, N}), offsets},
+         {tensor({M, N})},
+         2 * M * K * N},
+        {"transformers::grouped_mm_fallback_backward",
+         {t({M, K}), t({4, K, N}), offsets, t({M, N})},
+         {tensor({M, K}), tensor({4, K, N})},
+         2 * 2 * M * K * N},
+    });
+  }
+
+  TEST_CASE("convolutions: every weight element at every position of every image") {
+    const auto none_given = nothing();
+    const auto one = ints({1, 1}), no = ints({0});
+    const std::vector<TestArgument> plain = {
+        t({B, 6, 9, 9}), t({4, 6, 3, 3}), none_given, one, one, one, no, one, ints({1})};
+    std::vector<TestArgument> grouped = plain, transposed = plain;
+    grouped[1] = t({4, 3, 3, 3});
+    grouped[8] = ints({2});
+    transposed[1] = t({6, 4, 3, 3});
+    transposed[6] = ints({1});
+    check({
+        {"aten::convolution", plain, {tensor({B, 4, 7, 8})}, 2 * B * (7 * 8) * (4 * 6 * 3 * 3)},
+        {"aten::convolution", grouped, {tensor({B, 4, 7, 7})}, 2 * B * (7 * 7) * (4 * 3 * 3 * 3)},
+        {"aten::convolution",
+         transposed,
+         {tensor({B, 4, 11, 11})},
+         2 * B * (9 * 9) * (6 * 4 * 3 * 3)},
+        {"aten::cudnn_convolution",
+         {t({B, 6, 9}), t({4, 6, 3}), ints({0}), ints({1}), ints({1}), ints({1}), ints({1})},
+         {tensor({B, 4, 7})},
+         2 * B * 7 * (4 * 6 * 3)},
+    });
+  }
+
+  TEST_CASE("a convolution's backward takes the forward's products for each gradient asked for") {
+    const auto backward = [](Sizes weight, std::int64_t transposed, std::int64_t groups,
+                             std::vector<std::int64_t> mask) {
+      return std::vector<TestArgument>{t({B, 4, 7, 7}), t({B, 6, 9, 9}),      t(weight),
+                                       ints({4}),       ints({1, 1}),         ints({0, 0}),
+                                       ints({1, 1}),    ints({transposed}),   ints({0, 0}),
+                                       ints({groups}),  ints(std::move(mask))};
+    };
+    const std::vector<TensorSpec> gradients = {tensor({B, 6, 9, 9}), tensor({4, 6, 3, 3}),
+                                               tensor({4})};
+    const std::int64_t forward = 2 * B * (7 * 7) * (4 * 6 * 3 * 3);
+    check({
+        {"aten::convolution_backward", backward({4, 6, 3, 3}, 0, 1, {1, 1, 1}), gradients,
+         2 * forward},
+        {"aten::convolution_backward", backward({4, 6, 3, 3}, 0, 1, {0, 1, 1}), gradients, forward},
+        {"aten::convolution_backward", backward({4, 6, 3, 3}, 0, 1, {0, 0, 1}), gradients, 0},
+        // Two groups: half the weights, half the products.
+        {"aten::convolution_backward", backward({4, 3, 3, 3}, 0, 2, {1, 1, 0}), gradients, forward},
+        {"aten::convolution_backward", backward({6, 4, 3, 3}, 1, 1, {1, 0, 0}), gradients,
+         2 * B * (9 * 9) * (6 * 4 * 3 * 3)},
+    });
+  }
+
+  TEST_CASE("attention: two products forward, five backward") {
+    constexpr std::int64_t H = 8, S = 16, T = 32, E = 64, F = 48;
+    const auto q = t({B, H, S, E}), k = t({B, 2, T, E}), v = t({B, 2, T, F});
+    const auto out = tensor({B, H, S, F}), lse = tensor({B, H, S});
+    const std::int64_t scores = B * H * S * T;
+    check({
+        {"aten::_scaled_dot_product_flash_attention", {q, k, v}, {out, lse}, 2 * scores * (E + F)},
+        {"aten::_scaled_dot_product_efficient_attention",
+         {q, k, v},
+         {out, lse},
+         2 * scores * (E + F)},
+        {"aten::_scaled_dot_product_flash_attention_for_cpu",
+         {q, k, v},
+         {out, lse},
+         2 * scores * (E + F)},
+        {"aten::_scaled_dot_product_cudnn_attention_backward",
+         {t({B, H, S, F}), q, k, v},
+         {tensor({B, H, S, E}), tensor({B, 2, T, E}), tensor({B, 2, T, F})},
+         2 * scores * (3 * E + 2 * F)},
+        // The kernel below has heads and sequence the other way round.
+        {"aten::_flash_attention_forward",
+         {t({B, S, H, E}), t({B, T, H, E}), t({B, T, H, F})},
+         {tensor({B, S, H, F})},
+         2 * scores * (E + F)},
+        // Packed sequences count with the longest length.
+        {"aten::_flash_attention_forward",
+         {t({40, H, E}), t({50, H, E}), t({50, H, F}), t({B + 1}, DType::int32),
+          t({B + 1}, DType::int32), ints({S}), ints({T})},
+         {tensor({40, H, F})},
+         2 * scores * (E + F)},
+        // Three biases and a scale, between the products.
+        {"aten::_transform_bias_rescale_qkv",
+         {t({B, S, 3 * H * E}), t({3 * H * E})},
+         {tensor({B, H, S, E}), tensor({B, H, S, E}), tensor({B, H, S, E})},
+         0,
+         4 * B * H * S * E},
+    });
+  }
+
+  TEST_CASE("a recurrent layer meets each weight matrix at each step") {
+    constexpr std::int64_t steps = 11, in = 5, hidden = 6;
+    const auto weights = list({{4 * hidden, in}, {4 * hidden, hidden}, {4 * hidden}, {4 * hidden}});
+    const std::int64_t elements = 4 * hidden * (in + hidden);
+    check({{"aten::_cudnn_rnn",
+            {t({steps, B, in}), weights, ints({4}), nothing(), t({1, B, hidden})},
+            {tensor({steps, B, hidden})},
+            2 * steps * B * elements}});
+  }
+}
+
+}  // namespace symprof::test

@@ -1,0 +1,199 @@
+#include "profile/memory/allocator/caching_allocator.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/error.h"
+#include "truth/allocator/modes.h"
+#include "truth/allocator/random_trace.h"
+
+namespace {
+
+using namespace symprof;
+using namespace symprof::profile;
+using namespace symprof::test;
+
+void add(Fingerprint& fingerprint, const AllocatorStatistics& s) {
+  for (const std::int64_t value :
+       {s.allocated_bytes.current, s.reserved_bytes.current, s.allocated_bytes.peak,
+        s.reserved_bytes.peak, s.requested_bytes.current, s.inactive_split_bytes.current,
+        s.alloc_retries})
+    fingerprint.add(value);
+}
+
+/// A line as truth/allocator/real_allocator.cpp prints it.
+std::string line(std::string_view name, std::int64_t step, const AllocatorStatistics& s,
+                 const Fingerprint& fingerprint) {
+  std::ostringstream text;
+  text << name << ',' << step << ',' << s.allocated_bytes.current << ',' << s.reserved_bytes.current
+       << ',' << s.allocated_bytes.peak << ',' << s.reserved_bytes.peak << ','
+       << s.requested_bytes.current << ',' << s.inactive_split_bytes.current << ','
+       << s.alloc_retries << ',' << fingerprint.value();
+  return text.str();
+}
+
+std::vector<std::string> run_random(const AllocatorMode& mode, std::int64_t steps) {
+  CachingAllocator allocator(parse_allocator_settings(mode.settings), mode.device_bytes);
+  RandomTrace trace(mode.seed, most_live_blocks, mode.empties_cache);
+  Fingerprint fingerprint;
+  std::vector<std::string> lines;
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    const TraceStep next = trace.next();
+    if (next.kind == TraceStep::Kind::empty_cache) {
+      allocator.empty_cache();
+    } else if (next.kind == TraceStep::Kind::free) {
+      allocator.free(next.address);
+    } else {
+      const std::optional<Address> address = allocator.allocate(next.bytes);
+      fingerprint.add(address.value_or(0));
+      if (address) trace.add(*address);
+    }
+    add(fingerprint, allocator.statistics());
+    if (step % steps_between_lines == 0)
+      lines.push_back(line(mode.name, step, allocator.statistics(), fingerprint));
+  }
+  return lines;
+}
+
+/// The lines of the real allocator for one mode.
+std::vector<std::string> real_lines(std::string_view mode) {
+  std::ifstream file(SYMPROF_SOURCE_DIR "/truth/allocator/random.csv");
+  std::vector<std::string> lines;
+  for (std::string text; std::getline(file, text);)
+    if (text.starts_with(std::string(mode) + ",")) lines.push_back(text);
+  return lines;
+}
+
+}  // namespace
+
+TEST_SUITE("allocator") {
+  TEST_CASE("a million random steps give the real allocator's addresses and figures") {
+    for (const AllocatorMode& mode : allocator_modes) {
+      const std::vector<std::string> expected = real_lines(mode.name);
+      REQUIRE_MESSAGE(expected.size() == trace_steps / steps_between_lines, mode.name);
+      const std::vector<std::string> simulated = run_random(mode, trace_steps);
+      std::size_t same = 0;
+      while (same < expected.size() && simulated[same] == expected[same]) ++same;
+      CHECK_MESSAGE(
+          same == expected.size(), "first difference before step ",
+          (same + 1) * steps_between_lines, ": ",
+          same < expected.size() ? expected[same] + " simulated as " + simulated[same] : "");
+    }
+  }
+
+  TEST_CASE("sizes round as the allocator's constants say") {
+    const AllocatorSettings settings;
+    CHECK(rounded_size(1, settings) == 512);
+    CHECK(rounded_size(513, settings) == 2 * 512);
+    CHECK(segment_size(512, settings) == 2_MiB);
+    CHECK(segment_size(1_MiB, settings) == 2_MiB);
+    CHECK(segment_size(1_MiB + 512, settings) == 20_MiB);
+    CHECK(segment_size(10_MiB, settings) == 10_MiB);
+    CHECK(segment_size(11_MiB, settings) == 12_MiB);
+    const AllocatorSettings eighths = parse_allocator_settings("roundup_power2_divisions:8");
+    CHECK(rounded_size(1_MiB + 1, eighths) == 1_MiB + 1_MiB / 8);
+    CHECK(rounded_size(2_MiB, eighths) == 2_MiB);
+    CHECK(rounded_size(8 * 512, eighths) == 8 * 512);  // Too small for eight steps.
+  }
+
+  TEST_CASE("a large block keeps up to 1 MiB that nobody asked for") {
+    CachingAllocator allocator({}, 1 << 30);
+    REQUIRE(allocator.allocate(19_MiB));
+    CHECK(allocator.statistics().reserved_bytes.current == 20_MiB);
+    CHECK(allocator.statistics().allocated_bytes.current == 20_MiB);
+    CHECK(allocator.statistics().requested_bytes.current == 19_MiB);
+    CachingAllocator exact(parse_allocator_settings("expandable_segments:True"), 1 << 30);
+    REQUIRE(exact.allocate(19_MiB));
+    CHECK(exact.statistics().allocated_bytes.current == 19_MiB);
+    CHECK(exact.statistics().reserved_bytes.current == 20_MiB);
+  }
+
+  TEST_CASE("a full device: cached memory goes back, then the request is refused") {
+    CachingAllocator allocator({}, 40_MiB);
+    const auto first = allocator.allocate(12_MiB);
+    const auto second = allocator.allocate(16_MiB);
+    allocator.free(*first);
+    CHECK(allocator.allocate(24_MiB));  // 16 + 24: the first segment had to go.
+    CHECK(allocator.statistics().alloc_retries == 1);
+    CHECK_FALSE(allocator.allocate(2_MiB));
+    CHECK(allocator.statistics().ooms == 1);
+    allocator.free(*second);
+    allocator.empty_cache();
+    CHECK(allocator.statistics().reserved_bytes.current == 24_MiB);
+    CHECK(allocator.statistics().reserved_bytes.peak == 40_MiB);
+    allocator.reset_peaks();
+    CHECK(allocator.statistics().reserved_bytes.peak == 24_MiB);
+  }
+
+  TEST_CASE("a snapshot's blocks tile their segments, and events add up to it") {
+    for (const char* text : {"", "expandable_segments:True"}) {
+      CachingAllocator allocator(parse_allocator_settings(text), std::int64_t{1} << 32);
+      std::int64_t reserved = 0, requested = 0;
+      allocator.observe([&](const AllocatorEvent& event) {
+        switch (event.action) {
+          case AllocatorAction::segment_alloc:
+          case AllocatorAction::segment_map:
+            reserved += event.bytes;
+            break;
+          case AllocatorAction::segment_free:
+          case AllocatorAction::segment_unmap:
+            reserved -= event.bytes;
+            break;
+          case AllocatorAction::alloc:
+            requested += event.bytes;
+            break;
+          case AllocatorAction::free:
+            requested -= event.bytes;
+            break;
+          case AllocatorAction::oom:
+            break;
+        }
+      });
+      RandomTrace trace(1, 60, true);
+      for (int step = 0; step < 12000; ++step) {
+        const TraceStep next = trace.next();
+        if (next.kind == TraceStep::Kind::empty_cache)
+          allocator.empty_cache();
+        else if (next.kind == TraceStep::Kind::free)
+          allocator.free(next.address);
+        else if (const auto address = allocator.allocate(next.bytes))
+          trace.add(*address);
+      }
+      std::int64_t segments = 0, allocated = 0;
+      for (const SegmentState& segment : allocator.snapshot()) {
+        Address end = segment.address;
+        for (const BlockState& block : segment.blocks) {
+          CHECK(block.address == end);
+          end += block.bytes;
+          if (block.is_allocated) allocated += block.bytes;
+        }
+        CHECK(end == segment.address + segment.bytes);
+        segments += segment.bytes;
+      }
+      CHECK(segments == allocator.statistics().reserved_bytes.current);
+      CHECK(segments == reserved);
+      CHECK(allocated == allocator.statistics().allocated_bytes.current);
+      CHECK(requested == allocator.statistics().requested_bytes.current);
+    }
+  }
+
+  TEST_CASE("settings are read as PyTorch reads them; what it refuses is an error with the key") {
+    const AllocatorSettings settings = parse_allocator_settings(
+        "max_split_size_mb: 64, roundup_power2_divisions:[256:1,512:2,1024:4,>:8],"
+        "pinned_use_background_threads:True,backend:native");
+    CHECK(settings.max_split_size_bytes == 64_MiB);
+    CHECK(settings.roundup_power2_divisions ==
+          std::array<std::int64_t, 16>{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8});
+    for (const char* bad :
+         {"max_split_size_mb", "max_split_size_mb:20", "max_split_size_mb:64MB", "expandable:True",
+          "expandable_segments:yes", "roundup_power2_divisions:3", "roundup_power2_divisions:[1:2",
+          "garbage_collection_threshold:2", "backend:cudaMallocAsync"})
+      CHECK_THROWS_AS(parse_allocator_settings(bad), Error);
+    CHECK_THROWS_WITH_AS(parse_allocator_settings("max_split_size:64"),
+                         doctest::Contains("Did you mean 'max_split_size_mb'?"), Error);
+  }
+}

@@ -1,0 +1,219 @@
+#include "profile/memory/step_memory.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <tuple>
+
+#include "profile/cost/scratch/scratch.h"
+#include "tests/support/recording_builder.h"
+
+namespace symprof::test::step_memory_test {
+namespace {
+
+using profile::AllocatorAction;
+using profile::AllocatorEvent;
+using profile::Scratch;
+using profile::simulate_step_memory;
+using profile::StepMemoryOptions;
+using profile::operator""_MiB;
+
+constexpr std::int64_t weight_bytes = 4_MiB, input_bytes = 1_MiB, output_bytes = 2_MiB;
+
+/// Forward, backward and update of one parameter, with no operators that take temporaries.
+struct TrainingStep : RecordingBuilder {
+  NodeId layer = node("layer"), update = node("optimizer", NodeKind::optimizer);
+  StorageId weight = storage({.bytes = weight_bytes, .kind = StorageKind::parameter});
+  StorageId state = storage({.bytes = weight_bytes, .kind = StorageKind::optimizer_state});
+  StorageId input = storage({.bytes = input_bytes, .kind = StorageKind::input});
+  StorageId output = storage({.bytes = output_bytes, .saved = true});
+  StorageId gradient = storage({.bytes = weight_bytes, .kind = StorageKind::gradient});
+
+  TrainingStep() {
+    for (const StorageId id : {weight, state, input}) event(EventKind::allocate, id, none);
+    event(EventKind::allocate, output, call("aten::relu", {}, {}, layer));
+    event(EventKind::allocate, gradient, call("aten::relu", {}, {}, layer, Phase::backward));
+    call("aten::_foreach_add_", {}, {}, update, Phase::optimizer);
+  }
+};
+
+Scratch of(const std::string& op, const std::vector<TestArgument>& arguments) {
+  RecordingBuilder builder;
+  const CallId id = builder.call(op, arguments, {}, builder.node("node"));
+  const auto rule = profile::find_scratch(op);
+  REQUIRE_MESSAGE(static_cast<bool>(rule), op);
+  return rule(profile::Call(builder.recording(), builder.recording().calls[id]),
+              {.multiprocessors = 132});
+}
+
+}  // namespace
+
+TEST_SUITE("step_memory") {
+  TEST_CASE(
+      "a loop holds the next batch beside the last one, and old outputs through the forward") {
+    TrainingStep step;
+    const StepMemory first = simulate_step_memory(step.recording(), {}, {.steps = 1});
+    // Blocks of the large pool: the allocator splits a 20 MiB segment, so nothing is rounded.
+    CHECK(first.peak_allocated_bytes ==
+          2 * weight_bytes + input_bytes + output_bytes + weight_bytes);
+    CHECK(step.recording().calls[first.peak_call].phase == Phase::optimizer);
+    CHECK(first.at_peak[MemoryCategory::optimizer] == weight_bytes);
+    CHECK(first.at_peak[MemoryCategory::activations] == output_bytes);
+
+    const StepMemory loop = simulate_step_memory(step.recording(), {}, {.steps = 2});
+    // In the second forward: parameter, state, one batch and two outputs, no gradient. The update
+    // of either step needs more.
+    CHECK(loop.peak_allocated_bytes == first.peak_allocated_bytes);
+    CHECK(loop.timeline.size() == 2);  // The update changes nothing: the state is there.
+    CHECK(loop.timeline[0].held[MemoryCategory::activations] == 2 * output_bytes);
+    CHECK(loop.timeline[0].held[MemoryCategory::gradients] == 0);
+    CHECK(loop.timeline[1].held[MemoryCategory::activations] == output_bytes);
+    CHECK(loop.timeline[1].held[MemoryCategory::gradients] == weight_bytes);
+  }
+
+  TEST_CASE("where no number is given, a step after the second that raises no peak is the last") {
+    TrainingStep step;
+    const CallId forward = 0;
+    const auto outputs_made = [&](StepMemoryOptions options) {
+      int made = 0;
+      options.observer = [&](const AllocatorEvent& event, CallId call) {
+        if (call == forward && event.action == AllocatorAction::alloc) ++made;
+      };
+      const StepMemory memory = simulate_step_memory(step.recording(), {}, options);
+      CHECK(memory.timeline.size() == 2);  // Of the last step.
+      return made;
+    };
+    CHECK(outputs_made({.steps = 2}) == 2);
+    CHECK(outputs_made({.steps = 5}) == 5);
+    CHECK(outputs_made({}) == 3);
+  }
+
+  TEST_CASE("the optimizer's state is made by the first update, not before") {
+    TrainingStep step;
+    std::int64_t state_during_forward = -1;
+    const StepMemoryOptions options{.steps = 1,
+                                    .observer = [&](const AllocatorEvent& event, CallId call) {
+                                      if (call == 2 && event.action == AllocatorAction::alloc)
+                                        state_during_forward = event.bytes;
+                                    }};
+    simulate_step_memory(step.recording(), {}, options);
+    CHECK(state_during_forward == weight_bytes);
+  }
+
+  TEST_CASE("a later micro-batch finds the gradients of the first, and adds its own to them") {
+    TrainingStep step;
+    const CallId backward = 1;
+    std::int64_t updates = 0, gradients = 0;
+    const auto count = [&](const AllocatorEvent& event, CallId call) {
+      if (event.action != AllocatorAction::alloc) return;
+      if (call == backward) ++gradients;
+      if (call > backward) ++updates;
+    };
+    const StepMemory memory = simulate_step_memory(
+        step.recording(), {}, {.loop = {.micro_batches = 3}, .steps = 1, .observer = count});
+    CHECK(gradients == 3);
+    CHECK(updates == 1);  // The state, once.
+    // Parameter, gradient, the one that is added, one batch and one output; no state yet.
+    const StepMemory without_update = simulate_step_memory(
+        [&] {
+          Recording recording = step.recording();
+          recording.calls.pop_back();
+          return recording;
+        }(),
+        {}, {.loop = {.micro_batches = 2}, .steps = 1});
+    CHECK(without_update.peak_allocated_bytes == 3 * weight_bytes + input_bytes + output_bytes);
+    CHECK(memory.peak_allocated_bytes == without_update.peak_allocated_bytes);
+  }
+
+  TEST_CASE("micro-batches that repeat earlier ones are not run, and would change nothing") {
+    TrainingStep step;
+    const auto peaks = [](const StepMemory& memory) {
+      return std::tuple(memory.peak_allocated_bytes, memory.peak_reserved_bytes,
+                        memory.timeline.size(), memory.timeline.back().held.total());
+    };
+    const auto run = [&](int micro_batches, decltype(StepMemoryOptions::observer) observer) {
+      return peaks(simulate_step_memory(
+          step.recording(), {}, {.loop = {.micro_batches = micro_batches}, .observer = observer}));
+    };
+    std::int64_t events = 0;
+    const auto every_event = [&](const AllocatorEvent&, CallId) { ++events; };
+    for (const int micro_batches : {2, 3, 4, 5, 6, 7, 64})
+      CHECK(run(micro_batches, {}) == run(micro_batches, every_event));
+    CHECK(events > 2 * 64);  // Whoever listens hears all of them.
+    CHECK(run(std::numeric_limits<int>::max(), {}) == run(64, {}));
+  }
+
+  TEST_CASE("a device that is too small refuses a call; the peaks are those until then") {
+    TrainingStep step;
+    const StepMemory memory =
+        simulate_step_memory(step.recording(), {}, {.device_bytes = 24_MiB, .steps = 2});
+    CHECK_FALSE(memory.refused_call);
+    // Small blocks have a segment of 2 MiB, large ones share 20 MiB.
+    const StepMemory refused =
+        simulate_step_memory(step.recording(), {}, {.device_bytes = 21_MiB, .steps = 2});
+    REQUIRE(refused.refused_call);
+    CHECK(*refused.refused_call == none);  // The batch, before any call.
+    CHECK(refused.peak_reserved_bytes == 20_MiB);
+  }
+
+  TEST_CASE("each thread that multiplies has one cuBLAS workspace") {
+    constexpr std::int64_t workspace = 32_MiB;
+    TrainingStep step;
+    const std::vector<TestArgument> matrices = {t({8, 8}), t({8, 8})};
+    for (const Phase phase : {Phase::forward, Phase::forward, Phase::backward, Phase::backward})
+      step.call("aten::mm", matrices, {}, step.layer, phase);
+    const DeviceSpec device{.cublas_workspace_bytes = workspace};
+    const StepMemory memory = simulate_step_memory(step.recording(), device);
+    CHECK(memory.timeline.back().held[MemoryCategory::workspace] == 2 * workspace);
+    CHECK(of("aten::mm", {t({0, 8}), t({8, 8})}).uses_cublas == false);
+  }
+
+  TEST_CASE("flash attention's backward: row sums and fp32 gradients of the query") {
+    constexpr std::int64_t b = 2, h = 8, g = 2, s = 300, d = 80, f16 = 2, f32 = 4;
+    constexpr std::int64_t s128 = 384, d32 = 96;  // 300 and 80, rounded up to kernels' sizes.
+    // The layout that transposing [b, s, h, d] gives.
+    const auto heads = [](std::int64_t count) {
+      TestArgument argument = t({b, count, s, d}, DType::bfloat16);
+      argument.tensors[0].strides = {s * count * d, d, count * d, 1};
+      return argument;
+    };
+    const TestArgument lse = t({b, h, s});
+    const Scratch whole = of("aten::_scaled_dot_product_flash_attention_backward",
+                             {heads(h), heads(h), heads(h), heads(h), heads(h), lse});
+    CHECK(whole.blocks == Sizes{b * h * s128 * f32, b * s128 * h * d32 * f32});
+    const Scratch grouped = of("aten::_scaled_dot_product_flash_attention_backward",
+                               {heads(h), heads(h), heads(g), heads(g), heads(h), lse});
+    CHECK(grouped.blocks == Sizes{b * h * s128 * f32, b * s128 * h * d32 * f32, b * h * s * d * f16,
+                                  b * h * s * d * f16});
+    // A gradient in another layout is copied first.
+    const Scratch copied =
+        of("aten::_scaled_dot_product_flash_attention_backward",
+           {t({b, h, s, d}, DType::bfloat16), heads(h), heads(h), heads(h), heads(h), lse});
+    CHECK(copied.blocks.front() == b * h * s * d * f16);
+  }
+
+  TEST_CASE("flash attention's forward splits long keys of few queries over the device") {
+    const auto call = [](std::int64_t batch, std::int64_t length, std::int64_t keys) {
+      const TestArgument q = t({batch, 8, length, 64}, DType::bfloat16);
+      const TestArgument k = t({batch, 8, keys, 64}, DType::bfloat16);
+      return of("aten::_scaled_dot_product_flash_attention", {q, k, k});
+    };
+    CHECK(call(16, 1024, 1024).blocks.empty());  // 16 · 8 · 16 tiles fill 132 multiprocessors.
+    const Scratch split = call(1, 1, 8192);      // 8 tiles, 32 blocks of 256 keys.
+    REQUIRE(split.blocks.size() == 2);
+    CHECK(split.blocks[1] == split.blocks[0] * 64);
+    CHECK(split.blocks[0] % (8 * 4) == 0);
+    CHECK(split.blocks[0] / (8 * 4) == 32);  // 8 · 32 of 264 slots: 97 % of one wave.
+  }
+
+  TEST_CASE("only what cuDNN alone knows is left out, and counted") {
+    TrainingStep step;
+    step.call("aten::convolution", {t({1, 3, 8, 8}), t({4, 3, 3, 3})}, {}, step.layer);
+    CHECK(simulate_step_memory(step.recording(), {}).incomplete_calls == 1);
+    const profile::LoopOptions several{.micro_batches =
+                                           3};  // The call, not how often the loop makes it.
+    CHECK(simulate_step_memory(step.recording(), {}, {.loop = several}).incomplete_calls == 1);
+  }
+}
+
+}  // namespace symprof::test::step_memory_test

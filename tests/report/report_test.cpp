@@ -1,0 +1,209 @@
+// Reports of a profile made by hand, compared with golden files, and the pieces that they are
+// made of. SYMPROF_REWRITE_GOLDEN=1 rewrites the files.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/csv.h"
+#include "report/devices.h"
+#include "report/format_number.h"
+#include "report/json.h"
+#include "report/json_writer.h"
+#include "report/ops.h"
+#include "report/peak_owners.h"
+#include "report/table.h"
+#include "report/text_table.h"
+#include "tests/support/golden.h"
+#include "tests/support/small_profile.h"
+
+namespace symprof::report {
+namespace {
+
+using test::check_golden;
+using test::small_options;
+using test::small_profile;
+
+std::vector<Column> small_columns() { return default_columns(small_options().optimizer); }
+
+std::string table(const RowOptions& rows, const Layout& layout,
+                  const std::vector<Column>& columns = small_columns()) {
+  fmt::memory_buffer out;
+  write_table(out, small_profile(), small_options(), rows, columns, layout);
+  return fmt::to_string(out);
+}
+
+std::string csv(const RowOptions& rows, const std::vector<Column>& columns = small_columns()) {
+  fmt::memory_buffer out;
+  write_csv(out, small_profile(), rows, columns);
+  return fmt::to_string(out);
+}
+
+std::string json(const Profile& profile) {
+  fmt::memory_buffer out;
+  write_json(out, profile, small_options());
+  return fmt::to_string(out);
+}
+
+int widest_line(const std::string& text) {
+  int widest = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    widest = std::max(widest, display_width(std::string_view(text).substr(at, end - at)));
+    at = end + 1;
+  }
+  return widest;
+}
+
+TEST_SUITE("report") {
+  TEST_CASE("bytes are binary, counts decimal, and a rounded number stays below its unit") {
+    constexpr std::int64_t mib = 1024 * 1024;
+    CHECK(format_bytes(0) == "0 B");
+    CHECK(format_bytes(1023) == "1023 B");
+    CHECK(format_bytes(1024) == "1.00 KiB");
+    CHECK(format_bytes(mib - 1) == "1.00 MiB");
+    CHECK(format_bytes(8 * 3 * 224 * 224 * 4) == "4.59 MiB");
+    CHECK(format_bytes(INT64_MAX) == "8.00 EiB");
+    CHECK(format_count(924844032, "MACs") == "924.84 MMACs");
+    CHECK(format_count(999, "FLOPs") == "999 FLOPs");
+    CHECK(format_count(999999, "FLOPs") == "1.00 MFLOPs");
+    CHECK(group_digits(86567656) == "86,567,656");
+    CHECK(group_digits(-1234) == "-1,234");
+    CHECK(group_digits(123) == "123");
+  }
+
+  TEST_CASE("three digits for narrow terminals") {
+    constexpr std::int64_t mib = 1024 * 1024;
+    const auto text = [](std::int64_t bytes) {
+      const Quantity quantity = scale_bytes(bytes, Precision::significant);
+      return quantity.number + " " + quantity.unit;
+    };
+    CHECK(text(4816896) == "4.59 MiB");
+    CHECK(text(37 * mib + mib / 3) == "37.3 MiB");
+    CHECK(text(978 * mib) == "978 MiB");
+    CHECK(text(1000 * mib) == "0.98 GiB");
+    CHECK(text(999) == "999 B");
+    CHECK(text(1001) == "0.98 KiB");
+  }
+
+  TEST_CASE("names are shortened: paths from the left, then in the middle, by code points") {
+    CHECK(shorten("encoder.layers.0.mlp", 20) == "encoder.layers.0.mlp");
+    CHECK(shorten("encoder.layers.0.mlp", 14) == "e.layers.0.mlp");
+    CHECK(shorten("encoder.layers.0.mlp", 10) == "e.l.0.mlp");
+    CHECK(shorten("encoder.layers.10.mlp/linear", 16) == "e.l.10.m/linear");
+    CHECK(shorten("encoder.encoder_layer_11.mlp", 9) == "e.e11.mlp");
+    CHECK(shorten("/encoder/layers.0/MatMul", 13) == "/e/l.0/MatMul");
+    CHECK(shorten("encoder_layers_0", 10) == "enc…yers_0");
+    CHECK(shorten("ääää", 3) == "…ää");
+    CHECK(shorten("abc", 2) == "ab");
+    CHECK(shorten("...", 1) == ".");
+    CHECK(display_width("ä…b") == 3);
+  }
+
+  TEST_CASE("table") {
+    check_golden("table_nodes.txt", table({}, {}));
+    check_golden("table_macs.txt", table({.unit = Unit::macs}, {}));
+    check_golden("table_top.txt", table({.sort = Column::incremental, .top = 2}, {}));
+    check_golden("table_modules.txt", table({.by = By::module, .depth = 2}, {}));
+    check_golden("table_leaf_modules.txt", table({.by = By::module}, {}));
+    check_golden("table_ops.txt", table({.by = By::op, .sort = Column::fwd_flops}, {}));
+    check_golden("table_100.txt", table({}, {.width = 100}));
+    check_golden("table_colour.txt", table({}, {.colour = Colour::on, .width = 160}));
+    check_golden("table_columns.txt",
+                 table({}, {}, {Column::op, Column::module, Column::calls, Column::confidence}));
+  }
+
+  TEST_CASE("who holds the peak") {
+    const Profile profile = small_profile();
+    fmt::memory_buffer out;
+    write_peak_table(out, profile.memory, profile.recording, {}, {});
+    write_peak_table(out, profile.memory, profile.recording, {.depth = 1, .top = 1}, {.width = 60});
+    check_golden("peak.txt", fmt::to_string(out));
+  }
+
+  TEST_CASE("a table keeps to the terminal's width") {
+    fmt::memory_buffer out;
+    TextTable text;
+    text.columns = {{"Op", Align::left, 16}, {"Output size", Align::number}};
+    text.rows = {{{{std::string(200, 'x')}, {"4.59", "MiB"}}}};
+    write(out, text, {.width = 40});
+    CHECK(widest_line(fmt::to_string(out)) == 40);
+  }
+
+  TEST_CASE("CSV: integers, and nothing where nothing is known") {
+    check_golden("profile.csv", csv({}));
+    CHECK(
+        csv({.unit = Unit::macs}, {Column::op, Column::fwd_flops}).starts_with("op,fwd_macs\r\n"));
+  }
+
+  TEST_CASE("JSON") {
+    const std::string text = json(small_profile());
+    check_golden("profile.json", text);
+    const nlohmann::json parsed = nlohmann::json::parse(text);
+    CHECK(parsed["schema"] == "symprof.profile/1");
+    CHECK(parsed["totals"]["fwd_macs"] == parsed["totals"]["fwd_flops"].get<std::int64_t>() / 2);
+    CHECK(parsed["totals"]["fwd_time_us"].is_null());
+    CHECK(parsed["totals"]["peak_at"]["node"] == "linear_1");
+    CHECK(parsed["measured"].is_null());
+    const nlohmann::json& odd = parsed["nodes"][4];
+    CHECK(odd["fwd_flops_all"].is_null());
+    CHECK(odd["calls"][0]["flops"].is_null());
+    CHECK(odd["calls"][1]["flops"] == 1500);
+  }
+
+  TEST_CASE("JSON of a profile with nothing in it") {
+    const nlohmann::json parsed = nlohmann::json::parse(json(Profile{}));
+    CHECK(parsed["nodes"].empty());
+    CHECK(parsed["totals"]["peak_at"]["node"].is_null());
+  }
+
+  TEST_CASE("JSON strings: escapes, and bytes that are not UTF-8") {
+    fmt::memory_buffer out;
+    JsonWriter writer(out);
+    writer.begin_array();
+    writer.value(std::string_view("a\"b\\c\nd"));
+    writer.value(std::string_view("\xff"));
+    writer.value(1.0 / 0.0);
+    writer.end_array();
+    const nlohmann::json parsed = nlohmann::json::parse(fmt::to_string(out));
+    CHECK(parsed[0] == "a\"b\\c\nd");
+    CHECK(parsed[1] == "\uFFFD");
+    CHECK(parsed[2].is_null());
+  }
+
+  TEST_CASE("every row's figures add up to the totals, however rows are folded") {
+    const Profile profile = small_profile();
+    for (const RowOptions& options :
+         {RowOptions{}, RowOptions{.sort = Column::fwd_flops, .top = 1}, RowOptions{.by = By::op},
+          RowOptions{.by = By::module}, RowOptions{.by = By::module, .depth = 1, .top = 2}}) {
+      std::int64_t forward = 0, saved = 0, optimizer = 0;
+      for (const Row& row : rows(profile, options)) {
+        forward += *figure(row, Column::fwd_flops, Unit::flops);
+        saved += *figure(row, Column::incremental, Unit::flops);
+        optimizer += *figure(row, Column::optimizer_flops, Unit::flops);
+      }
+      CHECK(forward == profile.totals.fwd_flops_all);
+      CHECK(saved == profile.totals.saved_bytes_with_inputs);
+      CHECK(optimizer == profile.totals.optimizer_flops);
+    }
+  }
+
+  TEST_CASE("devices and operators") {
+    DeviceSpec known = small_options().device;
+    known.memory_bytes_per_second = 4.8e12;
+    known.flops_per_second = {{"bfloat16", 989e12}};
+    fmt::memory_buffer out;
+    write_devices(out, {known, DeviceSpec{"bare"}}, {});
+    out.push_back('\n');
+    write_devices_json(out, {known, DeviceSpec{"bare"}});
+    out.push_back('\n');
+    const std::vector<profile::OperatorInfo> ops = {{"aten::mm", "matmul", Confidence::exact},
+                                                    {"aten::view", "view", Confidence::free}};
+    write_ops(out, ops, {});
+    out.push_back('\n');
+    write_ops_json(out, ops);
+    check_golden("lists.txt", fmt::to_string(out));
+  }
+}
+
+}  // namespace
+}  // namespace symprof::report

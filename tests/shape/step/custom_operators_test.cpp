@@ -1,0 +1,92 @@
+// Operators that only the caller's process knows, in files.
+#include <ATen/ATen.h>
+#include <doctest/doctest.h>
+#include <torch/library.h>
+
+#include <filesystem>
+
+#include "profile/own_rules.h"
+#include "tests/support/torch/exported_profile.h"
+#include "trace/torchscript/load.h"
+
+namespace symprof::custom_operators_test {
+namespace {
+
+using test::load_tiny;
+using test::message_of;
+using test::narrow;
+using test::profile_of;
+
+at::Tensor pool_pairs_shape(const at::Tensor& x) {
+  return at::empty({x.size(0), x.size(1) / 2, x.size(2)}, x.options());
+}
+
+/// The operator, for as long as it lives.
+class PoolPairs {
+ public:
+  PoolPairs()
+      : schema_(torch::Library::DEF, "acme", std::nullopt, __FILE__, __LINE__),
+        shape_(torch::Library::IMPL, "acme", c10::DispatchKey::Meta, __FILE__, __LINE__) {
+    schema_.def("pool_pairs(Tensor x) -> Tensor");
+    shape_.impl("pool_pairs", &pool_pairs_shape);
+  }
+
+ private:
+  torch::Library schema_, shape_;
+};
+
+profile::Estimate pool_pairs_cost(const profile::Call& call) {
+  return profile::Estimate({.other_flops = 2 * call.output(0)->numel(),
+                            .bytes_read = call.input(0)->bytes(),
+                            .bytes_written = call.output(0)->bytes()});
+}
+constexpr profile::Rule acme_rows[] = {{"acme::pool_pairs", pool_pairs_cost}};
+profile::Rules acme_rules() { return acme_rows; }
+
+std::string script_path() {
+  return (std::filesystem::path(SYMPROF_SOURCE_DIR) / "models/tiny/custom_operator.pt").string();
+}
+
+constexpr std::int64_t rows = 2 * 6 / 2;  // Of x [2, 6, 8] once pairs are pooled.
+
+void check_profile(const Profile& profile) {
+  CHECK(profile.totals.fwd_flops == narrow(rows));
+  CHECK(profile.totals.bwd_flops == narrow(rows));
+  CHECK(profile.coverage.unmodelled_ops == std::vector<std::string>{"acme::pool_pairs"});
+}
+
+}  // namespace
+
+TEST_SUITE("exported_custom") {
+  TEST_CASE("an operator that nothing defines is listed with its node") {
+    const std::string text = message_of([] { profile_of("custom_operator.pt2"); });
+    CHECK(text.find("1 operator has no rule: acme::pool_pairs (node pool_pairs)") != text.npos);
+    CHECK(text.find("docs/library.md") != text.npos);
+    const std::string script = message_of([] { trace::load_torchscript(script_path(), {}); });
+    CHECK(script.find("acme::pool_pairs") != script.npos);
+    CHECK(script.find("docs/library.md") != script.npos);
+  }
+
+  TEST_CASE("with a schema and a Meta kernel a file's node runs, and its cost is not known") {
+    const PoolPairs op;
+    check_profile(profile_of("custom_operator.pt2"));
+    check_profile(profile_of(trace::load_torchscript(script_path(), {})));
+  }
+
+  TEST_CASE("with a cost rule it is counted") {
+    const PoolPairs op;
+    const profile::Family own[] = {{"acme", acme_rules}};
+    StepOptions step;
+    step.device =
+        load_device((std::filesystem::path(SYMPROF_SOURCE_DIR) / "devices/h200.json").string());
+    Graph graph = load_tiny("custom_operator.pt2");
+    trace::bind_inputs(graph, {}, {});
+    const Profile profile =
+        profile::evaluate(shape::propagate(graph, step), step.device, profile::RuleTable(own));
+    CHECK(profile.coverage.unmodelled == 0);
+    const std::int64_t elements = rows * test::layer_width;
+    CHECK(profile.totals.fwd_flops_all == narrow(rows) + 2 * elements);
+  }
+}
+
+}  // namespace symprof::custom_operators_test

@@ -1,0 +1,253 @@
+// Sizes that depend on data: refused, given with --set, or taken as their upper bounds.
+#include <ATen/ATen.h>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "meta/fake/fake_mode.h"
+#include "meta/fake/fake_tensor.h"
+#include "meta/fake/silent_observer.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "tests/support/torch/exported_profile.h"
+#include "tests/support/torch/graph_builder.h"
+
+namespace symprof::unbacked_sizes_test {
+namespace {
+
+using test::bounded_rows;
+using test::contiguous;
+using test::GraphBuilder;
+using test::layer_width;
+using test::message_of;
+using test::narrow;
+using test::profile_of;
+using test::wide;
+using Sizes = std::vector<std::int64_t>;
+using Ops = std::vector<std::string>;
+
+/// Answers with the upper bound, and with `unbounded` where there is none.
+class Bounds final : public meta::SilentObserver {
+ public:
+  explicit Bounds(std::optional<std::int64_t> unbounded) : unbounded_(unbounded) {}
+  std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override {
+    return most ? most : unbounded_;
+  }
+
+ private:
+  std::optional<std::int64_t> unbounded_;
+};
+
+struct Case {
+  const char* op;
+  std::vector<at::Tensor> (*run)(const at::Tensor& floats, const at::Tensor& flags);
+  std::vector<Sizes> sizes;
+};
+
+std::vector<at::Tensor> three(const std::tuple<at::Tensor, at::Tensor, at::Tensor>& results) {
+  return {std::get<0>(results), std::get<1>(results), std::get<2>(results)};
+}
+
+constexpr std::int64_t rows = 3, columns = 4, numel = rows * columns;
+
+// `floats` and `flags` are [rows, columns].
+const Case cases[] = {
+    {"nonzero",
+     [](const auto& x, const auto&) { return std::vector{at::nonzero(x)}; },
+     {{numel, 2}}},
+    {"masked_select",
+     [](const auto& x, const auto& flags) { return std::vector{at::masked_select(x, flags[0])}; },
+     {{numel}}},
+    {"_unique2",
+     [](const auto& x, const auto&) { return three(at::_unique2(x, true, true, true)); },
+     {{numel}, {rows, columns}, {numel}}},
+    {"_unique2 of elements alone",
+     [](const auto& x, const auto&) { return three(at::_unique2(x, true, false, false)); },
+     {{numel}, {0}, {0}}},
+    {"unique_dim",
+     [](const auto& x, const auto&) { return three(at::unique_dim(x, 1, true, true, true)); },
+     {{rows, columns}, {columns}, {columns}}},
+    {"unique_consecutive",
+     [](const auto& x, const auto&) { return three(at::unique_consecutive(x, true, true, 0)); },
+     {{rows, columns}, {rows}, {rows}}},
+    {"index by a mask",
+     [](const auto& x, const auto& flags) {
+       return std::vector{at::index(x, {std::optional<at::Tensor>(flags)})};
+     },
+     {{numel}}},
+    {"index of rows by a mask",
+     [](const auto& x, const auto& flags) {
+       return std::vector{at::index(x, {std::optional<at::Tensor>(flags.select(1, 0))})};
+     },
+     {{rows, columns}}},
+    {"bincount",
+     [](const auto& x, const auto&) {
+       return std::vector{at::bincount(x.flatten().to(at::kLong))};
+     },
+     {{17}}},
+    {"repeat_interleave",
+     [](const auto& x, const auto&) {
+       return std::vector{at::repeat_interleave(x, x.select(1, 0).to(at::kLong), 0)};
+     },
+     {{17, columns}}},
+};
+
+std::vector<at::Tensor> run(const Case& one, std::optional<std::int64_t> unbounded) {
+  const auto observer = std::make_shared<Bounds>(unbounded);
+  const meta::FakeMode mode({}, observer);
+  return one.run(meta::make_fake(contiguous({rows, columns})),
+                 meta::make_fake(contiguous({rows, columns}, DType::boolean)));
+}
+
+/// Rows of the table that are marked.
+std::ptrdiff_t marked_rows(const Profile& profile) {
+  const std::string mark = "≤ ";
+  fmt::memory_buffer out;
+  report::write_table(out, profile, {}, {}, report::default_columns(Optimizer::none), {});
+  const std::string table = fmt::to_string(out);
+  std::ptrdiff_t marked = 0;
+  for (std::size_t at = table.find(mark); at != table.npos; at = table.find(mark, at + 1)) ++marked;
+  return marked;
+}
+
+std::string json_of(const Profile& profile) {
+  fmt::memory_buffer out;
+  report::write_json(out, profile, {});
+  return fmt::to_string(out);
+}
+
+}  // namespace
+
+TEST_SUITE("exported_unbacked") {
+  TEST_CASE("operators whose output size depends on data give the most that there can be") {
+    for (const Case& one : cases) {
+      CAPTURE(one.op);
+      const std::vector<at::Tensor> results = run(one, 17);
+      REQUIRE(results.size() == one.sizes.size());
+      for (std::size_t i = 0; i < results.size(); ++i)
+        CHECK(results[i].sizes().vec() == one.sizes[i]);
+    }
+  }
+
+  TEST_CASE("what nothing bounds is refused even so") {
+    for (const Case& one : cases) {
+      if (one.sizes[0][0] != 17) continue;
+      CAPTURE(one.op);
+      const std::string text = message_of([&] { run(one, std::nullopt); });
+      CHECK(text.find("There is no upper bound") != text.npos);
+    }
+  }
+
+  TEST_CASE("without a word of the user such a size is an error that says what to give") {
+    const std::string text = message_of([] { profile_of("nonzero.pt2"); });
+    CHECK(text.find("node nonzero (aten::nonzero, u0)") != text.npos);
+    CHECK(text.find("--unbacked max") != text.npos);
+    CHECK(text.find("--set") != text.npos);
+  }
+
+  TEST_CASE("upper bounds, and the rows that have them") {
+    const Profile profile = profile_of("nonzero.pt2", {}, {.upper_bounds = true});
+    const std::int64_t most = 3 * layer_width;  // Each element of x.
+    CHECK(profile.totals.fwd_flops == narrow(most) + 2 * wide(most));
+    CHECK(bounded_rows(profile) == Ops{"aten::nonzero", "aten::index"});
+    REQUIRE(profile.warnings.size() == 1);
+    CHECK(profile.warnings[0].find("2 rows") == 0);
+    CHECK(marked_rows(profile) == 2);
+    const std::string json = json_of(profile);
+    CHECK(json.find(R"("op": "aten::nonzero", "upper_bound": true)") != json.npos);
+    CHECK(json.find(R"("op": "aten::linear", "upper_bound")") == json.npos);
+  }
+
+  TEST_CASE("sizes that are given are no bounds") {
+    const Profile profile = profile_of("nonzero.pt2", {{"u0", 5}, {"u1", 2}});
+    CHECK(profile.totals.fwd_flops == narrow(5) + 2 * wide(2));
+    CHECK(bounded_rows(profile).empty());
+    CHECK(profile.warnings.empty());
+    const Profile mixed = profile_of("nonzero.pt2", {{"u0", 5}}, {.upper_bounds = true});
+    CHECK(mixed.totals.fwd_flops == narrow(5) + 2 * wide(5));
+    CHECK(bounded_rows(mixed) == Ops{"aten::index"});
+    const std::string text = message_of([] { profile_of("nonzero.pt2", {{"u0", 25}}); });
+    CHECK(text.find("25 elements are given, and there are at most 24") != text.npos);
+  }
+
+  TEST_CASE("rows put where a mask says are as many as it keeps") {
+    constexpr std::int64_t put = 2;
+    GraphBuilder b;
+    const ValueRef x{b.parameter("x", contiguous({3, layer_width}))};
+    const ValueRef mask{b.input("mask", contiguous({3}, DType::boolean))};
+    const ValueRef values{b.parameter("values", contiguous({put, layer_width}))};
+    b.graph.outputs = {
+        b.call("aten::index_put", "default", {x, std::vector<ListElement>{mask}, values})};
+    const Profile profile = profile_of(b.graph);
+    CHECK(bounded_rows(profile) == Ops{});
+    const auto is_gathered = [&](const CallRecord& call) {
+      return call.phase == Phase::backward && !call.outputs.empty() &&
+             profile.recording.specs.at(call.outputs[0].spec).sizes == Sizes{put, layer_width};
+    };
+    CHECK(std::ranges::any_of(profile.recording.calls, is_gathered));
+  }
+
+  TEST_CASE("numbers and sizes that assertions decide are taken from the file") {
+    const Profile profile = profile_of("checked.pt2");
+    CHECK(profile.totals.fwd_flops == narrow(2));
+    CHECK(bounded_rows(profile) == Ops{});
+    CHECK(profile.warnings.empty());
+  }
+
+  TEST_CASE("a number that is read from data is given, or the most that the file allows") {
+    // The file's name for the number, which --set takes.
+    CHECK(message_of([] { profile_of("item.pt2"); }).find("(aten::item, u0): ") !=
+          std::string::npos);
+    CHECK(profile_of("item.pt2", {{"u0", 7}}).totals.fwd_flops == narrow(7));
+    const Profile most = profile_of("item.pt2", {}, {.upper_bounds = true});
+    CHECK(most.totals.fwd_flops == narrow(100));
+    CHECK(bounded_rows(most) == Ops{"aten::item"});
+    CHECK(profile_of("item.pt2", {{"u0", 500}}).warnings.at(0) ==
+          "u0 is 500; the graph was exported for 0 to 100.");
+  }
+
+  TEST_CASE("a bound of the example's shape does not hold for another one") {
+    Graph graph = test::load_tiny("nonzero.pt2");
+    trace::bind_inputs(graph, {trace::parse_input_override("x=[6,8]")}, {});
+    CHECK(profile_of(graph, {.upper_bounds = true}).totals.fwd_flops == narrow(48) + 2 * wide(48));
+    graph = test::load_tiny("item.pt2");
+    trace::bind_inputs(graph, {trace::parse_input_override("x=[6,8]")}, {});
+    CHECK(profile_of(graph, {.upper_bounds = true}).totals.fwd_flops == narrow(100));
+  }
+
+  TEST_CASE("ONNX operators whose output size depends on data") {
+    const auto bounded = [](const char* op, std::initializer_list<ArgumentValue> arguments,
+                            GraphBuilder& b) {
+      b.graph.format = "onnx";
+      b.graph.outputs = {b.call(op, "", arguments)};
+      CHECK(message_of([&] { profile_of(b.graph); }).find("data-dependent shape") !=
+            std::string::npos);
+      const Profile profile = profile_of(b.graph, {.upper_bounds = true});
+      CHECK(bounded_rows(profile) == Ops{op});
+      for (const NodeRecord& node : profile.recording.nodes)
+        if (node.op == op) return profile.recording.specs.at(node.outputs.at(0).spec).sizes;
+      return Sizes{};
+    };
+    GraphBuilder a, b, c, d;
+    CHECK(bounded("onnx::NonZero", {ValueRef{a.input("x", contiguous({3, 4}))}}, a) ==
+          Sizes{2, 12});
+    const ValueRef x{b.input("x", contiguous({3, 4}))};
+    CHECK(bounded("onnx::Compress", {x, ValueRef{b.input("c", contiguous({9}, DType::boolean))}},
+                  b) == Sizes{9});
+    CHECK(bounded("onnx::Unique", {ValueRef{c.input("x", contiguous({3, 4}))}}, c) == Sizes{12});
+    const ValueRef boxes{d.input("boxes", contiguous({2, 6, 4}))};
+    const ValueRef scores{d.input("scores", contiguous({2, 3, 6}))};
+    Value most{.name = "most", .kind = ValueKind::constant};
+    auto four = std::make_shared<ConstantTensor>();
+    four->spec = contiguous({}, DType::int64);
+    four->data.resize(8);
+    four->data[0] = std::byte{4};
+    most.spec = four->spec;
+    most.constant = four;
+    const ValueRef per_class{d.graph.add_value(most)};
+    CHECK(bounded("onnx::NonMaxSuppression", {boxes, scores, per_class}, d) == Sizes{2 * 3 * 4, 3});
+  }
+}
+
+}  // namespace symprof::unbacked_sizes_test

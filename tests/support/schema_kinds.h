@@ -1,0 +1,15 @@
+// The members of the unions of torch.export's schema (torch/_export/serde/schema.py), as
+// truth/schema_kinds/record.py wrote them.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace symprof::test {
+
+inline nlohmann::json schema_kinds() {
+  std::ifstream file(SYMPROF_SOURCE_DIR "/truth/schema_kinds/schema_kinds.json");
+  return nlohmann::json::parse(file);
+}
+
+}  // namespace symprof::test

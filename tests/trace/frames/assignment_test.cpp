@@ -1,0 +1,92 @@
+#include "trace/frames/assignment.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+using namespace symprof;
+using Names = std::vector<std::vector<std::string>>;
+
+Names names(const trace::Assignment& assignment) {
+  Names found;
+  for (const auto& group : assignment.targets) {
+    found.emplace_back();
+    for (const trace::Target& target : group)
+      found.back().push_back(std::string(target.name) +
+                             (target.replaces || target.name.empty() ? "" : "[]"));
+  }
+  return found;
+}
+
+Names names(std::string_view line) { return names(trace::parse_assignment(line)); }
+
+}  // namespace
+
+TEST_SUITE("assignment") {
+  TEST_CASE("the targets are those that Python's own parser finds") {
+    // Made by truth/assignments/record.py from the lines that the zoo's exports keep.
+    std::ifstream file(std::string(SYMPROF_SOURCE_DIR) + "/truth/assignments/assignments.json");
+    int compared = 0;
+    for (const nlohmann::json& row : nlohmann::json::parse(file)) {
+      const std::string line = row.at("line");
+      CAPTURE(line);
+      const trace::Assignment found = trace::parse_assignment(line);
+      const bool is_first = row.at("first");
+      CHECK(names(found) == (is_first ? row.at("targets").get<Names>() : Names{}));
+      CHECK(found.returns == (is_first && row.at("returns").get<bool>()));
+      ++compared;
+    }
+    CHECK(compared > 900);
+  }
+
+  TEST_CASE("every form of an assignment") {
+    CHECK(names("x = y") == Names{{"x"}});
+    CHECK(names("x=y  # = z") == Names{{"x"}});
+    CHECK(names("a = b, c = f(d=1)") == Names{{"a"}, {"b", "c"}});
+    CHECK(names("(a, [b, *c]), d = f(") == Names{{"a", "b", "c", "d"}});
+    CHECK(names("x: dict[str, int] = {}") == Names{{"x"}});
+    CHECK(names("self.cache[i, j], self.y = f()") == Names{{"self.cache[]", "self.y"}});
+    CHECK(names("f(x).y = z") == Names{{""}});
+    for (const char* line : {"x += y", "x **= y", "x //= y", "x @= y", "x <<= y", "x |= y"})
+      CHECK(names(line) == Names{{"x"}});
+    CHECK(names("if a == b: x = y") == Names{{"x"}});
+    CHECK(names("x = a == b") == Names{{"x"}});
+    CHECK(names("x = 'a=b, \\'c' + \"=\"") == Names{{"x"}});
+    CHECK(trace::parse_assignment("return a == b").returns);
+    CHECK(trace::parse_assignment("else: return x").returns);
+  }
+
+  TEST_CASE("what assigns nothing") {
+    for (const char* line : {"",
+                             "x",
+                             "f(x=1)",
+                             "a == b",
+                             "a <= b",
+                             "a != b",
+                             "(x := f(y))",
+                             "assert x == y",
+                             "del x",
+                             "x: int",
+                             "for x in f(y=1):",
+                             "with f(y=1) as x:",
+                             "return",
+                             "mask=mask,",
+                             "a, mask=mask",
+                             "x], dim=1)",
+                             ".view(x)",
+                             "returned(x)",
+                             "=",
+                             "= x",
+                             "lambda x=1: x",
+                             "'unclosed = x"}) {
+      CAPTURE(line);
+      const trace::Assignment found = trace::parse_assignment(line);
+      CHECK(!found.returns);
+      for (const auto& group : found.targets) CHECK(group.empty());
+    }
+  }
+}
