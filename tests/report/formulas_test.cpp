@@ -125,12 +125,14 @@ TEST_SUITE("formula_report") {
   }
 
   TEST_CASE("text") {
-    check_golden("formulas.txt", text(report_of()));
-    check_golden("formulas_modules.txt", text(report_of({.by = By::module,
-                                                         .depth = 2,
-                                                         .sort = Column::fwd_flops,
-                                                         .top = 1,
-                                                         .unit = Unit::macs})));
+    const std::string made_of = "profile_at (tests/report/formulas_test.cpp), ";
+    check_golden("formulas", made_of + "formulas of its rows and totals", text(report_of()));
+    check_golden("formulas_modules", made_of + "formulas in MACs, a row for the first module",
+                 text(report_of({.by = By::module,
+                                 .depth = 2,
+                                 .sort = Column::fwd_flops,
+                                 .top = 1,
+                                 .unit = Unit::macs})));
   }
 
   TEST_CASE("JSON has what the text has") {

@@ -1,5 +1,5 @@
-// Reports of a profile made by hand, compared with golden files, and the pieces that they are
-// made of. SYMPROF_REWRITE_GOLDEN=1 rewrites the files.
+// Reports of a profile made by hand, compared with golden pages, and the pieces that they are made
+// of.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,6 @@
 namespace symprof::report {
 namespace {
 
-using test::check_golden;
 using test::small_options;
 using test::small_profile;
 
@@ -42,6 +41,10 @@ std::string json(const Profile& profile) {
   fmt::memory_buffer out;
   write_json(out, profile, small_options());
   return fmt::to_string(out);
+}
+
+void check_page(const std::string& name, const std::string& form, const std::string& text) {
+  test::check_golden(name, "small_profile (tests/support/small_profile.cpp), " + form, text);
 }
 
 int widest_line(const std::string& text) {
@@ -100,15 +103,19 @@ TEST_SUITE("report") {
   }
 
   TEST_CASE("table") {
-    check_golden("table_nodes.txt", table({}, {}));
-    check_golden("table_macs.txt", table({.unit = Unit::macs}, {}));
-    check_golden("table_top.txt", table({.sort = Column::incremental, .top = 2}, {}));
-    check_golden("table_modules.txt", table({.by = By::module, .depth = 2}, {}));
-    check_golden("table_leaf_modules.txt", table({.by = By::module}, {}));
-    check_golden("table_ops.txt", table({.by = By::op, .sort = Column::fwd_flops}, {}));
-    check_golden("table_100.txt", table({}, {.width = 100}));
-    check_golden("table_colour.txt", table({}, {.colour = Colour::on, .width = 160}));
-    check_golden("table_columns.txt",
+    check_page("table_nodes", "a table", table({}, {}));
+    check_page("table_macs", "a table in MACs", table({.unit = Unit::macs}, {}));
+    check_page("table_top", "the two rows that save most",
+                 table({.sort = Column::incremental, .top = 2}, {}));
+    check_page("table_modules", "a row for each module of two levels",
+                 table({.by = By::module, .depth = 2}, {}));
+    check_page("table_leaf_modules", "a row for each module", table({.by = By::module}, {}));
+    check_page("table_ops", "a row for each operator, most FLOPs first",
+                 table({.by = By::op, .sort = Column::fwd_flops}, {}));
+    check_page("table_100", "a table on 100 columns", table({}, {.width = 100}));
+    check_page("table_colour", "a table in colour on 160 columns",
+                 table({}, {.colour = Colour::on, .width = 160}));
+    check_page("table_columns", "a table of four chosen columns",
                  table({}, {}, {Column::op, Column::module, Column::calls, Column::confidence}));
   }
 
@@ -117,7 +124,7 @@ TEST_SUITE("report") {
     fmt::memory_buffer out;
     write_peak_table(out, profile.memory, profile.recording, {}, {});
     write_peak_table(out, profile.memory, profile.recording, {.depth = 1, .top = 1}, {.width = 60});
-    check_golden("peak.txt", fmt::to_string(out));
+    check_page("peak", "who holds its peak, whole and cut", fmt::to_string(out));
   }
 
   TEST_CASE("a table keeps to the terminal's width") {
@@ -130,14 +137,14 @@ TEST_SUITE("report") {
   }
 
   TEST_CASE("CSV: integers, and nothing where nothing is known") {
-    check_golden("profile.csv", csv({}));
+    check_page("profile_csv", "as CSV", csv({}));
     CHECK(
         csv({.unit = Unit::macs}, {Column::op, Column::fwd_flops}).starts_with("op,fwd_macs\r\n"));
   }
 
   TEST_CASE("JSON") {
     const std::string text = json(small_profile());
-    check_golden("profile.json", text);
+    check_page("profile_json", "as JSON", text);
     const nlohmann::json parsed = nlohmann::json::parse(text);
     CHECK(parsed["schema"] == "symprof.profile/1");
     CHECK(parsed["totals"]["fwd_macs"] == parsed["totals"]["fwd_flops"].get<std::int64_t>() / 2);
@@ -201,7 +208,8 @@ TEST_SUITE("report") {
     write_ops(out, ops, {});
     out.push_back('\n');
     write_ops_json(out, ops);
-    check_golden("lists.txt", fmt::to_string(out));
+    test::check_golden("lists", "two devices and two operators, each as a table and as JSON",
+                       fmt::to_string(out));
   }
 }
 

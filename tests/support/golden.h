@@ -1,4 +1,5 @@
-// Compares a text with tests/golden/<name>; SYMPROF_REWRITE_GOLDEN=1 writes the file instead.
+// Compares a report of a profile made by hand with its page, tests/golden/report/<name>.txt; with
+// SYMPROF_REWRITE_GOLDEN=1 writes the page instead. tests/golden/README.md has the form of a page.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -7,20 +8,22 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <string_view>
 
 namespace symprof::test {
 
-inline void check_golden(const std::string& name, std::string_view text) {
-  const std::string path = std::string(SYMPROF_SOURCE_DIR) + "/tests/golden/" + name;
+/// `made_of` says on the page what `text` is.
+inline void check_golden(const std::string& name, const std::string& made_of,
+                         const std::string& text) {
+  const std::string path = SYMPROF_SOURCE_DIR "/tests/golden/report/" + name + ".txt";
+  const std::string page = "# made of: " + made_of + "\n----\n" + text;
   if (const char* rewrite = std::getenv("SYMPROF_REWRITE_GOLDEN"); rewrite && *rewrite == '1') {
-    std::ofstream(path, std::ios::binary) << text;
+    std::ofstream(path, std::ios::binary) << page;
     return;
   }
   std::ifstream file(path, std::ios::binary);
   const std::string expected{std::istreambuf_iterator<char>(file), {}};
-  INFO("golden file: " << name);
-  CHECK(std::string(text) == expected);
+  INFO("golden page: " << path);
+  CHECK(page == expected);
 }
 
 }  // namespace symprof::test
