@@ -1,4 +1,4 @@
-"""The zoo: architectures of known packages by configuration, for `tests/zoo`."""
+"""The zoo: architectures of known packages by configuration, for `truth/zoo`."""
 from . import decoders, encoders, others, torchvision_models
 
 ARCHITECTURES = {

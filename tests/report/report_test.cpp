@@ -106,17 +106,17 @@ TEST_SUITE("report") {
     check_page("table_nodes", "a table", table({}, {}));
     check_page("table_macs", "a table in MACs", table({.unit = Unit::macs}, {}));
     check_page("table_top", "the two rows that save most",
-                 table({.sort = Column::incremental, .top = 2}, {}));
+               table({.sort = Column::incremental, .top = 2}, {}));
     check_page("table_modules", "a row for each module of two levels",
-                 table({.by = By::module, .depth = 2}, {}));
+               table({.by = By::module, .depth = 2}, {}));
     check_page("table_leaf_modules", "a row for each module", table({.by = By::module}, {}));
     check_page("table_ops", "a row for each operator, most FLOPs first",
-                 table({.by = By::op, .sort = Column::fwd_flops}, {}));
+               table({.by = By::op, .sort = Column::fwd_flops}, {}));
     check_page("table_100", "a table on 100 columns", table({}, {.width = 100}));
     check_page("table_colour", "a table in colour on 160 columns",
-                 table({}, {.colour = Colour::on, .width = 160}));
+               table({}, {.colour = Colour::on, .width = 160}));
     check_page("table_columns", "a table of four chosen columns",
-                 table({}, {}, {Column::op, Column::module, Column::calls, Column::confidence}));
+               table({}, {}, {Column::op, Column::module, Column::calls, Column::confidence}));
   }
 
   TEST_CASE("who holds the peak") {
