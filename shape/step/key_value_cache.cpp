@@ -1,6 +1,7 @@
 #include "shape/step/key_value_cache.h"
 
 #include "meta/fake/fake_tensor.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::shape {
 namespace {
@@ -39,16 +40,13 @@ trace::KeyValueCache add_cache(Graph& graph, std::int64_t tokens, const Recordin
 CachedNodes::CachedNodes(const Graph& graph, const trace::KeyValueCache& cache,
                          Interpreter& interpreter, Recorder& recorder, NodeObserver& inner)
     : graph_(graph), interpreter_(interpreter), recorder_(recorder), inner_(inner) {
+  if (cache.tensors.empty()) return;
+  const trace::Uses uses(graph);
   for (const trace::CachedTensor& tensor : cache.tensors) {
     past_of_.emplace(tensor.present, tensor.past);
     steps_until_.emplace(tensor.step_until, tensor.step);
-    last_read_[tensor.step] = 0;
+    last_read_[tensor.step] = uses.last_reader(tensor.step).value_or(0);
   }
-  for (std::size_t i = 0; i < graph.nodes.size() && !past_of_.empty(); ++i)
-    for (const Argument& argument : graph.nodes[i].arguments)
-      for_each_value(argument, [&](ValueId id) {
-        if (const auto read = last_read_.find(id); read != last_read_.end()) read->second = i;
-      });
 }
 
 void CachedNodes::end_node(std::size_t index) {
