@@ -6,17 +6,14 @@
 namespace symprof::shape {
 namespace {
 
-// By value, from the rows: inputs, then nodes in order, but for the markers of regions.
+// By value, from the rows.
 std::vector<std::optional<TensorSpec>> specs_of(const Graph& graph, const Recording& recording) {
   std::vector<std::optional<TensorSpec>> specs;
   for (const Value& value : graph.values) specs.push_back(value.spec);
-  std::size_t row = graph.inputs.size();
-  for (const Node& node : graph.nodes) {
-    const NodeRecord& record = recording.nodes.at(row);
-    if (record.name != node.name) continue;
-    ++row;
+  for (const NodeRecord& record : recording.nodes) {
+    if (record.graph_node == none) continue;
     std::vector<ValueId> made;
-    for (const ValueId id : node.outputs)
+    for (const ValueId id : graph.nodes.at(static_cast<std::size_t>(record.graph_node)).outputs)
       if (id != no_value) made.push_back(id);
     if (made.size() != record.outputs.size()) continue;  // Some are no tensors.
     for (std::size_t i = 0; i < made.size(); ++i)

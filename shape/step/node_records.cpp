@@ -82,7 +82,8 @@ void NodeRecords::add_rows() {
     recording.nodes.push_back({.name = graph_.values[static_cast<std::size_t>(id)].name,
                                .op = "input",
                                .kind = NodeKind::input});
-  for (const Node& node : graph_.nodes) {
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    const Node& node = graph_.nodes[i];
     if (trace::is_region_marker(node)) {
       row_of_.push_back(none);
       continue;
@@ -93,7 +94,8 @@ void NodeRecords::add_rows() {
                                .op = node.op,
                                .module = scope.path,
                                .module_type = scope.type,
-                               .scopes = scope_chain(graph_, node.scope)});
+                               .scopes = scope_chain(graph_, node.scope),
+                               .graph_node = static_cast<std::int32_t>(i)});
   }
   output_node_ = add_closing_rows(recording);
 }
