@@ -105,6 +105,9 @@ struct NodeRecord {
   bool upper_bound = false;
   /// Module scopes from the outermost in: index into Recording::modules.
   std::vector<std::int32_t> scopes;
+  /// Index into Graph::nodes of the graph that ran, as the passes of the step left it; none for
+  /// inputs, output, loss, optimizer and the rows of a C++ module.
+  std::int32_t graph_node = none;
 };
 
 struct ModuleRecord {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "shape/lowering/real_tensor.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::shape {
 namespace {
@@ -218,14 +219,6 @@ class Converter {
   const c10::Argument& argument_;
 };
 
-const Argument* find_argument(const Node& node, const std::string& name, std::size_t position) {
-  for (const Argument& argument : node.arguments)
-    if (argument.name == name) return &argument;
-  if (position < node.arguments.size() && node.arguments[position].name.empty())
-    return &node.arguments[position];
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<IValue> schema_arguments(const Node& node, const c10::FunctionSchema& schema,
@@ -235,7 +228,7 @@ std::vector<IValue> schema_arguments(const Node& node, const c10::FunctionSchema
   std::size_t used = 0;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& wanted = schema.arguments()[i];
-    if (const Argument* given = find_argument(node, wanted.name(), i)) {
+    if (const Argument* given = trace::find_argument(node, wanted.name(), i)) {
       ++used;
       stack.push_back(std::visit(Converter(values, device, wanted), given->value));
     } else if (wanted.default_value().has_value()) {

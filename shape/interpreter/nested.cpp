@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "shape/interpreter/nested_body.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::shape {
 namespace {
@@ -39,9 +40,7 @@ struct NestedCall {
   }
   template <class T>
   const T* attribute(std::string_view name) const {
-    for (const Argument& argument : node.arguments)
-      if (argument.name == name) return std::get_if<T>(&argument.value);
-    return nullptr;
+    return trace::argument_as<T>(trace::find_argument(node, name));
   }
 };
 

@@ -6,15 +6,10 @@
 #include "base/error.h"
 #include "shape/lowering/operands.h"
 #include "shape/lowering/real_tensor.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::lowering {
 namespace {
-
-const ArgumentValue* find_attribute(const Node& node, std::string_view name) {
-  for (const Argument& argument : node.arguments)
-    if (argument.name == name) return &argument.value;
-  return nullptr;
-}
 
 /// The real tensor of an operand that decides a shape.
 at::Tensor real_operand(const OnnxCall& call, std::size_t index) {
@@ -51,14 +46,8 @@ at::Tensor OnnxCall::optional_input(std::size_t index) const {
 }
 
 const Value* OnnxCall::value(std::size_t index) const {
-  for (const Argument& argument : node.arguments) {
-    if (!argument.name.empty()) continue;
-    if (index-- > 0) continue;
-    const auto* ref = std::get_if<ValueRef>(&argument.value);
-    if (ref == nullptr || ref->id == no_value) return nullptr;
-    return &graph.values[static_cast<std::size_t>(ref->id)];
-  }
-  return nullptr;
+  const ValueId id = trace::value_of(trace::find_argument(node, "", index));
+  return id == no_value ? nullptr : &graph.value(id);
 }
 
 Integers OnnxCall::integers_of(std::size_t index) const {
@@ -93,9 +82,9 @@ std::optional<at::Scalar> OnnxCall::known_scalar(std::size_t index) const {
 
 template <class T>
 const T* OnnxCall::attribute_value(std::string_view attribute, std::string_view wanted) const {
-  const ArgumentValue* found = find_attribute(node, attribute);
+  const Argument* found = trace::find_argument(node, attribute);
   if (found == nullptr) return nullptr;
-  const T* value = std::get_if<T>(found);
+  const T* value = trace::argument_as<T>(found);
   if (value == nullptr) fail(fmt::format("attribute '{}' is not {}", attribute, wanted));
   return value;
 }

@@ -23,10 +23,6 @@ std::vector<ValueId> weights_of(const Node& node) {
   return weights;
 }
 
-const Value& value_of(const Graph& graph, ValueId id) {
-  return graph.values[static_cast<std::size_t>(id)];
-}
-
 }  // namespace
 
 FlatWeights::FlatWeights(const Graph& graph) {
@@ -39,22 +35,22 @@ FlatWeights::FlatWeights(const Graph& graph) {
 void FlatWeights::add_layer(const Graph& graph, const std::vector<ValueId>& weights) {
   const auto fits = [&](ValueId id) {
     if (id == no_value || parts_.contains(id)) return false;
-    const Value& value = value_of(graph, id);
+    const Value& value = graph.value(id);
     return value.kind == ValueKind::parameter && value.spec &&
-           value.spec->dtype == value_of(graph, weights.front()).spec->dtype;
+           value.spec->dtype == graph.value(weights.front()).spec->dtype;
   };
   if (!std::ranges::all_of(weights, fits)) return;
   Layer& layer = layers_.emplace_back();
   for (const ValueId id : weights) {
     const bool is_first_use = parts_.try_emplace(id, layers_.size() - 1, layer.elements).second;
-    if (is_first_use) layer.elements += value_of(graph, id).spec->numel();
+    if (is_first_use) layer.elements += graph.value(id).spec->numel();
   }
 }
 
 at::Tensor FlatWeights::part(const Graph& graph, ValueId value) {
   const auto found = parts_.find(value);
   if (found == parts_.end()) return {};
-  TensorSpec spec = *value_of(graph, value).spec;
+  TensorSpec spec = *graph.value(value).spec;
   Layer& layer = layers_[found->second.layer];
   if (!layer.buffer.defined()) layer.buffer = meta::make_fake({spec.dtype, {layer.elements}, {1}});
   spec.strides = contiguous_strides(spec.sizes);

@@ -1,21 +1,19 @@
 #include "shape/step/key_value_cache.h"
 
 #include "meta/fake/fake_tensor.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::shape {
 namespace {
 
-// By value, from the rows: inputs, then nodes in order, but for the markers of regions.
+// By value, from the rows.
 std::vector<std::optional<TensorSpec>> specs_of(const Graph& graph, const Recording& recording) {
   std::vector<std::optional<TensorSpec>> specs;
   for (const Value& value : graph.values) specs.push_back(value.spec);
-  std::size_t row = graph.inputs.size();
-  for (const Node& node : graph.nodes) {
-    const NodeRecord& record = recording.nodes.at(row);
-    if (record.name != node.name) continue;
-    ++row;
+  for (const NodeRecord& record : recording.nodes) {
+    if (record.graph_node == none) continue;
     std::vector<ValueId> made;
-    for (const ValueId id : node.outputs)
+    for (const ValueId id : graph.nodes.at(static_cast<std::size_t>(record.graph_node)).outputs)
       if (id != no_value) made.push_back(id);
     if (made.size() != record.outputs.size()) continue;  // Some are no tensors.
     for (std::size_t i = 0; i < made.size(); ++i)
@@ -39,16 +37,13 @@ trace::KeyValueCache add_cache(Graph& graph, std::int64_t tokens, const Recordin
 CachedNodes::CachedNodes(const Graph& graph, const trace::KeyValueCache& cache,
                          Interpreter& interpreter, Recorder& recorder, NodeObserver& inner)
     : graph_(graph), interpreter_(interpreter), recorder_(recorder), inner_(inner) {
+  if (cache.tensors.empty()) return;
+  const trace::Uses uses(graph);
   for (const trace::CachedTensor& tensor : cache.tensors) {
     past_of_.emplace(tensor.present, tensor.past);
     steps_until_.emplace(tensor.step_until, tensor.step);
-    last_read_[tensor.step] = 0;
+    last_read_[tensor.step] = uses.last_reader(tensor.step).value_or(0);
   }
-  for (std::size_t i = 0; i < graph.nodes.size() && !past_of_.empty(); ++i)
-    for (const Argument& argument : graph.nodes[i].arguments)
-      for_each_value(argument, [&](ValueId id) {
-        if (const auto read = last_read_.find(id); read != last_read_.end()) read->second = i;
-      });
 }
 
 void CachedNodes::end_node(std::size_t index) {

@@ -8,6 +8,7 @@
 #include "shape/step/graph_checkpoint.h"
 #include "shape/step/rows.h"
 #include "trace/graph/region_markers.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::shape {
 namespace {
@@ -17,18 +18,18 @@ constexpr std::size_t progress_step = 256;
 // Whether a size that depends on data, if there is one, is the result's first.
 bool may_begin_with_unknown_size(const Node& node) {
   if (node.op == "aten::nonzero" || node.op == "aten::masked_select") return true;
-  if (node.op != "aten::index" || node.arguments.size() < 2) return false;
-  const auto* indices = std::get_if<std::vector<ListElement>>(&node.arguments[1].value);
+  if (node.op != "aten::index") return false;
+  const auto* indices = trace::argument_at<std::vector<ListElement>>(node, 1);
   return indices && !indices->empty() && !std::holds_alternative<NoArgument>(indices->front());
 }
 
 // How many elements a mask keeps in `self[mask] = values`, which backward asks: as many as there
 // are rows of values, unless one goes everywhere.
 std::optional<std::int64_t> rows_put(const Node& node, const Interpreter& interpreter) {
-  if (!node.op.starts_with("aten::index_put") || node.arguments.size() < 3) return std::nullopt;
-  const auto* self = std::get_if<ValueRef>(&node.arguments[0].value);
-  const auto* indices = std::get_if<std::vector<ListElement>>(&node.arguments[1].value);
-  const auto* values = std::get_if<ValueRef>(&node.arguments[2].value);
+  if (!node.op.starts_with("aten::index_put")) return std::nullopt;
+  const auto* self = trace::argument_at<ValueRef>(node, 0);
+  const auto* indices = trace::argument_at<std::vector<ListElement>>(node, 1);
+  const auto* values = trace::argument_at<ValueRef>(node, 2);
   if (!self || !values || !indices || indices->size() != 1) return std::nullopt;
   const auto* mask = std::get_if<ValueRef>(&indices->front());
   if (!mask) return std::nullopt;
@@ -81,7 +82,8 @@ void NodeRecords::add_rows() {
     recording.nodes.push_back({.name = graph_.values[static_cast<std::size_t>(id)].name,
                                .op = "input",
                                .kind = NodeKind::input});
-  for (const Node& node : graph_.nodes) {
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    const Node& node = graph_.nodes[i];
     if (trace::is_region_marker(node)) {
       row_of_.push_back(none);
       continue;
@@ -92,7 +94,8 @@ void NodeRecords::add_rows() {
                                .op = node.op,
                                .module = scope.path,
                                .module_type = scope.type,
-                               .scopes = scope_chain(graph_, node.scope)});
+                               .scopes = scope_chain(graph_, node.scope),
+                               .graph_node = static_cast<std::int32_t>(i)});
   }
   output_node_ = add_closing_rows(recording);
 }
@@ -125,11 +128,10 @@ void NodeRecords::begin_node(std::size_t index) {
   recorder_.enter(Phase::forward, node);
   recorder_.mark_sequence(node);
   // Before the node runs: an in-place operator changes what it is given.
-  for (const Argument& argument : graph_.nodes[index].arguments)
-    for_each_value(argument, [&](ValueId id) {
-      if (id != no_value && interpreter_.get(id).isTensor())
-        add_row_input(node, interpreter_.get(id).toTensor(), recorder_);
-    });
+  for_each_value(graph_.nodes[index], [&](ValueId id) {
+    if (id != no_value && interpreter_.get(id).isTensor())
+      add_row_input(node, interpreter_.get(id).toTensor(), recorder_);
+  });
 }
 
 void NodeRecords::end_node(std::size_t index) {

@@ -7,7 +7,7 @@
 #include "trace/exported/scopes.h"
 #include "trace/exported/tensor_meta.h"
 #include "trace/frames/source_lines.h"
-
+#include "trace/graph/uses.h"
 namespace symprof::trace::exported {
 namespace {
 
@@ -106,8 +106,7 @@ class GraphReader {
   /// in which order such operators run, which nodes do as well
   /// (torch/_higher_order_ops/effects.py).
   static void unwrap_effects(Node& node, const Place& place) {
-    const auto* op =
-        node.arguments.size() < 2 ? nullptr : std::get_if<std::string>(&node.arguments[1].value);
+    const auto* op = argument_at<std::string>(node, 1);
     if (op == nullptr || node.outputs.empty()) fail(place, "names no operator that it runs");
     set_operator(node, operator_name(*op));
     node.arguments.erase(node.arguments.begin(), node.arguments.begin() + 2);

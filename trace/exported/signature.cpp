@@ -5,10 +5,6 @@
 namespace symprof::trace::exported {
 namespace {
 
-Value& value_of(ReadGraph& read, ValueId id) {
-  return read.graph.values[static_cast<std::size_t>(id)];
-}
-
 ValueId argument_id(const ReadGraph& read, Json spec, const Place& place) {
   const Json argument = member(spec, "arg", place);
   return read.value(text(member(argument, "name", place), place), place);
@@ -49,7 +45,7 @@ void apply_payload(Value& value, const Payloads& weights, const Payloads& consta
 /// operators with effects; constants and objects stand in the nodes already.
 void apply_other(ReadGraph& read, const Tagged& spec, const Place& place) {
   if (spec.tag == "token")
-    value_of(read, argument_id(read, spec.value, place)).kind = ValueKind::constant;
+    read.graph.value(argument_id(read, spec.value, place)).kind = ValueKind::constant;
   else if (spec.tag != "constant_input" && spec.tag != "custom_obj")
     fail(place, fmt::format("an input of kind '{}' is not supported", spec.tag));
 }
@@ -82,7 +78,7 @@ void apply_inputs(ReadGraph& read, Json signature, const Archive& archive, const
       apply_other(read, tag, place);
       continue;
     }
-    Value& value = value_of(read, argument_id(read, tag.value, place));
+    Value& value = read.graph.value(argument_id(read, tag.value, place));
     value.kind = state->kind;
     value.name = text(member(tag.value, state->name_key, place), place);
     value.dimensions.clear();

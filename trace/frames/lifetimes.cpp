@@ -28,8 +28,7 @@ class LastUses {
       for (const ValueId id : graph_.nodes[i].outputs)
         if (id != no_value)
           made_at_[static_cast<std::size_t>(id)] = last_[static_cast<std::size_t>(id)] = i;
-      for (const Argument& argument : graph_.nodes[i].arguments)
-        for_each_value(argument, [&](ValueId id) { use(id, i); });
+      for_each_value(graph_.nodes[i], [&](ValueId id) { use(id, i); });
       for (const ValueId id : graph_.nodes[i].releases)
         if (is_released_[static_cast<std::size_t>(id)]) use(id, i);
     }

@@ -54,10 +54,9 @@ class Holder {
   void find_last_reads() {
     last_read_.resize(graph_.values.size());
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-      for (const Argument& argument : graph_.nodes[i].arguments)
-        for_each_value(argument, [&](ValueId id) {
-          if (id != no_value) last_read_[static_cast<std::size_t>(id)] = i;
-        });
+      for_each_value(graph_.nodes[i], [&](ValueId id) {
+        if (id != no_value) last_read_[static_cast<std::size_t>(id)] = i;
+      });
   }
 
   void find_results() {

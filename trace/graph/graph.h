@@ -3,11 +3,13 @@
 #pragma once
 
 #include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -159,19 +161,30 @@ struct Graph {
     values.push_back(std::move(value));
     return static_cast<ValueId>(values.size()) - 1;
   }
+  Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
+  const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
-/// Calls `visit(ValueId)` for every value that an argument names.
-template <class Visit>
-void for_each_value(const Argument& argument, Visit&& visit) {
-  if (const auto* ref = std::get_if<ValueRef>(&argument.value)) {
+/// Calls `visit(id)` for every value that an argument names. Of an argument that is not const,
+/// `visit` may take a ValueId& and change it.
+template <class AnyArgument, class Visit>
+requires std::same_as<std::remove_const_t<AnyArgument>, Argument>
+void for_each_value(AnyArgument& argument, Visit&& visit) {
+  if (auto* ref = std::get_if<ValueRef>(&argument.value)) {
     visit(ref->id);
-  } else if (const auto* list = std::get_if<std::vector<ListElement>>(&argument.value)) {
-    for (const ListElement& element : *list)
-      if (const auto* ref = std::get_if<ValueRef>(&element)) visit(ref->id);
-  } else if (const auto* nested = std::get_if<std::vector<Argument>>(&argument.value)) {
-    for (const Argument& element : *nested) for_each_value(element, visit);
+  } else if (auto* list = std::get_if<std::vector<ListElement>>(&argument.value)) {
+    for (auto& element : *list)
+      if (auto* held = std::get_if<ValueRef>(&element)) visit(held->id);
+  } else if (auto* nested = std::get_if<std::vector<Argument>>(&argument.value)) {
+    for (auto& element : *nested) for_each_value(element, visit);
   }
+}
+
+/// The same for all arguments of a node, in order.
+template <class AnyNode, class Visit>
+requires std::same_as<std::remove_const_t<AnyNode>, Node>
+void for_each_value(AnyNode& node, Visit&& visit) {
+  for (auto& argument : node.arguments) for_each_value(argument, visit);
 }
 
 namespace trace {

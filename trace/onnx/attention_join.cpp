@@ -2,10 +2,9 @@
 
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
-#include "trace/graph/unread_nodes.h"
+#include "trace/graph/edit.h"
 #include "trace/graph/uses.h"
 #include "trace/onnx/constant_number.h"
 
@@ -17,11 +16,10 @@ constexpr double lowest_bfloat16 = -3.3895313892515355e38;  // Above the lowest 
 
 class AttentionJoiner {
  public:
-  AttentionJoiner(Graph& graph, const std::vector<std::string>& calls) : graph_(graph) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const ValueId id : graph.nodes[i].outputs) producers_[id] = i;
+  AttentionJoiner(Graph& graph, const std::vector<std::string>& calls)
+      : graph_(graph), uses_(graph) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
       if (is_call_of(calls[i], attention_target)) groups_[calls[i]].push_back(i);
-    }
   }
 
   /// For each node whether it is to go if nothing reads it.
@@ -35,11 +33,11 @@ class AttentionJoiner {
 
  private:
   const Node* producer(ValueId id) const {
-    const auto found = producers_.find(id);
-    return found == producers_.end() ? nullptr : &graph_.nodes[found->second];
+    const auto maker = uses_.maker(id);
+    return maker ? &graph_.nodes[*maker] : nullptr;
   }
 
-  std::optional<double> number(ValueId id) const { return constant_number(graph_, producers_, id); }
+  std::optional<double> number(ValueId id) const { return constant_number(graph_, uses_, id); }
 
   /// The root of the default scale, 1 / sqrt(Gather(Shape(query), -1)) between casts, which only
   /// files without the exporter's optimizer compute (_attention_scale in
@@ -61,9 +59,9 @@ class AttentionJoiner {
   std::optional<ValueId> source(ValueId id, const std::unordered_set<std::size_t>& group,
                                 std::optional<double>& scale) const {
     while (id != no_value) {
-      const auto found = producers_.find(id);
-      if (found == producers_.end() || !group.contains(found->second)) return id;
-      const Node& node = graph_.nodes[found->second];
+      const auto maker = uses_.maker(id);
+      if (!maker || !group.contains(*maker)) return id;
+      const Node& node = graph_.nodes[*maker];
       if (node.op == "onnx::Mul") {
         const auto factor = number(operand(node, 1));
         if (factor && scale)
@@ -91,7 +89,7 @@ class AttentionJoiner {
     if (node->op != "onnx::Reshape" && node->op != "onnx::Expand") return 0;
     const ValueId sizes = operand(*node, 1);
     if (sizes == no_value) return 0;
-    const auto& spec = graph_.values[static_cast<std::size_t>(sizes)].spec;
+    const auto& spec = graph_.value(sizes).spec;
     return spec ? static_cast<std::size_t>(spec->numel()) : 0;
   }
 
@@ -101,9 +99,9 @@ class AttentionJoiner {
   std::optional<ValueId> key_of(ValueId transposed, const std::unordered_set<std::size_t>& group,
                                 std::optional<double>& scale) {
     const auto key = source(transposed, group, scale);
-    const auto found = producers_.find(transposed);
-    if (!key || *key == transposed || found == producers_.end()) return key;
-    Node& node = graph_.nodes[found->second];
+    const auto maker = uses_.maker(transposed);
+    if (!key || *key == transposed || !maker) return key;
+    Node& node = graph_.nodes[*maker];
     const std::size_t rank = rank_of(*key), wanted = rank_of(operand(node, 0));
     if (rank == wanted || rank == 0 || wanted != 4) return key;
     if (node.op != "onnx::Mul") return std::nullopt;
@@ -151,15 +149,13 @@ class AttentionJoiner {
       if (id == no_value || !seen.insert(id).second) continue;
       const Node* node = producer(id);
       if (node == nullptr) {
-        origin.constants_alone &=
-            graph_.values[static_cast<std::size_t>(id)].kind == ValueKind::constant;
+        origin.constants_alone &= graph_.value(id).kind == ValueKind::constant;
         continue;
       }
       // The sizes of the mask may come from the shape of queries and keys.
       if (node->op == "onnx::Shape") continue;
       origin.triangle |= node->op == "onnx::Trilu";
-      for (const Argument& argument : node->arguments)
-        for_each_value(argument, [&](ValueId input) { open.push_back(input); });
+      for_each_value(*node, [&](ValueId input) { open.push_back(input); });
     }
     return origin;
   }
@@ -179,7 +175,7 @@ class AttentionJoiner {
     if (origin.constants_alone && origin.triangle) return {"is_causal", true};
     const ValueId mask = boolean_mask(chain.mask);
     if (!origin.constants_alone) return {"attn_mask", ValueRef{mask}};
-    Node& node = graph_.nodes[producers_.at(chain.masked)];
+    Node& node = graph_.nodes[uses_.maker(chain.masked).value()];
     node.op = "aten::to";
     node.overload = "dtype_layout";
     node.arguments = {{"self", ValueRef{mask}}, {"device", DeviceName{"cuda:0"}}};
@@ -194,10 +190,8 @@ class AttentionJoiner {
     const std::unordered_set<std::size_t> members(group.begin(), group.end());
     std::optional<double> scale = 1.0;
     const auto query = source(operand(*chain->scores, 0), members, scale);
-    const auto made_value = producers_.find(chain->value);
-    const bool value_outside =
-        made_value == producers_.end() || !members.contains(made_value->second);
-    if (!query || !value_outside) return false;
+    const auto made_value = uses_.maker(chain->value);
+    if (!query || (made_value && members.contains(*made_value))) return false;
     const auto key = key_of(operand(*chain->scores, 1), members, scale);
     if (!key) return false;
 
@@ -212,7 +206,7 @@ class AttentionJoiner {
   }
 
   Graph& graph_;
-  std::unordered_map<ValueId, std::size_t> producers_;
+  const Uses uses_;  // Before the joins: they change what nodes read, not who makes what.
   std::map<std::string, std::vector<std::size_t>> groups_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "trace/graph/uses.h"
 #include "trace/onnx/attention_join.h"
 #include "trace/onnx/attributes.h"
 #include "trace/onnx/composites.h"
@@ -24,16 +25,10 @@ std::string operator_name(const onnx::NodeProto& node) {
 /// The TorchScript-based exporter lists a dropout's mask also where nothing reads it; PyTorch makes
 /// none in evaluation.
 void drop_unread_masks(Graph& graph) {
-  std::vector<bool> read(graph.values.size());
-  const auto note = [&](ValueId id) {
-    if (id != no_value) read[static_cast<std::size_t>(id)] = true;
-  };
-  for (const Node& node : graph.nodes)
-    for (const Argument& argument : node.arguments) for_each_value(argument, note);
-  std::ranges::for_each(graph.outputs, note);
+  const Uses uses(graph);
   for (Node& node : graph.nodes)
     if (node.op == "onnx::Dropout" && node.outputs.size() > 1 && node.outputs[1] != no_value &&
-        !read[static_cast<std::size_t>(node.outputs[1])])
+        uses.readers(node.outputs[1]).empty() && !uses.is_output(node.outputs[1]))
       node.outputs.resize(1);
 }
 

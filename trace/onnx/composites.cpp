@@ -1,10 +1,10 @@
 #include "trace/onnx/composites.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
-#include <unordered_map>
 
+#include "trace/graph/edit.h"
+#include "trace/graph/uses.h"
 #include "trace/onnx/attention_join.h"
 
 namespace symprof::trace {
@@ -20,20 +20,12 @@ constexpr std::array composites = {
     Composite{"rsqrt", "onnx::Sqrt", "onnx::Reciprocal", "aten::rsqrt"},
 };
 
+constexpr std::size_t most_nodes_apart = 8;
+
 const Composite* find_composite(const Node& node, std::string_view call) {
   for (const Composite& composite : composites)
     if (node.op == composite.first && is_call_of(call, composite.target)) return &composite;
   return nullptr;
-}
-
-/// How often each value is read; graph outputs count too.
-std::unordered_map<ValueId, int> count_reads(const Graph& graph) {
-  std::unordered_map<ValueId, int> reads;
-  for (const Node& node : graph.nodes)
-    for (const Argument& argument : node.arguments)
-      for_each_value(argument, [&](ValueId id) { ++reads[id]; });
-  for (const ValueId id : graph.outputs) ++reads[id];
-  return reads;
 }
 
 /// True when `node` reads `made` and else nothing but `input`.
@@ -50,7 +42,7 @@ bool combines(const Node& node, ValueId made, ValueId input) {
 }  // namespace
 
 void join_composites(Graph& graph, const std::vector<std::string>& calls) {
-  const auto reads = count_reads(graph);
+  const Uses uses(graph);
   std::vector<bool> removed(graph.nodes.size(), false);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Composite* composite = find_composite(graph.nodes[i], calls[i]);
@@ -59,25 +51,19 @@ void join_composites(Graph& graph, const std::vector<std::string>& calls) {
       continue;
     const auto* input = std::get_if<ValueRef>(&graph.nodes[i].arguments.front().value);
     const ValueId made = graph.nodes[i].outputs.front();
-    if (input == nullptr || made == no_value || !reads.contains(made) || reads.at(made) != 1)
-      continue;
+    if (input == nullptr || uses.readers(made).size() != 1 || uses.is_output(made)) continue;
     // The other half follows at once, or after a few nodes that the file's order puts between.
-    for (std::size_t j = i + 1; j < std::min(i + 8, graph.nodes.size()); ++j) {
-      Node& second = graph.nodes[j];
-      if (second.op != composite->second || calls[j] != calls[i] ||
-          !combines(second, made, input->id))
-        continue;
-      second.op = composite->op;
-      second.overload = "default";
-      second.arguments = graph.nodes[i].arguments;
-      removed[i] = true;
-      break;
-    }
+    const std::size_t reader = uses.readers(made).front();
+    Node& second = graph.nodes[reader];
+    if (reader >= i + most_nodes_apart || second.op != composite->second ||
+        calls[reader] != calls[i] || !combines(second, made, input->id))
+      continue;
+    second.op = composite->op;
+    second.overload = "default";
+    second.arguments = graph.nodes[i].arguments;
+    removed[i] = true;
   }
-  std::vector<Node> kept;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!removed[i]) kept.push_back(std::move(graph.nodes[i]));
-  graph.nodes = std::move(kept);
+  erase_gone(graph.nodes, removed);
 }
 
 }  // namespace symprof::trace

@@ -5,12 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "trace/graph/uses.h"
-
 namespace symprof::trace {
 namespace {
-
-using Producers = std::unordered_map<ValueId, std::size_t>;
 
 constexpr int most_nodes_of_number = 16;  // In a row; exporters write six.
 
@@ -70,27 +66,26 @@ std::optional<double> number_in(const ConstantTensor& constant) {
   }
 }
 
-std::optional<double> find(const Graph& graph, const Producers& producers, ValueId id, int depth) {
+std::optional<double> find(const Graph& graph, const Uses& uses, ValueId id, int depth) {
   if (id == no_value || depth == 0) return std::nullopt;
-  if (const auto& constant = graph.values[static_cast<std::size_t>(id)].constant)
-    return number_in(*constant);
-  const auto found = producers.find(id);
-  if (found == producers.end()) return std::nullopt;
-  const Node& node = graph.nodes[found->second];
+  if (const auto& constant = graph.value(id).constant) return number_in(*constant);
+  const auto maker = uses.maker(id);
+  if (!maker) return std::nullopt;
+  const Node& node = graph.nodes[*maker];
   const bool one =
       node.op == "onnx::Cast" || node.op == "onnx::CastLike" || node.op == "onnx::Sqrt";
   if (!one && node.op != "onnx::Mul" && node.op != "onnx::Div") return std::nullopt;
-  const auto first = find(graph, producers, operand(node, 0), depth - 1);
+  const auto first = find(graph, uses, operand(node, 0), depth - 1);
   if (one) return first && node.op == "onnx::Sqrt" ? std::optional(std::sqrt(*first)) : first;
-  const auto second = find(graph, producers, operand(node, 1), depth - 1);
+  const auto second = find(graph, uses, operand(node, 1), depth - 1);
   if (!first || !second) return std::nullopt;
   return node.op == "onnx::Mul" ? *first * *second : *first / *second;
 }
 
 }  // namespace
 
-std::optional<double> constant_number(const Graph& graph, const Producers& producers, ValueId id) {
-  return find(graph, producers, id, most_nodes_of_number);
+std::optional<double> constant_number(const Graph& graph, const Uses& uses, ValueId id) {
+  return find(graph, uses, id, most_nodes_of_number);
 }
 
 }  // namespace symprof::trace

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 
-#include "trace/graph/graph.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::trace {
 
 /// The number of a value of one element that is a constant, or that casts, square roots, products
-/// and quotients make of constants; empty for any other. `producers` has the node of each result.
-std::optional<double> constant_number(const Graph& graph,
-                                      const std::unordered_map<ValueId, std::size_t>& producers,
-                                      ValueId id);
+/// and quotients make of constants; empty for any other. `uses` is the graph's.
+std::optional<double> constant_number(const Graph& graph, const Uses& uses, ValueId id);
 
 }  // namespace symprof::trace

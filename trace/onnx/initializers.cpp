@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "trace/graph/uses.h"
+
 namespace symprof::trace {
 namespace {
 
@@ -133,15 +135,14 @@ bool is_weight(Use use, const TensorSpec& spec) {
 /// ValueId: in PyTorch they are on the device with the table, for `embedding` takes no others.
 std::vector<bool> find_row_numbers(const Graph& graph) {
   std::vector<bool> selects(graph.values.size(), false), does_more(graph.values.size(), false);
-  const auto is_table = [&](const Argument& argument) {
-    const auto* ref = std::get_if<ValueRef>(&argument.value);
-    if (ref == nullptr || ref->id == no_value) return false;
-    const Value& value = graph.values[static_cast<std::size_t>(ref->id)];
+  const auto is_table = [&](ValueId id) {
+    if (id == no_value) return false;
+    const Value& value = graph.value(id);
     return value.kind == ValueKind::constant && value.spec && value.spec->sizes.size() == 2;
   };
   for (const Node& node : graph.nodes) {
     const bool looks_up = (node.op == "onnx::Gather" || node.op == "onnx::GatherElements") &&
-                          !node.arguments.empty() && is_table(node.arguments.front());
+                          is_table(operand(node, 0));
     for (std::size_t i = 0; i < node.arguments.size(); ++i)
       for_each_value(node.arguments[i], [&](ValueId id) {
         if (id != no_value)

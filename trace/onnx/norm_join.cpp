@@ -1,11 +1,11 @@
 #include "trace/onnx/norm_join.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <unordered_map>
 
-#include "trace/graph/unread_nodes.h"
+#include "trace/graph/edit.h"
+#include "trace/graph/uses.h"
 #include "trace/onnx/attention_join.h"
 
 namespace symprof::trace {
@@ -15,26 +15,22 @@ namespace {
 constexpr std::string_view norm_target = "_native_batch_norm_legit";
 
 using Calls = std::vector<std::string>;
-using Producers = std::unordered_map<ValueId, std::size_t>;
 
 /// BatchNormalization(X, scale, B, mean, var) whose mean and var nodes of the same call made.
 bool has_statistics_of_its_call(const Node& node, const std::string& call, const Calls& calls,
-                                const Producers& producers) {
+                                const Uses& uses) {
   if (node.op != "onnx::BatchNormalization" || !is_call_of(call, norm_target)) return false;
   if (node.arguments.size() < 5 || node.outputs.size() != 1) return false;
-  const auto inputs = node.arguments.begin();
-  return std::all_of(inputs + 3, inputs + 5, [&](const Argument& argument) {
-    const auto* ref = std::get_if<ValueRef>(&argument.value);
-    const auto found = ref == nullptr ? producers.end() : producers.find(ref->id);
-    return found != producers.end() && calls[found->second] == call;
-  });
+  const auto is_of_call = [&](std::size_t input) {
+    const auto maker = uses.maker(operand(node, input));
+    return maker && calls[*maker] == call;
+  };
+  return is_of_call(3) && is_of_call(4);
 }
 
 double epsilon(const Node& node) {
-  for (const Argument& argument : node.arguments)
-    if (argument.name == "epsilon")
-      if (const auto* value = std::get_if<double>(&argument.value)) return *value;
-  return 1e-5;  // Of both, BatchNormalization and nn.BatchNorm.
+  const auto* value = argument_as<double>(find_argument(node, "epsilon"));
+  return value != nullptr ? *value : 1e-5;  // Of both, BatchNormalization and nn.BatchNorm.
 }
 
 void become_aten(Node& node) {
@@ -55,11 +51,10 @@ void become_aten(Node& node) {
 }  // namespace
 
 void join_norms(Graph& graph, Calls& calls) {
-  Producers producers;
+  const Uses uses(graph);
   std::unordered_map<std::string, std::size_t> joined;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const ValueId id : graph.nodes[i].outputs) producers[id] = i;
-    if (!has_statistics_of_its_call(graph.nodes[i], calls[i], calls, producers)) continue;
+    if (!has_statistics_of_its_call(graph.nodes[i], calls[i], calls, uses)) continue;
     become_aten(graph.nodes[i]);
     joined[calls[i]] = i;
   }
@@ -69,7 +64,7 @@ void join_norms(Graph& graph, Calls& calls) {
     const auto found = joined.find(calls[i]);
     candidates[i] = found != joined.end() && found->second != i;
   }
-  erase_gone(calls, remove_unread(graph, std::move(candidates)));
+  erase_gone(calls, remove_unread(graph, candidates));
 }
 
 }  // namespace symprof::trace

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "trace/graph/edit.h"
 #include "trace/graph/uses.h"
 
 namespace symprof::trace {
@@ -17,7 +18,7 @@ constexpr std::int64_t most_parts = 4096;
 std::optional<std::int64_t> constant_index(const Graph& graph, const Node& node) {
   const ValueId id = operand(node, 1);
   if (id == no_value) return std::nullopt;
-  const auto& constant = graph.values[static_cast<std::size_t>(id)].constant;
+  const auto& constant = graph.value(id).constant;
   if (!constant) return std::nullopt;
   std::int64_t index = -1;
   if (constant->spec.dtype == DType::int64 && constant->data.size() == sizeof(std::int64_t)) {
@@ -33,10 +34,10 @@ std::optional<std::int64_t> constant_index(const Graph& graph, const Node& node)
 
 class SequenceUnpacker {
  public:
-  explicit SequenceUnpacker(Graph& graph) : graph_(graph), removed_(graph.nodes.size(), false) {}
+  explicit SequenceUnpacker(Graph& graph)
+      : graph_(graph), uses_(graph), removed_(graph.nodes.size(), false) {}
 
   void run() {
-    find_readers();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (graph_.nodes[i].outputs.empty()) continue;
       if (graph_.nodes[i].op == "onnx::SplitToSequence") unpack_split(i);
@@ -44,28 +45,17 @@ class SequenceUnpacker {
     }
     if (std::find(removed_.begin(), removed_.end(), true) == removed_.end()) return;
     rename();
-    std::vector<Node> kept;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-      if (!removed_[i]) kept.push_back(std::move(graph_.nodes[i]));
-    graph_.nodes = std::move(kept);
+    erase_gone(graph_.nodes, removed_);
   }
 
  private:
-  static constexpr std::size_t graph_output = static_cast<std::size_t>(-1);
-
-  void find_readers() {
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-      for (const Argument& argument : graph_.nodes[i].arguments)
-        for_each_value(argument, [&](ValueId id) { readers_[id].push_back(i); });
-    for (const ValueId id : graph_.outputs) readers_[id].push_back(graph_output);
-  }
-
   void unpack_split(std::size_t split) {
     const ValueId sequence = graph_.nodes[split].outputs.front();
+    if (uses_.is_output(sequence)) return;
     std::vector<ValueId> parts;
     std::vector<std::pair<ValueId, ValueId>> renamed;
-    for (const std::size_t reader : readers_[sequence]) {
-      if (reader == graph_output || graph_.nodes[reader].op != "onnx::SequenceAt") return;
+    for (const std::size_t reader : uses_.readers(sequence)) {
+      if (graph_.nodes[reader].op != "onnx::SequenceAt") return;
       const auto index = constant_index(graph_, graph_.nodes[reader]);
       if (!index || graph_.nodes[reader].outputs.empty()) return;
       const auto at = static_cast<std::size_t>(*index);
@@ -77,7 +67,7 @@ class SequenceUnpacker {
         renamed.emplace_back(element, parts[at]);
     }
     if (parts.empty()) return;
-    for (const std::size_t reader : readers_[sequence]) removed_[reader] = true;
+    for (const std::size_t reader : uses_.readers(sequence)) removed_[reader] = true;
     graph_.nodes[split].outputs = std::move(parts);
     graph_.nodes[split].outputs_are_list = true;
     for (const auto& [from, to] : renamed) renamed_[from] = to;
@@ -85,11 +75,11 @@ class SequenceUnpacker {
 
   void unpack_construct(std::size_t construct) {
     const ValueId sequence = graph_.nodes[construct].outputs.front();
-    const std::vector<std::size_t>& readers = readers_[sequence];
-    const bool all_join = std::all_of(readers.begin(), readers.end(), [&](std::size_t reader) {
-      return reader != graph_output && graph_.nodes[reader].op == "onnx::ConcatFromSequence";
+    const auto readers = uses_.readers(sequence);
+    const bool all_join = std::ranges::all_of(readers, [&](std::size_t reader) {
+      return graph_.nodes[reader].op == "onnx::ConcatFromSequence";
     });
-    if (readers.empty() || !all_join) return;
+    if (readers.empty() || !all_join || uses_.is_output(sequence)) return;
     for (const std::size_t reader : readers) {
       std::vector<Argument>& arguments = graph_.nodes[reader].arguments;
       arguments.erase(arguments.begin());
@@ -103,19 +93,13 @@ class SequenceUnpacker {
     const auto replace = [&](ValueId& id) {
       if (const auto to = renamed_.find(id); to != renamed_.end()) id = to->second;
     };
-    for (Node& node : graph_.nodes)
-      for (Argument& argument : node.arguments) {
-        if (auto* ref = std::get_if<ValueRef>(&argument.value)) replace(ref->id);
-        if (auto* list = std::get_if<std::vector<ListElement>>(&argument.value))
-          for (ListElement& element : *list)
-            if (auto* ref = std::get_if<ValueRef>(&element)) replace(ref->id);
-      }
+    for (Node& node : graph_.nodes) for_each_value(node, replace);
     for (ValueId& id : graph_.outputs) replace(id);
   }
 
   Graph& graph_;
+  const Uses uses_;
   std::vector<bool> removed_;
-  std::map<ValueId, std::vector<std::size_t>> readers_;
   std::map<ValueId, ValueId> renamed_;
 };
 

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "base/float_bytes.h"
+#include "trace/graph/edit.h"
 #include "trace/passes/training_mode.h"
 
 namespace symprof::trace {
@@ -51,16 +52,12 @@ void cast_floating_point(Graph& graph, DType dtype) {
   for (Node& node : graph.nodes) {
     cast_move(node, dtype);
     for (Argument& argument : node.arguments) {
-      if (const auto* branch = std::get_if<std::shared_ptr<const Graph>>(&argument.value)) {
-        if (!*branch) continue;
-        auto copy = std::make_shared<Graph>(**branch);
-        copy->format = graph.format;
-        cast_floating_point(*copy, dtype);
-        argument.value = std::shared_ptr<const Graph>(std::move(copy));
-      } else if (const auto* constant =
-                     std::get_if<std::shared_ptr<const ConstantTensor>>(&argument.value)) {
-        if (is_onnx) argument.value = cast(*constant, dtype, is_onnx);
-      }
+      change_nested(argument, [&](Graph& branch) {
+        branch.format = graph.format;
+        cast_floating_point(branch, dtype);
+      });
+      auto* constant = std::get_if<std::shared_ptr<const ConstantTensor>>(&argument.value);
+      if (constant != nullptr && is_onnx) *constant = cast(*constant, dtype, is_onnx);
     }
   }
 }

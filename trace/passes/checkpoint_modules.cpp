@@ -14,17 +14,6 @@ namespace {
 
 constexpr const char* checkpoint_operator = "higher_order::tag_activation_checkpoint";
 
-void renumber(Argument& argument, const auto& number_of) {
-  if (auto* ref = std::get_if<ValueRef>(&argument.value)) {
-    ref->id = number_of(ref->id);
-  } else if (auto* list = std::get_if<std::vector<ListElement>>(&argument.value)) {
-    for (ListElement& element : *list)
-      if (auto* held = std::get_if<ValueRef>(&element)) held->id = number_of(held->id);
-  } else if (auto* nested = std::get_if<std::vector<Argument>>(&argument.value)) {
-    for (Argument& element : *nested) renumber(element, number_of);
-  }
-}
-
 /// Nodes [begin, end) of one call of a module.
 struct ModuleRegion {
   ScopeId scope = 0;
@@ -66,8 +55,7 @@ class Outliner {
     const SourceId source = line_of(graph_, region_);
     for (std::size_t i = region_.begin; i < region_.end; ++i) {
       Node node = std::move(graph_.nodes[i]);
-      for (Argument& argument : node.arguments)
-        renumber(argument, [&](ValueId id) { return read(id); });
+      for_each_value(node, [&](ValueId& id) { id = read(id); });
       for (ValueId& id : node.outputs) id = define(id);
       take_outer_releases(node);
       inner_->nodes.push_back(std::move(node));

@@ -3,35 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.h"
 #include "base/nearest.h"
 #include "trace/graph/module_patterns.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::trace {
 namespace {
 
-/// By value: the modules of the nodes that take it.
-std::vector<std::set<ScopeId>> users_of(const Graph& graph) {
-  std::vector<std::set<ScopeId>> users(graph.values.size());
-  for (const Node& node : graph.nodes)
-    for (const Argument& argument : node.arguments)
-      for_each_value(argument, [&](ValueId id) {
-        if (id != no_value) users[static_cast<std::size_t>(id)].insert(node.scope);
-      });
-  return users;
-}
-
-/// Of a parameter without a path of its own, the modules that use it speak.
-bool is_meant(const Graph& graph, const std::string& pattern, const Value& parameter,
-              const std::set<ScopeId>& users) {
-  if (matches_path_or_above(pattern, parameter.name)) return true;
-  const auto is_in = [&](ScopeId scope) {
+/// Of a parameter without a path of its own, the modules of the nodes that read it speak.
+bool is_meant(const Graph& graph, const std::string& pattern, ValueId parameter, const Uses& uses) {
+  const std::string& name = graph.value(parameter).name;
+  if (matches_path_or_above(pattern, name)) return true;
+  const auto is_in = [&](std::size_t reader) {
+    const ScopeId scope = graph.nodes[reader].scope;
     return scope != 0 && matches_path_or_above(
                              pattern, module_path(graph.scopes[static_cast<std::size_t>(scope)]));
   };
-  return parameter.name.find('.') == std::string::npos && std::ranges::any_of(users, is_in);
+  return name.find('.') == std::string::npos && std::ranges::any_of(uses.readers(parameter), is_in);
 }
 
 [[noreturn]] void fail(const Graph& graph, const std::string& pattern) {
@@ -50,12 +40,12 @@ bool is_meant(const Graph& graph, const std::string& pattern, const Value& param
 std::vector<bool> frozen_parameters(const Graph& graph, const std::vector<std::string>& patterns) {
   std::vector<bool> frozen(graph.values.size());
   if (patterns.empty()) return frozen;
-  const std::vector<std::set<ScopeId>> users = users_of(graph);
+  const Uses uses(graph);
   for (const std::string& pattern : patterns) {
     bool is_used = false;
     for (std::size_t i = 0; i < graph.values.size(); ++i) {
-      const Value& value = graph.values[i];
-      if (value.kind != ValueKind::parameter || !is_meant(graph, pattern, value, users[i]))
+      if (graph.values[i].kind != ValueKind::parameter ||
+          !is_meant(graph, pattern, static_cast<ValueId>(i), uses))
         continue;
       frozen[i] = is_used = true;
     }

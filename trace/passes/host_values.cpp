@@ -30,8 +30,7 @@ class Finder {
     find_computable(place);
     for (const Node& node : graph_.nodes)
       if (std::ranges::find(deciding, node.op) != deciding.end())
-        for (const Argument& argument : node.arguments)
-          for_each_value(argument, [&](ValueId id) { want(id); });
+        for_each_value(node, [&](ValueId id) { want(id); });
     if (place == GraphPlace::nested)
       for (const ValueId id : graph_.outputs) want(id);
     // From the last node to the first: what makes a wanted value wants its operands.
@@ -42,8 +41,7 @@ class Finder {
       });
       if (!is_wanted || gives_numbers(node)) continue;
       found_.nodes[i] = true;
-      for (const Argument& argument : node.arguments)
-        for_each_value(argument, [&](ValueId id) { want(id); });
+      for_each_value(node, [&](ValueId id) { want(id); });
     }
     return std::move(found_);
   }
@@ -67,10 +65,9 @@ class Finder {
 
   bool is_computable(const Node& node) const {
     bool operands = node.op.starts_with("aten::");
-    for (const Argument& argument : node.arguments)
-      for_each_value(argument, [&](ValueId id) {
-        operands &= id == no_value || computable_[static_cast<std::size_t>(id)];
-      });
+    for_each_value(node, [&](ValueId id) {
+      operands &= id == no_value || computable_[static_cast<std::size_t>(id)];
+    });
     return operands && std::ranges::all_of(node.outputs, [&](ValueId id) {
              if (id == no_value) return true;
              const auto& spec = graph_.values[static_cast<std::size_t>(id)].spec;

@@ -1,5 +1,4 @@
 #include "trace/passes/inline_regions.h"
-#include "trace/graph/region_markers.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +9,9 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "trace/graph/edit.h"
+#include "trace/graph/region_markers.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::trace {
 namespace {
@@ -112,11 +114,9 @@ Subgraph region_of(const Graph& graph, const Node& node) {
   return region;
 }
 
-template <class T>
-std::optional<T> argument_at(const Node& node, std::size_t position) {
-  if (position >= node.arguments.size()) return std::nullopt;
-  const auto* value = std::get_if<T>(&node.arguments[position].value);
-  return value == nullptr ? std::nullopt : std::optional<T>(*value);
+bool is_enabled(const Node& node, std::size_t position) {
+  const auto* flag = argument_at<bool>(node, position);
+  return flag == nullptr || *flag;
 }
 
 // wrap_with_set_grad_enabled(enabled, subgraph, *operands);
@@ -126,12 +126,13 @@ Node marker(const Node& node) {
   Node result{.name = node.name + "_begin", .scope = node.scope};
   if (node.op == set_grad_enabled) {
     result.op = region_grad_mode;
-    result.arguments.push_back({"enabled", argument_at<bool>(node, 0).value_or(true)});
+    result.arguments.push_back({"enabled", is_enabled(node, 0)});
     return result;
   }
   result.op = region_autocast;
-  result.arguments.push_back({"enabled", argument_at<bool>(node, 2).value_or(true)});
-  if (const auto dtype = argument_at<DType>(node, 1)) result.arguments.push_back({"dtype", *dtype});
+  result.arguments.push_back({"enabled", is_enabled(node, 2)});
+  if (const auto* dtype = argument_at<DType>(node, 1))
+    result.arguments.push_back({"dtype", *dtype});
   return result;
 }
 
@@ -152,17 +153,9 @@ class Inliner {
   void append(Node node, Substitution& substitution) {
     for (Argument& argument : node.arguments) substitute(argument, substitution);
     if (is_flattened(node)) return expand(node, substitution);
-    for (Argument& argument : node.arguments) flatten_inside(argument);
+    for (Argument& argument : node.arguments) change_nested(argument, inline_regions);
     names_.insert(node.name);
     graph_.nodes.push_back(std::move(node));
-  }
-
-  static void flatten_inside(Argument& argument) {
-    auto* body = std::get_if<std::shared_ptr<const Graph>>(&argument.value);
-    if (body == nullptr || !*body) return;
-    auto copy = std::make_shared<Graph>(**body);
-    inline_regions(*copy);
-    *body = std::move(copy);
   }
 
   void expand(const Node& node, Substitution& outer) {

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
-#include "trace/graph/unread_nodes.h"
+#include "trace/graph/edit.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::trace {
 namespace {
@@ -19,53 +19,29 @@ namespace {
 constexpr std::string_view aten_attention = "aten::scaled_dot_product_attention";
 constexpr std::string_view onnx_attention = "onnx::Attention";
 
-/// By name, where the reader gives names; else by position among the arguments without a name.
-Argument* find_argument(Node& node, std::string_view name, std::size_t position) {
-  std::size_t unnamed = 0;
-  for (Argument& argument : node.arguments)
-    if (argument.name.empty() ? unnamed++ == position : argument.name == name) return &argument;
-  return nullptr;
+ValueId value_given(const Node& node, std::string_view name, std::size_t position) {
+  return value_of(find_argument(node, name, position));
 }
 
-ValueId value_of(Node& node, std::string_view name, std::size_t position) {
+bool is_true(const Node& node, std::string_view name, std::size_t position) {
   const Argument* argument = find_argument(node, name, position);
-  const auto* ref = argument == nullptr ? nullptr : std::get_if<ValueRef>(&argument->value);
-  return ref == nullptr ? no_value : ref->id;
-}
-
-bool is_true(Node& node, std::string_view name, std::size_t position) {
-  const Argument* argument = find_argument(node, name, position);
-  if (argument == nullptr) return false;
-  if (const auto* flag = std::get_if<bool>(&argument->value)) return *flag;
-  const auto* number = std::get_if<std::int64_t>(&argument->value);
+  if (const auto* flag = argument_as<bool>(argument)) return *flag;
+  const auto* number = argument_as<std::int64_t>(argument);
   return number != nullptr && *number != 0;
-}
-
-void set_argument(Node& node, std::string_view name, std::size_t position, ArgumentValue value) {
-  if (Argument* argument = find_argument(node, name, position))
-    argument->value = std::move(value);
-  else
-    node.arguments.push_back({std::string(name), std::move(value)});
 }
 
 class CacheAdder {
  public:
   CacheAdder(Graph& graph, std::int64_t tokens, const SpecOf& spec_of)
-      : graph_(graph), tokens_(tokens), spec_of_(spec_of) {
-    for (const Node& node : graph.nodes) names_.insert(node.name);
-  }
+      : graph_(graph), uses_(graph), edits_(graph), tokens_(tokens), spec_of_(spec_of) {}
 
   KeyValueCache run() {
-    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
-    for (Node& node : nodes) {
+    for (index_ = 0; index_ < graph_.nodes.size(); ++index_) {
+      Node& node = graph_.nodes[index_];
       if (node.op == aten_attention) extend(node);
       if (node.op == onnx_attention) extend_onnx(node);
-      graph_.nodes.push_back(std::move(node));
     }
-    std::vector<bool> replaced(graph_.nodes.size(), false);
-    for (const std::size_t node : replaced_) replaced[node] = true;
-    remove_unread(graph_, std::move(replaced));
-    graph_.nodes.insert(graph_.nodes.begin(), mask_nodes_.begin(), mask_nodes_.end());
+    edits_.apply();
     if (cache_.tensors.empty()) throw no_attention();
     if (other_lengths_ > 0)
       graph_.warnings.push_back(fmt::format(
@@ -102,14 +78,14 @@ class CacheAdder {
   }
 
   void extend(Node& node) {
-    const ValueId query = value_of(node, "query", 0);
-    const ValueId key = value_of(node, "key", 1), value = value_of(node, "value", 2);
+    const ValueId query = value_given(node, "query", 0);
+    const ValueId key = value_given(node, "key", 1), value = value_given(node, "value", 2);
     const auto step_tokens = own_tokens(query, key);
     if (!step_tokens || value == no_value) return;
-    const HeadSource own_key = source_of_heads(graph_, key, spec_of_);
-    const HeadSource own_value = source_of_heads(graph_, value, spec_of_);
+    const HeadSource own_key = source_of_heads(graph_, uses_, key, spec_of_);
+    const HeadSource own_value = source_of_heads(graph_, uses_, value, spec_of_);
     for (const HeadSource& source : {own_key, own_value})
-      replaced_.insert(replaced_.end(), source.nodes.begin(), source.nodes.end());
+      for (const std::size_t node : source.nodes) edits_.remove_if_unread(node);
     // All of the cache first, as in DynamicLayer.update; then the copies for the query heads.
     const ValueId all_keys = appended(own_key.value, node, "key");
     const ValueId all_values = appended(own_value.value, node, "value");
@@ -126,7 +102,7 @@ class CacheAdder {
   }
 
   void grow_mask(Node& node, std::int64_t step_tokens, bool wants_mask) {
-    const ValueId mask = value_of(node, "attn_mask", 3);
+    const ValueId mask = value_given(node, "attn_mask", 3);
     if (wants_mask) {
       set_argument(node, "attn_mask", 3, ValueRef{causal_mask(step_tokens)});
     } else if (mask != no_value) {
@@ -207,13 +183,10 @@ class CacheAdder {
     if (mask_ != no_value) return mask_;
     const std::int64_t all_tokens = tokens_ + step_tokens;
     const auto add = [&](std::string name, std::string op, std::vector<Argument> arguments) {
-      mask_ = graph_.add_value({.name = name});
-      mask_nodes_.push_back({.name = std::move(name),
-                             .op = std::move(op),
-                             .overload = "default",
-                             .arguments = std::move(arguments),
-                             .outputs = {mask_}});
-      return ValueRef{mask_};
+      return ValueRef{edits_.insert_first({.name = std::move(name),
+                                           .op = std::move(op),
+                                           .overload = "default",
+                                           .arguments = std::move(arguments)})};
     };
     using Sizes = std::vector<std::int64_t>;
     const ValueRef ones = add("causal_mask_ones", "aten::ones",
@@ -222,8 +195,9 @@ class CacheAdder {
                                {"device", DeviceName{"cuda:0"}}});
     const ValueRef lower =
         add("causal_mask_lower", "aten::tril", {{"self", ones}, {"diagonal", tokens_}});
-    add("causal_mask", "aten::expand",
-        {{"self", lower}, {"size", Sizes{cache_.sequences, 1, step_tokens, all_tokens}}});
+    mask_ = add("causal_mask", "aten::expand",
+                {{"self", lower}, {"size", Sizes{cache_.sequences, 1, step_tokens, all_tokens}}})
+                .id;
     return mask_;
   }
 
@@ -231,14 +205,10 @@ class CacheAdder {
   /// on).
   void extend_onnx(Node& node) {
     constexpr std::size_t past_position = 4;
-    if (value_of(node, "", past_position) != no_value) return;
-    const ValueId key = value_of(node, "", 1), value = value_of(node, "", 2);
-    const auto step_tokens = own_tokens(value_of(node, "", 0), key);
+    if (value_given(node, "", past_position) != no_value) return;
+    const ValueId key = value_given(node, "", 1), value = value_given(node, "", 2);
+    const auto step_tokens = own_tokens(value_given(node, "", 0), key);
     if (!step_tokens || value == no_value) return;
-    const auto is_input = [](const Argument& argument) { return argument.name.empty(); };
-    auto end = std::ranges::find_if_not(node.arguments, is_input);
-    while (end - node.arguments.begin() < static_cast<std::ptrdiff_t>(past_position))
-      end = node.arguments.insert(end, Argument{"", NoArgument{}}) + 1;
     node.outputs.resize(std::max<std::size_t>(node.outputs.size(), 3), no_value);
     const std::array<std::pair<ValueId, std::string_view>, 2> of_step{
         {{key, "key"}, {value, "value"}}};
@@ -247,30 +217,25 @@ class CacheAdder {
       if (present == no_value)
         present = graph_.add_value({.name = fmt::format("{}_present_{}", node.name, i)});
       const ValueId past = add_past(*spec_of_(of_step[i].first), of_step[i].second);
-      end = node.arguments.insert(end, Argument{"", ValueRef{past}}) + 1;
+      set_input(node, past_position + i, ValueRef{past});
       cache_.tensors.push_back({past, of_step[i].first, present, present});
     }
     if (*step_tokens == 1) set_argument(node, "is_causal", past_position + 3, std::int64_t{0});
   }
 
-  ValueId add_node(Node node) {
-    while (!names_.insert(node.name).second) node.name += "_";
-    const ValueId made = graph_.add_value({.name = node.name});
-    node.outputs = {made};
-    graph_.nodes.push_back(std::move(node));
-    return made;
-  }
+  /// Before the attention whose turn it is.
+  ValueId add_node(Node node) { return edits_.insert_before(index_, std::move(node)); }
 
   Graph& graph_;
+  const Uses uses_;  // Before the changes: the attentions alone read other values then.
+  NodeEdits edits_;
+  std::size_t index_ = 0;  // Of the node whose turn it is.
   std::int64_t tokens_;
   const SpecOf& spec_of_;
   KeyValueCache cache_;
   std::int64_t other_lengths_ = 0;
   ValueId mask_ = no_value;
-  std::vector<Node> mask_nodes_;
-  std::vector<std::size_t> replaced_;  // Nodes that repeated heads of the step alone.
   std::unordered_map<ValueId, ValueId> present_, padded_;
-  std::unordered_set<std::string> names_;
 };
 
 }  // namespace

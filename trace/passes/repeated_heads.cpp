@@ -12,19 +12,6 @@ constexpr std::array<std::string_view, 13> repeating = {
     "aten::view",      "aten::flatten", "aten::_unsafe_view", "aten::repeat",     "aten::slice",
     "onnx::Expand",    "onnx::Reshape", "onnx::Unsqueeze"};
 
-const Node* maker_of(const Graph& graph, ValueId value, std::size_t& index) {
-  for (index = graph.nodes.size(); index-- > 0;)
-    if (std::ranges::find(graph.nodes[index].outputs, value) != graph.nodes[index].outputs.end())
-      return &graph.nodes[index];
-  return nullptr;
-}
-
-ValueId first_value(const Node& node) {
-  if (node.arguments.empty()) return no_value;
-  const auto* ref = std::get_if<ValueRef>(&node.arguments.front().value);
-  return ref == nullptr ? no_value : ref->id;
-}
-
 /// The copies of each of `own`'s heads in `all`; 0 where `all` is not made of them.
 std::int64_t copies_in(const TensorSpec& own, const TensorSpec& all) {
   if (own.sizes.size() != attention_rank || own.sizes[0] != all.sizes[0] ||
@@ -37,16 +24,18 @@ std::int64_t copies_in(const TensorSpec& own, const TensorSpec& all) {
 
 }  // namespace
 
-HeadSource source_of_heads(const Graph& graph, ValueId value, const SpecOf& spec_of) {
+HeadSource source_of_heads(const Graph& graph, const Uses& uses, ValueId value,
+                           const SpecOf& spec_of) {
   const TensorSpec& all = *spec_of(value);
   HeadSource source{value};
   ValueId from = value;
-  for (std::size_t index = 0; const Node* node = maker_of(graph, from, index);) {
-    if (std::ranges::find(repeating, node->op) == repeating.end()) break;
-    from = first_value(*node);
+  while (const auto maker = uses.maker(from)) {
+    const Node& node = graph.nodes[*maker];
+    if (std::ranges::find(repeating, node.op) == repeating.end()) break;
+    from = operand(node, 0);
     const TensorSpec* own = from == no_value ? nullptr : spec_of(from);
     if (own == nullptr) break;
-    source.nodes.push_back(index);
+    source.nodes.push_back(*maker);
     if (const std::int64_t copies = copies_in(*own, all); copies > 0) {
       source.value = from;
       source.copies = copies;

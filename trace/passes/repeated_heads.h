@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "trace/graph/graph.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::trace {
 
@@ -23,8 +23,9 @@ struct HeadSource {
   std::vector<std::size_t> nodes;  ///< Those that repeat it: indices into Graph::nodes.
 };
 
-/// Where `value`, all of whose makers are in `graph`, comes from: through the views and copies as
-/// which exporters write transformers' repeat_kv. `value` itself where nothing repeats it.
-HeadSource source_of_heads(const Graph& graph, ValueId value, const SpecOf& spec_of);
+/// Where `value` comes from: through the views and copies as which exporters write transformers'
+/// repeat_kv. `value` itself where nothing repeats it. `uses` is the graph's.
+HeadSource source_of_heads(const Graph& graph, const Uses& uses, ValueId value,
+                           const SpecOf& spec_of);
 
 }  // namespace symprof::trace

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <unordered_set>
+
+#include "trace/graph/edit.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::trace {
 namespace {
@@ -38,16 +40,6 @@ const BiasRule* find_rule(const Node& node) {
   return found == rules.end() ? nullptr : &*found;
 }
 
-/// By name, where the reader gives names; else by position among the arguments without a name.
-std::size_t argument_index(const Node& node, std::string_view name, std::size_t position) {
-  std::size_t unnamed = 0;
-  for (std::size_t i = 0; i < node.arguments.size(); ++i) {
-    const std::string& own = node.arguments[i].name;
-    if (own.empty() ? unnamed++ == position : own == name) return i;
-  }
-  return node.arguments.size();
-}
-
 bool is_one(const ArgumentValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer == 1;
   const auto* real = std::get_if<double>(&value);
@@ -62,55 +54,46 @@ bool has_factor(const Node& node) {
 
 class Splitter {
  public:
-  explicit Splitter(Graph& graph) : graph_(graph) {
-    for (const Node& node : graph.nodes) names_.insert(node.name);
-  }
+  explicit Splitter(Graph& graph) : graph_(graph), edits_(graph) {}
 
   void run() {
-    std::vector<Node> nodes;
-    nodes.swap(graph_.nodes);
-    for (Node& node : nodes)
-      if (!split(node)) graph_.nodes.push_back(std::move(node));
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) split(i);
+    edits_.apply();
   }
 
  private:
-  bool split(Node& node) {
+  void split(std::size_t index) {
+    Node& node = graph_.nodes[index];
     const BiasRule* rule = find_rule(node);
-    if (rule == nullptr || node.outputs.size() != 1 || has_factor(node)) return false;
-    const std::size_t at = argument_index(node, rule->argument, rule->position);
-    const auto* bias =
-        at < node.arguments.size() ? std::get_if<ValueRef>(&node.arguments[at].value) : nullptr;
-    if (bias == nullptr || bias->id == no_value) return false;
+    if (rule == nullptr || node.outputs.size() != 1 || has_factor(node)) return;
+    Argument* bias = find_argument(node, rule->argument, rule->position);
+    ValueId addend = value_of(bias);
     const int spatial = rule->spatial < 0 ? spatial_of(node) : rule->spatial;
-    if (spatial < 0) return false;
-    ValueId addend = bias->id;
-    const std::string name = node.name;
-    const ScopeId scope = node.scope;
-    const SourceId source = node.source;
+    if (addend == no_value || spatial < 0) return;
+
     const ValueId sum = node.outputs[0];
-    const ValueId product = graph_.add_value({.name = name + "_without_bias"});
-    drop_bias(node, at);
+    const ValueId product = graph_.add_value({.name = node.name + "_without_bias"});
+    drop_bias(node, *bias);
     node.outputs[0] = product;
-    graph_.nodes.push_back(std::move(node));
-    if (spatial > 0) addend = add_view(name, addend, spatial, scope);
-    add_node({.name = name + "_bias",
-              .op = "aten::add",
-              .overload = "Tensor",
-              .arguments = {{"self", ValueRef{product}}, {"other", ValueRef{addend}}},
-              .outputs = {sum},
-              .scope = scope,
-              .source = source});
-    return true;
+    if (spatial > 0) addend = add_view(index, addend, spatial);
+    edits_.insert_after(index,
+                        {.name = node.name + "_bias",
+                         .op = "aten::add",
+                         .overload = "Tensor",
+                         .arguments = {{"self", ValueRef{product}}, {"other", ValueRef{addend}}},
+                         .outputs = {sum},
+                         .scope = node.scope,
+                         .source = node.source});
   }
 
   // addmm has no form without its first argument; the product alone is mm.
-  static void drop_bias(Node& node, std::size_t at) {
+  static void drop_bias(Node& node, Argument& bias) {
     if (node.op != "aten::addmm") {
-      node.arguments[at].value = NoArgument{};
+      bias.value = NoArgument{};
       return;
     }
     node.op = "aten::mm";
-    node.arguments.erase(node.arguments.begin() + static_cast<std::ptrdiff_t>(at));
+    node.arguments.erase(node.arguments.begin() + (&bias - node.arguments.data()));
     std::erase_if(node.arguments, [](const Argument& argument) {
       return argument.name == "alpha" || argument.name == "beta";
     });
@@ -119,37 +102,29 @@ class Splitter {
     }
   }
 
-  ValueId add_view(const std::string& name, ValueId bias, int spatial, ScopeId scope) {
-    const ValueId viewed = graph_.add_value({.name = name + "_bias_view"});
+  ValueId add_view(std::size_t index, ValueId bias, int spatial) {
+    const Node& product = graph_.nodes[index];
     std::vector<std::int64_t> sizes(static_cast<std::size_t>(spatial) + 1, 1);
     sizes[0] = -1;
-    add_node({.name = name + "_bias_view",
-              .op = "aten::view",
-              .overload = "default",
-              .arguments = {{"self", ValueRef{bias}}, {"size", std::move(sizes)}},
-              .outputs = {viewed},
-              .scope = scope});
-    return viewed;
+    return edits_.insert_after(index,
+                               {.name = product.name + "_bias_view",
+                                .op = "aten::view",
+                                .overload = "default",
+                                .arguments = {{"self", ValueRef{bias}}, {"size", std::move(sizes)}},
+                                .scope = product.scope});
   }
 
   /// Spatial dimensions of a convolution, from its weight [·, ·, K…]; -1 where the file does not
   /// say.
   int spatial_of(const Node& node) const {
-    const std::size_t at = argument_index(node, "weight", 1);
-    if (at == node.arguments.size()) return -1;
-    const auto* weight = std::get_if<ValueRef>(&node.arguments[at].value);
-    if (weight == nullptr || weight->id == no_value) return -1;
-    const auto& spec = graph_.values[static_cast<std::size_t>(weight->id)].spec;
+    const ValueId weight = value_of(find_argument(node, "weight", 1));
+    if (weight == no_value) return -1;
+    const auto& spec = graph_.value(weight).spec;
     return spec ? static_cast<int>(spec->sizes.size()) - 2 : -1;
   }
 
-  void add_node(Node node) {
-    while (!names_.insert(node.name).second) node.name += "_";
-    graph_.nodes.push_back(std::move(node));
-  }
-
   Graph& graph_;
-  std::unordered_set<std::string> names_;
+  NodeEdits edits_;
 };
 
 }  // namespace

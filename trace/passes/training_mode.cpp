@@ -6,6 +6,9 @@
 #include <array>
 #include <string_view>
 
+#include "trace/graph/edit.h"
+#include "trace/graph/uses.h"
+
 namespace symprof::trace {
 namespace {
 
@@ -51,17 +54,6 @@ constexpr std::array<std::string_view, 3> evaluation_only = {
     "aten::_native_multi_head_attention",
 };
 
-Argument* find_argument(Node& node, std::string_view name) {
-  const auto found = std::find_if(node.arguments.begin(), node.arguments.end(),
-                                  [&](const Argument& argument) { return argument.name == name; });
-  return found == node.arguments.end() ? nullptr : &*found;
-}
-
-bool has_value(Node& node, std::string_view name) {
-  const Argument* argument = find_argument(node, name);
-  return argument != nullptr && std::holds_alternative<ValueRef>(argument->value);
-}
-
 bool is_attention(const Node& node) {
   return node.op == "aten::scaled_dot_product_attention" ||
          node.op.starts_with("aten::_scaled_dot_product_");
@@ -85,20 +77,16 @@ class ModeSwitch {
 
  private:
   void set_flag(Node& node, std::string_view name) {
-    Argument* argument = find_argument(node, name);
-    if (!argument) {
-      node.arguments.push_back({std::string(name), training_});
-      was_evaluation_ |= training_;
-      return;
-    }
-    const bool* old = std::get_if<bool>(&argument->value);
-    was_evaluation_ |= training_ && old && !*old;
-    argument->value = training_;
+    const Argument* argument = find_argument(node, name);
+    const bool* old = argument_as<bool>(argument);
+    was_evaluation_ |= training_ && (!argument || (old && !*old));
+    set_argument(node, name, training_);
   }
 
   void set_aten(Node& node) {
     for (const Switch& row : switches)
-      if (row.op == node.op && (row.needs.empty() || has_value(node, row.needs)))
+      if (row.op == node.op &&
+          (row.needs.empty() || value_of(find_argument(node, row.needs)) != no_value))
         set_flag(node, row.argument);
     lost_ |=
         std::find(evaluation_only.begin(), evaluation_only.end(), node.op) != evaluation_only.end();
@@ -108,18 +96,14 @@ class ModeSwitch {
     if (!is_attention(node)) return;
     Argument* probability = find_argument(node, "dropout_p");
     if (probability && !training_) probability->value = 0.0;
-    const double* value = probability ? std::get_if<double>(&probability->value) : nullptr;
+    const auto* value = argument_as<double>(probability);
     attention_without_dropout_ |= !value || *value == 0.0;
   }
 
   void set_onnx(Node& node) {
     if (node.op == "onnx::BatchNormalization") {
-      Argument* mode = find_argument(node, "training_mode");
-      if (mode) {
-        mode->value = std::int64_t{training_};
-      } else if (training_) {
-        node.arguments.push_back({"training_mode", std::int64_t{1}});
-      }
+      if (training_ || find_argument(node, "training_mode"))
+        set_argument(node, "training_mode", std::int64_t{training_});
     } else if (node.op == "onnx::Dropout") {
       has_onnx_dropout_ = true;
       set_onnx_dropout(node);
@@ -127,18 +111,11 @@ class ModeSwitch {
   }
 
   /// Dropout(data, ratio?, training_mode?): the mode is a boolean input that is false when it is
-  /// left out (onnx/docs/Operators.md). Inputs come before attributes.
+  /// left out (onnx/docs/Operators.md).
   void set_onnx_dropout(Node& node) {
     constexpr std::size_t position = 2;
-    const auto attributes =
-        std::find_if(node.arguments.begin(), node.arguments.end(),
-                     [](const Argument& argument) { return !argument.name.empty(); });
-    auto inputs = static_cast<std::size_t>(attributes - node.arguments.begin());
-    if (inputs <= position && !training_) return;
-    for (; inputs <= position; ++inputs)
-      node.arguments.insert(node.arguments.begin() + static_cast<std::ptrdiff_t>(inputs),
-                            Argument{{}, NoArgument{}});
-    node.arguments[position].value = ValueRef{mode_constant()};
+    if (training_ || find_argument(node, "", position))
+      set_input(node, position, ValueRef{mode_constant()});
   }
 
   ValueId mode_constant() {
@@ -154,38 +131,30 @@ class ModeSwitch {
   }
 
   void set_branches(Node& node) {
-    for (Argument& argument : node.arguments) {
-      const auto* branch = std::get_if<std::shared_ptr<const Graph>>(&argument.value);
-      if (!branch || !*branch) continue;
-      auto copy = std::make_shared<Graph>(**branch);
-      ModeSwitch(*copy, training_ ? TrainingMode::train : TrainingMode::eval).run();
-      argument.value = std::shared_ptr<const Graph>(std::move(copy));
-    }
+    for (Argument& argument : node.arguments)
+      change_nested(argument, [&](Graph& branch) {
+        ModeSwitch(branch, training_ ? TrainingMode::train : TrainingMode::eval).run();
+      });
   }
 
   /// nn.BatchNorm counts its batches only in training: `num_batches_tracked.add_(1)`.
   void drop_batch_counts() {
-    std::vector<int> uses(graph_.values.size(), 0);
-    for (const Node& node : graph_.nodes)
-      for (const Argument& argument : node.arguments)
-        for_each_value(argument, [&](ValueId id) { ++uses[static_cast<std::size_t>(id)]; });
-    for (ValueId id : graph_.outputs) ++uses[static_cast<std::size_t>(id)];
-    std::erase_if(graph_.nodes, [&](Node& node) {
+    const Uses uses(graph_);
+    std::erase_if(graph_.nodes, [&](const Node& node) {
       if (!counts_batches(node)) return false;
       const ValueId result = node.outputs.empty() ? no_value : node.outputs[0];
-      if (result != no_value && uses[static_cast<std::size_t>(result)] > 0) return false;
+      if (!uses.readers(result).empty() || uses.is_output(result)) return false;
       std::erase_if(graph_.mutations,
                     [&](const Mutation& m) { return result != no_value && m.source == result; });
       return true;
     });
   }
 
-  bool counts_batches(Node& node) const {
+  bool counts_batches(const Node& node) const {
     if (node.op != "aten::add_" && node.op != "aten::add") return false;
-    const Argument* self = find_argument(node, "self");
-    const ValueRef* ref = self ? std::get_if<ValueRef>(&self->value) : nullptr;
-    if (!ref) return false;
-    const Value& value = graph_.values[static_cast<std::size_t>(ref->id)];
+    const ValueId self = value_of(find_argument(node, "self"));
+    if (self == no_value) return false;
+    const Value& value = graph_.value(self);
     return value.kind == ValueKind::buffer && value.name.ends_with("num_batches_tracked");
   }
 

@@ -287,6 +287,24 @@ TEST_SUITE("propagate") {
       CHECK(saved_bytes(other) == saved_bytes(first));
     }
   }
+
+  TEST_CASE("a row knows its graph node; inputs and the parts of a step have none") {
+    GraphBuilder b;
+    const ValueId x = b.input("x", contiguous({4, 4}));
+    const ValueId a = b.call("aten::sin", "default", {ValueRef{x}});
+    b.graph.nodes.push_back({.name = "off", .op = "region::grad_mode"});
+    const ValueId c = b.call("aten::cos", "default", {ValueRef{a}});
+    b.graph.nodes.push_back({.name = "end", .op = "region::end"});
+    b.graph.outputs = {b.call("aten::add", "Tensor", {ValueRef{a}, ValueRef{c}})};
+    const Recording recording = shape::propagate(b.graph, options(Mode::inference));
+    std::vector<std::int32_t> nodes;
+    for (const NodeRecord& record : recording.nodes) {
+      nodes.push_back(record.graph_node);
+      if (record.graph_node != none)
+        CHECK(record.name == b.graph.nodes.at(static_cast<std::size_t>(nodes.back())).name);
+    }
+    CHECK(nodes == std::vector<std::int32_t>{none, 0, 2, 4, none, none, none});
+  }
 }
 
 }  // namespace symprof::propagate_test
