@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/torch_library.h"
 #include "cli/usage.h"
-#include "profile/cost/flops/families.h"
+#include "profile/operators/operators.h"
 #include "report/ops.h"
 
 namespace symprof::cli {
@@ -29,11 +29,10 @@ void write_onnx(fmt::memory_buffer& out, Format format) {
 }
 
 void write_aten(fmt::memory_buffer& out, Format format, const report::Layout& layout) {
-  const std::vector<profile::OperatorInfo> ops = profile::known_operators();
   if (format == Format::json)
-    report::write_ops_json(out, ops);
+    report::write_ops_json(out, profile::operators());
   else
-    report::write_ops(out, ops, layout);
+    report::write_ops(out, profile::operators(), layout);
 }
 
 int run(const Options& options) {

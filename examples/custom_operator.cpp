@@ -56,8 +56,9 @@ int main() {
     step.mode = symprof::Mode::inference;
     step.device = symprof::find_device("h200", DEVICES);
     const symprof::profile::Family own[] = {{"acme", acme_rules}};
-    const symprof::Profile profile = symprof::profile::evaluate(
-        symprof::shape::propagate(one_node(), step), step.device, symprof::profile::RuleTable(own));
+    const symprof::Profile profile =
+        symprof::profile::evaluate(symprof::shape::propagate(one_node(), step), step.device,
+                                   symprof::profile::OperatorTable(own));
     std::cout << profile.totals.fwd_flops_all << " FLOPs, " << profile.coverage.unmodelled
               << " calls without a rule\n";
     return profile.totals.fwd_flops_all == 2 * batch * (length / 2) * width ? 0 : 1;

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "profile/cost/cost.h"
-#include "profile/cost/flops/families.h"
+#include "profile/operators/operators.h"
 #include "profile/own_rules.h"
 #include "profile/row_bytes.h"
 
@@ -14,13 +14,10 @@ namespace symprof::profile {
 namespace {
 
 /// One for each of recording.ops; null without a rule.
-std::vector<const Rule*> resolve(const Recording& recording, const RuleTable* own_rules) {
+std::vector<const Rule*> resolve(const Recording& recording, const OperatorTable* own) {
   std::vector<const Rule*> rules;
   rules.reserve(recording.ops.size());
-  for (const std::string& op : recording.ops) {
-    const Rule* own = own_rules == nullptr ? nullptr : own_rules->find(op);
-    rules.push_back(own == nullptr ? find_rule(op) : own);
-  }
+  for (const std::string& op : recording.ops) rules.push_back(find_operator(op, own).flops);
   return rules;
 }
 
@@ -95,9 +92,9 @@ void name_unmodelled(Profile& profile, const std::vector<bool>& unmodelled) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-void count_calls(Profile& profile, const RuleTable* own_rules) {
+void count_calls(Profile& profile, const OperatorTable* own) {
   const Recording& recording = profile.recording;
-  const std::vector<const Rule*> rules = resolve(recording, own_rules);
+  const std::vector<const Rule*> rules = resolve(recording, own);
   std::vector<bool> unmodelled(recording.ops.size());
   for (std::size_t i = 0; i < recording.calls.size(); ++i) {
     const CallRecord& call = recording.calls[i];
@@ -140,8 +137,9 @@ void sum_rows(Profile& profile) {
                 "this is a defect of symprof, please report it");
 }
 
-void simulate_memory(Profile& profile, const DeviceSpec& device, const LoopOptions& loop) {
-  profile.memory = simulate_step_memory(profile.recording, device, {.loop = loop});
+void simulate_memory(Profile& profile, const DeviceSpec& device, const LoopOptions& loop,
+                     const OperatorTable* own) {
+  profile.memory = simulate_step_memory(profile.recording, device, {.loop = loop, .own = own});
   Totals& totals = profile.totals;
   totals.peak_allocated_bytes = profile.memory.peak_allocated_bytes;
   totals.peak_reserved_bytes = profile.memory.peak_reserved_bytes;
@@ -152,15 +150,15 @@ void simulate_memory(Profile& profile, const DeviceSpec& device, const LoopOptio
 }
 
 Profile evaluate_with(Recording recording, const DeviceSpec& device, const LoopOptions& loop,
-                      const RuleTable* own_rules) {
+                      const OperatorTable* own) {
   Profile profile;
   profile.recording = std::move(recording);
   profile.warnings = profile.recording.warnings;
   profile.nodes = empty_nodes(profile.recording);
-  count_calls(profile, own_rules);
+  count_calls(profile, own);
   count_memory(profile);
   find_tensor_peak(profile);
-  simulate_memory(profile, device, loop);
+  simulate_memory(profile, device, loop, own);
   sum_rows(profile);
   return profile;
 }
@@ -171,7 +169,7 @@ Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOption
   return evaluate_with(std::move(recording), device, loop, nullptr);
 }
 
-Profile evaluate(Recording recording, const DeviceSpec& device, const RuleTable& own,
+Profile evaluate(Recording recording, const DeviceSpec& device, const OperatorTable& own,
                  const LoopOptions& loop) {
   return evaluate_with(std::move(recording), device, loop, &own);
 }

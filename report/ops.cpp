@@ -1,6 +1,9 @@
 #include "report/ops.h"
 
+#include <algorithm>
 #include <iterator>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
 
 #include "report/format_number.h"
 #include "report/json_writer.h"
@@ -14,29 +17,35 @@ Emphasis emphasis_of(Confidence confidence) {
   return confidence == Confidence::free ? Emphasis::faint : Emphasis::normal;
 }
 
-std::int64_t count(const std::vector<profile::OperatorInfo>& ops, Confidence confidence) {
-  std::int64_t result = 0;
-  for (const profile::OperatorInfo& op : ops) result += op.confidence == confidence;
-  return result;
+std::int64_t count(std::span<const profile::Operator> ops, Confidence confidence) {
+  return std::ranges::count(ops, confidence, &profile::Operator::confidence);
+}
+
+/// An operator that has a rule for its memory alone is not one whose cost is known.
+std::vector<profile::Operator> with_known_cost(std::span<const profile::Operator> ops) {
+  const auto is_known = [](const profile::Operator& op) { return op.flops != nullptr; };
+  return ops | ranges::views::filter(is_known) | ranges::to<std::vector>();
 }
 
 }  // namespace
 
-void write_ops(fmt::memory_buffer& out, const std::vector<profile::OperatorInfo>& ops,
+void write_ops(fmt::memory_buffer& out, std::span<const profile::Operator> all,
                const Layout& layout) {
+  const std::vector<profile::Operator> ops = with_known_cost(all);
   fmt::format_to(std::back_inserter(out), "{} operators: {} exact, {} modelled, {} free.\n\n",
                  group_digits(static_cast<std::int64_t>(ops.size())), count(ops, Confidence::exact),
                  count(ops, Confidence::modelled), count(ops, Confidence::free));
   TextTable table;
   table.columns = {{"Operator", Align::left, 24}, {"Family"}, {"Confidence"}};
-  for (const profile::OperatorInfo& op : ops)
-    table.rows.push_back({{{op.op},
-                           {op.family},
-                           {std::string(name(op.confidence)), "", emphasis_of(op.confidence)}}});
+  for (const profile::Operator& op : ops)
+    table.rows.push_back(
+        {{{std::string(op.op)},
+          {std::string(op.family)},
+          {std::string(name(op.confidence())), "", emphasis_of(op.confidence())}}});
   write(out, table, layout);
 }
 
-void write_ops_json(fmt::memory_buffer& out, const std::vector<profile::OperatorInfo>& ops) {
+void write_ops_json(fmt::memory_buffer& out, std::span<const profile::Operator> ops) {
   JsonWriter json(out);
   json.begin_object();
   json.line(2);
@@ -44,12 +53,12 @@ void write_ops_json(fmt::memory_buffer& out, const std::vector<profile::Operator
   json.line(2);
   json.key("ops");
   json.begin_array();
-  for (const profile::OperatorInfo& op : ops) {
+  for (const profile::Operator& op : with_known_cost(ops)) {
     json.line(4);
     json.begin_object();
     json.member("op", op.op);
     json.member("family", op.family);
-    json.member("confidence", name(op.confidence));
+    json.member("confidence", name(op.confidence()));
     json.end_object();
   }
   json.closing_line(2);

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "profile/cost/scratch/scratch.h"
 #include "profile/memory/cache_growth.h"
 #include "profile/memory/cycle.h"
 #include "profile/memory/held_blocks.h"
 #include "profile/memory/holdings.h"
+#include "profile/operators/operators.h"
 
 namespace symprof::profile {
 namespace {
@@ -21,6 +21,20 @@ struct BetweenBatches {
   bool operator==(const BetweenBatches&) const = default;
 };
 
+/// By call of `recording`.
+std::vector<Scratch> scratch_of(const Recording& recording, const DeviceSpec& device,
+                                const OperatorTable* own) {
+  std::vector<ScratchFunction> rules;
+  for (const std::string& op : recording.ops) rules.push_back(find_operator(op, own).scratch);
+  std::vector<Scratch> needed(recording.calls.size());
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const CallRecord& call = recording.calls[i];
+    if (const ScratchFunction rule = rules[static_cast<std::size_t>(call.op)])
+      needed[i] = rule(Call(recording, call), device);
+  }
+  return needed;
+}
+
 class Loop {
  public:
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
@@ -28,7 +42,7 @@ class Loop {
         device_(device),
         blocks_(options),
         cache_(recording),
-        scratch_(scratch_of(recording, device)),
+        scratch_(scratch_of(recording, device, options.own)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording)),
         micro_batches_(options.loop.micro_batches),

@@ -13,6 +13,10 @@
 #include "profile/memory/allocator/caching_allocator.h"
 #include "record/recording.h"
 
+namespace symprof::profile {
+class OperatorTable;
+}
+
 namespace symprof {
 
 /// What a block is held for.
@@ -105,6 +109,8 @@ struct StepMemoryOptions {
   std::optional<int> steps;
   /// Is told what the allocator does, and the call that runs.
   std::function<void(const AllocatorEvent&, CallId)> observer;
+  /// Rules of the caller's, which come before those of the program.
+  const OperatorTable* own = nullptr;
 };
 
 /// As in a usual training loop: the batch of the next step is there before that of the last one

@@ -64,7 +64,7 @@ TEST_SUITE("evaluate") {
     b.call("acme::spin", {t({n})}, {tensor({n})}, node);
     b.call("aten::relu", {t({n})}, {tensor({n})}, node);
     CHECK(profile::evaluate(b.recording(), {}).coverage.unmodelled == 1);
-    const Profile profile = profile::evaluate(b.recording(), {}, profile::RuleTable(family));
+    const Profile profile = profile::evaluate(b.recording(), {}, profile::OperatorTable(family));
     CHECK(profile.totals.fwd_flops_all == 3 * n + 1);
     CHECK(profile.nodes[0].figures.confidence == Confidence::modelled);
     CHECK(profile.coverage.unmodelled == 0);

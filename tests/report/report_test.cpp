@@ -203,8 +203,10 @@ TEST_SUITE("report") {
     out.push_back('\n');
     write_devices_json(out, {known, DeviceSpec{"bare"}});
     out.push_back('\n');
-    const std::vector<profile::OperatorInfo> ops = {{"aten::mm", "matmul", Confidence::exact},
-                                                    {"aten::view", "view", Confidence::free}};
+    const std::vector<profile::Operator> ops = {
+        profile::find_operator("aten::mm"),
+        profile::find_operator("aten::view"),
+        {"acme::takes_memory_alone", "matmul", nullptr, profile::unknown_scratch}};
     write_ops(out, ops, {});
     out.push_back('\n');
     write_ops_json(out, ops);

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "profile/cost/flops/families.h"
+#include "profile/operators/operators.h"
 
 namespace symprof::test {
 
@@ -10,7 +10,7 @@ Cost cost_of(const RuleCase& test) {
   RecordingBuilder builder;
   builder.node("node");
   builder.call(test.op, test.arguments, test.outputs);
-  const profile::Rule* rule = profile::find_rule(test.op);
+  const profile::Rule* rule = profile::find_operator(test.op).flops;
   REQUIRE_MESSAGE(rule, test.op);
   const auto& recording = builder.recording();
   const auto estimate = rule->estimate(profile::Call(recording, recording.calls.front()));

@@ -68,7 +68,6 @@ constexpr Rule elementwise_rows[] = {
     {"aten::isinf", per_output<1>},
     {"aten::isposinf", per_output<1>},
     {"aten::isneginf", per_output<1>},
-    {"aten::isin", per_output<1>, modelled},
     {"aten::where", moves},
     {"aten::masked_fill", moves},
     // Bits and logic.

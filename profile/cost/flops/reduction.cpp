@@ -1,4 +1,4 @@
-// Reductions and scans: one operation for each element that goes in. Norms square first, variances
+// Reductions: one operation for each element that goes in. Norms square first, variances
 // take the mean first (a pass of sums, then a difference, a square and a sum for each element).
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
@@ -38,20 +38,6 @@ constexpr Rule reduction_rows[] = {
     {"aten::std", per_input<4>, modelled},
     {"aten::std_mean", per_input<4>, modelled},
     {"aten::logsumexp", per_input<3>, modelled},
-    {"aten::cumsum", per_input<1>},
-    {"aten::cumprod", per_input<1>},
-    {"aten::cummax", per_input<1>},
-    {"aten::cummin", per_input<1>},
-    {"aten::_cummax_helper", per_input<1>},
-    {"aten::_cummin_helper", per_input<1>},
-    {"aten::logcumsumexp", per_input<3>, modelled},
-    {"aten::_logcumsumexp", per_input<3>, modelled},
-    {"aten::median", per_input<1>, modelled},
-    {"aten::nanmedian", per_input<1>, modelled},
-    {"aten::mode", per_input<1>, modelled},
-    {"aten::kthvalue", per_input<1>, modelled},
-    {"aten::histc", per_input<1>, modelled},
-    {"aten::bincount", per_input<1>, modelled},
     {"aten::segment_reduce", per_input<1>, modelled},
     {"aten::_segment_reduce_backward", per_output<1>, modelled},
     {"aten::hash_tensor", per_input<1>, modelled},

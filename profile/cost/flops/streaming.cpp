@@ -87,4 +87,18 @@ Estimate moves(const Call& call) { return streaming(call); }
 
 Estimate touches_nothing(const Call&) { return Cost{}; }
 
+Estimate gathers(const Call& call) {
+  const Count written = written_bytes(call);
+  return cost({}, read_bytes(call, 0) + written, written);
+}
+
+Estimate sorts(const Call& call) {
+  const TensorSpec* self = call.input(0);
+  if (!self) return std::nullopt;
+  std::int64_t longest = 1, rounds = 0;
+  for (std::int64_t size : self->sizes) longest = std::max(longest, size);
+  while ((longest - 1) >> rounds) ++rounds;
+  return streaming(call, {.other = rounds * elements(*self)});
+}
+
 }  // namespace symprof::profile

@@ -56,6 +56,10 @@ Estimate per_input(const Call& call) {
 
 /// No arithmetic; every input read, every output written.
 Estimate moves(const Call& call);
+/// Rows of argument 0 make the output; all other arguments are read whole.
+Estimate gathers(const Call& call);
+/// A comparison sort: log2(n) comparisons for each element, n at most the longest dimension.
+Estimate sorts(const Call& call);
 /// Argument 0 is overwritten without being read (copy_, zero_, normal_); `flops_each` per element.
 template <int flops_each>
 Estimate overwrites(const Call& call) {

@@ -6,9 +6,9 @@
 
 #include "base/checked.h"
 #include "base/rounding.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/precision.h"
-#include "profile/cost/scratch/scratch.h"
 
 namespace symprof::profile {
 namespace {
@@ -230,32 +230,6 @@ Scratch efficient_backward_of_sequences(const Call& call, const DeviceSpec& devi
   return result;
 }
 
-/// masked_softmax_cuda in native/transformers/cuda/attention.cu: rows that its kernel cannot take
-/// are filled with -inf and given to the usual softmax, after an output that goes unused.
-/// (self, mask, dim, mask_type)
-Scratch masked_softmax(const Call& call, const DeviceSpec&) {
-  constexpr std::int64_t most_elements = 1024, most_bytes = 4096, mask_of_queries = 0;
-  const TensorSpec *scores = call.input_at(0), *mask = call.input_at(1);
-  if (scores == nullptr || mask == nullptr) return {.is_incomplete = true};
-  if (scores->sizes.empty()) return {};
-  const auto rank = static_cast<std::int64_t>(scores->sizes.size());
-  const std::int64_t given = call.integer(2, 0, rank - 1);
-  const std::int64_t dimension = given < 0 ? given + rank : given;
-  const std::int64_t elements = scores->sizes[static_cast<std::size_t>(dimension)];
-  const bool is_expanded =
-      call.integer(3, 0, 2) == mask_of_queries && mask->numel() != scores->numel();
-  if (elements <= most_elements && elements * element_bytes(scores->dtype) <= most_bytes &&
-      is_row_major(*mask) && !is_expanded && dimension == rank - 1)
-    return {};
-  Scratch result;
-  result.take(scores->bytes());
-  result.take(scores->bytes());
-  result.make_outputs();
-  return result;
-}
-
-Scratch attention_plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
-
 constexpr ScratchRule attention_rows[] = {
     {"aten::_scaled_dot_product_flash_attention", flash_forward},
     {"aten::_scaled_dot_product_flash_attention_backward", flash_backward},
@@ -265,9 +239,8 @@ constexpr ScratchRule attention_rows[] = {
     {"aten::_efficient_attention_forward", efficient_forward},
     {"aten::_efficient_attention_backward", efficient_backward_of_sequences},
     {"aten::_scaled_dot_product_efficient_attention_backward", efficient_backward},
-    {"aten::_masked_softmax", masked_softmax},
-    {"aten::_scaled_dot_product_cudnn_attention", attention_plan},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", attention_plan},
+    {"aten::_scaled_dot_product_cudnn_attention", unknown_scratch},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", unknown_scratch},
 };
 
 }  // namespace

@@ -4,13 +4,12 @@
 // DepthwiseConv3d.cu).
 #include <utility>
 
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/split_reduction.h"
 
 namespace symprof::profile {
 namespace {
-
-Scratch convolution_plan(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
 
 /// One filter or several for each channel. cuDNN has them in other layouts, and of half precision
 /// those that a table names (use_cudnn_depthwise).
@@ -65,12 +64,8 @@ constexpr ScratchRule convolution_rows[] = {
     {"aten::convolution", forward},
     {"aten::_convolution", forward},
     {"aten::convolution_backward", backward},
-    {"aten::cudnn_convolution", convolution_plan},
-    {"aten::cudnn_convolution_transpose", convolution_plan},
-    {"aten::_cudnn_rnn", convolution_plan},
-    {"aten::_cudnn_rnn_backward", convolution_plan},
-    {"aten::cudnn_batch_norm", convolution_plan},
-    {"aten::cudnn_batch_norm_backward", convolution_plan},
+    {"aten::cudnn_convolution", unknown_scratch},
+    {"aten::cudnn_convolution_transpose", unknown_scratch},
 };
 
 }  // namespace

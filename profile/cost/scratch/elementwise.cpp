@@ -1,5 +1,5 @@
 // Elementwise operators that are made of several.
-#include "profile/cost/scratch/scratch.h"
+#include "profile/cost/scratch/families.h"
 
 namespace symprof::profile {
 namespace {
@@ -46,6 +46,8 @@ constexpr ScratchRule elementwise_rows[] = {
     {"aten::pow", power},
     {"aten::isinf", is_infinite},
     {"aten::ldexp", load_exponent},
+    // The answer is for the host, which a profile does not have.
+    {"aten::equal", unknown_scratch},
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 #include "base/rounding.h"
 #include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/precision.h"
-#include "profile/cost/scratch/scratch.h"
 
 namespace symprof::profile {
 namespace {

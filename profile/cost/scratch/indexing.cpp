@@ -1,9 +1,11 @@
-// Several indices at once. Sources: aten/src/ATen/native/TensorAdvancedIndexing.cpp (make_info,
-// AdvancedIndex), aten/src/ATen/native/cuda/Indexing.cu, IndexingUtils.h.
+// Several indices at once, and what is written to places that a tensor names. Sources:
+// aten/src/ATen/native/TensorAdvancedIndexing.cpp (make_info, AdvancedIndex, scatter_reduce_two,
+// index_reduce_func_impl), aten/src/ATen/native/cuda/Indexing.cu, IndexingUtils.h.
 #include <algorithm>
 #include <optional>
 
 #include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/index_lists.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/masking.h"
@@ -171,6 +173,35 @@ Scratch masked_index_put(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
+/// scatter_reduce(self, dim, index, src, reduce, include_self). A recording does not say how it
+/// reduces: taken to be the mean, which counts, and of which the others need nothing.
+Scratch scatter_reduce(const Call& call, const DeviceSpec&) {
+  const TensorSpec *self = call.input_at(0), *source = call.input_at(3);
+  if (self == nullptr || source == nullptr) return {.is_incomplete = true};
+  Scratch result;
+  result.make_outputs();
+  if (self->numel() == 0 || source->numel() == 0) return result;
+  result.take(source->bytes());  // A one for each.
+  result.take(self->bytes());    // How many come to each place.
+  result.take(self->numel());    // Whether none does.
+  return result;
+}
+
+/// index_reduce(self, dim, index, source, reduce, include_self), in the same way.
+Scratch index_reduce(const Call& call, const DeviceSpec&) {
+  const TensorSpec *self = call.input_at(0), *index = call.input_at(2), *source = call.input_at(3);
+  if (self == nullptr || index == nullptr || source == nullptr) return {.is_incomplete = true};
+  Scratch result;
+  result.make_outputs();
+  if (self->numel() == 0) return result;
+  if (call.integer(5, 0, 1) == 0 && index->dtype == DType::int32)
+    result.give_back(result.take(Count(index->numel()) * long_bytes));
+  result.take(self->bytes());
+  result.give_back(result.take(source->bytes()));
+  result.take(self->numel());
+  return result;
+}
+
 constexpr ScratchRule indexing_rows[] = {
     {"aten::index", index},
     {"aten::_unsafe_index", index},
@@ -180,6 +211,10 @@ constexpr ScratchRule indexing_rows[] = {
     {"aten::_index_put_impl_", index_put},
     {"aten::_unsafe_masked_index", masked_index},
     {"aten::_unsafe_masked_index_put_accumulate", masked_index_put},
+    {"aten::scatter_reduce", scatter_reduce},
+    {"aten::scatter_reduce_", scatter_reduce},
+    {"aten::index_reduce", index_reduce},
+    {"aten::index_reduce_", index_reduce},
 };
 
 }  // namespace

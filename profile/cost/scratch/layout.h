@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/tensor_spec.h"
+#include "profile/cost/call.h"
 
 namespace symprof::profile {
 
@@ -15,5 +16,7 @@ bool can_be_joined(const TensorSpec& tensor, std::size_t first = 0);
 /// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and
 /// ChannelsLast3d).
 bool is_channels_last(const TensorSpec& tensor);
+/// One device kernel serves lists of tensors of one type; others go one by one.
+bool is_uniform(const Call& call);
 
 }  // namespace symprof::profile

@@ -2,6 +2,7 @@
 // aten/src/ATen/native/Loss.cpp, cuda/Loss.cu, cuda/NLLLoss2d.cu.
 #include <algorithm>
 
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/split_reduction.h"
 
@@ -156,6 +157,10 @@ constexpr ScratchRule loss_rows[] = {
     {"aten::soft_margin_loss_backward", soft_margin_backward},
     {"aten::binary_cross_entropy_with_logits", cross_entropy_with_logits},
     {"aten::nll_loss_backward", likelihood_backward},
+    // Of cuDNN; and loops of other operators, as long as the sizes say.
+    {"aten::_cudnn_ctc_loss", unknown_scratch},
+    {"torch_nn::_linear_cross_entropy_batch_chunked", unknown_scratch},
+    {"torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", unknown_scratch},
 };
 
 }  // namespace

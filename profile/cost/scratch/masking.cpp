@@ -6,6 +6,7 @@
 
 #include "base/rounding.h"
 #include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 
 namespace symprof::profile {

@@ -1,11 +1,12 @@
 // cuBLAS: every call that fetches the handle makes sure that its thread's handle has a workspace
 // (aten/src/ATen/cuda/CublasHandlePool.cpp, getCurrentCUDABlasHandle).
+#include "profile/cost/scratch/matmul.h"
+
 #include <algorithm>
 
-#include "profile/cost/scratch/scratch.h"
+#include "profile/cost/scratch/families.h"
 
 namespace symprof::profile {
-namespace {
 
 // An empty product returns before it asks for a handle (ATen/native/cuda/Blas.cpp).
 Scratch cublas(const Call& call, const DeviceSpec&) {
@@ -13,6 +14,8 @@ Scratch cublas(const Call& call, const DeviceSpec&) {
     if (input->numel() == 0) return {};
   return {.uses_cublas = true};
 }
+
+namespace {
 
 /// cuBLAS takes matrices whose rows or columns lie together; others are copied
 /// (prepare_matrix_for_cublas, prepare_batch_matrix_for_cublas).
@@ -43,13 +46,6 @@ Scratch product(const Call& call, const DeviceSpec& device) {
   for (std::size_t i = count < 2 ? count : count - 2; result.uses_cublas && i < count; ++i)
     if (const TensorSpec& matrix = *call.input(i); matrix.sizes.size() >= 2 && is_copied(matrix))
       result.take(matrix.bytes());
-  return result;
-}
-
-/// Copies and lists of pointers, by what the solver wants.
-Scratch solver(const Call& call, const DeviceSpec& device) {
-  Scratch result = cublas(call, device);
-  result.is_incomplete = true;
   return result;
 }
 
@@ -86,8 +82,11 @@ constexpr ScratchRule matmul_rows[] = {
     {"aten::_grouped_mm", grouped},
     {"transformers::grouped_mm_fallback", cublas},
     {"transformers::grouped_mm_fallback_backward", cublas},
-    {"aten::triangular_solve", solver},
-    {"aten::linalg_solve_triangular", solver},
+    // A loop of products, as long as the sizes say.
+    {"aten::_trilinear", unknown_scratch},
+    // Kernels that only some devices have.
+    {"aten::_scaled_grouped_mm", unknown_scratch},
+    {"aten::_scaled_mm_v2", unknown_scratch},
 };
 
 }  // namespace

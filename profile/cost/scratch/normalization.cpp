@@ -1,72 +1,16 @@
-// Softmax, and normalizations of layers and groups. Sources: aten/src/ATen/native/cuda/{SoftMax,
-// layer_norm_kernel,group_norm_kernel}.cu.
+// Normalizations of layers, groups and batches. Sources: aten/src/ATen/native/cuda/
+// {layer_norm_kernel,group_norm_kernel,Normalization}.cu, Normalization.cuh.
 #include <algorithm>
+#include <optional>
 
 #include "base/rounding.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/precision.h"
 #include "profile/cost/scratch/split_reduction.h"
 
 namespace symprof::profile {
 namespace {
-
-/// The forward kernels of softmax want rows that lie together (host_softmax).
-Scratch softmax(const Call& call, const DeviceSpec&) {
-  Scratch result;
-  if (const TensorSpec* input = call.input(0); input != nullptr && !is_row_major(*input))
-    result.take(input->bytes());
-  return result;
-}
-
-bool is_expanded(const TensorSpec& tensor) {
-  for (std::size_t i = 0; i < tensor.sizes.size(); ++i)
-    if (tensor.strides[i] == 0 && tensor.sizes[i] != 1) return true;
-  return false;
-}
-
-/// (gradient, output, …): their product, which the kernel sums and subtracts, in the layout of the
-/// gradient; it and the output with rows that lie together (softmax_backward_cuda_out).
-Scratch softmax_backward(const Call& call, const DeviceSpec&) {
-  const TensorSpec *gradient = call.input_at(0), *output = call.input_at(1);
-  if (gradient == nullptr || output == nullptr) return {.is_incomplete = true};
-  Scratch result{.blocks = {gradient->bytes()}};
-  const TensorSpec& laid_out_as = is_expanded(*gradient) ? *output : *gradient;
-  for (const TensorSpec* tensor : {&laid_out_as, output})
-    if (!is_row_major(*tensor)) result.take(tensor->bytes());
-  return result;
-}
-
-/// (gradient, output, …), each with rows that lie together (host_softmax_backward).
-Scratch log_softmax_backward(const Call& call, const DeviceSpec&) {
-  Scratch result;
-  for (const int position : {0, 1})
-    if (const TensorSpec* tensor = call.input_at(position);
-        tensor != nullptr && !is_row_major(*tensor))
-      result.take(tensor->bytes());
-  return result;
-}
-
-/// Rows that are minus infinity throughout become 0: a mask of elements and one of rows, which is
-/// reduced (_safe_softmax in transformers/attention.cpp).
-Scratch safe_softmax(const Call& call, const DeviceSpec& device) {
-  const TensorSpec* input = call.input(0);
-  if (input == nullptr || input->sizes.empty()) return {.is_incomplete = true};
-  std::vector<bool> is_reduced(input->sizes.size());
-  const std::int64_t dimension = call.integer(1, 0, -1);
-  const auto rank = static_cast<std::int64_t>(input->sizes.size());
-  const auto at = static_cast<std::size_t>(dimension < 0 ? dimension + rank : dimension);
-  is_reduced[at] = true;
-  Scratch result;
-  TensorSpec mask = row_major(DType::boolean, input->sizes);
-  result.take(mask.numel());
-  result.take(mask.numel() / std::max<std::int64_t>(mask.sizes[at], 1));
-  add_reduction(
-      result,
-      {.input = mask, .is_reduced = is_reduced, .output = DType::boolean, .accumulator_bytes = 1},
-      device);
-  result.take(element_bytes(call.output(0)->dtype));  // The 0.
-  return result;
-}
 
 /// Many short rows: blocks of threads write partial gradients of weight and bias, which are then
 /// summed (LaunchGammaBetaBackwardCUDAKernel).
@@ -179,18 +123,114 @@ Scratch group_norm_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
+/// Blocks along the rows of a channels-last batch meet in memory (flexible_launch_configs and
+/// batch_norm_stats_channels_last_cuda_template in Normalization.cuh).
+void add_staging(Scratch& scratch, const TensorSpec& input, std::int64_t values) {
+  constexpr std::int64_t threads = 512, width = 32, elements_of_thread = 16, most_blocks = 128,
+                         least_blocks = 8;
+  const std::int64_t channels = input.sizes[1], rows = input.numel() / channels;
+  std::int64_t block_x = std::min(floor_power_of_two(channels), width);
+  const std::int64_t block_y =
+      std::min(floor_power_of_two(divide_up(rows, elements_of_thread)), threads / block_x);
+  if (block_x * block_y != threads)
+    block_x = std::min(floor_power_of_two(channels), threads / block_y);
+  const std::int64_t blocks = std::min(divide_up(rows, block_y * elements_of_thread), most_blocks);
+  if (blocks < least_blocks) return;
+  const std::size_t staging = scratch.take(values * channels * blocks * float_bytes);
+  const std::size_t semaphores = scratch.take(divide_up(channels, block_x) * float_bytes);
+  scratch.give_back(semaphores);
+  scratch.give_back(staging);
+}
+
+bool has_channels_inside(const TensorSpec& input) {
+  return is_channels_last(input) || (input.sizes.size() == 2 && is_row_major(input));
+}
+
+/// Kernels for channels last come for two and four dimensions; layouts that have none of their own
+/// take mean and variance as reductions do, of bfloat16 in fp32 (batch_norm_choose_impl,
+/// batch_norm_mean_var).
+void add_statistics(Scratch& result, TensorSpec input, const DeviceSpec& device) {
+  constexpr std::int64_t volume = 5, welford_bytes = 16;
+  if (input.numel() == 0) return;
+  if (has_channels_inside(input) && input.sizes.size() != volume)
+    return add_staging(result, input, 4);
+  if (is_row_major(input)) return;
+  std::optional<std::size_t> copy;
+  if (input.dtype == DType::bfloat16) {
+    input.dtype = DType::float32;
+    copy = result.take(input.bytes());
+  }
+  std::vector<bool> is_reduced(input.sizes.size(), true);
+  is_reduced[1] = false;
+  add_reduction(result,
+                {.input = input,
+                 .is_reduced = is_reduced,
+                 .accumulator_bytes = welford_bytes,
+                 .accumulates_in_output = false},
+                device);
+  if (copy) result.give_back(*copy);
+}
+
+/// (input, weight, bias, running_mean, running_var, training, …)
+Scratch batch_norm(const Call& call, const DeviceSpec& device) {
+  Scratch result;
+  if (call.integer(5, 0, 0) != 0) add_statistics(result, *call.input(0), device);
+  return result;
+}
+
+/// (gradient, input, weight, running_mean, running_var, save_mean, save_invstd, training, …)
+Scratch batch_norm_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1);
+  if (gradient == nullptr || input == nullptr) return {.is_incomplete = true};
+  Scratch result;
+  if (input->numel() == 0) return result;
+  if (!has_channels_inside(*input)) {
+    for (const TensorSpec* tensor : {input, gradient})
+      if (!can_be_joined(*tensor, 2)) result.take(tensor->bytes());
+    result.make_outputs();
+    return result;
+  }
+  const std::int64_t statistic = input->sizes[1] * float_bytes;
+  result.take(statistic);
+  result.take(statistic);
+  if (has_channels_inside(*gradient)) add_staging(result, *input, 2);
+  result.make_outputs();
+  return result;
+}
+
+/// Of the kernels that batch_norm and its backward choose between, cuDNN's keep something for the
+/// backward (_batch_norm_with_update in Normalization.cu).
+bool is_of_cudnn(const TensorSpec* reserve) { return reserve != nullptr && reserve->numel() > 0; }
+
+/// (input, weight, bias, running_mean, running_var, momentum, eps)
+Scratch batch_norm_with_update(const Call& call, const DeviceSpec& device) {
+  if (is_of_cudnn(call.output(3))) return {.is_incomplete = true};
+  Scratch result;
+  add_statistics(result, *call.input(0), device);
+  return result;
+}
+
+/// (gradient, input, weight, running_mean, running_var, save_mean, save_var, update, eps,
+/// output_mask, reserve)
+Scratch chosen_batch_norm_backward(const Call& call, const DeviceSpec& device) {
+  if (is_of_cudnn(call.input_at(10))) return {.is_incomplete = true};
+  return batch_norm_backward(call, device);
+}
+
 constexpr ScratchRule normalization_rows[] = {
-    {"aten::_softmax", softmax},
-    {"aten::_log_softmax", softmax},
-    {"aten::_softmax_backward_data", softmax_backward},
-    {"aten::_log_softmax_backward_data", log_softmax_backward},
-    {"aten::_safe_softmax", safe_softmax},
     {"aten::native_layer_norm", layer_norm},
     {"aten::_fused_rms_norm", layer_norm},
     {"aten::native_layer_norm_backward", layer_norm_backward},
     {"aten::_fused_rms_norm_backward", rms_norm_backward},
     {"aten::native_group_norm", group_norm},
     {"aten::native_group_norm_backward", group_norm_backward},
+    {"aten::native_batch_norm", batch_norm},
+    {"aten::native_batch_norm_backward", batch_norm_backward},
+    {"aten::_batch_norm_with_update", batch_norm_with_update},
+    {"aten::batch_norm_backward", chosen_batch_norm_backward},
+    // Of cuDNN.
+    {"aten::cudnn_batch_norm", unknown_scratch},
+    {"aten::cudnn_batch_norm_backward", unknown_scratch},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// In which precision kernels add up.
+// In which precision kernels compute.
 #pragma once
 
 #include "base/tensor_spec.h"
@@ -12,5 +12,8 @@ inline bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DT
 inline std::int64_t accumulated_bytes(DType dtype) {
   return element_bytes(is_half(dtype) ? DType::float32 : dtype);
 }
+
+/// c10::promoteTypes of real numbers.
+DType promoted(DType a, DType b);
 
 }  // namespace symprof::profile

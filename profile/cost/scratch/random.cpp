@@ -1,9 +1,11 @@
 // Random numbers. Sources: aten/src/ATen/native/Distributions.cpp, DistributionTemplates.h,
-// cuda/DistributionTemplates.h, cuda/MultinomialKernel.cu.
+// cuda/DistributionTemplates.h, cuda/MultinomialKernel.cu, cuda/Randperm.cu.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/precision.h"
 #include "profile/cost/scratch/sorting.h"
@@ -135,11 +137,31 @@ Scratch multinomial(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
+/// randperm(n): random keys of as many bits as keep equal ones rare, and the numbers that they
+/// sort.
+Scratch permutation(const Call& call, const DeviceSpec&) {
+  const TensorSpec* output = call.output(0);
+  if (output == nullptr || output->numel() == 0) return {.is_incomplete = output == nullptr};
+  const std::int64_t count = output->numel();
+  const auto n = static_cast<double>(count);
+  const double threshold = std::log(0.9) * 12;
+  const auto bits = std::min<std::int64_t>(
+      64, static_cast<std::int64_t>(std::ceil(std::log2(n - (6 * n * n + 1) / threshold))));
+  const std::int64_t key = bits <= 32 ? 4 : 8, value = element_bytes(output->dtype);
+  Scratch result;
+  result.give_back(result.take(value));
+  result.take(count * value);
+  result.take(count * key);
+  result.take(count * key);
+  result.take(cub::radix_sort_bytes(
+      {.items = count, .key_bytes = key, .value_bytes = value, .bits = bits}));
+  return result;
+}
+
 constexpr ScratchRule random_rows[] = {
-    {"aten::bernoulli", bernoulli},
-    {"aten::bernoulli_", bernoulli_in_place},
-    {"aten::normal", normal},
-    {"aten::multinomial", multinomial},
+    {"aten::bernoulli", bernoulli},  {"aten::bernoulli_", bernoulli_in_place},
+    {"aten::normal", normal},        {"aten::multinomial", multinomial},
+    {"aten::randperm", permutation},
 };
 
 }  // namespace

@@ -1,14 +1,20 @@
 // Which accumulator each reduction has. Sources: aten/src/ATen/native/cuda/Reduce*Kernel.cu,
-// SharedReduceOps.h, and aten/src/ATen/native/ReduceOps*.{h,cpp} for the copies before it.
+// SharedReduceOps.h, aten/src/ATen/native/ReduceOps*.{h,cpp} for the copies before it; for segments
+// cuda/SegmentReduce.cu, SegmentReduce.cpp; for norms Normalization.cpp, TensorCompare.cpp.
 #include <limits>
 #include <vector>
 
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/precision.h"
+#include "profile/cost/scratch/segments.h"
+#include "profile/cost/scratch/sorting.h"
 #include "profile/cost/scratch/split_reduction.h"
 
 namespace symprof::profile {
 namespace {
+
+constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
 /// The dimensions that a call names at schema argument `position`; all of them where it names none,
 /// or where the output has none (sum() has its dtype at that position).
@@ -17,7 +23,6 @@ std::vector<bool> reduced_dimensions(const Call& call, int position) {
   const auto rank = static_cast<std::int64_t>(input.sizes.size());
   const bool is_whole = call.output(0)->sizes.empty();
   std::vector<bool> reduced(input.sizes.size());
-  constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
   std::size_t count = 0;
   for (; !is_whole && call.integer(position, count, nothing) != nothing; ++count) {
     const std::int64_t dimension = call.integer(position, count, 0);
@@ -123,10 +128,7 @@ Scratch reduce_row(const TensorSpec& input, DType output, std::int64_t accumulat
   return result;
 }
 
-bool names_dimension(const Call& call) {
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
-  return call.integer(1, 0, none) != none;
-}
+bool names_dimension(const Call& call) { return call.integer(1, 0, nothing) != nothing; }
 
 std::int64_t bytes_of_value(DType dtype) { return element_bytes(dtype); }
 
@@ -177,22 +179,65 @@ Scratch variance(const Call& call, const DeviceSpec& device) {
       call, device, [](DType dtype) { return dtype == DType::float64 ? 32 : 16; }, false);
 }
 
-/// histc(self, bins, min, max): an empty range stands for the numbers' own, which is looked for. A
-/// recording has no real numbers.
-Scratch histogram(const Call& call, const DeviceSpec& device) {
-  constexpr std::int64_t not_whole = std::numeric_limits<std::int64_t>::min();
-  const std::int64_t lowest = call.integer(2, 0, not_whole),
-                     highest = call.integer(3, 0, not_whole);
-  const TensorSpec* input = call.input(0);
-  if (input == nullptr || lowest == not_whole || highest == not_whole)
-    return {.is_incomplete = true};
+/// dist(self, other, p): the norm of their difference.
+Scratch distance(const Call& call, const DeviceSpec& device) {
+  const TensorSpec *self = call.input_at(0), *other = call.input_at(1), *output = call.output(0);
+  if (self == nullptr || other == nullptr || output == nullptr) return {.is_incomplete = true};
+  std::vector<std::int64_t> sizes = self->sizes;
+  broadcast(sizes, other->sizes);
+  const TensorSpec difference = row_major(output->dtype, std::move(sizes));
+  Scratch result;
+  result.take(difference.bytes());
+  result.make_outputs();
+  add_reduction(result, sum_of(difference, all_dimensions(difference)), device);
+  return result;
+}
+
+/// renorm(self, p, dim, maxnorm): a norm for each index of the dimension, in fp32 for half
+/// precision, and what it scales by.
+Scratch renorm(const Call& call, const DeviceSpec& device) {
+  const TensorSpec* self = call.input_at(0);
+  if (self == nullptr || self->sizes.empty()) return {.is_incomplete = true};
+  const std::size_t dimension = dimension_of(*self, call.integer(2, 0, 0));
+  std::vector<bool> is_reduced = all_dimensions(*self);
+  is_reduced[dimension] = false;
   Scratch result;
   result.make_outputs();
-  if (lowest != highest || input->numel() == 0) return result;
-  result.take(element_bytes(input->dtype));
-  result.take(element_bytes(input->dtype));
-  if (!is_row_major(*input)) result.take(input->bytes());
-  add_reduction(result, extrema_of(row_major(input->dtype, input->sizes)), device);
+  result.take(self->sizes[dimension] * accumulated_bytes(self->dtype));
+  Reduction norm = sum_of(*self, std::move(is_reduced));
+  norm.accumulates_in_output = true;
+  if (is_half(self->dtype)) norm.output = DType::float32;
+  add_reduction(result, norm, device);
+  if (is_half(self->dtype)) result.take(self->sizes[dimension] * element_bytes(self->dtype));
+  return result;
+}
+
+/// (data, reduce, lengths, indices, offsets, axis, unsafe, initial). A line is reduced by cub, of
+/// which the temporary storage is one byte.
+Scratch segment_reduce(const Call& call, const DeviceSpec&) {
+  const TensorSpec *data = call.input_at(0), *lengths = call.input_at(2),
+                   *offsets = call.input_at(4);
+  if (data == nullptr || !has_segments(lengths, offsets)) return {.is_incomplete = true};
+  Scratch result;
+  if (!is_row_major(*data)) result.take(data->bytes());
+  result.make_outputs();
+  add_offsets(result, lengths, offsets);
+  if (data->sizes.size() == 1) result.give_back(result.take(1));
+  return result;
+}
+
+/// (gradient, output, data, reduce, lengths, offsets, axis, initial)
+Scratch segment_reduce_backward(const Call& call, const DeviceSpec&) {
+  const TensorSpec *gradient = call.input_at(0), *lengths = call.input_at(4),
+                   *offsets = call.input_at(5);
+  if (gradient == nullptr || !has_segments(lengths, offsets)) return {.is_incomplete = true};
+  Scratch result;
+  for (const int position : {0, 2})
+    if (const TensorSpec* tensor = call.input_at(position);
+        tensor != nullptr && !is_row_major(*tensor))
+      result.take(tensor->bytes());
+  result.make_outputs();
+  add_offsets(result, lengths, offsets);
   return result;
 }
 
@@ -203,7 +248,6 @@ constexpr ScratchRule reduction_rows[] = {
     {"aten::prod", sum<1>},
     {"aten::logsumexp", logsumexp},
     {"aten::count_nonzero", count_nonzero},
-    {"aten::histc", histogram},
     {"aten::linalg_vector_norm", sum<2>},
     {"aten::norm", sum<2>},
     {"aten::amax", extremum_of_dimensions},
@@ -219,6 +263,12 @@ constexpr ScratchRule reduction_rows[] = {
     {"aten::std", variance},
     {"aten::var_mean", variance},
     {"aten::std_mean", variance},
+    {"aten::dist", distance},
+    {"aten::renorm", renorm},
+    {"aten::renorm_", renorm},
+    {"aten::segment_reduce", segment_reduce},
+    {"aten::_segment_reduce_backward", segment_reduce_backward},
+    {"aten::allclose", unknown_scratch},
 };
 
 }  // namespace

@@ -56,32 +56,9 @@ struct ScratchRule {
 };
 using ScratchRules = std::span<const ScratchRule>;
 
-ScratchRules matmul_scratch();
-ScratchRules attention_scratch();
-ScratchRules convolution_scratch();
-ScratchRules indexing_scratch();
-ScratchRules embedding_scratch();
-ScratchRules masking_scratch();
-ScratchRules reduction_scratch();
-ScratchRules normalization_scratch();
-ScratchRules batch_norm_scratch();
-ScratchRules loss_scratch();
-ScratchRules sorting_scratch();
-ScratchRules list_scratch();
-ScratchRules resampling_scratch();
-ScratchRules elementwise_scratch();
-ScratchRules uniqueness_scratch();
-ScratchRules random_scratch();
-ScratchRules searching_scratch();
-ScratchRules distance_scratch();
-ScratchRules scattering_scratch();
-ScratchRules segment_scratch();
-ScratchRules unmodelled_scratch();
-
-/// Null for an operator that takes nothing beside its outputs.
-ScratchFunction find_scratch(std::string_view op);
-
-/// By call of `recording`.
-std::vector<Scratch> scratch_of(const Recording& recording, const DeviceSpec& device);
+/// The rule of operators that take blocks which no rule gives: each call is counted as incomplete.
+/// What PyTorch's CUDA build was seen to do over PyTorch's own database of operators
+/// (truth/temporaries/record.py --survey), and what does not run without a GPU.
+Scratch unknown_scratch(const Call& call, const DeviceSpec& device);
 
 }  // namespace symprof::profile

@@ -1,13 +1,15 @@
-// Sorting and scanning. Sources: aten/src/ATen/native/cuda/{Sort,Sort.cpp,TensorTopK,ScanKernels,
-// Randperm}.cu.
+// Sorting, and places in an order. Sources: aten/src/ATen/native/cuda/Sort.{cu,cpp}, TensorTopK.cu,
+// Sorting.cpp, TensorModeKernel.cpp.
 #include "profile/cost/scratch/sorting.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "base/rounding.h"
 #include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
+#include "profile/cost/scratch/split_reduction.h"
 
 namespace symprof::profile {
 
@@ -77,6 +79,12 @@ void add_sort(Scratch& result, const TensorSpec& self, std::size_t dimension) {
   add_large_sort(result, elements, row, element_bytes(self.dtype));
 }
 
+SortedRow::SortedRow(Scratch& result, const TensorSpec& row)
+    : values(result.take(row.bytes())), indices(result.take(Count(row.numel()) * long_bytes)) {
+  add_sort(result, row, 0);
+  result.give_back_from(indices + 1);
+}
+
 namespace {
 
 /// sort(self, dim, descending) and sort.stable(self, *, stable, dim, descending): the recording
@@ -138,62 +146,88 @@ Scratch topk(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// cumsum(self, dim, dtype), cumprod: another type is copied first; one long row is cub's.
-Scratch scan(const Call& call, const DeviceSpec&) {
-  constexpr std::int64_t most_at_once = std::int64_t{1} << 30;
-  const TensorSpec *self = call.input(0), *output = call.output(0);
-  if (self == nullptr || output == nullptr) return {.is_incomplete = true};
-  const std::int64_t elements = self->numel();
+/// All elements in one row, sorted; only the values stay.
+void add_sorted_values(Scratch& result, const TensorSpec& self) {
+  const bool is_copied = !is_row_major(self);
+  if (is_copied) result.take(self.bytes());
+  const SortedRow sorted(result, row_major(self.dtype, {self.numel()}));
+  result.give_back(sorted.indices);
+  if (is_copied) result.give_back(0);
+}
+
+/// median(self, dim) looks at each row as it lies.
+Scratch along_dimension(const TensorSpec& self) {
   Scratch result;
-  if (self->dtype != output->dtype) result.take(elements * element_bytes(output->dtype));
-  if (elements == 0 || self->sizes.empty()) return result;
-  if (!is_row_major(*self) && self->dtype == output->dtype) result.take(self->bytes());
-  const std::size_t dimension = dimension_of(*self, call.integer(1, 0, 0));
-  if (elements != self->sizes[dimension]) return result;
-  result.is_incomplete = elements > most_at_once;
-  result.take(cub::scan_bytes(elements, element_bytes(output->dtype)));
+  if (!is_row_major(self)) result.take(self.bytes());
+  result.make_outputs();
   return result;
 }
 
-/// cummax, cummin: rows that lie together.
-Scratch scan_of_extrema(const Call& call, const DeviceSpec&) {
+/// (self), (self, dim): of all, `add_place` is what it takes to find the middle of the sorted
+/// values.
+template <class AddPlace>
+Scratch middle(const Call& call, AddPlace add_place) {
+  const TensorSpec* self = call.input(0);
+  if (self == nullptr) return {.is_incomplete = true};
+  if (call.output_count() == 2) return along_dimension(*self);
+  if (self->numel() == 0) return {};
+  Scratch result;
+  add_sorted_values(result, *self);
+  add_place(result, self->numel());
+  result.make_outputs();
+  return result;
+}
+
+/// The middle of all, unless the last one is NaN.
+Scratch median(const Call& call, const DeviceSpec&) {
+  return middle(call, [](Scratch& result, std::int64_t) { result.take(1); });
+}
+
+/// As many as are numbers have a middle.
+void add_place_among_numbers(Scratch& result, std::int64_t elements, const DeviceSpec& device) {
+  const std::size_t are_nan = result.take(elements);
+  const std::size_t count = result.take(long_bytes);
+  const TensorSpec converted = row_major(DType::int64, {elements});
+  const std::size_t copy = result.take(converted.bytes());
+  add_reduction(result, sum_of(converted, {true}), device);
+  result.give_back(copy);
+  const std::size_t others = result.take(long_bytes), half = result.take(float_bytes);
+  result.take(long_bytes);  // The place of the middle.
+  for (const std::size_t block : {half, others, count, are_nan}) result.give_back(block);
+}
+
+Scratch nanmedian(const Call& call, const DeviceSpec& device) {
+  return middle(call, [&](Scratch& result, std::int64_t elements) {
+    add_place_among_numbers(result, elements, device);
+  });
+}
+
+Scratch kth_value(const Call& call, const DeviceSpec&) {
+  const TensorSpec* self = call.input(0);
+  return self == nullptr ? Scratch{.is_incomplete = true} : along_dimension(*self);
+}
+
+/// mode(self, dim): rows that lie together. Long ones are Thrust's.
+Scratch mode(const Call& call, const DeviceSpec&) {
+  constexpr std::int64_t longest = 2048;
   const TensorSpec* self = call.input(0);
   if (self == nullptr) return {.is_incomplete = true};
   Scratch result;
-  if (!is_row_major(*self)) result.take(self->bytes());
-  return result;
-}
-
-/// randperm(n): random keys of as many bits as keep equal ones rare, and the numbers that they
-/// sort.
-Scratch permutation(const Call& call, const DeviceSpec&) {
-  const TensorSpec* output = call.output(0);
-  if (output == nullptr || output->numel() == 0) return {.is_incomplete = output == nullptr};
-  const std::int64_t count = output->numel();
-  const auto n = static_cast<double>(count);
-  const double threshold = std::log(0.9) * 12;
-  const auto bits = std::min<std::int64_t>(
-      64, static_cast<std::int64_t>(std::ceil(std::log2(n - (6 * n * n + 1) / threshold))));
-  const std::int64_t key = bits <= 32 ? 4 : 8, value = element_bytes(output->dtype);
-  Scratch result;
-  result.give_back(result.take(value));
-  result.take(count * value);
-  result.take(count * key);
-  result.take(count * key);
-  result.take(cub::radix_sort_bytes(
-      {.items = count, .key_bytes = key, .value_bytes = value, .bits = bits}));
+  result.make_outputs();
+  if (self->sizes.empty() || self->numel() == 0) return result;
+  const std::size_t dimension = dimension_of(*self, call.integer(1, 0, -1));
+  if (self->sizes[dimension] == 1) return result;
+  TensorSpec rows = *self;
+  std::swap(rows.sizes[dimension], rows.sizes.back());
+  std::swap(rows.strides[dimension], rows.strides.back());
+  if (!is_row_major(rows)) result.take(rows.bytes());
+  result.is_incomplete = rows.sizes.back() > longest;
   return result;
 }
 
 constexpr ScratchRule sorting_rows[] = {
-    {"aten::sort", sort},
-    {"aten::topk", topk},
-    {"aten::cumsum", scan},
-    {"aten::cumprod", scan},
-    {"aten::cumsum_", scan},
-    {"aten::randperm", permutation},
-    {"aten::cummax", scan_of_extrema},
-    {"aten::cummin", scan_of_extrema},
+    {"aten::sort", sort},           {"aten::topk", topk},          {"aten::median", median},
+    {"aten::nanmedian", nanmedian}, {"aten::kthvalue", kth_value}, {"aten::mode", mode},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "profile/cost/scratch/cub.h"
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/sorting.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "profile/cost/scratch/scratch.h"
+#include "profile/operators/operators.h"
 #include "tests/support/recording_builder.h"
 
 namespace symprof::test::step_memory_test {
@@ -40,7 +40,7 @@ struct TrainingStep : RecordingBuilder {
 Scratch of(const std::string& op, const std::vector<TestArgument>& arguments) {
   RecordingBuilder builder;
   const CallId id = builder.call(op, arguments, {}, builder.node("node"));
-  const auto rule = profile::find_scratch(op);
+  const auto rule = profile::find_operator(op).scratch;
   REQUIRE_MESSAGE(static_cast<bool>(rule), op);
   return rule(profile::Call(builder.recording(), builder.recording().calls[id]),
               {.multiprocessors = 132});

@@ -82,7 +82,7 @@ TEST_SUITE("exported_custom") {
     Graph graph = load_tiny("custom_operator.pt2");
     trace::bind_inputs(graph, {}, {});
     const Profile profile =
-        profile::evaluate(shape::propagate(graph, step), step.device, profile::RuleTable(own));
+        profile::evaluate(shape::propagate(graph, step), step.device, profile::OperatorTable(own));
     CHECK(profile.coverage.unmodelled == 0);
     const std::int64_t elements = rows * test::layer_width;
     CHECK(profile.totals.fwd_flops_all == narrow(rows) + 2 * elements);

@@ -1,7 +1,7 @@
 // Rules of dense linear algebra: the leading term of the usual algorithm, written out.
 #include <doctest/doctest.h>
 
-#include "profile/cost/flops/families.h"
+#include "profile/operators/operators.h"
 #include "tests/support/rule_cases.h"
 
 namespace symprof::test::linalg_test {
@@ -12,7 +12,7 @@ constexpr std::int64_t B = 2, M = 6, N = 3, K = 5;
 std::int64_t flops_of(const char* op, const std::vector<TestArgument>& arguments,
                       const std::vector<TensorSpec>& outputs) {
   const Cost cost = cost_of({op, arguments, outputs});
-  CHECK(profile::find_rule(op)->confidence == Confidence::modelled);
+  CHECK(profile::find_operator(op).flops->confidence == Confidence::modelled);
   return cost.product_flops + cost.other_flops;
 }
 

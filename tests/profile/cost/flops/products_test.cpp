@@ -2,7 +2,7 @@
 // the expectation is the formula.
 #include <doctest/doctest.h>
 
-#include "profile/cost/flops/families.h"
+#include "profile/operators/operators.h"
 #include "tests/support/rule_cases.h"
 
 namespace symprof::test {

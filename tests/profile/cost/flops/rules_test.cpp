@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "profile/cost/flops/families.h"
+#include "profile/operators/operators.h"
 #include "tests/support/rule_cases.h"
 
 namespace symprof::test {
@@ -153,28 +153,57 @@ TEST_SUITE("flops") {
         {"aten::clone", {t({M})}, {tensor({M})}},
         {"aten::zeros", {ints({M})}, {tensor({M})}},
     });
-    CHECK(profile::find_rule("aten::view")->confidence == Confidence::free);
-    CHECK(profile::find_rule("aten::clone")->confidence == Confidence::exact);
-    CHECK(profile::find_rule("aten::gelu")->confidence == Confidence::modelled);
+    CHECK(profile::find_operator("aten::view").flops->confidence == Confidence::free);
+    CHECK(profile::find_operator("aten::clone").flops->confidence == Confidence::exact);
+    CHECK(profile::find_operator("aten::gelu").flops->confidence == Confidence::modelled);
   }
 
   TEST_CASE("every family has rows, and the list has no operator twice") {
-    for (const profile::Family& family : profile::families) CHECK(!family.rules().empty());
-    CHECK_NOTHROW(profile::RuleTable{profile::families});
-    CHECK(profile::known_operators().size() > 500);
+    for (const profile::Family& family : profile::families) {
+      CAPTURE(family.name);
+      CHECK(!family.flops().empty());
+      if (family.scratch != nullptr) CHECK(!family.scratch().empty());
+    }
+    CHECK_NOTHROW(profile::OperatorTable{profile::families});
+    CHECK(profile::operators().size() > 500);
     const profile::Family twice[] = {{"matmul", profile::matmul_rules},
                                      {"again", profile::matmul_rules}};
-    CHECK_THROWS_WITH_AS(profile::RuleTable{twice}, doctest::Contains("two rules for aten::mm"),
+    CHECK_THROWS_WITH_AS(profile::OperatorTable{twice}, doctest::Contains("two rules for aten::mm"),
                          Error);
   }
 
+  TEST_CASE("an operator has its rules of all kinds in one family") {
+    const profile::Operator found = profile::find_operator("aten::sort");
+    CHECK(found.family == "sorting");
+    CHECK(found.flops != nullptr);
+    CHECK((found.scratch != nullptr));
+    const profile::Family apart[] = {{"matmul", profile::matmul_rules},
+                                     {"products", nullptr, profile::matmul_scratch}};
+    CHECK_THROWS_WITH_AS(profile::OperatorTable{apart},
+                         doctest::Contains("aten::mm has a rule in the family matmul"), Error);
+    // Only the in-place form has a rule here: it is of the plain operator's family all the same.
+    static constexpr profile::ScratchRule in_place[] = {{"aten::addmm_", profile::unknown_scratch}};
+    const profile::Family split[] = {
+        {"matmul", profile::matmul_rules},
+        {"products", nullptr, [] { return profile::ScratchRules(in_place); }}};
+    CHECK_THROWS_AS(profile::OperatorTable{split}, Error);
+  }
+
+  TEST_CASE("what an in-place operator takes beside its outputs is its own alone") {
+    CHECK((profile::find_operator("aten::pow").scratch != nullptr));
+    CHECK((profile::find_operator("aten::pow_").scratch == nullptr));
+    CHECK(profile::find_operator("aten::pow_").flops == profile::find_operator("aten::pow").flops);
+    CHECK(profile::find_operator("acme::fused_attention").family.empty());
+  }
+
   TEST_CASE("an in-place name finds the plain row, an operator between underscores only its own") {
-    CHECK(profile::find_rule("aten::add_") == profile::find_rule("aten::add"));
-    CHECK(profile::find_rule("aten::bernoulli_") != profile::find_rule("aten::bernoulli"));
-    CHECK(profile::find_rule("aten::__and__"));
-    CHECK_FALSE(profile::find_rule("aten::__div__"));
-    CHECK_FALSE(profile::find_rule("aten::add__"));
-    CHECK_FALSE(profile::find_rule("acme::fused_attention"));
+    CHECK(profile::find_operator("aten::add_").flops == profile::find_operator("aten::add").flops);
+    CHECK(profile::find_operator("aten::bernoulli_").flops !=
+          profile::find_operator("aten::bernoulli").flops);
+    CHECK(profile::find_operator("aten::__and__").flops);
+    CHECK_FALSE(profile::find_operator("aten::__div__").flops);
+    CHECK_FALSE(profile::find_operator("aten::add__").flops);
+    CHECK_FALSE(profile::find_operator("acme::fused_attention").flops);
   }
 
   TEST_CASE("a form that a rule does not cover has no estimate") {
@@ -183,7 +212,7 @@ TEST_SUITE("flops") {
     builder.call("aten::mm", {t({K}), t({K})}, {tensor({})});
     const auto& recording = builder.recording();
     const profile::Call call(recording, recording.calls.front());
-    CHECK_FALSE(profile::find_rule("aten::mm")->estimate(call).has_value());
+    CHECK_FALSE(profile::find_operator("aten::mm").flops->estimate(call).has_value());
   }
 
   TEST_CASE("a count beyond 64 bits is an error") {

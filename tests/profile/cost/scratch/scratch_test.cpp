@@ -1,6 +1,6 @@
 // What PyTorch's CUDA build takes beside the outputs of a call (truth/temporaries/record.py
 // wrote it), against the rules.
-#include "profile/cost/scratch/scratch.h"
+#include "profile/operators/operators.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -149,7 +149,7 @@ Row read_row(const json& row) {
   Row result{.op = op, .text = row.dump()};
   std::vector<std::int64_t> made;
   result.real = parse_memory(row["memory"], made);
-  const auto rule = profile::find_scratch(op);
+  const auto rule = profile::find_operator(op).scratch;
   if (rule == nullptr) return result;
   const Scratch scratch = rule(profile::Call(builder.recording(), call), h200());
   result.is_incomplete = scratch.is_incomplete;
@@ -194,7 +194,7 @@ TEST_SUITE("temporaries") {
         builder.call("aten::sum", {t({elements})}, {tensor({})}, builder.node("node"));
     const profile::Call call(builder.recording(), builder.recording().calls[id]);
     const auto blocks = [&](const DeviceSpec& device) {
-      return profile::find_scratch("aten::sum")(call, device).blocks.front() / f32;
+      return profile::find_operator("aten::sum").scratch(call, device).blocks.front() / f32;
     };
     CHECK(blocks(h200()) == 132 * 2048 / threads);
     const DeviceSpec l40s{.compute_major = 8, .compute_minor = 9, .multiprocessors = 142};

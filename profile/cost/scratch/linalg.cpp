@@ -1,10 +1,11 @@
-// Distances, and norms of differences. Sources: aten/src/ATen/native/{Distance,ReduceOps,
-// Normalization,TensorCompare}.cpp, cuda/DistanceKernel.cu.
+// Dense linear algebra, Fourier transforms and distances. Sources:
+// aten/src/ATen/native/Distance.cpp, cuda/DistanceKernel.cu.
 #include <algorithm>
+#include <utility>
 
+#include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
-#include "profile/cost/scratch/precision.h"
-#include "profile/cost/scratch/sorting.h"
+#include "profile/cost/scratch/matmul.h"
 #include "profile/cost/scratch/split_reduction.h"
 
 namespace symprof::profile {
@@ -125,51 +126,53 @@ Scratch pdist_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// dist(self, other, p): the norm of their difference.
-Scratch distance(const Call& call, const DeviceSpec& device) {
-  const TensorSpec *self = call.input_at(0), *other = call.input_at(1), *output = call.output(0);
-  if (self == nullptr || other == nullptr || output == nullptr) return {.is_incomplete = true};
-  std::vector<std::int64_t> sizes = self->sizes;
-  broadcast(sizes, other->sizes);
-  const TensorSpec difference = row_major(output->dtype, std::move(sizes));
-  Scratch result;
-  result.take(difference.bytes());
-  result.make_outputs();
-  add_reduction(result, sum_of(difference, all_dimensions(difference)), device);
+/// Copies and lists of pointers, by what the solver wants.
+Scratch solver(const Call& call, const DeviceSpec& device) {
+  Scratch result = cublas(call, device);
+  result.is_incomplete = true;
   return result;
 }
 
-/// renorm(self, p, dim, maxnorm): a norm for each index of the dimension, in fp32 for half
-/// precision, and what it scales by.
-Scratch renorm(const Call& call, const DeviceSpec& device) {
-  const TensorSpec* self = call.input_at(0);
-  if (self == nullptr || self->sizes.empty()) return {.is_incomplete = true};
-  const std::size_t dimension = dimension_of(*self, call.integer(2, 0, 0));
-  std::vector<bool> is_reduced = all_dimensions(*self);
-  is_reduced[dimension] = false;
-  Scratch result;
-  result.make_outputs();
-  result.take(self->sizes[dimension] * accumulated_bytes(self->dtype));
-  Reduction norm = sum_of(*self, std::move(is_reduced));
-  norm.accumulates_in_output = true;
-  if (is_half(self->dtype)) norm.output = DType::float32;
-  add_reduction(result, norm, device);
-  if (is_half(self->dtype)) result.take(self->sizes[dimension] * element_bytes(self->dtype));
-  return result;
-}
-
-constexpr ScratchRule distance_rows[] = {
+constexpr ScratchRule linalg_rows[] = {
     {"aten::_cdist_forward", cdist},
     {"aten::_cdist_backward", cdist_backward},
     {"aten::_euclidean_dist", euclidean},
     {"aten::_pdist_backward", pdist_backward},
-    {"aten::dist", distance},
-    {"aten::renorm", renorm},
-    {"aten::renorm_", renorm},
+    {"aten::triangular_solve", solver},
+    {"aten::linalg_solve_triangular", solver},
+    // A loop of other operators, as long as the numbers say.
+    {"aten::linalg_matrix_exp", unknown_scratch},
+    // Workspaces of cuSOLVER, cuBLAS's batched factorisations, MAGMA.
+    {"aten::_linalg_det", unknown_scratch},
+    {"aten::_linalg_slogdet", unknown_scratch},
+    {"aten::linalg_cholesky_ex", unknown_scratch},
+    {"aten::cholesky_inverse", unknown_scratch},
+    {"aten::_cholesky_solve_helper", unknown_scratch},
+    {"aten::linalg_qr", unknown_scratch},
+    {"aten::geqrf", unknown_scratch},
+    {"aten::ormqr", unknown_scratch},
+    {"aten::linalg_lu_factor_ex", unknown_scratch},
+    {"aten::linalg_lu", unknown_scratch},
+    {"aten::linalg_lu_solve", unknown_scratch},
+    {"aten::_linalg_svd", unknown_scratch},
+    {"aten::_linalg_eigh", unknown_scratch},
+    {"aten::linalg_eig", unknown_scratch},
+    {"aten::linalg_eigvals", unknown_scratch},
+    {"aten::_linalg_eigvals", unknown_scratch},
+    {"aten::_linalg_solve_ex", unknown_scratch},
+    {"aten::linalg_inv_ex", unknown_scratch},
+    {"aten::linalg_lstsq", unknown_scratch},
+    {"aten::linalg_ldl_factor_ex", unknown_scratch},
+    {"aten::linalg_ldl_solve", unknown_scratch},
+    {"aten::lu_unpack", unknown_scratch},
+    // Workspaces of cuFFT.
+    {"aten::_fft_r2c", unknown_scratch},
+    {"aten::_fft_c2r", unknown_scratch},
+    {"aten::_fft_c2c", unknown_scratch},
 };
 
 }  // namespace
 
-ScratchRules distance_scratch() { return distance_rows; }
+ScratchRules linalg_scratch() { return linalg_rows; }
 
 }  // namespace symprof::profile

@@ -1,0 +1,51 @@
+// What the program knows about each operator: one row for all its rules.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "profile/operators/families.h"
+
+namespace symprof::profile {
+
+/// An operator with its rules; null where it has none.
+struct Operator {
+  std::string_view op;
+  std::string_view family;
+  const Rule* flops = nullptr;        ///< Null: its calls are unmodelled.
+  ScratchFunction scratch = nullptr;  ///< Null: it takes nothing beside its outputs.
+
+  Confidence confidence() const { return flops ? flops->confidence : Confidence::unmodelled; }
+};
+
+/// The rules of families, joined by the operator's name.
+class OperatorTable {
+ public:
+  /// Throws Error when two rules of one kind have one name, or the rules of an operator are in two
+  /// families.
+  explicit OperatorTable(std::span<const Family> families);
+
+  /// An in-place "aten::add_" has the FLOPs of "aten::add" unless it has its own; what it takes
+  /// beside its outputs is its own alone. Empty where nothing is known.
+  Operator find(std::string_view op) const;
+  /// In the order of the families and their rows.
+  std::span<const Operator> operators() const { return operators_; }
+
+ private:
+  Operator& row(std::string_view op, const Family& family);
+  const Operator* find_row(std::string_view op) const;
+
+  std::vector<Operator> operators_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+};
+
+/// In the table of all `families`, built once.
+Operator find_operator(std::string_view op);
+/// The same with rules of the caller's, where given, before those of the program.
+Operator find_operator(std::string_view op, const OperatorTable* own);
+std::span<const Operator> operators();
+
+}  // namespace symprof::profile
