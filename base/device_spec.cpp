@@ -172,7 +172,7 @@ DeviceSpec find_device(const std::string& name_or_path, const std::string& folde
     names.push_back(device.name);
   }
   const std::string hint = did_you_mean(name_or_path, names);
-  throw Error("--device", fmt::format("unknown device '{}'", name_or_path),
+  throw Error(SettingRef{"device"}, fmt::format("unknown device '{}'", name_or_path),
               hint.empty()
                   ? fmt::format("Known: {}; or a file that ends in .json.", fmt::join(names, ", "))
                   : hint);

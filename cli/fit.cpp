@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/fitting.h"
 #include "cli/install_paths.h"
+#include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/usage.h"
@@ -102,7 +103,7 @@ int run(const FitText& text) {
   const Answer answer = fit_into(places, options, text.largest);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_fit_json(out, answer.reports, answer.step, answer.asked);
+    report::write_fit_json(out, answer.reports, answer.step, answer.asked, spell_as_option);
   else
     report::write_fit(out, answer.reports, answer.step, layout_of(text.output));
   progress.clear();

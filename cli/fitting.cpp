@@ -1,7 +1,5 @@
 #include "cli/fitting.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -47,8 +45,7 @@ Dimension dimension_called(const Graph& graph, const std::string& name) {
 
 /// What is wrong with a size that nobody gave is wrong with --max.
 [[noreturn]] void throw_of_max(const Error& error, const std::string& dimension) {
-  if (error.where().starts_with(fmt::format("--set {}=", dimension)))
-    throw Error("--max " + dimension, error.problem(), error.advice());
+  if (error.is_about("sizes", dimension)) throw error.at(SettingRef{"max", dimension});
   throw error;
 }
 
@@ -128,7 +125,7 @@ void Fitting::find_largest(const std::string& dimension) {
       return plan::fits(recording, options_.step.device, report_.budget, options_.loop);
     } catch (const Error& error) {
       if (is_first) throw_of_max(error, dimension);
-      refusals.emplace(size, error.problem());
+      refusals.emplace(size, error.problem(unspelled));
       return false;
     }
   };
@@ -155,7 +152,7 @@ bool Fitting::add_change(const std::string& text, const ModelOptions& changed) {
     report_.changes.push_back({text, there});
     return true;
   } catch (const Error& error) {
-    report_.not_tried.push_back({text, error.problem()});
+    report_.not_tried.push_back({text, error.problem(unspelled)});
     return false;
   }
 }

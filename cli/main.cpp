@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/option_spelling.h"
 #include "cli/terminal.h"
 #include "cli/usage.h"
 #include "report/text_table.h"
@@ -67,9 +68,10 @@ void complain(const std::string& message) {
 
 /// "where: problem." and the advice on the next line.
 std::string message_of(const Error& error) {
-  std::string text = error.summary();
+  std::string text = error.summary(spell_as_option);
   if (!text.ends_with('.')) text += '.';
-  return error.advice().empty() ? text : text + "\n  " + error.advice();
+  const std::string advice = error.advice(spell_as_option);
+  return advice.empty() ? text : text + "\n  " + advice;
 }
 
 int run_and_explain(int argc, char** argv) {

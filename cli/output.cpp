@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "cli/option_spelling.h"
 #include "cli/terminal.h"
 
 namespace symprof::cli {
@@ -97,7 +98,8 @@ void check_output(const OutputOptions& options) {
 }
 
 report::Layout layout_of(const OutputOptions& options) {
-  return options.file.empty() ? layout_of(Stream::output) : report::Layout{};
+  return options.file.empty() ? layout_of(Stream::output)
+                              : report::Layout{.spell = spell_as_option};
 }
 
 void write_output(const OutputOptions& options, std::string_view text) {

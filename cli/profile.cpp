@@ -3,8 +3,10 @@
 
 #include <memory>
 
+#include "base/setting.h"
 #include "cli/command.h"
 #include "cli/model.h"
+#include "cli/option_spelling.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
 #include "cli/symbolic.h"
@@ -36,10 +38,11 @@ void print(const Profile& profile, const ProfileOptions& options) {
       if (options.shows_peak) print_peak(out, profile, options);
       break;
     case ProfileFormat::json:
-      report::write_json(out, profile, options.model.step, options.model.asked);
+      report::write_json(out, profile, options.model.step, options.model.asked, spell_as_option);
       break;
     case ProfileFormat::html:
-      report::write_html(out, profile, options.model.step, options.rows, options.columns);
+      report::write_html(out, profile, options.model.step, options.rows, options.columns,
+                         spell_as_option);
       break;
     case ProfileFormat::memory_snapshot:
       report::write_memory_snapshot(
@@ -51,7 +54,8 @@ void print(const Profile& profile, const ProfileOptions& options) {
     case ProfileFormat::csv:
       report::write_csv(out, profile, options.rows, options.columns);
       // The one format with no place for them.
-      for (const std::string& warning : profile.warnings) warn(options.output, warning);
+      for (const std::string& warning : profile.warnings)
+        warn(options.output, spelled(warning, spell_as_option));
       break;
   }
   write_output(options.output, {out.data(), out.size()});
@@ -76,7 +80,7 @@ int run(const ProfileText& text) {
 std::string column_list() {
   std::string text = "Columns:\n";
   for (const report::ColumnInfo& column : report::columns())
-    text += fmt::format("  {:<15} {}\n", column.key, column.meaning);
+    text += fmt::format("  {:<15} {}\n", column.key, spelled(column.meaning, spell_as_option));
   return text;
 }
 

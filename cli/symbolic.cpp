@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/model.h"
+#include "cli/option_spelling.h"
 #include "report/formulas.h"
 #include "report/memory_text.h"
 
@@ -53,8 +54,9 @@ class SymbolicProfile {
       variable.start = std::max(variable.start, variable.least);
       if (variable.most) variable.start = std::min(variable.start, *variable.most);
       if (variable.start > largest_start)
-        throw Error("--symbolic " + name, fmt::format("{} is too large to start from", size),
-                    fmt::format("Give a smaller one: --set {}=128.", name));
+        throw Error(SettingRef{"symbolic", name},
+                    fmt::format("{} is too large to start from", size),
+                    fmt::format("Give a smaller one: {}.", setting("sizes", name + "=128")));
       variables.push_back(std::move(variable));
     }
     return variables;
@@ -66,8 +68,7 @@ class SymbolicProfile {
       return model_.at(start_);
     } catch (const Error& error) {
       for (const auto& [name, size] : start_)
-        if (error.where() == fmt::format("--set {}={}", name, size))
-          throw Error("--symbolic " + name, error.problem(), error.advice());
+        if (error.is_about("sizes", name)) throw error.at(SettingRef{"symbolic", name});
       throw;
     }
   }
@@ -121,7 +122,7 @@ int profile_symbolically(const ProfileOptions& options, ProgressBar& progress) {
   const report::FormulaReport report = profile.run();
   fmt::memory_buffer out;
   if (options.format == ProfileFormat::json)
-    report::write_formulas_json(out, report, profile.step());
+    report::write_formulas_json(out, report, profile.step(), spell_as_option);
   else
     report::write_formulas(out, report, profile.step(), options.columns, layout_of(options.output));
   progress.clear();

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -30,6 +32,15 @@ std::vector<std::string> option_names(const CLI::App& app) {
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
   return names;
+}
+
+/// The first that has more values than it may have; null without one.
+const CLI::Option* repeated_option(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
+        std::cmp_greater(option->count(), std::max(option->get_items_expected_max(), 1)))
+      return option;
+  return nullptr;
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -123,11 +134,11 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     throw Error(command_of(*where), "MODEL is missing.",
                 fmt::format("Name a model file (.pt2, .pt or .onnx). {}", see_help(*where)));
   const std::string found = error.what();
-  // "--format: 1 required FORMAT missing", or "--mode: At Most 1 required but received 2".
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
-    const std::string option = found.substr(0, found.find(':'));
-    const bool repeated = found.find("At Most") != std::string::npos;
-    throw Error(command_of(*where), option + (repeated ? " is given twice." : " has no value."),
+    if (const CLI::Option* repeated = repeated_option(*where))
+      throw Error(command_of(*where), repeated->get_name() + " is given twice.", see_help(*where));
+    // "--format: 1 required FORMAT missing": CLI11 names the option in its text alone.
+    throw Error(command_of(*where), found.substr(0, found.find(':')) + " has no value.",
                 see_help(*where));
   }
   throw Error(command_of(*where), found + ".", see_help(*where));

@@ -64,7 +64,7 @@ struct Change {
 /// A way that the model does not run with.
 struct NotTried {
   std::string options;
-  std::string problem;
+  std::string problem;  ///< May refer to settings (base/setting.h).
 };
 
 struct FitReport {

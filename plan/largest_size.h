@@ -11,7 +11,9 @@ namespace symprof::plan {
 struct LargestSize {
   std::optional<std::int64_t> fits;     ///< The largest that was found to fit; empty: none does.
   std::optional<std::int64_t> refused;  ///< The smallest that was found not to.
-  std::string refusal;  ///< Why the model does not run with `refused`; empty: memory is missing.
+  /// Why the model does not run with `refused`, which may refer to settings (base/setting.h);
+  /// empty: memory is missing.
+  std::string refusal;
   int trials = 0;
 };
 

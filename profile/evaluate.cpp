@@ -29,8 +29,8 @@ Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* r
     estimate->confidence = rule->confidence;
     return *estimate;
   } catch (const Error& error) {
-    throw Error("node " + recording.nodes[record.node].name + " (" + recording.ops[record.op] + ")",
-                error.problem(), error.advice());
+    throw error.at("node " + recording.nodes[record.node].name + " (" + recording.ops[record.op] +
+                   ")");
   }
 }
 

@@ -86,7 +86,7 @@ struct Profile {
   Totals totals;
   Coverage coverage;
   StepMemory memory;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 };
 
 namespace profile {

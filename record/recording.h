@@ -133,7 +133,7 @@ struct Recording {
   std::vector<std::string> ops;
   std::int64_t parameter_count = 0;
   std::optional<KvCacheRecord> kv_cache;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
   /// Milliseconds of the forward and the backward pass on this machine (how fast symprof is).
   double forward_ms = 0, backward_ms = 0;
 };

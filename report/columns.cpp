@@ -1,9 +1,11 @@
 #include "report/columns.h"
 
+#include "base/setting.h"
+
 namespace symprof::report {
 namespace {
 
-constexpr ColumnInfo all[] = {
+const ColumnInfo all[] = {
     {Column::op_type, "op_type", "Op type", "Op type", "op_type", "operator, or a module's class"},
     {Column::op, "op", "Op", "Op", "op", "the node's or module's name"},
     {Column::accumulate, "accumulate", "Accumulate size", "Accum. size", "accumulate_bytes",
@@ -25,7 +27,7 @@ constexpr ColumnInfo all[] = {
     {Column::recompute_flops, "recompute_flops", "Recomp. FLOPs", "Rec. FLOPs", "recompute_flops",
      "FLOPs of the forward pass that backward computes again"},
     {Column::optimizer_flops, "optimizer_flops", "Optim. FLOPs", "Opt. FLOPs", "optimizer_flops",
-     "FLOPs of the optimizer's step, with either --unit"},
+     "FLOPs of the optimizer's step, with either " + setting("unit")},
     {Column::calls, "calls", "Calls", "Calls", "calls", "ATen calls, forward and backward"},
     {Column::confidence, "confidence", "Confidence", "Confidence", "confidence",
      "exact, modelled, free or unmodelled"},

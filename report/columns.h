@@ -46,7 +46,7 @@ struct ColumnInfo {
   std::string_view title;        ///< In the table.
   std::string_view short_title;  ///< Where the terminal is narrow.
   std::string_view csv_name;     ///< In the CSV, with the unit.
-  std::string_view meaning;      ///< One line for --help.
+  std::string meaning;           ///< One line for --help; may refer to settings.
 };
 
 /// All of them, in the order of Column.

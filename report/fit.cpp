@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/setting.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
 #include "report/names.h"
@@ -37,7 +38,9 @@ std::string answer(const FitReport& report) {
 std::string context_text(const Budget& budget) {
   return fmt::format("{} {} for CUDA's context{}", format_bytes(budget.context_bytes),
                      budget.is_context_given ? "given" : "set aside",
-                     budget.is_context_given ? "" : " (not measured; --context gives it)");
+                     budget.is_context_given
+                         ? ""
+                         : fmt::format(" (not measured; {} gives it)", setting("context")));
 }
 
 std::string budget_text(const Budget& budget) {

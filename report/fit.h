@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/setting.h"
 #include "plan/fit.h"
 #include "record/step_options.h"
 #include "report/layout.h"
@@ -19,6 +20,7 @@ void write_fit(fmt::memory_buffer& out, const std::vector<plan::FitReport>& repo
 
 /// All devices are in the array "devices"; the members beside it are those of the first.
 void write_fit_json(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
-                    const StepOptions& options, const RunOptions& run = {});
+                    const StepOptions& options, const RunOptions& run = {},
+                    SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

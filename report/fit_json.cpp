@@ -1,3 +1,4 @@
+#include "base/setting.h"
 #include "report/fit.h"
 #include "report/json_writer.h"
 #include "report/memory_json.h"
@@ -36,7 +37,7 @@ void write_largest(JsonWriter& json, const FitReport& report) {
   json.member("size", report.largest->fits);
   json.member("refused_size", report.largest->refused);
   json.key("refused_because");
-  report.largest->refusal.empty() ? json.null() : json.value(report.largest->refusal);
+  report.largest->refusal.empty() ? json.null() : json.spelled_value(report.largest->refusal);
   json.key("peak_reserved_bytes");
   report.at_largest ? json.value(report.at_largest->there.peak_reserved_bytes) : json.null();
   json.member("trials", std::int64_t{report.largest->trials});
@@ -59,7 +60,7 @@ void write_changes(JsonWriter& json, const FitReport& report) {
   for (const plan::NotTried& change : report.not_tried) {
     json.begin_object();
     json.member("change", change.options);
-    json.member("problem", change.problem);
+    json.spelled_member("problem", change.problem);
     json.end_object();
   }
   json.end_array();
@@ -85,9 +86,9 @@ void write_devices(JsonWriter& json, const std::vector<FitReport>& reports) {
 }  // namespace
 
 void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
-                    const StepOptions& options, const RunOptions& run) {
+                    const StepOptions& options, const RunOptions& run, SettingSpeller spell) {
   const FitReport& first = reports.front();
-  JsonWriter json(out);
+  JsonWriter json(out, spell);
   json.begin_object();
   json.line(2);
   json.member("schema", "symprof.fit/1");

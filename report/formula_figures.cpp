@@ -72,14 +72,14 @@ void check_rows(const std::vector<Row>& rows, const std::vector<Row>& first) {
   const std::string advice =
       "What runs depends on this size (a loop, a branch): no formula can say that.";
   if (rows.size() != first.size())
-    throw Error("--symbolic",
+    throw Error(SettingRef{"symbolic"},
                 fmt::format("the model has {} rows at one size and {} at another", first.size(),
                             rows.size()),
                 advice);
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].op != first[i].op || rows[i].op_type != first[i].op_type)
       throw Error(
-          "--symbolic",
+          SettingRef{"symbolic"},
           fmt::format("row {} is {} at one size and {} at another", i, first[i].op, rows[i].op),
           advice);
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/setting.h"
 #include "report/footer.h"
 #include "report/format_number.h"
 #include "report/formula_text.h"
@@ -157,8 +158,8 @@ std::string start_advice(const plan::Formulas& found) {
     const plan::Variable& variable = found.variables[i];
     const std::int64_t start = 4 * variable.start;
     if (!variable.most || 2 * start <= *variable.most)
-      return fmt::format("what is no polynomial from here on may be one further on: --set {}={}",
-                         variable.name, start);
+      return fmt::format("what is no polynomial from here on may be one further on: {}",
+                         setting("sizes", fmt::format("{}={}", variable.name, start)));
   }
   return "";
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "base/setting.h"
 #include "plan/formulas/peak_moments.h"
 #include "record/step_options.h"
 #include "report/formula_figures.h"
@@ -45,6 +46,6 @@ void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
                     const Layout& layout);
 
 void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
-                         const StepOptions& options);
+                         const StepOptions& options, SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "base/setting.h"
 #include "report/formula_text.h"
 #include "report/formulas.h"
 #include "report/json_writer.h"
@@ -102,7 +103,7 @@ void write_origin(JsonWriter& json, const Formulas& found) {
     json.begin_object();
     json.key("at");
     write_sizes(json, refused.sizes, found);
-    json.member("reason", refused.reason);
+    json.spelled_member("reason", refused.reason);
     json.end_object();
   }
   json.end_array();
@@ -177,8 +178,8 @@ void write_row(JsonWriter& json, const FormulaReport& report, std::size_t index,
 }  // namespace
 
 void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
-                         const StepOptions& options) {
-  JsonWriter json(out);
+                         const StepOptions& options, SettingSpeller spell) {
+  JsonWriter json(out, spell);
   json.begin_object();
   json.line(2);
   json.member("schema", "symprof.formulas/1");

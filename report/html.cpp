@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "base/setting.h"
 #include "report/footer.h"
 #include "report/memory_text.h"
 #include "report/peak_owners.h"
@@ -51,7 +52,8 @@ void write_peak(fmt::memory_buffer& out, const Profile& profile, const RowOption
 }  // namespace
 
 void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
-                const RowOptions& row_options, const std::vector<Column>& columns) {
+                const RowOptions& row_options, const std::vector<Column>& columns,
+                SettingSpeller spell) {
   const std::string path = escaped(profile.recording.path);
   const auto print = [&](const std::string& text) { out.append(text); };
   print(
@@ -70,7 +72,7 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptio
       "for.</p>\n");
   write_peak(out, profile, row_options);
   fmt::memory_buffer table;
-  write_table(table, profile, options, row_options, columns, {});
+  write_table(table, profile, options, row_options, columns, {.spell = spell});
   print(fmt::format("<h2>Rows</h2>\n<pre>{}</pre>\n</body>\n</html>\n",
                     escaped({table.data(), table.size()})));
 }

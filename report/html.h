@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/setting.h"
 #include "profile/profile.h"
 #include "record/step_options.h"
 #include "report/columns.h"
@@ -14,6 +15,7 @@ namespace symprof::report {
 
 /// The memory timeline, drawn, and the table of `write_table`.
 void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
-                const RowOptions& row_options, const std::vector<Column>& columns);
+                const RowOptions& row_options, const std::vector<Column>& columns,
+                SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

@@ -1,5 +1,6 @@
 #include "report/json.h"
 
+#include "base/setting.h"
 #include "report/json_writer.h"
 #include "report/memory_json.h"
 #include "report/names.h"
@@ -201,15 +202,15 @@ void write_timeline(JsonWriter& json, const Profile& profile) {
 void write_warnings(JsonWriter& json, const Profile& profile) {
   json.key("warnings");
   json.begin_array();
-  for (const std::string& warning : profile.warnings) json.value(warning);
+  for (const std::string& warning : profile.warnings) json.spelled_value(warning);
   json.end_array();
 }
 
 }  // namespace
 
 void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
-                const RunOptions& run) {
-  JsonWriter json(out);
+                const RunOptions& run, SettingSpeller spell) {
+  JsonWriter json(out, spell);
   json.begin_object();
   json.line(2);
   json.member("schema", "symprof.profile/1");

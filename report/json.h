@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/setting.h"
 #include "profile/profile.h"
 #include "record/step_options.h"
 #include "report/step_options.h"
@@ -12,6 +13,6 @@ namespace symprof::report {
 
 /// One line for each node, each group of totals and the timeline; ends in a newline.
 void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
-                const RunOptions& run = {});
+                const RunOptions& run = {}, SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

@@ -81,6 +81,8 @@ void JsonWriter::value(std::string_view text) {
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
+void JsonWriter::spelled_value(std::string_view text) { value(spelled(text, spell_)); }
+
 void JsonWriter::null() {
   separate();
   out_.append(std::string_view("null"));

@@ -9,11 +9,14 @@
 #include <optional>
 #include <string_view>
 
+#include "base/setting.h"
+
 namespace symprof::report {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(fmt::memory_buffer& out) : out_(out) {}
+  explicit JsonWriter(fmt::memory_buffer& out, SettingSpeller spell = spell_plainly)
+      : out_(out), spell_(spell) {}
 
   void begin_object() { open('{'); }
   void end_object() { close('}'); }
@@ -35,6 +38,8 @@ class JsonWriter {
     out_.append(std::string_view(truth ? "true" : "false"));
   }
   void value(std::string_view text);
+  /// With words in the place of the settings that `text` refers to.
+  void spelled_value(std::string_view text);
   void null();
 
   template <class T>
@@ -45,6 +50,10 @@ class JsonWriter {
   void member(std::string_view name, const T& content) {
     key(name);
     value(content);
+  }
+  void spelled_member(std::string_view name, std::string_view text) {
+    key(name);
+    spelled_value(text);
   }
   void null_member(std::string_view name) {
     key(name);
@@ -58,6 +67,7 @@ class JsonWriter {
   void indent(int columns);
 
   fmt::memory_buffer& out_;
+  SettingSpeller spell_;
   bool needs_comma_ = false;
 };
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/setting.h"
+
 namespace symprof::report {
 
 enum class Colour : std::uint8_t { off, on };
@@ -11,7 +13,8 @@ enum class Colour : std::uint8_t { off, on };
 /// A file or a pipe has neither colour nor a width.
 struct Layout {
   Colour colour = Colour::off;
-  std::optional<int> width;  ///< Columns of the terminal.
+  std::optional<int> width;              ///< Columns of the terminal.
+  SettingSpeller spell = spell_plainly;  ///< As those write settings who will read it.
 };
 
 }  // namespace symprof::report

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/setting.h"
 #include "report/format_number.h"
 #include "report/names.h"
 #include "report/text_table.h"
@@ -16,7 +17,7 @@ void write_line(fmt::memory_buffer& out, std::string_view label, std::string_vie
   constexpr int label_width = 13;
   fmt::format_to(std::back_inserter(out), "{}{:{}}{}\n",
                  emphasize(label, Emphasis::strong, layout.colour), "",
-                 label_width - static_cast<int>(label.size()), text);
+                 label_width - static_cast<int>(label.size()), spelled(text, layout.spell));
 }
 
 std::string call_text(CallId id, const Recording& recording) {
@@ -41,7 +42,8 @@ std::string peak_text(const StepMemory& memory, const Recording& recording) {
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {
   const std::string reserved = format_bytes(memory.peak_reserved_bytes);
   if (!context_bytes)
-    return reserved + " and CUDA's context, not measured for this device (--context adds it)";
+    return fmt::format("{} and CUDA's context, not measured for this device ({} adds it)", reserved,
+                       setting("context"));
   return fmt::format("{}: {} reserved, {} for CUDA's context",
                      format_bytes(memory.peak_reserved_bytes + *context_bytes), reserved,
                      format_bytes(*context_bytes));

@@ -13,7 +13,8 @@
 
 namespace symprof::report {
 
-/// "label   text", the label in bold and padded, so that the texts stand under one another.
+/// "label   text", the label in bold and padded, so that the texts stand under one another;
+/// settings that the text refers to are spelled as `layout` says.
 void write_line(fmt::memory_buffer& out, std::string_view label, std::string_view text,
                 const Layout& layout);
 

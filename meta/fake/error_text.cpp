@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/setting.h"
+
 namespace symprof::meta {
 namespace {
 
@@ -12,10 +14,10 @@ namespace {
 struct Limit {
   std::string_view words;
   const char* problem;
-  const char* advice;
+  std::string advice;
 };
 
-constexpr Limit limits[] = {
+const Limit limits[] = {
     // nn.TransformerEncoder's fast path for a padding mask (torch/nn/modules/transformer.py)
     {"aten::_nested_tensor_from_mask", "packs sequences to their lengths, which are data",
      "Build nn.TransformerEncoder with enable_nested_tensor=False."},
@@ -34,8 +36,8 @@ constexpr Limit limits[] = {
     // torch/csrc/autograd/VariableTypeUtils.h, check_inplace
     {"that requires grad is being used in an in-place operation",
      "changes a parameter, or a view of one, in place, which autograd refuses",
-     "Change a clone of it, or change it under torch.no_grad(); --mode inference profiles the "
-     "forward pass alone."},
+     "Change a clone of it, or change it under torch.no_grad(); " + setting("mode", "inference") +
+         " profiles the forward pass alone."},
 };
 
 /// "aten::name.overload: " at the beginning of LibTorch's message, or "this call ".

@@ -150,8 +150,9 @@ class FakeCall {
       throw Error("aten::item",
                   "the value of a tensor decides what happens next, and a tensor "
                   "without storage has no value",
-                  "Export the model so that it does not branch on data, or give the value: with "
-                  "--set where the file has a symbol for it (u0=8), or as an input.");
+                  "Export the model so that it does not branch on data, or give the value: with " +
+                      setting("sizes") +
+                      " where the file has a symbol for it (u0=8), or as an input.");
     stack_.resize(first_);
     stack_.emplace_back(*number);
   }

@@ -43,8 +43,8 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
                 fmt::format("{} was saved here for backward and changed in place later, which "
                             "autograd refuses",
                             to_string(spec_of(tensor_))),
-                "Change a clone of it, or use an operator that is not in place; --mode inference "
-                "profiles the forward pass alone.");
+                "Change a clone of it, or use an operator that is not in place; " +
+                    setting("mode", "inference") + " profiles the forward pass alone.");
   }
 
  private:

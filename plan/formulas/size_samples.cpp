@@ -53,7 +53,7 @@ const std::vector<std::int64_t>* SizeSamples::at(const Sizes& sizes) {
       known_[sizes] = measure_(sizes);
     } catch (const Error& error) {
       known_[sizes] = std::nullopt;
-      refused_.push_back({sizes, error.summary()});
+      refused_.push_back({sizes, error.summary(unspelled)});
     }
   }
   const auto& found = known_[sizes];
@@ -85,13 +85,13 @@ SizeLine find_line(std::vector<Variable>& variables, std::size_t index, SizeSamp
       largest_step = line->step - 1;
   }
   throw Error(
-      fmt::format("--symbolic {}", variable.name),
+      SettingRef{"symbolic", variable.name},
       fmt::format(
           "no formula follows from fewer than {} sizes, and the model takes no more near {}",
           least_sizes, variable.start),
-      samples.refused().empty()
-          ? fmt::format("Leave it out, or start elsewhere: --set {}=128.", variable.name)
-          : samples.refused().back().reason);
+      samples.refused().empty() ? fmt::format("Leave it out, or start elsewhere: {}.",
+                                              setting("sizes", variable.name + "=128"))
+                                : samples.refused().back().reason);
 }
 
 }  // namespace symprof::plan

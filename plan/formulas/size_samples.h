@@ -26,7 +26,7 @@ using Measure = std::function<std::vector<std::int64_t>(const Sizes&)>;
 /// A size that the model cannot have, and why.
 struct RefusedSize {
   Sizes sizes;
-  std::string reason;
+  std::string reason;  ///< May refer to settings (base/setting.h).
 };
 
 /// Measures once at each point that is asked for.

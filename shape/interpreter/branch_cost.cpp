@@ -55,8 +55,9 @@ bool is_costlier(const Graph& branch, const Graph& other, const std::vector<c10:
     throw Error("",
                 "data-dependent control flow: a predicate says which branch runs, and it is "
                 "not known before the model runs",
-                "Take the costlier branch with --unbacked max, or export the model so that the "
-                "predicate follows from the shapes of its inputs.");
+                "Take the costlier branch with " + setting("unbacked", "max") +
+                    ", or export the model so that the predicate follows from the shapes of its "
+                    "inputs.");
   return bytes_moved(branch, inputs, device) >= bytes_moved(other, inputs, device);
 }
 

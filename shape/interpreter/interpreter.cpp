@@ -36,7 +36,7 @@ std::string dispatcher_overload(const Node& node) {
   return node.overload == "default" ? "" : node.overload;
 }
 
-/// ", u0" for the first size of a result that only data tells and --set does not give.
+/// ", u0" for the first size of a result that only data tells and nobody gives.
 std::string unknown_symbol(const Graph& graph, const Node& node) {
   for (const ValueId id : node.outputs) {
     if (id == no_value) continue;
@@ -100,8 +100,10 @@ void Interpreter::run_node(std::size_t index) {
   } catch (const Error& error) {
     throw error.inside(where());
   } catch (const c10::Error& error) {
-    throw meta::refusal(where(), error,
-                        "PyTorch refuses this call; check the shapes that --input and --set give.");
+    throw meta::refusal(
+        where(), error,
+        fmt::format("PyTorch refuses this call; check the shapes that {} and {} give.",
+                    setting("inputs"), setting("sizes")));
   }
 }
 

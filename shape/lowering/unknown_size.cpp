@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "base/setting.h"
 #include "meta/fake/observer.h"
 
 namespace symprof::lowering {
@@ -11,8 +12,8 @@ std::int64_t unknown_size(const OnnxCall& call, std::int64_t most, const std::st
   const auto size = observer ? observer->unknown_size(most) : std::nullopt;
   if (size) return *size;
   call.fail("data-dependent shape: " + what + " is not known before the model runs",
-            "Take the upper bound with --unbacked max, or export the model so that this shape "
-            "follows from the shapes of its inputs.");
+            "Take the upper bound with " + setting("unbacked", "max") +
+                ", or export the model so that this shape follows from the shapes of its inputs.");
 }
 
 at::Tensor unknown_indices(const OnnxCall& call, at::IntArrayRef sizes) {

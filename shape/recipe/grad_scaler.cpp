@@ -24,10 +24,11 @@ at::Tensor replica(const at::Tensor& tensor) {
 void refuse_fp16(const Tensors& gradients) {
   const auto is_fp16 = [](const at::Tensor& tensor) { return tensor.scalar_type() == at::kHalf; };
   if (std::ranges::none_of(gradients, is_fp16)) return;
-  throw Error("--grad-scaler",
+  throw Error(SettingRef{"grad_scaler"},
               "PyTorch's GradScaler does not unscale gradients in fp16, which parameters in fp16 "
               "have; it wants them in fp32.",
-              "Run parameters in fp32 under --autocast fp16, or add --master-weights.");
+              "Run parameters in fp32 under " + setting("autocast", "fp16") + ", or add " +
+                  setting("master_weights") + ".");
 }
 
 /// In the order in which each dtype comes first, as in Python's dict.

@@ -19,10 +19,10 @@ at::Tensor target_like(std::vector<std::int64_t> sizes, DType dtype) {
 
 at::Tensor cross_entropy(const at::Tensor& output) {
   if (output.dim() < 2)
-    throw Error("--loss cross_entropy",
+    throw Error(SettingRef{"loss", "cross_entropy"},
                 fmt::format("the output has shape [{}]; a class dimension is wanted",
                             fmt::join(output.sizes(), ", ")),
-                "Use --loss ones, sum or mean.");
+                fmt::format("Use {}, sum or mean.", setting("loss", "ones")));
   const at::Tensor logits = output.dim() == 3 ? output.flatten(0, 1) : output;
   std::vector<std::int64_t> sizes = logits.sizes().vec();
   sizes.erase(sizes.begin() + 1);

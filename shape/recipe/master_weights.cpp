@@ -28,10 +28,10 @@ MasterWeights::MasterWeights(const Tensors& parameters) {
     masters_.push_back(updated_.back());
   }
   if (masters_.empty())
-    throw Error("--master-weights",
+    throw Error(SettingRef{"master_weights"},
                 "no parameter that is trained is in bf16 or fp16, so there is nothing to keep a "
                 "master of.",
-                "Give --dtype bf16, or leave it out.");
+                "Give " + setting("dtype", "bf16") + ", or leave it out.");
 }
 
 void MasterWeights::take_gradients() const {

@@ -83,7 +83,7 @@ class Look {
     throw Error(
         fmt::format("{}: node {} ({})", recording_.path, node.name, node.op),
         fmt::format("looks up {} different positions in a table of {}", wanted, table->sizes.at(0)),
-        "Give a smaller size with --set or --input.");
+        fmt::format("Give a smaller size with {} or {}.", setting("sizes"), setting("inputs")));
   }
 
   const Recording& recording_;

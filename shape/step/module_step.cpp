@@ -82,7 +82,7 @@ class ModuleStep {
       rows.stop();
       return outputs;
     } catch (const Error& error) {
-      throw Error(where(), error.problem(), error.advice(), error.kind());
+      throw error.at(where());
     } catch (const c10::Error& error) {
       throw meta::refusal(where(), error,
                           "LibTorch refuses this call; check the shapes of the inputs.");

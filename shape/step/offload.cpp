@@ -14,7 +14,7 @@ OffloadedNodes::OffloadedNodes(const Graph& graph, const std::vector<std::string
                                NodeObserver& inner)
     : offloaded_(graph.nodes.size(), offloads_all(patterns)), inner_(inner) {
   if (patterns.empty() || offloads_all(patterns)) return;
-  const std::vector<ScopeId> matched = trace::matched_scopes(graph, patterns, "--offload-saved");
+  const std::vector<ScopeId> matched = trace::matched_scopes(graph, patterns, "offload_saved");
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     offloaded_[i] = matched[static_cast<std::size_t>(graph.nodes[i].scope)] != 0;
 }

@@ -123,7 +123,7 @@ class Step {
   const TensorSpec& spec_of(const Value& value) const {
     if (value.spec) return *value.spec;
     throw Error(graph_.path, fmt::format("{} has no known shape", value.name),
-                "Give it with --input.");
+                fmt::format("Give it with {}.", setting("inputs")));
   }
 
   std::vector<at::Tensor> forward() {
@@ -154,8 +154,9 @@ class Step {
 /// A step without the cache says how large one is.
 trace::KeyValueCache cache_for(Graph& graph, const StepOptions& options) {
   if (options.mode != Mode::inference)
-    throw Error(graph.path, "a key-value cache is for inference",
-                "Leave --mode out, or give --mode inference.");
+    throw Error(
+        graph.path, "a key-value cache is for inference",
+        fmt::format("Leave {} out, or give {}.", setting("mode"), setting("mode", "inference")));
   return add_cache(graph, *options.kv_cache, Step(graph, options).run());
 }
 

@@ -106,7 +106,7 @@ std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> m
     if (!most || *size.given <= *most) return size.given;
     throw Error("",
                 fmt::format("{} elements are given, and there are at most {}", *size.given, *most),
-                "Give a smaller number with --set.");
+                fmt::format("Give a smaller number with {}.", setting("sizes")));
   }
   if (!takes_upper_bounds_ || (!most && !size.most)) return std::nullopt;
   recording_.nodes[static_cast<std::size_t>(node)].upper_bound = true;

@@ -105,10 +105,11 @@ void StepRun::after_forward(const ClosingRows& rows) {
     backward(rows);
     update(rows);
   } catch (const Error& error) {
-    if (error.where().starts_with("--")) throw;  // An option is what is wrong.
+    if (error.about()) throw;  // A setting is what is wrong, and no node.
     throw error.inside(where());
   } catch (const c10::Error& error) {
-    throw meta::refusal(where(), error, "--mode inference profiles the forward pass alone.");
+    throw meta::refusal(where(), error,
+                        setting("mode", "inference") + " profiles the forward pass alone.");
   }
 }
 

@@ -155,7 +155,7 @@ struct Graph {
   std::vector<ValueId> outputs;
   std::vector<Mutation> mutations;
   std::vector<SymbolRange> symbol_ranges;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 
   ValueId add_value(Value value) {
     values.push_back(std::move(value));

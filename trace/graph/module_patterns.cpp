@@ -36,7 +36,7 @@ bool matches_path_or_above(const std::string& pattern, const std::string& path) 
 std::string module_path(const Scope& scope) { return scope.path.substr(0, scope.path.find('@')); }
 
 std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::string>& patterns,
-                                    std::string_view option) {
+                                    std::string_view setting_name) {
   std::vector<ScopeId> matched(graph.scopes.size(), 0);
   std::set<std::string> open(patterns.begin(), patterns.end());
   for (std::size_t i = 1; i < graph.scopes.size(); ++i)
@@ -51,7 +51,7 @@ std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::s
   constexpr std::size_t most_suggested = 5;
   std::vector<std::string> known = repeated_modules(graph);
   known.resize(std::min(known.size(), most_suggested));
-  throw Error(graph.path, fmt::format("no module matches {} {}", option, *open.begin()),
+  throw Error(graph.path, fmt::format("no module matches {}", setting(setting_name, *open.begin())),
               known.empty() ? "The file does not say which modules its nodes belong to."
                             : fmt::format("Modules that repeat: {}.", fmt::join(known, ", ")));
 }

@@ -16,10 +16,10 @@ bool matches_path(const std::string& pattern, const std::string& path);
 bool matches_path_or_above(const std::string& pattern, const std::string& path);
 
 /// For each scope of `graph` the outermost one around it, or itself, whose path matches one of
-/// `patterns`; 0 where none does. Throws Error for a pattern that no module matches; `option` is
-/// its name there ("--checkpoint").
+/// `patterns`; 0 where none does. Throws Error for a pattern that no module matches;
+/// `setting_name` is the setting that has them ("checkpoint").
 std::vector<ScopeId> matched_scopes(const Graph& graph, const std::vector<std::string>& patterns,
-                                    std::string_view option);
+                                    std::string_view setting_name);
 
 /// The path of a scope without the number of the call: a second one has a path that ends in "@1".
 std::string module_path(const Scope& scope);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "trace/graph/expression.h"
 
 namespace symprof::trace {
@@ -14,7 +13,7 @@ std::optional<std::int64_t> SymbolTable::find(std::string_view symbol) const {
 }
 
 void SymbolTable::constrain(const std::string& expression, std::int64_t size,
-                            const std::string& where) {
+                            const ErrorPlace& where) {
   std::vector<std::string> open;
   for (std::string& symbol : symbols(expression))
     if (!find(symbol)) open.push_back(std::move(symbol));
@@ -31,7 +30,7 @@ std::optional<std::int64_t> SymbolTable::evaluate(const std::string& expression)
   return trace::evaluate(expression, [this](std::string_view name) { return find(name); });
 }
 
-void SymbolTable::bind(const std::string& symbol, std::int64_t size, const std::string& where) {
+void SymbolTable::bind(const std::string& symbol, std::int64_t size, const ErrorPlace& where) {
   const auto known = evaluate(symbol);
   if (known && *known != size)
     throw Error(where, fmt::format("{} is {} here and {} elsewhere", symbol, size, *known),

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+
 namespace symprof::trace {
 
 class SymbolTable {
@@ -17,13 +19,13 @@ class SymbolTable {
   /// Makes `expression` have the value `size`: binds its symbol, or solves for the one that has no
   /// value yet. What cannot be solved stays open. Throws Error, with `where`, when the symbol has
   /// another value already.
-  void constrain(const std::string& expression, std::int64_t size, const std::string& where);
+  void constrain(const std::string& expression, std::int64_t size, const ErrorPlace& where);
 
   /// The value of an expression, or of a name that looks like one ("batch-size").
   std::optional<std::int64_t> evaluate(const std::string& expression) const;
 
  private:
-  void bind(const std::string& symbol, std::int64_t size, const std::string& where);
+  void bind(const std::string& symbol, std::int64_t size, const ErrorPlace& where);
 
   std::map<std::string, std::int64_t, std::less<>> sizes_;
 };

@@ -106,17 +106,17 @@ class InputBinder {
   }
 
   void apply(const InputOverride& override) {
-    const std::string where = fmt::format("--input {}", override.name);
+    const SettingRef where{"inputs", override.name};
     const auto found = std::find_if(graph_.inputs.begin(), graph_.inputs.end(),
                                     [&](ValueId id) { return value(id).name == override.name; });
     if (found == graph_.inputs.end()) unknown_input(where, override.name);
     Value& input = value(*found);
     if (input.scalar)
       throw Error(where, "this input is a number, not a tensor",
-                  fmt::format("Give it with --set {}.0=8.", override.name));
+                  fmt::format("Give it with {}.", setting("sizes", override.name + ".0=8")));
     if (!input.spec && !override.dtype)
       throw Error(where, "the file does not say which dtype this input has",
-                  fmt::format("Give it: --input {}=float32[…].", override.name));
+                  fmt::format("Give it: {}.", setting("inputs", override.name + "=float32[…]")));
     const bool has_rank = input.spec || !input.dimensions.empty();
     if (has_rank && input.dimensions.size() != override.dimensions.size())
       throw Error(where,
@@ -133,7 +133,7 @@ class InputBinder {
       replace(input.dimensions[i], override.dimensions[i], where);
   }
 
-  [[noreturn]] void unknown_input(const std::string& where, const std::string& name) {
+  [[noreturn]] void unknown_input(const SettingRef& where, const std::string& name) {
     const std::string hint = did_you_mean(name, input_names());
     throw Error(
         where, fmt::format("the model has no input '{}'", name),
@@ -141,7 +141,7 @@ class InputBinder {
   }
 
   /// A size fixes the file's symbol for all inputs that have it; a symbol takes its place.
-  void replace(Dimension& dimension, const Dimension& wanted, const std::string& where) {
+  void replace(Dimension& dimension, const Dimension& wanted, const SettingRef& where) {
     if (wanted.symbol.empty()) {
       resized_ |= dimension.symbol.empty() && dimension.size != wanted.size;
       if (!dimension.symbol.empty()) symbols_.constrain(dimension.symbol, wanted.size, where);
@@ -162,7 +162,7 @@ class InputBinder {
   }
 
   void apply(const std::string& name, std::int64_t size, const std::set<std::string>& file_names) {
-    const std::string where = fmt::format("--set {}={}", name, size);
+    const SettingRef where{"sizes", fmt::format("{}={}", name, size)};
     std::set<std::string> names = known_names();
     if (names.contains(name)) {
       if (Dimension* dimension = dimension_at(name)) {
@@ -175,13 +175,14 @@ class InputBinder {
       return;
     }
     if (file_names.contains(name))
-      throw Error(where, fmt::format("--input has replaced the symbol '{}'", name),
+      throw Error(where, fmt::format("{} has replaced the symbol '{}'", setting("inputs"), name),
                   "Give the size in one of the two.");
     const std::vector<std::string> candidates(names.begin(), names.end());
     const std::string hint = did_you_mean(name, candidates);
     throw Error(where, fmt::format("no input has a dimension called '{}'", name),
                 !hint.empty()        ? hint
-                : candidates.empty() ? "All sizes are fixed in the file: --input can override them."
+                : candidates.empty() ? "All sizes are fixed in the file: " + setting("inputs") +
+                                           " can override them."
                                      : fmt::format("Known: {}.", fmt::join(candidates, ", ")));
   }
 
@@ -227,7 +228,7 @@ class InputBinder {
     if (size && *size < 0)
       throw Error(fmt::format("input {}", input.name),
                   fmt::format("dimension {} ({}) becomes {}", index, dimension.symbol, *size),
-                  "Give larger sizes with --set.");
+                  fmt::format("Give larger sizes with {}.", setting("sizes")));
     if (size) return *size;
     // An expression that nothing here can evaluate keeps the example's size unless a user changed
     // one of its symbols.
@@ -243,11 +244,11 @@ class InputBinder {
     const auto open = std::find_if(input.dimensions.begin(), input.dimensions.end(),
                                    [](const Dimension& d) { return is_symbol(d.symbol); });
     const std::string symbol = open == input.dimensions.end() ? "" : open->symbol;
+    const std::string given = setting("inputs", input.name + "=float32[…]");
     throw Error(fmt::format("input {}", input.name), fmt::format("nothing fixes {}", what),
-                symbol.empty()
-                    ? fmt::format("Give it with --input {}=float32[…].", input.name)
-                    : fmt::format("Give it with --set {}=8, or with --input {}=float32[…].", symbol,
-                                  input.name));
+                symbol.empty() ? fmt::format("Give it with {}.", given)
+                               : fmt::format("Give it with {}, or with {}.",
+                                             setting("sizes", symbol + "=8"), given));
   }
 
   static void check_bytes(const Value& input, const std::vector<std::int64_t>& sizes) {

@@ -148,15 +148,15 @@ std::vector<ModuleRegion> find_regions(const Graph& graph, const std::vector<Sco
 void refuse_nested(const Graph& graph, const std::vector<std::string>& patterns,
                    const std::vector<ScopeId>& matched) {
   for (const std::string& pattern : patterns) {
-    const std::vector<ScopeId> of_pattern = matched_scopes(graph, {pattern}, "--checkpoint");
+    const std::vector<ScopeId> of_pattern = matched_scopes(graph, {pattern}, "checkpoint");
     const auto is_outermost = [&](ScopeId scope) {
       return scope != 0 && matched[static_cast<std::size_t>(scope)] == scope;
     };
     if (std::ranges::none_of(of_pattern, is_outermost))
       throw Error(graph.path,
-                  fmt::format("--checkpoint {} matches only modules inside those that another "
-                              "pattern matches, and checkpoints do not nest",
-                              pattern),
+                  fmt::format("{} matches only modules inside those that another pattern "
+                              "matches, and checkpoints do not nest",
+                              setting("checkpoint", pattern)),
                   "Leave one of the two out.");
   }
 }
@@ -164,7 +164,7 @@ void refuse_nested(const Graph& graph, const std::vector<std::string>& patterns,
 }  // namespace
 
 void checkpoint_modules(Graph& graph, const std::vector<std::string>& patterns) {
-  const std::vector<ScopeId> matched = matched_scopes(graph, patterns, "--checkpoint");
+  const std::vector<ScopeId> matched = matched_scopes(graph, patterns, "checkpoint");
   refuse_nested(graph, patterns, matched);
   const std::vector<ModuleRegion> regions = find_regions(graph, matched);
   const std::vector<std::size_t> last_use = last_uses(graph, Lifetimes::last_use);

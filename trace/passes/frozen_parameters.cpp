@@ -29,7 +29,7 @@ bool is_meant(const Graph& graph, const std::string& pattern, ValueId parameter,
   for (const Value& value : graph.values)
     if (value.kind == ValueKind::parameter) names.push_back(value.name);
   const std::string hint = did_you_mean(pattern, names);
-  throw Error(graph.path, fmt::format("no parameter matches --freeze {}", pattern),
+  throw Error(graph.path, fmt::format("no parameter matches {}", setting("freeze", pattern)),
               !hint.empty()   ? hint
               : names.empty() ? "The file has no parameters."
                               : fmt::format("The first is called {}.", names[0]));

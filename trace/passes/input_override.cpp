@@ -12,9 +12,11 @@
 namespace symprof::trace {
 namespace {
 
-constexpr auto input_form =
-    "Write --input NAME=DTYPE[DIMS], for example --input x=float32[8,3,224,224].";
-constexpr auto set_form = "Write --set SYMBOL=SIZE, for example --set batch=8.";
+const std::string input_form =
+    fmt::format("Write {}, for example {}.", setting("inputs", "NAME=DTYPE[DIMS]"),
+                setting("inputs", "x=float32[8,3,224,224]"));
+const std::string set_form = fmt::format(
+    "Write {}, for example {}.", setting("sizes", "SYMBOL=SIZE"), setting("sizes", "batch=8"));
 
 const std::vector<std::string> usual_dtypes = {"float32", "float16", "bfloat16", "float64", "int64",
                                                "int32",   "int16",   "int8",     "uint8",   "bool"};
@@ -26,7 +28,7 @@ std::optional<std::int64_t> size_of(std::string_view text) {
   return size;
 }
 
-Dimension parse_dimension(std::string_view text, const std::string& where) {
+Dimension parse_dimension(std::string_view text, const SettingRef& where) {
   const std::string_view written = trimmed(text);
   if (const auto size = size_of(written)) {
     if (*size < 0) throw Error(where, fmt::format("the size {} is below zero", *size), input_form);
@@ -37,7 +39,7 @@ Dimension parse_dimension(std::string_view text, const std::string& where) {
   return {-1, std::string(written)};
 }
 
-std::vector<Dimension> parse_dimensions(std::string_view text, const std::string& where) {
+std::vector<Dimension> parse_dimensions(std::string_view text, const SettingRef& where) {
   std::vector<Dimension> dimensions;
   if (trimmed(text).empty()) return dimensions;
   for (;;) {
@@ -48,7 +50,7 @@ std::vector<Dimension> parse_dimensions(std::string_view text, const std::string
   }
 }
 
-DType parse_named_dtype(std::string_view text, const std::string& where) {
+DType parse_named_dtype(std::string_view text, const SettingRef& where) {
   if (const auto dtype = parse_dtype(text)) return *dtype;
   const std::string hint = did_you_mean(text, usual_dtypes);
   throw Error(where, fmt::format("unknown dtype '{}'", text), hint.empty() ? input_form : hint);
@@ -57,7 +59,7 @@ DType parse_named_dtype(std::string_view text, const std::string& where) {
 }  // namespace
 
 InputOverride parse_input_override(const std::string& text) {
-  const std::string where = fmt::format("--input {}", text);
+  const SettingRef where{"inputs", text};
   const std::size_t open = text.find('[');
   const std::size_t equals = text.substr(0, open).rfind('=');
   if (equals == std::string::npos || open == std::string::npos || !text.ends_with(']'))
@@ -74,7 +76,7 @@ InputOverride parse_input_override(const std::string& text) {
 }
 
 std::pair<std::string, std::int64_t> parse_binding(const std::string& text) {
-  const std::string where = fmt::format("--set {}", text);
+  const SettingRef where{"sizes", text};
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos) throw Error(where, "is not of the form SYMBOL=SIZE", set_form);
   const std::string_view name = trimmed(std::string_view(text).substr(0, equals));

@@ -54,8 +54,9 @@ class CacheAdder {
   Error no_attention() const {
     if (other_lengths_ > 0)
       return Error(graph_.path, "every attention has keys of another number than queries",
-                   "A graph with a cache among its inputs needs no --kv-cache: give the length of "
-                   "its cache with --set or --input.");
+                   fmt::format("A graph with a cache among its inputs needs no {}: give the length "
+                               "of its cache with {} or {}.",
+                               setting("kv_cache"), setting("sizes"), setting("inputs")));
     return Error(graph_.path, "no attention takes a key-value cache",
                  "It has to be scaled_dot_product_attention (transformers: "
                  "attn_implementation=\"sdpa\"), not products and a softmax.");

@@ -49,10 +49,11 @@ class InputDeclarer {
 
   void finish() const {
     if (missing_.empty()) return;
-    throw Error(graph_.path,
-                fmt::format("TorchScript does not say what shape its inputs have: {}",
-                            fmt::join(missing_, ", ")),
-                fmt::format("Give each: --input {}=float32[8,3,224,224].", missing_[0]));
+    throw Error(
+        graph_.path,
+        fmt::format("TorchScript does not say what shape its inputs have: {}",
+                    fmt::join(missing_, ", ")),
+        fmt::format("Give each: {}.", setting("inputs", missing_[0] + "=float32[8,3,224,224]")));
   }
 
  private:

@@ -23,6 +23,11 @@ constexpr int most_depth = 400;
 constexpr std::size_t most_calls = 500'000;
 constexpr std::size_t most_constant_bytes = 65536;
 
+/// Says of which node it is: nodes around that one add nothing to it.
+struct PlacedError final : Error {
+  explicit PlacedError(Error error) : Error(std::move(error)) {}
+};
+
 // Counts nested blocks and calls.
 class Nesting {
  public:
@@ -110,16 +115,17 @@ void Walker::run_node(const torch::jit::Node& node, Frame& frame) try {
     run_operator(node, frame);
   }
   frame.finish(node);
+} catch (const PlacedError&) {
+  throw;
 } catch (const Error& error) {
-  if (error.where().starts_with(graph_.path)) throw;
-  throw error.inside(where(node));
+  throw PlacedError(error.inside(where(node)));
 } catch (const c10::Error& error) {
-  throw meta::refusal(
+  throw PlacedError(meta::refusal(
       where(node), error,
-      "Check the shapes that --input gives; symprof follows the code of torch.jit.script "
-      "and torch.jit.trace.");
+      "Check the shapes that " + setting("inputs") +
+          " gives; symprof follows the code of torch.jit.script and torch.jit.trace."));
 } catch (const std::exception& error) {
-  throw Error(where(node), meta::first_line(error));
+  throw PlacedError(Error(where(node), meta::first_line(error)));
 }
 
 void Walker::count_step() {

@@ -81,7 +81,7 @@ TEST_SUITE("exported_control") {
     const std::string refused = message_of([] { profile_of("cond_on_data.pt2"); });
     CHECK(refused.find("node cond (higher_order::cond): data-dependent control flow") !=
           refused.npos);
-    CHECK(refused.find("--unbacked max") != refused.npos);
+    CHECK(refused.find("unbacked=max") != refused.npos);
     const Profile profile = profile_of("cond_on_data.pt2", {}, {.upper_bounds = true});
     CHECK(profile.totals.fwd_flops == 2 * wide(3));
     CHECK(bounded_rows(profile) == std::vector<std::string>{"higher_order::cond"});

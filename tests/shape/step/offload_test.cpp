@@ -146,7 +146,7 @@ TEST_SUITE("offload_saved") {
 
   TEST_CASE("a pattern that no module matches is an error") {
     CHECK_THROWS_WITH(profile_of("gpt2", {.offload_saved = {"layers.*"}}),
-                      doctest::Contains("--offload-saved layers.*"));
+                      doctest::Contains("offload_saved=layers.*"));
   }
 }
 

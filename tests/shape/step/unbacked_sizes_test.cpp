@@ -142,8 +142,8 @@ TEST_SUITE("exported_unbacked") {
   TEST_CASE("without a word of the user such a size is an error that says what to give") {
     const std::string text = message_of([] { profile_of("nonzero.pt2"); });
     CHECK(text.find("node nonzero (aten::nonzero, u0)") != text.npos);
-    CHECK(text.find("--unbacked max") != text.npos);
-    CHECK(text.find("--set") != text.npos);
+    CHECK(text.find("unbacked=max") != text.npos);
+    CHECK(text.find("sizes") != text.npos);
   }
 
   TEST_CASE("upper bounds, and the rows that have them") {

@@ -137,7 +137,7 @@ TEST_SUITE("checkpoint_modules") {
     trace::checkpoint_modules(both.graph, {"layers.0", "layers.?"});
     CHECK(names(both.graph).front() == "layers.0");
     CHECK_THROWS_WITH_AS(trace::checkpoint_modules(nested.graph, {"layers.0.mlp", "layers.0"}),
-                         doctest::Contains("--checkpoint layers.0.mlp matches only modules inside"),
+                         doctest::Contains("checkpoint=layers.0.mlp matches only modules inside"),
                          Error);
   }
 

@@ -41,7 +41,7 @@ TEST_SUITE("frozen_parameters") {
 
   TEST_CASE("a pattern that matches nothing is an error that suggests a name") {
     CHECK_THROWS_WITH_AS(trace::frozen_parameters(two_layers(), {"layers.0.wieght"}),
-                         doctest::Contains("no parameter matches --freeze layers.0.wieght"), Error);
+                         doctest::Contains("no parameter matches freeze=layers.0.wieght"), Error);
   }
 }
 

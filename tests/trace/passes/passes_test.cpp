@@ -57,7 +57,7 @@ Node node(const std::string& op, std::vector<Argument> arguments) {
 }  // namespace
 
 TEST_SUITE("passes") {
-  TEST_CASE("--input and --set are parsed") {
+  TEST_CASE("inputs and sizes are parsed") {
     const InputOverride full = parse_input_override("x=float32[8, 3,batch]");
     CHECK(full.name == "x");
     CHECK(full.dtype == DType::float32);
@@ -163,7 +163,7 @@ TEST_SUITE("passes") {
     Graph graph = open();
     check_says(message([&] { bind_inputs(graph, {}, {{"n", 2}}); }), "nothing fixes dimension 0");
     graph = open();
-    check_says(message([&] { bind_inputs(graph, {}, {{"batch-size", 2}}); }), "--set n=8");
+    check_says(message([&] { bind_inputs(graph, {}, {{"batch-size", 2}}); }), "sizes n=8");
     graph = open();
     bind_inputs(graph, {}, {{"batch-size", 2}, {"n", 3}, {"x.2", 4}});
     CHECK(sizes(graph, 0) == Sizes{2, 3, 4});

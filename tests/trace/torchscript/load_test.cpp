@@ -181,7 +181,7 @@ TEST_SUITE("torchscript") {
   }
 
   TEST_CASE("an input without a shape is asked for") {
-    CHECK_THROWS_WITH_AS(control_flow({}), doctest::Contains("--input x=float32["), Error);
+    CHECK_THROWS_WITH_AS(control_flow({}), doctest::Contains("inputs x=float32["), Error);
     CHECK_THROWS_WITH_AS(control_flow({"y=float32[2,2,8]", "x=float32[2,2,8]"}),
                          doctest::Contains("no input 'y'"), Error);
   }

@@ -46,7 +46,7 @@ TEST_SUITE("script_regions") {
 
   TEST_CASE("a mask is refused, or keeps every row") {
     const std::string text = test::message_of([] { load_script("masked.pt"); });
-    CHECK(text.find("--unbacked max") != text.npos);
+    CHECK(text.find("unbacked=max") != text.npos);
     const Profile profile =
         test::profile_of(load_script("masked.pt", true), {.upper_bounds = true});
     CHECK(profile.totals.fwd_flops == test::narrow(rows));

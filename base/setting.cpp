@@ -1,0 +1,93 @@
+#include "base/setting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/text.h"
+
+namespace symprof {
+namespace {
+
+// A reference in a text: mark, name, separator, length of the value, separator, value. The length
+// lets a value be any bytes; what only looks like a reference stays as it is.
+constexpr char mark = '\x02';
+constexpr char separator = '\x1f';
+
+struct FoundReference {
+  SettingRef setting;
+  std::size_t length = 0;  ///< Of its form in the text.
+};
+
+/// At the beginning of `text`, behind the mark.
+std::optional<FoundReference> reference_after_mark(std::string_view text) {
+  const std::size_t name_end = text.find(separator);
+  if (name_end == std::string_view::npos) return std::nullopt;
+  const std::string_view name = text.substr(0, name_end);
+  if (!std::ranges::all_of(name, is_word)) return std::nullopt;
+  const std::string_view rest = text.substr(name_end + 1);
+  std::size_t length = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), length);
+  const auto digits = static_cast<std::size_t>(end - rest.data());
+  if (error != std::errc() || digits == rest.size() || *end != separator) return std::nullopt;
+  const std::string_view value = rest.substr(digits + 1);
+  if (length > value.size()) return std::nullopt;
+  return FoundReference{{std::string(name), std::string(value.substr(0, length))},
+                        name_end + 1 + digits + 1 + length};
+}
+
+/// Calls one of the two for each piece of `text`, in order.
+void for_each_piece(std::string_view text, const auto& on_words, const auto& on_setting) {
+  while (!text.empty()) {
+    const std::size_t at = text.find(mark);
+    on_words(text.substr(0, at));
+    if (at == std::string_view::npos) return;
+    text.remove_prefix(at + 1);
+    if (const auto found = reference_after_mark(text)) {
+      on_setting(found->setting);
+      text.remove_prefix(found->length);
+    } else {
+      on_words(std::string_view(&mark, 1));
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view SettingRef::entry() const {
+  const std::size_t equals = value.rfind('=');
+  return equals == std::string::npos ? std::string_view()
+                                     : std::string_view(value).substr(0, equals);
+}
+
+std::string spell_plainly(const SettingRef& setting) {
+  if (setting.value.empty()) return setting.name;
+  return setting.name + (setting.entry().empty() ? "=" : " ") + setting.value;
+}
+
+std::string unspelled(const SettingRef& reference) {
+  return setting(reference.name, reference.value);
+}
+
+std::string setting(std::string_view name, std::string_view value) {
+  return fmt::format("{}{}{}{}{}{}", mark, name, separator, value.size(), separator, value);
+}
+
+std::string spelled(std::string_view text, SettingSpeller spell) {
+  std::string result;
+  for_each_piece(
+      text, [&](std::string_view words) { result += words; },
+      [&](const SettingRef& setting) { result += spell(setting); });
+  return result;
+}
+
+std::vector<SettingRef> settings_in(std::string_view text) {
+  std::vector<SettingRef> found;
+  for_each_piece(
+      text, [](std::string_view) {}, [&](const SettingRef& setting) { found.push_back(setting); });
+  return found;
+}
+
+}  // namespace symprof

@@ -1,0 +1,13 @@
+// How the command line writes the settings that errors and reports refer to.
+#pragma once
+
+#include <string>
+
+#include "base/setting.h"
+
+namespace symprof::cli {
+
+/// "--kv-cache 4096", "--set batch=8".
+std::string spell_as_option(const SettingRef& setting);
+
+}  // namespace symprof::cli
