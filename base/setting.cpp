@@ -83,6 +83,18 @@ std::string spelled(std::string_view text, SettingSpeller spell) {
   return result;
 }
 
+std::string spelled_names(std::string_view text, SettingSpeller spell) {
+  std::string result;
+  while (true) {
+    const std::size_t open = text.find('{'), close = text.find('}', open);
+    if (open == std::string_view::npos || close == std::string_view::npos) break;
+    result += text.substr(0, open);
+    result += spell({std::string(text.substr(open + 1, close - open - 1))});
+    text.remove_prefix(close + 1);
+  }
+  return result.append(text);
+}
+
 std::vector<SettingRef> settings_in(std::string_view text) {
   std::vector<SettingRef> found;
   for_each_piece(

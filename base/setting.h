@@ -33,6 +33,8 @@ std::string setting(std::string_view name, std::string_view value = {});
 
 /// `text` with words in the place of its references.
 std::string spelled(std::string_view text, SettingSpeller spell = spell_plainly);
+/// `text` with words in the place of names in braces: "with {dtype}". Constant texts refer so.
+std::string spelled_names(std::string_view text, SettingSpeller spell = spell_plainly);
 /// What `text` refers to, in its order.
 std::vector<SettingRef> settings_in(std::string_view text);
 

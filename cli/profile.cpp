@@ -79,8 +79,8 @@ int run(const ProfileText& text) {
 
 std::string column_list() {
   std::string text = "Columns:\n";
-  for (const report::ColumnInfo& column : report::columns())
-    text += fmt::format("  {:<15} {}\n", column.key, spelled(column.meaning, spell_as_option));
+  for (const report::Column column : report::columns())
+    text += fmt::format("  {:<15} {}\n", name(column), meaning(column));
   return text;
 }
 

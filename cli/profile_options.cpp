@@ -22,25 +22,16 @@ constexpr Named<ProfileFormat> formats[] = {{"table", ProfileFormat::table},
                                             {"memory-snapshot", ProfileFormat::memory_snapshot}};
 
 Column parse_column(std::string_view option, const std::string& word) {
+  if (const std::optional<Column> column = report::find_column(word)) return *column;
   std::vector<std::string> accepted;
-  for (const report::ColumnInfo& column : report::columns()) {
-    if (column.key == word) return column.column;
-    accepted.emplace_back(column.key);
-  }
+  for (const Column column : report::columns()) accepted.emplace_back(name(column));
   reject(option, word, accepted);
 }
 
-/// Formulas are wide: without --columns there are fewer.
-bool is_left_out_of_formulas(Column column) {
-  return !is_text(column) && !counts_flops(column) && column != Column::incremental;
-}
-
 std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer) {
-  if (text.columns.empty()) {
-    std::vector<Column> columns = report::default_columns(optimizer);
-    if (!text.symbolic.empty()) std::erase_if(columns, is_left_out_of_formulas);
-    return columns;
-  }
+  if (text.columns.empty())
+    return text.symbolic.empty() ? report::default_columns(optimizer)
+                                 : report::default_formula_columns(optimizer);
   std::vector<Column> columns;
   for (const std::string& word : split_list(text.columns))
     columns.push_back(parse_column("--columns", word));

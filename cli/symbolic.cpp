@@ -95,14 +95,14 @@ class SymbolicProfile {
                                         options_.model.loop);
     requested_[sizes] =
         plan::requested_by_call(profile.recording, step().device, options_.model.loop);
+    profile.totals.peak_requested_bytes = std::ranges::max(requested_[sizes]);
     report_.peaks[sizes] = {.place = report::call_text(profile.memory.peak_call, profile.recording),
-                            .requested_bytes = std::ranges::max(requested_[sizes]),
+                            .requested_bytes = *profile.totals.peak_requested_bytes,
                             .allocated_bytes = profile.totals.peak_allocated_bytes,
                             .reserved_bytes = profile.totals.peak_reserved_bytes};
     if (report_.list.as_run.empty())
       report_.list = report::list_figures(profile, options_.rows, options_.columns);
-    std::vector<std::int64_t> figures =
-        report::figures({profile, report_.peaks[sizes].requested_bytes}, report_.list);
+    std::vector<std::int64_t> figures = report::figures(profile, report_.list);
     if (report_.first.nodes.empty()) report_.first = std::move(profile);
     return figures;
   }

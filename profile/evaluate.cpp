@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "profile/cost/cost.h"
+#include "profile/figure_sums.h"
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
 #include "profile/row_bytes.h"
@@ -32,20 +33,6 @@ Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* r
     throw error.at("node " + recording.nodes[record.node].name + " (" + recording.ops[record.op] +
                    ")");
   }
-}
-
-void add_cost(RowFigures& figures, Phase phase, const Cost& cost) {
-  figures.confidence = least_certain(figures.confidence, cost.confidence);
-  if (phase == Phase::optimizer) {
-    add_to(figures.optimizer_flops, cost.product_flops);
-    return add_to(figures.optimizer_flops, cost.other_flops);
-  }
-  const bool backward = is_in_backward(phase);
-  add_to(backward ? figures.bwd_product_flops : figures.fwd_product_flops, cost.product_flops);
-  add_to(backward ? figures.bwd_other_flops : figures.fwd_other_flops, cost.other_flops);
-  if (phase != Phase::recompute) return;
-  add_to(figures.recompute_product_flops, cost.product_flops);
-  add_to(figures.recompute_other_flops, cost.other_flops);
 }
 
 /// Every node with room for its calls.
@@ -101,7 +88,7 @@ void count_calls(Profile& profile, const OperatorTable* own) {
     const Cost cost = cost_of(recording, call, rules[call.op]);
     NodeProfile& node = profile.nodes[call.node];
     node.calls.push_back({static_cast<CallId>(i), cost});
-    add_cost(node.figures, call.phase, cost);
+    add_call(node.figures, call.phase, cost);
     count_coverage(profile.coverage, cost.confidence);
     add_to(profile.totals.transfer_bytes, cost.transfer_bytes);
     if (cost.confidence == Confidence::unmodelled) unmodelled[call.op] = true;

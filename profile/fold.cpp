@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/checked.h"
+#include "profile/figure_sums.h"
 #include "profile/folded_figures.h"
 #include "record/module_path.h"
 
@@ -56,7 +56,7 @@ class Folder {
   /// A row of its own.
   void alone(NodeId node) {
     const NodeRecord& record = recording_.nodes[node];
-    rows_.push_back({std::string(kind_of(record)), record.name, record.module, {}, 0, {node}});
+    rows_.push_back({std::string(kind_of(record)), record.name, record.module, {}, {node}});
     leaf_ = none;
   }
 
@@ -107,11 +107,8 @@ std::vector<FoldedRow> fold(const Profile& profile, const FoldOptions& options) 
     place(folder, recording, static_cast<NodeId>(i), options);
   std::vector<FoldedRow> rows = folder.take();
   fill_figures(profile, rows);
-  std::int64_t accumulated = 0;
-  for (FoldedRow& row : rows) {
-    add_to(accumulated, row.figures.incremental_bytes);
-    row.accumulate_bytes = accumulated;
-  }
+  RowFigures sums;
+  for (FoldedRow& row : rows) run_on(sums, row.figures);
   return rows;
 }
 

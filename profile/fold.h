@@ -24,8 +24,7 @@ struct FoldedRow {
   std::string name;
   std::string module;  ///< Path; empty at the root and where rows are operators.
   RowFigures figures;
-  std::int64_t accumulate_bytes = 0;  ///< Running sum of incremental bytes, in the order of rows.
-  std::vector<NodeId> nodes;          ///< In the order in which they ran.
+  std::vector<NodeId> nodes;  ///< In the order in which they ran.
 };
 
 /// By node: each as it is. By operator: nodes of one operator, wherever they are.
@@ -36,10 +35,11 @@ struct FoldedRow {
 /// torch.nn become one row, the outermost such module that is no plain container; other nodes keep
 /// their rows. Two calls of one module that follow each other directly are one row.
 ///
-/// Inputs, outputs, loss and optimizer always keep their rows. Figures are sums, but for these: a
-/// parameter counts once in a row; outputs and temporaries are the storages that the row made and
-/// that a node outside it takes; gradients are those of inputs that come from outside the row, an
-/// input that several of its nodes take counted once.
+/// Inputs, outputs, loss and optimizer always keep their rows. Figures fold as their table says
+/// (profile/figures.h). Those that are counted anew: a parameter counts once in a row; outputs and
+/// temporaries are the storages that the row made and that a node outside it takes; gradients are
+/// those of inputs that come from outside the row, an input that several of its nodes take counted
+/// once.
 std::vector<FoldedRow> fold(const Profile& profile, const FoldOptions& options);
 
 }  // namespace symprof::profile

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "base/checked.h"
-#include "profile/cost/cost.h"
+#include "profile/figure_sums.h"
 
 namespace symprof::profile {
 namespace {
@@ -32,19 +32,7 @@ std::vector<bool> leaving(const Recording& recording, const std::vector<std::siz
   return leaves;
 }
 
-void add_sums(RowFigures& sum, const RowFigures& node) {
-  add_to(sum.incremental_bytes, node.incremental_bytes);
-  add_to(sum.fwd_product_flops, node.fwd_product_flops);
-  add_to(sum.fwd_other_flops, node.fwd_other_flops);
-  add_to(sum.bwd_product_flops, node.bwd_product_flops);
-  add_to(sum.bwd_other_flops, node.bwd_other_flops);
-  add_to(sum.recompute_product_flops, node.recompute_product_flops);
-  add_to(sum.recompute_other_flops, node.recompute_other_flops);
-  add_to(sum.optimizer_flops, node.optimizer_flops);
-  sum.confidence = least_certain(sum.confidence, node.confidence);
-}
-
-/// What the nodes of one row know of each other.
+/// What the nodes of one row know of each other: it counts what folds anew.
 class RowBorder {
  public:
   /// `leaves` is by storage: a node of another row takes it.
@@ -132,7 +120,7 @@ void fill_figures(const Profile& profile, std::vector<FoldedRow>& rows) {
     }
     RowBorder border(recording, leaves, row);
     for (NodeId node : row.nodes) {
-      add_sums(row.figures, profile.nodes[node].figures);
+      add_node(row.figures, profile.nodes[node].figures);
       border.add(node);
     }
   }

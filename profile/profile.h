@@ -19,8 +19,10 @@ struct CallProfile {
   Cost cost;
 };
 
-/// The figures of a row: a node, or several folded into a module or an operator.
+/// The counters of a row: a node, or several folded into a module or an operator. What is printed
+/// of them, and how they fold, is in profile/figures.cpp.
 struct RowFigures {
+  std::int64_t accumulate_bytes = 0;   ///< Running sum of incremental bytes, in the rows' order.
   std::int64_t incremental_bytes = 0;  ///< Saved for backward, made by this row.
   std::int64_t output_bytes = 0;       ///< Outputs that are saved (no aliases).
   std::int64_t temp_bytes = 0;         ///< Outputs that nothing saves.
@@ -30,13 +32,13 @@ struct RowFigures {
   std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;              ///< Recomputation included.
   std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;  ///< Of backward's.
   std::int64_t optimizer_flops = 0;  ///< Of the optimizer's row: products and everything else.
+  std::int64_t calls = 0;            ///< In all phases.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
 };
 
 struct NodeProfile {
   NodeId node = none;  ///< Index into Recording::nodes.
   RowFigures figures;
-  std::int64_t accumulate_bytes = 0;
   std::vector<CallProfile> calls;  ///< In the order in which they ran, all phases.
 };
 
@@ -76,8 +78,8 @@ struct Totals {
   Phase peak_phase = Phase::forward;
   NodeId peak_node = none;
   TensorPeak tensor_peak;
-  std::optional<std::int64_t> comm_bytes;
-  std::optional<double> fwd_time_us, bwd_time_us, optimizer_time_us, step_time_us;
+  /// The most that is asked of the allocator: filled by who looks for formulas.
+  std::optional<std::int64_t> peak_requested_bytes;
 };
 
 struct Profile {

@@ -1,6 +1,7 @@
 #include "profile/row_bytes.h"
 
 #include "base/checked.h"
+#include "profile/figure_sums.h"
 
 namespace symprof::profile {
 namespace {
@@ -77,21 +78,20 @@ void count_memory(Profile& profile) {
   count_saved(profile);
   if (recording.kv_cache) count_cache_of_a_token(*recording.kv_cache, profile.totals);
   std::vector<bool> counted(recording.storages.size());
-  std::int64_t accumulated = 0;
+  RowFigures sums;
   for (NodeProfile& node : profile.nodes) {
     const NodeRecord& record = recording.nodes[node.node];
     count_outputs(recording, node, counted);
     for (StorageId parameter : record.parameters)
       add_to(node.figures.param_bytes, recording.storages[parameter].bytes);
     node.figures.backward_bytes = record.input_gradient_bytes;
-    add_to(accumulated, node.figures.incremental_bytes);
-    node.accumulate_bytes = accumulated;
+    run_on(sums, node.figures);
   }
-  if (accumulated != profile.totals.saved_bytes_with_inputs)
+  if (sums.accumulate_bytes != profile.totals.saved_bytes_with_inputs)
     throw Error(
         "profile",
-        "the rows' saved bytes (" + std::to_string(accumulated) + ") are not the total (" +
-            std::to_string(profile.totals.saved_bytes_with_inputs) + ")",
+        "the rows' saved bytes (" + std::to_string(sums.accumulate_bytes) +
+            ") are not the total (" + std::to_string(profile.totals.saved_bytes_with_inputs) + ")",
         "a saved storage belongs to no node: this is a defect of symprof, please report it");
 }
 

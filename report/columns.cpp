@@ -1,73 +1,94 @@
 #include "report/columns.h"
 
-#include "base/setting.h"
+#include <algorithm>
 
 namespace symprof::report {
 namespace {
 
-const ColumnInfo all[] = {
-    {Column::op_type, "op_type", "Op type", "Op type", "op_type", "operator, or a module's class"},
-    {Column::op, "op", "Op", "Op", "op", "the node's or module's name"},
-    {Column::accumulate, "accumulate", "Accumulate size", "Accum. size", "accumulate_bytes",
-     "saved for backward by this row and all before it"},
-    {Column::incremental, "incremental", "Incremental size", "Incr. size", "incremental_bytes",
-     "what this row adds to it"},
-    {Column::output, "output", "Output size", "Output size", "output_bytes",
-     "its outputs that are saved"},
-    {Column::temp, "temp", "Temp size", "Temp size", "temp_bytes",
-     "its outputs that nothing saves"},
-    {Column::param, "param", "Param size", "Param size", "param_bytes", "parameters that it uses"},
-    {Column::backward, "backward", "Backward size", "Backw. size", "backward_bytes",
-     "gradients of its inputs"},
-    {Column::fwd_flops, "fwd_flops", "Fwd FLOPs", "Fwd FLOPs", "fwd_flops",
-     "FLOPs of the forward pass"},
-    {Column::bwd_flops, "bwd_flops", "Bwd FLOPs", "Bwd FLOPs", "bwd_flops",
-     "FLOPs of the backward pass, with those of recomputation"},
-    {Column::module, "module", "Module", "Module", "module", "the module that made the call"},
-    {Column::recompute_flops, "recompute_flops", "Recomp. FLOPs", "Rec. FLOPs", "recompute_flops",
-     "FLOPs of the forward pass that backward computes again"},
-    {Column::optimizer_flops, "optimizer_flops", "Optim. FLOPs", "Opt. FLOPs", "optimizer_flops",
-     "FLOPs of the optimizer's step, with either " + setting("unit")},
-    {Column::calls, "calls", "Calls", "Calls", "calls", "ATen calls, forward and backward"},
-    {Column::confidence, "confidence", "Confidence", "Confidence", "confidence",
-     "exact, modelled, free or unmodelled"},
+using profile::Shown;
+
+struct WordsInfo {
+  Words words;
+  std::string_view name, title, meaning;
 };
 
-// "Fwd FLOPs" to "Fwd MACs", "fwd_flops" to "fwd_macs". An optimizer's products are not counted
-// apart, so its FLOPs stay FLOPs.
-std::string in_unit(std::string_view text, Column column, Unit unit) {
-  std::string result(text);
-  const bool is_in_unit = counts_flops(column) && column != Column::optimizer_flops;
-  if (!is_in_unit || unit == Unit::flops) return result;
-  const std::size_t title = result.find("FLOPs");
-  if (title != std::string::npos) return result.replace(title, 5, "MACs");
-  return result.replace(result.find("flops"), 5, "macs");
+constexpr WordsInfo words_infos[] = {
+    {Words::op_type, "op_type", "Op type", "operator, or a module's class"},
+    {Words::op, "op", "Op", "the node's or module's name"},
+    {Words::module, "module", "Module", "the module that made the call"},
+    {Words::confidence, "confidence", "Confidence", "exact, modelled, free or unmodelled"},
+};
+
+const WordsInfo& info(Words words) {
+  return *std::ranges::find(words_infos, words, &WordsInfo::words);
+}
+
+std::vector<Column> list_columns() {
+  std::vector<Column> result = {{Words::op_type}, {Words::op}};
+  const auto add_figures = [&](bool unasked) {
+    for (const Figure& figure : profile::figures())
+      if (!figure.column.name.empty() && (figure.shown == Shown::always) == unasked)
+        result.push_back({Words::none, &figure});
+  };
+  add_figures(true);
+  result.push_back({Words::module});
+  add_figures(false);
+  result.push_back({Words::confidence});
+  return result;
 }
 
 }  // namespace
 
-std::span<const ColumnInfo> columns() { return all; }
+std::span<const Column> columns() {
+  static const std::vector<Column> all = list_columns();
+  return all;
+}
 
-const ColumnInfo& info(Column column) { return all[static_cast<std::size_t>(column)]; }
+std::optional<Column> find_column(std::string_view wanted) {
+  for (const Column column : columns())
+    if (name(column) == wanted) return column;
+  return std::nullopt;
+}
 
 std::vector<Column> default_columns(Optimizer optimizer) {
-  std::vector<Column> result;
-  for (const ColumnInfo& column : all)
-    if (column.column < Column::module) result.push_back(column.column);
-  if (optimizer != Optimizer::none) result.push_back(Column::optimizer_flops);
+  std::vector<Column> result = {{Words::op_type}, {Words::op}};
+  for (const Column column : columns())
+    if (!is_text(column) &&
+        (column.figure->shown == Shown::always ||
+         (column.figure->shown == Shown::with_optimizer && optimizer != Optimizer::none)))
+      result.push_back(column);
   return result;
 }
 
-std::string_view name(Unit unit) { return unit == Unit::flops ? "FLOPs" : "MACs"; }
+std::vector<Column> default_formula_columns(Optimizer optimizer) {
+  std::vector<Column> result = default_columns(optimizer);
+  std::erase_if(
+      result, [](Column column) { return !is_text(column) && !column.figure->is_formula_column; });
+  return result;
+}
 
-std::string title(Column column, Unit unit) { return in_unit(info(column).title, column, unit); }
+std::string_view name(Column column) {
+  return is_text(column) ? info(column.words).name : column.figure->column.name;
+}
+
+std::string_view meaning(Column column) {
+  return is_text(column) ? info(column.words).meaning : column.figure->meaning;
+}
+
+std::string title(Column column, Unit unit) {
+  if (is_text(column)) return std::string(info(column.words).title);
+  return in_unit(column.figure->column.title, *column.figure, unit);
+}
 
 std::string short_title(Column column, Unit unit) {
-  return in_unit(info(column).short_title, column, unit);
+  if (is_text(column)) return std::string(info(column.words).title);
+  return in_unit(column.figure->column.short_title, *column.figure, unit);
 }
 
 std::string csv_name(Column column, Unit unit) {
-  return in_unit(info(column).csv_name, column, unit);
+  if (is_text(column)) return std::string(info(column.words).name);
+  const Figure& figure = *column.figure;
+  return in_unit(figure.unit == FigureUnit::bytes ? figure.key : figure.column.name, figure, unit);
 }
 
 }  // namespace symprof::report

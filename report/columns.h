@@ -2,75 +2,50 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "record/step_options.h"
+#include "report/figure_values.h"
 
 namespace symprof::report {
 
-enum class Column : std::uint8_t {
-  op_type,
-  op,
-  accumulate,
-  incremental,
-  output,
-  temp,
-  param,
-  backward,
-  fwd_flops,
-  bwd_flops,
-  module,
-  recompute_flops,
-  optimizer_flops,
-  calls,
-  confidence,
+/// What says which row it is, beside its figures.
+enum class Words : std::uint8_t { none, op_type, op, module, confidence };
+
+struct Column {
+  Words words = Words::none;
+  const Figure* figure = nullptr;  ///< Null where it has words.
+
+  friend bool operator==(const Column&, const Column&) = default;
 };
 
-/// What FLOPs are printed in.
-enum class Unit : std::uint8_t {
-  flops,  ///< A multiply-add is 2.
-  macs,   ///< Products halved, so that a multiply-add is 1; the rest as it is.
-};
+/// All of them, in the order in which help lists them: what a table has by itself comes before what
+/// is there on request, and words before figures but for the confidence.
+std::span<const Column> columns();
+/// The one that --columns and --sort call `name`; empty where there is none.
+std::optional<Column> find_column(std::string_view name);
 
-/// FLOPs of products as `unit` counts them.
-constexpr std::int64_t in_unit(std::int64_t products, Unit unit) {
-  return unit == Unit::flops ? products : products / 2;
-}
-
-struct ColumnInfo {
-  Column column;
-  std::string_view key;          ///< As --columns and --sort name it.
-  std::string_view title;        ///< In the table.
-  std::string_view short_title;  ///< Where the terminal is narrow.
-  std::string_view csv_name;     ///< In the CSV, with the unit.
-  std::string meaning;           ///< One line for --help; may refer to settings.
-};
-
-/// All of them, in the order of Column.
-std::span<const ColumnInfo> columns();
-const ColumnInfo& info(Column column);
-/// Whether it has words and not figures.
-constexpr bool is_text(Column column) {
-  return column == Column::op_type || column == Column::op || column == Column::module ||
-         column == Column::confidence;
-}
-/// Whether its figures are FLOPs.
-constexpr bool counts_flops(Column column) {
-  return column == Column::fwd_flops || column == Column::bwd_flops ||
-         column == Column::recompute_flops || column == Column::optimizer_flops;
-}
 /// What is printed when nothing else is asked for: ten columns, and the FLOPs of an optimizer where
 /// the step has one.
 std::vector<Column> default_columns(Optimizer optimizer);
+/// Formulas are wide: of these columns, the ones that they have unasked.
+std::vector<Column> default_formula_columns(Optimizer optimizer);
 
-/// "FLOPs" or "MACs".
-std::string_view name(Unit unit);
-/// Title and CSV name in `unit`: "Fwd MACs", "fwd_macs".
+constexpr bool is_text(Column column) { return column.figure == nullptr; }
+
+/// As --columns and --sort name it.
+std::string_view name(Column column);
+/// One line for --help.
+std::string_view meaning(Column column);
+/// In the table: "Fwd MACs".
 std::string title(Column column, Unit unit);
+/// Where the terminal is narrow.
 std::string short_title(Column column, Unit unit);
+/// In the CSV, with the unit: "fwd_macs", "param_bytes".
 std::string csv_name(Column column, Unit unit);
 
 }  // namespace symprof::report

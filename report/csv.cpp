@@ -18,16 +18,16 @@ std::string quoted(const std::string& text) {
 }
 
 std::string field(const Row& row, Column column, Unit unit) {
-  switch (column) {
-    case Column::op_type:
+  switch (column.words) {
+    case Words::op_type:
       return quoted(row.op_type);
-    case Column::op:
+    case Words::op:
       return quoted(row.op);
-    case Column::module:
+    case Words::module:
       return quoted(row.module);
-    case Column::confidence:
+    case Words::confidence:
       return std::string(name(row.figures.confidence));
-    default:
+    case Words::none:
       break;
   }
   const std::optional<std::int64_t> value = figure(row, column, unit);

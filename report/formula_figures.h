@@ -14,28 +14,10 @@
 
 namespace symprof::report {
 
-enum class FigureUnit : std::uint8_t { bytes, flops, count };
-
-/// What was measured at one size.
-struct StepFigures {
-  const Profile& profile;
-  std::int64_t peak_requested_bytes = 0;  ///< See plan::requested_by_call.
-};
-
-/// One of a step's totals.
-struct TotalInfo {
-  std::string_view key;    ///< As in the JSON of a profile, or in torch.cuda.memory_stats.
-  std::string_view label;  ///< In the text.
-  FigureUnit unit;
-  std::int64_t (*value)(const StepFigures&, Unit);
-};
-
-/// All of them, in the order in which they are printed.
-std::span<const TotalInfo> total_infos();
+/// The totals that formulas are found for, in the order in which they are printed.
+std::span<const Figure* const> formula_totals();
 /// The place of the total with this key, which there is.
 std::size_t index_of_total(std::string_view key);
-/// "fwd_flops" or "fwd_macs".
-std::string key_of(const TotalInfo& total, Unit unit);
 
 /// Which figure stands where: the totals, then the cells of the rows.
 struct FigureList {
@@ -54,7 +36,7 @@ struct FigureList {
 FigureList list_figures(const Profile& first, const RowOptions& options,
                         const std::vector<Column>& columns);
 
-/// Throws Error when the rows of the step are not those of the list.
-std::vector<std::int64_t> figures(const StepFigures& step, const FigureList& list);
+/// Throws Error when the rows of `profile` are not those of the list.
+std::vector<std::int64_t> figures(const Profile& profile, const FigureList& list);
 
 }  // namespace symprof::report

@@ -48,6 +48,7 @@ std::string scaled(double value, FigureUnit unit) {
   switch (unit) {
     case FigureUnit::bytes:
       return format_bytes(whole);
+    case FigureUnit::products:
     case FigureUnit::flops:
       return format_count(whole, "FLOPs");
     default:

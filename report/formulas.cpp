@@ -52,7 +52,7 @@ void write_rows(fmt::memory_buffer& out, const FormulaReport& report,
   TextTable table;
   for (const Column column : columns)
     table.columns.push_back(
-        {title(column, report.list.options.unit), Align::left, column == Column::op ? 18 : 0});
+        {title(column, report.list.options.unit), Align::left, column.words == Words::op ? 18 : 0});
   std::size_t cell = 0;
   for (std::size_t row = 0; row < report.list.rows.size(); ++row) {
     const Row& figures = report.list.rows[row];
@@ -62,7 +62,7 @@ void write_rows(fmt::memory_buffer& out, const FormulaReport& report,
       if (is_text(column)) {
         line.cells.push_back({text_of(figures, column)});
       } else if (cell < cells.size() && cells[cell].row == row && cells[cell].column == column) {
-        const Formula& formula = report.found.formulas[total_infos().size() + cell++];
+        const Formula& formula = report.found.formulas[formula_totals().size() + cell++];
         line.cells.push_back(formula_cell(report, formula, unmodelled(figures, column) > 0));
       } else {
         line.cells.push_back({""});
@@ -79,10 +79,10 @@ std::string excess_text(const Excess& excess) {
 }
 
 /// Why a total has no formula; of the allocator's peaks, where they went and how far off they are.
-std::string reason(const FormulaReport& report, const TotalInfo& total, const Formula& formula) {
+std::string reason(const FormulaReport& report, const Figure& total, const Formula& formula) {
   std::string text = mismatch_text(formula, total.unit, report.found.variables);
   const auto here = report.peaks.find(formula.mismatch ? formula.mismatch->sizes : plan::Sizes{});
-  if (here == report.peaks.end() || !total.key.starts_with("peak")) return text;
+  if (here == report.peaks.end() || total.line != profile::TotalsLine::peaks) return text;
   const auto& [first_sizes, first] = *report.peaks.begin();
   if (here->second.place != first.place)
     text += fmt::format("; the peak is in {} there, in {} at {}", here->second.place, first.place,
@@ -93,13 +93,9 @@ std::string reason(const FormulaReport& report, const TotalInfo& total, const Fo
 }
 
 /// Calls without a rule that `total` lacks.
-std::int64_t missing_calls(const FormulaReport& report, const TotalInfo& total) {
+std::int64_t missing_calls(const FormulaReport& report, const Figure& total) {
   std::int64_t calls = 0;
-  if (total.unit != FigureUnit::flops) return calls;
-  for (const Row& row : report.list.as_run)
-    calls += total.key.starts_with("fwd")     ? row.unmodelled.forward
-             : total.key == "optimizer_flops" ? row.unmodelled.optimizer
-                                              : row.unmodelled.backward;
+  for (const Row& row : report.list.as_run) calls += unmodelled(row.unmodelled, total);
   return calls;
 }
 
@@ -117,9 +113,9 @@ std::string moments_text(const FormulaReport& report) {
 }
 
 /// Recomputation, of a step that keeps its activations; the optimizer's, without one.
-bool is_absent(const TotalInfo& total, const Formula& formula, const StepOptions& options) {
-  if (total.key.starts_with("optimizer")) return options.optimizer == Optimizer::none;
-  return total.key.starts_with("recompute") && formula.polynomial &&
+bool is_absent(const Figure& total, const Formula& formula, const StepOptions& options) {
+  if (total.shown == profile::Shown::with_optimizer) return options.optimizer == Optimizer::none;
+  return total.shown == profile::Shown::where_any && formula.polynomial &&
          formula.polynomial->terms.empty();
 }
 
@@ -127,15 +123,15 @@ void write_totals(fmt::memory_buffer& out, const FormulaReport& report, const St
                   const Layout& layout) {
   TextTable table;
   table.columns = {{"Total"}, {"Formula"}};
-  for (std::size_t i = 0; i < total_infos().size(); ++i) {
-    const TotalInfo& total = total_infos()[i];
+  for (std::size_t i = 0; i < formula_totals().size(); ++i) {
+    const Figure& total = *formula_totals()[i];
     const Formula& formula = report.found.formulas[i];
     if (is_absent(total, formula, options)) continue;
     TextCell cell = formula_cell(report, formula, missing_calls(report, total) > 0);
     if (!formula.polynomial) cell.text = "no polynomial: " + reason(report, total, formula);
     if (i == index_of_total("peak_requested_bytes") && !report.moments.empty())
       cell = {moments_text(report)};
-    table.rows.push_back({{{std::string(total.label)}, std::move(cell)}});
+    table.rows.push_back({{{std::string(total.formula.label)}, std::move(cell)}});
   }
   write(out, table, layout);
 }

@@ -135,11 +135,11 @@ void write_excess(JsonWriter& json, std::string_view key, const Excess& excess) 
 void write_totals(JsonWriter& json, const FormulaReport& report) {
   json.key("totals");
   json.begin_object();
-  for (std::size_t i = 0; i < total_infos().size(); ++i) {
-    const TotalInfo& total = total_infos()[i];
+  for (std::size_t i = 0; i < formula_totals().size(); ++i) {
+    const Figure& total = *formula_totals()[i];
     json.line(4);
-    write_formula(json, key_of(total, report.list.options.unit), report.found.formulas[i],
-                  total.unit, report.found);
+    write_formula(json, in_unit(total.key, total, report.list.options.unit),
+                  report.found.formulas[i], total.unit, report.found);
   }
   json.line(4);
   write_moments(json, report);
@@ -148,11 +148,6 @@ void write_totals(JsonWriter& json, const FormulaReport& report) {
   write_excess(json, "reserved_above_requested", reserved_excess(report.peaks));
   json.closing_line(2);
   json.end_object();
-}
-
-FigureUnit unit_of(Column column) {
-  if (column == Column::calls) return FigureUnit::count;
-  return counts_flops(column) ? FigureUnit::flops : FigureUnit::bytes;
 }
 
 /// A sum that lacks the call of an operator without a rule is not known.
@@ -169,8 +164,8 @@ void write_row(JsonWriter& json, const FormulaReport& report, std::size_t index,
     if (unmodelled(row, column) > 0)
       json.null_member(key);
     else
-      write_formula(json, key, report.found.formulas[total_infos().size() + cell], unit_of(column),
-                    report.found);
+      write_formula(json, key, report.found.formulas[formula_totals().size() + cell],
+                    column.figure->unit, report.found);
   }
   json.end_object();
 }

@@ -1,6 +1,9 @@
 #include "report/json.h"
 
+#include <algorithm>
+
 #include "base/setting.h"
+#include "report/figure_values.h"
 #include "report/json_writer.h"
 #include "report/memory_json.h"
 #include "report/names.h"
@@ -10,6 +13,8 @@
 namespace symprof::report {
 namespace {
 
+using profile::InJson;
+using profile::TotalsLine;
 using Maybe = std::optional<std::int64_t>;
 
 void write_model(JsonWriter& json, const Recording& recording) {
@@ -36,55 +41,28 @@ void write_coverage(JsonWriter& json, const Coverage& coverage) {
   json.end_object();
 }
 
-/// A multiply-add is two FLOPs of the products and one MAC.
-void write_flops(JsonWriter& json, const Totals& totals) {
-  json.line(4);
-  json.member("fwd_flops", totals.fwd_flops);
-  json.member("bwd_flops", totals.bwd_flops);
-  json.member("fwd_macs", totals.fwd_flops / 2);
-  json.member("bwd_macs", totals.bwd_flops / 2);
-  json.line(4);
-  json.member("fwd_flops_all", totals.fwd_flops_all);
-  json.member("bwd_flops_all", totals.bwd_flops_all);
-  json.member("optimizer_flops", totals.optimizer_flops);
-  json.line(4);
-  json.member("recompute_flops", totals.recompute_flops);
-  json.member("recompute_flops_all", totals.recompute_flops_all);
-  json.member("model_flops", totals.model_flops);
-  json.member("hardware_flops", totals.hardware_flops);
+/// Lines of totals in the order of TotalsLine, each in the order of the table of figures.
+std::vector<const Figure*> totals_in_lines() {
+  std::vector<const Figure*> result;
+  for (const Figure& figure : profile::figures())
+    if (figure.json == InJson::totals || figure.json == InJson::nodes_and_totals)
+      result.push_back(&figure);
+  std::ranges::stable_sort(result, {}, &Figure::line);
+  return result;
 }
 
 void write_totals(JsonWriter& json, const Profile& profile) {
-  const Totals& totals = profile.totals;
   json.key("totals");
   json.begin_object();
-  write_flops(json, totals);
-  json.line(4);
-  json.member("param_bytes", totals.param_bytes);
-  json.member("param_count", totals.param_count);
-  json.member("buffer_bytes", totals.buffer_bytes);
-  json.member("input_bytes", totals.input_bytes);
-  json.member("grad_bytes", totals.grad_bytes);
-  json.member("optimizer_bytes", totals.optimizer_bytes);
-  json.line(4);
-  json.member("saved_bytes", totals.saved_bytes);
-  json.member("saved_bytes_with_inputs", totals.saved_bytes_with_inputs);
-  json.member("offloaded_bytes", totals.offloaded_bytes);
-  json.member("transfer_bytes", totals.transfer_bytes);
-  json.member("kv_cache_bytes", totals.kv_cache_bytes);
-  json.member("kv_cache_bytes_after", totals.kv_cache_bytes_after);
-  json.member("kv_cache_bytes_per_token", totals.kv_cache_bytes_per_token);
-  json.line(4);
-  json.member("peak_allocated_bytes", totals.peak_allocated_bytes);
-  json.member("peak_reserved_bytes", totals.peak_reserved_bytes);
-  json.member("peak_tensor_bytes", totals.tensor_peak.bytes);
-  write_peak_at(json, profile.memory, profile.recording);
-  json.line(4);
-  json.member("fwd_time_us", totals.fwd_time_us);
-  json.member("bwd_time_us", totals.bwd_time_us);
-  json.member("optimizer_time_us", totals.optimizer_time_us);
-  json.member("step_time_us", totals.step_time_us);
-  json.member("comm_bytes", totals.comm_bytes);
+  const std::vector<const Figure*> totals = totals_in_lines();
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    const TotalsLine line = totals[i]->line;
+    if (i == 0 || totals[i - 1]->line != line) json.line(4);
+    json.member(totals[i]->key, total_of(*totals[i], profile, Unit::flops));
+    const bool ends_line = i + 1 == totals.size() || totals[i + 1]->line != line;
+    if (ends_line && line == TotalsLine::peaks)
+      write_peak_at(json, profile.memory, profile.recording);
+  }
   json.closing_line(2);
   json.end_object();
 }
@@ -133,30 +111,13 @@ void write_calls(JsonWriter& json, const Recording& recording, const NodeProfile
 
 /// A sum that lacks the call of an operator without a rule is not known.
 void write_figures(JsonWriter& json, const NodeProfile& node, const Recording& recording) {
-  const RowFigures& figures = node.figures;
   const UnmodelledCalls missing = unmodelled_calls(node, recording);
-  const auto forward = [&](std::int64_t flops) { return missing.forward ? Maybe() : Maybe(flops); };
-  const auto backward = [&](std::int64_t flops) {
-    return missing.backward ? Maybe() : Maybe(flops);
-  };
-  json.member("accumulate_bytes", node.accumulate_bytes);
-  json.member("incremental_bytes", figures.incremental_bytes);
-  json.member("output_bytes", figures.output_bytes);
-  json.member("temp_bytes", figures.temp_bytes);
-  json.member("param_bytes", figures.param_bytes);
-  json.member("backward_bytes", figures.backward_bytes);
-  json.member("fwd_flops", forward(figures.fwd_product_flops));
-  json.member("bwd_flops", backward(figures.bwd_product_flops));
-  json.member("fwd_flops_all", forward(figures.fwd_product_flops + figures.fwd_other_flops));
-  json.member("bwd_flops_all", backward(figures.bwd_product_flops + figures.bwd_other_flops));
-  json.member("recompute_flops", backward(figures.recompute_product_flops));
-  json.member("recompute_flops_all",
-              backward(figures.recompute_product_flops + figures.recompute_other_flops));
-  json.member("optimizer_flops", missing.optimizer ? Maybe() : Maybe(figures.optimizer_flops));
-  json.null_member("fwd_time_us");
-  json.null_member("bwd_time_us");
-  json.null_member("comm_bytes");
-  json.member("confidence", name(figures.confidence));
+  for (const Figure& figure : profile::figures()) {
+    if (figure.json != InJson::nodes && figure.json != InJson::nodes_and_totals) continue;
+    const bool is_known = unmodelled(missing, figure) == 0;
+    json.member(figure.key, is_known ? value_of(figure, node.figures, Unit::flops) : std::nullopt);
+  }
+  json.member("confidence", name(node.figures.confidence));
 }
 
 void write_node(JsonWriter& json, const NodeProfile& node, const Recording& recording) {

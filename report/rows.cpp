@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "profile/cost/cost.h"
+#include "profile/figure_sums.h"
 #include "profile/fold.h"
 #include "report/names.h"
 
@@ -58,58 +58,42 @@ Row row_of(const profile::FoldedRow& folded, const Profile& profile, const RowOp
   Row row;
   describe(row, folded, profile.recording, options);
   row.figures = folded.figures;
-  row.accumulate_bytes = folded.accumulate_bytes;
   for (const NodeId id : folded.nodes) {
     const NodeProfile& node = profile.nodes[id];
     row.upper_bound |= profile.recording.nodes[id].upper_bound;
-    row.calls += static_cast<std::int64_t>(node.calls.size());
     row.unmodelled += unmodelled_calls(node, profile.recording);
   }
   return row;
 }
 
 void add(Row& sum, const Row& row) {
-  RowFigures& to = sum.figures;
-  const RowFigures& from = row.figures;
-  to.incremental_bytes += from.incremental_bytes;
-  to.output_bytes += from.output_bytes;
-  to.temp_bytes += from.temp_bytes;
-  to.param_bytes += from.param_bytes;
-  to.backward_bytes += from.backward_bytes;
-  to.fwd_product_flops += from.fwd_product_flops;
-  to.fwd_other_flops += from.fwd_other_flops;
-  to.bwd_product_flops += from.bwd_product_flops;
-  to.bwd_other_flops += from.bwd_other_flops;
-  to.recompute_product_flops += from.recompute_product_flops;
-  to.recompute_other_flops += from.recompute_other_flops;
-  to.optimizer_flops += from.optimizer_flops;
-  to.confidence = profile::least_certain(to.confidence, from.confidence);
-  sum.calls += row.calls;
+  profile::add_row(sum.figures, row.figures);
   sum.upper_bound |= row.upper_bound;
   sum.unmodelled += row.unmodelled;
 }
 
 bool comes_before(const Row& left, const Row& right, const RowOptions& options) {
   const Column column = *options.sort;
-  switch (column) {
-    case Column::op_type:
+  switch (column.words) {
+    case Words::op_type:
       return left.op_type < right.op_type;
-    case Column::op:
+    case Words::op:
       return left.op < right.op;
-    case Column::module:
+    case Words::module:
       return left.module < right.module;
-    case Column::confidence:
+    case Words::confidence:
       return profile::certainty(left.figures.confidence) <
              profile::certainty(right.figures.confidence);
-    default:
-      return figure(left, column, options.unit) > figure(right, column, options.unit);
+    case Words::none:
+      break;
   }
+  return figure(left, column, options.unit) > figure(right, column, options.unit);
 }
 
 /// Keeps the first `top` rows; one row sums the others, so that nothing is lost.
 void cut(std::vector<Row>& rows, std::size_t top) {
   if (rows.size() <= top) return;
-  Row others{fmt::format("[{} others]", rows.size() - top)};
+  Row others{.op_type = fmt::format("[{} others]", rows.size() - top), .is_rest = true};
   for (std::size_t i = top; i < rows.size(); ++i) add(others, rows[i]);
   rows.resize(top);
   rows.push_back(std::move(others));
@@ -141,12 +125,12 @@ UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recor
 }
 
 std::string text_of(const Row& row, Column column) {
-  switch (column) {
-    case Column::op_type:
+  switch (column.words) {
+    case Words::op_type:
       return row.op_type;
-    case Column::op:
+    case Words::op:
       return row.upper_bound ? "≤ " + row.op : row.op;
-    case Column::module:
+    case Words::module:
       return row.module;
     default:
       return std::string(name(row.figures.confidence));
@@ -154,42 +138,28 @@ std::string text_of(const Row& row, Column column) {
 }
 
 std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {
-  const RowFigures& figures = row.figures;
-  const auto flops = [&](std::int64_t products, std::int64_t other) {
-    return in_unit(products, unit) + other;
-  };
-  switch (column) {
-    case Column::accumulate:
-      return row.accumulate_bytes;
-    case Column::incremental:
-      return figures.incremental_bytes;
-    case Column::output:
-      return figures.output_bytes;
-    case Column::temp:
-      return figures.temp_bytes;
-    case Column::param:
-      return figures.param_bytes;
-    case Column::backward:
-      return figures.backward_bytes;
-    case Column::fwd_flops:
-      return flops(figures.fwd_product_flops, figures.fwd_other_flops);
-    case Column::bwd_flops:
-      return flops(figures.bwd_product_flops, figures.bwd_other_flops);
-    case Column::recompute_flops:
-      return flops(figures.recompute_product_flops, figures.recompute_other_flops);
-    case Column::optimizer_flops:
-      return figures.optimizer_flops;
-    case Column::calls:
-      return row.calls;
-    default:
-      return std::nullopt;
+  if (is_text(column)) return std::nullopt;
+  if (row.is_rest && column.figure->fold == profile::Fold::running) return std::nullopt;
+  return value_of(*column.figure, row.figures, unit);
+}
+
+std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure) {
+  switch (figure.calls) {
+    case profile::CallsOf::none:
+      return 0;
+    case profile::CallsOf::forward:
+      return calls.forward;
+    case profile::CallsOf::backward:
+    case profile::CallsOf::recompute:
+      return calls.backward;
+    case profile::CallsOf::optimizer:
+      return calls.optimizer;
   }
+  return 0;
 }
 
 std::int64_t unmodelled(const Row& row, Column column) {
-  if (column == Column::fwd_flops) return row.unmodelled.forward;
-  if (column == Column::optimizer_flops) return row.unmodelled.optimizer;
-  return counts_flops(column) ? row.unmodelled.backward : 0;
+  return is_text(column) ? 0 : unmodelled(row.unmodelled, *column.figure);
 }
 
 std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options) {
@@ -197,7 +167,8 @@ std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options) 
   const profile::FoldOptions fold{fold_by(options.by), options.depth};
   for (const profile::FoldedRow& folded : profile::fold(profile, fold)) {
     Row row = row_of(folded, profile, options);
-    const bool absent = row.calls == 0 && (folded.kind == "loss" || folded.kind == "optimizer");
+    const bool absent =
+        row.figures.calls == 0 && (folded.kind == "loss" || folded.kind == "optimizer");
     if (!absent) result.push_back(std::move(row));
   }
   return result;

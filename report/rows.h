@@ -43,18 +43,18 @@ struct Row {
   std::string module;
   int depth = 0;  ///< Indentation.
   RowFigures figures;
-  std::optional<std::int64_t> accumulate_bytes;  ///< Empty where rows are not in order.
-  std::int64_t calls = 0;
   UnmodelledCalls unmodelled;
   bool upper_bound = false;  ///< Of one of its nodes; see NodeRecord.
+  bool is_rest = false;      ///< All rows that --top cuts: no running sum ends there.
 };
 
 /// Of a column of text: is_text(column).
 std::string text_of(const Row& row, Column column);
-/// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for an
-/// accumulated size that does not exist.
+/// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for a
+/// running sum that does not exist.
 std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit);
-/// Calls without a rule that `column` of `row` lacks.
+/// Calls without a rule that a figure lacks.
+std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure);
 std::int64_t unmodelled(const Row& row, Column column);
 
 std::vector<Row> rows(const Profile& profile, const RowOptions& options);

@@ -10,10 +10,10 @@
 namespace symprof::report {
 namespace {
 
-Quantity quantity(std::int64_t value, Column column, Precision precision) {
-  if (column == Column::calls) return {group_digits(value), ""};
-  if (counts_flops(column)) return scale_count(value, precision);
-  return scale_bytes(value, precision);
+Quantity quantity(std::int64_t value, FigureUnit unit, Precision precision) {
+  if (unit == FigureUnit::count) return {group_digits(value), ""};
+  if (unit == FigureUnit::bytes) return scale_bytes(value, precision);
+  return scale_count(value, precision);
 }
 
 TextCell number_cell(const Row& row, Column column, Unit unit, Precision precision) {
@@ -21,7 +21,7 @@ TextCell number_cell(const Row& row, Column column, Unit unit, Precision precisi
   if (!value) return {""};
   const bool incomplete = unmodelled(row, column) > 0;
   if (incomplete && *value == 0) return {"?", "", Emphasis::alert};
-  const Quantity scaled = quantity(*value, column, precision);
+  const Quantity scaled = quantity(*value, column.figure->unit, precision);
   if (incomplete) return {">" + scaled.number, scaled.unit, Emphasis::alert};
   return {scaled.number, scaled.unit, *value == 0 ? Emphasis::faint : Emphasis::normal};
 }
@@ -32,12 +32,12 @@ std::string without_namespace(const std::string& op) {
 }
 
 TextCell text_cell(const Row& row, Column column, Density density) {
-  switch (column) {
-    case Column::op_type:
+  switch (column.words) {
+    case Words::op_type:
       return {density == Density::roomy ? row.op_type : without_namespace(row.op_type)};
-    case Column::op:
+    case Words::op:
       return {text_of(row, column), "", Emphasis::normal, row.depth};
-    case Column::confidence:
+    case Words::confidence:
       return {
           text_of(row, column), "",
           row.figures.confidence == Confidence::unmodelled ? Emphasis::alert : Emphasis::normal};
@@ -50,7 +50,7 @@ TextColumn text_column(Column column, Unit unit, Density density) {
   const std::string text =
       density == Density::roomy ? title(column, unit) : short_title(column, unit);
   if (!is_text(column)) return {text, Align::number};
-  return {text, Align::left, column == Column::op ? 18 : 8};
+  return {text, Align::left, column.words == Words::op ? 18 : 8};
 }
 
 TextTable build(const std::vector<Row>& rows, const std::vector<Column>& columns, Unit unit,

@@ -92,7 +92,7 @@ TEST_SUITE("evaluate") {
     CHECK(profile.nodes[0].figures.incremental_bytes == 4 * M * K);
     CHECK(profile.nodes[1].figures.incremental_bytes == 0);
     CHECK(profile.nodes[2].figures.incremental_bytes == 4 * M * N);
-    CHECK(profile.nodes[3].accumulate_bytes == 4 * (M * N + M * K));
+    CHECK(profile.nodes[3].figures.accumulate_bytes == 4 * (M * N + M * K));
     CHECK(profile.nodes[0].figures.output_bytes == 4 * M * K);
     CHECK(profile.nodes[1].figures.temp_bytes == 4 * M * N);
     CHECK(profile.nodes[2].figures.output_bytes == 4 * M * N);

@@ -134,7 +134,7 @@ TEST_SUITE("fold") {
       }
       CHECK(flops == profile.totals.fwd_flops_all);
       CHECK(nodes == profile.nodes.size());
-      CHECK(rows.back().accumulate_bytes == profile.totals.saved_bytes_with_inputs);
+      CHECK(rows.back().figures.accumulate_bytes == profile.totals.saved_bytes_with_inputs);
     }
   }
 

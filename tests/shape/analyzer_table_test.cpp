@@ -66,8 +66,8 @@ TEST_SUITE("analyzer_table") {
   TEST_CASE("the input and the patches") {
     const Table& t = table();
     constexpr std::int64_t patches = batch * width * side * side;
-    CHECK(t.figures("x").output_bytes == batch * 3 * 224 * 224 * f32);  // 4.59 Mb
-    CHECK(t.row("x").accumulate_bytes == batch * 3 * 224 * 224 * f32);  // 4.59 Mb
+    CHECK(t.figures("x").output_bytes == batch * 3 * 224 * 224 * f32);          // 4.59 Mb
+    CHECK(t.row("x").figures.accumulate_bytes == batch * 3 * 224 * 224 * f32);  // 4.59 Mb
 
     CHECK(t.forward("conv_proj") == patches * 3 * patch * patch);   // 924.84 M
     CHECK(t.backward("conv_proj") == patches * 3 * patch * patch);  // 924.84 M: the weight's alone
@@ -195,15 +195,15 @@ TEST_SUITE("analyzer_table") {
     constexpr std::int64_t document = 1'118'392'640;
     constexpr std::int64_t scaled = layers * 2 * tokens * f32;
     constexpr std::int64_t behind_the_view = (tokens - batch * width) * f32;
-    CHECK(t.row("output").accumulate_bytes == document + scaled + behind_the_view);
-    CHECK(t.row("output").accumulate_bytes == 1'239'404'864);
+    CHECK(t.row("output").figures.accumulate_bytes == document + scaled + behind_the_view);
+    CHECK(t.row("output").figures.accumulate_bytes == 1'239'404'864);
     CHECK(t.profile.totals.saved_bytes_with_inputs == 1'239'404'864);
 
     constexpr std::int64_t mlp = 2 * batch * length * hidden;
     constexpr std::int64_t layer =
         (2 * statistics / f32) + (7 * tokens + scores) + 3 * tokens + mlp;
     constexpr std::int64_t ends = batch * 3 * 224 * 224 + tokens + (statistics / f32 + tokens);
-    CHECK(t.row("output").accumulate_bytes == (layers * layer + ends) * f32);
+    CHECK(t.row("output").figures.accumulate_bytes == (layers * layer + ends) * f32);
   }
 }
 

@@ -43,6 +43,7 @@ class Builder {
     point.held[MemoryCategory::activations] = 2 * mib * (id + 1);
     profile.memory.timeline.push_back(point);
     node.calls.push_back({id, cost});
+    ++node.figures.calls;
     count(op, cost.confidence);
   }
 
@@ -75,7 +76,7 @@ void add_modules(Profile& profile) {
 void add_input(Builder& build) {
   NodeProfile& x = build.node("x", "input", "", NodeKind::input);
   x.figures.incremental_bytes = x.figures.output_bytes = 4816896;
-  x.accumulate_bytes = 4816896;
+  x.figures.accumulate_bytes = 4816896;
   build.profile.recording.nodes.back().outputs = {build.tensor(DType::float32, {8, 3, 224, 224})};
 }
 
@@ -87,7 +88,7 @@ void add_convolution(Builder& build) {
                   .bwd_product_flops = 2 * 924844032,
                   .bwd_other_flops = 1204224,
                   .confidence = Confidence::exact};
-  conv.accumulate_bytes = 4816896;
+  conv.figures.accumulate_bytes = 4816896;
   NodeRecord& record = build.profile.recording.nodes.back();
   record.module_type = "torch.nn.modules.conv.Conv2d";
   record.scopes = {0, 1};
@@ -112,7 +113,7 @@ void add_linear(Builder& build, int layer) {
                     .fwd_other_flops = 4841472,
                     .bwd_product_flops = 14874000000,
                     .confidence = Confidence::modelled};
-  linear.accumulate_bytes = 4816896 + (layer + 1) * 19365888;
+  linear.figures.accumulate_bytes = 4816896 + (layer + 1) * 19365888;
   NodeRecord& record = build.profile.recording.nodes.back();
   record.module_type = "torch.nn.modules.linear.Linear";
   record.scopes = {0, 2, 3, 4 + 2 * layer, 5 + 2 * layer};
@@ -128,7 +129,7 @@ void add_unmodelled(Builder& build) {
   odd.figures.temp_bytes = 300 * kib;
   odd.figures.bwd_other_flops = 1500;
   odd.figures.confidence = Confidence::unmodelled;
-  odd.accumulate_bytes = 4816896 + 2 * 19365888;
+  odd.figures.accumulate_bytes = 4816896 + 2 * 19365888;
   build.profile.recording.nodes.back().scopes = {0, 2};
   build.call(odd, "acme::swizzle", Phase::forward, {});
   build.call(odd, "aten::mul", Phase::backward, {0, 1500, 6000, 6000, Confidence::exact});
@@ -140,7 +141,7 @@ void add_optimizer(Builder& build) {
   NodeProfile& optimizer = build.node("optimizer", "optimizer", "", NodeKind::optimizer);
   optimizer.figures.optimizer_flops = 14 * elements;
   optimizer.figures.confidence = Confidence::modelled;
-  optimizer.accumulate_bytes = 4816896 + 2 * 19365888;
+  optimizer.figures.accumulate_bytes = 4816896 + 2 * 19365888;
   build.call(optimizer, "aten::_fused_adamw_", Phase::optimizer,
              {0, 14 * elements, 16 * elements, 12 * elements, Confidence::modelled});
 }
@@ -212,7 +213,7 @@ Profile small_profile() {
   add_linear(build, 1);
   add_unmodelled(build);
   NodeProfile& output = build.node("output", "output", "", NodeKind::output);
-  output.accumulate_bytes = 4816896 + 2 * 19365888;
+  output.figures.accumulate_bytes = 4816896 + 2 * 19365888;
   add_optimizer(build);
   add_totals(build.profile);
   add_memory(build.profile);

@@ -1,0 +1,58 @@
+#include "profile/figure_sums.h"
+
+namespace symprof::profile {
+namespace {
+
+bool are_counted(CallsOf calls, Phase phase) {
+  switch (calls) {
+    case CallsOf::none:
+      return false;
+    case CallsOf::forward:
+      return phase == Phase::forward || phase == Phase::loss;
+    case CallsOf::backward:
+      return is_in_backward(phase);
+    case CallsOf::recompute:
+      return phase == Phase::recompute;
+    case CallsOf::optimizer:
+      return phase == Phase::optimizer;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row) {
+  if (figure.counter == nullptr) return std::nullopt;
+  return row.*figure.counter + (figure.products == nullptr ? 0 : row.*figure.products);
+}
+
+void add_call(RowFigures& row, Phase phase, const Cost& cost) {
+  ++row.calls;
+  row.confidence = least_certain(row.confidence, cost.confidence);
+  for (const Figure& figure : figures())
+    if (are_counted(figure.calls, phase)) add_to(row.*figure.counter, figure.cost(cost).value());
+}
+
+void add_node(RowFigures& row, const RowFigures& node) {
+  for (const Figure& figure : figures())
+    if (figure.counter != nullptr && figure.fold == Fold::sum)
+      add_to(row.*figure.counter, node.*figure.counter);
+  row.confidence = least_certain(row.confidence, node.confidence);
+}
+
+void add_row(RowFigures& sum, const RowFigures& row) {
+  for (const Figure& figure : figures())
+    if (figure.counter != nullptr && figure.fold != Fold::running)
+      add_to(sum.*figure.counter, row.*figure.counter);
+  sum.confidence = least_certain(sum.confidence, row.confidence);
+}
+
+void run_on(RowFigures& sums, RowFigures& row) {
+  for (const Figure& figure : figures()) {
+    if (figure.fold != Fold::running) continue;
+    add_to(sums.*figure.counter, row.*figure.summed);
+    row.*figure.counter = sums.*figure.counter;
+  }
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,102 @@
+// The figures of a profile, one table: what each is, how it is counted and folded, and where it is
+// printed. Counting, folding, columns, CSV, JSON, formulas and the test of the documents read it,
+// so that a new figure is a row here and the counter that it needs in RowFigures or Totals.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/checked.h"
+#include "profile/profile.h"
+
+namespace symprof::profile {
+
+enum class FigureUnit : std::uint8_t {
+  bytes,
+  products,  ///< FLOPs of products only: half of them are MACs.
+  flops,     ///< A multiply-add is 2.
+  macs,
+  count,
+  microseconds,
+};
+
+/// How the figure of a row that holds several nodes follows from theirs.
+enum class Fold : std::uint8_t {
+  sum,
+  anew,     ///< Counted for the row as for a node (profile/folded_figures.cpp): a parameter once,
+            ///< tensors where they cross the row's border.
+  running,  ///< A sum over this row and all before it.
+};
+
+/// The calls whose costs are summed. While one of them has no rule, the sum is not known.
+enum class CallsOf : std::uint8_t {
+  none,
+  forward,   ///< And loss.
+  backward,  ///< With what it computes again.
+  recompute,
+  optimizer,
+};
+
+/// Which objects of the JSON of a profile have the figure.
+enum class InJson : std::uint8_t { nowhere, nodes, totals, nodes_and_totals };
+
+/// A line of totals in the JSON of a profile.
+enum class TotalsLine : std::uint8_t { products, all_flops, recomputed, held, saved, peaks, times };
+
+/// Where a report has the figure when nobody asks for it.
+enum class Shown : std::uint8_t {
+  always,
+  with_optimizer,  ///< Where the step has one.
+  where_any,       ///< In totals that are not zero; as a column, on request.
+  on_request,
+};
+
+/// A column of tables and CSV.
+struct FigureColumn {
+  std::string_view name;         ///< As --columns and --sort call it; empty: there is no column.
+  std::string_view title;        ///< In the table.
+  std::string_view short_title;  ///< Where the terminal is narrow.
+};
+
+/// A line among the totals of formulas.
+struct FigureFormula {
+  int place = 0;           ///< Lines stand in this order; 0: there is no line.
+  std::string_view label;  ///< In the text.
+};
+
+struct Figure {
+  using Counter = std::int64_t RowFigures::*;
+
+  std::string_view key;  ///< In JSON.
+  FigureUnit unit;
+  std::string_view meaning;  ///< Of a row ("it") or of the step, for --help and docs/json.md.
+
+  /// What a row has of it, and of no other figure. Null: rows do not have this figure.
+  Counter counter = nullptr;
+  /// Of FLOPs that are all a row has: the products among them, which are added to `counter`.
+  Counter products = nullptr;
+  /// Of a running sum: what is summed.
+  Counter summed = nullptr;
+  /// What each of these calls adds to `counter`; null where no costs are summed.
+  Count (*cost)(const Cost&) = nullptr;
+  CallsOf calls = CallsOf::none;
+  Fold fold = Fold::sum;
+  /// Of the whole step. Null: there is none.
+  std::optional<std::int64_t> (*total)(const Profile&) = nullptr;
+
+  InJson json = InJson::nowhere;
+  TotalsLine line{};
+  FigureColumn column;
+  bool is_formula_column = false;  ///< Unasked, too: formulas are wide and have few.
+  FigureFormula formula;
+  Shown shown = Shown::on_request;
+};
+
+/// All of them; a row's figures in the order in which tables and JSON have them.
+std::span<const Figure> figures();
+/// The one with this key. Throws Error where there is none.
+const Figure& figure_of(std::string_view key);
+
+}  // namespace symprof::profile

@@ -1,0 +1,42 @@
+// Figures as reports print them: in the unit that is asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profile/figures.h"
+
+namespace symprof::report {
+
+using profile::Figure;
+using profile::FigureUnit;
+
+/// What FLOPs are printed in.
+enum class Unit : std::uint8_t {
+  flops,  ///< A multiply-add is 2.
+  macs,   ///< Products halved, so that a multiply-add is 1; the rest as it is.
+};
+
+/// "FLOPs" or "MACs".
+std::string_view name(Unit unit);
+
+/// FLOPs of products as `unit` counts them.
+constexpr std::int64_t in_unit(std::int64_t products, Unit unit) {
+  return unit == Unit::flops ? products : products / 2;
+}
+
+/// A title or a key of `figure`: "Fwd FLOPs" to "Fwd MACs", "fwd_flops" to "fwd_macs" where it has
+/// products.
+std::string in_unit(std::string_view text, const Figure& figure, Unit unit);
+
+/// Empty for a figure that rows do not have.
+std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row, Unit unit);
+/// Empty where nothing computes it.
+std::optional<std::int64_t> total_of(const Figure& figure, const Profile& profile, Unit unit);
+
+/// "4.59 MiB", "924.84 MMACs", "86,567,656": the total called `key`, 0 where nothing computes it.
+std::string total_text(std::string_view key, const Profile& profile, Unit unit);
+
+}  // namespace symprof::report
