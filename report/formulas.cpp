@@ -33,8 +33,7 @@ Excess excess_of(const PeaksBySize& peaks, std::int64_t PeakAt::*bytes) {
 /// A figure that lacks calls without a rule is "?", or ">" and what is known of it.
 TextCell formula_cell(const FormulaReport& report, const Formula& formula, bool is_incomplete) {
   if (!formula.polynomial) {
-    const std::string where =
-        formula.mismatch ? sizes_text(formula.mismatch->sizes, report.found.variables) : "";
+    const std::string where = sizes_text(formula.mismatch->sizes, report.found.variables);
     return {fmt::format("no polynomial at {}", where), "", Emphasis::alert};
   }
   const bool is_zero = formula.polynomial->terms.empty();
@@ -80,7 +79,7 @@ std::string excess_text(const Excess& excess) {
 /// Why a total has no formula; of the allocator's peaks, where they went and how far off they are.
 std::string reason(const FormulaReport& report, const TotalInfo& total, const Formula& formula) {
   std::string text = mismatch_text(formula, total.unit, report.found.variables);
-  const auto here = report.peaks.find(formula.mismatch ? formula.mismatch->sizes : plan::Sizes{});
+  const auto here = report.peaks.find(formula.mismatch->sizes);
   if (here == report.peaks.end() || !total.key.starts_with("peak")) return text;
   const auto& [first_sizes, first] = *report.peaks.begin();
   if (here->second.place != first.place)

@@ -99,6 +99,26 @@ TEST_SUITE("report") {
     CHECK(display_width("ä…b") == 3);
   }
 
+  TEST_CASE("East Asian letters and emoji take two columns, combining accents none") {
+    CHECK(display_width("编码器") == 6);
+    CHECK(display_width("🚀x") == 3);
+    CHECK(display_width("e\u0301a") == 2);
+    CHECK(display_width("\xff\xfe") == 2);
+    CHECK(shorten("编码器层编码器层", 9) == "编…码器层");
+    CHECK(shorten("编码器.层1", 6) == "编.层1");
+    CHECK(shorten("e\u0301e\u0301e\u0301e\u0301", 3) == "…e\u0301e\u0301");
+    CHECK(shorten("e\u0301tage0.mlp", 7) == "e\u03010.mlp");
+    TextTable text;
+    text.columns = {{"Node"}, {"Size", Align::number}};
+    for (const char* node : {"encoder", "编码器", "🚀lift", "e\u0301tage"})
+      text.rows.push_back({{{node}, {"1", "B"}}});
+    fmt::memory_buffer out;
+    write(out, text, {});
+    CHECK(fmt::to_string(out) ==
+          "Node     Size\n───────  ────\nencoder   1 B\n编码器    1 B\n🚀lift    1 B\n"
+          "e\u0301tage     1 B\n");
+  }
+
   TEST_CASE("table") {
     check_golden("table_nodes.txt", table({}, {}));
     check_golden("table_macs.txt", table({.unit = Unit::macs}, {}));
