@@ -1,5 +1,9 @@
 #include "report/columns.h"
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/transform.hpp>
+
 namespace symprof::report {
 namespace {
 
@@ -49,9 +53,9 @@ std::span<const ColumnInfo> columns() { return all; }
 const ColumnInfo& info(Column column) { return all[static_cast<std::size_t>(column)]; }
 
 std::vector<Column> default_columns(Optimizer optimizer) {
-  std::vector<Column> result;
-  for (const ColumnInfo& column : all)
-    if (column.column < Column::module) result.push_back(column.column);
+  auto result = all | ranges::views::transform(&ColumnInfo::column) |
+                ranges::views::filter([](Column column) { return column < Column::module; }) |
+                ranges::to<std::vector>();
   if (optimizer != Optimizer::none) result.push_back(Column::optimizer_flops);
   return result;
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
+
 #include "base/error.h"
 
 namespace symprof::report {
@@ -113,8 +116,10 @@ FigureList list_figures(const Profile& first, const RowOptions& options,
 }
 
 std::vector<std::int64_t> figures(const StepFigures& step, const FigureList& list) {
-  std::vector<std::int64_t> result;
-  for (const TotalInfo& total : all_totals) result.push_back(total.value(step, list.options.unit));
+  const auto value_of = [&](const TotalInfo& total) {
+    return total.value(step, list.options.unit);
+  };
+  auto result = all_totals | ranges::views::transform(value_of) | ranges::to<std::vector>();
   const std::vector<Row> as_run = rows_as_run(step.profile, list.options);
   check_rows(as_run, list.as_run);
   const std::vector<Row> rows = arrange(as_run, list.order, list.options);

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/transform.hpp>
 #include <vector>
 
 #include "report/format_number.h"
@@ -48,9 +52,10 @@ std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t
 }
 
 std::string held_text(const MemoryBreakdown& held) {
-  std::vector<MemoryCategory> categories;
-  for (std::size_t i = 0; i < memory_categories; ++i)
-    if (held.bytes[i] > 0) categories.push_back(static_cast<MemoryCategory>(i));
+  auto categories = ranges::views::iota(std::size_t{0}, memory_categories) |
+                    ranges::views::filter([&](std::size_t i) { return held.bytes[i] > 0; }) |
+                    ranges::views::transform([](std::size_t i) { return MemoryCategory(i); }) |
+                    ranges::to<std::vector>();
   std::ranges::stable_sort(categories, std::greater(),
                            [&](MemoryCategory category) { return held[category]; });
   std::string text;

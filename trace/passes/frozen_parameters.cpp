@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/transform.hpp>
 #include <set>
 
 #include "base/error.h"
@@ -35,9 +38,9 @@ bool is_meant(const Graph& graph, const std::string& pattern, const Value& param
 }
 
 [[noreturn]] void fail(const Graph& graph, const std::string& pattern) {
-  std::vector<std::string> names;
-  for (const Value& value : graph.values)
-    if (value.kind == ValueKind::parameter) names.push_back(value.name);
+  const auto is_parameter = [](const Value& value) { return value.kind == ValueKind::parameter; };
+  const auto names = graph.values | ranges::views::filter(is_parameter) |
+                     ranges::views::transform(&Value::name) | ranges::to<std::vector>();
   const std::string hint = did_you_mean(pattern, names);
   throw Error(graph.path, fmt::format("no parameter matches --freeze {}", pattern),
               !hint.empty()   ? hint
