@@ -2,18 +2,25 @@
 PRESET ?= release
 BUILD = build/$(PRESET)
 JOBS ?= $(shell nproc)
+export NINJA_STATUS = [%f of %t, %e s] 
 
-.PHONY: demo test build setup bench asan format lint install
+.PHONY: demo test build program configure setup bench asan format lint install
 
-demo: build
+demo: program
 	@$(BUILD)/bin/symprof profile models/vit_b_16.pt2 --by module
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-build: setup
-	@cmake --preset $(PRESET) $(CMAKE_FLAGS) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log >&2; exit 1; }
+build: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+# What users run, without the tests.
+program: configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target symprof symprof_torch
+
+configure: setup
+	@cmake --preset $(PRESET) $(CMAKE_FLAGS) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log >&2; exit 1; }
 
 setup:
 	@mkdir -p build
@@ -31,5 +38,5 @@ format:
 lint: build
 	@./scripts/lint.sh $(BUILD)
 
-install: build
+install: program
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

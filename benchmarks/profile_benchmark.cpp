@@ -2,6 +2,7 @@
 // both, and what `symprof fit` does. benchmarks/compare.py runs it and sets it beside Python.
 #include <benchmark/benchmark.h>
 
+#include "trace/load.h"
 #include "plan/fit.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"

@@ -3,16 +3,16 @@
 
 #include "base/device_spec.h"
 #include "cli/command.h"
-#include "cli/install_paths.h"
 #include "cli/output.h"
-#include "cli/usage.h"
 #include "report/devices.h"
+#include "session/read_text.h"
+#include "session/session.h"
 
 namespace symprof::cli {
 namespace {
 
 enum class Format { table, json };
-constexpr report::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
+constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
 
 struct Options {
   OutputOptions output;
@@ -20,9 +20,9 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const Format format = choose("--format", options.format, formats);
+  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
   check_output(options.output);
-  const std::vector<DeviceSpec> devices = shipped_devices(devices_folder());
+  const std::vector<DeviceSpec> devices = shipped_devices();
   fmt::memory_buffer out;
   if (format == Format::json)
     report::write_devices_json(out, devices);

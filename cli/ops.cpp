@@ -3,16 +3,16 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/torch_library.h"
-#include "cli/usage.h"
 #include "profile/operators/operators.h"
 #include "report/ops.h"
+#include "session/read_text.h"
+#include "session/session.h"
 
 namespace symprof::cli {
 namespace {
 
 enum class Format { table, json };
-constexpr report::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
+constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
 
 struct Options {
   OutputOptions output;
@@ -21,7 +21,7 @@ struct Options {
 };
 
 void write_onnx(fmt::memory_buffer& out, Format format) {
-  const std::vector<std::string> ops = TorchLibrary().get().lowered_operators();
+  const std::vector<std::string> ops = onnx_operators();
   if (format == Format::json)
     report::write_onnx_ops_json(out, ops);
   else
@@ -36,7 +36,7 @@ void write_aten(fmt::memory_buffer& out, Format format, const report::Layout& la
 }
 
 int run(const Options& options) {
-  const Format format = choose("--format", options.format, formats);
+  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
   check_output(options.output);
   fmt::memory_buffer out;
   if (options.onnx)

@@ -6,44 +6,24 @@
 namespace symprof::cli {
 namespace {
 
-struct Spelling {
-  std::string_view setting, option;
-};
+/// Settings that hold many are given one at a time.
+std::string_view option_of(std::string_view setting) {
+  if (setting == "sizes") return "set";
+  if (setting == "inputs") return "input";
+  return setting;
+}
 
-constexpr Spelling spellings[] = {{"alloc_conf", "--alloc-conf"},
-                                  {"attention", "--attention"},
-                                  {"autocast", "--autocast"},
-                                  {"checkpoint", "--checkpoint"},
-                                  {"clip_grad_norm", "--clip-grad-norm"},
-                                  {"columns", "--columns"},
-                                  {"context", "--context"},
-                                  {"device", "--device"},
-                                  {"dtype", "--dtype"},
-                                  {"freeze", "--freeze"},
-                                  {"grad_scaler", "--grad-scaler"},
-                                  {"inputs", "--input"},
-                                  {"kv_cache", "--kv-cache"},
-                                  {"lifetimes", "--lifetimes"},
-                                  {"loss", "--loss"},
-                                  {"master_weights", "--master-weights"},
-                                  {"max", "--max"},
-                                  {"micro_batches", "--micro-batches"},
-                                  {"mode", "--mode"},
-                                  {"offload_saved", "--offload-saved"},
-                                  {"optimizer", "--optimizer"},
-                                  {"sizes", "--set"},
-                                  {"split_bias", "--split-bias"},
-                                  {"symbolic", "--symbolic"},
-                                  {"unbacked", "--unbacked"},
-                                  {"unit", "--unit"}};
+/// A shell would look for files.
+bool is_pattern(std::string_view value) { return value.find('*') != std::string_view::npos; }
 
 }  // namespace
 
 std::string spell_as_option(const SettingRef& setting) {
-  const auto* found = std::ranges::find(spellings, setting.name, &Spelling::setting);
-  if (found == std::end(spellings)) return spell_plainly(setting);
-  std::string text(found->option);
-  return setting.value.empty() ? text : text + " " + setting.value;
+  std::string text = "--";
+  text += option_of(setting.name);
+  std::ranges::replace(text, '_', '-');
+  if (setting.value.empty()) return text;
+  return text + (is_pattern(setting.value) ? " '" + setting.value + "'" : " " + setting.value);
 }
 
 }  // namespace symprof::cli

@@ -5,12 +5,10 @@
 
 #include "base/setting.h"
 #include "cli/command.h"
-#include "cli/model.h"
 #include "cli/option_spelling.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
 #include "cli/symbolic.h"
-#include "cli/torch_library.h"
 #include "profile/profile.h"
 #include "report/csv.h"
 #include "report/html.h"
@@ -18,6 +16,7 @@
 #include "report/memory_snapshot.h"
 #include "report/peak_owners.h"
 #include "report/table.h"
+#include "session/session.h"
 
 namespace symprof::cli {
 namespace {
@@ -29,26 +28,26 @@ void print_peak(fmt::memory_buffer& out, const Profile& profile, const ProfileOp
                            layout_of(options.output));
 }
 
-void print(const Profile& profile, const ProfileOptions& options) {
+void print(const Profile& profile, const Settings& settings, const ProfileOptions& options) {
   fmt::memory_buffer out;
   switch (options.format) {
     case ProfileFormat::table:
-      report::write_table(out, profile, options.model.step, options.rows, options.columns,
+      report::write_table(out, profile, settings.step, options.rows, options.columns,
                           layout_of(options.output));
       if (options.shows_peak) print_peak(out, profile, options);
       break;
     case ProfileFormat::json:
-      report::write_json(out, profile, options.model.step, options.model.asked, spell_as_option);
+      report::write_json(out, profile, settings, spell_as_option);
       break;
     case ProfileFormat::html:
-      report::write_html(out, profile, options.model.step, options.rows, options.columns,
+      report::write_html(out, profile, settings.step, options.rows, options.columns,
                          spell_as_option);
       break;
     case ProfileFormat::memory_snapshot:
       report::write_memory_snapshot(
           out,
-          profile::trace_step_memory(profile.recording, options.model.step.device,
-                                     {.loop = options.model.loop}),
+          profile::trace_step_memory(profile.recording, settings.step.device,
+                                     {.loop = settings.loop}),
           profile.recording);
       break;
     case ProfileFormat::csv:
@@ -64,23 +63,22 @@ void print(const Profile& profile, const ProfileOptions& options) {
 int run(const ProfileText& text) {
   ProfileOptions options = parse_profile_options(text);
   ProgressBar progress(options.output);
-  options.model.step.progress = progress.callback();
+  options.settings.step.progress = progress.callback();
   if (!options.symbolic.empty()) return profile_symbolically(options, progress);
 
-  TorchLibrary torch;  // Starts while the file is read.
-  const Graph graph = load_model(torch, options.model);
-  const StepOptions& step = options.model.step;
-  Recording recording = torch.get().propagate(graph, step);
-  const Profile profile = profile::evaluate(std::move(recording), step.device, options.model.loop);
+  Session session(options.model);
+  const PreparedModel model = session.prepare(options.settings);
+  const Profile profile = session.profile(model);
   progress.clear();
-  print(profile, options);
+  print(profile, model.settings, options);
   return done;
 }
 
 std::string column_list() {
   std::string text = "Columns:\n";
   for (const report::Column column : report::columns())
-    text += fmt::format("  {:<15} {}\n", name(column), meaning(column));
+    text +=
+        fmt::format("  {:<15} {}\n", name(column), spelled_names(meaning(column), spell_as_option));
   return text;
 }
 

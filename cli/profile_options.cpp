@@ -3,15 +3,19 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/usage.h"
+#include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
 using report::By;
 using report::Column;
-using report::Named;
 using report::Unit;
+using settings::choose;
+using settings::Named;
+using settings::parse_count;
+using settings::reject;
+using settings::split_list;
 
 constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
 constexpr Named<Unit> units[] = {{"flops", Unit::flops}, {"macs", Unit::macs}};
@@ -21,11 +25,11 @@ constexpr Named<ProfileFormat> formats[] = {{"table", ProfileFormat::table},
                                             {"html", ProfileFormat::html},
                                             {"memory-snapshot", ProfileFormat::memory_snapshot}};
 
-Column parse_column(std::string_view option, const std::string& word) {
+Column parse_column(const SettingRef& where, const std::string& word) {
   if (const std::optional<Column> column = report::find_column(word)) return *column;
   std::vector<std::string> accepted;
   for (const Column column : report::columns()) accepted.emplace_back(name(column));
-  reject(option, word, accepted);
+  reject(where, word, accepted);
 }
 
 std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer) {
@@ -34,21 +38,21 @@ std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer) 
                                  : report::default_formula_columns(optimizer);
   std::vector<Column> columns;
   for (const std::string& word : split_list(text.columns))
-    columns.push_back(parse_column("--columns", word));
+    columns.push_back(parse_column(SettingRef{"columns"}, word));
   return columns;
 }
 
 report::RowOptions parse_rows(const ProfileText& text) {
   report::RowOptions rows;
-  if (!text.depth.empty()) rows.depth = parse_count("--depth", text.depth, 1);
+  if (!text.depth.empty()) rows.depth = parse_count(SettingRef{"depth"}, text.depth, 1);
   rows.by = rows.depth ? By::module : By::node;
-  if (!text.by.empty()) rows.by = choose("--by", text.by, groupings);
+  if (!text.by.empty()) rows.by = choose(SettingRef{"by"}, text.by, groupings);
   if (rows.depth && rows.by != By::module)
     throw Error("--depth", "it counts module levels, and --by " + text.by + " has none.",
                 "Leave one of them out, or write --by module.");
-  if (!text.sort.empty()) rows.sort = parse_column("--sort", text.sort);
-  if (!text.top.empty()) rows.top = parse_count("--top", text.top, 1);
-  rows.unit = choose("--unit", text.unit, units);
+  if (!text.sort.empty()) rows.sort = parse_column(SettingRef{"sort"}, text.sort);
+  if (!text.top.empty()) rows.top = parse_count(SettingRef{"top"}, text.top, 1);
+  rows.unit = choose(SettingRef{"unit"}, text.unit, units);
   return rows;
 }
 
@@ -103,24 +107,24 @@ void add_report_options(CLI::App& app, ProfileText& text) {
 }  // namespace
 
 void add_profile_options(CLI::App& app, ProfileText& text) {
-  add_model_options(app, text.model);
+  add_setting_options(app, text.model);
   add_report_options(app, text);
   add_output_options(app, text.output);
 }
 
 ProfileOptions parse_profile_options(const ProfileText& text) {
   ProfileOptions options;
-  options.model = parse_model_options(text.model);
+  options.model = text.model.model;
+  options.settings = read_settings(text.model);
   options.rows = parse_rows(text);
-  options.columns = parse_columns(text, options.model.step.optimizer);
-  options.format = choose("--format", text.format, formats);
+  options.columns = parse_columns(text, options.settings.step.optimizer);
+  options.format = choose(SettingRef{"format"}, text.format, formats);
   options.symbolic = parse_symbolic(text, options.format);
   options.shows_peak = parse_peak(text, options.format);
   options.output = text.output;
   if (options.format == ProfileFormat::memory_snapshot && options.output.file.empty())
     throw Error("--format memory-snapshot", "it is a binary file.", "Give -o snapshot.pickle.");
   check_output(options.output);
-  take_model_file(text.model, options.model);
   return options;
 }
 

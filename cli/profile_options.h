@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/setting_options.h"
 #include "report/columns.h"
 #include "report/rows.h"
 
@@ -14,7 +14,7 @@ namespace symprof::cli {
 
 /// What was typed; empty strings where an option was not given.
 struct ProfileText {
-  ModelText model;
+  SettingTexts model;
   std::string by, depth, sort, top, columns, unit = "flops", format = "table", symbolic;
   bool shows_peak = false;
   OutputOptions output;
@@ -23,7 +23,8 @@ struct ProfileText {
 enum class ProfileFormat { table, json, csv, html, memory_snapshot };
 
 struct ProfileOptions {
-  ModelOptions model;
+  std::string model;
+  Settings settings;
   report::RowOptions rows;
   std::vector<report::Column> columns;
   ProfileFormat format = ProfileFormat::table;

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -34,11 +32,10 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// The first that has more values than it may have; null without one.
+/// The first that was given more values than it takes; null without one.
 const CLI::Option* repeated_option(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
-    if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
-        std::cmp_greater(option->count(), std::max(option->get_items_expected_max(), 1)))
+    if (std::cmp_greater(option->count(), std::max(option->get_items_expected_max(), 1)))
       return option;
   return nullptr;
 }
@@ -67,53 +64,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
 std::string command_line(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
   return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
-}
-
-void reject(std::string_view option, const std::string& given,
-            const std::vector<std::string>& accepted) {
-  const std::string suggestion = did_you_mean(given, accepted);
-  throw Error(std::string(option), fmt::format("'{}' is not known.", given),
-              fmt::format("{}{}It may be: {}.", suggestion, suggestion.empty() ? "" : " ",
-                          fmt::join(accepted, ", ")));
-}
-
-int parse_count(std::string_view option, const std::string& given, int least) {
-  int value = 0;
-  const char* end = given.data() + given.size();
-  const auto [at, error] = std::from_chars(given.data(), end, value);
-  if (error == std::errc() && at == end && value >= least) return value;
-  if (error == std::errc::result_out_of_range && at == end && !given.starts_with('-'))
-    throw Error(std::string(option), fmt::format("'{}' is too large.", given),
-                fmt::format("The most is {}.", std::numeric_limits<int>::max()));
-  throw Error(std::string(option),
-              fmt::format("'{}' is not a whole number of at least {}.", given, least));
-}
-
-std::int64_t parse_bytes(std::string_view option, const std::string& given) {
-  constexpr report::Named<double> units[] = {
-      {"", 1},         {"B", 1},    {"KiB", 1024.0}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
-      {"TiB", 0x1p40}, {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},      {"TB", 1e12}};
-  double number = 0;
-  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
-  const std::string_view unit(end, static_cast<std::size_t>(given.data() + given.size() - end));
-  for (const report::Named<double>& known : units)
-    if (error == std::errc() && known.name == unit && number >= 0 && number * known.value < 0x1p62)
-      return static_cast<std::int64_t>(number * known.value);
-  throw Error(std::string(option), fmt::format("'{}' is no number of bytes.", given),
-              "Write 700MiB, 1.5GiB or 80GB.");
-}
-
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    std::string word = text.substr(at, comma - at);
-    word.erase(0, word.find_first_not_of(' '));
-    word.erase(word.find_last_not_of(' ') + 1);
-    words.push_back(std::move(word));
-    at = comma + 1;
-  }
-  return words;
 }
 
 void check_leftovers(const CLI::App& app) {

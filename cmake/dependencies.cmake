@@ -1,6 +1,7 @@
 # Everything that is not ours. scripts/setup.sh puts LibTorch and onnx into .deps/.
 set(SYMPROF_DEPS ${CMAKE_CURRENT_SOURCE_DIR}/.deps CACHE PATH "Where scripts/setup.sh puts its results")
 
+find_package(Boost REQUIRED)  # Headers of Multiprecision alone.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(range-v3 REQUIRED)
@@ -8,6 +9,7 @@ find_package(simdjson REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 
 # Protobuf before Torch: TorchConfig defines an empty protobuf::libprotobuf where the target is missing.
 find_package(Protobuf REQUIRED)

@@ -12,7 +12,7 @@ install(TARGETS symprof_core symprof_torch symprof EXPORT symprof_targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT symprof_targets NAMESPACE symprof:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/symprof)
-foreach(folder base record meta trace shape profile plan report)
+foreach(folder base record meta trace shape profile plan session report)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symprof FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(DIRECTORY devices DESTINATION ${CMAKE_INSTALL_DATADIR}/symprof)

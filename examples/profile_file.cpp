@@ -2,23 +2,17 @@
 #include <exception>
 #include <iostream>
 
-#include "profile/profile.h"
-#include "shape/step/propagate.h"
-#include "trace/passes/bind_inputs.h"
+#include "session/session.h"
+#include "session/setting_table.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   try {
-    symprof::Graph graph = symprof::trace::load(argv[1]);
-    std::vector<std::pair<std::string, std::int64_t>> sizes;
-    if (argc > 2) sizes.push_back(symprof::trace::parse_binding(argv[2]));
-    symprof::trace::bind_inputs(graph, {}, sizes);
-
-    symprof::StepOptions step;
-    step.optimizer = symprof::Optimizer::adamw;
-    step.device = symprof::find_device("h200", DEVICES);
-    const symprof::Profile profile =
-        symprof::profile::evaluate(symprof::shape::propagate(graph, step), step.device);
+    symprof::Session session(argv[1]);
+    symprof::Settings settings;
+    settings.step.optimizer = symprof::Optimizer::adamw;
+    if (argc > 2) symprof::settings::set(settings, "sizes", argv[2]);
+    const symprof::Profile profile = session.profile(settings);
 
     for (const symprof::NodeProfile& node : profile.nodes) {
       const symprof::NodeRecord& row = profile.recording.nodes[node.node];

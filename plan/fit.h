@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/change.h"
 #include "plan/largest_size.h"
 #include "profile/memory/step_memory.h"
 #include "record/recording.h"
@@ -55,15 +56,15 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,
           const profile::LoopOptions& loop);
 
-/// Another way to run the same model: the options that say so, and what comes of it.
-struct Change {
-  std::string options;  ///< "--optimizer adamw:fused", "--set batch=4".
+/// Another way to run the same model, and what comes of it.
+struct TriedChange {
+  Change change;
   Fit fit;
 };
 
 /// A way that the model does not run with.
 struct NotTried {
-  std::string options;
+  Change change;
   std::string problem;  ///< May refer to settings (base/setting.h).
 };
 
@@ -76,7 +77,7 @@ struct FitReport {
   std::optional<LargestSize> largest;
   std::optional<Fit> at_largest;
   /// Those that make it fit first; of either kind the one that costs least first.
-  std::vector<Change> changes;
+  std::vector<TriedChange> changes;
   std::vector<NotTried> not_tried;
 };
 

@@ -3,6 +3,8 @@
 #include "profile/profile.h"
 
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include "base/checked.h"
 #include "profile/cost/cost.h"
@@ -16,10 +18,8 @@ namespace {
 
 /// One for each of recording.ops; null without a rule.
 std::vector<const Rule*> resolve(const Recording& recording, const OperatorTable* own) {
-  std::vector<const Rule*> rules;
-  rules.reserve(recording.ops.size());
-  for (const std::string& op : recording.ops) rules.push_back(find_operator(op, own).flops);
-  return rules;
+  const auto rule_of = [&](const std::string& op) { return find_operator(op, own).flops; };
+  return recording.ops | ranges::views::transform(rule_of) | ranges::to<std::vector>();
 }
 
 Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* rule) {

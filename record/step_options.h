@@ -1,4 +1,4 @@
-// What one step is: the options of `symprof profile` that decide what runs.
+// What one step is: which model code, loss, optimizer and device it has.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,12 @@
 #include "base/device_spec.h"
 #include "base/tensor_spec.h"
 #include "record/lifetimes.h"
+#include "record/optimizers.h"
 
 namespace symprof {
 
 enum class Mode : std::uint8_t { train, eval, inference };
 enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
-enum class Optimizer : std::uint8_t {
-  none,
-  sgd,
-  sgd_momentum,
-  adam,
-  adamw,
-  rmsprop,
-  adafactor,
-  lion,
-};
-enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
 enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
 
 /// Called from time to time with a stage ("forward"), what is done and the total.
@@ -36,7 +26,7 @@ struct StepOptions {
   Mode mode = Mode::train;
   Loss loss = Loss::ones;
   Optimizer optimizer = Optimizer::none;
-  /// Empty: the one that runs on CUDA when none is asked for (record/optimizer_variants.h).
+  /// Empty: the one that runs on CUDA when none is asked for (record/optimizers.h).
   std::optional<OptimizerVariant> optimizer_variant;
   /// The gradients go through torch.nn.utils.clip_grad_norm_ before the update.
   bool clip_grad_norm = false;
@@ -69,5 +59,12 @@ struct StepOptions {
   DeviceSpec device;
   Progress progress;
 };
+
+/// The form of the optimizer that runs; what "none" answers means nothing.
+inline OptimizerVariant variant_of(const StepOptions& options) {
+  if (options.optimizer_variant || options.optimizer == Optimizer::none)
+    return options.optimizer_variant.value_or(OptimizerVariant::foreach);
+  return variants_of(options.optimizer).front();
+}
 
 }  // namespace symprof

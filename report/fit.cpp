@@ -80,11 +80,11 @@ void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layou
   if (report.changes.empty()) return;
   TextTable table;
   table.columns = {{"Change"}, {"Allocated", Align::number}, {"Reserved", Align::number}, {"Fits"}};
-  for (const plan::Change& change : report.changes)
-    table.rows.push_back({{{change.options},
-                           bytes_cell(change.fit.wanted.peak_allocated_bytes),
-                           bytes_cell(change.fit.wanted.peak_reserved_bytes),
-                           fits_cell(change.fit)}});
+  for (const plan::TriedChange& tried : report.changes)
+    table.rows.push_back({{{spelled(text_of(tried.change), layout.spell)},
+                           bytes_cell(tried.fit.wanted.peak_allocated_bytes),
+                           bytes_cell(tried.fit.wanted.peak_reserved_bytes),
+                           fits_cell(tried.fit)}});
   out.push_back('\n');
   write(out, table, layout);
 }
@@ -113,7 +113,7 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   for (const std::string& warning : recording.warnings)
     line("warning", emphasize(warning, Emphasis::alert, layout.colour));
   for (const plan::NotTried& change : report.not_tried)
-    line("not tried", fmt::format("{}: {}", change.options, change.problem));
+    line("not tried", fmt::format("{}: {}", text_of(change.change), change.problem));
   write_changes(out, report, layout);
 }
 
@@ -125,14 +125,15 @@ TextCell largest_cell(const plan::LargestSize& largest) {
 }
 
 /// The cheapest with which it fits. Nothing where it fits anyway.
-TextCell remedy_cell(const FitReport& report) {
+TextCell remedy_cell(const FitReport& report, SettingSpeller spell) {
   if (report.fit.fits()) return {""};
   if (report.changes.empty() || !report.changes.front().fit.fits())
     return {"nothing that was tried", "", Emphasis::faint};
-  return {report.changes.front().options};
+  return {spelled(text_of(report.changes.front().change), spell)};
 }
 
-TextTable device_table(const std::vector<FitReport>& reports, Density density) {
+TextTable device_table(const std::vector<FitReport>& reports, Density density,
+                       const Layout& layout) {
   const auto has_no = [](const FitReport& report) { return !report.fit.fits(); };
   const bool names_remedies = std::ranges::any_of(reports, has_no);
   const bool has_largest = reports.front().largest.has_value();
@@ -156,7 +157,7 @@ TextTable device_table(const std::vector<FitReport>& reports, Density density) {
         bytes_cell(wanted.peak_allocated_bytes, density),
         bytes_cell(wanted.peak_reserved_bytes, density)};
     if (has_largest) row.cells.push_back(largest_cell(*report.largest));
-    if (names_remedies) row.cells.push_back(remedy_cell(report));
+    if (names_remedies) row.cells.push_back(remedy_cell(report, layout.spell));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -165,9 +166,9 @@ TextTable device_table(const std::vector<FitReport>& reports, Density density) {
 /// Where whole names have no room, devices are called as --device calls them: cut in the middle,
 /// some would be the same.
 TextTable device_table_for(const Layout& layout, const std::vector<FitReport>& reports) {
-  TextTable table = device_table(reports, Density::roomy);
+  TextTable table = device_table(reports, Density::roomy, layout);
   if (!layout.width || natural_width(table) <= *layout.width) return table;
-  return device_table(reports, Density::tight);
+  return device_table(reports, Density::tight, layout);
 }
 
 /// Reports whose peak is at the same call, by what is said of that call; in the reports' order.

@@ -20,7 +20,6 @@ void write_fit(fmt::memory_buffer& out, const std::vector<plan::FitReport>& repo
 
 /// All devices are in the array "devices"; the members beside it are those of the first.
 void write_fit_json(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
-                    const StepOptions& options, const RunOptions& run = {},
-                    SettingSpeller spell = spell_plainly);
+                    const Settings& settings, SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

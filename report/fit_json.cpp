@@ -47,10 +47,10 @@ void write_largest(JsonWriter& json, const FitReport& report) {
 void write_changes(JsonWriter& json, const FitReport& report) {
   json.key("changes");
   json.begin_array();
-  for (const plan::Change& change : report.changes) {
+  for (const plan::TriedChange& change : report.changes) {
     json.line(4);
     json.begin_object();
-    json.member("change", change.options);
+    json.spelled_member("change", text_of(change.change));
     write_figures(json, change.fit, report.budget);
     json.end_object();
   }
@@ -59,7 +59,7 @@ void write_changes(JsonWriter& json, const FitReport& report) {
   json.begin_array();
   for (const plan::NotTried& change : report.not_tried) {
     json.begin_object();
-    json.member("change", change.options);
+    json.spelled_member("change", text_of(change.change));
     json.spelled_member("problem", change.problem);
     json.end_object();
   }
@@ -86,7 +86,7 @@ void write_devices(JsonWriter& json, const std::vector<FitReport>& reports) {
 }  // namespace
 
 void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
-                    const StepOptions& options, const RunOptions& run, SettingSpeller spell) {
+                    const Settings& settings, SettingSpeller spell) {
   const FitReport& first = reports.front();
   JsonWriter json(out, spell);
   json.begin_object();
@@ -95,7 +95,7 @@ void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& repor
   json.line(2);
   json.member("model", first.recording.path);
   json.line(2);
-  write_step_options(json, options, run);
+  write_settings(json, settings);
   json.line(2);
   write_device(json, first);
   json.line(2);

@@ -14,7 +14,6 @@ namespace {
 
 using plan::Rational;
 using plan::Variable;
-using plan::Wide;
 
 std::string raised(int power) {
   constexpr std::array<std::string_view, 10> digits = {"⁰", "¹", "²", "³", "⁴",
@@ -26,12 +25,10 @@ std::string raised(int power) {
   return text;
 }
 
-std::string digits_of(Wide number) { return group_digits(fmt::format("{}", number)); }
-
 /// Of a number that is not below 0.
 std::string number_text(const Rational& number) {
-  std::string text = digits_of(number.numerator());
-  if (!number.is_integer()) text += "/" + digits_of(number.denominator());
+  std::string text = group_digits(number.numerator());
+  if (!number.is_integer()) text += "/" + group_digits(number.denominator());
   return text;
 }
 
@@ -62,7 +59,7 @@ std::string polynomial_text(const plan::Polynomial& polynomial,
                             const std::vector<Variable>& variables) {
   std::string text;
   for (const plan::Term& term : polynomial.terms) {
-    const bool is_negative = term.coefficient.numerator() < 0;
+    const bool is_negative = term.coefficient.is_negative();
     const Rational size = is_negative ? term.coefficient * Rational(-1) : term.coefficient;
     const std::string product = product_text(term, variables);
     if (text.empty())
@@ -95,14 +92,13 @@ std::string multiples_text(const plan::Sizes& multiples, const std::vector<Varia
 
 std::string mismatch_text(const plan::Formula& formula, FigureUnit unit,
                           const std::vector<Variable>& variables) {
-  if (!formula.mismatch) return "its numbers are too large to tell";
   const plan::Mismatch& found = *formula.mismatch;
   std::string measured = scaled(static_cast<double>(found.measured), unit);
   std::string predicted = scaled(found.predicted.approximate(), unit);
   if (measured == predicted) {
     measured = group_digits(found.measured);
     predicted = fmt::format("{:.1f}", found.predicted.approximate());
-    if (found.predicted.is_integer()) predicted = digits_of(found.predicted.numerator());
+    if (found.predicted.is_integer()) predicted = group_digits(found.predicted.numerator());
   }
   return fmt::format("{} at {}, where {} would continue it", measured,
                      sizes_text(found.sizes, variables), predicted);

@@ -18,7 +18,7 @@ namespace {
 
 using plan::Formula;
 
-Excess excess_of(const PeaksBySize& peaks, std::int64_t PeakAt::*bytes) {
+Excess excess_of(const PeaksBySize& peaks, std::int64_t SizedPeak::*bytes) {
   std::optional<Excess> excess;
   for (const auto& [sizes, peak] : peaks) {
     if (peak.requested_bytes == 0) continue;
@@ -31,11 +31,14 @@ Excess excess_of(const PeaksBySize& peaks, std::int64_t PeakAt::*bytes) {
   return excess.value_or(Excess{});
 }
 
+std::string place_text(const SizedPeak& peak) {
+  return peak.call == none ? no_call_text : call_text(peak.phase, peak.node, peak.module);
+}
+
 /// A figure that lacks calls without a rule is "?", or ">" and what is known of it.
 TextCell formula_cell(const FormulaReport& report, const Formula& formula, bool is_incomplete) {
   if (!formula.polynomial) {
-    const std::string where =
-        formula.mismatch ? sizes_text(formula.mismatch->sizes, report.found.variables) : "";
+    const std::string where = sizes_text(formula.mismatch->sizes, report.found.variables);
     return {fmt::format("no polynomial at {}", where), "", Emphasis::alert};
   }
   const bool is_zero = formula.polynomial->terms.empty();
@@ -84,9 +87,9 @@ std::string reason(const FormulaReport& report, const Figure& total, const Formu
   const auto here = report.peaks.find(formula.mismatch ? formula.mismatch->sizes : plan::Sizes{});
   if (here == report.peaks.end() || total.line != profile::TotalsLine::peaks) return text;
   const auto& [first_sizes, first] = *report.peaks.begin();
-  if (here->second.place != first.place)
-    text += fmt::format("; the peak is in {} there, in {} at {}", here->second.place, first.place,
-                        sizes_text(first_sizes, report.found.variables));
+  if (place_text(here->second) != place_text(first))
+    text += fmt::format("; the peak is in {} there, in {} at {}", place_text(here->second),
+                        place_text(first), sizes_text(first_sizes, report.found.variables));
   if (total.key == "peak_allocated_bytes") text += excess_text(allocated_excess(report.peaks));
   if (total.key == "peak_reserved_bytes") text += excess_text(reserved_excess(report.peaks));
   return text;
@@ -185,11 +188,11 @@ void write_origin(fmt::memory_buffer& out, const FormulaReport& report, const St
 }  // namespace
 
 Excess allocated_excess(const PeaksBySize& peaks) {
-  return excess_of(peaks, &PeakAt::allocated_bytes);
+  return excess_of(peaks, &SizedPeak::allocated_bytes);
 }
 
 Excess reserved_excess(const PeaksBySize& peaks) {
-  return excess_of(peaks, &PeakAt::reserved_bytes);
+  return excess_of(peaks, &SizedPeak::reserved_bytes);
 }
 
 void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,

@@ -7,28 +7,19 @@
 #include <string>
 
 #include "base/setting.h"
-#include "plan/formulas/peak_moments.h"
 #include "record/step_options.h"
 #include "report/formula_figures.h"
 #include "report/layout.h"
+#include "session/formulas.h"
 
 namespace symprof::report {
 
-/// The allocator at one size.
-struct PeakAt {
-  std::string place;  ///< Of the peak of allocated bytes: "backward at linear_47".
-  std::int64_t requested_bytes = 0, allocated_bytes = 0, reserved_bytes = 0;
-};
-using PeaksBySize = std::map<plan::Sizes, PeakAt>;
-
-struct FormulaReport {
-  Profile first;  ///< At the variables' starts.
+/// What formulas were found for, and what they are.
+struct FormulaReport : FormulaAnswer {
   FigureList list;
-  plan::Formulas found;  ///< One formula for each figure of the list.
-  PeaksBySize peaks;     ///< At every size that was tried.
-  /// Of peak_requested_bytes, where it is no polynomial but the largest of several.
-  std::vector<plan::PeakMoment> moments;
 };
+
+using PeaksBySize = std::map<plan::Sizes, SizedPeak>;
 
 /// How far one peak is above another.
 struct Excess {

@@ -19,11 +19,10 @@ void write_sizes(JsonWriter& json, const plan::Sizes& sizes, const Formulas& fou
   json.end_object();
 }
 
-/// Text, for a fraction or 128 bits are no number of JSON: "9216", "-3/2".
+/// Text, for a fraction or more than 64 bits are no number of JSON: "9216", "-3/2".
 std::string coefficient_text(const plan::Rational& coefficient) {
-  std::string numerator = fmt::format("{}", coefficient.numerator());
-  if (coefficient.is_integer()) return numerator;
-  return numerator + "/" + fmt::format("{}", coefficient.denominator());
+  if (coefficient.is_integer()) return coefficient.numerator();
+  return coefficient.numerator() + "/" + coefficient.denominator();
 }
 
 void write_term(JsonWriter& json, const plan::Term& term, const Formulas& found) {
@@ -50,7 +49,6 @@ void write_polynomial(JsonWriter& json, const Formula& formula, const Formulas& 
 void write_mismatch(JsonWriter& json, const Formula& formula, FigureUnit unit,
                     const Formulas& found) {
   json.member("no_formula", mismatch_text(formula, unit, found.variables));
-  if (!formula.mismatch) return;
   json.key("at");
   write_sizes(json, formula.mismatch->sizes, found);
   json.member("measured", formula.mismatch->measured);
@@ -181,7 +179,7 @@ void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
   json.line(2);
   json.member("model", report.first.recording.path);
   json.line(2);
-  write_step_options(json, options);
+  write_settings(json, {.step = options});
   json.line(2);
   write_variables(json, report.found);
   json.line(2);

@@ -169,8 +169,8 @@ void write_warnings(JsonWriter& json, const Profile& profile) {
 
 }  // namespace
 
-void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
-                const RunOptions& run, SettingSpeller spell) {
+void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
+                SettingSpeller spell) {
   JsonWriter json(out, spell);
   json.begin_object();
   json.line(2);
@@ -178,13 +178,13 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptio
   json.line(2);
   write_model(json, profile.recording);
   json.line(2);
-  write_step_options(json, options, run);
+  write_settings(json, settings);
   json.line(2);
   write_coverage(json, profile.coverage);
   json.line(2);
   write_totals(json, profile);
   json.line(2);
-  write_memory(json, profile.memory, profile.recording, options.device);
+  write_memory(json, profile.memory, profile.recording, settings.step.device);
   json.line(2);
   write_nodes(json, profile);
   json.line(2);

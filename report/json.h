@@ -12,7 +12,7 @@
 namespace symprof::report {
 
 /// One line for each node, each group of totals and the timeline; ends in a newline.
-void write_json(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
-                const RunOptions& run = {}, SettingSpeller spell = spell_plainly);
+void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
+                SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

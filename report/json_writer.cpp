@@ -1,5 +1,7 @@
 #include "report/json_writer.h"
 
+#include "base/setting.h"
+
 #include <fmt/compile.h>
 
 #include <algorithm>

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/transform.hpp>
 #include <vector>
 
 #include "base/setting.h"
@@ -20,13 +24,17 @@ void write_line(fmt::memory_buffer& out, std::string_view label, std::string_vie
                  label_width - static_cast<int>(label.size()), spelled(text, layout.spell));
 }
 
-std::string call_text(CallId id, const Recording& recording) {
-  if (id == none) return "the model and its first batch";
-  const CallRecord& call = recording.calls[id];
-  const NodeRecord& node = recording.nodes[call.node];
-  std::string text = fmt::format("{} at {}", name(call.phase), node.name);
-  if (!node.module.empty()) text += fmt::format(" of {}", node.module);
+std::string call_text(Phase phase, const std::string& node, const std::string& module) {
+  std::string text = fmt::format("{} at {}", name(phase), node);
+  if (!module.empty()) text += fmt::format(" of {}", module);
   return text;
+}
+
+std::string call_text(CallId id, const Recording& recording) {
+  if (id == none) return no_call_text;
+  const CallRecord& call = recording.calls[static_cast<std::size_t>(id)];
+  const NodeRecord& node = recording.nodes[static_cast<std::size_t>(call.node)];
+  return call_text(call.phase, node.name, node.module);
 }
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
@@ -50,9 +58,10 @@ std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t
 }
 
 std::string held_text(const MemoryBreakdown& held) {
-  std::vector<MemoryCategory> categories;
-  for (std::size_t i = 0; i < memory_categories; ++i)
-    if (held.bytes[i] > 0) categories.push_back(static_cast<MemoryCategory>(i));
+  auto categories = ranges::views::iota(std::size_t{0}, memory_categories) |
+                    ranges::views::filter([&](std::size_t i) { return held.bytes[i] > 0; }) |
+                    ranges::views::transform([](std::size_t i) { return MemoryCategory(i); }) |
+                    ranges::to<std::vector>();
   std::ranges::stable_sort(categories, std::greater(),
                            [&](MemoryCategory category) { return held[category]; });
   std::string text;

@@ -31,6 +31,12 @@ std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t
 /// What is said of calls whose workspaces are in no sum.
 std::string incomplete_text(const StepMemory& memory);
 
+/// What is said of a moment before any call.
+constexpr const char* no_call_text = "the model and its first batch";
+
+/// "backward at linear_47 of encoder.mlp".
+std::string call_text(Phase phase, const std::string& node, const std::string& module);
+
 /// "backward at linear_47 of encoder.mlp"; for none, "the model and its first batch".
 std::string call_text(CallId call, const Recording& recording);
 

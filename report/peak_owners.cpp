@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include "record/module_path.h"
 #include "report/format_number.h"
@@ -15,10 +19,10 @@ namespace {
 constexpr int usual_rows = 16;
 
 std::vector<MemoryCategory> categories_of(const MemoryBreakdown& held) {
-  std::vector<MemoryCategory> categories;
-  for (std::size_t i = 0; i < memory_categories; ++i)
-    if (held.bytes[i] != 0) categories.push_back(static_cast<MemoryCategory>(i));
-  return categories;
+  return ranges::views::iota(std::size_t{0}, memory_categories) |
+         ranges::views::filter([&](std::size_t i) { return held.bytes[i] != 0; }) |
+         ranges::views::transform([](std::size_t i) { return MemoryCategory(i); }) |
+         ranges::to<std::vector>();
 }
 
 /// Rows of one pattern.

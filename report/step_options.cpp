@@ -3,33 +3,32 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "report/option_names.h"
+#include "session/setting_names.h"
+#include "session/setting_table.h"
 
 namespace symprof::report {
 namespace {
 
-void write_list(JsonWriter& json, std::string_view key, const std::vector<std::string>& words) {
-  json.key(key);
+using settings::attention_backends;
+using settings::losses;
+using settings::modes;
+using settings::name_of;
+using settings::optimizer_name;
+
+void write(JsonWriter& json, const std::vector<std::string>& words) {
   json.begin_array();
   for (const std::string& word : words) json.value(word);
   json.end_array();
 }
 
-void write_dtype(JsonWriter& json, std::string_view key, std::optional<DType> dtype) {
-  json.key(key);
-  dtype ? json.value(symprof::name(*dtype)) : json.null();
+void write(JsonWriter& json, const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
+  json.begin_object();
+  for (const auto& [name, size] : sizes) json.member(name, size);
+  json.end_object();
 }
 
-void write_run(JsonWriter& json, const RunOptions& run) {
-  write_list(json, "inputs", run.inputs);
-  json.key("sizes");
-  json.begin_object();
-  for (const auto& [name, size] : run.sizes) json.member(name, size);
-  json.end_object();
-  write_dtype(json, "dtype", run.dtype);
-  json.member("alloc_conf", run.alloc_conf);
-  json.member("micro_batches", std::int64_t{run.micro_batches});
-}
+void write(JsonWriter& json, std::monostate) { json.null(); }
+void write(JsonWriter& json, const auto& value) { json.value(value); }
 
 }  // namespace
 
@@ -56,27 +55,14 @@ std::string step_text(const StepOptions& options) {
   return text;
 }
 
-void write_step_options(JsonWriter& json, const StepOptions& options, const RunOptions& run) {
+void write_settings(JsonWriter& json, const Settings& settings) {
   json.key("options");
   json.begin_object();
-  json.member("mode", name_of(modes, options.mode));
-  json.member("loss", name_of(losses, options.loss));
-  json.member("optimizer", optimizer_name(options));
-  json.member("clip_grad_norm", options.clip_grad_norm);
-  json.member("grad_scaler", options.grad_scaler);
-  json.member("master_weights", options.master_weights);
-  write_dtype(json, "autocast", options.autocast);
-  json.member("attention", name_of(attention_backends, options.attention));
-  json.member("lifetimes", name_of(lifetimes, options.lifetimes));
-  json.member("split_bias", options.split_bias);
-  write_list(json, "checkpoint", options.checkpoint);
-  write_list(json, "freeze", options.freeze);
-  write_list(json, "offload_saved", options.offload_saved);
-  json.key("kv_cache");
-  options.kv_cache ? json.value(*options.kv_cache) : json.null();
-  json.member("unbacked", name_of(unbacked_sizes, options.upper_bounds));
-  write_run(json, run);
-  json.member("device", options.device.name);
+  for (const settings::Setting& setting : settings::table()) {
+    if (setting.value == nullptr) continue;
+    json.key(setting.name);
+    std::visit([&](const auto& value) { write(json, value); }, setting.value(settings));
+  }
   json.end_object();
 }
 

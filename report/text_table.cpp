@@ -7,24 +7,13 @@
 namespace symprof::report {
 namespace {
 
-bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
-
-/// Byte offset of code point `index`.
-std::size_t offset_of(std::string_view text, int index) {
-  std::size_t at = 0;
-  for (; at < text.size(); ++at)
-    if (starts_code_point(text[at]) && index-- == 0) break;
-  return at;
-}
-
 std::string shorten_middle(std::string_view text, int width) {
-  const int length = display_width(text);
-  if (length <= width) return std::string(text);
-  if (width < 3) return std::string(text.substr(0, offset_of(text, std::max(0, width))));
+  if (display_width(text) <= width) return std::string(text);
+  if (width < 3) return std::string(text.substr(0, end_of_front(text, width)));
   // The end of a name tells more than its beginning: it gets two thirds.
   const int front = (width - 1) / 3, back = width - 1 - front;
-  return fmt::format("{}…{}", text.substr(0, offset_of(text, front)),
-                     text.substr(offset_of(text, length - back)));
+  return fmt::format("{}…{}", text.substr(0, end_of_front(text, front)),
+                     text.substr(begin_of_back(text, back)));
 }
 
 std::vector<std::string> words(const std::string& title) {
@@ -42,8 +31,7 @@ std::vector<std::string> words(const std::string& title) {
 std::string abbreviate(std::string_view component) {
   const std::size_t last_letter = component.find_last_not_of("0123456789");
   if (last_letter == std::string_view::npos) return std::string(component);
-  return std::string(component.substr(0, offset_of(component, 1))) +
-         std::string(component.substr(last_letter + 1));
+  return std::string(first_letter(component)) + std::string(component.substr(last_letter + 1));
 }
 
 struct Widths {
@@ -178,10 +166,6 @@ void write_titles(fmt::memory_buffer& out, const TextTable& table,
 }
 
 }  // namespace
-
-int display_width(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), starts_code_point));
-}
 
 std::string shorten(std::string_view text, int width) {
   std::string path(text);

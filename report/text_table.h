@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report/layout.h"
+#include "report/text_width.h"
 
 namespace symprof::report {
 
@@ -51,8 +52,6 @@ int least_width(const TextTable& table);
 /// Titles, a line, the rows. Wider than `layout.width` only where shortening does not suffice.
 void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout);
 
-/// Columns that `text` (UTF-8) takes on a terminal, one per code point.
-int display_width(std::string_view text);
 /// `text` in at most `width` columns: components of a path become their first letters from the left
 /// and their numbers ("e.l.0.mlp/linear"), as long as that is needed; what is too wide still loses
 /// its middle.

@@ -9,7 +9,7 @@ mapfile -t sources < <(git ls-files '*.cpp' '*.h')
 clang-format --dry-run --Werror "${sources[@]}"
 echo "format: ${#sources[@]} files"
 
-mapfile -t cheap < <(git ls-files 'meta/*.cpp' 'trace/*.cpp' 'profile/*.cpp' 'plan/*.cpp' 'report/*.cpp' |
-  grep -vE '^meta/(fake|kernels)/|^trace/(interpreter|torchscript|onnx)/')
+mapfile -t cheap < <(git ls-files 'base/*.cpp' 'record/*.cpp' 'trace/*.cpp' 'profile/*.cpp' 'plan/*.cpp' 'session/*.cpp' \
+  'report/*.cpp' | grep -vE '^trace/(torchscript|onnx)/')
 printf '%s\n' "${cheap[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy -p "$build" --quiet --warnings-as-errors='*' 2>/dev/null
 echo "clang-tidy: ${#cheap[@]} files"

@@ -38,9 +38,10 @@ ROOMS = {
     "profile/memory": ["base", "record", "profile/cost/scratch", "profile/operators", "profile/memory/allocator"],
     "profile": ["base", "record", "profile/*"],
     "plan/formulas": ["base", "record", "profile/*"],
-    "plan": ["base", "record", "profile/*", "plan/*"],
-    "report": ["base", "record", "profile/*", "plan/*"],
-    "cli": ["base", "record", "trace/*", "shape", "profile/*", "plan/*", "report"],
+    "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
+    "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
+    "report": ["base", "record", "profile/*", "plan/*", "session"],
+    "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape)/")

@@ -2,14 +2,14 @@
 """Holds texts below cli/ free of the command line's spelling: a setting is referred to (base/setting.h), and whoever
 prints the text spells it.
 
-Prints every string literal with an option in it ("--set"), and every setting referred to that cli/option_spelling.cpp
-does not spell; exit 1 if any."""
+Prints every string literal with an option in it ("--set"), and every setting referred to that is neither in the table
+of settings nor an option of a command; exit 1 if any."""
 import re
 import sys
 
 from check_includes import ROOMS, root
 
-SPELLINGS = root / "cli" / "option_spelling.cpp"
+TABLE = root / "session" / "setting_table.cpp"
 # A comment, a raw string (a style sheet has names such as --ink; no sentence is one), a string, a character.
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"|'(?:\\.|[^'\\\n])+'""",
                    re.DOTALL)
@@ -35,18 +35,25 @@ def unknown_settings(path, code, known):
     for reference in REFERENCE.finditer(code):
         if reference[1] not in known:
             line = code.count("\n", 0, reference.start()) + 1
-            yield f"{path.relative_to(root)}:{line}: {SPELLINGS.name} does not spell the setting '{reference[1]}'"
+            yield f"{path.relative_to(root)}:{line}: there is no setting '{reference[1]}'"
+
+
+def known_settings():
+    names = set(re.findall(r'\{"(\w+)", \w+_group', TABLE.read_text()))
+    for path in (root / "cli").glob("*.cpp"):
+        names |= {option.replace("-", "_") for option in re.findall(r'"--([a-z-]+)"', path.read_text())}
+    return names
 
 
 def main():
-    known = set(re.findall(r'\{"(\w+)", "--', SPELLINGS.read_text()))
+    known = known_settings()
     violations = []
     for path in files():
         code = path.read_text()
         violations += options(path, code)
         # Comments name settings as examples.
         violations += unknown_settings(path, re.sub(r"//[^\n]*", "", code), known)
-    print("\n".join(violations) or f"no text below cli/ names an option; {len(known)} settings have one")
+    print("\n".join(violations) or f"no text below cli/ names an option; {len(known)} settings are known")
     return bool(violations)
 
 

@@ -1,3 +1,5 @@
+#include "trace/load.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -9,9 +11,8 @@
 #include "base/error.h"
 #include "trace/exported/archive.h"
 #include "trace/exported/reader.h"
-#include "trace/graph/graph.h"
 #include "trace/onnx/reader.h"
-#include "trace/passes/inline_regions.h"
+#include "trace/passes/prepare.h"
 #include "trace/torchscript/load.h"
 
 namespace symprof::trace {
@@ -67,15 +68,15 @@ Content content_of(const std::string& path) {
   return named_onnx || may_be_onnx(bytes) ? Content::onnx : Content::unknown;
 }
 
-Graph read(const std::string& path) {
-  switch (content_of(path)) {
+/// The graph of a file with such content; none of TorchScript.
+std::optional<Graph> read(const std::string& path, Content content) {
+  switch (content) {
     case Content::exported:
       return load_exported(path);
     case Content::onnx:
       return load_onnx(path);
     case Content::torchscript:
-      throw Error(path, "is TorchScript, which is code: its graph depends on the inputs",
-                  "Load it with trace::load_torchscript, which takes them.");
+      return std::nullopt;
     case Content::checkpoint:
     case Content::pickle:
       throw Error(path, "is a checkpoint: it has tensors or Python objects, but no graph",
@@ -91,11 +92,18 @@ Graph read(const std::string& path) {
 
 bool is_torchscript(const std::string& path) { return content_of(path) == Content::torchscript; }
 
+ModelFile open(const std::string& path) {
+  ModelFile file{.path = path, .graph = read(path, content_of(path))};
+  if (file.graph) finish_reading(*file.graph);
+  return file;
+}
+
 Graph load(const std::string& path) {
-  Graph graph = read(path);
-  inline_regions(graph);
-  verify(graph);
-  return graph;
+  ModelFile file = open(path);
+  if (!file.graph)
+    throw Error(path, "is TorchScript, which is code: its graph depends on the inputs",
+                "Load it with trace::load_torchscript, which takes them.");
+  return *std::move(file.graph);
 }
 
 }  // namespace symprof::trace

@@ -1,5 +1,7 @@
 #include "meta/fake/error_text.h"
 
+#include "base/setting.h"
+
 #include <c10/util/Exception.h>
 
 #include <algorithm>

@@ -103,12 +103,9 @@ class Finder {
   Formula formula(std::span<const std::int64_t> values) const {
     Formula result;
     for (const SizeLine& line : result_.lines) result.multiples.push_back(line.step);
-    try {
-      const Polynomial polynomial = interpolate(plan_.grid, values.first(plan_.fit.size()));
-      result.mismatch = first_mismatch(polynomial, values.subspan(plan_.fit.size()));
-      if (!result.mismatch) result.polynomial = polynomial;
-    } catch (const Error&) {  // Only figures that are no polynomials have such coefficients.
-    }
+    const Polynomial polynomial = interpolate(plan_.grid, values.first(plan_.fit.size()));
+    result.mismatch = first_mismatch(polynomial, values.subspan(plan_.fit.size()));
+    if (!result.mismatch) result.polynomial = polynomial;
     return result;
   }
 

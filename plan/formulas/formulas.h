@@ -23,7 +23,7 @@ struct Formula {
   /// The formula was seen to hold where the size of each variable is a multiple of this: 1 says
   /// that any size is as good.
   Sizes multiples;
-  /// Without a polynomial: where it is none. Empty where its numbers are beyond 128 bits.
+  /// Without a polynomial: where it is none.
   std::optional<Mismatch> mismatch;
 };
 

@@ -18,7 +18,7 @@ std::vector<std::size_t> peak_places(const std::map<Sizes, BytesByCall>& known) 
   return {places.begin(), places.end()};
 }
 
-bool is_less(const Rational& left, const Rational& right) { return (left - right).numerator() < 0; }
+bool is_less(const Rational& left, const Rational& right) { return (left - right).is_negative(); }
 
 /// Empty where one of the formulas is missing.
 std::vector<PeakMoment> moments_at(const std::vector<std::size_t>& places,

@@ -89,10 +89,9 @@ Polynomial interpolate(const Grid& grid, std::span<const std::int64_t> values) {
 }
 
 int degree_of(std::span<const std::int64_t> values) {
-  std::vector<Wide> differences(values.begin(), values.end());
+  std::vector<Rational> differences(values.begin(), values.end());
   for (int degree = -1; !differences.empty(); ++degree) {
-    if (std::ranges::all_of(differences, [](Wide difference) { return difference == 0; }))
-      return std::max(degree, 0);
+    if (std::ranges::all_of(differences, &Rational::is_zero)) return std::max(degree, 0);
     for (std::size_t i = 0; i + 1 < differences.size(); ++i)
       differences[i] = differences[i + 1] - differences[i];
     differences.pop_back();

@@ -25,7 +25,6 @@ struct Term {
 struct Polynomial {
   std::vector<Term> terms;
 
-  /// Throws Error when a number does not fit into 128 bits.
   Rational at(const Sizes& sizes) const;
   friend bool operator==(const Polynomial&, const Polynomial&) = default;
 };
@@ -37,7 +36,7 @@ using Grid = std::vector<Sizes>;
 std::vector<Sizes> points_of(const Grid& grid);
 
 /// The one polynomial through `values` (in the order of points_of) whose degree in each variable is
-/// below the number of its sizes. Throws Error when a coefficient does not fit into 128 bits.
+/// below the number of its sizes.
 Polynomial interpolate(const Grid& grid, std::span<const std::int64_t> values);
 
 /// The least degree of a polynomial through `values` at sizes with equal distances, where at least

@@ -1,72 +1,60 @@
 #include "plan/formulas/rational.h"
 
-#include "base/error.h"
+#include <boost/multiprecision/cpp_int.hpp>
+#include <utility>
 
 namespace symprof::plan {
-namespace {
 
-[[noreturn]] void overflow() {
-  throw Error("", "a coefficient does not fit into 128 bits", "Use smaller sizes.");
+using Fraction = boost::multiprecision::cpp_rational;
+
+struct Rational::Value {
+  Fraction number;
+};
+
+Rational::Rational(Value value) : value_(std::make_shared<const Value>(std::move(value))) {}
+
+Rational::Rational(std::int64_t value) : Rational(Value{Fraction(value)}) {}
+
+Rational Rational::of(std::int64_t numerator, std::int64_t denominator) {
+  return Rational(Value{Fraction(numerator) / Fraction(denominator)});
 }
 
-Wide product(Wide a, Wide b) {
-  Wide result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) overflow();
-  return result;
+std::string Rational::numerator() const {
+  return boost::multiprecision::numerator(value_->number).str();
 }
 
-Wide sum(Wide a, Wide b) {
-  Wide result = 0;
-  if (__builtin_add_overflow(a, b, &result)) overflow();
-  return result;
+std::string Rational::denominator() const {
+  return boost::multiprecision::denominator(value_->number).str();
 }
 
-Wide negative(Wide value) { return product(value, -1); }
+bool Rational::is_zero() const { return value_->number.is_zero(); }
 
-/// Of numbers that are not below 0, one of them above.
-Wide greatest_common_divisor(Wide a, Wide b) {
-  while (b != 0) {
-    const Wide rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
+bool Rational::is_negative() const { return value_->number < 0; }
+
+bool Rational::is_integer() const {
+  return boost::multiprecision::denominator(value_->number) == 1;
 }
 
-}  // namespace
+double Rational::approximate() const { return value_->number.convert_to<double>(); }
 
-Rational Rational::of(Wide numerator, Wide denominator) {
-  if (denominator < 0) {
-    numerator = negative(numerator);
-    denominator = negative(denominator);
-  }
-  const Wide size = numerator < 0 ? negative(numerator) : numerator;
-  const Wide common = denominator == 1 ? 1 : greatest_common_divisor(size, denominator);
-  Rational result;
-  result.numerator_ = numerator / common;
-  result.denominator_ = denominator / common;
-  return result;
-}
-
-// Common factors go before the products, which would overflow earlier with them.
 Rational operator+(const Rational& a, const Rational& b) {
-  const Wide common = greatest_common_divisor(a.denominator_, b.denominator_);
-  const Wide numerator = sum(product(a.numerator_, b.denominator_ / common),
-                             product(b.numerator_, a.denominator_ / common));
-  return Rational::of(numerator, product(a.denominator_, b.denominator_ / common));
+  return Rational(Rational::Value{a.value_->number + b.value_->number});
 }
 
-Rational operator-(const Rational& a, const Rational& b) { return a + b * Rational(-1); }
+Rational operator-(const Rational& a, const Rational& b) {
+  return Rational(Rational::Value{a.value_->number - b.value_->number});
+}
 
 Rational operator*(const Rational& a, const Rational& b) {
-  const Rational left = Rational::of(a.numerator_, b.denominator_);
-  const Rational right = Rational::of(b.numerator_, a.denominator_);
-  return Rational::of(product(left.numerator_, right.numerator_),
-                      product(left.denominator_, right.denominator_));
+  return Rational(Rational::Value{a.value_->number * b.value_->number});
 }
 
 Rational operator/(const Rational& a, const Rational& b) {
-  return a * Rational::of(b.denominator_, b.numerator_);
+  return Rational(Rational::Value{a.value_->number / b.value_->number});
+}
+
+bool operator==(const Rational& a, const Rational& b) {
+  return a.value_->number == b.value_->number;
 }
 
 }  // namespace symprof::plan

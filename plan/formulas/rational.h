@@ -2,36 +2,37 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 
 namespace symprof::plan {
 
-__extension__ typedef __int128 Wide;
-
-/// A fraction of 128-bit integers in lowest terms, its denominator above 0. Throws Error where a
-/// result does not fit.
+/// A fraction in lowest terms, its denominator above 0, as large as it takes. Boost's header costs
+/// seconds of every file that reads it, so it stays behind this class.
 class Rational {
  public:
-  constexpr Rational(std::int64_t value = 0) : numerator_(value) {}
+  Rational(std::int64_t value = 0);
   /// `denominator` is not 0.
-  static Rational of(Wide numerator, Wide denominator);
+  static Rational of(std::int64_t numerator, std::int64_t denominator);
 
-  Wide numerator() const { return numerator_; }
-  Wide denominator() const { return denominator_; }
-  bool is_zero() const { return numerator_ == 0; }
-  bool is_integer() const { return denominator_ == 1; }
-  double approximate() const {
-    return static_cast<double>(numerator_) / static_cast<double>(denominator_);
-  }
+  std::string numerator() const;    ///< Its digits, "-" before them where it is below 0.
+  std::string denominator() const;  ///< Its digits.
+  bool is_zero() const;
+  bool is_negative() const;
+  bool is_integer() const;
+  double approximate() const;
 
   friend Rational operator+(const Rational& a, const Rational& b);
   friend Rational operator-(const Rational& a, const Rational& b);
   friend Rational operator*(const Rational& a, const Rational& b);
   friend Rational operator/(const Rational& a, const Rational& b);  ///< `b` is not 0.
-  friend bool operator==(const Rational&, const Rational&) = default;
+  friend bool operator==(const Rational& a, const Rational& b);
 
  private:
-  Wide numerator_ = 0;
-  Wide denominator_ = 1;
+  struct Value;
+  explicit Rational(Value value);
+
+  std::shared_ptr<const Value> value_;  ///< Never changes, so copies share it.
 };
 
 }  // namespace symprof::plan

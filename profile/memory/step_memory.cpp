@@ -1,6 +1,8 @@
 #include "profile/memory/step_memory.h"
 
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 #include <utility>
 #include <vector>
 
@@ -24,8 +26,8 @@ struct BetweenBatches {
 /// By call of `recording`.
 std::vector<Scratch> scratch_of(const Recording& recording, const DeviceSpec& device,
                                 const OperatorTable* own) {
-  std::vector<ScratchFunction> rules;
-  for (const std::string& op : recording.ops) rules.push_back(find_operator(op, own).scratch);
+  const auto rule_of = [&](const std::string& op) { return find_operator(op, own).scratch; };
+  const auto rules = recording.ops | ranges::views::transform(rule_of) | ranges::to<std::vector>();
   std::vector<Scratch> needed(recording.calls.size());
   for (std::size_t i = 0; i < needed.size(); ++i) {
     const CallRecord& call = recording.calls[i];

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "record/optimizer_variants.h"
+#include "record/optimizers.h"
 
 namespace symprof::shape {
 namespace {
@@ -35,7 +35,7 @@ OptimizerStep::OptimizerStep(const StepOptions& options, Tensors parameters)
     : rule_(rule_of(options.optimizer)), variant_(variant_of(options)) {
   if (!has_variant(options.optimizer, variant_))
     throw Error("optimizer", "it has no such variant.",
-                "variants_of in record/optimizer_variants.h has those that there are.");
+                "`optimizers` in record/optimizers.h has those that there are.");
   refuse_complex(options, variant_, parameters);
   for (const at::Tensor& parameter : parameters) tensors_.gradients.push_back(parameter.grad());
   tensors_.parameters = std::move(parameters);

@@ -8,12 +8,9 @@
 
 #include "shape/interpreter/interpreter.h"
 #include "shape/step/recorder.h"
-#include "trace/passes/key_value_cache.h"
+#include "trace/graph/graph.h"
 
 namespace symprof::shape {
-
-/// `recording` is that of a step of `graph` without a cache.
-trace::KeyValueCache add_cache(Graph& graph, std::int64_t tokens, const Recording& recording);
 
 /// Between the interpreter and the observer that it would otherwise tell. With `self.keys =
 /// torch.cat([self.keys, key_states], dim=-2)` (transformers/cache_utils.py) the keys of before die
@@ -22,8 +19,8 @@ trace::KeyValueCache add_cache(Graph& graph, std::int64_t tokens, const Recordin
 class CachedNodes final : public NodeObserver {
  public:
   /// Everything referred to has to outlive this.
-  CachedNodes(const Graph& graph, const trace::KeyValueCache& cache, Interpreter& interpreter,
-              Recorder& recorder, NodeObserver& inner);
+  CachedNodes(const Graph& graph, Interpreter& interpreter, Recorder& recorder,
+              NodeObserver& inner);
 
   void begin_node(std::size_t index) override { inner_.begin_node(index); }
   void end_node(std::size_t index) override;

@@ -28,7 +28,6 @@ class NodeRecords final : public NodeObserver {
                                     RunAgain how);
 
   NodeId input_node(std::size_t input) const { return static_cast<NodeId>(input); }
-  NodeId output_node() const { return output_node_; }
   NodeId loss_node() const { return output_node_ + 1; }
   NodeId optimizer_node() const { return output_node_ + 2; }
 

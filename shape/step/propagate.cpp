@@ -16,9 +16,6 @@
 #include "shape/step/node_records.h"
 #include "shape/step/offload.h"
 #include "shape/step/step_run.h"
-#include "trace/passes/checkpoint_modules.h"
-#include "trace/passes/frozen_parameters.h"
-#include "trace/passes/split_bias.h"
 
 namespace symprof::shape {
 namespace {
@@ -28,8 +25,7 @@ const c10::Device cuda{c10::kCUDA, 0};
 // One step, from the leaves to the optimizer. Everything fake lives and dies in here.
 class Step {
  public:
-  /// `cache`, which the graph was given, has to outlive this.
-  Step(const Graph& graph, const StepOptions& options, const trace::KeyValueCache& cache = {})
+  Step(const Graph& graph, const StepOptions& options)
       : graph_(graph),
         run_(options),
         recorder_(run_.recorder()),
@@ -40,14 +36,13 @@ class Step {
             },
             options.lifetimes),
         nodes_(graph, interpreter_, recorder_, options.progress),
-        cached_nodes_(graph, cache, interpreter_, recorder_, nodes_),
-        frozen_(trace::frozen_parameters(graph, options.freeze)),
+        cached_nodes_(graph, interpreter_, recorder_, nodes_),
         flat_weights_(graph) {
+    const KeyValueCache& cache = graph.kv_cache;
     if (!cache.tensors.empty())
-      recorder_.recording().kv_cache = {.sequences = cache.sequences,
-                                        .tokens = *options.kv_cache,
-                                        .added_tokens = cache.added_tokens};
-    for (const trace::CachedTensor& tensor : cache.tensors) past_.insert(tensor.past);
+      recorder_.recording().kv_cache = {
+          .sequences = cache.sequences, .tokens = cache.tokens, .added_tokens = cache.added_tokens};
+    for (const CachedTensor& tensor : cache.tensors) past_.insert(tensor.past);
   }
 
   Recording run() {
@@ -92,7 +87,7 @@ class Step {
     at::Tensor tensor = flat_weights_.part(graph_, id);
     if (!tensor.defined()) tensor = meta::make_fake(spec_of(value));
     if (is_parameter) {
-      if (value.requires_grad && !frozen_[static_cast<std::size_t>(id)]) require_gradient(tensor);
+      if (value.requires_grad) require_gradient(tensor);
       run_.add_parameter(tensor);
     }
     if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
@@ -144,34 +139,17 @@ class Step {
   Interpreter interpreter_;
   NodeRecords nodes_;
   CachedNodes cached_nodes_;
-  const std::vector<bool> frozen_;  // By value: parameters that --freeze means.
   FlatWeights flat_weights_;
   std::unordered_set<ValueId> past_;
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;
 };
 
-/// A step without the cache says how large one is.
-trace::KeyValueCache cache_for(Graph& graph, const StepOptions& options) {
-  if (options.mode != Mode::inference)
-    throw Error(
-        graph.path, "a key-value cache is for inference",
-        fmt::format("Leave {} out, or give {}.", setting("mode"), setting("mode", "inference")));
-  return add_cache(graph, *options.kv_cache, Step(graph, options).run());
-}
-
 }  // namespace
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
   check_operators(graph);
-  if (!options.split_bias && options.checkpoint.empty() && !options.kv_cache)
-    return Step(graph, options).run();
-  Graph changed = graph;
-  if (options.split_bias) trace::split_bias(changed);
-  if (!options.checkpoint.empty()) trace::checkpoint_modules(changed, options.checkpoint);
-  if (!options.kv_cache) return Step(changed, options).run();
-  const trace::KeyValueCache cache = cache_for(changed, options);
-  return Step(changed, options, cache).run();
+  return Step(graph, options).run();
 }
 
 }  // namespace symprof::shape

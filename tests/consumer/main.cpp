@@ -2,19 +2,12 @@
 #include <cstdio>
 #include <exception>
 
-#include "profile/profile.h"
-#include "shape/step/propagate.h"
-#include "trace/passes/bind_inputs.h"
+#include "session/session.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   try {
-    symprof::Graph graph = symprof::trace::load(argv[1]);
-    symprof::trace::bind_inputs(graph, {}, {});
-    symprof::StepOptions step;
-    step.device = symprof::find_device("h200", DEVICES);
-    const symprof::Profile profile =
-        symprof::profile::evaluate(symprof::shape::propagate(graph, step), step.device);
+    const symprof::Profile profile = symprof::Session(argv[1]).profile(symprof::Settings{});
     std::printf("%lld FLOPs forward, %lld bytes saved, peak %lld\n",
                 static_cast<long long>(profile.totals.fwd_flops),
                 static_cast<long long>(profile.totals.saved_bytes),

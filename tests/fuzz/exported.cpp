@@ -1,4 +1,5 @@
 // Any bytes as a .pt2 archive; the mutator (archive_mutator.cpp) changes the JSON inside.
+#include "trace/load.h"
 #include "base/error.h"
 #include "target.h"
 

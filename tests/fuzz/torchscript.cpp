@@ -1,5 +1,6 @@
 // Any bytes as a TorchScript archive, walked on fake tensors for a few steps; the mutator
 // (archive_mutator.cpp) changes the code and the pickles inside.
+#include "trace/load.h"
 #include "trace/torchscript/load.h"
 
 #include "base/error.h"

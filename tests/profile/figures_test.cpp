@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "golden.h"
+#include "tests/support/golden.h"
+#include "cli/option_spelling.h"
 #include "profile/figure_sums.h"
 
 namespace symprof::profile {
@@ -64,7 +65,8 @@ bool is_in_json(const Figure& figure) {
 std::string documented(const Figure& figure) {
   const bool is_computed = figure.counter != nullptr || figure.total != nullptr;
   return fmt::format("| `{}` | {} | {} | {}{} |", figure.key, text_of(figure.unit),
-                     places_of(figure.json), figure.meaning, is_computed ? "" : ": `null`");
+                     places_of(figure.json), spelled_names(figure.meaning, cli::spell_as_option),
+                     is_computed ? "" : ": `null`");
 }
 
 }  // namespace
@@ -151,7 +153,7 @@ TEST_SUITE("figures") {
       for (const Figure& figure : figures())
         if (is_in_json(figure)) page += documented(figure) + "\n";
     }
-    test::check_golden("../../docs/json.md", page);
+    test::check_file(SYMPROF_SOURCE_DIR "/docs/json.md", page);
   }
 
   TEST_CASE("docs/design.md says what the columns mean that a table has unasked") {

@@ -14,15 +14,15 @@
 #include "report/table.h"
 #include "report/text_table.h"
 #include "tests/support/golden.h"
+#include "tests/support/named_column.h"
 #include "tests/support/small_profile.h"
 
 namespace symprof::report {
 namespace {
 
+using test::column;
 using test::small_options;
 using test::small_profile;
-
-Column column(std::string_view name) { return find_column(name).value(); }
 
 std::vector<Column> small_columns() { return default_columns(small_options().optimizer); }
 
@@ -41,7 +41,7 @@ std::string csv(const RowOptions& rows, const std::vector<Column>& columns = sma
 
 std::string json(const Profile& profile) {
   fmt::memory_buffer out;
-  write_json(out, profile, small_options());
+  write_json(out, profile, {.step = small_options()});
   return fmt::to_string(out);
 }
 
@@ -104,6 +104,26 @@ TEST_SUITE("report") {
     CHECK(display_width("ä…b") == 3);
   }
 
+  TEST_CASE("East Asian letters and emoji take two columns, combining accents none") {
+    CHECK(display_width("编码器") == 6);
+    CHECK(display_width("🚀x") == 3);
+    CHECK(display_width("e\u0301a") == 2);
+    CHECK(display_width("\xff\xfe") == 2);
+    CHECK(shorten("编码器层编码器层", 9) == "编…码器层");
+    CHECK(shorten("编码器.层1", 6) == "编.层1");
+    CHECK(shorten("e\u0301e\u0301e\u0301e\u0301", 3) == "…e\u0301e\u0301");
+    CHECK(shorten("e\u0301tage0.mlp", 7) == "e\u03010.mlp");
+    TextTable text;
+    text.columns = {{"Node"}, {"Size", Align::number}};
+    for (const char* node : {"encoder", "编码器", "🚀lift", "e\u0301tage"})
+      text.rows.push_back({{{node}, {"1", "B"}}});
+    fmt::memory_buffer out;
+    write(out, text, {});
+    CHECK(fmt::to_string(out) ==
+          "Node     Size\n───────  ────\nencoder   1 B\n编码器    1 B\n🚀lift    1 B\n"
+          "e\u0301tage     1 B\n");
+  }
+
   TEST_CASE("table") {
     check_page("table_nodes", "a table", table({}, {}));
     check_page("table_macs", "a table in MACs", table({.unit = Unit::macs}, {}));
@@ -117,8 +137,9 @@ TEST_SUITE("report") {
     check_page("table_100", "a table on 100 columns", table({}, {.width = 100}));
     check_page("table_colour", "a table in colour on 160 columns",
                table({}, {.colour = Colour::on, .width = 160}));
-    check_page("table_columns", "a table of four chosen columns",
-               table({}, {}, {column("op"), column("module"), column("calls"), column("confidence")}));
+    check_page(
+        "table_columns", "a table of four chosen columns",
+        table({}, {}, {column("op"), column("module"), column("calls"), column("confidence")}));
   }
 
   TEST_CASE("who holds the peak") {
@@ -140,8 +161,8 @@ TEST_SUITE("report") {
 
   TEST_CASE("CSV: integers, and nothing where nothing is known") {
     check_page("profile_csv", "as CSV", csv({}));
-    CHECK(
-        csv({.unit = Unit::macs}, {column("op"), column("fwd_flops")}).starts_with("op,fwd_macs\r\n"));
+    CHECK(csv({.unit = Unit::macs}, {column("op"), column("fwd_flops")})
+              .starts_with("op,fwd_macs\r\n"));
   }
 
   TEST_CASE("JSON") {

@@ -11,6 +11,7 @@
 #include "base/rounding.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 #include "trace/torchscript/load.h"

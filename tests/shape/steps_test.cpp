@@ -11,6 +11,8 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/torch/prepared_step.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 
@@ -26,12 +28,7 @@ json read(const fs::path& path) {
   return json::parse(file);
 }
 
-Graph load(const fs::path& model) {
-  Graph graph = trace::load(model.string());
-  trace::set_training_mode(graph, trace::TrainingMode::train);
-  trace::bind_inputs(graph, {}, {});
-  return graph;
-}
+Graph load(const fs::path& model) { return trace::load(model.string()); }
 
 const std::map<std::string, std::pair<Optimizer, OptimizerVariant>> optimizers = {
     {"sgd_momentum:foreach", {Optimizer::sgd_momentum, OptimizerVariant::foreach}},
@@ -49,7 +46,7 @@ Totals totals_of(const Graph& graph, const json& truth, const json& record, Life
   if (record.at("dtype") == "autocast") options.autocast = DType::bfloat16;
   if (record.at("checkpoint")) options.checkpoint = truth.at("checkpoint");
   if (truth.value("attention", "") == "efficient") options.attention = AttentionBackend::efficient;
-  return profile::evaluate(shape::propagate(graph, options), options.device).totals;
+  return profile::evaluate(test::record_prepared(graph, options), options.device).totals;
 }
 
 /// What is known to differ between symprof and PyTorch, by the entries of causes.json whose fields

@@ -9,6 +9,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 

@@ -11,19 +11,23 @@
 
 namespace symprof::test {
 
-/// `made_of` says on the page what `text` is.
-inline void check_golden(const std::string& name, const std::string& made_of,
-                         const std::string& text) {
-  const std::string path = SYMPROF_SOURCE_DIR "/tests/golden/report/" + name + ".txt";
-  const std::string page = "# made of: " + made_of + "\n----\n" + text;
+/// Compares `text` with a file of the repository, or writes it there.
+inline void check_file(const std::string& path, const std::string& text) {
   if (const char* rewrite = std::getenv("SYMPROF_REWRITE_GOLDEN"); rewrite && *rewrite == '1') {
-    std::ofstream(path, std::ios::binary) << page;
+    std::ofstream(path, std::ios::binary) << text;
     return;
   }
   std::ifstream file(path, std::ios::binary);
   const std::string expected{std::istreambuf_iterator<char>(file), {}};
   INFO("golden page: " << path);
-  CHECK(page == expected);
+  CHECK(text == expected);
+}
+
+/// `made_of` says on the page what `text` is.
+inline void check_golden(const std::string& name, const std::string& made_of,
+                         const std::string& text) {
+  check_file(SYMPROF_SOURCE_DIR "/tests/golden/report/" + name + ".txt",
+             "# made of: " + made_of + "\n----\n" + text);
 }
 
 }  // namespace symprof::test

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "trace/load.h"
 #include "base/error.h"
 #include "tests/support/exported_archive.h"
 #include "trace/graph/graph.h"

@@ -141,6 +141,23 @@ struct SymbolRange {
   std::optional<std::int64_t> most;
 };
 
+/// Keys or values of one attention whose graph was given a key-value cache.
+struct CachedTensor {
+  ValueId past = no_value;     ///< Those of earlier tokens: an input of the graph.
+  ValueId step = no_value;     ///< Those of the step's tokens.
+  ValueId present = no_value;  ///< All of them: a result.
+  /// The result with which the step's are not needed any more: names hold them until keys and
+  /// values are joined.
+  ValueId step_until = no_value;
+};
+
+struct KeyValueCache {
+  std::vector<CachedTensor> tensors;  ///< In the order in which they are joined; none: no cache.
+  std::int64_t sequences = 0;         ///< Of the batch.
+  std::int64_t tokens = 0;            ///< Of each sequence, before the step.
+  std::int64_t added_tokens = 0;      ///< By the step, to each sequence.
+};
+
 struct Graph {
   std::string path;      ///< The file.
   std::string format;    ///< "exported", "onnx", "torchscript", "module".
@@ -155,6 +172,7 @@ struct Graph {
   std::vector<ValueId> outputs;
   std::vector<Mutation> mutations;
   std::vector<SymbolRange> symbol_ranges;
+  KeyValueCache kv_cache;
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 
   ValueId add_value(Value value) {
@@ -188,10 +206,6 @@ void for_each_value(AnyNode& node, Visit&& visit) {
 }
 
 namespace trace {
-
-/// Loads a model file by its content (.pt2 archive or ONNX). Weights are not read.
-/// Throws Error: missing file, not a model, truncated archive, cyclic or dangling graph.
-Graph load(const std::string& path);
 
 /// Throws Error when a node uses a value that nothing defines before it, or two define one.
 void verify(const Graph& graph);

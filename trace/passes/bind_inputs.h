@@ -10,23 +10,27 @@
 
 namespace symprof::trace {
 
-/// `--input NAME=DTYPE[DIMS]`; a dimension may be a symbol's name.
+/// The shape of an input, "NAME=DTYPE[DIMS]"; a dimension may be a symbol's name.
 struct InputOverride {
   std::string name;
   std::optional<DType> dtype;
   std::vector<Dimension> dimensions;
+  std::string text;  ///< As it was written; empty where nobody wrote it.
 };
 
 /// Parses "x=float32[8,3,224,224]" and "x=[batch,3,224,224]". Throws Error on anything else.
 InputOverride parse_input_override(const std::string& text);
 
-/// `--set batch=8`. Throws Error on anything else.
+/// As it was written, else "x=float32[8,3,224,224]".
+std::string to_string(const InputOverride& input);
+
+/// Parses "batch=8". Throws Error on anything else.
 std::pair<std::string, std::int64_t> parse_binding(const std::string& text);
 
 /// Gives every input a concrete spec: overrides first, then bindings of symbols, then the example's
 /// sizes. A binding may also give a size of a result that depends on data (u0). Throws Error for an
 /// unknown input or symbol (nearest one suggested), for a size below zero, and for a symbol that
-/// nothing fixes (the message names the --set that would).
+/// nothing fixes (the message names the setting that would).
 void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
                  const std::vector<std::pair<std::string, std::int64_t>>& bindings);
 

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/transform.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -25,9 +29,9 @@ bool is_meant(const Graph& graph, const std::string& pattern, ValueId parameter,
 }
 
 [[noreturn]] void fail(const Graph& graph, const std::string& pattern) {
-  std::vector<std::string> names;
-  for (const Value& value : graph.values)
-    if (value.kind == ValueKind::parameter) names.push_back(value.name);
+  const auto is_parameter = [](const Value& value) { return value.kind == ValueKind::parameter; };
+  const auto names = graph.values | ranges::views::filter(is_parameter) |
+                     ranges::views::transform(&Value::name) | ranges::to<std::vector>();
   const std::string hint = did_you_mean(pattern, names);
   throw Error(graph.path, fmt::format("no parameter matches {}", setting("freeze", pattern)),
               !hint.empty()   ? hint
@@ -37,21 +41,20 @@ bool is_meant(const Graph& graph, const std::string& pattern, ValueId parameter,
 
 }  // namespace
 
-std::vector<bool> frozen_parameters(const Graph& graph, const std::vector<std::string>& patterns) {
-  std::vector<bool> frozen(graph.values.size());
-  if (patterns.empty()) return frozen;
+void freeze_parameters(Graph& graph, const std::vector<std::string>& patterns) {
   const Uses uses(graph);
   for (const std::string& pattern : patterns) {
     bool is_used = false;
     for (std::size_t i = 0; i < graph.values.size(); ++i) {
-      if (graph.values[i].kind != ValueKind::parameter ||
+      Value& value = graph.values[i];
+      if (value.kind != ValueKind::parameter ||
           !is_meant(graph, pattern, static_cast<ValueId>(i), uses))
         continue;
-      frozen[i] = is_used = true;
+      value.requires_grad = false;
+      is_used = true;
     }
     if (!is_used) fail(graph, pattern);
   }
-  return frozen;
 }
 
 }  // namespace symprof::trace

@@ -1,4 +1,4 @@
-// Which parameters the patterns of --freeze mean.
+// Which parameters a step does not train.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace symprof::trace {
 
-/// By value: whether it is a parameter that one of `patterns` matches. A pattern is a parameter's
-/// name or a module's path, which means all parameters below it, and of those that an exporter
-/// renamed ("val_12", "onnx::MatMul_7") the ones that its nodes take; `*` stands for any text of
-/// one component ("encoder.layers.*.bias"), `?` for a character. Throws Error for a pattern that
-/// matches nothing.
-std::vector<bool> frozen_parameters(const Graph& graph, const std::vector<std::string>& patterns);
+/// Takes `requires_grad` from the parameters that one of `patterns` matches. A pattern is a
+/// parameter's name or a module's path, which means all parameters below it, and of those that an
+/// exporter renamed ("val_12", "onnx::MatMul_7") the ones that its nodes take; `*` stands for any
+/// text of one component ("encoder.layers.*.bias"), `?` for a character. Throws Error for a pattern
+/// that matches nothing.
+void freeze_parameters(Graph& graph, const std::vector<std::string>& patterns);
 
 }  // namespace symprof::trace

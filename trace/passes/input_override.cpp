@@ -65,6 +65,7 @@ InputOverride parse_input_override(const std::string& text) {
   if (equals == std::string::npos || open == std::string::npos || !text.ends_with(']'))
     throw Error(where, "is not of the form NAME=DTYPE[DIMS]", input_form);
   InputOverride result;
+  result.text = text;
   result.name = trimmed(std::string_view(text).substr(0, equals));
   if (result.name.empty()) throw Error(where, "names no input", input_form);
   const std::string_view dtype =
@@ -73,6 +74,16 @@ InputOverride parse_input_override(const std::string& text) {
   result.dimensions =
       parse_dimensions(std::string_view(text).substr(open + 1, text.size() - open - 2), where);
   return result;
+}
+
+std::string to_string(const InputOverride& input) {
+  if (!input.text.empty()) return input.text;
+  std::string dimensions;
+  for (const Dimension& dimension : input.dimensions)
+    dimensions += (dimensions.empty() ? "" : ",") +
+                  (dimension.symbol.empty() ? std::to_string(dimension.size) : dimension.symbol);
+  return fmt::format("{}={}[{}]", input.name, input.dtype ? symprof::name(*input.dtype) : "",
+                     dimensions);
 }
 
 std::pair<std::string, std::int64_t> parse_binding(const std::string& text) {

@@ -35,19 +35,18 @@ class CacheAdder {
   CacheAdder(Graph& graph, std::int64_t tokens, const SpecOf& spec_of)
       : graph_(graph), uses_(graph), edits_(graph), tokens_(tokens), spec_of_(spec_of) {}
 
-  KeyValueCache run() {
+  void run() {
     for (index_ = 0; index_ < graph_.nodes.size(); ++index_) {
       Node& node = graph_.nodes[index_];
       if (node.op == aten_attention) extend(node);
       if (node.op == onnx_attention) extend_onnx(node);
     }
     edits_.apply();
-    if (cache_.tensors.empty()) throw no_attention();
+    if (graph_.kv_cache.tensors.empty()) throw no_attention();
     if (other_lengths_ > 0)
       graph_.warnings.push_back(fmt::format(
           "{} attention call{} keys of another number than queries (cross-attention): no cache.",
           other_lengths_, other_lengths_ == 1 ? " has" : "s have"));
-    return std::move(cache_);
   }
 
  private:
@@ -73,9 +72,9 @@ class CacheAdder {
       ++other_lengths_;
       return std::nullopt;
     }
-    cache_.sequences = keys->sizes[0];
-    cache_.added_tokens = keys->sizes[tokens_dimension];
-    return cache_.added_tokens;
+    graph_.kv_cache.sequences = keys->sizes[0];
+    graph_.kv_cache.added_tokens = keys->sizes[tokens_dimension];
+    return graph_.kv_cache.added_tokens;
   }
 
   void extend(Node& node) {
@@ -90,7 +89,7 @@ class CacheAdder {
     // All of the cache first, as in DynamicLayer.update; then the copies for the query heads.
     const ValueId all_keys = appended(own_key.value, node, "key");
     const ValueId all_values = appended(own_value.value, node, "value");
-    for (CachedTensor& tensor : cache_.tensors)
+    for (CachedTensor& tensor : graph_.kv_cache.tensors)
       if (tensor.present == all_keys) tensor.step_until = all_values;
     const bool wants_mask = is_true(node, "is_causal", 5) && *step_tokens > 1 && tokens_ > 0;
     std::int64_t copies = own_key.copies;
@@ -126,7 +125,7 @@ class CacheAdder {
                                 {"dim", std::int64_t{tokens_dimension}}},
                   .scope = attention.scope,
                   .source = attention.source});
-    cache_.tensors.push_back({past, id, present, present});
+    graph_.kv_cache.tensors.push_back({past, id, present, present});
     present_[id] = present;
     return present;
   }
@@ -134,10 +133,10 @@ class CacheAdder {
   ValueId add_past(TensorSpec spec, std::string_view what) {
     spec.sizes[tokens_dimension] = tokens_;
     spec.strides = contiguous_strides(spec.sizes);
-    const ValueId past =
-        graph_.add_value({.name = fmt::format("past_{}_{}", what, cache_.tensors.size() / 2),
-                          .kind = ValueKind::input,
-                          .spec = std::move(spec)});
+    const ValueId past = graph_.add_value(
+        {.name = fmt::format("past_{}_{}", what, graph_.kv_cache.tensors.size() / 2),
+         .kind = ValueKind::input,
+         .spec = std::move(spec)});
     graph_.inputs.push_back(past);
     return past;
   }
@@ -197,7 +196,8 @@ class CacheAdder {
     const ValueRef lower =
         add("causal_mask_lower", "aten::tril", {{"self", ones}, {"diagonal", tokens_}});
     mask_ = add("causal_mask", "aten::expand",
-                {{"self", lower}, {"size", Sizes{cache_.sequences, 1, step_tokens, all_tokens}}})
+                {{"self", lower},
+                 {"size", Sizes{graph_.kv_cache.sequences, 1, step_tokens, all_tokens}}})
                 .id;
     return mask_;
   }
@@ -219,7 +219,7 @@ class CacheAdder {
         present = graph_.add_value({.name = fmt::format("{}_present_{}", node.name, i)});
       const ValueId past = add_past(*spec_of_(of_step[i].first), of_step[i].second);
       set_input(node, past_position + i, ValueRef{past});
-      cache_.tensors.push_back({past, of_step[i].first, present, present});
+      graph_.kv_cache.tensors.push_back({past, of_step[i].first, present, present});
     }
     if (*step_tokens == 1) set_argument(node, "is_causal", past_position + 3, std::int64_t{0});
   }
@@ -233,7 +233,6 @@ class CacheAdder {
   std::size_t index_ = 0;  // Of the node whose turn it is.
   std::int64_t tokens_;
   const SpecOf& spec_of_;
-  KeyValueCache cache_;
   std::int64_t other_lengths_ = 0;
   ValueId mask_ = no_value;
   std::unordered_map<ValueId, ValueId> present_, padded_;
@@ -241,8 +240,9 @@ class CacheAdder {
 
 }  // namespace
 
-KeyValueCache add_key_value_cache(Graph& graph, std::int64_t tokens, const SpecOf& spec_of) {
-  return CacheAdder(graph, tokens, spec_of).run();
+void add_key_value_cache(Graph& graph, std::int64_t tokens, const SpecOf& spec_of) {
+  graph.kv_cache = {.tokens = tokens};
+  CacheAdder(graph, tokens, spec_of).run();
 }
 
 }  // namespace symprof::trace

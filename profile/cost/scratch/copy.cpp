@@ -1,6 +1,5 @@
 // Copies that are made in parts or in columns. Sources: aten/src/ATen/native/cuda: Im2Col.cu,
 // Col2Im.cu, TensorTransformations.cu, TensorShape.cu, UnfoldBackwardKernel.cu.
-#include <algorithm>
 #include <limits>
 
 #include "base/rounding.h"

@@ -1,7 +1,6 @@
 // Several indices at once, and what is written to places that a tensor names. Sources:
 // aten/src/ATen/native/TensorAdvancedIndexing.cpp (make_info, AdvancedIndex, scatter_reduce_two,
 // index_reduce_func_impl), aten/src/ATen/native/cuda/Indexing.cu, IndexingUtils.h.
-#include <algorithm>
 #include <optional>
 
 #include "profile/cost/scratch/cub.h"

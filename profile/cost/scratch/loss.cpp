@@ -1,6 +1,5 @@
 // Losses: the value of each element is there before its mean or sum. Sources:
 // aten/src/ATen/native/Loss.cpp, cuda/Loss.cu, cuda/NLLLoss2d.cu.
-#include <algorithm>
 
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"

@@ -71,8 +71,8 @@ TEST_SUITE("formulas") {
     });
     CHECK(terms_of(found, 0) == Terms{{1, {1, 1}}});
     REQUIRE_FALSE(found.formulas[1].polynomial);
-    CHECK(found.formulas[1].mismatch->measured ==
-          found.formulas[1].mismatch->predicted.numerator() + 1);
+    CHECK(Rational(found.formulas[1].mismatch->measured) ==
+          found.formulas[1].mismatch->predicted + 1);
   }
 
   TEST_CASE("rounding holds at multiples, the smallest of which are found") {

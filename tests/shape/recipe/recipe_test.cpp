@@ -12,8 +12,9 @@
 #include "base/rounding.h"
 #include "profile/memory/step_memory.h"
 #include "profile/profile.h"
-#include "report/option_names.h"
+#include "session/setting_names.h"
 #include "shape/step/propagate.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 
@@ -46,8 +47,8 @@ fs::path model_of(const std::string& name) {
 }
 
 template <class Value, std::size_t size>
-Value named(const report::Named<Value> (&list)[size], std::string_view name) {
-  const auto found = std::ranges::find(list, name, &report::Named<Value>::name);
+Value named(const settings::Named<Value> (&list)[size], std::string_view name) {
+  const auto found = std::ranges::find(list, name, &settings::Named<Value>::name);
   REQUIRE(found != std::end(list));
   return found->value;
 }
@@ -55,15 +56,16 @@ Value named(const report::Named<Value> (&list)[size], std::string_view name) {
 DType dtype_named(const json& name) { return name == "float16" ? DType::float16 : DType::bfloat16; }
 
 StepOptions options_of(const json& record) {
-  StepOptions options{.loss = named(report::losses, record.at("loss").get<std::string>()),
+  StepOptions options{.loss = named(settings::losses, record.at("loss").get<std::string>()),
                       .clip_grad_norm = record.at("clip_grad_norm"),
                       .grad_scaler = record.at("grad_scaler"),
                       .master_weights = record.at("master_weights"),
                       .lifetimes = Lifetimes::last_use};
   const std::string optimizer = record.at("optimizer");
   const std::size_t colon = optimizer.find(':');
-  options.optimizer = named(report::optimizers, optimizer.substr(0, colon));
-  options.optimizer_variant = named(report::optimizer_variants, optimizer.substr(colon + 1));
+  options.optimizer =
+      std::ranges::find(optimizers, optimizer.substr(0, colon), &OptimizerInfo::name)->optimizer;
+  options.optimizer_variant = named(settings::optimizer_variants, optimizer.substr(colon + 1));
   if (!record.at("autocast").is_null()) options.autocast = dtype_named(record.at("autocast"));
   options.device = load_device((source_dir / "devices/h200.json").string());
   return options;

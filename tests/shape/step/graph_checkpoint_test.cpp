@@ -6,6 +6,8 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/torch/prepared_step.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/torchscript/load.h"
 
@@ -17,18 +19,18 @@ const std::filesystem::path models = std::filesystem::path(SYMPROF_SOURCE_DIR) /
 Graph load(const std::string& file) {
   const std::string path = (models / file).string();
   if (trace::is_torchscript(path)) return trace::load_torchscript(path, {});
-  Graph graph = trace::load(path);
-  trace::bind_inputs(graph, {},
-                     file == "vit_b_16.onnx"
-                         ? std::vector<std::pair<std::string, std::int64_t>>{{"batch", 8}}
-                         : std::vector<std::pair<std::string, std::int64_t>>{});
-  return graph;
+  return trace::load(path);
+}
+
+std::vector<std::pair<std::string, std::int64_t>> sizes_of(const Graph& graph) {
+  if (graph.path.ends_with("vit_b_16.onnx")) return {{"batch", 8}};
+  return {};
 }
 
 Profile profile_of(const Graph& graph, std::vector<std::string> checkpoint) {
   const StepOptions options{.checkpoint = std::move(checkpoint),
                             .device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json")};
-  return profile::evaluate(shape::propagate(graph, options), options.device);
+  return profile::evaluate(test::record_prepared(graph, options, sizes_of(graph)), options.device);
 }
 
 /// Forward products of the nodes in modules whose path begins with `prefix`, and of those among

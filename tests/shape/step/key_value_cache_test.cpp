@@ -9,6 +9,8 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/torch/prepared_step.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 
 namespace symprof::key_value_cache_test {
@@ -23,19 +25,16 @@ StepOptions cached(std::int64_t tokens) {
           .device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json")};
 }
 
-Graph load(const fs::path& path, std::int64_t sequences, std::int64_t step_tokens) {
-  Graph graph = trace::load(path.string());
-  trace::bind_inputs(graph, {}, {{"input_ids.0", sequences}, {"input_ids.1", step_tokens}});
-  return graph;
-}
+using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 
-Profile profile_of(const Graph& graph, const StepOptions& options) {
-  return profile::evaluate(shape::propagate(graph, options), options.device);
+Profile profile_of(const Graph& graph, const StepOptions& options, const Sizes& sizes = {}) {
+  return profile::evaluate(test::record_prepared(graph, options, sizes), options.device);
 }
 
 Profile profile_of(const std::string& model, std::int64_t sequences, std::int64_t step_tokens,
                    std::int64_t tokens) {
-  return profile_of(load(truth_folder / (model + ".pt2"), sequences, step_tokens), cached(tokens));
+  return profile_of(trace::load((truth_folder / (model + ".pt2")).string()), cached(tokens),
+                    {{"input_ids.0", sequences}, {"input_ids.1", step_tokens}});
 }
 
 /// MemTracker's peak: blocks of 512 bytes, and attention's seed and offset, which lie in host

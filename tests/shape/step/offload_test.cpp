@@ -9,6 +9,8 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/torch/prepared_step.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 
 namespace symprof::offload_test {
@@ -22,11 +24,10 @@ Profile profile_of(const std::string& name, StepOptions options) {
   const fs::path shipped = source_dir / "models" / (name + ".pt2");
   const fs::path model =
       fs::exists(shipped) ? shipped : source_dir / "models/tiny" / (name + ".pt2");
-  Graph graph = trace::load(model.string());
-  trace::bind_inputs(graph, {}, {});
   options.lifetimes = Lifetimes::last_use;  // As the code of an exported program.
   options.device = load_device((source_dir / "devices/h200.json").string());
-  return profile::evaluate(shape::propagate(graph, options), options.device);
+  return profile::evaluate(test::record_prepared(trace::load(model.string()), options),
+                           options.device);
 }
 
 std::int64_t in_blocks(std::int64_t bytes) { return (bytes + block - 1) / block * block; }

@@ -1,3 +1,4 @@
+#include "trace/load.h"
 #include "trace/exported/reader.h"
 
 #include <doctest/doctest.h>

@@ -56,11 +56,12 @@ struct AttentionGraph {
         node("aten::scaled_dot_product_attention", std::move(arguments), specs.at(query).sizes)};
   }
 
-  trace::KeyValueCache add_cache(std::int64_t tokens = past) {
-    return trace::add_key_value_cache(graph, tokens, [&](ValueId id) {
+  KeyValueCache add_cache(std::int64_t tokens = past) {
+    trace::add_key_value_cache(graph, tokens, [&](ValueId id) {
       const auto found = specs.find(id);
       return found == specs.end() ? nullptr : &found->second;
     });
+    return graph.kv_cache;
   }
 
   std::vector<std::string> ops() const {
@@ -88,7 +89,7 @@ TEST_SUITE("key_value_cache_pass") {
     const ValueId key = one.value({batch, heads, 1, size}),
                   value = one.value({batch, heads, 1, size});
     one.attention(query, key, value, {{"is_causal", true}});
-    const trace::KeyValueCache cache = one.add_cache();
+    const KeyValueCache cache = one.add_cache();
     CHECK(one.ops() == Ops{"aten::cat", "aten::cat", "aten::scaled_dot_product_attention"});
     CHECK(cache.sequences == batch);
     CHECK(cache.added_tokens == 1);
@@ -114,7 +115,7 @@ TEST_SUITE("key_value_cache_pass") {
     const ValueId value = grouped.value({batch, key_heads, tokens, size});
     const ValueId all_keys = grouped.repeated(key, tokens);
     grouped.attention(query, all_keys, grouped.repeated(value, tokens));
-    const trace::KeyValueCache cache = grouped.add_cache();
+    const KeyValueCache cache = grouped.add_cache();
     CHECK(grouped.ops() == Ops{"aten::cat", "aten::cat", "aten::unsqueeze", "aten::expand",
                                "aten::flatten", "aten::unsqueeze", "aten::expand", "aten::flatten",
                                "aten::scaled_dot_product_attention"});

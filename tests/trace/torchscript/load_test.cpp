@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "trace/load.h"
 #include "base/error.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "trace/load.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
 #include "tests/support/torch/onnx_model.h"

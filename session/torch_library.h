@@ -6,7 +6,7 @@
 
 #include "shape/library.h"
 
-namespace symprof::cli {
+namespace symprof {
 
 /// Begins to load when it is made. Destroying it does not wait.
 class TorchLibrary {
@@ -20,4 +20,4 @@ class TorchLibrary {
   std::shared_future<const shape::Library*> loaded_;
 };
 
-}  // namespace symprof::cli
+}  // namespace symprof

@@ -1,4 +1,4 @@
-#include "cli/torch_library.h"
+#include "session/torch_library.h"
 
 #include <dlfcn.h>
 
@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/install_paths.h"
+#include "session/paths.h"
 
-namespace symprof::cli {
+namespace symprof {
 namespace {
 
 [[noreturn]] void fail(const std::string& path) {
@@ -46,4 +46,4 @@ TorchLibrary::TorchLibrary() {
   }).detach();
 }
 
-}  // namespace symprof::cli
+}  // namespace symprof

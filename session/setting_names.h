@@ -1,13 +1,12 @@
-// How the options of a step are written, on the command line and in JSON: one list for each.
+// What the values of settings are called: one list for each kind.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "record/optimizer_variants.h"
 #include "record/step_options.h"
 
-namespace symprof::report {
+namespace symprof::settings {
 
 template <class Value>
 struct Named {
@@ -24,19 +23,20 @@ inline constexpr Named<Loss> losses[] = {{"ones", Loss::ones},
                                          {"cross_entropy", Loss::cross_entropy},
                                          {"mse", Loss::mse}};
 
-inline constexpr Named<Optimizer> optimizers[] = {{"none", Optimizer::none},
-                                                  {"sgd", Optimizer::sgd},
-                                                  {"sgd_momentum", Optimizer::sgd_momentum},
-                                                  {"adam", Optimizer::adam},
-                                                  {"adamw", Optimizer::adamw},
-                                                  {"rmsprop", Optimizer::rmsprop},
-                                                  {"adafactor", Optimizer::adafactor},
-                                                  {"lion", Optimizer::lion}};
-
 inline constexpr Named<OptimizerVariant> optimizer_variants[] = {
     {"foreach", OptimizerVariant::foreach},
     {"fused", OptimizerVariant::fused},
     {"single", OptimizerVariant::single}};
+
+inline constexpr Named<DType> autocast_dtypes[] = {{"bf16", DType::bfloat16},
+                                                   {"fp16", DType::float16},
+                                                   {"bfloat16", DType::bfloat16},
+                                                   {"float16", DType::float16}};
+
+inline constexpr Named<DType> model_dtypes[] = {
+    {"bf16", DType::bfloat16},   {"fp16", DType::float16},      {"fp32", DType::float32},
+    {"fp64", DType::float64},    {"bfloat16", DType::bfloat16}, {"float16", DType::float16},
+    {"float32", DType::float32}, {"float64", DType::float64}};
 
 inline constexpr Named<Lifetimes> lifetimes[] = {{"frames", Lifetimes::frames},
                                                  {"last-use", Lifetimes::last_use}};
@@ -60,9 +60,9 @@ std::string_view name_of(const Named<Value> (&list)[size], Value value) {
 
 /// "adamw:foreach"; "none" has no variant.
 inline std::string optimizer_name(const StepOptions& options) {
-  std::string text(name_of(optimizers, options.optimizer));
+  std::string text(info_of(options.optimizer).name);
   if (options.optimizer == Optimizer::none) return text;
   return text + ":" + std::string(name_of(optimizer_variants, variant_of(options)));
 }
 
-}  // namespace symprof::report
+}  // namespace symprof::settings

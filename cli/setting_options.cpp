@@ -1,0 +1,52 @@
+#include "cli/setting_options.h"
+
+#include "cli/option_spelling.h"
+#include "session/setting_table.h"
+
+namespace symprof::cli {
+namespace {
+
+using settings::Arity;
+using settings::Setting;
+
+void add_option(CLI::App& app, const Setting& setting, SettingTexts::Given& given) {
+  const std::string name = spell_as_option({std::string(setting.name)});
+  const std::string help = spelled_names(setting.help, spell_as_option);
+  CLI::Option* option = nullptr;
+  if (setting.arity == Arity::flag)
+    option = app.add_flag(name, given.flag, help);
+  else if (setting.arity == Arity::several)
+    option = app.add_option(name, given.several, help)->allow_extra_args(false);
+  else
+    option = app.add_option(name, given.one, help);
+  option->type_name(std::string(setting.placeholder))->group(std::string(setting.group));
+  given.option = option;
+}
+
+}  // namespace
+
+void add_setting_options(CLI::App& app, SettingTexts& texts) {
+  app.add_option("MODEL", texts.model,
+                 "The model file: .pt2 (torch.export), .pt (TorchScript) or .onnx")
+      ->required()
+      ->type_name("");
+  for (const std::string_view group : settings::groups())
+    for (const Setting& setting : settings::table())
+      if (setting.group == group) add_option(app, setting, texts.given[setting.name]);
+}
+
+Settings read_settings(const SettingTexts& texts) {
+  Settings settings;
+  for (const Setting& setting : settings::table()) {
+    const SettingTexts::Given& given = texts.given.at(setting.name);
+    if (!given.is_given()) continue;
+    if (setting.arity == Arity::several)
+      for (const std::string& text : given.several) setting.read(settings, text);
+    else
+      setting.read(settings, given.one);
+  }
+  settings::check(settings);
+  return settings;
+}
+
+}  // namespace symprof::cli

@@ -1,0 +1,35 @@
+// The options of commands that run a model: one for each row of the table of settings, and MODEL.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session/settings.h"
+
+namespace symprof::cli {
+
+/// What was typed.
+struct SettingTexts {
+  struct Given {
+    const CLI::Option* option = nullptr;
+    std::string one;
+    std::vector<std::string> several;
+    bool flag = false;
+
+    bool is_given() const { return option->count() > 0; }
+  };
+
+  std::string model;
+  std::map<std::string_view, Given> given;  ///< By the name of the setting.
+};
+
+/// `texts` has to outlive the parsing.
+void add_setting_options(CLI::App& app, SettingTexts& texts);
+
+/// Throws Error for the first value that is not one, and for settings that exclude each other.
+Settings read_settings(const SettingTexts& texts);
+
+}  // namespace symprof::cli

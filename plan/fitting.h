@@ -1,0 +1,44 @@
+// Runs a model in different ways and asks the allocator of a device each time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "plan/fit.h"
+#include "plan/trial.h"
+
+namespace symprof::plan {
+
+/// What the largest size is asked for when it is that of a key-value cache, in tokens.
+inline constexpr std::string_view cache_dimension = "kv-cache";
+
+class Fitting {
+ public:
+  /// `trial` has to outlive this.
+  Fitting(Trial& trial, const Budget& budget);
+
+  /// With the largest size of `dimension`, unless that is empty, and with what would make it fit
+  /// where it does not.
+  FitReport run(const std::string& dimension);
+
+ private:
+  Fit fit(const Recording& recording, const profile::LoopOptions& loop) const;
+  bool fits(const Change& change);
+  Change at_size(const std::string& dimension, std::int64_t size) const;
+  void find_largest(const std::string& dimension);
+  void add_changes();
+  bool add_change(const Change& change);
+  void add_together(const std::vector<Change>& helpful);
+  void add_smaller_batch();
+
+  Trial& trial_;
+  FitReport report_;
+};
+
+/// What is wrong with a size that nobody gave is wrong with the largest one that was asked for.
+[[noreturn]] void throw_of_largest(const Error& error, const std::string& dimension);
+
+}  // namespace symprof::plan

@@ -1,0 +1,68 @@
+// The optimizers of a step: what each is called, and in which forms PyTorch has it. An optimizer is
+// a row here and its update in shape/recipe/optimizers/.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace symprof {
+
+enum class Optimizer : std::uint8_t {
+  none,
+  sgd,
+  sgd_momentum,
+  adam,
+  adamw,
+  rmsprop,
+  adafactor,
+  lion,
+};
+
+/// Loops over the parameters, calls on lists of them, or one kernel for all.
+enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
+
+/// The first variant is what runs for parameters on CUDA when none is asked for (the functional
+/// forms at the ends of torch/optim/{sgd,adam,rmsprop,_adafactor}.py). Lion is that of the package
+/// lion-pytorch, which has one.
+struct OptimizerInfo {
+  std::string_view name;
+  Optimizer optimizer = Optimizer::none;
+  std::array<OptimizerVariant, 3> variants{};
+  std::size_t variant_count = 0;
+};
+
+inline constexpr auto foreach_variant = OptimizerVariant::foreach;
+inline constexpr auto single_variant = OptimizerVariant::single;
+inline constexpr auto fused_variant = OptimizerVariant::fused;
+
+inline constexpr OptimizerInfo optimizers[] = {
+    {"none", Optimizer::none, {}, 0},
+    {"sgd", Optimizer::sgd, {foreach_variant, single_variant, fused_variant}, 3},
+    {"sgd_momentum", Optimizer::sgd_momentum, {foreach_variant, single_variant, fused_variant}, 3},
+    {"adam", Optimizer::adam, {foreach_variant, single_variant, fused_variant}, 3},
+    {"adamw", Optimizer::adamw, {foreach_variant, single_variant, fused_variant}, 3},
+    {"rmsprop", Optimizer::rmsprop, {foreach_variant, single_variant}, 2},
+    {"adafactor", Optimizer::adafactor, {single_variant, foreach_variant}, 2},
+    {"lion", Optimizer::lion, {single_variant}, 1},
+};
+
+constexpr const OptimizerInfo& info_of(Optimizer optimizer) {
+  for (const OptimizerInfo& info : optimizers)
+    if (info.optimizer == optimizer) return info;
+  return optimizers[0];
+}
+
+constexpr std::span<const OptimizerVariant> variants_of(Optimizer optimizer) {
+  const OptimizerInfo& info = info_of(optimizer);
+  return std::span(info.variants).first(info.variant_count);
+}
+
+constexpr bool has_variant(Optimizer optimizer, OptimizerVariant variant) {
+  for (const OptimizerVariant existing : variants_of(optimizer))
+    if (existing == variant) return true;
+  return false;
+}
+
+}  // namespace symprof

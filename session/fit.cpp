@@ -1,0 +1,134 @@
+// The verb fit: a training loop tried on devices.
+#include <algorithm>
+
+#include "base/error.h"
+#include "plan/fitting.h"
+#include "session/session.h"
+#include "session/setting_table.h"
+#include "trace/graph/named_sizes.h"
+
+namespace symprof {
+namespace {
+
+using profile::operator""_MiB;
+
+/// What stands aside for CUDA's context where the user does not say: more than the 426 to 640 MiB
+/// that people report for a process with PyTorch's kernels loaded. No device file has measured it.
+constexpr std::int64_t context_allowance_bytes = 1024_MiB;
+
+plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop) {
+  if (device.memory_bytes == 0)
+    throw Error(device.name, "this device's file does not say how much memory it has.",
+                "Give it \"memory_bytes\", or choose a device that has it: symprof devices.");
+  const plan::Budget budget{.device_bytes = device.memory_bytes,
+                            .context_bytes = device.context_bytes.value_or(context_allowance_bytes),
+                            .is_context_given = device.context_bytes.has_value(),
+                            .fraction = loop.allocator.per_process_memory_fraction};
+  if (budget.available_bytes() <= 0)
+    throw Error(SettingRef{"context"}, "leaves nothing of the device's memory.",
+                "Give a smaller one.");
+  return budget;
+}
+
+/// A size of one name replaces another; all else adds up as when it is given twice.
+void make(Settings& settings, const plan::Change& change) {
+  for (const SettingRef& given : change.settings) {
+    if (given.name == "sizes") {
+      const auto [name, size] = trace::parse_binding(given.value);
+      set_size(settings, name, size);
+    } else {
+      settings::set(settings, given.name, given.value);
+    }
+  }
+}
+
+bool alters_graph(const plan::Change& change) {
+  return std::ranges::any_of(change.settings, [](const SettingRef& given) {
+    return settings::find(given.name).alters == settings::Alters::graph;
+  });
+}
+
+class DeviceTrial final : public plan::Trial {
+ public:
+  DeviceTrial(Session& session, const PreparedModel& model, const DeviceSpec& device)
+      : session_(session), model_(model), settings_(model.settings) {
+    settings_.step.device = device;
+    situation_ = {
+        .step = settings_.step, .loop = settings_.loop, .is_cast = settings_.dtype.has_value()};
+  }
+
+  const plan::Situation& situation() const override { return situation_; }
+  const Graph& graph() const override { return model_.graph; }
+
+  std::string name_of(const std::string& symbol) const override {
+    for (const auto& [name, size] : settings_.sizes)
+      if (trace::symbol_of(model_.graph, name) == symbol) return name;
+    return symbol;
+  }
+
+  std::optional<std::int64_t> given_size(const std::string& name) const override {
+    return symprof::given_size(settings_, name);
+  }
+
+  Recording record(const plan::Change& change) override {
+    const Settings changed = with(change);
+    if (alters_graph(change)) return session_.record(changed);
+    return session_.record(model_.graph, changed.step);
+  }
+
+  profile::LoopOptions loop(const plan::Change& change) const override { return with(change).loop; }
+
+ private:
+  Settings with(const plan::Change& change) const {
+    Settings changed = settings_;
+    make(changed, change);
+    return changed;
+  }
+
+  Session& session_;
+  const PreparedModel& model_;
+  Settings settings_;
+  plan::Situation situation_;
+};
+
+/// The model at the sizes that were given; at 1 for the dimension whose largest size is asked for,
+/// where neither the settings nor the file have a size of it.
+PreparedModel model_to_fit(Session& session, Settings settings, const std::string& largest) {
+  if (largest == plan::cache_dimension && !settings.step.kv_cache) settings.step.kv_cache = 1;
+  const bool is_size = !largest.empty() && largest != plan::cache_dimension;
+  if (!is_size || given_size(settings, largest)) return session.prepare(settings);
+  try {
+    return session.prepare(settings);
+  } catch (const Error&) {
+    // Nothing has a size of it, or something else is wrong: that shows again.
+    set_size(settings, largest, 1);
+  }
+  try {
+    return session.prepare(settings);
+  } catch (const Error& error) {
+    plan::throw_of_largest(error, largest);
+  }
+}
+
+}  // namespace
+
+FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
+  std::vector<DeviceSpec> devices = question.devices;
+  if (devices.empty()) devices.push_back(device_of(settings));
+  std::vector<plan::Budget> budgets;
+  for (DeviceSpec& device : devices) {
+    if (settings.context_bytes) device.context_bytes = settings.context_bytes;
+    budgets.push_back(budget_of(device, settings.loop));
+  }
+  Settings on_first = settings;
+  on_first.step.device = devices.front();
+  const PreparedModel model = model_to_fit(*this, on_first, question.largest);
+  FitAnswer answer{.settings = model.settings};
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    DeviceTrial trial(*this, model, devices[i]);
+    answer.reports.push_back(plan::Fitting(trial, budgets[i]).run(question.largest));
+  }
+  return answer;
+}
+
+}  // namespace symprof

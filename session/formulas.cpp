@@ -1,0 +1,137 @@
+#include "session/formulas.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "trace/graph/named_sizes.h"
+
+namespace symprof {
+namespace {
+
+/// Where neither the settings nor the file have a size: the rounding of attention kernels (to 128)
+/// and of memory (to 512 bytes) does not show at its multiples.
+constexpr std::int64_t usual_start = 128;
+
+/// Multiples of more, and products of two of them, would not fit into 64 bits.
+constexpr std::int64_t largest_start = std::int64_t{1} << 27;
+
+class FormulaSearch {
+ public:
+  FormulaSearch(Session& session, const Settings& settings, const FormulaQuestion& question)
+      : session_(session), settings_(settings), question_(question) {}
+
+  FormulaAnswer run() {
+    const std::vector<plan::Variable> variables = find_variables();
+    const auto measure_at = [&](const plan::Sizes& sizes) { return measure(sizes); };
+    answer_.found = plan::find_formulas(variables, measure_at);
+    if (question_.requested_peak &&
+        !answer_.found.formulas.at(*question_.requested_peak).polynomial)
+      answer_.moments = plan::find_peak_moments(variables, requested_, measure_at);
+    return std::move(answer_);
+  }
+
+ private:
+  /// `sizes` of the dimensions, in their order.
+  PreparedModel at(const plan::Sizes& sizes) {
+    Settings sized = settings_;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      set_size(sized, question_.dimensions[i], sizes[i]);
+    PreparedModel model = session_.prepare(sized);
+    answer_.settings = model.settings;
+    answer_.settings.sizes = settings_.sizes;
+    return model;
+  }
+
+  std::vector<plan::Variable> find_variables() {
+    plan::Sizes start;
+    for (const std::string& name : question_.dimensions)
+      start.push_back(given_size(settings_, name).value_or(usual_start));
+    const Graph bound = bind(start);
+    std::vector<plan::Variable> variables;
+    for (std::size_t i = 0; i < start.size(); ++i)
+      variables.push_back(variable(question_.dimensions[i], start[i], bound));
+    return variables;
+  }
+
+  plan::Variable variable(const std::string& name, std::int64_t size, const Graph& bound) const {
+    plan::Variable variable{name, given_size(settings_, name) ? size : example_size(bound, name)};
+    const SymbolRange range = trace::range_of(bound, trace::symbol_of(bound, name));
+    variable.least = std::max(variable.least, range.least);
+    variable.most = range.most;
+    variable.start = std::max(variable.start, variable.least);
+    if (variable.most) variable.start = std::min(variable.start, *variable.most);
+    if (variable.start > largest_start)
+      throw Error(SettingRef{"symbolic", name}, fmt::format("{} is too large to start from", size),
+                  fmt::format("Give a smaller one: {}.", setting("sizes", name + "=128")));
+    return variable;
+  }
+
+  /// Says which names are wrong.
+  Graph bind(const plan::Sizes& start) {
+    try {
+      return at(start).graph;
+    } catch (const Error& error) {
+      for (const std::string& name : question_.dimensions)
+        if (error.is_about("sizes", name)) throw error.at(SettingRef{"symbolic", name});
+      throw;
+    }
+  }
+
+  /// What the file was exported with. `bound` has the names that the settings give.
+  std::int64_t example_size(const Graph& bound, const std::string& name) const {
+    if (session_.file() == nullptr) return usual_start;
+    for (const ValueId id : bound.inputs) {
+      const Value& input = bound.values[static_cast<std::size_t>(id)];
+      const Value& example = session_.file()->values[static_cast<std::size_t>(id)];
+      for (std::size_t i = 0; i < input.dimensions.size(); ++i)
+        if (trace::is_called(input, i, name) && i < example.dimensions.size() &&
+            example.dimensions[i].size > 0)
+          return example.dimensions[i].size;
+    }
+    return usual_start;
+  }
+
+  std::vector<std::int64_t> measure(const plan::Sizes& sizes) {
+    const PreparedModel model = at(sizes);
+    Profile profile = session_.profile(model);
+    requested_[sizes] =
+        plan::requested_by_call(profile.recording, model.settings.step.device, model.settings.loop);
+    profile.totals.peak_requested_bytes = std::ranges::max(requested_[sizes]);
+    answer_.peaks[sizes] = peak_of(profile);
+    std::vector<std::int64_t> figures = question_.figures(profile);
+    if (answer_.first.nodes.empty()) answer_.first = std::move(profile);
+    return figures;
+  }
+
+  static SizedPeak peak_of(const Profile& profile) {
+    SizedPeak peak{.call = profile.memory.peak_call,
+                   .requested_bytes = *profile.totals.peak_requested_bytes,
+                   .allocated_bytes = profile.totals.peak_allocated_bytes,
+                   .reserved_bytes = profile.totals.peak_reserved_bytes};
+    if (peak.call == none) return peak;
+    const CallRecord& call = profile.recording.calls[static_cast<std::size_t>(peak.call)];
+    const NodeRecord& node = profile.recording.nodes[static_cast<std::size_t>(call.node)];
+    peak.phase = call.phase;
+    peak.node = node.name;
+    peak.module = node.module;
+    return peak;
+  }
+
+  Session& session_;
+  const Settings& settings_;
+  const FormulaQuestion& question_;
+  std::map<plan::Sizes, plan::BytesByCall> requested_;
+  FormulaAnswer answer_;
+};
+
+}  // namespace
+
+FormulaAnswer find_formulas(Session& session, const Settings& settings,
+                            const FormulaQuestion& question) {
+  return FormulaSearch(session, settings, question).run();
+}
+
+}  // namespace symprof

@@ -1,0 +1,38 @@
+// Values of settings, read from text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/setting.h"
+#include "session/setting_names.h"
+
+namespace symprof::settings {
+
+/// "one of: train, eval, inference" is the advice. Throws Error about `where`.
+[[noreturn]] void reject(const SettingRef& where, const std::string& given,
+                         const std::vector<std::string>& accepted);
+
+/// The value that `given` names. Throws Error that suggests the nearest name.
+template <class Value, std::size_t size>
+Value choose(const SettingRef& where, const std::string& given, const Named<Value> (&list)[size]) {
+  std::vector<std::string> accepted;
+  for (const Named<Value>& entry : list) {
+    if (entry.name == given) return entry.value;
+    accepted.emplace_back(entry.name);
+  }
+  reject(where, given, accepted);
+}
+
+/// A whole number of at least `least`. Throws Error.
+int parse_count(const SettingRef& where, const std::string& given, int least);
+
+/// "700MiB", "1.5GiB", "80GB" or plain bytes. Throws Error.
+std::int64_t parse_bytes(const SettingRef& where, const std::string& given);
+
+/// "a,b" as {"a", "b"}; blanks around the words are dropped.
+std::vector<std::string> split_list(const std::string& text);
+
+}  // namespace symprof::settings

@@ -1,0 +1,112 @@
+#include "session/session.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "session/paths.h"
+#include "session/setting_table.h"
+#include "trace/passes/prepare.h"
+
+namespace symprof {
+namespace {
+
+/// The names of the files beside a missing one, for a suggestion.
+std::vector<std::string> files_beside(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  for (auto entry = std::filesystem::directory_iterator(folder, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    names.push_back(path.has_parent_path() ? entry->path().string()
+                                           : entry->path().filename().string());
+  return names;
+}
+
+trace::ModelFile open_file(const std::string& path) {
+  constexpr auto wanted = "Name a model file (.pt2, .pt or .onnx).";
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw Error(path, "is a folder.", wanted);
+  if (!std::filesystem::exists(path, error)) {
+    const std::string suggestion = did_you_mean(path, files_beside(path));
+    throw Error(path, "there is no such file.", suggestion.empty() ? wanted : suggestion);
+  }
+  return trace::open(path);
+}
+
+bool has_parameters(const Graph& graph) {
+  return std::ranges::any_of(graph.values,
+                             [](const Value& value) { return value.kind == ValueKind::parameter; });
+}
+
+}  // namespace
+
+DeviceSpec device_of(const Settings& settings) {
+  DeviceSpec device =
+      settings.step.device.name.empty() ? find_device(default_device) : settings.step.device;
+  if (settings.context_bytes) device.context_bytes = settings.context_bytes;
+  return device;
+}
+
+Session::Session(std::string path) : file_(open_file(path)) {}
+
+/// Which mode trains or not where nobody says: a model with parameters trains, unless it generates.
+Mode Session::mode_of(const Settings& settings, const Graph& graph) const {
+  const bool trains = has_parameters(graph) && !settings.step.kv_cache;
+  return settings.mode.value_or(trains ? Mode::train : Mode::inference);
+}
+
+/// TorchScript is followed anew for each run: what it calls depends on inputs, mode and dtype.
+Graph Session::script(const Settings& settings) {
+  trace::TorchScriptOptions options{.inputs = settings.inputs, .bindings = settings.sizes};
+  if (settings.mode)
+    options.mode =
+        settings.mode == Mode::train ? trace::TrainingMode::train : trace::TrainingMode::eval;
+  options.dtype = settings.dtype;
+  options.gradients = settings.mode != Mode::inference;
+  options.upper_bounds = settings.step.upper_bounds;
+  return torch_.get().load_torchscript(file_.path, options);
+}
+
+PreparedModel Session::prepare(const Settings& settings) {
+  settings::check(settings);
+  PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings), .settings = settings};
+  model.settings.step.mode = mode_of(settings, model.graph);
+  model.settings.step.device = device_of(settings);
+  const auto specs_of = [&](const Graph& graph) {
+    StepOptions step = model.settings.step;
+    step.kv_cache.reset();
+    return trace::specs_of(graph, torch_.get().propagate(graph, step));
+  };
+  trace::prepare(model.graph, {.inputs = settings.inputs,
+                               .sizes = settings.sizes,
+                               .dtype = settings.dtype,
+                               .step = model.settings.step,
+                               .specs_of = specs_of});
+  return model;
+}
+
+Recording Session::record(const Graph& graph, const StepOptions& step) {
+  return torch_.get().propagate(graph, step);
+}
+
+Recording Session::record(const Settings& settings) {
+  const PreparedModel model = prepare(settings);
+  return record(model.graph, model.settings.step);
+}
+
+Profile Session::profile(const PreparedModel& model) {
+  return profile::evaluate(record(model.graph, model.settings.step), model.settings.step.device,
+                           model.settings.loop);
+}
+
+DeviceSpec find_device(const std::string& name_or_path) {
+  return find_device(name_or_path, devices_folder());
+}
+
+std::vector<std::string> onnx_operators() { return TorchLibrary().get().lowered_operators(); }
+
+std::vector<DeviceSpec> shipped_devices() { return shipped_devices(devices_folder()); }
+
+}  // namespace symprof

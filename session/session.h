@@ -1,0 +1,82 @@
+// What the program can do with a model file, callable from anywhere:
+//
+//   Session session("model.pt2");
+//   Settings settings;
+//   settings.step.optimizer = Optimizer::adamw;
+//   Profile profile = session.profile(settings);
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/fit.h"
+#include "profile/profile.h"
+#include "session/settings.h"
+#include "session/torch_library.h"
+#include "trace/load.h"
+
+namespace symprof {
+
+/// A model as the settings ask for it: ready to run.
+struct PreparedModel {
+  Graph graph;
+  /// Those that were given, with the mode and the device that were left open decided.
+  Settings settings;
+};
+
+/// What a training loop is to fit into.
+struct FitQuestion {
+  /// All of them are answered for; empty: the device of the settings.
+  std::vector<DeviceSpec> devices;
+  /// The dimension whose largest size is asked for, as sizes name it, or "kv-cache"; may be empty.
+  std::string largest;
+};
+
+struct FitAnswer {
+  Settings settings;                     ///< Those that ran, as in PreparedModel.
+  std::vector<plan::FitReport> reports;  ///< One for each device.
+};
+
+class Session {
+ public:
+  /// Opens the file, once, while LibTorch loads on another thread. Throws Error: a file that is
+  /// missing, no model or damaged.
+  explicit Session(std::string path);
+
+  /// The graph as the file has it, its sizes open; null for TorchScript.
+  const Graph* file() const { return file_.graph ? &*file_.graph : nullptr; }
+
+  /// The model with its passes run (trace/passes/prepare.h). Throws Error for settings that exclude
+  /// each other, a shape that is missing, a name that the model does not have.
+  PreparedModel prepare(const Settings& settings);
+
+  /// One step of a graph that was prepared, recorded. Throws Error that names the node.
+  Recording record(const Graph& graph, const StepOptions& step);
+  Recording record(const Settings& settings);
+
+  /// What each node costs.
+  Profile profile(const PreparedModel& model);
+  Profile profile(const Settings& settings) { return profile(prepare(settings)); }
+
+  /// Whether the training loop fits into devices, and what would make it fit.
+  FitAnswer fit(const Settings& settings, const FitQuestion& question = {});
+
+ private:
+  Graph script(const Settings& settings);
+  Mode mode_of(const Settings& settings, const Graph& graph) const;
+
+  TorchLibrary torch_;  // Starts while the file is read.
+  trace::ModelFile file_;
+};
+
+/// The device that `settings` mean, the default one where they name none.
+DeviceSpec device_of(const Settings& settings);
+/// The device with this name or from this file (.json). Throws Error that suggests the nearest.
+DeviceSpec find_device(const std::string& name_or_path);
+/// The ONNX operators that can be run, sorted. Throws Error where LibTorch cannot be loaded.
+std::vector<std::string> onnx_operators();
+/// All devices that come with the program, sorted by name.
+std::vector<DeviceSpec> shipped_devices();
+
+}  // namespace symprof

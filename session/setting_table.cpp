@@ -1,0 +1,257 @@
+#include "session/setting_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "session/paths.h"
+#include "session/read_text.h"
+#include "session/setting_names.h"
+
+namespace symprof::settings {
+namespace {
+
+constexpr std::string_view input_group = "Inputs", model_group = "What runs",
+                           update_group = "The update", memory_group = "Memory",
+                           device_group = "The device";
+constexpr std::string_view all_groups[] = {input_group, model_group, update_group, memory_group,
+                                           device_group};
+
+std::string text(std::string_view name) { return std::string(name); }
+
+Value dtype_value(std::optional<DType> dtype) {
+  return dtype ? Value(text(symprof::name(*dtype))) : Value();
+}
+
+/// Adds to a setting that may be given several times, each time with several patterns.
+void add_patterns(std::vector<std::string>& patterns, const std::string& given) {
+  for (std::string& pattern : split_list(given))
+    if (std::ranges::find(patterns, pattern) == patterns.end())
+      patterns.push_back(std::move(pattern));
+}
+
+std::string names_of(std::span<const OptimizerVariant> variants) {
+  std::vector<std::string_view> names;
+  for (const OptimizerVariant variant : variants)
+    names.push_back(name_of(optimizer_variants, variant));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Optimizer parse_optimizer_name(const std::string& name) {
+  std::vector<std::string> accepted;
+  for (const OptimizerInfo& info : optimizers) {
+    if (info.name == name) return info.optimizer;
+    accepted.emplace_back(info.name);
+  }
+  reject(SettingRef{"optimizer"}, name, accepted);
+}
+
+/// "adamw:fused": the variant is PyTorch's default on CUDA where it is left out.
+void read_optimizer(Settings& settings, const std::string& given) {
+  const std::size_t colon = given.find(':');
+  const std::string name = given.substr(0, colon);
+  settings.step.optimizer = parse_optimizer_name(name);
+  settings.step.optimizer_variant.reset();
+  if (colon == std::string::npos) return;
+  const std::string variant_name = given.substr(colon + 1);
+  if (settings.step.optimizer == Optimizer::none)
+    throw Error(SettingRef{"optimizer"}, "'" + given + "' names a variant of no optimizer.",
+                "Leave the variant out, or write adamw:" + variant_name + ".");
+  const OptimizerVariant variant =
+      choose(SettingRef{"optimizer"}, variant_name, optimizer_variants);
+  if (!has_variant(settings.step.optimizer, variant))
+    throw Error(SettingRef{"optimizer"}, fmt::format("{} has no variant '{}'.", name, variant_name),
+                fmt::format("There is: {}.", names_of(variants_of(settings.step.optimizer))));
+  settings.step.optimizer_variant = variant;
+}
+
+/// Settings of the allocator add up: what is given later adds to what was given before.
+void read_alloc_conf(Settings& settings, const std::string& given) {
+  settings.alloc_conf += (settings.alloc_conf.empty() ? "" : ",") + given;
+  settings.loop.allocator = profile::parse_allocator_settings(settings.alloc_conf);
+}
+
+void read_device(Settings& settings, const std::string& given) {
+  settings.step.device = find_device(given, devices_folder());
+  if (settings.context_bytes) settings.step.device.context_bytes = settings.context_bytes;
+}
+
+void read_context(Settings& settings, const std::string& given) {
+  settings.context_bytes = parse_bytes(SettingRef{"context"}, given);
+  settings.step.device.context_bytes = settings.context_bytes;
+}
+
+std::vector<std::string> texts_of(const std::vector<trace::InputOverride>& inputs) {
+  std::vector<std::string> texts;
+  for (const trace::InputOverride& input : inputs) texts.push_back(trace::to_string(input));
+  return texts;
+}
+
+constexpr Setting rows[] = {
+    {"mode", model_group, Arity::one, "MODE",
+     "train, eval (no dropout, running statistics, still with gradients) or inference",
+     [](Settings& s, const std::string& given) {
+       s.mode = choose(SettingRef{"mode"}, given, modes);
+     },
+     [](const Settings& s) { return Value(text(name_of(modes, s.step.mode))); }, Needs::nothing,
+     Alters::graph},
+    {"loss", model_group, Arity::one, "LOSS",
+     "ones (the default: gradients of the outputs are ones), sum, mean, cross_entropy or mse",
+     [](Settings& s, const std::string& given) {
+       s.step.loss = choose(SettingRef{"loss"}, given, losses);
+     },
+     [](const Settings& s) { return Value(text(name_of(losses, s.step.loss))); }, Needs::backward},
+    {"optimizer", update_group, Arity::one, "NAME",
+     "none, sgd, sgd_momentum, adam, adamw, rmsprop, adafactor, lion; :foreach, :fused or :single",
+     read_optimizer, [](const Settings& s) { return Value(optimizer_name(s.step)); },
+     Needs::backward},
+    {"clip_grad_norm", update_group, Arity::flag, "",
+     "clip_grad_norm_ of all gradients before the update (in the optimizer's row)",
+     [](Settings& s, const std::string&) { s.step.clip_grad_norm = true; },
+     [](const Settings& s) { return Value(s.step.clip_grad_norm); }, Needs::optimizer},
+    {"grad_scaler", update_group, Arity::flag, "",
+     "Scale the loss and unscale the gradients with torch.amp.GradScaler, as fp16 needs it",
+     [](Settings& s, const std::string&) { s.step.grad_scaler = true; },
+     [](const Settings& s) { return Value(s.step.grad_scaler); }, Needs::optimizer},
+    {"master_weights", update_group, Arity::flag, "",
+     "Update fp32 copies of the parameters in bf16 or fp16 (with {dtype} or of the file)",
+     [](Settings& s, const std::string&) { s.step.master_weights = true; },
+     [](const Settings& s) { return Value(s.step.master_weights); }, Needs::optimizer},
+    {"autocast", model_group, Arity::one, "DTYPE", "Run under autocast to bf16 or fp16",
+     [](Settings& s, const std::string& given) {
+       s.step.autocast = choose(SettingRef{"autocast"}, given, autocast_dtypes);
+     },
+     [](const Settings& s) { return dtype_value(s.step.autocast); }},
+    {"attention", model_group, Arity::one, "KIND",
+     "auto (as the device would choose), math, flash, efficient or cudnn",
+     [](Settings& s, const std::string& given) {
+       s.step.attention = choose(SettingRef{"attention"}, given, attention_backends);
+     },
+     [](const Settings& s) { return Value(text(name_of(attention_backends, s.step.attention))); }},
+    {"lifetimes", memory_group, Arity::one, "KIND",
+     "Values live as in Python's frames (the default), or until their last-use",
+     [](Settings& s, const std::string& given) {
+       s.step.lifetimes = choose(SettingRef{"lifetimes"}, given, lifetimes);
+     },
+     [](const Settings& s) { return Value(text(name_of(lifetimes, s.step.lifetimes))); }},
+    {"split_bias", model_group, Arity::flag, "",
+     "Add biases in rows of their own, apart from the product or convolution",
+     [](Settings& s, const std::string&) { s.step.split_bias = true; },
+     [](const Settings& s) { return Value(s.step.split_bias); }, Needs::nothing, Alters::graph},
+    {"checkpoint", memory_group, Arity::several, "GLOB",
+     "Modules whose activations are computed again in backward: 'layers.*'; repeatable",
+     [](Settings& s, const std::string& given) { add_patterns(s.step.checkpoint, given); },
+     [](const Settings& s) { return Value(s.step.checkpoint); }, Needs::backward, Alters::graph},
+    {"freeze", model_group, Arity::several, "GLOB",
+     "Parameters, or modules with all of theirs, that are not trained: 'encoder'; repeatable",
+     [](Settings& s, const std::string& given) { add_patterns(s.step.freeze, given); },
+     [](const Settings& s) { return Value(s.step.freeze); }, Needs::backward, Alters::graph},
+    {"offload_saved", memory_group, Arity::several, "GLOB",
+     "Modules whose saved tensors wait in host memory, as under save_on_cpu; '*' is all",
+     [](Settings& s, const std::string& given) { add_patterns(s.step.offload_saved, given); },
+     [](const Settings& s) { return Value(s.step.offload_saved); }, Needs::backward},
+    {"kv_cache", model_group, Arity::one, "N",
+     "Inference with N tokens in a key-value cache before the step; {sizes} gives the step's "
+     "tokens",
+     [](Settings& s, const std::string& given) {
+       s.step.kv_cache = parse_count(SettingRef{"kv_cache"}, given, 0);
+     },
+     [](const Settings& s) { return s.step.kv_cache ? Value(*s.step.kv_cache) : Value(); },
+     Needs::nothing, Alters::graph},
+    {"unbacked", model_group, Arity::one, "KIND",
+     "Sizes that depend on data (nonzero): refuse (the default), or max, their upper bounds",
+     [](Settings& s, const std::string& given) {
+       s.step.upper_bounds = choose(SettingRef{"unbacked"}, given, unbacked_sizes);
+     },
+     [](const Settings& s) { return Value(text(name_of(unbacked_sizes, s.step.upper_bounds))); },
+     Needs::nothing, Alters::graph},
+    {"inputs", input_group, Arity::several, "SPEC",
+     "Shape of an input: NAME=DTYPE[DIMS]; repeatable",
+     [](Settings& s, const std::string& given) {
+       s.inputs.push_back(trace::parse_input_override(given));
+     },
+     [](const Settings& s) { return Value(texts_of(s.inputs)); }, Needs::nothing, Alters::graph},
+    {"sizes", input_group, Arity::several, "NAME=SIZE",
+     "Size of a named dimension: batch=8; repeatable",
+     [](Settings& s, const std::string& given) { s.sizes.push_back(trace::parse_binding(given)); },
+     [](const Settings& s) { return Value(s.sizes); }, Needs::nothing, Alters::graph},
+    {"dtype", input_group, Arity::one, "DTYPE",
+     "Cast parameters and inputs: bf16, fp16, fp32 or fp64",
+     [](Settings& s, const std::string& given) {
+       s.dtype = choose(SettingRef{"dtype"}, given, model_dtypes);
+     },
+     [](const Settings& s) { return dtype_value(s.dtype); }, Needs::nothing, Alters::graph},
+    {"alloc_conf", memory_group, Arity::one, "SETTINGS",
+     "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True", read_alloc_conf,
+     [](const Settings& s) { return Value(s.alloc_conf); }},
+    {"micro_batches", update_group, Arity::one, "N",
+     "Backward passes before each update, for the memory: rows and FLOPs are those of one",
+     [](Settings& s, const std::string& given) {
+       s.loop.micro_batches = parse_count(SettingRef{"micro_batches"}, given, 1);
+     },
+     [](const Settings& s) { return Value(std::int64_t{s.loop.micro_batches}); }, Needs::backward},
+    {"device", device_group, Arity::one, "DEVICE",
+     "A name from `symprof devices`, or a device file (.json)", read_device,
+     [](const Settings& s) { return Value(s.step.device.name); }},
+    {"context", device_group, Arity::one, "BYTES",
+     "What CUDA's context and other programs hold on the device: 700MiB", read_context, nullptr},
+};
+
+bool is_given(const Setting& row, const Settings& settings) {
+  static const Settings defaults;
+  return row.value != nullptr && row.value(settings) != row.value(defaults);
+}
+
+}  // namespace
+
+std::span<const Setting> table() { return rows; }
+
+std::span<const std::string_view> groups() { return all_groups; }
+
+const Setting& find(std::string_view name) {
+  const auto* row = std::ranges::find(rows, name, &Setting::name);
+  if (row != std::end(rows)) return *row;
+  std::vector<std::string> names;
+  for (const Setting& known : rows) names.emplace_back(known.name);
+  reject(SettingRef{std::string(name)}, std::string(name), names);
+}
+
+void set(Settings& settings, std::string_view name, const std::string& given) {
+  find(name).read(settings, given);
+}
+
+void check(const Settings& settings) {
+  const bool is_inference =
+      settings.mode ? *settings.mode == Mode::inference : settings.step.kv_cache.has_value();
+  for (const Setting& row : rows) {
+    if (row.needs == Needs::nothing || !is_given(row, settings)) continue;
+    if (row.needs == Needs::optimizer && settings.step.optimizer == Optimizer::none)
+      throw Error(SettingRef{std::string(row.name)},
+                  "it is a part of the optimizer's update, and there is none.",
+                  fmt::format("Add {}, or leave it out.", setting("optimizer", "adamw")));
+    if (is_inference)
+      throw Error(SettingRef{std::string(row.name)},
+                  "inference has no backward pass and no update.",
+                  fmt::format("Use {} or eval, or leave it out.", setting("mode", "train")));
+  }
+}
+
+}  // namespace symprof::settings
+
+namespace symprof {
+
+std::optional<std::int64_t> given_size(const Settings& settings, const std::string& name) {
+  for (const auto& [bound, size] : settings.sizes)
+    if (bound == name) return size;
+  return std::nullopt;
+}
+
+void set_size(Settings& settings, const std::string& name, std::int64_t size) {
+  std::erase_if(settings.sizes, [&](const auto& bound) { return bound.first == name; });
+  settings.sizes.emplace_back(name, size);
+}
+
+}  // namespace symprof

@@ -1,0 +1,73 @@
+// The settings of a run, one row each: how a text becomes one, how it is printed, what it excludes.
+// The command line's parser and help, the options in JSON and the refusals read these rows. A new
+// setting is a row here, a member of Settings, and the code that obeys it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/setting.h"
+#include "session/settings.h"
+
+namespace symprof::settings {
+
+/// How often a setting may be given, and with what.
+enum class Arity : std::uint8_t {
+  flag,     ///< On where it is given, without a value.
+  one,      ///< Once, with a value.
+  several,  ///< As often as one likes, each time with a value.
+};
+
+/// A setting as JSON has it; std::monostate is null.
+using Value =
+    std::variant<std::monostate, bool, std::int64_t, std::string, std::vector<std::string>,
+                 std::vector<std::pair<std::string, std::int64_t>>>;
+
+/// What has to be the case for a setting to mean anything.
+enum class Needs : std::uint8_t {
+  nothing,
+  backward,   ///< A backward pass: refused in inference.
+  optimizer,  ///< An update, and so a backward pass.
+};
+
+/// What a change of a setting changes.
+enum class Alters : std::uint8_t {
+  step,   ///< How the graph is run, or the loop around it.
+  graph,  ///< The graph: it has to be prepared again.
+};
+
+struct Setting {
+  std::string_view name;   ///< "kv_cache"; as in JSON and in Python.
+  std::string_view group;  ///< Of settings that belong together, as help prints them.
+  Arity arity = Arity::one;
+  std::string_view placeholder;  ///< Of the value: "DTYPE"; empty for a flag.
+  std::string_view help;         ///< Other settings in it stand in braces: "with {dtype}".
+  /// Reads one text (of a flag: "") into the settings. Throws Error about the setting.
+  void (*read)(Settings&, const std::string&);
+  /// As JSON prints it; null where JSON leaves it out.
+  Value (*value)(const Settings&);
+  Needs needs = Needs::nothing;
+  Alters alters = Alters::step;
+};
+
+/// All of them, in the order of JSON.
+std::span<const Setting> table();
+
+/// The groups of settings, in the order of help.
+std::span<const std::string_view> groups();
+
+/// Throws Error that suggests the nearest name.
+const Setting& find(std::string_view name);
+
+/// Reads `text` into the setting `name`. Throws Error.
+void set(Settings& settings, std::string_view name, const std::string& text);
+
+/// Throws Error for settings that exclude each other, of which one would be ignored.
+void check(const Settings& settings);
+
+}  // namespace symprof::settings

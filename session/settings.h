@@ -1,0 +1,40 @@
+// Everything that one can ask of a run of a model, whoever asks: the command line, Python, a
+// program. session/setting_table.h has a row for each setting, by which texts are read and printed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/memory/step_memory.h"
+#include "record/step_options.h"
+#include "trace/passes/bind_inputs.h"
+
+namespace symprof {
+
+struct Settings {
+  std::vector<trace::InputOverride> inputs;
+  /// Named dimensions and their sizes.
+  std::vector<std::pair<std::string, std::int64_t>> sizes;
+  std::optional<Mode> mode;    ///< Empty: train where the model has parameters to train.
+  std::optional<DType> dtype;  ///< Parameters, buffers and inputs are cast to it.
+  /// `step.mode` is what `mode` asks for, or what the model decides, once a Session has prepared
+  /// it. A device without a name is the default one.
+  StepOptions step;
+  std::string alloc_conf;  ///< As in PYTORCH_ALLOC_CONF; `loop.allocator` is what it says.
+  profile::LoopOptions loop;
+  /// What CUDA's context and other programs hold on the device, in place of the device file's.
+  std::optional<std::int64_t> context_bytes;
+};
+
+constexpr const char* default_device = "h200";
+
+/// The size that `settings` give for `name`.
+std::optional<std::int64_t> given_size(const Settings& settings, const std::string& name);
+
+/// Gives `name` another size.
+void set_size(Settings& settings, const std::string& name, std::int64_t size);
+
+}  // namespace symprof

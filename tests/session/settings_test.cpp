@@ -1,0 +1,88 @@
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "session/setting_table.h"
+
+namespace symprof::test {
+namespace {
+
+Settings given(std::initializer_list<std::pair<const char*, const char*>> texts) {
+  Settings settings;
+  for (const auto& [name, text] : texts) settings::set(settings, name, text);
+  return settings;
+}
+
+std::string refusal(const Settings& settings) {
+  try {
+    settings::check(settings);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE("settings") {
+  TEST_CASE("every row has a name of its own, a group and words for it") {
+    std::set<std::string_view> names;
+    for (const settings::Setting& row : settings::table()) {
+      CAPTURE(row.name);
+      CHECK(names.insert(row.name).second);
+      CHECK_FALSE(row.help.empty());
+      CHECK(row.placeholder.empty() == (row.arity == settings::Arity::flag));
+      CHECK(std::ranges::find(settings::groups(), row.group) != settings::groups().end());
+    }
+  }
+
+  TEST_CASE("what a text says is what is printed") {
+    const std::pair<const char*, const char*> texts[] = {{"mode", "eval"},
+                                                         {"loss", "mse"},
+                                                         {"optimizer", "adamw:fused"},
+                                                         {"attention", "math"},
+                                                         {"lifetimes", "last-use"},
+                                                         {"unbacked", "max"},
+                                                         {"alloc_conf", "expandable_segments:True"},
+                                                         {"device", "a100-80g"}};
+    for (const auto& [name, text] : texts) {
+      Settings settings = given({{name, text}});
+      settings.step.mode = settings.mode.value_or(settings.step.mode);
+      CAPTURE(name);
+      CHECK(std::get<std::string>(settings::find(name).value(settings)) == text);
+    }
+    CHECK(std::get<std::string>(settings::find("dtype").value(given({{"dtype", "bf16"}}))) ==
+          "bfloat16");
+    CHECK(std::get<std::int64_t>(settings::find("kv_cache").value(given({{"kv_cache", "4096"}}))) ==
+          4096);
+  }
+
+  TEST_CASE("settings that may be given several times add up") {
+    const Settings settings = given({{"checkpoint", "a.*, b"},
+                                     {"checkpoint", "b"},
+                                     {"sizes", "batch=8"},
+                                     {"sizes", "seq=4"},
+                                     {"alloc_conf", "expandable_segments:True"},
+                                     {"alloc_conf", "max_split_size_mb:64"}});
+    CHECK(settings.step.checkpoint == std::vector<std::string>{"a.*", "b"});
+    CHECK(given_size(settings, "seq") == 4);
+    CHECK(settings.loop.allocator.expandable_segments);
+    CHECK(settings.loop.allocator.max_split_size_bytes == std::int64_t{64} << 20);
+  }
+
+  TEST_CASE("what a setting needs is asked for") {
+    CHECK(refusal(given({{"grad_scaler", ""}})) ==
+          "grad_scaler: it is a part of the optimizer's update, and there is none.\n"
+          "  Add optimizer=adamw, or leave it out.");
+    CHECK(refusal(given({{"mode", "inference"}, {"loss", "mean"}})).starts_with("loss: "));
+    CHECK(refusal(given({{"kv_cache", "8"}, {"micro_batches", "2"}})).starts_with("micro_batches"));
+    CHECK(refusal(given({{"grad_scaler", ""}, {"optimizer", "adam"}})).empty());
+  }
+
+  TEST_CASE("a name that is none has a suggestion") {
+    CHECK_THROWS_WITH_AS(settings::find("kv_cahce"), doctest::Contains("kv_cache"), Error);
+  }
+}
+
+}  // namespace symprof::test

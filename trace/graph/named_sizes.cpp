@@ -1,0 +1,74 @@
+#include "trace/graph/named_sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "trace/graph/expression.h"
+
+namespace symprof::trace {
+namespace {
+
+/// 4 of "4*s65", 1 of what is no multiple of one symbol.
+std::int64_t factor_of(const std::string& expression) {
+  if (symbols(expression).size() != 1) return 1;
+  const auto at = [&](std::int64_t size) {
+    return evaluate(expression, [size](std::string_view) { return size; });
+  };
+  return at(0) == 0 ? std::max<std::int64_t>(at(1).value_or(1), 1) : 1;
+}
+
+}  // namespace
+
+bool is_called(const Value& input, std::size_t dimension, const std::string& name) {
+  return input.dimensions[dimension].symbol == name ||
+         fmt::format("{}.{}", input.name, dimension) == name;
+}
+
+std::string symbol_of(const Graph& graph, const std::string& name) {
+  for (const ValueId id : graph.inputs) {
+    const Value& input = graph.values[static_cast<std::size_t>(id)];
+    for (std::size_t i = 0; i < input.dimensions.size(); ++i)
+      if (is_called(input, i, name) && !input.dimensions[i].symbol.empty())
+        return input.dimensions[i].symbol;
+  }
+  return name;
+}
+
+SymbolRange range_of(const Graph& graph, const std::string& symbol) {
+  for (const SymbolRange& range : graph.symbol_ranges)
+    if (range.symbol == symbol) return range;
+  return {.symbol = symbol};
+}
+
+NamedDimension dimension_called(const Graph& graph, const std::string& name) {
+  NamedDimension found;
+  std::string symbol = name;
+  for (const ValueId id : graph.inputs) {
+    const Value& input = graph.values[static_cast<std::size_t>(id)];
+    for (std::size_t i = 0; input.spec && i < input.dimensions.size(); ++i) {
+      if (!is_called(input, i, name)) continue;
+      symbol = input.dimensions[i].symbol;
+      found.size = input.spec->sizes[i];
+      found.factor = factor_of(symbol);
+    }
+  }
+  found.most = range_of(graph, symbol).most;
+  return found;
+}
+
+std::optional<BatchDimension> batch_dimension(const Graph& graph) {
+  for (const ValueId id : graph.inputs) {
+    const Value& input = graph.values[static_cast<std::size_t>(id)];
+    if (!input.spec || input.dimensions.empty()) continue;
+    const std::string& symbol = input.dimensions[0].symbol;
+    if (!is_symbol(symbol)) continue;
+    return BatchDimension{.symbol = symbol,
+                          .size = input.spec->sizes[0],
+                          .least = std::max<std::int64_t>(range_of(graph, symbol).least, 1)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace symprof::trace

@@ -1,0 +1,26 @@
+// Model files: which format one has, and its graph.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "trace/graph/graph.h"
+
+namespace symprof::trace {
+
+/// A model file that was opened and read.
+struct ModelFile {
+  std::string path;
+  /// As the file has it, its sizes open. Empty for TorchScript, which is code: its graph depends on
+  /// the inputs (trace/torchscript/load.h).
+  std::optional<Graph> graph;
+};
+
+/// Opens a file by its content (.pt2 archive, ONNX or TorchScript). Weights are not read.
+/// Throws Error: missing file, not a model, truncated archive, cyclic or dangling graph.
+ModelFile open(const std::string& path);
+
+/// The graph of a .pt2 archive or an ONNX file. Throws Error as `open`, and for TorchScript.
+Graph load(const std::string& path);
+
+}  // namespace symprof::trace

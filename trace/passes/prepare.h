@@ -1,0 +1,49 @@
+// The passes that change a graph between its file and its run: all of them, in order.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/step_options.h"
+#include "trace/graph/recorded_specs.h"
+#include "trace/passes/bind_inputs.h"
+
+namespace symprof::trace {
+
+/// What is asked of a graph.
+struct PrepareOptions {
+  std::vector<InputOverride> inputs;
+  std::vector<std::pair<std::string, std::int64_t>> sizes;
+  std::optional<DType> dtype;
+  StepOptions step;
+  /// Runs a graph and says what its values look like: keys and values of a cache need their sizes.
+  std::function<ValueSpecs(const Graph&)> specs_of;
+};
+
+/// A pass over the whole graph.
+struct Pass {
+  std::string_view name;
+  std::string_view why;
+  /// Whether it has anything to do.
+  bool (*applies)(const Graph&, const PrepareOptions&);
+  void (*run)(Graph&, const PrepareOptions&);
+};
+
+/// All passes in the order in which they run; the first `reading_passes` need no options and run
+/// when a file is read.
+std::span<const Pass> passes();
+constexpr std::size_t reading_passes = 1;
+
+/// The passes that need no options. The graph is verified after each. Throws Error.
+void finish_reading(Graph& graph);
+
+/// The passes that `options` ask for, on a graph that was read, and not prepared yet. The graph is
+/// verified after each. Throws Error.
+void prepare(Graph& graph, const PrepareOptions& options);
+
+}  // namespace symprof::trace
