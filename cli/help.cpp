@@ -10,7 +10,7 @@
 namespace symprof::cli {
 namespace {
 
-/// CLI11's own, without the words that a reader does not need.
+/// CLI11's formatter, without the words that a reader does not need.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {

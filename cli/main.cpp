@@ -66,7 +66,7 @@ void complain(const std::string& message) {
       message);
 }
 
-/// "where: problem." and the advice on the next line.
+/// "where: problem.", and the advice on the next line.
 std::string message_of(const Error& error) {
   std::string text = error.summary(spell_as_option);
   if (!text.ends_with('.')) text += '.';

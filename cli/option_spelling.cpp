@@ -6,14 +6,14 @@
 namespace symprof::cli {
 namespace {
 
-/// Settings that hold many are given one at a time.
+/// The option's name: settings that hold several values are plural, their options singular.
 std::string_view option_of(std::string_view setting) {
   if (setting == "sizes") return "set";
   if (setting == "inputs") return "input";
   return setting;
 }
 
-/// A shell would look for files.
+/// Whether a shell would look for files of this name, so that it has to be quoted.
 bool is_pattern(std::string_view value) { return value.find('*') != std::string_view::npos; }
 
 }  // namespace

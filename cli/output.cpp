@@ -42,7 +42,7 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-/// What a device or a pipe is given cannot be renamed into place.
+/// For devices and pipes, into whose place no file can be renamed.
 void write_directly(const std::string& file, std::string_view text) {
   const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) cannot_write(file);

@@ -52,7 +52,7 @@ void print(const Profile& profile, const Settings& settings, const ProfileOption
       break;
     case ProfileFormat::csv:
       report::write_csv(out, profile, options.rows, options.columns);
-      // The one format with no place for them.
+      // CSV is the one format with no place for warnings.
       for (const std::string& warning : profile.warnings)
         warn(options.output, spelled(warning, spell_as_option));
       break;

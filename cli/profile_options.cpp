@@ -57,7 +57,8 @@ report::RowOptions parse_rows(const ProfileText& text) {
 }
 
 std::vector<std::string> parse_symbolic(const ProfileText& text, ProfileFormat format) {
-  constexpr std::size_t most_names = 4;  // Of each come several sizes, and all their combinations.
+  // Each dimension is profiled at several sizes, and in all combinations with the others.
+  constexpr std::size_t most_names = 4;
   if (text.symbolic.empty()) return {};
   std::vector<std::string> names = split_list(text.symbolic);
   if (format != ProfileFormat::table && format != ProfileFormat::json)
@@ -73,7 +74,7 @@ std::vector<std::string> parse_symbolic(const ProfileText& text, ProfileFormat f
   return names;
 }
 
-/// json and html say it anyway.
+/// JSON and HTML have the peak's owners without --peak.
 bool parse_peak(const ProfileText& text, ProfileFormat format) {
   if (text.shows_peak && !text.symbolic.empty())
     throw Error("--peak", "formulas have no second table.", "Leave --symbolic out to see it.");

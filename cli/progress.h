@@ -18,10 +18,11 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// What a step is given; empty where nothing would be shown. Valid as long as the bar is.
+  /// The callback that a step reports to; empty where nothing would be shown. Valid as long as the
+  /// bar is.
   Progress callback();
 
-  /// Takes its line away, as the end of the bar does: before anything is printed.
+  /// Takes the bar's line away, as its destructor does. To be called before anything is printed.
   void clear();
 
  private:

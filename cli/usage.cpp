@@ -12,7 +12,7 @@
 namespace symprof::cli {
 namespace {
 
-/// Where a message says that the mistake is: nothing for the program itself.
+/// The command that a message is about; empty for the program itself.
 std::string command_of(const CLI::App& app) { return app.get_parent() ? app.get_name() : ""; }
 
 std::string see_help(const CLI::App& app) {
@@ -32,7 +32,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// The first that was given more values than it takes; null without one.
+/// The first option that was given more values than it takes; null without one.
 const CLI::Option* repeated_option(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (std::cmp_greater(option->count(), std::max(option->get_items_expected_max(), 1)))

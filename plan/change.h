@@ -15,7 +15,7 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-/// Both, one after the other.
+/// Both changes, one after the other.
 inline Change operator+(Change first, const Change& second) {
   first.settings.insert(first.settings.end(), second.settings.begin(), second.settings.end());
   return first;

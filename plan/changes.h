@@ -9,12 +9,12 @@
 
 namespace symprof::plan {
 
-/// What the run leaves open, each alone, from what costs nothing (the allocator, another kernel) to
-/// what costs time (computing again, copies to the host). They go together.
+/// Changes that the run leaves open, one each, from those that cost nothing (the allocator, another
+/// kernel) to those that cost time (computing again, copies to the host). They can be combined.
 std::vector<Change> possible_changes(const Graph& graph, const Situation& situation);
 
-/// What trains in another way: an optimizer without a state for each parameter, the whole model in
-/// half precision. Each stands alone.
+/// Changes that train in another way: an optimizer without a state for each parameter, the whole
+/// model in half precision. They are not combined.
 std::vector<Change> other_recipes(const Situation& situation);
 
 /// `size` of the dimension `name`, in so many passes before each update.

@@ -19,15 +19,15 @@ struct Budget {
   std::int64_t device_bytes = 0;  ///< All of it, as the driver gives it to programs.
   /// CUDA's context, the code of kernels and what other processes hold: outside the allocator.
   std::int64_t context_bytes = 0;
-  /// By the user or the device's file; otherwise it is an allowance, not a measurement.
+  /// Whether the user or the device's file gave context_bytes; else it is an allowance, unmeasured.
   bool is_context_given = false;
-  /// Of the device's memory, that the allocator may take:
+  /// Share of the device's memory that the allocator may take, 0 to 1:
   /// torch.cuda.set_per_process_memory_fraction.
   double fraction = 1;
 
   /// What the driver has left for the allocator.
   std::int64_t free_bytes() const { return device_bytes - context_bytes; }
-  /// What the allocator may have of it.
+  /// What the allocator may take of the device: the fraction, at most what is free.
   std::int64_t available_bytes() const {
     return std::min(free_bytes(),
                     static_cast<std::int64_t>(fraction * static_cast<double>(device_bytes)));
@@ -52,7 +52,7 @@ struct Fit {
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
         const profile::LoopOptions& loop);
 
-/// The answer alone.
+/// Whether the loop fits: the answer of fit(), with one run.
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,
           const profile::LoopOptions& loop);
 
@@ -71,12 +71,12 @@ struct NotTried {
 struct FitReport {
   DeviceSpec device;
   Budget budget;
-  Recording recording;  ///< Of the step on this device.
+  Recording recording;  ///< The step, recorded for this device.
   Fit fit;
   std::string dimension;  ///< Empty: no largest size was asked for.
   std::optional<LargestSize> largest;
   std::optional<Fit> at_largest;
-  /// Those that make it fit first; of either kind the one that costs least first.
+  /// Changes that make the loop fit come first; within each group, the one that costs least.
   std::vector<TriedChange> changes;
   std::vector<NotTried> not_tried;
 };

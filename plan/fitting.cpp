@@ -34,7 +34,7 @@ Fit Fitting::fit(const Recording& recording, const profile::LoopOptions& loop) c
   return plan::fit(recording, report_.device, report_.budget, loop);
 }
 
-/// Whether it fits with `change`; a way that the model does not run with is none.
+/// Whether the loop fits with `change`; false where the model does not run with it.
 bool Fitting::fits(const Change& change) {
   try {
     return plan::fits(trial_.record(change), report_.device, report_.budget, trial_.loop(change));
@@ -48,8 +48,8 @@ Change Fitting::at_size(const std::string& dimension, std::int64_t size) const {
   return {{{"sizes", fmt::format("{}={}", dimension, size)}}};
 }
 
-/// A size that the model does not run with is one that does not fit, and the reason is told; but
-/// not the first one, which the user or the file gives.
+/// A size that the model does not run with counts as one that does not fit, and the report has the
+/// reason. The first size is the user's or the file's: where that does not run, this throws Error.
 void Fitting::find_largest(const std::string& dimension) {
   report_.dimension = dimension;
   trace::NamedDimension range;
@@ -88,8 +88,8 @@ void Fitting::find_largest(const std::string& dimension) {
   report_.largest = std::move(largest);
 }
 
-/// True when it saves memory; what does not is no answer, and what the model does not run with is
-/// told.
+/// True when `change` saves memory. A change that saves none is left out; one that the model does
+/// not run with is reported as not tried.
 bool Fitting::add_change(const Change& change) {
   try {
     const Fit there = fit(trial_.record(change), trial_.loop(change));
@@ -102,7 +102,7 @@ bool Fitting::add_change(const Change& change) {
   }
 }
 
-/// Those that make it fit come first; both kinds stay from the cheapest to the dearest.
+/// Changes that make the loop fit come first; both groups stay from the cheapest to the dearest.
 void Fitting::add_changes() {
   std::vector<Change> helpful;
   for (const Change& change : possible_changes(trial_.graph(), trial_.situation()))
@@ -114,7 +114,7 @@ void Fitting::add_changes() {
                                 [](const TriedChange& tried) { return tried.fit.fits(); });
 }
 
-/// Where none is enough, the cheapest two, three and so on, until it fits; or else all.
+/// Where no single change is enough: the cheapest two, three and so on until the loop fits, or all.
 void Fitting::add_together(const std::vector<Change>& helpful) {
   const auto fits = [](const TriedChange& tried) { return tried.fit.fits(); };
   if (helpful.size() < 2 || std::ranges::any_of(report_.changes, fits)) return;
@@ -128,7 +128,8 @@ void Fitting::add_together(const std::vector<Change>& helpful) {
   }
 }
 
-/// The same batch in the fewest parts that fit, a power of two; and the largest batch that does.
+/// Adds the whole batch in the fewest parts that fit, a power of two, and the largest batch that
+/// fits.
 void Fitting::add_smaller_batch() {
   const std::optional<trace::BatchDimension> batch = trace::batch_dimension(trial_.graph());
   if (!batch || batch->size <= batch->least) return;

@@ -20,8 +20,8 @@ class Fitting {
   /// `trial` has to outlive this.
   Fitting(Trial& trial, const Budget& budget);
 
-  /// With the largest size of `dimension`, unless that is empty, and with what would make it fit
-  /// where it does not.
+  /// Whether the loop fits, the largest size of `dimension` unless that is empty, and what would
+  /// make the loop fit where it does not. Throws Error where the model does not run as given.
   FitReport run(const std::string& dimension);
 
  private:
@@ -38,7 +38,8 @@ class Fitting {
   FitReport report_;
 };
 
-/// What is wrong with a size that nobody gave is wrong with the largest one that was asked for.
+/// Throws `error`; as one about the setting "max" where it is about the size of `dimension`, which
+/// nobody gave: the search tried it.
 [[noreturn]] void throw_of_largest(const Error& error, const std::string& dimension);
 
 }  // namespace symprof::plan

@@ -20,12 +20,13 @@ struct Situation {
 class Trial {
  public:
   virtual ~Trial() = default;
-  /// How it is run without a change.
+  /// How the model is run without a change.
   virtual const Situation& situation() const = 0;
-  /// The graph that runs then.
+  /// The graph that runs without a change.
   virtual const Graph& graph() const = 0;
-  /// What the user calls the dimension with this symbol, and what size it was given.
+  /// What the user calls the dimension with this symbol; the symbol itself where the user does not.
   virtual std::string name_of(const std::string& symbol) const = 0;
+  /// The size that the user gave the dimension; empty where none was given.
   virtual std::optional<std::int64_t> given_size(const std::string& name) const = 0;
 
   /// A step with `change`. Throws Error where the model does not run so.

@@ -16,7 +16,7 @@
 namespace symprof::profile {
 namespace {
 
-/// One for each of recording.ops; null without a rule.
+/// The rule of each of recording.ops; null without one.
 std::vector<const Rule*> resolve(const Recording& recording, const OperatorTable* own) {
   const auto rule_of = [&](const std::string& op) { return find_operator(op, own).flops; };
   return recording.ops | ranges::views::transform(rule_of) | ranges::to<std::vector>();
@@ -96,7 +96,7 @@ void count_calls(Profile& profile, const OperatorTable* own) {
   name_unmodelled(profile, unmodelled);
 }
 
-/// Sums the rows; a call that no row has would be missing here.
+/// Sums the nodes into the totals; a call that belongs to no node would be missing here.
 void sum_rows(Profile& profile) {
   Totals& totals = profile.totals;
   std::size_t calls = 0;

@@ -10,13 +10,13 @@ namespace symprof::profile {
 /// In bytes, FLOPs or counts; empty for a figure that rows do not have.
 std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row);
 
-/// Counts a call of the node that `row` is of.
+/// Counts one call of the row's node.
 void add_call(RowFigures& row, Phase phase, const Cost& cost);
-/// Into a row of several nodes: what folds as a sum, and the confidence.
+/// Adds a node to a row of several: figures that fold as a sum, and the confidence.
 void add_node(RowFigures& row, const RowFigures& node);
-/// Of rows that stay apart, as those that --top cuts: all but running sums.
+/// Adds up rows that stay apart, as for the rest that a table cuts off: all but running sums.
 void add_row(RowFigures& sum, const RowFigures& row);
-/// Adds `row` to the running sums before it, and gives it what they are now.
+/// Adds `row` to the running sums of the rows before it, and sets its own to the result.
 void run_on(RowFigures& sums, RowFigures& row);
 
 }  // namespace symprof::profile

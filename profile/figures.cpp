@@ -9,7 +9,7 @@ namespace {
 
 using Maybe = std::optional<std::int64_t>;
 
-/// A total that has a counter of its own.
+/// The total that `counter` of Totals holds.
 template <auto counter>
 Maybe total(const Profile& profile) {
   return profile.totals.*counter;
@@ -19,7 +19,7 @@ Count products(const Cost& cost) { return cost.product_flops; }
 Count other_flops(const Cost& cost) { return cost.other_flops; }
 Count all_flops(const Cost& cost) { return Count(cost.product_flops) + cost.other_flops; }
 
-/// What only the whole step has.
+/// A figure that only the whole step has.
 constexpr Figure of_step(TotalsLine line, std::string_view key, FigureUnit unit,
                          std::string_view meaning, Maybe (*total)(const Profile&),
                          FigureFormula formula = {}) {

@@ -71,32 +71,32 @@ struct Figure {
 
   std::string_view key;  ///< In JSON.
   FigureUnit unit;
-  std::string_view meaning;  ///< Of a row ("it") or of the step, for --help and docs/json.md.
+  std::string_view meaning;  ///< For --help and docs/json.md; "it" is the row.
 
-  /// What a row has of it, and of no other figure. Null: rows do not have this figure.
+  /// The row's counter for this figure alone. Null: rows do not have this figure.
   Counter counter = nullptr;
-  /// Of FLOPs that are all a row has: the products among them, which are added to `counter`.
+  /// The counter of products, where `counter` holds the other FLOPs and the figure is their sum.
   Counter products = nullptr;
-  /// Of a running sum: what is summed.
+  /// The counter that a running sum adds up; null for other figures.
   Counter summed = nullptr;
   /// What each of these calls adds to `counter`; null where no costs are summed.
   Count (*cost)(const Cost&) = nullptr;
   CallsOf calls = CallsOf::none;
   Fold fold = Fold::sum;
-  /// Of the whole step. Null: there is none.
+  /// The step's total; null: there is none.
   std::optional<std::int64_t> (*total)(const Profile&) = nullptr;
 
   InJson json = InJson::nowhere;
   TotalsLine line{};
   FigureColumn column;
-  bool is_formula_column = false;  ///< Unasked, too: formulas are wide and have few.
+  bool is_formula_column = false;  ///< A column of formulas by default; they are wide, so few are.
   FigureFormula formula;
   Shown shown = Shown::on_request;
 };
 
-/// All of them; a row's figures in the order in which tables and JSON have them.
+/// All figures; those of rows in the order in which tables and JSON have them.
 std::span<const Figure> figures();
-/// The one with this key. Throws Error where there is none.
+/// The figure with this key. Throws Error where there is none.
 const Figure& figure_of(std::string_view key);
 
 }  // namespace symprof::profile

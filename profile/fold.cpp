@@ -53,21 +53,21 @@ class Folder {
  public:
   explicit Folder(const Profile& profile) : recording_(profile.recording) {}
 
-  /// A row of its own.
+  /// Gives `node` a row of its own.
   void alone(NodeId node) {
     const NodeRecord& record = recording_.nodes[node];
     rows_.push_back({std::string(kind_of(record)), record.name, record.module, {}, {node}});
     leaf_ = none;
   }
 
-  /// Into the row of `key`, which `kind`, `name` and `module` make when it is the first.
+  /// Puts `node` into the row of `key`; `when_first` is that row while there is none.
   void keyed(NodeId node, std::string_view key, FoldedRow&& when_first) {
     const auto [place, is_new] = by_key_.emplace(key, rows_.size());
     if (is_new) rows_.push_back(std::move(when_first));
     rows_[place->second].nodes.push_back(node);
   }
 
-  /// Into the last row when that is the same leaf module.
+  /// Puts `node` into the last row where that is the same leaf module, else into a new one.
   void in_leaf(NodeId node, std::int32_t leaf) {
     const ModuleRecord& module = recording_.modules[leaf];
     if (leaf_ != leaf) rows_.push_back({"call_module", identifier(module.path), module.path});
@@ -81,7 +81,7 @@ class Folder {
   const Recording& recording_;
   std::vector<FoldedRow> rows_;
   std::unordered_map<std::string_view, std::size_t> by_key_;
-  std::int32_t leaf_ = none;  ///< Of the last row.
+  std::int32_t leaf_ = none;  ///< The leaf module of the last row.
 };
 
 void place(Folder& folder, const Recording& recording, NodeId id, const FoldOptions& options) {

@@ -36,10 +36,9 @@ struct FoldedRow {
 /// their rows. Two calls of one module that follow each other directly are one row.
 ///
 /// Inputs, outputs, loss and optimizer always keep their rows. Figures fold as their table says
-/// (profile/figures.h). Those that are counted anew: a parameter counts once in a row; outputs and
-/// temporaries are the storages that the row made and that a node outside it takes; gradients are
-/// those of inputs that come from outside the row, an input that several of its nodes take counted
-/// once.
+/// (profile/figures.h). Some are counted anew: a parameter counts once in a row; outputs, saved or
+/// not, are the storages that the row made and that a node outside it takes; gradients are those of
+/// inputs that come from outside the row, an input that several of its nodes take counted once.
 std::vector<FoldedRow> fold(const Profile& profile, const FoldOptions& options);
 
 }  // namespace symprof::profile

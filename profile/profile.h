@@ -29,9 +29,10 @@ struct RowFigures {
   std::int64_t param_bytes = 0;        ///< Parameters that the row uses.
   std::int64_t backward_bytes = 0;     ///< Gradients with respect to the row's inputs.
   std::int64_t fwd_product_flops = 0, fwd_other_flops = 0;
-  std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;              ///< Recomputation included.
-  std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;  ///< Of backward's.
-  std::int64_t optimizer_flops = 0;  ///< Of the optimizer's row: products and everything else.
+  std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;  ///< Recomputation included.
+  /// Forward calls that backward runs again; part of bwd_product_flops and bwd_other_flops.
+  std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;
+  std::int64_t optimizer_flops = 0;  ///< Everything, products too; 0 but in the optimizer's row.
   std::int64_t calls = 0;            ///< In all phases.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
 };
@@ -61,24 +62,24 @@ struct Totals {
   std::int64_t fwd_flops_all = 0, bwd_flops_all = 0;  ///< With everything else.
   /// What backward computes again of the forward pass; part of `bwd_flops` and `bwd_flops_all`.
   std::int64_t recompute_flops = 0, recompute_flops_all = 0;
-  /// Of both passes: what the GPU does, and what of it the model needs, as Korthikanti et al.
-  /// (arXiv 2205.05198) tell hardware FLOPs and model FLOPs apart.
+  /// Products of forward and backward; model_flops leave recomputation out. Korthikanti et al.
+  /// (arXiv 2205.05198) tell the two apart.
   std::int64_t hardware_flops = 0, model_flops = 0;
   std::int64_t optimizer_flops = 0;  ///< All; in neither pass.
   std::int64_t param_bytes = 0, param_count = 0, buffer_bytes = 0, input_bytes = 0;
   std::int64_t grad_bytes = 0, optimizer_bytes = 0;
   std::int64_t saved_bytes = 0, saved_bytes_with_inputs = 0;
   std::int64_t offloaded_bytes = 0;  ///< Copies of saved tensors in host memory.
-  std::int64_t transfer_bytes = 0;   ///< Of all calls.
-  /// Before and after the step; empty where it has no cache of its own.
+  std::int64_t transfer_bytes = 0;   ///< Moved between device and host, in either direction.
+  /// The key-value cache before and after the step; empty where the step has none of its own.
   std::optional<std::int64_t> kv_cache_bytes, kv_cache_bytes_after;
-  std::optional<std::int64_t> kv_cache_bytes_per_token;  ///< Of one sequence.
+  std::optional<std::int64_t> kv_cache_bytes_per_token;  ///< For one sequence.
   /// As the simulated allocator counts them over a training loop (profile/memory/step_memory.h).
   std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
   Phase peak_phase = Phase::forward;
   NodeId peak_node = none;
   TensorPeak tensor_peak;
-  /// The most that is asked of the allocator: filled by who looks for formulas.
+  /// The most that is asked of the allocator; filled by session/formulas.cpp alone.
   std::optional<std::int64_t> peak_requested_bytes;
 };
 

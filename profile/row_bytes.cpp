@@ -6,9 +6,9 @@
 namespace symprof::profile {
 namespace {
 
-/// Kept for backward and counted in a row. Parameters and buffers are there anyway. Host memory
-/// counts too (the seed and offset of an attention without dropout lie there): saved_bytes is what
-/// torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
+/// Whether `storage` is kept for backward and counted in a row: parameters and buffers are there
+/// anyway. Host memory counts too (the seed and offset of an attention without dropout lie there):
+/// saved_bytes is what torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
 bool counts_as_saved(const StorageRecord& storage) {
   const bool kept = storage.kind == StorageKind::activation || storage.kind == StorageKind::input;
   return storage.saved && kept;

@@ -6,11 +6,11 @@
 
 namespace symprof::profile {
 
-/// Fills the bytes of `profile.nodes` (but for backward_bytes' origin, which the recording knows)
-/// and of `profile.totals`. Throws Error when the rows do not add up to the totals.
+/// Fills the bytes that are kept, in `profile.nodes` and `profile.totals`: neither peaks nor
+/// transfers. Throws Error when the rows do not add up to the totals.
 void count_memory(Profile& profile);
 
-/// Replays the allocations in blocks of 512 bytes: `profile.totals.tensor_peak`.
+/// Fills `profile.totals.tensor_peak`: replays the allocations in blocks of 512 bytes.
 void find_tensor_peak(Profile& profile);
 
 }  // namespace symprof::profile

@@ -5,7 +5,7 @@
 namespace symprof::report {
 namespace {
 
-constexpr double least_phase_width = 80;  ///< Of a phase: its name fits below it.
+constexpr double least_phase_width = 80;  ///< In pixels; a phase's name fits below it.
 
 // The loss's few calls are drawn with backward, and what backward computes again in its place.
 Phase drawn_with(Phase phase) {

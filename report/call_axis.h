@@ -17,10 +17,11 @@ class CallAxis {
     double x = 0, width = 0;
   };
 
+  /// `left` and `width` of the axis in pixels.
   CallAxis(const Recording& recording, double left, double width);
 
-  double x_of(CallId call) const;
-  /// Forward, backward with the loss before it, optimizer: those that there are.
+  double x_of(CallId call) const;  ///< Where the call begins, in pixels.
+  /// The phases that the step has: forward, backward with the loss before it, optimizer.
   const std::vector<Stretch>& stretches() const { return stretches_; }
 
  private:

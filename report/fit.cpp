@@ -75,7 +75,7 @@ TextCell fits_cell(const plan::Fit& fit) {
   return fit.is_tight() ? TextCell{"barely"} : TextCell{"yes", "", Emphasis::strong};
 }
 
-/// They are there to be copied, so none is shortened.
+/// Changes are there to be copied, so none is shortened.
 void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layout& layout) {
   if (report.changes.empty()) return;
   TextTable table;
@@ -124,7 +124,7 @@ TextCell largest_cell(const plan::LargestSize& largest) {
   return {(largest.refused ? "" : "≥ ") + group_digits(*largest.fits)};
 }
 
-/// The cheapest with which it fits. Nothing where it fits anyway.
+/// The cheapest change with which the loop fits; empty where it fits without.
 TextCell remedy_cell(const FitReport& report, SettingSpeller spell) {
   if (report.fit.fits()) return {""};
   if (report.changes.empty() || !report.changes.front().fit.fits())

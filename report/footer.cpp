@@ -12,7 +12,7 @@
 namespace symprof::report {
 namespace {
 
-/// A total by its key: "330.23 MiB".
+/// Gives the text of a total for its key: "330.23 MiB".
 using Text = std::function<std::string(std::string_view)>;
 
 std::string flops_text(const Text& total, const std::string& key) {

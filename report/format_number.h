@@ -29,7 +29,7 @@ std::string format_bytes(std::int64_t bytes);
 std::string format_count(std::int64_t count, std::string_view unit);
 /// "86,567,656".
 std::string group_digits(std::int64_t value);
-/// The same for a whole number that is written already, "-1234".
+/// Groups the digits of a whole number that is text already, "-1234".
 std::string group_digits(std::string digits);
 
 }  // namespace symprof::report

@@ -28,7 +28,7 @@ struct FigureList {
   RowOptions options;
   std::vector<Row> as_run;         ///< At the first sizes.
   std::vector<std::size_t> order;  ///< See order_of.
-  std::vector<Row> rows;           ///< In that order, cut.
+  std::vector<Row> rows;           ///< `as_run` in that order, cut.
   std::vector<Cell> cells;
 };
 

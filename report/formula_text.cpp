@@ -25,7 +25,7 @@ std::string raised(int power) {
   return text;
 }
 
-/// Of a number that is not below 0.
+/// `number` is not below 0: "9,216", "3/2".
 std::string number_text(const Rational& number) {
   std::string text = group_digits(number.numerator());
   if (!number.is_integer()) text += "/" + group_digits(number.denominator());

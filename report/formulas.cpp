@@ -115,7 +115,8 @@ std::string moments_text(const FormulaReport& report) {
   return text;
 }
 
-/// Recomputation, of a step that keeps its activations; the optimizer's, without one.
+/// Whether the step has no such total: recomputation where activations are kept, the optimizer's
+/// where there is none.
 bool is_absent(const Figure& total, const Formula& formula, const StepOptions& options) {
   if (total.shown == profile::Shown::with_optimizer) return options.optimizer == Optimizer::none;
   return total.shown == profile::Shown::where_any && formula.polynomial &&

@@ -26,9 +26,9 @@ struct Excess {
   double least_percent = 0, most_percent = 0;
 };
 
-/// What rounding and blocks that are not split add to what was asked for.
+/// How much rounding, and blocks that are not split, add to what was asked for.
 Excess allocated_excess(const PeaksBySize& peaks);
-/// The same with what the allocator keeps free.
+/// How much rounding, and all that the allocator keeps free, add to what was asked for.
 Excess reserved_excess(const PeaksBySize& peaks);
 
 /// Coverage, a formula for each number of each row, the totals, and what they were found from.
@@ -36,6 +36,7 @@ void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
                     const StepOptions& options, const std::vector<Column>& columns,
                     const Layout& layout);
 
+/// Schema symprof.formulas/1.
 void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
                          const StepOptions& options, SettingSpeller spell = spell_plainly);
 

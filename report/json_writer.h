@@ -25,7 +25,7 @@ class JsonWriter {
   void key(std::string_view name);
   /// Puts the next key or value on a line of its own, indented by `columns`.
   void line(int columns);
-  /// The same before a closing bracket.
+  /// Puts the next closing bracket on a line of its own, indented by `columns`.
   void closing_line(int columns);
   /// Closes the outermost object, on a line of its own.
   void end_document();
@@ -38,7 +38,7 @@ class JsonWriter {
     out_.append(std::string_view(truth ? "true" : "false"));
   }
   void value(std::string_view text);
-  /// With words in the place of the settings that `text` refers to.
+  /// `text` with its references to settings spelled (base/setting.h).
   void spelled_value(std::string_view text);
   void null();
 

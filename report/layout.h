@@ -14,7 +14,7 @@ enum class Colour : std::uint8_t { off, on };
 struct Layout {
   Colour colour = Colour::off;
   std::optional<int> width;              ///< Columns of the terminal.
-  SettingSpeller spell = spell_plainly;  ///< As those write settings who will read it.
+  SettingSpeller spell = spell_plainly;  ///< How the report's readers write settings.
 };
 
 }  // namespace symprof::report

@@ -46,7 +46,7 @@ class SnapshotWriter {
   }
 
  private:
-  /// What the frames of an entry say.
+  /// What the frames of an entry say: the call, the block's owner, its category.
   using Cause = std::tuple<CallId, NodeId, MemoryCategory>;
   static Cause cause(const MemoryTrace::Entry& entry) {
     return {entry.call, entry.owner, entry.category};

@@ -20,7 +20,7 @@ std::string_view name(PeakOwner::Kind kind);  ///< "module", "node", "input", "w
 /// "encoder.layers.0", "(root)", "input x", "cuBLAS workspace".
 std::string label(const PeakOwner& owner);
 
-/// How many rows, and how deep modules stay apart; empty where the user did not say.
+/// How deep modules stay apart, and how many rows there are; empty where the user did not say.
 struct PeakTableOptions {
   std::optional<int> depth, top;
 };

@@ -16,7 +16,7 @@ constexpr struct {
   int width = 1100, left = 290, right = 150, row_height = 22, bar_height = 15, top = 4;
   constexpr int plot_width() const { return width - left - right; }
 } bars;
-constexpr int label_columns = 42;  ///< Of letters, as wide as `left` at 12 px.
+constexpr int label_columns = 42;  ///< Letters that fit into `left` at 12 px.
 
 class PeakDrawing {
  public:

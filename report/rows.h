@@ -35,6 +35,7 @@ struct UnmodelledCalls {
   }
 };
 
+/// Counts the calls of `node` that have no rule.
 UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording);
 
 struct Row {
@@ -44,11 +45,11 @@ struct Row {
   int depth = 0;  ///< Indentation.
   RowFigures figures;
   UnmodelledCalls unmodelled;
-  bool upper_bound = false;  ///< Of one of its nodes; see NodeRecord.
+  bool upper_bound = false;  ///< One of its nodes has it; see NodeRecord.
   bool is_rest = false;      ///< All rows that --top cuts: no running sum ends there.
 };
 
-/// Of a column of text: is_text(column).
+/// The text of a column for which is_text() holds.
 std::string text_of(const Row& row, Column column);
 /// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for a
 /// running sum that does not exist.
@@ -57,14 +58,15 @@ std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit);
 std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure);
 std::int64_t unmodelled(const Row& row, Column column);
 
+/// The rows of `profile`, folded, sorted and cut as `options` say.
 std::vector<Row> rows(const Profile& profile, const RowOptions& options);
 
-/// The same in three parts, for the profiles of one model at several sizes, whose rows must stand
-/// in one order. All rows, as they ran:
+/// All rows, as they ran. This and the next two are rows() in three parts, for the profiles of one
+/// model at several sizes, whose rows must stand in one order.
 std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options);
 /// The places of `rows` in the order that `options` wants.
 std::vector<std::size_t> order_of(const std::vector<Row>& rows, const RowOptions& options);
-/// `rows` in that order, cut after `options.top`.
+/// `rows` in the order of order_of(), cut after `options.top`.
 std::vector<Row> arrange(const std::vector<Row>& rows, const std::vector<std::size_t>& order,
                          const RowOptions& options);
 

@@ -46,7 +46,7 @@ struct TextTable {
 
 /// Width of the table with wrapped titles and nothing shortened, in terminal columns.
 int natural_width(const TextTable& table);
-/// What of it cannot be shortened.
+/// Width of the table with everything shortened that can be, in terminal columns.
 int least_width(const TextTable& table);
 
 /// Titles, a line, the rows. Wider than `layout.width` only where shortening does not suffice.

@@ -30,7 +30,7 @@ plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loo
   return budget;
 }
 
-/// A size of one name replaces another; all else adds up as when it is given twice.
+/// A size replaces the one of its name; every other setting is read as if it were given once more.
 void make(Settings& settings, const plan::Change& change) {
   for (const SettingRef& given : change.settings) {
     if (given.name == "sizes") {
@@ -100,7 +100,7 @@ PreparedModel model_to_fit(Session& session, Settings settings, const std::strin
   try {
     return session.prepare(settings);
   } catch (const Error&) {
-    // Nothing has a size of it, or something else is wrong: that shows again.
+    // The dimension has no size, or something else is wrong; then preparing throws again.
     set_size(settings, largest, 1);
   }
   try {

@@ -22,28 +22,29 @@ struct FormulaQuestion {
   /// The figures of a profile that formulas are wanted for: as many, in the same order, at every
   /// size. Throws Error where that cannot be.
   std::function<std::vector<std::int64_t>(const Profile&)> figures;
-  /// Which of them is Totals::peak_requested_bytes; the largest of several moments where it is no
-  /// polynomial.
+  /// Index of the figure that is Totals::peak_requested_bytes; empty: none is. Where it is no
+  /// polynomial, the answer looks for moments whose largest it is.
   std::optional<std::size_t> requested_peak;
 };
 
 /// The allocator at one size.
 struct SizedPeak {
-  CallId call = none;  ///< The one that ran at the peak of allocated bytes.
+  CallId call = none;  ///< The call that ran at the peak of allocated bytes.
   Phase phase = Phase::forward;
-  std::string node, module;  ///< Those of the call.
+  std::string node, module;  ///< The call's node, and the path of its module.
   std::int64_t requested_bytes = 0, allocated_bytes = 0, reserved_bytes = 0;
 };
 
 struct FormulaAnswer {
-  Settings settings;                       ///< Those that ran, without the sizes that varied.
+  Settings settings;                       ///< As they ran, without the sizes that varied.
   Profile first;                           ///< At the variables' starts.
   plan::Formulas found;                    ///< One formula for each figure.
   std::map<plan::Sizes, SizedPeak> peaks;  ///< At every size that was tried.
   std::vector<plan::PeakMoment> moments;   ///< See FormulaQuestion::requested_peak.
 };
 
-/// Throws Error: a dimension that the model does not have, or that decides what runs.
+/// Profiles the model at many sizes. Throws Error for a dimension that the model does not have, or
+/// that decides what runs.
 FormulaAnswer find_formulas(Session& session, const Settings& settings,
                             const FormulaQuestion& question);
 

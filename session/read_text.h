@@ -11,7 +11,7 @@
 
 namespace symprof::settings {
 
-/// "one of: train, eval, inference" is the advice. Throws Error about `where`.
+/// Throws Error about `where`; its advice lists `accepted`: "one of: train, eval, inference".
 [[noreturn]] void reject(const SettingRef& where, const std::string& given,
                          const std::vector<std::string>& accepted);
 

@@ -21,7 +21,7 @@ namespace symprof {
 /// A model as the settings ask for it: ready to run.
 struct PreparedModel {
   Graph graph;
-  /// Those that were given, with the mode and the device that were left open decided.
+  /// The settings that were given; mode and device are decided where they were left open.
   Settings settings;
 };
 
@@ -34,7 +34,7 @@ struct FitQuestion {
 };
 
 struct FitAnswer {
-  Settings settings;                     ///< Those that ran, as in PreparedModel.
+  Settings settings;                     ///< As they ran: see PreparedModel.
   std::vector<plan::FitReport> reports;  ///< One for each device.
 };
 
@@ -53,13 +53,16 @@ class Session {
 
   /// One step of a graph that was prepared, recorded. Throws Error that names the node.
   Recording record(const Graph& graph, const StepOptions& step);
+  /// Prepares the model and records one step of it. Throws what the two throw.
   Recording record(const Settings& settings);
 
-  /// What each node costs.
+  /// What each node costs, in bytes, FLOPs and calls. Throws what record() throws, and Error where
+  /// a sum exceeds 64 bits.
   Profile profile(const PreparedModel& model);
   Profile profile(const Settings& settings) { return profile(prepare(settings)); }
 
-  /// Whether the training loop fits into devices, and what would make it fit.
+  /// Whether the training loop fits into devices, and what would make it fit. Throws what prepare()
+  /// and record() throw.
   FitAnswer fit(const Settings& settings, const FitQuestion& question = {});
 
  private:
@@ -70,13 +73,13 @@ class Session {
   trace::ModelFile file_;
 };
 
-/// The device that `settings` mean, the default one where they name none.
+/// The device of `settings`, or the default one where they name none. Throws Error as find_device.
 DeviceSpec device_of(const Settings& settings);
 /// The device with this name or from this file (.json). Throws Error that suggests the nearest.
 DeviceSpec find_device(const std::string& name_or_path);
 /// The ONNX operators that can be run, sorted. Throws Error where LibTorch cannot be loaded.
 std::vector<std::string> onnx_operators();
-/// All devices that come with the program, sorted by name.
+/// All devices that come with the program, sorted by name. Throws Error for a file that is damaged.
 std::vector<DeviceSpec> shipped_devices();
 
 }  // namespace symprof

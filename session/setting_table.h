@@ -43,11 +43,11 @@ enum class Alters : std::uint8_t {
 
 struct Setting {
   std::string_view name;   ///< "kv_cache"; as in JSON and in Python.
-  std::string_view group;  ///< Of settings that belong together, as help prints them.
+  std::string_view group;  ///< The heading in help; settings of one group belong together.
   Arity arity = Arity::one;
-  std::string_view placeholder;  ///< Of the value: "DTYPE"; empty for a flag.
+  std::string_view placeholder;  ///< What help writes for the value: "DTYPE"; empty for a flag.
   std::string_view help;         ///< Other settings in it stand in braces: "with {dtype}".
-  /// Reads one text (of a flag: "") into the settings. Throws Error about the setting.
+  /// Reads one text ("" for a flag) into the settings. Throws Error about the setting.
   void (*read)(Settings&, const std::string&);
   /// As JSON prints it; null where JSON leaves it out.
   Value (*value)(const Settings&);
@@ -61,7 +61,7 @@ std::span<const Setting> table();
 /// The groups of settings, in the order of help.
 std::span<const std::string_view> groups();
 
-/// Throws Error that suggests the nearest name.
+/// The setting called `name`. Throws Error that suggests the nearest name.
 const Setting& find(std::string_view name);
 
 /// Reads `text` into the setting `name`. Throws Error.

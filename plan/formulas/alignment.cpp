@@ -34,7 +34,7 @@ class Aligner {
   }
 
  private:
-  /// Of those that a way down from `step` leads over, prime factor by prime factor.
+  /// The least divisor of `step` that holds, dividing by one prime factor after the other.
   static std::int64_t least_divisor(std::int64_t step, const auto& holds_at) {
     if (step == 1 || holds_at(1)) return 1;
     std::int64_t divisor = step;
@@ -43,8 +43,8 @@ class Aligner {
     return divisor;
   }
 
-  /// At the first sizes of the lines, moved by `multiples`: what they have in common with the steps
-  /// is no more than that.
+  /// Whether the polynomial gives what is measured at the first sizes of the lines, moved by
+  /// `multiples`: these sizes share no larger divisor with the steps.
   bool holds(std::size_t figure, const Polynomial& polynomial, const Sizes& multiples) {
     Sizes point;
     for (std::size_t i = 0; i < steps_.size(); ++i)

@@ -1,5 +1,5 @@
-// Of which multiples a size must be for a formula to hold: rounding, in blocks of memory and tiles
-// of a kernel, is invisible at round sizes.
+// The multiples of which a size must be for a formula to hold: rounding, in blocks of memory and
+// tiles of a kernel, is invisible at round sizes.
 #pragma once
 
 #include <vector>

@@ -43,8 +43,7 @@ class Finder {
   }
 
  private:
-  /// The most that any figure has which is a polynomial along the variable; others are compared
-  /// with a line at least.
+  /// The highest degree among figures that are polynomials along the variable, at least 1.
   int degree_along(std::size_t variable, Sizes point) {
     std::vector<const std::vector<std::int64_t>*> line;
     for (const std::int64_t size : result_.lines[variable].sizes) {
@@ -125,7 +124,7 @@ class Finder {
   std::size_t figures_ = 0;
 };
 
-/// Sizes that other figures wanted to see may contradict a formula that its own tries did not.
+/// Withdraws multiples below the steps where sizes measured for other figures contradict a formula.
 void trust_steps_alone(Formulas& result, const SizeSamples& samples) {
   for (std::size_t figure = 0; figure < result.formulas.size(); ++figure) {
     Formula& formula = result.formulas[figure];
@@ -149,7 +148,7 @@ std::optional<std::vector<Variable>> rounder(std::vector<Variable> variables) {
   return changes ? std::optional(std::move(variables)) : std::nullopt;
 }
 
-/// What formulas of rounder sizes add: they must agree with everything that was measured.
+/// Adds formulas of rounder sizes, which must agree with everything that was measured.
 void add_rounder(Formulas& result, SizeSamples& samples) {
   const std::optional<std::vector<Variable>> variables = rounder(result.variables);
   if (!variables) return;

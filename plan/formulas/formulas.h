@@ -23,7 +23,7 @@ struct Formula {
   /// The formula was seen to hold where the size of each variable is a multiple of this: 1 says
   /// that any size is as good.
   Sizes multiples;
-  /// Without a polynomial: where it is none.
+  /// Without a polynomial: sizes that speak against one.
   std::optional<Mismatch> mismatch;
 };
 
@@ -33,7 +33,7 @@ bool holds_at(const Formula& formula, const Sizes& sizes);
 struct Formulas {
   std::vector<Variable> variables;
   std::vector<SizeLine> lines;          ///< What was tried of each variable while the others rest.
-  std::vector<SizeLine> rounder_lines;  ///< The same at rounder sizes; empty: not needed.
+  std::vector<SizeLine> rounder_lines;  ///< Further tries at rounder sizes; empty: not needed.
   std::vector<Formula> formulas;        ///< One for each figure.
   int fitted = 0;                       ///< Profiles that made the polynomials.
   int checked = 0;                      ///< Profiles at other sizes that tested them.

@@ -20,7 +20,7 @@ void to_powers(const Sizes& sizes, std::vector<Rational>& line) {
       line[power] = line[power] - line[power + 1] * Rational(sizes[i]);
 }
 
-/// Does it along the variable whose neighbours in `values` lie `stride` apart.
+/// Transforms `values` along the variable whose neighbours lie `stride` apart.
 void transform(const Sizes& sizes, std::size_t stride, std::vector<Rational>& values) {
   std::vector<Rational> line(sizes.size());
   for (std::size_t begin = 0; begin < values.size(); ++begin) {

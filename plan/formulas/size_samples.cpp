@@ -14,7 +14,8 @@ constexpr std::int64_t wanted_sizes = 6;
 constexpr std::int64_t least_sizes = 3;
 constexpr int most_refusals = 16;
 
-/// Of `start`, the largest first: sizes in such steps share what a model wants `start` to divide.
+/// Divisors of `start`, the largest first. As steps these keep as much as they can of what a model
+/// wants every size to be a multiple of.
 std::vector<std::int64_t> divisors(std::int64_t start) {
   std::vector<std::int64_t> result;
   for (std::int64_t divisor = 1; divisor <= start / divisor; ++divisor) {

@@ -15,7 +15,7 @@ class Call {
   Call(const Recording& recording, const CallRecord& record)
       : recording_(recording), record_(record) {}
 
-  std::string_view op() const;
+  std::string_view op() const;  ///< Without overload: "aten::addmm".
   /// The first tensor given for schema argument `position`; null when None.
   const TensorSpec* input_at(int position) const;
   /// All defined tensor arguments, in schema order.

@@ -27,7 +27,7 @@ struct Cost {
 
 namespace symprof::profile {
 
-/// 0 is the least certain: unmodelled, modelled, exact, free.
+/// A rank, 0 for the least certain: unmodelled, modelled, exact, free.
 constexpr int certainty(Confidence confidence) {
   switch (confidence) {
     case Confidence::unmodelled:
@@ -42,6 +42,7 @@ constexpr int certainty(Confidence confidence) {
   return 0;
 }
 
+/// The less certain of two.
 constexpr Confidence least_certain(Confidence a, Confidence b) {
   return certainty(a) < certainty(b) ? a : b;
 }

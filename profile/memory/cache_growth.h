@@ -15,11 +15,11 @@ class CacheGrowth {
  public:
   explicit CacheGrowth(const Recording& recording);
 
-  /// Bytes of `storage` in a pass that `passes_left` more follow; of what is no cache, always the
-  /// recorded ones.
+  /// Bytes of `storage` in a pass that `passes_left` more follow. A storage that is no cache always
+  /// has the recorded ones.
   std::int64_t bytes(StorageId storage, std::int64_t passes_left) const;
 
-  /// What a call joins with the step's tokens, and what that makes.
+  /// The storage that a call joins with the step's tokens, and the one that it makes of them.
   struct Pair {
     StorageId before = none, after = none;
   };

@@ -11,7 +11,7 @@ namespace symprof::profile {
 template <class State>
 class Cycle {
  public:
-  /// The state after one more round: after how many rounds it comes back, once that was seen.
+  /// Takes the state after one more round. The period in rounds, once a state has come back.
   std::optional<int> add(State state) {
     ++rounds_;
     if (marked_ && *marked_ == state) return rounds_;
@@ -25,7 +25,7 @@ class Cycle {
 
  private:
   std::optional<State> marked_;
-  int rounds_ = 0;  // Since it was marked.
+  int rounds_ = 0;  // Since marked_ was set.
   int next_mark_ = 1;
 };
 

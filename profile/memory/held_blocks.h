@@ -30,24 +30,25 @@ class HeldBlocks {
   HeldBlocks(const HeldBlocks&) = delete;  // The allocator's observer points here.
   HeldBlocks& operator=(const HeldBlocks&) = delete;
 
-  /// What follows is because of `call`.
+  /// All that is requested and given back from now on belongs to `call`.
   void begin_call(CallId call);
   CallId call() const { return call_; }
 
+  /// A block of at least `bytes` (above 0). Throws Refused.
   HeldBlock request(std::int64_t bytes, MemoryCategory category, NodeId owner);
-  /// Nothing where `block` has no address; it has none afterwards.
+  /// Frees `block`, unless it has no address; it has none afterwards.
   void give_back(HeldBlock& block);
   void give_back(std::vector<HeldBlock>& blocks);
 
   const MemoryBreakdown& now() const { return now_; }
-  /// The most since `begin_call`.
+  /// The most bytes held since `begin_call`.
   std::int64_t highest_bytes() const { return highest_bytes_; }
   /// Allocated and reserved bytes.
   std::pair<std::int64_t, std::int64_t> peaks() const;
   /// Writes the peaks, where they were and who held them.
   void report(StepMemory& memory) const;
 
-  /// Whose block was asked for or given back last.
+  /// The block that was asked for or given back last.
   const HeldBlock& concerned() const { return concerned_; }
   std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
   std::int64_t alloc_retries() const { return allocator_.statistics().alloc_retries; }

@@ -57,7 +57,7 @@ std::vector<NodeId> storage_owners(const Recording& recording) {
   const NodeId optimizer = optimizer_node(recording);
   std::vector<NodeId> owners(recording.storages.size());
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    // The state of a master weight belongs to the master, and that to a parameter of the model.
+    // The state of a master weight belongs to the master, and the master to the model's parameter.
     std::size_t of = i;
     while (recording.storages[of].parameter != none)
       of = static_cast<std::size_t>(recording.storages[of].parameter);

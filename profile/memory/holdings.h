@@ -10,10 +10,10 @@
 
 namespace symprof::profile {
 
-/// The node whose module owns each storage of `recording`: for parameters, buffers and caches the
-/// first that uses them, for gradients and optimizer states that of their parameter (the optimizer
-/// for states of none, as GradScaler's scale), otherwise the one that made the storage. none where
-/// nothing says.
+/// The node whose module owns each storage of `recording`. A parameter, buffer or cache has the
+/// first node that uses it; a gradient or optimizer state has its parameter's, or the optimizer
+/// where it belongs to none, as GradScaler's scale; all else has the node that made it. none where
+/// nobody uses or made it.
 std::vector<NodeId> storage_owners(const Recording& recording);
 
 /// What a block of `storage` is held for.
@@ -25,7 +25,7 @@ class Holdings {
   void change(NodeId owner, MemoryCategory category, std::int64_t bytes) {
     changes_.push_back({bytes, owner, category});
   }
-  /// What is held now is the most so far.
+  /// Remembers that what is held now is the most so far.
   void mark_peak() { changes_until_peak_ = changes_.size(); }
 
   /// By node in ascending order; nodes that hold nothing are left out.

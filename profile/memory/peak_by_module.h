@@ -17,7 +17,7 @@ struct PeakOwner {
     input,
     output,
     loss,
-    optimizer,  ///< What the update makes and drops again; its states are their parameters'.
+    optimizer,  ///< What the update makes and drops again. States belong to their parameters.
     workspace,  ///< cuBLAS.
     unknown,    ///< Parameters and buffers that nothing uses.
   };
@@ -28,8 +28,8 @@ struct PeakOwner {
 
 namespace profile {
 
-/// All that is held at the peak, each byte in one row: their sum is `memory.at_peak`. Modules whose
-/// paths begin with the same `depth` components are one row. Largest first.
+/// All that is held at the peak, each byte with one owner: the sum is `memory.at_peak`. Modules
+/// whose paths begin with the same `depth` components are one owner. Largest first.
 std::vector<PeakOwner> peak_by_module(const StepMemory& memory, const Recording& recording,
                                       std::optional<int> depth);
 

@@ -98,7 +98,7 @@ class Loop {
     return now;
   }
 
-  /// Of one micro-batch; the last one of a step goes on to the update.
+  /// Runs the calls of one micro-batch; the last one of a step goes on to the update.
   void run_calls(bool is_last) {
     std::size_t next = first_of_step_;
     for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
@@ -115,7 +115,7 @@ class Loop {
     blocks_.give_back(old_outputs_);
   }
 
-  /// Whether the next call is another node's.
+  /// Whether the call after `call` is another node's.
   bool is_last_of_node(std::size_t call) const {
     const std::vector<CallRecord>& calls = recording_.calls;
     return call + 1 == calls.size() || calls[call + 1].node != calls[call].node;
@@ -210,7 +210,7 @@ class Loop {
     blocks_.give_back(blocks);
   }
 
-  /// Until `blocks` has `count` of those that are needed, without the ones that go before.
+  /// Takes blocks of `needed` until `blocks` has `count`, and gives back those that go early.
   void take_blocks(const Scratch& needed, std::size_t count, std::vector<HeldBlock>& blocks,
                    NodeId owner) {
     const auto give_back_early = [&] {
@@ -225,7 +225,7 @@ class Loop {
     }
   }
 
-  /// One for each thread that multiplies: the program's, and autograd's for the device.
+  /// Takes one workspace for each thread that multiplies: the program's, and autograd's own.
   void take_workspace(bool of_autograd) {
     bool& is_there = has_workspace_[of_autograd ? 1 : 0];
     if (is_there || device_.cublas_workspace_bytes == 0) return;

@@ -72,12 +72,12 @@ struct StepMemory {
   MemoryBreakdown at_peak;
   std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
   std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
-  int micro_batches = 1;                     ///< Of the loop: see LoopOptions.
+  int micro_batches = 1;                     ///< As in LoopOptions.
   std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// of which no rule tells: in no sum.
   std::int64_t incomplete_calls = 0;
-  /// Of the last step: a point for each call that took or gave back memory.
+  /// A point for each call of the last step that took or gave back memory.
   std::vector<TimelinePoint> timeline;
   /// The call whose request was refused: the loop ends there, and the peaks are those until then.
   std::optional<CallId> refused_call;
@@ -92,8 +92,8 @@ namespace profile {
 /// What a recording does not say of the loop around it.
 struct LoopOptions {
   AllocatorSettings allocator;
-  /// Forward and backward passes before each update, whose gradients add up; the recording is that
-  /// of one.
+  /// Forward and backward passes before each update, whose gradients add up. The recording holds
+  /// one of them.
   int micro_batches = 1;
 };
 
@@ -107,15 +107,16 @@ struct StepMemoryOptions {
   /// blocks that the states took, and a later one may still ask for more. Empty: until a step after
   /// the second raises neither peak, at most `most_steps`; two where keys and values grow.
   std::optional<int> steps;
-  /// Is told what the allocator does, and the call that runs.
+  /// Called with each thing that the allocator does, and the call that runs.
   std::function<void(const AllocatorEvent&, CallId)> observer;
-  /// Rules of the caller's, which come before those of the program.
+  /// Rules of the caller, which come before those of the program; null: none.
   const OperatorTable* own = nullptr;
 };
 
-/// As in a usual training loop: the batch of the next step is there before that of the last one
-/// goes, gradients are dropped before the forward pass (zero_grad(set_to_none=True)), and the
-/// outputs of a step live until those of the next take their name.
+/// Runs the recorded step as a usual training loop does: the batch of the next step is there before
+/// that of the last one goes, gradients are dropped before the forward pass
+/// (zero_grad(set_to_none=True)), and the outputs of a step live until those of the next take their
+/// name.
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options = {});
 
@@ -124,7 +125,7 @@ struct MemoryTrace {
   struct Entry {
     AllocatorEvent event;
     CallId call = none;  ///< none: the model and its batch, before any call.
-    /// Whose block was asked for or given back, as in NodeHolding, and what it is for.
+    /// Who owns the block that was asked for or given back, as in NodeHolding; what it is for.
     NodeId owner = none;
     MemoryCategory category = MemoryCategory::temporaries;
   };
@@ -132,7 +133,7 @@ struct MemoryTrace {
   std::vector<SegmentState> segments;
 };
 
-/// The same loop as a trace. `options.observer` is not called.
+/// Simulates the loop of simulate_step_memory as a trace. `options.observer` is not called.
 MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
                               StepMemoryOptions options = {});
 

@@ -42,10 +42,11 @@ class OperatorTable {
   std::unordered_map<std::string_view, std::size_t> by_name_;
 };
 
-/// In the table of all `families`, built once.
+/// Looks `op` up in the table of all `families`, which is built once.
 Operator find_operator(std::string_view op);
-/// The same with rules of the caller's, where given, before those of the program.
+/// Looks into the caller's table first, where one is given, then into the program's.
 Operator find_operator(std::string_view op, const OperatorTable* own);
+/// All rows of the program's table.
 std::span<const Operator> operators();
 
 }  // namespace symprof::profile

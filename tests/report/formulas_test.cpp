@@ -29,7 +29,7 @@ const std::vector<Column> formula_columns = {column("op_type"),     column("op")
                                              column("incremental"), column("fwd_flops"),
                                              column("bwd_flops"),   column("optimizer_flops")};
 
-/// What two calls of it ask for.
+/// Bytes that two calls of small_profile's step ask for.
 plan::BytesByCall requested_at(const Sizes& sizes) {
   plan::BytesByCall bytes(small_profile().recording.calls.size() + 1);
   bytes[2] = 5 * sizes[0] * sizes[1] * sizes[1];  // The second call, aten::convolution_backward.
@@ -37,7 +37,7 @@ plan::BytesByCall requested_at(const Sizes& sizes) {
   return bytes;
 }
 
-/// Their larger, in segments.
+/// The larger of the two, in segments of 2,000,000 bytes.
 std::int64_t peak_at(const Sizes& sizes) {
   return symprof::round_up(std::ranges::max(requested_at(sizes)), 2'000'000);
 }
@@ -49,7 +49,7 @@ Profile profile_at(const Sizes& sizes) {
   for (NodeProfile& node : profile.nodes) {
     RowFigures& figures = node.figures;
     figures.incremental_bytes *= batch * seq;
-    // Of a thousandth, so that the largest sizes stay within 64 bits.
+    // A thousandth of small_profile's, so that the largest sizes stay within 64 bits.
     figures.fwd_product_flops = figures.fwd_product_flops / 1'000 * batch * seq * seq;
     figures.bwd_product_flops = figures.bwd_product_flops / 1'000 * batch * seq * seq;
     figures.bwd_other_flops *= seq;

@@ -1,4 +1,4 @@
-// The same question gives the same JSON by the library and by the command line.
+// The library and the command line give the same JSON for the same question.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -28,7 +28,7 @@ std::set<std::string> shipped_models() {
   return found;
 }
 
-/// How fast symprof is differs from run to run.
+/// Removes how fast symprof was, which differs from run to run.
 std::string without_times(const std::string& json) {
   static const std::regex times(R"re("(forward|backward)_ms": ?[-+.e0-9]+)re");
   return std::regex_replace(json, times, "\"$1_ms\":0");

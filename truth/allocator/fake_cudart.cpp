@@ -22,7 +22,7 @@ std::size_t used_bytes = 0;
 std::uintptr_t next_address = 0x7f0000000000, next_range = 0x100000000000;
 std::map<std::uintptr_t, std::size_t> segments;
 
-// Of the driver, for expandable segments.
+// Functions of the CUDA driver, for expandable segments.
 int reserve_range(std::uint64_t* address, std::size_t bytes, std::size_t, std::uint64_t,
                   unsigned long long) {
   *address = next_range;

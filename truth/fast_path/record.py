@@ -38,7 +38,7 @@ CASES = {
     "layer_with_mask": {"op": LAYER, "mask": "bool[16,16]", "mask_type": 0, "norm_first": True},
     "half_layer": {"op": LAYER, "dtype": "bfloat16"},
 }
-# Those that only name, allocate or view, and those that others of this list make.
+# Calls that are not recorded: they only name, allocate or view, or make other calls that are.
 LEFT_OUT = (
     "view", "t", "transpose", "as_strided", "chunk", "split", "narrow", "slice", "reshape", "permute", "select",
     "_unsafe_view", "unbind", "expand", "empty", "empty_like", "empty_strided", "copy_", "contiguous", "to", "linear",

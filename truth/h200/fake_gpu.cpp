@@ -28,7 +28,7 @@ int answer_zero(void*, int* value) {
 
 extern "C" {
 
-// Of an H200: kernels choose their launches, and with them their buffers, by these.
+// The properties of an H200: by them kernels choose their launches, and so their buffers.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::memset(properties, 0, sizeof *properties);
   std::strcpy(properties->name, "fake");

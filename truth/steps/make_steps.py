@@ -16,8 +16,8 @@ import warnings
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent / "models")]
 
-# Of h200/record_memory.py. MemTracker refuses Whisper's frozen parameters, the meta kernel of
-# grouped products fp32, and what an LSTM keeps only cuDNN knows.
+# Models of h200/record_memory.py, but for three kinds: MemTracker refuses Whisper's frozen parameters, the meta
+# kernel of grouped products (mixtures of experts) refuses fp32, and what an LSTM keeps only cuDNN knows.
 MODELS = (
     "resnet50", "convnext_tiny", "efficientnet_b0", "unet", "vit_b_16", "swin_t", "bert_base",
     "gpt2_small", "t5_small", "llama_1b", "mistral_like", "qwen_like", "clip",

@@ -27,7 +27,7 @@ def reductions():
         for function in (torch.sum, torch.any, torch.all, torch.max, torch.count_nonzero):
             yield lambda f=function, t=dtype, s=shape: f(empty(*s, dtype=t))
     yield lambda: empty(4096, 768, dtype=flag).sum(0)
-    # Of what does not lie row by row.
+    # Tensors that do not lie row by row.
     layouts = (lambda: empty(1000, 2000).t(), lambda: empty(100, 50, 20, dtype=low).transpose(0, 1), lambda: empty(1000, 2000)[:, ::2], lambda: empty(1, 2000, dtype=low).expand(100, 2000))
     of_layout = [lambda x: x.max(), lambda x: x.min(), lambda x: x.aminmax(), lambda x: torch.aminmax(x, dim=0), lambda x: x.amax(), lambda x: x.amax(0), lambda x: x.argmax(), lambda x: x.argmin(),
                  lambda x: x.argmax(0), lambda x: x.max(0), lambda x: x.sum(), lambda x: x.mean(0), lambda x: x.var(), lambda x: x.any(), lambda x: x.logsumexp(0), lambda x: x.norm(), lambda x: x.prod(),

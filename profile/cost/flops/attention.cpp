@@ -117,7 +117,7 @@ constexpr Rule attention_rows[] = {
     {"aten::_efficient_attention_forward", efficient},
     {"aten::_efficient_attention_backward", efficient_backward},
     {"aten::_fused_sdp_choice", touches_nothing, Confidence::free},
-    // For each element of the query a scale, and a bias as for those of key and value.
+    // A scale for each element of the query, and a bias for each of query, key and value.
     {"aten::_transform_bias_rescale_qkv", per_output<4>},
 };
 

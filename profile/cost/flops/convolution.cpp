@@ -51,7 +51,8 @@ Estimate backward(const Call& call, int transposed_at, int output_mask_at) {
 
 /// (..., bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask)
 Estimate convolution_backward(const Call& call) { return backward(call, 7, 10); }
-/// The same without bias_sizes.
+/// Without bias_sizes: (..., stride, padding, dilation, transposed, output_padding, groups,
+/// output_mask)
 Estimate convolution_backward_overrideable(const Call& call) { return backward(call, 6, 9); }
 /// (..., kernel_size, stride, padding, output_mask)
 Estimate slow_conv2d_backward(const Call& call) { return backward(call, none, 6); }

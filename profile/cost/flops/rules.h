@@ -14,7 +14,7 @@ namespace symprof::profile {
 /// the call has a form that the rule does not cover; such a call is reported as unmodelled.
 using Estimate = std::optional<Cost>;
 
-/// As the tables of rules spell it.
+/// A short name, for the tables of rules.
 constexpr Confidence modelled = Confidence::modelled;
 
 /// One operator: its name below autograd ("aten::addmm", any overload) and its cost. The in-place

@@ -15,10 +15,11 @@ struct Flops {
   Count other = 0;
 };
 
-/// Number of elements; the product of the sizes, checked.
+/// Number of elements: the product of the sizes, checked for overflow.
 Count elements(const TensorSpec& tensor);
 /// Elements that exist: an expanded dimension (stride 0) has one.
 Count stored_elements(const TensorSpec& tensor);
+/// Bytes of the elements that exist.
 Count stored_bytes(const TensorSpec& tensor);
 
 /// Bytes of device memory behind `tensor`: stored_bytes, at most its whole storage (windows that
@@ -30,6 +31,7 @@ Count read_bytes(const Call& call, int except = none);
 /// Bytes of the outputs; of argument 0 when an in-place call returns nothing (`_foreach_add_`).
 Count written_bytes(const Call& call);
 
+/// The three as a Cost; the rule's row adds the confidence.
 Cost cost(Flops flops, Count bytes_read, Count bytes_written);
 
 /// Every distinct input read once, every output written once. An in-place call reads and writes

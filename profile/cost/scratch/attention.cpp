@@ -28,7 +28,7 @@ std::optional<Sizes> sizes_of(const TensorSpec* query, const TensorSpec* key) {
                query->sizes[3], key->sizes[1],   key->sizes[2]};
 }
 
-/// The same of [batch, length, heads, width].
+/// Reads tensors of [batch, length, heads, width].
 std::optional<Sizes> sizes_of_sequences(const TensorSpec* query, const TensorSpec* key) {
   std::optional<Sizes> s = sizes_of(query, key);
   if (!s) return s;

@@ -39,8 +39,8 @@ std::int64_t items_of_sorting_block(const Sort& sort) {
   }
 }
 
-/// Of the block that sorts all by itself: 19 for each of 256 threads, fewer of more than four bytes
-/// (RegBoundScaling in cub/util_arch.cuh).
+/// Items that one block sorts all by itself: 19 for each of 256 threads, fewer where they have more
+/// than four bytes (RegBoundScaling in cub/util_arch.cuh).
 std::int64_t items_of_only_block(const Sort& sort) {
   constexpr std::int64_t threads = 256, items_of_four_bytes = 19;
   return threads *

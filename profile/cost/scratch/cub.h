@@ -12,11 +12,12 @@ namespace symprof::profile::cub {
 /// One state per tile of items, in which blocks look back (tile_state_allocation_size in
 /// cub/agent/single_pass_scan_operators.cuh).
 struct TileState {
-  std::int64_t items = 0;              ///< Of a tile.
-  std::int64_t description_bytes = 0;  ///< Of a state.
-  std::int64_t payload_bytes = 0;      ///< Of a sum that does not fit into the description.
+  std::int64_t items = 0;              ///< In a tile.
+  std::int64_t description_bytes = 0;  ///< For each state.
+  std::int64_t payload_bytes = 0;      ///< For each sum that does not fit into the description.
 };
 
+/// The states of all tiles of `items`.
 std::int64_t bytes_of(const TileState& state, std::int64_t items);
 
 /// DeviceScan of `element_bytes` each: half precision, four or eight bytes.
@@ -39,12 +40,12 @@ std::int64_t count_bytes(std::int64_t items, const DeviceSpec& device);
 
 struct Sort {
   std::int64_t items = 0, key_bytes = 0, value_bytes = 0;
-  std::int64_t bits = 0;  ///< Of the key, by which it sorts; 0: all.
-  bool is_floating =
-      false;  ///< The keys; without values, four bytes of them have their own tuning.
+  std::int64_t bits = 0;  ///< Bits of the key that are sorted by; 0: all.
+  /// Floating-point keys; of four bytes and without values, they have their own tuning.
+  bool is_floating = false;
 };
 
-/// Of keys from 0 to `most` (at::cuda::cub::get_num_bits).
+/// Bits of keys from 0 to `most` (at::cuda::cub::get_num_bits).
 std::int64_t bits_up_to(std::int64_t most);
 
 /// DeviceRadixSort, keys alone or pairs (InvokeOnesweep in
@@ -59,7 +60,7 @@ std::int64_t merge_sort_bytes(std::int64_t items);
 std::int64_t thrust_unique_bytes(std::int64_t items);
 std::int64_t thrust_unique_by_key_bytes(std::int64_t items);
 std::int64_t thrust_scan_bytes(std::int64_t items);
-/// Of an algorithm that needs none: room for alignment.
+/// What an algorithm takes that needs no storage: room for alignment.
 std::int64_t no_storage_bytes();
 
 }  // namespace symprof::profile::cub

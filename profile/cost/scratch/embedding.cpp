@@ -14,7 +14,7 @@ namespace {
 /// An embedding's gradient as its backward sees it.
 struct Backward {
   TensorSpec gradient, indices;
-  std::int64_t rows = 0;  ///< Of the weight.
+  std::int64_t rows = 0;  ///< Rows of the weight.
   bool is_scaled = false, has_bags = false;
 
   std::int64_t width() const { return gradient.sizes.back(); }

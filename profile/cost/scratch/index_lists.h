@@ -11,11 +11,12 @@ namespace symprof::profile {
 struct IndexList {
   std::vector<std::optional<TensorSpec>> by_dimension;
 
-  std::size_t count() const;  ///< Of indices that are given.
+  std::size_t count() const;  ///< How many indices are given.
   std::size_t first() const;  ///< The dimension of the first index.
-  bool has_mask() const;
+  bool has_mask() const;      ///< Whether one of them is a mask.
   /// Whether no dimension between two indices is taken whole.
   bool are_adjacent() const;
+  /// The shape that all indices have once they are broadcast together.
   std::vector<std::int64_t> broadcast_sizes() const;
   std::int64_t broadcast_elements() const;
   /// Gives all indices one shape; what is repeated has stride 0.
@@ -27,9 +28,10 @@ struct IndexList {
   std::int64_t elements_of_slice(const TensorSpec& self) const;
 };
 
+/// Booleans or bytes: true where an element is taken.
 bool is_mask(const TensorSpec& index);
 
-/// Those at schema argument `position`.
+/// The indices at schema argument `position`.
 IndexList indices_of(const Call& call, int position);
 
 /// The kernel wants 64-bit indices of equal strides: others are copied.

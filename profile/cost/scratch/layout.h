@@ -6,8 +6,9 @@
 
 namespace symprof::profile {
 
+/// A tensor whose elements lie one after the other, the last dimension fastest.
 TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes);
-/// Makes `sizes` those of both together (at::infer_size).
+/// Makes `sizes` the shape that they and `with` broadcast to (at::infer_size).
 void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with);
 /// at::Tensor::is_contiguous().
 bool is_row_major(const TensorSpec& tensor);
@@ -16,7 +17,7 @@ bool can_be_joined(const TensorSpec& tensor, std::size_t first = 0);
 /// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and
 /// ChannelsLast3d).
 bool is_channels_last(const TensorSpec& tensor);
-/// One device kernel serves lists of tensors of one type; others go one by one.
+/// Whether all tensors have one type: one kernel serves such a list, others go one by one.
 bool is_uniform(const Call& call);
 
 }  // namespace symprof::profile

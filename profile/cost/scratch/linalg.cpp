@@ -140,7 +140,7 @@ constexpr ScratchRule linalg_rows[] = {
     {"aten::_pdist_backward", pdist_backward},
     {"aten::triangular_solve", solver},
     {"aten::linalg_solve_triangular", solver},
-    // A loop of other operators, as long as the numbers say.
+    // A loop of other operators, whose length depends on values.
     {"aten::linalg_matrix_exp", unknown_scratch},
     // Workspaces of cuSOLVER, cuBLAS's batched factorisations, MAGMA.
     {"aten::_linalg_det", unknown_scratch},

@@ -156,7 +156,7 @@ constexpr ScratchRule loss_rows[] = {
     {"aten::soft_margin_loss_backward", soft_margin_backward},
     {"aten::binary_cross_entropy_with_logits", cross_entropy_with_logits},
     {"aten::nll_loss_backward", likelihood_backward},
-    // Of cuDNN; and loops of other operators, as long as the sizes say.
+    // A workspace of cuDNN, then loops of other operators whose lengths follow from the sizes.
     {"aten::_cudnn_ctc_loss", unknown_scratch},
     {"torch_nn::_linear_cross_entropy_batch_chunked", unknown_scratch},
     {"torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", unknown_scratch},

@@ -5,7 +5,7 @@
 
 namespace symprof::profile {
 
-/// The `selected` places where the mask is true, one row of indices for each dimension.
+/// Adds the `selected` places where the mask is true, as a row of indices for each dimension.
 void add_mask(Scratch& scratch, const TensorSpec& mask, std::int64_t selected,
               const DeviceSpec& device);
 

@@ -82,7 +82,7 @@ constexpr ScratchRule matmul_rows[] = {
     {"aten::_grouped_mm", grouped},
     {"transformers::grouped_mm_fallback", cublas},
     {"transformers::grouped_mm_fallback_backward", cublas},
-    // A loop of products, as long as the sizes say.
+    // A loop of products, whose length follows from the sizes.
     {"aten::_trilinear", unknown_scratch},
     // Kernels that only some devices have.
     {"aten::_scaled_grouped_mm", unknown_scratch},

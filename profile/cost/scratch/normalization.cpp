@@ -198,8 +198,8 @@ Scratch batch_norm_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Of the kernels that batch_norm and its backward choose between, cuDNN's keep something for the
-/// backward (_batch_norm_with_update in Normalization.cu).
+/// Whether the forward pass ran cuDNN's kernel: no other that batch_norm chooses from reserves
+/// something for the backward (_batch_norm_with_update in Normalization.cu).
 bool is_of_cudnn(const TensorSpec* reserve) { return reserve != nullptr && reserve->numel() > 0; }
 
 /// (input, weight, bias, running_mean, running_var, momentum, eps)
@@ -228,7 +228,7 @@ constexpr ScratchRule normalization_rows[] = {
     {"aten::native_batch_norm_backward", batch_norm_backward},
     {"aten::_batch_norm_with_update", batch_norm_with_update},
     {"aten::batch_norm_backward", chosen_batch_norm_backward},
-    // Of cuDNN.
+    // Workspaces of cuDNN.
     {"aten::cudnn_batch_norm", unknown_scratch},
     {"aten::cudnn_batch_norm_backward", unknown_scratch},
 };

@@ -24,7 +24,7 @@ Scratch bernoulli(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// bernoulli_(self, p): numbers of double precision want such probabilities.
+/// bernoulli_(self, p): numbers of double precision want probabilities of double precision.
 Scratch bernoulli_in_place(const Call& call, const DeviceSpec&) {
   const TensorSpec *self = call.input_at(0), *probability = call.input_at(1);
   Scratch result;

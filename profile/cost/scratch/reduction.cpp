@@ -112,7 +112,7 @@ Scratch reduce(const Call& call, const DeviceSpec& device, Accumulator accumulat
   return result;
 }
 
-/// What looks at all elements wants them side by side, and copies others first.
+/// Reductions of all elements want them side by side, and copy other tensors first.
 Scratch reduce_row(const TensorSpec& input, DType output, std::int64_t accumulator_bytes,
                    bool accumulates_in_output, const DeviceSpec& device) {
   Scratch result;
@@ -132,13 +132,13 @@ bool names_dimension(const Call& call) { return call.integer(1, 0, nothing) != n
 
 std::int64_t bytes_of_value(DType dtype) { return element_bytes(dtype); }
 
-/// A number of the input's own type.
+/// max and min along dimensions accumulate a number of the input's own type.
 Scratch extremum_of_dimensions(const Call& call, const DeviceSpec& device) {
   return reduce(call, device, bytes_of_value, true);
 }
 
-/// The same of all, or with its place along one dimension. max.other and min.other compare two
-/// tensors.
+/// max and min of all elements, or along one dimension with the place of each. max.other and
+/// min.other compare two tensors.
 Scratch extremum(const Call& call, const DeviceSpec& device) {
   if (call.input_count() == 2) return {};
   const auto of_pair = [](DType dtype) { return element_bytes(dtype) <= 8 ? 16 : 32; };

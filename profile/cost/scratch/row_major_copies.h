@@ -7,7 +7,7 @@ namespace symprof::profile {
 
 /// The first tensor is copied unless it is row-major.
 Scratch row_major_first(const Call& call, const DeviceSpec& device);
-/// All tensors row-major: outputs beside, then copies of inputs.
+/// All tensors are wanted row-major: outputs made so beside the real ones, then copies of inputs.
 Scratch row_major_all(const Call& call, const DeviceSpec& device);
 
 }  // namespace symprof::profile

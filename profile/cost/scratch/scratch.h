@@ -15,7 +15,7 @@
 
 namespace symprof::profile {
 
-/// Elements of int64 (indices, counts) and of float32.
+/// Bytes of an int64 (an index, a count) and of a float32.
 constexpr std::int64_t long_bytes = 8, float_bytes = 4;
 
 struct Scratch {
@@ -41,13 +41,13 @@ struct Scratch {
   std::size_t take(Count bytes);
   /// Gives `block` back here, before whatever is taken next.
   void give_back(std::size_t block);
-  /// The same for all blocks from `first` on that are not given back yet.
+  /// Gives back, here, all blocks from `first` on that are still taken.
   void give_back_from(std::size_t first);
   /// The call's outputs are made here; without this, before all blocks. At most once.
   void make_outputs();
 };
 
-/// What a rule may ask of the device: the number of multiprocessors decides how work is split.
+/// A rule. It may ask the device: the number of multiprocessors decides how work is split.
 using ScratchFunction = Scratch (*)(const Call&, const DeviceSpec&);
 
 struct ScratchRule {
@@ -57,8 +57,8 @@ struct ScratchRule {
 using ScratchRules = std::span<const ScratchRule>;
 
 /// The rule of operators that take blocks which no rule gives: each call is counted as incomplete.
-/// What PyTorch's CUDA build was seen to do over PyTorch's own database of operators
-/// (truth/temporaries/record.py --survey), and what does not run without a GPU.
+/// They are those that take some in PyTorch's CUDA build, seen over PyTorch's own database of
+/// operators (truth/temporaries/record.py --survey), and those that do not run without a GPU.
 Scratch unknown_scratch(const Call& call, const DeviceSpec& device);
 
 }  // namespace symprof::profile

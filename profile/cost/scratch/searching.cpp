@@ -11,7 +11,8 @@
 namespace symprof::profile {
 namespace {
 
-/// A number has no say among others of its kind (at::native::result_type).
+/// The type to compare in: a number has no say in it among tensors of its kind
+/// (at::native::result_type).
 DType compared_as(const TensorSpec& boundaries, const TensorSpec& input, bool is_number) {
   if (!is_number && !input.sizes.empty()) return promoted(boundaries.dtype, input.dtype);
   if (is_floating_point(boundaries.dtype)) return boundaries.dtype;

@@ -1,4 +1,4 @@
-// What the kernels of reductions over segments want to know of these
+// What kernels that reduce segments want to know of the segments
 // (aten/src/ATen/native/cuda/SegmentReduce.cu).
 #pragma once
 

@@ -22,8 +22,9 @@ bool is_expanded(const TensorSpec& tensor) {
   return false;
 }
 
-/// (gradient, output, …): their product, which the kernel sums and subtracts, in the layout of the
-/// gradient; it and the output with rows that lie together (softmax_backward_cuda_out).
+/// (gradient, output, …): the product of the two, which the kernel sums and subtracts, in the
+/// layout of the gradient; product and output are wanted with rows that lie together
+/// (softmax_backward_cuda_out).
 Scratch softmax_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec *gradient = call.input_at(0), *output = call.input_at(1);
   if (gradient == nullptr || output == nullptr) return {.is_incomplete = true};

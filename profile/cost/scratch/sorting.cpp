@@ -29,7 +29,7 @@ std::int64_t size_of(const TensorSpec& tensor, std::size_t dimension) {
 void add_full_sort(Scratch& result, std::int64_t elements, std::int64_t key,
                    std::int64_t segments) {
   result.take(Count(elements) * long_bytes);  // Index and segment.
-  result.take(Count(elements) * long_bytes);  // The same, sorted.
+  result.take(Count(elements) * long_bytes);  // Both, sorted.
   const std::size_t keys = result.take(elements * key);
   const std::size_t sort = result.take(
       cub::radix_sort_bytes({.items = elements, .key_bytes = key, .value_bytes = long_bytes}));

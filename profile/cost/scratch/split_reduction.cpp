@@ -220,7 +220,8 @@ void add_piece(Scratch& scratch, const Iterator& iterator, const Reduction& redu
   scratch.give_back(buffer);
 }
 
-/// Of all pieces, when they cannot meet in the output: as long as the output reaches.
+/// Bytes of the accumulators in which pieces meet where the output cannot hold them: as many as the
+/// output has places.
 std::int64_t accumulation_bytes(const Iterator& iterator, const Reduction& reduction) {
   std::int64_t reach = element_bytes(reduction.output);
   for (const Dimension& d : iterator.dimensions) reach = std::max(reach, d.size * d.output_stride);

@@ -23,17 +23,17 @@ Reduction sum_of(const TensorSpec& input, std::vector<bool> is_reduced);
 
 /// Dimensions of `tensor`, each of which is reduced.
 std::vector<bool> all_dimensions(const TensorSpec& tensor);
-/// Of all of `input`: the lowest and the highest number (aten/src/ATen/native/cuda/
-/// ReduceMinMaxKernel.cu, aminmax_allreduce_kernel_impl).
+/// The lowest and the highest number of `input` (aten/src/ATen/native/cuda/ReduceMinMaxKernel.cu,
+/// aminmax_allreduce_kernel_impl).
 Reduction extrema_of(const TensorSpec& input);
-/// Of these dimensions of `mask`: whether any or all are true.
+/// Whether any or all of `mask` are true, along these dimensions.
 Reduction truth_of(const TensorSpec& mask, std::vector<bool> is_reduced);
 
-/// That a multiprocessor holds at once (CUDA C++ Programming Guide, "Technical Specifications per
-/// Compute Capability").
+/// Threads that a multiprocessor holds at once (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
 std::int64_t threads_of_multiprocessor(const DeviceSpec& device);
 
-/// What the reduction takes, and gives back when it is done.
+/// Adds the blocks that the reduction takes, and gives back when it is done.
 void add_reduction(Scratch& scratch, const Reduction& reduction, const DeviceSpec& device);
 
 }  // namespace symprof::profile

@@ -19,7 +19,7 @@ struct Wanted {
 };
 
 /// Equal elements lie together: runs are counted, or their first elements selected
-/// (compute_unique). The outputs are made between its blocks.
+/// (compute_unique). The outputs are made between these blocks.
 void add_runs(Scratch& result, std::int64_t count, DType dtype, Wanted wanted,
               bool is_consecutive) {
   result.make_outputs();

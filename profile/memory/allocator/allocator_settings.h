@@ -22,7 +22,8 @@ struct AllocatorSettings {
   /// Steps between powers of two, one for each of 1 MiB, 2 MiB, … 32 GiB and more; 0 and 1: none.
   std::array<std::int64_t, 16> roundup_power2_divisions{};
   double garbage_collection_threshold = 0;
-  /// Of the device's memory; `torch.cuda.set_per_process_memory_fraction`.
+  /// Share of the device's memory that PyTorch may take, 0 to 1:
+  /// `torch.cuda.set_per_process_memory_fraction`.
   double per_process_memory_fraction = 1;
 };
 

@@ -32,7 +32,7 @@ struct Block {
   Block* next = nullptr;
   bool is_allocated = false;
   bool is_mapped = true;        ///< False: addresses without memory.
-  std::int64_t free_since = 0;  ///< Searches of the pool before it was put there.
+  std::int64_t free_since = 0;  ///< Searches of the pool before the block was put there.
 
   bool is_split() const { return previous != nullptr || next != nullptr; }
 };

@@ -52,8 +52,9 @@ enum class AllocatorAction : std::uint8_t {
 
 struct AllocatorEvent {
   AllocatorAction action = AllocatorAction::alloc;
-  Address address = 0;     ///< Of `oom`: free bytes of the device.
-  std::int64_t bytes = 0;  ///< Of `alloc` and `free`: as requested.
+  Address address = 0;  ///< For `oom`, as in PyTorch's snapshots: the free bytes of the device.
+  /// For `alloc`, `free` and `oom` as requested, before rounding; else those of segment or pages.
+  std::int64_t bytes = 0;
 };
 
 /// A block of a segment, as a snapshot lists it.

@@ -13,7 +13,7 @@ using profile::CacheGrowth;
 using profile::simulate_step_memory;
 using profile::operator""_MiB;
 
-/// Keys of so many tokens that they are a block of 4 MiB, and with the step's one of 6.
+/// Keys that are a block of 4 MiB before the step, and one of 6 MiB with the step's tokens.
 struct CachedStep : RecordingBuilder {
   NodeId layer = node("layer");
   StorageId before, after, step;

@@ -43,7 +43,7 @@ struct TrainingStep : RecordingBuilder {
     make({.bytes = output, .node = second, .saved = true},
          call_on("aten::mm", {over(weights[1], tensor({8, 8})), over(weights[1], tensor({8, 8}))},
                  {}, second));
-    // Made by the node that follows: autograd's, of the layer whose parameter it is.
+    // Gradients are made by the node that follows, but belong to the layer of their parameter.
     for (const StorageId of : weights)
       make({.bytes = at(of).bytes, .kind = StorageKind::gradient, .node = last, .parameter = of},
            call("aten::relu", {}, {}, last, Phase::backward));

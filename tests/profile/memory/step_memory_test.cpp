@@ -80,7 +80,7 @@ TEST_SUITE("step_memory") {
         if (call == forward && event.action == AllocatorAction::alloc) ++made;
       };
       const StepMemory memory = simulate_step_memory(step.recording(), {}, options);
-      CHECK(memory.timeline.size() == 2);  // Of the last step.
+      CHECK(memory.timeline.size() == 2);  // Points of the last step only.
       return made;
     };
     CHECK(outputs_made({.steps = 2}) == 2);

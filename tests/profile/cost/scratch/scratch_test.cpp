@@ -71,7 +71,7 @@ void add(RecordingBuilder& builder, CallRecord& call, int position, const json& 
 /// What is held during a call: outputs and other blocks as the allocator rounds them.
 struct Held {
   std::vector<std::int64_t> blocks;  ///< As asked for.
-  std::int64_t late_bytes = 0;  ///< Of outputs that are made after other blocks were given back.
+  std::int64_t late_bytes = 0;       ///< Outputs that are made after other blocks were given back.
   std::int64_t peak_bytes = 0;
 
   void hold(std::int64_t bytes) {
@@ -125,7 +125,7 @@ Held replay(const Scratch& scratch, const std::vector<std::int64_t>& outputs) {
   return held;
 }
 
-/// What fake_gpu.cpp answers.
+/// The device as truth/h200/fake_gpu.cpp describes it.
 DeviceSpec h200() {
   return {.multiprocessors = 132, .shared_memory_per_block_optin_bytes = 232448};
 }
