@@ -16,8 +16,8 @@ struct DeviceSpec {
   int compute_major = 9, compute_minor = 0;
   int multiprocessors = 132;
   std::int64_t memory_bytes = 0;
-  /// What the driver takes of it for a process with PyTorch's kernels loaded: CUDA's context and
-  /// the code of libraries, which nvidia-smi counts and no allocator does.
+  /// What the driver takes of `memory_bytes` for a process with PyTorch's kernels loaded: CUDA's
+  /// context and the code of libraries, which nvidia-smi counts and no allocator does.
   std::optional<std::int64_t> context_bytes;
   std::int64_t cudnn_version = 92000;       ///< As cudnnGetVersion() gives it.
   std::int64_t cuda_version = 13000;        ///< As cudaRuntimeGetVersion() gives it.

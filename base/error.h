@@ -52,15 +52,15 @@ class Error : public std::runtime_error {
 
   /// The setting that is wrong; empty where something else is.
   const std::optional<SettingRef>& about() const { return place_.setting(); }
-  /// Whether that is the setting `name`, or its entry `entry` ("batch" of sizes).
+  /// Whether the setting `name` is wrong, or its entry `entry` ("batch" of sizes).
   bool is_about(std::string_view name) const;
   bool is_about(std::string_view name, std::string_view entry) const;
-  /// All settings that its texts refer to: what is wrong, then what helps.
+  /// All settings that the texts refer to: those of the problem, then those of the advice.
   std::vector<SettingRef> settings() const;
 
-  /// The same, of something inside `outer`: "<outer>: <where>: <problem>".
+  /// This error with `outer` before its place: "<outer>: <where>: <problem>".
   Error inside(const std::string& outer) const;
-  /// The same problem, told of another place.
+  /// This error with another place.
   Error at(ErrorPlace place) const;
 
  private:

@@ -18,10 +18,10 @@ constexpr char separator = '\x1f';
 
 struct FoundReference {
   SettingRef setting;
-  std::size_t length = 0;  ///< Of its form in the text.
+  std::size_t length = 0;  ///< Bytes behind the mark that the reference takes.
 };
 
-/// At the beginning of `text`, behind the mark.
+/// The reference at the beginning of `text`, which stands behind a mark; empty where there is none.
 std::optional<FoundReference> reference_after_mark(std::string_view text) {
   const std::size_t name_end = text.find(separator);
   if (name_end == std::string_view::npos) return std::nullopt;

@@ -46,12 +46,14 @@ enum class DType : std::int8_t {
   float4_e2m1fn_x2 = 45,  ///< Two numbers in an element of one byte.
 };
 
+/// Size of one element in bits.
 std::int64_t element_bits(DType dtype);
-/// Size of one element in bytes; of less than a byte: 1, as LibTorch holds it. `packed_bytes` has
-/// what several take on a device.
+/// Size of one element in bytes as LibTorch holds it: 1 for a dtype of less than a byte.
+/// `packed_bytes` has what several elements take on a device.
 std::int64_t element_bytes(DType dtype);
 /// Bytes of `elements` side by side: two numbers of four bits share a byte.
 std::int64_t packed_bytes(DType dtype, std::int64_t elements);
+/// True for the real floating-point types, those of a byte and less included.
 bool is_floating_point(DType dtype);
 /// PyTorch's name without the prefix: "float32", "bool".
 std::string_view name(DType dtype);
@@ -65,6 +67,7 @@ struct TensorSpec {
   std::vector<std::int64_t> strides;
   std::int64_t storage_offset = 0;
 
+  /// The number of elements.
   std::int64_t numel() const;
   /// numel × element size, packed. A view's bytes, not its storage's.
   std::int64_t bytes() const { return packed_bytes(dtype, numel()); }

@@ -20,12 +20,13 @@ enum class Optimizer : std::uint8_t {
   lion,
 };
 
-/// Loops over the parameters, calls on lists of them, or one kernel for all.
+/// How PyTorch runs an update: a loop over the parameters, calls on lists of them, or one kernel
+/// for all.
 enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
 
-/// The first variant is what runs for parameters on CUDA when none is asked for (the functional
-/// forms at the ends of torch/optim/{sgd,adam,rmsprop,_adafactor}.py). Lion is that of the package
-/// lion-pytorch, which has one.
+/// An optimizer's name and its variants. The first variant runs for parameters on CUDA when none is
+/// asked for (the functional forms at the ends of torch/optim/{sgd,adam,rmsprop,_adafactor}.py).
+/// Lion is the package lion-pytorch's, which has one variant.
 struct OptimizerInfo {
   std::string_view name;
   Optimizer optimizer = Optimizer::none;
@@ -48,17 +49,20 @@ inline constexpr OptimizerInfo optimizers[] = {
     {"lion", Optimizer::lion, {single_variant}, 1},
 };
 
+/// The row of `optimizer` in `optimizers`.
 constexpr const OptimizerInfo& info_of(Optimizer optimizer) {
   for (const OptimizerInfo& info : optimizers)
     if (info.optimizer == optimizer) return info;
   return optimizers[0];
 }
 
+/// The variants that an optimizer has; none for Optimizer::none.
 constexpr std::span<const OptimizerVariant> variants_of(Optimizer optimizer) {
   const OptimizerInfo& info = info_of(optimizer);
   return std::span(info.variants).first(info.variant_count);
 }
 
+/// Whether `variant` is one of those of `optimizer`.
 constexpr bool has_variant(Optimizer optimizer, OptimizerVariant variant) {
   for (const OptimizerVariant existing : variants_of(optimizer))
     if (existing == variant) return true;

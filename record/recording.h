@@ -20,7 +20,7 @@ enum class Phase : std::uint8_t {
   forward,
   loss,
   backward,
-  recompute,  ///< Forward again, inside backward: of what activation checkpointing did not keep.
+  recompute,  ///< Forward again inside backward: what checkpointing did not keep.
   optimizer,
 };
 
@@ -34,11 +34,11 @@ enum class StorageKind : std::uint8_t {
   parameter,
   buffer,
   input,
-  gradient,  ///< Of a parameter, once it is in `.grad`.
+  gradient,  ///< A parameter's, once it is in `.grad`.
   optimizer_state,
   activation,
   offloaded,  ///< The copy of a saved tensor in host memory.
-  kv_cache,   ///< Keys and values of earlier tokens, and, made by a call, with the step's.
+  kv_cache,   ///< Keys and values of earlier tokens; if a call made it, of the step's too.
 };
 
 /// One block of device memory. `bytes` is what the tensor asked for; the allocator's rounding to
@@ -50,7 +50,7 @@ struct StorageRecord {
   NodeId node = none;          ///< The node that was running, or whose backward was.
   bool on_device = true;       ///< False: host memory (small integers of shape arithmetic).
   bool saved = false;          ///< Saved for backward by some autograd node.
-  StorageId parameter = none;  ///< Gradients and optimizer states: of which parameter.
+  StorageId parameter = none;  ///< Gradients and optimizer states: their parameter.
 };
 
 /// A tensor as a call or node saw it.
@@ -100,8 +100,8 @@ struct NodeRecord {
   std::vector<TensorRecord> inputs;  ///< Tensor arguments, parameters included.
   std::vector<TensorRecord> outputs;
   std::vector<StorageId> parameters;      ///< Distinct parameters among the inputs.
-  std::int64_t input_gradient_bytes = 0;  ///< Of the inputs that need one and are no parameters.
-  /// A size that depends on data, or which branch runs: taken as the most that it can be.
+  std::int64_t input_gradient_bytes = 0;  ///< Gradients of inputs that are no parameters.
+  /// Data decides a size, or which branch runs; the most that it can be was taken.
   bool upper_bound = false;
   /// Module scopes from the outermost in: index into Recording::modules.
   std::vector<std::int32_t> scopes;
@@ -115,15 +115,15 @@ struct ModuleRecord {
   std::string type;
 };
 
-/// How far the key-value cache of a step with one reaches.
+/// How many tokens the key-value cache holds, in a step that has one.
 struct KvCacheRecord {
-  std::int64_t sequences = 0;     ///< Of the batch.
-  std::int64_t tokens = 0;        ///< Of each, before the step.
-  std::int64_t added_tokens = 0;  ///< By the step, to each.
+  std::int64_t sequences = 0;     ///< In the batch.
+  std::int64_t tokens = 0;        ///< In each sequence, before the step.
+  std::int64_t added_tokens = 0;  ///< What the step adds to each sequence.
 };
 
 struct Recording {
-  std::string path, format, producer;  ///< Of the graph.
+  std::string path, format, producer;  ///< As in the Graph that ran.
   std::vector<ModuleRecord> modules;
   std::vector<NodeRecord> nodes;  ///< Inputs, graph nodes in order, output, loss, optimizer.
   std::vector<CallRecord> calls;  ///< In the order in which they ran.

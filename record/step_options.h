@@ -19,7 +19,7 @@ enum class Mode : std::uint8_t { train, eval, inference };
 enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
 enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
 
-/// Called from time to time with a stage ("forward"), what is done and the total.
+/// Called from time to time with a stage ("forward"), how much of it is done, and how much it is.
 using Progress = std::function<void(std::string_view, std::int64_t, std::int64_t)>;
 
 struct StepOptions {
@@ -37,22 +37,22 @@ struct StepOptions {
   bool master_weights = false;
   std::optional<DType> autocast;
   AttentionBackend attention = AttentionBackend::automatic;
-  /// Of results in the forward pass of a graph; C++ modules keep what their code keeps.
+  /// How long results live in the forward pass of a graph; C++ modules keep what their code keeps.
   Lifetimes lifetimes = Lifetimes::frames;
   /// A bias is added by a row of its own (trace/passes/split_bias.h says for which operators).
   bool split_bias = false;
-  /// Modules whose activations are computed again in backward (trace/passes/checkpoint_modules.h);
-  /// of graphs: C++ modules call symprof::checkpoint themselves.
+  /// Modules of a graph whose activations are computed again in backward
+  /// (trace/passes/checkpoint_modules.h). C++ modules call symprof::checkpoint themselves.
   std::vector<std::string> checkpoint;
-  /// Parameters of a graph that get no gradient and no update, besides those of which the file says
-  /// so (trace/passes/frozen_parameters.h). Of C++ modules: set_requires_grad(false).
+  /// Parameters of a graph that get no gradient and no update, besides those that the file freezes
+  /// (trace/passes/frozen_parameters.h). C++ modules call set_requires_grad(false) themselves.
   std::vector<std::string> freeze;
   /// Modules whose saved tensors wait for backward in host memory, as under
   /// torch.autograd.graph.save_on_cpu(pin_memory=True); patterns as those of `checkpoint`, and "*"
   /// for the whole model. C++ modules: "*" alone.
   std::vector<std::string> offload_saved;
   /// Tokens that the key-value cache of a graph holds before the step
-  /// (trace/passes/key_value_cache.h); inference alone.
+  /// (trace/passes/key_value_cache.h); in inference only.
   std::optional<std::int64_t> kv_cache;
   /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
   bool upper_bounds = false;
@@ -60,7 +60,7 @@ struct StepOptions {
   Progress progress;
 };
 
-/// The form of the optimizer that runs; what "none" answers means nothing.
+/// The variant of the optimizer that runs. The answer for Optimizer::none means nothing.
 inline OptimizerVariant variant_of(const StepOptions& options) {
   if (options.optimizer_variant || options.optimizer == Optimizer::none)
     return options.optimizer_variant.value_or(OptimizerVariant::foreach);

@@ -7,6 +7,7 @@
 
 namespace symprof::meta {
 
+/// The two enumerations have the same values.
 inline at::ScalarType scalar_type(DType dtype) { return static_cast<at::ScalarType>(dtype); }
 inline DType dtype_of(at::ScalarType type) { return static_cast<DType>(type); }
 

@@ -43,11 +43,13 @@ class Observer {
 
   /// A storage of `bytes` came to be; the answer is its id.
   virtual std::int32_t on_allocate(std::int64_t bytes, Place place) = 0;
+  /// PyTorch would free the storage now.
   virtual void on_free(std::int32_t storage) noexcept = 0;
   /// A tensor of a new geometry; the answer is the id of the geometry.
   virtual std::int32_t on_spec(TensorSpec spec) = 0;
   /// A call is about to run: what is allocated until on_call belongs to it.
   virtual void on_call_begin(const c10::OperatorHandle& op) = 0;
+  /// The call that on_call_begin announced has run.
   virtual void on_call(const SeenCall& call) = 0;
   /// An autograd node saved a tensor of this storage for backward.
   virtual void on_saved(std::int32_t storage) = 0;

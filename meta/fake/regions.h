@@ -17,11 +17,12 @@ class Regions {
   Regions(const Regions&) = delete;
   Regions& operator=(const Regions&) = delete;
 
-  /// Inference runs without autograd throughout: a region may only switch it off.
+  /// Switches autograd on or off. Inference runs without it throughout: there a region may only
+  /// switch it off.
   void open_grad_mode(bool enabled);
-  /// Autocast to the dtype that is set already where `dtype` is empty.
+  /// Switches autocast on or off; an empty `dtype` leaves the one that is set.
   void open_autocast(bool enabled, std::optional<DType> dtype);
-  /// Closes the innermost one.
+  /// Closes the innermost region.
   void close();
 
  private:

@@ -9,8 +9,8 @@
 
 namespace symprof::meta {
 
-/// For as long as it lives, `make` makes the hooks of each tensor that autograd saves on this
-/// thread under a FakeMode; the innermost of several counts. What they keep is not reported.
+/// For as long as this lives, `make` makes the hooks of each tensor that autograd saves on this
+/// thread under a FakeMode; the innermost of several counts. What the hooks keep is not reported.
 class SavedTensorHooks {
  public:
   using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
@@ -20,7 +20,7 @@ class SavedTensorHooks {
   SavedTensorHooks(const SavedTensorHooks&) = delete;
   SavedTensorHooks& operator=(const SavedTensorHooks&) = delete;
 
-  /// The innermost one's; null where there is none.
+  /// The `make` of the innermost one on this thread; null where there is none.
   static const Make* innermost();
 
  private:

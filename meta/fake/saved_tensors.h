@@ -11,9 +11,9 @@ namespace symprof::meta {
 /// none.
 void install_saved_tensor_observer();
 
-/// For as long as it lives, what autograd saves on this thread under a FakeMode waits for backward
-/// in host memory, as under Python's torch.autograd.graph.save_on_cpu(pin_memory=True): copied when
-/// it is saved, and to a new tensor of its device each time that backward asks for it.
+/// For as long as this lives, what autograd saves on this thread under a FakeMode waits for
+/// backward in host memory, as under Python's torch.autograd.graph.save_on_cpu(pin_memory=True):
+/// copied when it is saved, and to a new tensor of its device each time that backward asks for it.
 class SaveOnCpu {
  public:
   explicit SaveOnCpu(bool active = true);
@@ -37,8 +37,8 @@ struct BackwardNode {
 };
 std::optional<BackwardNode> current_backward_node();
 
-/// Whether that node's formula depends on how many zeros its input has: the numbers that it reads
-/// are 0 where there are none, which is the usual way.
+/// Whether the formula of the node whose backward runs depends on how many zeros its input has. The
+/// numbers that such a formula reads from data are 0 where the input has none, the usual case.
 bool backward_counts_zeros();
 
 }  // namespace symprof::meta

@@ -11,6 +11,7 @@ class Library;
 
 namespace symprof::kernels {
 
+/// Each registers the kernels of one file, meta/kernels/<family>.cpp.
 void register_activation(torch::Library& library);
 void register_arithmetic(torch::Library& library);
 void register_attention(torch::Library& library);
@@ -36,8 +37,8 @@ void register_resampling(torch::Library& library);
 void register_synchronized_norm(torch::Library& library);
 void register_transformer(torch::Library& library);
 
-/// Operators whose CUDA kernels make other calls, which are counted each for itself: below
-/// autograd, on fake tensors.
+/// Operators whose CUDA kernels make other calls, each of which is counted for itself. They are
+/// registered below autograd, on fake tensors.
 void register_transformer_layers(torch::Library& library);
 
 inline constexpr void (*families[])(torch::Library&) = {

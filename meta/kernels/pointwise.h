@@ -11,7 +11,7 @@ namespace symprof::kernels {
 /// inputs. The dtype is the promoted one unless `dtype` says otherwise.
 at::Tensor pointwise(at::TensorList inputs, std::optional<at::ScalarType> dtype = std::nullopt);
 
-/// The same into `out`, which is resized where its size differs and keeps its dtype.
+/// Puts that output into `out`, which is resized where its size differs and keeps its dtype.
 at::Tensor& pointwise_into(at::TensorList inputs, at::Tensor& out);
 
 /// Gives `out` these sizes (contiguous) where its own differ, as CUDA's `out=` kernels do.

@@ -55,7 +55,7 @@ Tensor split_heads(const Tensor& x, int64_t heads) {
   return x.view({x.size(0), -1, heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-// It asks before the projection, of views of the input.
+// Before the projection PyTorch asks, with views of the input, whether a fused kernel runs.
 bool takes_fused_kernel(const Tensor& query, const Projections& of) {
   const Tensor q = split_heads(query, of.heads), k = split_heads(query, of.heads),
                v = split_heads(query, of.heads);

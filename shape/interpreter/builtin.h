@@ -8,7 +8,7 @@
 
 namespace symprof::shape {
 
-/// Of the operators that are builtins: "builtin::add".
+/// Begins the names of operators that are builtins: "builtin::add".
 constexpr std::string_view builtin_prefix = "builtin::";
 
 /// A function such as "add" or "floordiv" of one or two numbers, with Python's meaning.

@@ -19,8 +19,7 @@ using c10::IValue;
 using Tensors = std::vector<at::Tensor>;
 using Values = std::vector<IValue>;
 
-/// The operands of a node by what they are; higher-order higher_order_functions have no schema with
-/// names.
+/// The operands of a node by what they are: higher-order operators have no schema with names.
 struct HigherOrderCall {
   std::vector<const Graph*> graphs;
   std::vector<Values> lists;
@@ -104,7 +103,7 @@ Values run_again_in_backward(const HigherOrderCall& call, const Graph& body, Val
     tensors.push_back(inputs[i].toTensor());
     inputs[i] = IValue();  // What backward needs is autograd's to keep.
   }
-  const auto results = std::make_shared<Values>();  // Of them, autograd sees the tensors.
+  const auto results = std::make_shared<Values>();  // Autograd sees the tensors among them.
   const auto function = [&body, places, results, numbers = std::move(inputs), device = call.device,
                          recompute = call.recompute,
                          lifetimes = call.lifetimes](const Tensors& given) {

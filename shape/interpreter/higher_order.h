@@ -17,6 +17,7 @@
 
 namespace symprof::shape {
 
+/// True for an operator that run_higher_order runs.
 bool is_higher_order(std::string_view op);
 
 /// The results of `node`, for which is_higher_order is true; `values` are those of its graph.

@@ -46,7 +46,7 @@ std::string unknown_symbol(const Graph& graph, const Node& node) {
   return "";
 }
 
-/// A number that is read from data, where only one lets the program go on.
+/// The number that is read from data, where the program goes on with one number only.
 std::optional<c10::IValue> number_from_file(const Graph& graph, const Node& node) {
   if (node.op != "aten::item" || node.outputs.empty() || node.outputs[0] == no_value) return {};
   const Value& result = graph.values[static_cast<std::size_t>(node.outputs[0])];

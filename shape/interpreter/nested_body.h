@@ -11,7 +11,7 @@
 
 namespace symprof::shape {
 
-/// More than a loop that ends runs.
+/// The most iterations of a loop: more than one that ends takes.
 constexpr std::int64_t most_iterations = 1'000'000;
 
 /// What `body` gives for `inputs`, one for each of its inputs. Throws Error for another number of

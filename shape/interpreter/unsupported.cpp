@@ -140,7 +140,7 @@ void check_operators(const Graph& graph) {
                 ? fmt::format("{} (node {})", row.op, row.first_node)
                 : fmt::format("{} ({} nodes, first {})", row.op, row.nodes, row.first_node);
   }
-  // One that is out of reach anyway comes first.
+  // Advice for an operator that is out of reach anyway comes first.
   std::string_view advice = usual_advice;
   for (const Unknown& row : found)
     if (advice == usual_advice) advice = advice_for(row.op);

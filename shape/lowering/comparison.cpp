@@ -57,7 +57,7 @@ Tensors cast(OnnxCall& call) {
 
 Tensors cast_like(OnnxCall& call) { return {converted(call, call.input(1).scalar_type())}; }
 
-/// The same bits as another dtype of the same size.
+/// Reads the bits as another dtype of the same size.
 Tensors bit_cast(OnnxCall& call) {
   return {call.input(0).view(dtype_of_attribute(call, call.integer("to", 0)))};
 }

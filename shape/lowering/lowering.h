@@ -45,6 +45,7 @@ struct OnnxCall {
   /// The number of a one-element operand that is known, whatever its rank.
   std::optional<at::Scalar> known_scalar(std::size_t index) const;
 
+  /// An attribute; `otherwise`, empty or null where the node leaves it out.
   std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
   double real(std::string_view attribute, double otherwise) const;
   std::string text(std::string_view attribute, std::string_view otherwise) const;
@@ -52,10 +53,12 @@ struct OnnxCall {
   std::optional<std::vector<double>> reals(std::string_view attribute) const;
   std::optional<std::vector<std::string>> texts(std::string_view attribute) const;
   std::shared_ptr<const ConstantTensor> tensor(std::string_view attribute) const;
+  /// True for an integer attribute that is not 0.
   bool is_set(std::string_view attribute) const { return integer(attribute, 0) != 0; }
 
-  /// Of the default domain; the newest when the file does not import it.
+  /// The opset of the default domain; the newest when the file does not import it.
   std::int64_t opset() const;
+  /// Whether the node names this output.
   bool wants_output(std::size_t index) const;
 
   /// Throws Error: what was found, and what was wanted or what to do.
@@ -66,6 +69,7 @@ struct OnnxCall {
   const T* attribute_value(std::string_view attribute, std::string_view wanted) const;
 };
 
+/// An operator, and the function that makes its calls.
 struct Lowering {
   std::string_view op;  ///< Node::op: "onnx::Conv".
   Tensors (*run)(OnnxCall&);
@@ -74,7 +78,7 @@ struct Lowering {
 /// Null for an operator that nothing here lowers.
 const Lowering* find_lowering(std::string_view op);
 
-/// All of them, sorted.
+/// The operators that are lowered, sorted.
 std::vector<std::string> known_operators();
 
 }  // namespace symprof::lowering

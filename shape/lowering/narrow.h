@@ -9,6 +9,7 @@
 
 namespace symprof::lowering {
 
+/// True for the dtypes of these numbers.
 bool is_narrow(at::ScalarType type);
 
 /// `x` as `type`, from or to any dtype. Integers keep their lowest bits; FLOAT4E2M1 takes the

@@ -43,7 +43,7 @@ at::Tensor mean(const at::Tensor& x, const Integers& axes, bool keep) {
   return at::mean(x, axes, keep);
 }
 
-/// Of no elements: what changes nothing when it is compared with others.
+/// The answer for no elements: `number`, which changes nothing when it is compared with others.
 at::Tensor of_nothing(const at::Tensor& x, const Integers& axes, bool keep, double number) {
   const at::Tensor shape = at::sum(x, axes, keep);
   if (x.scalar_type() == at::kBool) number = number > 0;

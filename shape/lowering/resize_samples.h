@@ -26,14 +26,15 @@ struct ResizedAxis {
   double crop_begin = 0.0, crop_end = 1.0;
 };
 
-/// Of each output element `taps` input elements; indices lie within the axis.
+/// Each output element is made of `taps` input elements; indices lie within the axis.
 struct AxisSamples {
   std::int64_t taps = 1;
-  std::vector<std::int64_t> indices;
-  std::vector<double> weights;
-  std::vector<bool> extrapolated;  ///< Of tf_crop_and_resize: lies outside the input.
+  std::vector<std::int64_t> indices;  ///< [outputs, taps]
+  std::vector<double> weights;        ///< [outputs, taps]
+  std::vector<bool> extrapolated;     ///< Lies outside the input (tf_crop_and_resize only).
 };
 
+/// The input elements, and their weights, of each output element of `axis`.
 AxisSamples axis_samples(const Resampling& resampling, const ResizedAxis& axis);
 
 /// True when both read the same elements with weights that differ by rounding only.

@@ -53,10 +53,10 @@ void take_pads(Window& window, const OnnxCall& call) {
   window.ends.assign(middle, pads.end());
 }
 
-/// Where the larger half of a padding goes that is no even number.
+/// Where the larger half of an odd padding goes.
 enum class Odd { at_begin, at_end };
 
-/// So that there is an output for each stride of the input.
+/// Pads so that there is an output for each stride of the input.
 void pad_to_same(Window& window, at::IntArrayRef sizes, Odd odd) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::int64_t stride = window.strides[i];

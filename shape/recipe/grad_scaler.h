@@ -13,7 +13,7 @@ namespace symprof::shape {
 /// the step), before_step, update.
 class GradScaler {
  public:
-  /// Makes the two scalars that it keeps.
+  /// Makes the two scalars that a scaler keeps: the scale and the count of steps since it grew.
   GradScaler();
 
   /// The outputs times the scale.
@@ -21,9 +21,10 @@ class GradScaler {
   /// `unscale_`: divides the gradients by the scale, and notes whether one is not finite. Throws
   /// Error for gradients in fp16, which PyTorch refuses.
   void unscale(const Tensors& gradients);
-  /// `step` up to the call of the optimizer's: what a fused one is given, and nothing for others,
-  /// whose gradients are unscaled here.
+  /// `step` up to the call of the optimizer. A fused optimizer gets what is returned; for others
+  /// the gradients are unscaled here, and nothing is returned.
   FusedScaling before_step(const Tensors& gradients, OptimizerVariant variant);
+  /// `update`: the scale of the next step.
   void update();
 
  private:

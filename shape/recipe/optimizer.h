@@ -19,7 +19,8 @@ class OptimizerStep {
   void make_states();
   /// Calls `visit(state, parameter)` for each state tensor.
   void for_each_state(const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const;
-  /// With PyTorch's default hyperparameters (SGD's momentum is 0.9 where it has one).
+  /// Makes the calls of the update, with PyTorch's default hyperparameters (SGD's momentum is 0.9
+  /// where it has one).
   void run(const FusedScaling& scaling = {}) const;
 
  private:

@@ -11,8 +11,9 @@ namespace symprof::shape {
 class AutocastState {
  public:
   static AutocastState now();
-  /// The same with torch.autocast("cuda", dtype).
+  /// This state inside torch.autocast("cuda", dtype).
   AutocastState with_cuda(at::ScalarType dtype) const;
+  /// Gives this thread's autocast this state again.
   void restore() const;
 
  private:

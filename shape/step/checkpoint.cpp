@@ -123,7 +123,7 @@ struct CheckpointFunction : torch::autograd::Function<CheckpointFunction> {
     Tensors leaves = detached(context->get_saved_variables());
     leaves.pop_back();
     run_again(saved, leaves, gradients);
-    Tensors result = {at::Tensor()};  // Of `saved`.
+    Tensors result = {at::Tensor()};  // The argument `saved` has no gradient.
     for (const at::Tensor& leaf : leaves)
       result.push_back(leaf.defined() ? leaf.grad() : at::Tensor());
     result.emplace_back();

@@ -15,7 +15,8 @@ struct CheckpointedFunction {
   std::function<Tensors(const Tensors&)> run;
   /// Runs `body`, which runs the function again inside backward.
   std::function<void(const std::function<void()>& body)> run_again;
-  /// Of parameters and buffers: a module's code has them by itself, so they are no inputs to keep.
+  /// True for parameters and buffers: a module's code has them by itself, so they are no inputs to
+  /// keep.
   std::function<bool(const at::Tensor&)> is_of_module;
 };
 

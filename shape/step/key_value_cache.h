@@ -12,10 +12,10 @@
 
 namespace symprof::shape {
 
-/// Between the interpreter and the observer that it would otherwise tell. With `self.keys =
-/// torch.cat([self.keys, key_states], dim=-2)` (transformers/cache_utils.py) the keys of before die
-/// as soon as they are joined with those of the step, and what was made stays for the next step;
-/// those of the step die when the name that held them gets all of them.
+/// Stands between the interpreter and the observer that it would otherwise tell. With `self.keys =
+/// torch.cat([self.keys, key_states], dim=-2)` (transformers/cache_utils.py) the earlier keys die
+/// as soon as they are joined with the step's, and the joined ones stay for the next step. The
+/// step's keys die when the name that held them is bound to the joined ones.
 class CachedNodes final : public NodeObserver {
  public:
   /// Everything referred to has to outlive this.
@@ -30,9 +30,9 @@ class CachedNodes final : public NodeObserver {
   Interpreter& interpreter_;
   Recorder& recorder_;
   NodeObserver& inner_;
-  std::unordered_map<ValueId, ValueId> past_of_;           // By what it becomes.
-  std::unordered_multimap<ValueId, ValueId> steps_until_;  // By what ends their need.
-  std::unordered_map<ValueId, std::size_t> last_read_;     // Of the step's: the index of a node.
+  std::unordered_map<ValueId, ValueId> past_of_;           // By present: the past in it.
+  std::unordered_multimap<ValueId, ValueId> steps_until_;  // By step_until: steps that end there.
+  std::unordered_map<ValueId, std::size_t> last_read_;     // By step: the index of a node.
   std::vector<at::Tensor> kept_;
 };
 

@@ -34,7 +34,7 @@ class Look {
     return tensor.spec == none ? nullptr : &recording_.specs[static_cast<std::size_t>(tensor.spec)];
   }
 
-  /// Smaller ones would wrap around.
+  /// Smaller integers would wrap around.
   static bool is_wide_integer(const TensorSpec* tensor) {
     return tensor != nullptr && (tensor->dtype == DType::int32 || tensor->dtype == DType::int64);
   }
@@ -43,7 +43,7 @@ class Look {
     if (is_wide_integer(spec(made))) numbers_[made.storage] = spec(made)->numel();
   }
 
-  /// A copy of all, or the sum with one number.
+  /// Counts the result of a call that copies all numbers, or adds one number to them.
   void pass_on(const CallRecord& call) {
     const TensorRecord* source = nullptr;
     for (const TensorRecord& input : call.inputs) {
@@ -55,8 +55,8 @@ class Look {
     if (different_numbers(*source) == spec(*source)->numel()) count(call.outputs[0]);
   }
 
-  /// At least so many: none of the places that the tensor shows has the number of another; what is
-  /// expanded shows one place several times. 0 where nothing is known.
+  /// The least count of different numbers in a tensor: its places in memory, as no two of them hold
+  /// one number. An expanded tensor shows one place several times. 0 where nothing is known.
   std::int64_t different_numbers(const TensorRecord& tensor) const {
     const auto known = numbers_.find(tensor.storage);
     if (known == numbers_.end()) return 0;

@@ -6,8 +6,8 @@
 namespace symprof::shape {
 
 /// Throws Error for the first embedding of the forward pass that is asked for more different rows
-/// than it has: of positions that arange counts, and of what shows, copies or shifts them. Other
-/// indices have no values here, and are not checked.
+/// than it has. Only positions that arange counts are checked, and what shows, copies or shifts
+/// them: other indices have no values here.
 void check_look_ups(const Recording& recording);
 
 }  // namespace symprof::shape

@@ -16,7 +16,7 @@
 namespace symprof::shape {
 
 /// Listens to the calls of this thread above autograd (a call that makes other calls is one row)
-/// and tells the recorder whose turn it is. One at a time on a thread.
+/// and tells the recorder whose turn it is. One listens at a time on a thread.
 ///
 /// A call belongs to the module that owns the first parameter or buffer among its arguments; a call
 /// without one belongs to the module of the call before it. An open ModuleScope comes first, but
@@ -34,7 +34,7 @@ class ModuleRows {
   ModuleRows(const ModuleRows&) = delete;
   ModuleRows& operator=(const ModuleRows&) = delete;
 
-  /// Those of this thread; null when no module is profiled.
+  /// The rows of the module that is profiled on this thread; null when none is.
   static ModuleRows* current();
 
   NodeId add_input_row(const std::string& name);
@@ -87,7 +87,7 @@ class ModuleRows {
   at::CallbackHandle callback_;
   bool listening_ = false;
   int depth_ = 0;
-  NodeId row_ = none;  // Of the outermost call that runs.
+  NodeId row_ = none;  // The row of the outermost call that runs.
   std::int32_t module_ = 0;
   std::map<StorageId, std::int32_t> owners_;
   std::map<const torch::nn::Module*, std::int32_t> module_ids_;

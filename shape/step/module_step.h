@@ -34,6 +34,7 @@ using ForwardFunction = std::function<std::vector<at::Tensor>(const std::vector<
 Recording propagate_module(torch::nn::Module& module, const std::vector<TensorSpec>& inputs,
                            const ForwardFunction& forward, const StepOptions& options);
 
+/// What a `forward` gives, as a list.
 inline std::vector<at::Tensor> as_list(at::Tensor tensor) { return {std::move(tensor)}; }
 inline std::vector<at::Tensor> as_list(std::vector<at::Tensor> tensors) { return tensors; }
 template <class... Tensors>
@@ -41,7 +42,8 @@ std::vector<at::Tensor> as_list(const std::tuple<Tensors...>& tensors) {
   return std::apply([](const auto&... each) { return std::vector<at::Tensor>{each...}; }, tensors);
 }
 
-/// The same for a holder or pointer whose `forward` takes one tensor for each of `inputs`.
+/// The step of a module behind a holder or pointer, whose `forward` takes one tensor for each of
+/// `inputs`.
 template <class Holder, std::size_t count>
 Recording propagate_module(Holder& module, const std::array<TensorSpec, count>& inputs,
                            const StepOptions& options) {

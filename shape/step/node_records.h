@@ -22,7 +22,7 @@ class NodeRecords final : public NodeObserver {
   void end_node(std::size_t index) override;
 
   /// Runs `function` for the row whose turn it is, keeping only `inputs` for backward, which runs
-  /// it again for the same row (shape/step/graph_checkpoint.h; of operators
+  /// it again for the same row (shape/step/graph_checkpoint.h; for operators
   /// shape/step/checkpoint.h).
   std::vector<at::Tensor> recompute(TensorFunction function, const std::vector<at::Tensor>& inputs,
                                     RunAgain how);
@@ -31,8 +31,9 @@ class NodeRecords final : public NodeObserver {
   NodeId loss_node() const { return output_node_ + 1; }
   NodeId optimizer_node() const { return output_node_ + 2; }
 
-  /// After the input's tensor was made.
+  /// Completes the row of an input, once its tensor was made.
   void finish_input(std::size_t input);
+  /// Completes the row of the outputs.
   void finish_outputs(const std::vector<at::Tensor>& outputs);
 
  private:

@@ -14,9 +14,9 @@ namespace symprof::shape {
 /// True where one of `patterns` is "*": that is the whole model, what lies in no module included.
 bool offloads_all(const std::vector<std::string>& patterns);
 
-/// Between the interpreter and the observer that it would otherwise tell: nodes of the matched
-/// modules run under meta::SaveOnCpu. The loss, and what checkpoints save when they run again, lie
-/// outside of the forward pass and stay on the device.
+/// Stands between the interpreter and the observer that it would otherwise tell: nodes of the
+/// matched modules run under meta::SaveOnCpu. The loss, and what checkpoints save when they run
+/// again, lie outside of the forward pass and stay on the device.
 class OffloadedNodes final : public NodeObserver {
  public:
   /// Throws Error for a pattern that no module matches. `inner` has to outlive this.

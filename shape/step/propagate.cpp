@@ -104,12 +104,12 @@ class Step {
     if (value.scalar)
       return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
     const at::Tensor tensor = meta::make_fake(spec_of(value));
-    // Of a file's inputs only torch.export says which need gradients.
+    // Only torch.export says which inputs of a file need gradients.
     if (graph_.format == "exported" && value.requires_grad) require_gradient(tensor);
     return tensor;
   }
 
-  /// In training; integers have none.
+  /// Only in training; integers have no gradient.
   void require_gradient(const at::Tensor& tensor) const {
     if (run_.trains() && (tensor.is_floating_point() || tensor.is_complex()))
       tensor.set_requires_grad(true);

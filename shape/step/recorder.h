@@ -34,14 +34,15 @@ class Recorder final : public meta::Observer {
   /// While a checkpoint runs its forward again inside backward: what follows belongs to `node`, and
   /// so do the autograd nodes made from now on. None ends it.
   void recompute(NodeId node);
-  /// When that came to be which is made outside of calls: now, in the update of the first step
-  /// (optimizer states), or with the model, which is known by having no event.
+  /// When a storage that no call makes came to be: now, in the update of the first step (optimizer
+  /// states), or with the model. The model's storages have no event.
   enum class Made : std::uint8_t { now, in_first_update, with_model };
   /// The kind of the storages that are made from now on, outside of calls.
   void set_kind(StorageKind kind, Made made = Made::now) {
     kind_ = kind;
     made_ = made;
   }
+  /// Gives another kind to a storage that is there already.
   void set_storage_kind(StorageId storage, StorageKind kind);
   /// `storage` is the gradient of `parameter`, or a state of its optimizer.
   void give_to_parameter(StorageId storage, StorageKind kind, StorageId parameter);
@@ -86,7 +87,7 @@ class Recorder final : public meta::Observer {
   NodeId recomputed_node_ = none;
   StorageKind kind_ = StorageKind::activation;
   Made made_ = Made::now;
-  std::vector<MemoryEvent> earlier_events_;  // Of what an earlier step's update made.
+  std::vector<MemoryEvent> earlier_events_;  // What an earlier step's update made.
   CallId open_call_ = none;
   CallId last_call_ = none;
   struct Mark {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-// Of libFuzzer (compiler-rt/lib/fuzzer/FuzzerInterface.h): changes bytes in place.
+// Changes bytes in place: libFuzzer's own (compiler-rt/lib/fuzzer/FuzzerInterface.h).
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 namespace symprof::fuzz {

@@ -27,7 +27,7 @@ class Silent : public shape::NodeObserver {
   void end_node(std::size_t) override {}
 };
 
-/// Of the fake tensors only the answers matter here, not who makes and frees them.
+/// Keeps nothing: only the answers of fake tensors matter here, not who makes and frees them.
 class NoRecord : public meta::Observer {
  public:
   std::int32_t on_allocate(std::int64_t, meta::Place) override { return next_++; }
@@ -59,9 +59,9 @@ bool is_random(const Graph& graph) {
   return false;
 }
 
-/// The case's, or two units in the last place of a dtype of two bytes, which onnx's own runner
-/// allows bfloat16 (onnx/backend/test/runner). (Absolute: at least 1e-6, what float32 leaves of a
-/// zero.)
+/// The case's tolerance, or two units in the last place of a dtype of two bytes, which onnx's own
+/// runner allows bfloat16 (onnx/backend/test/runner). (Absolute: at least 1e-6, what float32 leaves
+/// of a zero.)
 double relative_tolerance(const at::Tensor& wanted, const BackendCase& test) {
   if (wanted.scalar_type() == at::kBFloat16) return std::max(test.rtol, 0x1p-6);
   if (wanted.scalar_type() == at::kHalf) return std::max(test.rtol, 0x1p-9);

@@ -124,7 +124,7 @@ TEST_SUITE("analyzer_table") {
     const Table& t = table();
     constexpr std::int64_t projections = tokens * 3 * width + tokens * width;
     constexpr std::int64_t products = 2 * tokens * length;  // Scores and weighted values.
-    constexpr std::int64_t scaling = 2 * tokens;            // Of queries and keys.
+    constexpr std::int64_t scaling = 2 * tokens;            // Queries and keys.
     for (std::int64_t layer = 0; layer < layers; ++layer) {
       const std::string attention = in_layer(layer, "self_attention");
       const RowFigures& figures = t.figures(attention);

@@ -13,7 +13,7 @@ namespace {
 
 using test::product;
 
-// Of models/tiny_models.py.
+// As in models/tiny_models.py.
 constexpr std::int64_t rows = 64, width = 32, f32 = 4, bf16 = 2;
 constexpr std::int64_t activation = rows * width * f32;
 

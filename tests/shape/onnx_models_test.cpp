@@ -16,16 +16,16 @@ namespace {
 using trace::TrainingMode;
 
 constexpr std::int64_t f32 = 4, i64 = 8;
-constexpr std::int64_t block = 512;  // Of the allocator: the least that a tensor takes.
+constexpr std::int64_t block = 512;  // The least that the allocator gives a tensor, in bytes.
 
-// What the ONNX file has more than the .pt2.
+// Bytes that the ONNX file has more than the .pt2.
 struct Difference {
   std::int64_t saved = 0, parameters = 0, buffers = 0, peak = 0;
 };
 
 struct Pair {
   std::string onnx, exported;
-  std::vector<std::pair<std::string, std::int64_t>> sizes;  // Of the ONNX file's dimensions.
+  std::vector<std::pair<std::string, std::int64_t>> sizes;  // For the ONNX file's dimensions.
   AttentionBackend onnx_attention = AttentionBackend::automatic;
   AttentionBackend exported_attention = onnx_attention;
   Difference train = {}, eval = train;

@@ -42,7 +42,7 @@ struct Program {
   std::string archive() const;
 };
 
-/// As the reader reads it, and verified.
+/// The graph that the reader makes of `program`, verified.
 Graph load(const Program& program);
 
 /// y = relu(x) with x float32[2, 3].

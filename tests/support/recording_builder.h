@@ -38,7 +38,7 @@ class RecordingBuilder {
   StorageRecord& at(StorageId id) { return recording_.storages[id]; }
   /// A tensor over the whole of a new storage.
   TensorRecord fresh(const TensorSpec& spec, StorageRecord storage = {});
-  /// Another look at `storage`.
+  /// Another tensor over `storage`.
   TensorRecord over(StorageId storage, const TensorSpec& spec);
 
   /// A call whose tensors each have a storage of their own.

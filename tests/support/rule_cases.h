@@ -9,7 +9,7 @@
 
 namespace symprof::test {
 
-/// Sizes of small matrices, no product of two of which is that of two others.
+/// Sizes of small matrices: different pairs of them have different products.
 inline constexpr std::int64_t M = 3, K = 5, N = 7, B = 2;
 
 struct RuleCase {
@@ -23,7 +23,7 @@ struct RuleCase {
 /// Fails where there is no rule, or none that covers the call.
 Cost cost_of(const RuleCase& test);
 
-/// The rule of each gives the FLOPs that it says.
+/// Checks that the rule of each case's operator gives the FLOPs that the case says.
 void check(const std::vector<RuleCase>& cases);
 
 }  // namespace symprof::test

@@ -36,7 +36,8 @@ class Archive {
   /// unpacks to more than a graph takes (256 MiB): a few packed bytes may claim any number.
   Record read(std::string_view name) const;
 
-  /// The same by position in records(), for archives in which two have one name.
+  /// `size_of` and `read` by position in records(), for archives in which two records have one
+  /// name.
   std::int64_t size_at(std::size_t index) const;
   Record read_at(std::size_t index) const;
 

@@ -33,9 +33,10 @@ Json parse(simdjson::dom::parser& parser, const char* bytes, std::size_t size, c
 
 /// The member `key` of an object. Throws Error when it is missing or `object` is no object.
 Json member(Json object, std::string_view key, const Place& place);
-/// The same, empty when the member is missing or null.
+/// The member `key` of an object; empty when it is missing or null.
 std::optional<Json> optional_member(Json object, std::string_view key);
 
+/// What `element` holds; so do the functions below. Each throws Error when it holds something else.
 std::string_view text(Json element, const Place& place);
 std::int64_t integer(Json element, const Place& place);
 /// A number, or one of the strings that the exporter writes for what JSON cannot say: "Infinity",
@@ -50,6 +51,7 @@ struct Tagged {
   std::string_view tag;
   Json value;
 };
+/// Throws Error for an empty object, and for anything else that is no object.
 Tagged tagged(Json element, const Place& place);
 
 }  // namespace symprof::trace::exported

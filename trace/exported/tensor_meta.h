@@ -26,6 +26,8 @@ struct TensorMeta {
   std::string_view device;  ///< "cpu", "cuda", "meta"; a view into the record.
 };
 
+/// Reads a `TensorMeta`. Throws Error for a layout that is not strided, a size below zero, and more
+/// bytes than 64 bits count.
 TensorMeta tensor_meta(Json meta, const Place& place);
 
 /// `SymInt` of the schema: a number, or an expression with the example's value.

@@ -6,7 +6,8 @@
 
 namespace symprof::trace {
 
-/// A place that a value gets: `x`, `self.x`, or `x[…]`, which has x hold it besides what it held.
+/// A place that a value gets: `x`, `self.x`, or `x[…]`, where x holds it besides what x held
+/// before.
 struct Target {
   std::string_view name;  ///< "x" or "self.x"; empty where it is computed: `f(x).y`.
   bool replaces = true;   ///< False for `x[…]`.

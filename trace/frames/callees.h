@@ -16,11 +16,12 @@ class CalleeKinds {
  public:
   explicit CalleeKinds(const Graph& graph) : graph_(graph), kinds_(graph.scopes.size(), -1) {}
 
+  /// The number of a module's kind.
   int kind_of(ScopeId module);
 
-  /// How many modules of a kind one run of a line calls: once for each time that it names them,
-  /// `self.fc[1](self.fc[0](x))`; once where it has another name for them, `x = layer(x)`. Without
-  /// a limit in `[layer(x) for layer in layers]`, and where it calls a method, `x = self.run(x)`.
+  /// The most modules of a kind that one run of a line calls: as many as the line names,
+  /// `self.fc[1](self.fc[0](x))`; one where it has another name for them, `x = layer(x)`. There is
+  /// no limit in `[layer(x) for layer in layers]`, and where it calls a method, `x = self.run(x)`.
   int most_calls(ScopeId module, const std::string& line) const;
 
  private:

@@ -25,7 +25,7 @@ class Rebuilder {
   struct Open {
     ScopeId module = 0;
     std::size_t statement = no_index;
-    std::vector<std::pair<int, int>> callees;  ///< Of the statement: kinds, how often each.
+    std::vector<std::pair<int, int>> callees;  ///< Kinds that the statement called, how often each.
   };
 
   void add(std::size_t index) {
@@ -51,14 +51,14 @@ class Rebuilder {
     run_.statement_of[index] = open_.back().statement;
   }
 
-  /// From the outermost line in.
+  /// Fills `lines_`, from the outermost line in.
   void find_lines(SourceId source) {
     lines_.clear();
     for (; source != no_source; source = line(source).caller) lines_.push_back(source);
     std::ranges::reverse(lines_);
   }
 
-  /// From the root in.
+  /// Fills `modules_`, from the root in.
   void find_modules(ScopeId scope) {
     modules_.clear();
     for (; scope != 0; scope = graph_.scopes[static_cast<std::size_t>(scope)].parent)

@@ -12,16 +12,17 @@ constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 /// One call of a function.
 struct PythonCall {
-  std::size_t statement = no_index;  ///< That makes the call; no_index for the outermost one.
-  std::size_t last = 0;              ///< The index of its last node.
+  /// The statement that makes the call; no_index for the outermost call.
+  std::size_t statement = no_index;
+  std::size_t last = 0;  ///< The index of its last node.
 };
 
 /// One run of a statement.
 struct PythonStatement {
-  std::size_t call = 0;  ///< That it runs in.
+  std::size_t call = 0;  ///< The call that it runs in.
   SourceId line = no_source;
-  std::size_t last = 0;           ///< The index of its last node, those of calls inside included.
-  std::size_t result = no_index;  ///< That of the last node which has results.
+  std::size_t last = 0;           ///< The index of its last node, nodes of calls inside included.
+  std::size_t result = no_index;  ///< The index of its last node that has results.
 };
 
 struct PythonRun {
@@ -30,8 +31,9 @@ struct PythonRun {
   std::vector<std::size_t> statement_of;    ///< By node, the innermost; no_index where not known.
 };
 
-/// Two calls from one line are told apart by the modules whose forward functions they are, and two
-/// runs of one line, in a loop, by calls of modules of one kind (trace/frames/callees.h).
+/// Rebuilds the calls from the lines of nodes. Two calls from one line are told apart by the
+/// modules whose forward functions they are, and two runs of one line, in a loop, by calls of
+/// modules of one kind (trace/frames/callees.h).
 PythonRun rebuild_calls(const Graph& graph);
 
 }  // namespace symprof::trace

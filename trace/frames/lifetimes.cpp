@@ -8,7 +8,7 @@
 namespace symprof::trace {
 namespace {
 
-constexpr std::size_t nowhere = never_dies;  // Of what no node makes, or reads.
+constexpr std::size_t nowhere = never_dies;  // For a value that no node makes, or reads.
 
 class LastUses {
  public:
@@ -41,7 +41,7 @@ class LastUses {
   }
 
  private:
-  /// From where to where each call of a module reaches.
+  /// Finds the first and the last node of each call of a module.
   void find_calls() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
       for (ScopeId scope = graph_.nodes[i].scope; scope != 0; scope = parent_of(scope)) {

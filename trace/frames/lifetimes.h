@@ -11,9 +11,9 @@ namespace symprof::trace {
 
 constexpr std::size_t never_dies = static_cast<std::size_t>(-1);
 
-/// For each value the index of the last node that needs it, for a result that nothing reads that of
-/// the node that makes it; never_dies for inputs, parameters, buffers, constants, outputs and
-/// sources of mutations.
+/// For each value the index of the last node that needs it: for a result that nothing reads, the
+/// node that makes it. never_dies for inputs, parameters, buffers, constants, outputs and sources
+/// of mutations.
 std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes);
 
 /// For each node the values that die when it has run; inputs, parameters, buffers, constants,

@@ -92,8 +92,8 @@ class Holder {
     }
   }
 
-  /// The last node while which a name that `statement` has given to a value holds it. `x = f(x)`
-  /// binds the same value again where f changes it in place: nothing else comes out of it.
+  /// The last node during which the name that `statement` gave to a value holds it. `x = f(x)`
+  /// binds the same value again where f changes it in place: nothing else comes out of f.
   std::size_t death_of(ValueId value, std::size_t statement, std::string_view name) const {
     const std::size_t read = last_read_[static_cast<std::size_t>(value)];
     std::size_t next = next_of(statement, name);
@@ -113,7 +113,7 @@ class Holder {
     return no_index;
   }
 
-  /// From the statement that made it outwards, as far as the value is returned.
+  /// Binds a result in the statement that made it, and outwards as far as the value is returned.
   void hold_value(std::size_t node, std::size_t position) {
     const ValueId value = graph_.nodes[node].outputs[position];
     for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
@@ -126,7 +126,8 @@ class Holder {
     }
   }
 
-  /// Of several targets a value gets the one at its position among the results of its node.
+  /// Where a statement has several targets, a value gets the one at its position among the results
+  /// of its node.
   void bind(ValueId value, std::size_t index, std::size_t position, std::size_t count) {
     const PythonStatement& statement = run_.statements[index];
     std::size_t& last = last_[static_cast<std::size_t>(value)];

@@ -12,11 +12,12 @@ namespace symprof::trace {
 /// its function returns. `last_uses` has for each value the index of the last node that needs it;
 /// values without a line of Python stay as they are.
 ///
-/// Lines that make no node are not in a file: `residual = x`, `xs.append(x)`, `del x`. What is used
-/// after its name was bound anew has a second name. That is taken to be bound anew with the next
-/// such value of the first name, else to live until the function returns. Where two are needed at
-/// once they lie in a container: one that is used as a whole (`cat(xs)`) lives until the function
-/// returns, from any other each is taken to go with its last use.
+/// Lines that make no node are not in a file: `residual = x`, `xs.append(x)`, `del x`. So a value
+/// that is used after its name was bound anew is taken to have a second name. The second name is
+/// taken to be bound anew with the next such value of the first name; without such a value, it
+/// holds its own until the function returns. Where two such values are needed at once, they are
+/// taken to lie in a container. The values of a container that is used as a whole (`cat(xs)`) live
+/// until the function returns; those of any other go each with its last use.
 void hold_by_names(const Graph& graph, std::vector<std::size_t>& last_uses);
 
 }  // namespace symprof::trace

@@ -13,13 +13,13 @@
 
 namespace symprof::trace {
 
-/// Gives the argument that find_argument (trace/graph/uses.h) finds another value, or adds one of
-/// that name.
+/// Gives another value to the argument that find_argument (trace/graph/uses.h) finds, or adds an
+/// argument of that name.
 void set_argument(Node& node, std::string_view name, ArgumentValue value);
 void set_argument(Node& node, std::string_view name, std::size_t position, ArgumentValue value);
 
-/// Gives the argument at `position` among those without a name another value. They come before the
-/// others; what is missing before it is left out (NoArgument).
+/// Gives another value to the argument at `position` among those without a name, which come before
+/// the others. Arguments that are missing before it become NoArgument.
 void set_input(Node& node, std::size_t position, ArgumentValue value);
 
 /// Where `argument` is a graph, puts a copy there that `change(Graph&)` has changed: whoever else

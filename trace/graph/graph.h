@@ -24,7 +24,7 @@ using SourceId = std::int32_t;  ///< Index into Graph::source_lines.
 constexpr SourceId no_source = -1;
 
 /// One dimension of a graph input. `symbol` is empty when the file fixes it; otherwise `size` is
-/// the example's size, or -1 when the file has none and --set must give it.
+/// the example's size, or -1 when the file has none and the user must give it.
 struct Dimension {
   std::int64_t size = -1;
   std::string symbol;
@@ -49,16 +49,17 @@ struct Value {
   ValueKind kind = ValueKind::result;
   /// Known for inputs, parameters, buffers and constants; for results only if the file says so.
   std::optional<TensorSpec> spec;
-  /// Inputs: spec->sizes before binding; one for an input that is a size itself. Results: only of
-  /// those whose sizes depend on data (nonzero), or which are such a number (item); -1 until given.
+  /// Inputs: spec->sizes before binding; one dimension for an input that is a size itself. Results:
+  /// empty, but where sizes depend on data (nonzero) or the value is such a number (item); their
+  /// size is -1 until the user gives it.
   std::vector<Dimension> dimensions;
   std::shared_ptr<const ConstantTensor> constant;  ///< Constants (and small buffers) with data.
   /// Values with the same non-empty key share one storage (tied weights).
   std::string storage_key;
   /// Parameters: false for a frozen one. Other placeholders of a .pt2: as the example's.
   bool requires_grad = true;
-  /// For an input that is a number and not a tensor, the one that the file's example had; for a
-  /// constant that is one, its value; for a result, the one that the file knows it to have.
+  /// Where the value is a number and no tensor: the example's number for an input, a constant's
+  /// own, and for a result the number that the file says it has.
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
 };
 
@@ -118,8 +119,8 @@ struct Scope {
   ScopeId parent = 0;
 };
 
-/// A line of Python at which a function was when a node was made. Of a statement over several lines
-/// it is the one with the expression that ran.
+/// A line of Python at which a function was when a node was made: in a statement over several
+/// lines, the line with the expression that ran.
 struct SourceLine {
   std::string file;
   std::string function;
@@ -143,19 +144,19 @@ struct SymbolRange {
 
 /// Keys or values of one attention whose graph was given a key-value cache.
 struct CachedTensor {
-  ValueId past = no_value;     ///< Those of earlier tokens: an input of the graph.
-  ValueId step = no_value;     ///< Those of the step's tokens.
-  ValueId present = no_value;  ///< All of them: a result.
-  /// The result with which the step's are not needed any more: names hold them until keys and
-  /// values are joined.
+  ValueId past = no_value;     ///< For earlier tokens: an input of the graph.
+  ValueId step = no_value;     ///< For the step's tokens.
+  ValueId present = no_value;  ///< For all tokens: a result.
+  /// The result after which `step` is not needed any more: names hold it until keys and values are
+  /// joined.
   ValueId step_until = no_value;
 };
 
 struct KeyValueCache {
   std::vector<CachedTensor> tensors;  ///< In the order in which they are joined; none: no cache.
-  std::int64_t sequences = 0;         ///< Of the batch.
-  std::int64_t tokens = 0;            ///< Of each sequence, before the step.
-  std::int64_t added_tokens = 0;      ///< By the step, to each sequence.
+  std::int64_t sequences = 0;         ///< In the batch.
+  std::int64_t tokens = 0;            ///< In each sequence, before the step.
+  std::int64_t added_tokens = 0;      ///< What the step adds to each sequence.
 };
 
 struct Graph {
@@ -183,7 +184,7 @@ struct Graph {
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
-/// Calls `visit(id)` for every value that an argument names. Of an argument that is not const,
+/// Calls `visit(id)` for every value that an argument names. Where the argument is not const,
 /// `visit` may take a ValueId& and change it.
 template <class AnyArgument, class Visit>
 requires std::same_as<std::remove_const_t<AnyArgument>, Argument>
@@ -198,7 +199,7 @@ void for_each_value(AnyArgument& argument, Visit&& visit) {
   }
 }
 
-/// The same for all arguments of a node, in order.
+/// Calls `visit(id)` for every value that the arguments of a node name, in order.
 template <class AnyNode, class Visit>
 requires std::same_as<std::remove_const_t<AnyNode>, Node>
 void for_each_value(AnyNode& node, Visit&& visit) {

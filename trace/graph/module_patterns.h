@@ -12,7 +12,7 @@ namespace symprof::trace {
 /// Whether `pattern` is `path`; `*` stands for any text of one component ("encoder.layers.*"), `?`
 /// for a character.
 bool matches_path(const std::string& pattern, const std::string& path);
-/// The same, or of something that `path` lies in.
+/// Whether `pattern` matches `path` or a module around it.
 bool matches_path_or_above(const std::string& pattern, const std::string& path);
 
 /// For each scope of `graph` the outermost one around it, or itself, whose path matches one of

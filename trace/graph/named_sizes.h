@@ -18,11 +18,11 @@ std::string symbol_of(const Graph& graph, const std::string& name);
 /// The sizes of `symbol` that the file was exported for; any where it does not say.
 SymbolRange range_of(const Graph& graph, const std::string& symbol);
 
-/// A dimension of an input whose inputs are bound.
+/// A dimension of an input, in a graph whose inputs are bound.
 struct NamedDimension {
-  std::int64_t size = 1;    ///< In the step.
-  std::int64_t factor = 1;  ///< The file says that sizes are multiples of it.
-  std::optional<std::int64_t> most;
+  std::int64_t size = 1;             ///< In the step.
+  std::int64_t factor = 1;           ///< The file says that sizes are multiples of it.
+  std::optional<std::int64_t> most;  ///< The largest size that the file allows.
 };
 
 /// The last dimension that `name` means; one of size 1 where none is called so.
@@ -32,10 +32,10 @@ NamedDimension dimension_called(const Graph& graph, const std::string& name);
 struct BatchDimension {
   std::string symbol;
   std::int64_t size = 0;   ///< In the step.
-  std::int64_t least = 1;  ///< What the file was exported for.
+  std::int64_t least = 1;  ///< The smallest size that the file was exported for.
 };
 
-/// Empty where the file fixes the size.
+/// The batch dimension of `graph`; empty where the file fixes its size.
 std::optional<BatchDimension> batch_dimension(const Graph& graph);
 
 }  // namespace symprof::trace

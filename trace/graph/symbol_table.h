@@ -14,6 +14,7 @@ namespace symprof::trace {
 
 class SymbolTable {
  public:
+  /// The value of `symbol`; empty while it has none.
   std::optional<std::int64_t> find(std::string_view symbol) const;
 
   /// Makes `expression` have the value `size`: binds its symbol, or solves for the one that has no

@@ -15,8 +15,9 @@ namespace symprof::trace {
 /// No position: an argument is looked for by its name alone.
 constexpr std::size_t any_position = std::numeric_limits<std::size_t>::max();
 
-/// By name, where the reader gives names; else the one at `position` among the arguments without a
-/// name, which are in the order of the operator's schema. Null where there is none.
+/// The argument of that name, where the file's reader gives names; else the one at `position` among
+/// the arguments without a name, which are in the order of the operator's schema. Null where there
+/// is none.
 const Argument* find_argument(const Node& node, std::string_view name,
                               std::size_t position = any_position);
 Argument* find_argument(Node& node, std::string_view name, std::size_t position = any_position);
@@ -51,13 +52,15 @@ class Uses {
   /// The index of the node that makes a value; empty for a value that no node makes.
   std::optional<std::size_t> maker(ValueId id) const;
 
-  /// The indices of the nodes that read it, in order. A node that names it twice is there twice.
+  /// The indices of the nodes that read a value, in order. A node that names it twice is there
+  /// twice.
   std::span<const std::size_t> readers(ValueId id) const;
+  /// The last of `readers`; empty for a value that no node reads.
   std::optional<std::size_t> last_reader(ValueId id) const;
 
-  /// Whether it is among the graph's outputs.
+  /// Whether a value is among the graph's outputs.
   bool is_output(ValueId id) const;
-  /// Whether the step writes it back into a buffer (Graph::mutations).
+  /// Whether the step writes a value back into a buffer (Graph::mutations).
   bool is_written_back(ValueId id) const;
 
  private:

@@ -54,8 +54,8 @@ class AttentionJoiner {
     return false;
   }
 
-  /// What a product scales and transposes: back to the first value that no node of the call made.
-  /// The default scale empties `scale`.
+  /// What a product scales and transposes: going back, the first value that no node of the call
+  /// made. The default scale empties `scale`.
   std::optional<ValueId> source(ValueId id, const std::unordered_set<std::size_t>& group,
                                 std::optional<double>& scale) const {
     while (id != no_value) {
@@ -78,7 +78,7 @@ class AttentionJoiner {
     return std::nullopt;
   }
 
-  /// Of what a node made whose attributes or constants tell; 0 for any other value.
+  /// The rank of a value, where the node that made it has it in attributes or constants; else 0.
   std::size_t rank_of(ValueId id) const {
     const Node* node = producer(id);
     if (node == nullptr) return 0;

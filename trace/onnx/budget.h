@@ -10,10 +10,10 @@ namespace symprof::trace {
 /// Shared by a graph and its subgraphs.
 class GraphBudget {
  public:
-  /// Counts a node, a value or a call with texts of so many bytes. Throws Error when it is too
-  /// much.
+  /// Counts a node, a value or a call with texts of `bytes` bytes. Throws Error when the whole is
+  /// too much.
   void spend(std::size_t bytes, const std::string& path);
-  /// The same for the entries of a list.
+  /// Counts the entries of a list. Throws Error when they are too many.
   void spend_entries(int count, const std::string& path);
 
   /// One level of calls or subgraphs, while it lives. Throws Error when they are nested too deep.

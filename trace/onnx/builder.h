@@ -30,6 +30,8 @@ namespace symprof::trace {
 using FunctionLibrary =
     std::map<std::tuple<std::string, std::string, std::string>, const onnx::FunctionProto*>;
 
+/// The local functions of a model, which has to outlive them. Throws Error when one is defined
+/// twice.
 FunctionLibrary function_library(const onnx::ModelProto& model, const std::string& path);
 
 /// The attributes of the call that is being inlined, for attributes that refer to them.
@@ -48,9 +50,9 @@ class GraphBuilder {
   struct Frame {
     std::unordered_map<std::string, ValueId> values;
     const CallAttributes* attributes = nullptr;  ///< Null outside functions.
-    std::string prefix;                          ///< Of the names of values and nodes.
+    std::string prefix;                          ///< Begins the names of values and nodes.
     ScopeId scope = 0;
-    SourceId source = no_source;  ///< Of the call that is being inlined.
+    SourceId source = no_source;  ///< The call that is being inlined.
   };
 
   void add_input(const onnx::ValueInfoProto& input, Frame& frame);
@@ -75,9 +77,10 @@ class GraphBuilder {
   const Signature& signature_;
   ScopeTable scopes_;
   std::vector<ValueId> initializers_;
-  std::vector<std::string> exported_calls_;  ///< Of each node; empty when unknown.
+  std::vector<std::string> exported_calls_;  ///< By node: the exporter's call; empty if unknown.
   std::unordered_set<std::string> node_names_;
-  std::unordered_map<std::string, int> last_suffixes_;  ///< Of nodes with one name, or none.
+  /// By name: the number behind its last repetition.
+  std::unordered_map<std::string, int> last_suffixes_;
   std::shared_ptr<GraphBudget> budget_ = std::make_shared<GraphBudget>();
   std::vector<const onnx::FunctionProto*>
       calls_;  ///< The functions being inlined, outermost first.

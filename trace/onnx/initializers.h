@@ -21,6 +21,7 @@ constexpr std::int64_t largest_real_constant = 16;
 /// What the dynamo exporter's signature says of each name; empty when the file has none.
 using Signature = std::unordered_map<std::string, ValueKind>;
 
+/// Reads the signature in the metadata of the model's graph.
 Signature find_signature(const onnx::ModelProto& model);
 
 /// Sets the kind of the values `initializers` of `graph`, whose nodes are complete, and drops the

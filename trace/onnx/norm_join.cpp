@@ -30,7 +30,7 @@ bool has_statistics_of_its_call(const Node& node, const std::string& call, const
 
 double epsilon(const Node& node) {
   const auto* value = argument_as<double>(find_argument(node, "epsilon"));
-  return value != nullptr ? *value : 1e-5;  // Of both, BatchNormalization and nn.BatchNorm.
+  return value != nullptr ? *value : 1e-5;  // BatchNormalization's default, and nn.BatchNorm's.
 }
 
 void become_aten(Node& node) {

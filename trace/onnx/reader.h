@@ -39,10 +39,11 @@ constexpr std::int64_t oldest_opset = 1;
 /// or two things define, a recursive function, an attribute or type that a Graph cannot hold.
 Graph load_onnx(const std::string& path);
 
-/// The same from bytes in memory; `path` is only for messages.
+/// Reads a model as `load_onnx` does, from bytes in memory; `path` is only for messages.
 Graph read_onnx(std::string_view bytes, const std::string& path);
 
-/// The same from ONNX's text syntax (onnx/docs/Syntax.md): small models in tests and golden files.
+/// Reads a model in ONNX's text syntax (onnx/docs/Syntax.md), as tests and golden files have it;
+/// `path` is only for messages.
 Graph parse_onnx_text(const std::string& text, const std::string& path);
 
 }  // namespace symprof::trace

@@ -63,7 +63,7 @@ class InputBinder {
     return names;
   }
 
-  /// What --set may name: symbols, whole expressions, and "<input>.<index>" of both.
+  /// What a binding may name: symbols, whole expressions, and "<input>.<index>" for either.
   std::set<std::string> known_names() {
     std::set<std::string> names;
     for (ValueId id : graph_.inputs) {
@@ -81,7 +81,7 @@ class InputBinder {
     return names;
   }
 
-  /// Of results: sizes that depend on data.
+  /// Visits the sizes of results that depend on data.
   void for_each_unknown_size(const auto& visit) {
     for (Value& result : graph_.values)
       if (result.kind == ValueKind::result)
@@ -89,8 +89,8 @@ class InputBinder {
           if (is_symbol(dimension.symbol)) visit(dimension);
   }
 
-  /// What --set gives. An upper bound that the file has for a count in its example's shape need not
-  /// hold in another shape.
+  /// Fixes the sizes that bindings give. An upper bound that the file has for a count in its
+  /// example's shape need not hold in another shape.
   void fix_sizes_of_results() {
     for_each_unknown_size([&](Dimension& dimension) {
       if (const auto size = symbols_.find(dimension.symbol)) dimension.size = *size;

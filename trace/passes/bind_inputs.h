@@ -21,7 +21,7 @@ struct InputOverride {
 /// Parses "x=float32[8,3,224,224]" and "x=[batch,3,224,224]". Throws Error on anything else.
 InputOverride parse_input_override(const std::string& text);
 
-/// As it was written, else "x=float32[8,3,224,224]".
+/// `input` as it was written, else "x=float32[8,3,224,224]".
 std::string to_string(const InputOverride& input);
 
 /// Parses "batch=8". Throws Error on anything else.

@@ -119,7 +119,7 @@ class Outliner {
   Graph& graph_;
   const ModuleRegion& region_;
   std::shared_ptr<Graph> inner_;
-  std::unordered_map<ValueId, ValueId> numbers_;  // Of the values in the graph inside.
+  std::unordered_map<ValueId, ValueId> numbers_;  // By value: what it is in the graph inside.
   std::vector<ValueId> operands_, made_, outer_releases_;
 };
 

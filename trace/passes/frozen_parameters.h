@@ -9,8 +9,8 @@
 namespace symprof::trace {
 
 /// Takes `requires_grad` from the parameters that one of `patterns` matches. A pattern is a
-/// parameter's name or a module's path, which means all parameters below it, and of those that an
-/// exporter renamed ("val_12", "onnx::MatMul_7") the ones that its nodes take; `*` stands for any
+/// parameter's name or a module's path. A path means all parameters below it, and those that an
+/// exporter renamed ("val_12", "onnx::MatMul_7") and the module's nodes take. `*` stands for any
 /// text of one component ("encoder.layers.*.bias"), `?` for a character. Throws Error for a pattern
 /// that matches nothing.
 void freeze_parameters(Graph& graph, const std::vector<std::string>& patterns);

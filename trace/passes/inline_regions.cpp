@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view set_grad_enabled = "higher_order::wrap_with_set_grad_enabled";
 constexpr std::string_view autocast = "higher_order::wrap_with_autocast";
 
-// Those that run their subgraph as it is (torch/_higher_order_ops); the last two mark nodes for a
-// compiler.
+// Operators that run their subgraph as it is (torch/_higher_order_ops). The last two mark nodes for
+// a compiler.
 constexpr std::array<std::string_view, 5> transparent = {
     "higher_order::wrap", "higher_order::strict_mode", "higher_order::invoke_subgraph",
     "higher_order::hints_wrapper", "higher_order::run_const_graph"};

@@ -224,13 +224,13 @@ class CacheAdder {
     if (*step_tokens == 1) set_argument(node, "is_causal", past_position + 3, std::int64_t{0});
   }
 
-  /// Before the attention whose turn it is.
+  /// Inserts `node` before the attention whose turn it is.
   ValueId add_node(Node node) { return edits_.insert_before(index_, std::move(node)); }
 
   Graph& graph_;
   const Uses uses_;  // Before the changes: the attentions alone read other values then.
   NodeEdits edits_;
-  std::size_t index_ = 0;  // Of the node whose turn it is.
+  std::size_t index_ = 0;  // The node of the attention whose turn it is.
   std::int64_t tokens_;
   const SpecOf& spec_of_;
   std::int64_t other_lengths_ = 0;

@@ -29,7 +29,7 @@ struct PrepareOptions {
 struct Pass {
   std::string_view name;
   std::string_view why;
-  /// Whether it has anything to do.
+  /// Whether the pass has anything to do.
   bool (*applies)(const Graph&, const PrepareOptions&);
   void (*run)(Graph&, const PrepareOptions&);
 };

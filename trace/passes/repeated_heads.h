@@ -15,12 +15,12 @@ constexpr std::size_t heads_dimension = 1, tokens_dimension = 2, attention_rank 
 /// The geometry of a value; null where it is no tensor, or not known.
 using SpecOf = std::function<const TensorSpec*(ValueId)>;
 
-/// [batch, heads, tokens, head size] before it is repeated, and how many copies of each head there
-/// are then.
+/// A value [batch, heads, tokens, head size] before its heads are repeated, and how many copies of
+/// each head there are afterwards.
 struct HeadSource {
   ValueId value = no_value;
   std::int64_t copies = 1;
-  std::vector<std::size_t> nodes;  ///< Those that repeat it: indices into Graph::nodes.
+  std::vector<std::size_t> nodes;  ///< Nodes that repeat it: indices into Graph::nodes.
 };
 
 /// Where `value` comes from: through the views and copies as which exporters write transformers'

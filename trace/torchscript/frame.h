@@ -16,8 +16,9 @@ namespace symprof::trace::torchscript {
 /// Holds what Python's frame would: a value until its last use, and what a variable is bound to
 /// until it is bound anew, or the function returns.
 ///
-/// `residual = x` is not in the code of a script. What is needed after its variable was bound anew
-/// has a second one, which is taken to be bound anew with the next such value of the first.
+/// `residual = x` is not in the code of a script. So a value that is needed after its variable was
+/// bound anew is taken to have a second variable, which is bound anew with the next such value of
+/// the first.
 class Frame {
  public:
   Frame(ScopeId call_scope, const c10::ivalue::Object* module, const FunctionLocals& locals)

@@ -140,7 +140,7 @@ void FunctionLocals::find_last(const torch::jit::Value& value, const torch::jit:
     for (const torch::jit::Block* branch : last->blocks()) find_last(value, *branch);
 }
 
-/// The one that the statement of the value assigns to, where the file has it; else `x` of `x3`
+/// The variable that the value's statement assigns to, where the file has it; else `x` for `x3`
 /// where there was an `x` before.
 std::string FunctionLocals::variable_of(const torch::jit::Value& value,
                                         const std::string& printed) const {

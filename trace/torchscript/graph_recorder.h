@@ -25,6 +25,7 @@ class GraphRecorder {
   /// `tensor` is the value `id`, which the graph has already.
   void bind(const at::Tensor& tensor, ValueId id);
 
+  /// Whether `tensor` is a value of the graph.
   bool knows(const at::Tensor& tensor) const {
     return values_.contains(tensor.unsafeGetTensorImpl());
   }

@@ -68,7 +68,7 @@ class InputDeclarer {
     return value;
   }
 
-  // By --input, or by --set of its only "dimension".
+  // Whether the user gave the input, or a size for the only dimension of one that is a number.
   bool is_given(const std::string& name) const {
     return std::ranges::any_of(options_.inputs, [&](const auto& o) { return o.name == name; }) ||
            std::ranges::any_of(options_.bindings,

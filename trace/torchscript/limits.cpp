@@ -16,11 +16,11 @@
 namespace symprof::trace::torchscript {
 namespace {
 
-/// Of all records but the tensors'.
+/// The most bytes that all records take once unpacked, those of tensors apart.
 constexpr std::int64_t most_unpacked_bytes = std::int64_t{1} << 27;
-/// Tokens that one expression hangs on; blanks before a line; branches of one `elif` chain.
+/// The most tokens of one expression, blanks before a line, branches of one `elif` chain.
 constexpr int most_tokens = 1000, most_indentation = 400, most_branches = 400;
-/// A class whose attribute is of a class whose attribute …: each is one level of recursion.
+/// The most classes: each may be an attribute's in the one before, one level of recursion.
 constexpr int most_classes = 20'000;
 
 /// Reads code as tokens and brackets. Commas and lines separate expressions; everything else may
@@ -99,8 +99,8 @@ class CodeChecker {
   std::string_view code_;
   std::string where_;
   std::size_t at_ = 0;
-  int tokens_ = 0;         ///< From the beginning of the statement, over the open brackets.
-  std::vector<int> open_;  ///< The same before each open bracket.
+  int tokens_ = 0;         ///< In the expression, those before its open brackets too.
+  std::vector<int> open_;  ///< `tokens_` at each open bracket.
   int branches_ = 0;
   bool line_begins_ = true;
 };

@@ -21,7 +21,8 @@ struct TorchScriptOptions {
   std::optional<TrainingMode> mode;  ///< Empty: train where the module has parameters.
   std::optional<DType> dtype;        ///< Floating-point parameters, buffers and inputs are cast.
   bool gradients = true;             ///< What torch.is_grad_enabled() answers.
-  /// Instructions of the script. Far more than a model takes; a loop without end takes seconds.
+  /// The most instructions of the script that run: far more than a model takes, so that a loop
+  /// without end is refused after seconds.
   std::int64_t most_steps = 5'000'000;
   /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
   bool upper_bounds = false;

@@ -17,14 +17,14 @@ std::string class_name(const c10::ClassType& type);
 
 class ModuleTree {
  public:
-  /// Puts a fake tensor into every attribute of `root` and of what it holds that has a tensor, and
-  /// gives `recorder` a value for each. Tensors of one storage and geometry are one value.
+  /// Replaces every tensor in the attributes of `root`, and of the objects in it, by a fake one,
+  /// and gives `recorder` a value for each. Tensors of one storage and geometry are one value.
   ModuleTree(const c10::IValue& root, GraphRecorder& recorder, std::optional<DType> dtype);
 
   /// The path of a module below the root ("" for the root itself); nothing for other objects.
   const std::string* path_of(const c10::ivalue::Object& object) const;
 
-  /// To which floating-point tensors were cast, if to any.
+  /// The dtype to which floating-point tensors were cast; empty where they were not.
   std::optional<DType> dtype() const { return dtype_; }
 
  private:

@@ -9,17 +9,17 @@
 
 namespace symprof::trace::torchscript {
 
-/// A node of a script has the text of its function; one of a trace the stack of Python, the
-/// innermost function first: `model.py(12): forward`
+/// The line that a node came from. A script keeps the text of each function; a trace keeps Python's
+/// stack for each node, the innermost function first: `model.py(12): forward`
 /// (torch/csrc/jit/python/python_tracer.cpp, getPythonInterpreterSourceRange).
 struct OriginalSource {
-  std::size_t line = 0;  ///< In its file.
-  std::string text;      ///< Of that line.
+  std::size_t line = 0;  ///< Its number in the file.
+  std::string text;      ///< The line itself.
   /// Traces: the function that called the operator.
   std::optional<std::string> function;
 };
 
-/// Nothing where the file has no such text, or it cannot be read.
+/// The source of `node`; empty where the file has no such text, or it cannot be read.
 std::optional<OriginalSource> original_source(const torch::jit::Node& node);
 
 }  // namespace symprof::trace::torchscript

@@ -23,7 +23,7 @@ constexpr int most_depth = 400;
 constexpr std::size_t most_calls = 500'000;
 constexpr std::size_t most_constant_bytes = 65536;
 
-/// Says of which node it is: nodes around that one add nothing to it.
+/// An error that names its node already: nodes around that one add nothing to it.
 struct PlacedError final : Error {
   explicit PlacedError(Error error) : Error(std::move(error)) {}
 };

@@ -70,7 +70,7 @@ class Walker {
   int depth_ = 0;
   meta::Regions regions_;
   std::unordered_map<const torch::jit::Block*, FunctionLocals> locals_;
-  std::map<std::string, int> calls_;                                  // Of a module, by its path.
+  std::map<std::string, int> calls_;  // By a module's path: how often it ran.
   std::unordered_map<const at::TensorImpl*, at::Tensor> unreadable_;  // Stand-ins for constants.
 };
 

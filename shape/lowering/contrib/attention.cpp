@@ -133,7 +133,7 @@ Tensors decoder_masked(OnnxCall& call) {
   return multi_head_attention(call, {3, 4, 5, 6, length, 10});
 }
 
-/// The same with its projection, over a cache [2, batch, heads, longest, size].
+/// One query for each sequence, and its projection, over a cache [2, batch, heads, longest, size].
 Tensors decoder_masked_self(OnnxCall& call) {
   if (call.has(8)) call.fail("beams (cache_indirection) are not supported");
   const at::Tensor projected = at::linear(call.input(0), call.input(1).t(), call.optional_input(2));

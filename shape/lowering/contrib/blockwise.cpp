@@ -54,7 +54,7 @@ Tensors matmul_n_bits(OnnxCall& call) {
   const at::Tensor& a = call.input(0);
   const std::int64_t blocks = block > 0 ? k / block + (k % block != 0) : 0;
   const at::Tensor bytes = to_device_of(call.input(1), a);
-  constexpr std::int64_t longest = std::int64_t{1} << 40;  // Of a row; no product overflows.
+  constexpr std::int64_t longest = std::int64_t{1} << 40;  // Per row: no product overflows.
   if (n < 1 || k < 1 || k > longest || block > longest || blocks < 1 || bytes.numel() % n != 0 ||
       bytes.numel() / n != blocks * block * bits / 8)
     call.fail(fmt::format("weights [{}] for N {}, K {}, {} bits and blocks of {}",

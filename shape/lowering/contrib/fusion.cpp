@@ -64,8 +64,8 @@ at::Tensor grouped(const OnnxCall& call, const at::Tensor& x) {
 
 Tensors group_norm(OnnxCall& call) { return {grouped(call, call.input(0))}; }
 
-/// Of x + skip + bias, which is the second output. A skip of two dimensions is the same for every
-/// place of an image.
+/// The group norm of x + skip + bias, which is the second output. A skip of two dimensions is the
+/// same for every place of an image.
 Tensors skip_group_norm(OnnxCall& call) {
   at::Tensor skip = input_of(call, 3);
   if (skip.dim() == 2) skip = skip.reshape({skip.size(0), 1, 1, skip.size(1)});

@@ -17,14 +17,15 @@ Tensors split_projection(const OnnxCall& call, const at::Tensor& projected);
 /// [batch, heads, sequence, size] as [batch, sequence, heads x size].
 at::Tensor from_heads(const at::Tensor& x);
 
-/// Keys or values of this step and of those before.
+/// Keys or values of this step and of the steps before.
 struct Cached {
   at::Tensor visible;  ///< What is attended to.
   at::Tensor present;  ///< What the next step is given: all of the buffer.
 };
 
 /// `fresh` [batch, heads, steps, size] behind `past`, which may be undefined. With a `length` the
-/// past is a buffer of which that many positions are filled, and the fresh ones are written there.
+/// past is a buffer whose first `length` positions are filled; the fresh ones are written behind
+/// them.
 Cached extend(const OnnxCall& call, const at::Tensor& past, const at::Tensor& fresh,
               std::optional<std::int64_t> length);
 
@@ -44,7 +45,7 @@ struct Attention {
   std::optional<double> scale;  ///< 1 / sqrt(size) without one.
 };
 
-/// As one call, so that the target device chooses its kernel.
+/// The attention as one call, so that the target device chooses its kernel.
 at::Tensor attend(const Attention& attention);
 
 /// scale x Q x K' + added, for nodes that hand the scores out or that change them before softmax.

@@ -13,11 +13,12 @@ namespace {
 constexpr std::size_t input = 0, router = 1, first_weight = 2, first_bias = 3, second_weight = 4,
                       second_bias = 5, third_weight = 6, third_bias = 7;
 
-/// Which expert works on which token: every token k times, in the order of the experts.
+/// Which expert works on which token. A row is one token at one expert: every token has k rows, and
+/// rows are in the order of the experts.
 struct Routing {
-  at::Tensor experts, tokens;  ///< Of each row, [tokens x k].
-  at::Tensor weights;          ///< Of each row in the sum of its token, [tokens x k, 1].
-  at::Tensor ends;             ///< Of the rows of each expert.
+  at::Tensor experts, tokens;  ///< By row, [tokens x k].
+  at::Tensor weights;          ///< By row: its weight in its token's sum, [tokens x k, 1].
+  at::Tensor ends;             ///< By expert: the row behind its last one.
 };
 
 Routing route(const OnnxCall& call, const at::Tensor& logits) {

@@ -18,7 +18,7 @@ struct QuantizedPlaces {
 /// belongs to the last dimension.
 at::Tensor dequantized(const OnnxCall& call, const QuantizedPlaces& places);
 
-/// The same without the scale, as float32.
+/// value - zero point as float32: `dequantized` without the scale.
 at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_point);
 
 /// round(x / scale) + zero point, half to even, within the range of `type`.

@@ -140,8 +140,8 @@ void append(OptimizerTensors& to, const OptimizerTensors& from, std::size_t i) {
   to.variance.push_back(from.variance[i]);
 }
 
-/// Of each dtype the factored parameters and the vectors apart, in the order in which each kind
-/// comes first (_group_tensors_by_device_dtype_and_is_multidim).
+/// Groups by dtype, factored parameters and vectors apart, in the order in which each kind comes
+/// first (_group_tensors_by_device_dtype_and_is_multidim).
 std::vector<OptimizerTensors> groups_of(const OptimizerTensors& tensors) {
   std::vector<OptimizerTensors> groups;
   for (const OptimizerTensors& of_dtype : by_dtype(tensors)) {

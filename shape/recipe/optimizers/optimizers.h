@@ -68,7 +68,8 @@ OptimizerRules rules();
 inline constexpr OptimizerRules (*optimizer_families[])() = {
     sgd::rules, adam::rules, rmsprop::rules, adafactor::rules, lion::rules};
 
-/// A state tensor, made without a call: as zeros_like (`tensor` dense: its strides) and new_zeros.
+/// A state tensor, made without a call: `state_like` as zeros_like makes it, with the strides of
+/// `tensor` where that is dense; `state_of` as new_zeros.
 at::Tensor state_like(const at::Tensor& tensor);
 at::Tensor state_like(const at::Tensor& tensor, at::ScalarType dtype);
 at::Tensor state_of(at::IntArrayRef sizes, at::ScalarType dtype);

@@ -17,7 +17,7 @@ using test::narrow;
 using test::profile_of;
 using test::wide;
 
-constexpr std::int64_t row_bytes = test::layer_width * 4;  // Of float32.
+constexpr std::int64_t row_bytes = test::layer_width * 4;  // 4 bytes: float32.
 
 class Silent : public shape::NodeObserver {
  public:

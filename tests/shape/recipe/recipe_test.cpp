@@ -120,7 +120,7 @@ std::vector<CallAndHeld> calls_of(const Recording& recording, Phase phase) {
   return calls;
 }
 
-// The same of the update, at the end of a loop of micro-batches.
+// The calls of the update at the end of a loop of micro-batches, and what is held before each.
 std::vector<CallAndHeld> calls_of(const Recording& recording, const StepMemory& memory) {
   std::vector<CallAndHeld> calls = calls_of(recording, Phase::optimizer);
   const auto first = static_cast<CallId>(recording.calls.size() - calls.size());

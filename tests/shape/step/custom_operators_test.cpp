@@ -47,7 +47,7 @@ std::string script_path() {
   return (std::filesystem::path(SYMPROF_SOURCE_DIR) / "models/tiny/custom_operator.pt").string();
 }
 
-constexpr std::int64_t rows = 2 * 6 / 2;  // Of x [2, 6, 8] once pairs are pooled.
+constexpr std::int64_t rows = 2 * 6 / 2;  // Rows of x [2, 6, 8] once pairs are pooled.
 
 void check_profile(const Profile& profile) {
   CHECK(profile.totals.fwd_flops == narrow(rows));

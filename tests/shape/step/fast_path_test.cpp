@@ -146,8 +146,8 @@ std::vector<std::int64_t> live_bytes(const Recording& recording, const DeviceSpe
   return sums;
 }
 
-/// Of the products: the projections in, the scores, the values, the projection out, the layer's
-/// two.
+/// FLOPs of the products: the projections in, the scores, the weighted values, the projection out,
+/// the layer's two.
 std::int64_t product_flops(const json& of) {
   const std::int64_t batch = of.at("batch"), length = of.at("length"), width = of.at("width");
   const std::int64_t inner =

@@ -42,7 +42,7 @@ TEST_SUITE("input_gradients") {
 
   TEST_CASE("the input's gradient is held, and no optimizer updates it") {
     const Profile without = product(false, true), with = product(true, true);
-    CHECK(with.totals.grad_bytes == width * outputs * f32);  // That of the parameter.
+    CHECK(with.totals.grad_bytes == width * outputs * f32);  // The parameter's alone.
     CHECK(with.totals.optimizer_bytes == without.totals.optimizer_bytes);
     // Weight, momentum, its gradient; input and its gradient; the loss and the one it starts from.
     constexpr std::int64_t parameter = width * outputs * f32, input = rows * width * f32;

@@ -16,7 +16,7 @@ namespace symprof::test {
 
 using Bindings = std::vector<std::pair<std::string, std::int64_t>>;
 
-/// Of the layers in special_models.py.
+/// Widths of the layers in special_models.py.
 constexpr std::int64_t layer_width = 8, layer_wide = 32;
 
 /// FLOPs of a Linear on `rows` rows: a multiply-add is 2.

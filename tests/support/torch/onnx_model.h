@@ -14,7 +14,7 @@ namespace symprof::testing {
 lowering::Tensors run_onnx(const std::string& graph, const lowering::Tensors& inputs,
                            std::int64_t opset = 23);
 
-/// The only output.
+/// The only output of `graph`.
 at::Tensor run_one(const std::string& graph, const lowering::Tensors& inputs,
                    std::int64_t opset = 23);
 
@@ -29,7 +29,7 @@ at::Tensor longs(std::vector<std::int64_t> values);
 /// Normally distributed, and with a gradient.
 at::Tensor trainable(std::vector<std::int64_t> sizes);
 
-/// The same sizes, and values as close as fp32 sums in another order are.
+/// Whether sizes are equal, and values as close as fp32 sums in another order are.
 bool close(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace symprof::testing

@@ -13,7 +13,7 @@ namespace symprof::test {
 
 struct RecordedTensor {
   TensorSpec spec;
-  std::string storage;  ///< The same text for tensors over the same memory; empty: its own.
+  std::string storage;  ///< One text for all tensors over one memory; empty: its own.
   std::int64_t storage_bytes = 0;
   bool on_host = false;
 };
@@ -26,7 +26,7 @@ class Storages {
  public:
   /// A fake tensor over its storage.
   at::Tensor make(const RecordedTensor& recorded);
-  /// Whether the output shares memory with those tensors of the call, and only those, with which it
+  /// Whether `output` shares memory with those tensors of the call, and only those, with which it
   /// should.
   bool agree(const RecordedTensor& recorded, const at::Tensor& output);
 

@@ -35,7 +35,7 @@ const Value* find(const Graph& graph, const std::string& name) {
 struct InputCase {
   std::string kind, spec, input;
   std::size_t user_inputs;
-  const char* name;  ///< Of the value; null where there is none.
+  const char* name;  ///< What the value is called; null where there is none.
   ValueKind value;
 };
 

@@ -66,7 +66,7 @@ const std::string& scope_of(const Graph& graph, const Node& node) {
   return graph.scopes[static_cast<std::size_t>(node.scope)].path;
 }
 
-// A copy of a file in the temporary folder, which goes when it does.
+// A copy of a file in the temporary folder, which is removed with this object.
 struct Copy {
   Copy(const fs::path& from, const std::string& name) : path(fs::temp_directory_path() / name) {
     fs::copy_file(from, path, fs::copy_options::overwrite_existing);

@@ -68,7 +68,7 @@ TEST_SUITE("onnx_microsoft") {
 
   TEST_CASE("a model that onnxruntime optimised has the products of the model as exported") {
     check_same_products("bert.onnx", "bert_extended.onnx");
-    // Of queries and keys, in both layers.
+    // The product of queries and keys, in both layers.
     constexpr std::int64_t recomputed = layers * 2 * batch * length * length * hidden;
     check_same_products("bert.onnx", "bert_optimised.onnx", recomputed);
     check_same_products("gpt2.onnx", "gpt2_extended.onnx");
