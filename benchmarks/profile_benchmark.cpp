@@ -2,10 +2,10 @@
 // both, and what `symprof fit` does. benchmarks/compare.py runs it and sets it beside Python.
 #include <benchmark/benchmark.h>
 
-#include "trace/load.h"
 #include "plan/fit.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 
 namespace {

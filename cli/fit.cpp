@@ -26,21 +26,12 @@ struct FitText {
   OutputOptions output;
 };
 
-<<<<<<< ours
 /// "a100-40g,h200" as a list, "all" as those that are shipped.
 std::vector<std::string> device_names(const std::string& text) {
   if (text != "all") return settings::split_list(text);
   std::vector<std::string> names;
   for (const DeviceSpec& device : shipped_devices()) names.push_back(device.name);
   return names;
-=======
-/// Devices by name, "a100-40g,h200", or "all" that are shipped; the first is also the settings'.
-std::vector<DeviceSpec> named_devices(const std::string& text) {
-  if (text == "all") return shipped_devices();
-  std::vector<DeviceSpec> devices;
-  for (const std::string& name : settings::split_list(text)) devices.push_back(find_device(name));
-  return devices;
->>>>>>> theirs
 }
 
 int run(const FitText& text) {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tests/support/golden.h"
 #include "cli/option_spelling.h"
 #include "profile/figure_sums.h"
+#include "tests/support/golden.h"
 
 namespace symprof::profile {
 namespace {

@@ -16,14 +16,13 @@
 namespace symprof::report {
 namespace {
 
-using test::column;
 using plan::Polynomial;
 using plan::Rational;
 using plan::Sizes;
 using test::check_golden;
+using test::column;
 using test::small_options;
 using test::small_profile;
-
 
 const std::vector<Column> formula_columns = {column("op_type"),     column("op"),
                                              column("incremental"), column("fwd_flops"),
@@ -179,9 +178,8 @@ TEST_SUITE("formula_report") {
 
   TEST_CASE("how far the allocator's peaks are above the requests") {
     const auto peak = [](std::int64_t requested, std::int64_t allocated, std::int64_t reserved) {
-      return SizedPeak{.requested_bytes = requested,
-                       .allocated_bytes = allocated,
-                       .reserved_bytes = reserved};
+      return SizedPeak{
+          .requested_bytes = requested, .allocated_bytes = allocated, .reserved_bytes = reserved};
     };
     const PeaksBySize peaks = {{{8}, peak(1000, 1010, 2000)}, {{16}, peak(2000, 2000, 2200)}};
     CHECK(allocated_excess(peaks).least_percent == doctest::Approx(0));

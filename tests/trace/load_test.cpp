@@ -4,10 +4,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "trace/load.h"
 #include "base/error.h"
 #include "tests/support/exported_archive.h"
 #include "trace/graph/graph.h"
+#include "trace/load.h"
 
 namespace {
 

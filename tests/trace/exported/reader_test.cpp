@@ -1,5 +1,5 @@
-#include "trace/load.h"
 #include "trace/exported/reader.h"
+#include "trace/load.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

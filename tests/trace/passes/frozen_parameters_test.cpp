@@ -43,8 +43,7 @@ TEST_SUITE("frozen_parameters") {
   }
 
   TEST_CASE("a weight without a path belongs to the module that uses it") {
-    CHECK(frozen({"layers.1"}) ==
-          Frozen{false, false, false, true});
+    CHECK(frozen({"layers.1"}) == Frozen{false, false, false, true});
   }
 
   TEST_CASE("a pattern that matches nothing is an error that suggests a name") {

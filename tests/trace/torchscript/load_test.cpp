@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "trace/load.h"
 #include "base/error.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "trace/load.h"
 #include "trace/passes/training_mode.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/load.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "trace/load.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
 #include "tests/support/torch/onnx_model.h"
+#include "trace/load.h"
 #include "trace/onnx/reader.h"
 #include "trace/passes/bind_inputs.h"
 
