@@ -7,7 +7,8 @@ export NINJA_STATUS = [%f of %t, %e s]
 .PHONY: demo test build program configure setup bench asan format lint install
 
 demo: program
-	@$(BUILD)/bin/symprof profile models/vit_b_16.pt2 --by module
+	@$(BUILD)/bin/symprof profile models/bert_base.pt2 --optimizer adamw --by module --depth 3 \
+	  --columns op,accumulate,param,fwd_flops,bwd_flops
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)

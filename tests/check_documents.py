@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands of README.md and docs/: every `$ symprof …` line of a ```console block. What stands below
-the command is its output; a line "..." stands for any number of lines. --rewrite writes what was printed,
-keeping as many lines around the first "...".
+the command is its output; a line "..." stands for any number of lines. A command that ends in a backslash goes on
+in the next line. --rewrite writes what was printed, keeping as many lines around each "...".
 
 Usage: check_documents.py SYMPROF_BINARY [--rewrite]"""
 import pathlib
@@ -21,12 +21,22 @@ def matches(expected, printed):
 
 
 def rewritten(expected, printed):
-    """As many lines of `printed` around each "..." as there were."""
-    if "..." not in expected:
+    """As many lines of `printed` around each "..." as there were; a piece between two begins with its old word."""
+    pieces = [[]]
+    for line in expected:
+        if line.strip() == "...":
+            pieces.append([])
+        else:
+            pieces[-1].append(line)
+    if len(pieces) == 1:
         return printed
-    cut = expected.index("...")
-    tail = len(expected) - cut - 1
-    return printed[:cut] + ["..."] + (printed[-tail:] if tail else [])
+    kept, at = printed[:len(pieces[0])], len(pieces[0])
+    for piece in filter(None, pieces[1:-1]):
+        word = piece[0].split(" ")[0]
+        at = next((i for i in range(at, len(printed)) if printed[i].split(" ")[0] == word), at)
+        kept += ["...", *printed[at:at + len(piece)]]
+        at += len(piece)
+    return kept + ["...", *printed[max(at, len(printed) - len(pieces[-1])):]]
 
 
 def run(binary, command):
@@ -47,8 +57,10 @@ def check(binary, page, rewrite):
         for part in re.split(r"^(?=\$ )", block.group(1), flags=re.M):
             if not part.strip():
                 continue
-            command, *expected = part.rstrip("\n").split("\n")
-            printed = run(binary, command.removeprefix("$ "))
+            lines = part.rstrip("\n").split("\n")
+            end = next(i for i, line in enumerate(lines, 1) if not line.endswith("\\"))
+            command, expected = "\n".join(lines[:end]), lines[end:]
+            printed = run(binary, command.removeprefix("$ ").replace("\\\n", " "))
             count += 1
             if expected and not rewrite and not matches(expected, printed):
                 sys.exit(f"{page.name} shows something else than `{command}` prints now:\n" + "\n".join(printed))
