@@ -1,5 +1,7 @@
 // A 64-bit count whose sums and products cannot wrap: 6 × 405e9 parameters × 16e6 tokens = 3.9e19
 // is already more than an int64_t holds.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // The GPU that a profile is made for: what it answers when PyTorch asks, and how fast it is.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

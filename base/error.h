@@ -1,4 +1,6 @@
 // One error type for bad input: where, what was found, what was wanted, and what to do next.
+//
+// Public header.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 // Settings that a text speaks of. Each face has its own spelling for them (the command line writes
 // --kv-cache 4096), so a text refers to a setting, and whoever prints the text spells it.
+//
+// Public header.
 #pragma once
 
 #include <string>

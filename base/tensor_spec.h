@@ -1,4 +1,6 @@
 // What a tensor looks like, without the tensor: plain data, no LibTorch.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,15 @@ install(TARGETS symprof_core symprof_torch symprof EXPORT symprof_targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT symprof_targets NAMESPACE symprof:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/symprof)
-foreach(folder base record meta trace shape profile plan session report)
-  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symprof FILES_MATCHING PATTERN "*.h")
+# Public headers say that they are.
+file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+  base/*.h record/*.h meta/*.h trace/*.h shape/*.h profile/*.h plan/*.h session/*.h report/*.h)
+foreach(header ${headers})
+  file(STRINGS ${header} public REGEX "^// Public header\\.$" LIMIT_COUNT 1)
+  if(public)
+    cmake_path(GET header PARENT_PATH folder)
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symprof/${folder})
+  endif()
 endforeach()
 install(DIRECTORY devices DESTINATION ${CMAKE_INSTALL_DATADIR}/symprof)
 

@@ -1,4 +1,6 @@
 // A change of how a model is run, as a value: settings and what they are given.
+//
+// Public header.
 #pragma once
 
 #include <string>

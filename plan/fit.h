@@ -1,4 +1,6 @@
 // Whether a training loop fits into a device, with what margin, and what would make it fit.
+//
+// Public header.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // The largest size that a device has room for.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // The figures of a profile, one table: what each is, how it is counted and folded, and where it is
 // printed. Counting, folding, columns, CSV, JSON, formulas and the test of the documents read it,
 // so that a new figure is a row here and the counter that it needs in RowFigures or Totals.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Fewer rows: nodes folded into modules or operators, with nothing lost and nothing counted twice.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Costs for operators that are the caller's own.
+//
+// Public header.
 #pragma once
 
 #include "profile/operators/operators.h"

@@ -1,5 +1,7 @@
 // The result: every figure that a report prints, as plain data. Bytes, counts and FLOPs are
 // integers; a figure that was not computed is empty, never zero.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // How long the values of a graph live.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // The optimizers of a step: what each is called, and in which forms PyTorch has it. An optimizer is
 // a row here and its update in shape/recipe/optimizers/.
+//
+// Public header.
 #pragma once
 
 #include <array>

@@ -1,5 +1,7 @@
 // Everything that happened in one step, as plain data: which calls ran for which node, what they
 // read and wrote, which storages lived from when to when, and what was saved for backward.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

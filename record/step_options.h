@@ -1,4 +1,6 @@
 // What one step is: which model code, loss, optimizer and device it has.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

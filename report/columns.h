@@ -1,4 +1,6 @@
 // The columns of the per-node report: one list, for the table, the CSV, --columns and --sort.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

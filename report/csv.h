@@ -1,5 +1,7 @@
 // The rows of a profile as CSV (RFC 4180): integers in bytes, FLOPs or calls, an empty field for
 // what is not known.
+//
+// Public header.
 #pragma once
 
 #include <fmt/format.h>

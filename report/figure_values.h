@@ -1,4 +1,6 @@
 // Figures as reports print them: in the unit that is asked for.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Whether a model fits, as text and as JSON (schema symprof.fit/1).
+//
+// Public header.
 #pragma once
 
 #include <fmt/format.h>

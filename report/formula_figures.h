@@ -1,5 +1,7 @@
 // The figures of a profile that formulas are found for, as one list of numbers that is the same for
 // every profile of a model.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // A profile as one HTML page that needs no other file.
+//
+// Public header.
 #pragma once
 
 #include <fmt/format.h>

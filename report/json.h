@@ -1,5 +1,7 @@
 // A profile as JSON, schema symprof.profile/1: bytes, counts and FLOPs as integers, times in
 // microseconds, null for what was not computed.
+//
+// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 // Writes JSON straight into a buffer, in the order in which it is told: a profile of many thousand
 // calls is written in a few milliseconds, with no document in between.
+//
+// Public header.
 #pragma once
 
 #include <fmt/format.h>

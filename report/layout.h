@@ -1,4 +1,6 @@
 // What a text report needs to know about the place where it will be read.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Who holds the peak, as words, as a table and as JSON.
+//
+// Public header.
 #pragma once
 
 #include <fmt/format.h>

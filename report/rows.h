@@ -1,4 +1,6 @@
 // The rows of a report: nodes, or what they fold into, sorted and cut.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // What a step is, in one line and in JSON.
+//
+// Public header.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // A profile as the table that people read.
+//
+// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -4,6 +4,8 @@
 //   Settings settings;
 //   settings.step.optimizer = Optimizer::adamw;
 //   Profile profile = session.profile(settings);
+//
+// Public header.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,8 @@
 // The settings of a run, one row each: how a text becomes one, how it is printed, what it excludes.
 // The command line's parser and help, the options in JSON and the refusals read these rows. A new
 // setting is a row here, a member of Settings, and the code that obeys it.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

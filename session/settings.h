@@ -1,5 +1,7 @@
 // Everything that one can ask of a run of a model, whoever asks: the command line, Python, a
 // program. session/setting_table.h has a row for each setting, by which texts are read and printed.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

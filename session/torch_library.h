@@ -1,5 +1,7 @@
 // The part of the program that needs LibTorch, loaded while something else is done: LibTorch takes
 // a quarter of a second to start, most of it registering its operators.
+//
+// Public header.
 #pragma once
 
 #include <future>

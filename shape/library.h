@@ -1,5 +1,7 @@
 // How a program without LibTorch reaches this library when it needs it: one C symbol, looked up
 // with dlsym, that answers with the functions.
+//
+// Public header.
 #pragma once
 
 #include "record/recording.h"

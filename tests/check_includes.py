@@ -91,8 +91,21 @@ def file_violations(path):
             yield f"{name}:{number}: LibTorch does not belong here: {header}"
 
 
+def public_violations():
+    """Public headers that include one that is not, and so is not installed."""
+    marker = "// Public header.\n"
+    for room in sorted({name.split("/")[0] for name in ROOMS}):
+        for path in sorted((root / room).rglob("*.h")):
+            code = path.read_text()
+            if marker not in code:
+                continue
+            for header in re.findall(r'#include "([^"]+)"', code):
+                if marker not in (root / header).read_text():
+                    yield f"{path.relative_to(root)}: is public and includes {header}, which is not"
+
+
 def main():
-    violations = list(order_violations())
+    violations = [*order_violations(), *public_violations()]
     for room in sorted({name.split("/")[0] for name in ROOMS}):
         for path in sorted([*(root / room).rglob("*.h"), *(root / room).rglob("*.cpp")]):
             violations += file_violations(path)

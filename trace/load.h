@@ -1,4 +1,6 @@
 // Model files: which format one has, and its graph.
+//
+// Public header.
 #pragma once
 
 #include <optional>

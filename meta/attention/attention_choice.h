@@ -1,4 +1,6 @@
 // Which attention kernel a GPU takes: PyTorch's decision, as a function of tensors and device.
+//
+// Public header.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,7 @@
 // While a FakeMode lives on a thread, tensors of cuda:0 made there are fake, and the observer is
 // told of every call, allocation and free.
+//
+// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,6 @@
 // Who is told of what fake tensors do. The mode calls it; shape/ implements it.
+//
+// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

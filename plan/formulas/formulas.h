@@ -1,5 +1,7 @@
 // What a model costs as formulas of its sizes: polynomials that are found from exact profiles at
 // some sizes and held against profiles at others.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

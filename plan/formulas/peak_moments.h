@@ -1,5 +1,7 @@
 // The peak of a step as the largest of several formulas: one for each call at which some sizes have
 // their peak.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

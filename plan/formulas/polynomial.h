@@ -1,4 +1,6 @@
 // Polynomials of several variables, found exactly from their values at whole numbers.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

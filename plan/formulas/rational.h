@@ -1,4 +1,6 @@
 // Exact fractions: the coefficients of formulas that are found from whole numbers.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

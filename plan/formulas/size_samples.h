@@ -1,4 +1,6 @@
 // Measurements at many sizes: which sizes are worth trying, and what came of them.
+//
+// Public header.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,6 @@
 // A call of a recording as the rules of its costs see it.
+//
+// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
 // What one call costs, and how far that can be trusted.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Who holds the peak: the bytes of StepMemory::peak_by_node, folded into modules.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // The memory of a training loop as the GPU's allocator counts it: the recorded step, several times,
 // on the simulated caching allocator, with the workspaces and temporaries that no tensor shows.
+//
+// Public header.
 #pragma once
 
 #include <array>

@@ -2,6 +2,8 @@
 // folders of the rules that it has, its declaration there, and its line here; a new operator adds a
 // row in its family's file. A new kind of rule is a folder beside flops/ and scratch/, a column
 // here and a member of Operator.
+//
+// Public header.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,6 @@
 // What the program knows about each operator: one row for all its rules.
+//
+// Public header.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "meta/fake/fake_tensor.h"
-#include "shape/step/autocast_state.h"
+#include "meta/fake/autocast_state.h"
 #include "shape/step/module_rows.h"
 
 namespace symprof {
@@ -67,7 +67,7 @@ class RandomState {
 struct Saved final : torch::CustomClassHolder {
   TensorsFunction function;
   RandomState random;
-  shape::AutocastState autocast;
+  meta::AutocastState autocast;
   ModuleRows::Region region;
 };
 
@@ -89,7 +89,7 @@ class Replay {
 
  private:
   RandomState random_before_;
-  shape::AutocastRegion autocast_;
+  meta::AutocastRegion autocast_;
   ModuleRows* rows_ = nullptr;
 };
 
@@ -157,7 +157,7 @@ Tensors checkpoint(TensorsFunction function, const Tensors& inputs) {
   auto saved = c10::make_intrusive<Saved>();
   saved->function = std::move(function);
   saved->random = RandomState::of(inputs);
-  saved->autocast = shape::AutocastState::now();
+  saved->autocast = meta::AutocastState::now();
   Tensors given = inputs;
   // Made below the dispatcher: it is no call of the model's.
   given.emplace_back(at::detail::empty_cpu({0}, at::kFloat));

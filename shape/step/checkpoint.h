@@ -1,4 +1,6 @@
 // Activation checkpointing for LibTorch's C++ modules, which have none of their own.
+//
+// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "meta/fake/saved_tensor_hooks.h"
-#include "shape/step/autocast_state.h"
+#include "meta/fake/autocast_state.h"
 
 namespace symprof::shape {
 namespace {
@@ -29,7 +29,7 @@ struct Holder {
 // One run of the function. What it saved keeps the frame, and so its inputs.
 struct Frame {
   CheckpointedFunction function;
-  AutocastState autocast;
+  meta::AutocastState autocast;
   std::vector<SavedVariable> saved_inputs;
   Tensors of_module;                           // By input; undefined where it is saved.
   std::vector<std::weak_ptr<Holder>> holders;  // In the order in which the function saves.
@@ -68,7 +68,7 @@ void recompute(Frame& frame) {
   const at::AutoGradMode with_gradients(true);
   const meta::SavedTensorHooks hooks([&] { return std::make_unique<RefillingHooks>(frame); });
   frame.function.run_again([&] {
-    const AutocastRegion autocast(frame.autocast);
+    const meta::AutocastRegion autocast(frame.autocast);
     try {
       frame.function.run(inputs);
     } catch (const EverySavedTensorIsThere&) {
@@ -101,7 +101,7 @@ Tensors graph_checkpoint(CheckpointedFunction function, const Tensors& inputs) {
   if (!at::GradMode::is_enabled()) return function.run(inputs);
   auto frame = std::make_shared<Frame>();
   frame->function = std::move(function);
-  frame->autocast = AutocastState::now();
+  frame->autocast = meta::AutocastState::now();
   for (const at::Tensor& input : inputs) {
     const bool is_kept = !input.defined() || frame->function.is_of_module(input);
     frame->of_module.push_back(is_kept ? input : at::Tensor());

@@ -1,4 +1,6 @@
 // Names the part of a C++ program that calls belong to, for shape/step/module_step.h.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // One step of a C++ module on tensors without storage.
+//
+// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

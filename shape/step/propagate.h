@@ -1,4 +1,6 @@
 // Runs one step of a graph on tensors without storage.
+//
+// Public header.
 #pragma once
 
 #include "record/recording.h"

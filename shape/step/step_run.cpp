@@ -82,7 +82,7 @@ const std::vector<at::Tensor>& StepRun::forward(
     const std::function<std::vector<at::Tensor>()>& run) {
   const auto start = std::chrono::steady_clock::now();
   if (options_.autocast)
-    autocast_.emplace(AutocastState::now().with_cuda(meta::scalar_type(*options_.autocast)));
+    autocast_.emplace(meta::AutocastState::now().with_cuda(meta::scalar_type(*options_.autocast)));
   const c10::AutoGradMode grad_mode(trains());
   outputs_ = run();
   check_look_ups(recorder_->recording());

@@ -13,7 +13,7 @@
 #include "shape/recipe/grad_scaler.h"
 #include "shape/recipe/master_weights.h"
 #include "shape/recipe/optimizer.h"
-#include "shape/step/autocast_state.h"
+#include "meta/fake/autocast_state.h"
 #include "shape/step/recorder.h"
 
 namespace symprof::shape {
@@ -56,7 +56,7 @@ class StepRun {
   const StepOptions& options_;
   std::shared_ptr<Recorder> recorder_;
   meta::FakeMode mode_;
-  std::optional<AutocastRegion> autocast_;
+  std::optional<meta::AutocastRegion> autocast_;
   Tensors trained_, outputs_;
   Tensors losses_;  // As long as the step: the next one's loss takes its name.
   std::optional<MasterWeights> masters_;

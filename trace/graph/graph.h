@@ -1,5 +1,7 @@
 // A deep-learning graph as plain data, whatever file it came from. Front ends write it, passes
 // change it, the interpreter runs it. Nothing in here needs LibTorch.
+//
+// Public header.
 #pragma once
 
 #include <complex>

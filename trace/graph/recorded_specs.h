@@ -1,4 +1,6 @@
 // What the values of a graph look like, known from a run of it.
+//
+// Public header.
 #pragma once
 
 #include <optional>

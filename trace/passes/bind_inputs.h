@@ -1,4 +1,6 @@
 // Fixes the shapes of a graph's inputs before it runs.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>

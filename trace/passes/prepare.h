@@ -1,4 +1,6 @@
 // The passes that change a graph between its file and its run: all of them, in order.
+//
+// Public header.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,6 @@
 // Switches a graph between training and evaluation where its operators say how.
+//
+// Public header.
 #pragma once
 
 #include "trace/graph/graph.h"

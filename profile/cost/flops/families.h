@@ -1,4 +1,6 @@
 // The rules that count FLOPs and bytes, family by family; profile/operators/families.h lists them.
+//
+// Public header.
 #pragma once
 
 #include "profile/cost/flops/rules.h"

@@ -1,4 +1,6 @@
 // The contract of a rule that counts FLOPs and bytes: what it answers for a call.
+//
+// Public header.
 #pragma once
 
 #include <optional>

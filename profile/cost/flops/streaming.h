@@ -1,5 +1,7 @@
 // The default cost of a call: what it reads, it reads once; what it makes, it writes once. Rules
 // add their FLOPs to that, and override the bytes where a kernel touches less (gathers, fills).
+//
+// Public header.
 #pragma once
 
 #include <array>

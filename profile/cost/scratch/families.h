@@ -1,5 +1,7 @@
 // The rules of what a call takes beside its outputs, family by family;
 // profile/operators/families.h lists them.
+//
+// Public header.
 #pragma once
 
 #include "profile/cost/scratch/scratch.h"

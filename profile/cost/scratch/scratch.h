@@ -1,5 +1,7 @@
 // Device memory that a call takes beside its outputs: what its kernels need while they run, and the
 // workspaces that stay. No tensor of the program shows it; the allocator counts it.
+//
+// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
 // The settings of PyTorch's CUDA caching allocator, and the sizes that follow from them.
+//
+// Public header.
 #pragma once
 
 #include <array>

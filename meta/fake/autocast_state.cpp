@@ -1,6 +1,6 @@
-#include "shape/step/autocast_state.h"
+#include "meta/fake/autocast_state.h"
 
-namespace symprof::shape {
+namespace symprof::meta {
 
 AutocastState AutocastState::now() {
   AutocastState state;
@@ -36,4 +36,4 @@ AutocastRegion::~AutocastRegion() {
   before_.restore();
 }
 
-}  // namespace symprof::shape
+}  // namespace symprof::meta

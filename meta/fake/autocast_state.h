@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace symprof::shape {
+namespace symprof::meta {
 
 /// What autocast was when `now` was called.
 class AutocastState {
@@ -39,4 +39,4 @@ class AutocastRegion {
   AutocastState before_;
 };
 
-}  // namespace symprof::shape
+}  // namespace symprof::meta
