@@ -87,8 +87,8 @@ class FormulaSearch {
       const Value& input = bound.values[static_cast<std::size_t>(id)];
       const Value& example = session_.file()->values[static_cast<std::size_t>(id)];
       for (std::size_t i = 0; i < input.dimensions.size(); ++i)
-        if (trace::is_called(input, i, name) && i < example.dimensions.size() &&
-            example.dimensions[i].size > 0)
+        if (trace::is_called(input, i, trace::resolved_name(bound, name)) &&
+            i < example.dimensions.size() && example.dimensions[i].size > 0)
           return example.dimensions[i].size;
     }
     return usual_start;

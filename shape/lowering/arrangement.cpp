@@ -127,6 +127,14 @@ Integers pytorch_pads(const OnnxCall& call, std::int64_t rank) {
   return pairs;
 }
 
+/// Modes other than constant take pads of all dimensions behind channels: [(N,) C, W],
+/// [N, C, H, W] or [N, C, D, H, W] (aten/src/ATen/native/PadNd.cpp, _pad_enum_symint).
+Integers whole_pads(Integers pads, std::int64_t rank) {
+  const std::int64_t spatial = std::max<std::int64_t>(rank - 2, 1);
+  pads.resize(std::max(pads.size(), static_cast<std::size_t>(2 * spatial)), 0);
+  return pads;
+}
+
 Tensors pad(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers pads = pytorch_pads(call, x.dim());
@@ -140,7 +148,7 @@ Tensors pad(OnnxCall& call) {
   const std::string name = mode == "edge" ? "replicate" : mode == "wrap" ? "circular" : mode;
   if (name != "reflect" && name != "replicate" && name != "circular")
     call.fail("the mode '" + mode + "'", "Wanted: constant, reflect, edge or wrap.");
-  return {at::pad(x, pads, name)};
+  return {at::pad(x, whole_pads(pads, x.dim()), name)};
 }
 
 /// [N, C, H, W] with blocks of b: depth moves into space, in the order of the mode.

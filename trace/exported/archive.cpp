@@ -45,6 +45,13 @@ std::string without_root(std::string_view name) {
   return std::string(slash == std::string_view::npos ? name : name.substr(slash + 1));
 }
 
+/// A few packed bytes may claim any number of unpacked ones.
+void check_packing(const std::string& where, const zip_stat_t& status) {
+  if (status.size / deflate_limit > status.comp_size)
+    throw Error(where, fmt::format("claims {} bytes from {}", status.size, status.comp_size),
+                copy_again);
+}
+
 }  // namespace
 
 void Archive::Close::operator()(zip* archive) const { zip_discard(archive); }
@@ -78,6 +85,14 @@ std::int64_t Archive::size_at(std::size_t index) const {
   return static_cast<std::int64_t>(status.size);
 }
 
+std::int64_t Archive::packed_size_at(std::size_t index) const {
+  zip_stat_t status;
+  if (zip_stat_index(archive_.get(), index, 0, &status) != 0)
+    throw Error(path_, zip_strerror(archive_.get()), copy_again);
+  check_packing(fmt::format("{}: {}", path_, records_[index]), status);
+  return static_cast<std::int64_t>(status.comp_size);
+}
+
 Record Archive::read(std::string_view name) const {
   const auto index = index_of(name);
   if (!index) throw Error(path_, fmt::format("the record {} is missing", name), copy_again);
@@ -89,9 +104,7 @@ Record Archive::read_at(std::size_t index) const {
   zip_stat_t status;
   if (zip_stat_index(archive_.get(), index, 0, &status) != 0)
     throw Error(where, zip_strerror(archive_.get()), copy_again);
-  if (status.size / deflate_limit > status.comp_size)
-    throw Error(where, fmt::format("claims {} bytes from {}", status.size, status.comp_size),
-                copy_again);
+  check_packing(where, status);
   if (status.size > most_record_bytes)
     throw Error(where,
                 fmt::format("unpacks to {} bytes; at most {} MiB are read", status.size,

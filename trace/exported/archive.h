@@ -39,6 +39,9 @@ class Archive {
   /// `size_of` and `read` by position in records(), for archives in which two records have one
   /// name.
   std::int64_t size_at(std::size_t index) const;
+  /// Bytes in the file, packed. Throws Error when the record unpacks to more than deflate can make
+  /// of them.
+  std::int64_t packed_size_at(std::size_t index) const;
   Record read_at(std::size_t index) const;
 
  private:

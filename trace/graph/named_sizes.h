@@ -12,6 +12,11 @@ namespace symprof::trace {
 /// Whether `name` means this dimension of `input`: its symbol, or "<input>.<index>".
 bool is_called(const Value& input, std::size_t dimension, const std::string& name);
 
+/// `name` where a dimension is called so. Else what "batch" and "seq" usually mean: the symbol that
+/// is the first dimension of all inputs, and the one that is the second of all integer inputs
+/// (torch.export calls `Dim("batch")` s77); other names stay as they are.
+std::string resolved_name(const Graph& graph, const std::string& name);
+
 /// The symbol of the dimension that `name` means; other names are symbols themselves.
 std::string symbol_of(const Graph& graph, const std::string& name);
 

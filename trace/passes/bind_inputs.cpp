@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "trace/graph/expression.h"
+#include "trace/graph/named_sizes.h"
 #include "trace/graph/symbol_table.h"
 
 namespace symprof::trace {
@@ -161,8 +162,9 @@ class InputBinder {
       range.symbol = rename_symbol(range.symbol, from, to);
   }
 
-  void apply(const std::string& name, std::int64_t size, const std::set<std::string>& file_names) {
-    const SettingRef where{"sizes", fmt::format("{}={}", name, size)};
+  void apply(const std::string& given, std::int64_t size, const std::set<std::string>& file_names) {
+    const SettingRef where{"sizes", fmt::format("{}={}", given, size)};
+    const std::string name = resolved_name(graph_, given);
     std::set<std::string> names = known_names();
     if (names.contains(name)) {
       if (Dimension* dimension = dimension_at(name)) {
@@ -241,14 +243,26 @@ class InputBinder {
   }
 
   [[noreturn]] void unfixed(const Value& input, const std::string& what) {
-    const auto open = std::find_if(input.dimensions.begin(), input.dimensions.end(),
-                                   [](const Dimension& d) { return is_symbol(d.symbol); });
-    const std::string symbol = open == input.dimensions.end() ? "" : open->symbol;
-    const std::string given = setting("inputs", input.name + "=float32[…]");
+    const DType dtype = input.spec ? input.spec->dtype : DType::float32;
+    const std::string given =
+        setting("inputs", fmt::format("{}={}[…]", input.name, symprof::name(dtype)));
+    const std::vector<std::string> sizes = open_sizes();
     throw Error(fmt::format("input {}", input.name), fmt::format("nothing fixes {}", what),
-                symbol.empty() ? fmt::format("Give it with {}.", given)
-                               : fmt::format("Give it with {}, or with {}.",
-                                             setting("sizes", symbol + "=8"), given));
+                sizes.empty()
+                    ? fmt::format("Give it with {}.", given)
+                    : fmt::format("Give it with {}, or with {}.", fmt::join(sizes, " "), given));
+  }
+
+  /// What would give a size to each symbol of the inputs that has none.
+  std::vector<std::string> open_sizes() const {
+    std::vector<std::string> sizes;
+    for (const ValueId id : graph_.inputs)
+      for (const Dimension& dimension : graph_.value(id).dimensions) {
+        if (!is_symbol(dimension.symbol) || symbols_.find(dimension.symbol)) continue;
+        std::string size = setting("sizes", dimension.symbol + "=8");
+        if (std::ranges::find(sizes, size) == sizes.end()) sizes.push_back(std::move(size));
+      }
+    return sizes;
   }
 
   static void check_bytes(const Value& input, const std::vector<std::int64_t>& sizes) {

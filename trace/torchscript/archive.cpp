@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "base/error.h"
 #include "meta/fake/error_text.h"
+#include "trace/exported/archive.h"
 
 namespace symprof::trace::torchscript {
 namespace {
@@ -104,12 +106,23 @@ bool lines_are_whole(PyTorchStreamReader& reader) try {
   return false;  // Nothing but names rests on these lines.
 }
 
+/// Records that a tool other than torch.jit.save has deflated: what lies in the file is not their
+/// data.
+std::set<std::string> packed_records(const std::string& path) {
+  const exported::Archive archive(path);
+  std::set<std::string> packed;
+  for (std::size_t i = 0; i < archive.records().size(); ++i)
+    if (archive.packed_size_at(i) != archive.size_at(i)) packed.insert(archive.records()[i]);
+  return packed;
+}
+
 }  // namespace
 
 WeightlessFile::WeightlessFile(const std::string& path) {
+  const std::set<std::string> packed = packed_records(path);
   PyTorchStreamReader reader(path);
   for (const std::string& record : reader.getAllRecords()) {
-    if (!holds_tensor_data(record)) continue;
+    if (!holds_tensor_data(record) || packed.contains(record)) continue;
     const std::size_t bytes = reader.getRecordSize(record);
     if (bytes < least_skipped) continue;
     const std::size_t begin = reader.getRecordOffset(record);

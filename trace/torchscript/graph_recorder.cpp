@@ -142,6 +142,11 @@ void GraphRecorder::set_grad_mode(bool from, bool to, ScopeId scope) {
                           .scope = scope});
 }
 
+ArgumentValue GraphRecorder::number_of(const at::Scalar& number) {
+  return number.isFloatingPoint() ? ArgumentValue(number.toDouble())
+                                  : ArgumentValue(number.toLong());
+}
+
 ArgumentValue GraphRecorder::argument(const c10::IValue& value, const c10::Argument& schema) {
   if (value.isNone()) return NoArgument{};
   if (value.isTensor()) return tensor_argument(value.toTensor());
@@ -160,6 +165,7 @@ ArgumentValue GraphRecorder::argument(const c10::IValue& value, const c10::Argum
 // A real number in a tensor stays one: ATen treats a CPU scalar among CUDA tensors as a number.
 ArgumentValue GraphRecorder::tensor_argument(const at::Tensor& tensor) {
   if (!tensor.defined()) return NoArgument{};
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return number_of(tensor.item());
   if (!knows(tensor) && !meta::is_fake(tensor) && tensor.dim() == 0) return data_of(tensor);
   return ValueRef{value_of(tensor)};
 }

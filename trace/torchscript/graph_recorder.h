@@ -57,6 +57,7 @@ class GraphRecorder {
   };
 
   ArgumentValue argument(const c10::IValue& value, const c10::Argument& schema);
+  static ArgumentValue number_of(const at::Scalar& number);
   ArgumentValue tensor_argument(const at::Tensor& tensor);
   ArgumentValue list_argument(const c10::IValue& value);
   void add_output(Node& node, const c10::IValue& result);

@@ -84,10 +84,43 @@ bool is_in_dispatcher(const c10::FunctionSchema& schema) {
   return c10::Dispatcher::singleton().findSchema(schema.operator_name()).has_value();
 }
 
+/// What makes a tensor of its own from a number: that promotes as a tensor.
+bool copies_tensor(const torch::jit::Node& node) {
+  return node.kind() == c10::aten::to || node.kind() == c10::aten::detach;
+}
+
+bool is_number(const at::Tensor& tensor) {
+  return tensor.defined() && !meta::is_fake(tensor) && tensor.dim() == 0 &&
+         (tensor.scalar_type() == at::kDouble || tensor.scalar_type() == at::kLong);
+}
+
+/// aten::_shape_as_tensor reads sizes alone, which are known.
+std::optional<at::Tensor> shape_as_tensor(const torch::jit::Node& node, const Values& inputs) {
+  static const auto shape_op = c10::Symbol::fromQualString("aten::_shape_as_tensor");
+  if (node.kind() != shape_op || !inputs.at(0).isTensor()) return std::nullopt;
+  const auto sizes = inputs[0].toTensor().sizes();
+  at::Tensor shape = at::empty({static_cast<std::int64_t>(sizes.size())},
+                               at::TensorOptions(at::kLong).device(at::kCPU));
+  std::ranges::copy(sizes, shape.mutable_data_ptr<std::int64_t>());
+  return shape;
+}
+
 }  // namespace
+
+void take_constants_as_numbers(const torch::jit::Node& node, Values& inputs) {
+  if (copies_tensor(node)) return;
+  for (std::size_t i = 0; i < std::min(inputs.size(), node.inputs().size()); ++i) {
+    const bool is_constant = node.input(i)->node()->kind() == c10::prim::Constant;
+    if (!is_constant || !inputs[i].isTensor() || !is_number(inputs[i].toTensor())) continue;
+    const at::Tensor number = inputs[i].toTensor().clone();
+    number.unsafeGetTensorImpl()->set_wrapped_number(true);
+    inputs[i] = number;
+  }
+}
 
 Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& recorder,
                     ScopeId scope, std::optional<DType> cast) {
+  if (auto shape = shape_as_tensor(node, inputs)) return {*std::move(shape)};
   take_numbers_out_of_tensors(node, inputs);
   if (cast) cast_move(node, *cast, inputs);
   const Tensors given = tensors_in(inputs);

@@ -11,6 +11,11 @@
 
 namespace symprof::trace::torchscript {
 
+/// A number of the model's Python code is a float64 or int64 tensor without dimensions among the
+/// constants of a trace. Where `node` takes such a constant, `inputs` get a tensor that promotes as
+/// a number does (TensorImpl::is_wrapped_number): `int64 tensor * -0.5` is float32 then.
+void take_constants_as_numbers(const torch::jit::Node& node, std::vector<c10::IValue>& inputs);
+
 /// The results of `node` on `inputs`. Calls that make or change a fake tensor go to `recorder`.
 /// Every device becomes cuda:0, as in all graphs, but where only real tensors are at work; `cast`
 /// is the dtype to which the model was cast. Throws Error or c10::Error for what cannot run.

@@ -238,9 +238,10 @@ void Walker::run_operator(const torch::jit::Node& node, Frame& frame) {
                 "Write it with operators of PyTorch, or export the model with torch.export.");
   if (node.maybeOperator() == nullptr)
     throw Error("", "no rule for this node", "Export the model with torch.export instead.");
-  set_outputs(
-      node, frame,
-      run_recorded(node, frame.take_inputs(node), recorder_, frame.scope, modules_.dtype()));
+  std::vector<IValue> inputs = frame.take_inputs(node);
+  take_constants_as_numbers(node, inputs);
+  set_outputs(node, frame,
+              run_recorded(node, std::move(inputs), recorder_, frame.scope, modules_.dtype()));
 }
 
 void Walker::set_outputs(const torch::jit::Node& node, Frame& frame, std::vector<IValue> results) {
