@@ -17,6 +17,9 @@ namespace symprof {
 
 enum class Mode : std::uint8_t { train, eval, inference };
 enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
+/// What becomes of unbacked sizes, those that only data could tell (of nonzero's result): they are
+/// errors, or their upper bounds stand for them.
+enum class UnbackedSizes : std::uint8_t { refuse, max };
 enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
 
 /// Called from time to time with a stage ("forward"), how much of it is done, and how much it is.
@@ -54,8 +57,7 @@ struct StepOptions {
   /// Tokens that the key-value cache of a graph holds before the step
   /// (trace/passes/key_value_cache.h); in inference only.
   std::optional<std::int64_t> kv_cache;
-  /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
-  bool upper_bounds = false;
+  UnbackedSizes unbacked = UnbackedSizes::refuse;
   DeviceSpec device;
   Progress progress;
 };

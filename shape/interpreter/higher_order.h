@@ -22,7 +22,7 @@ bool is_higher_order(std::string_view op);
 
 /// The results of `node`, for which is_higher_order is true; `values` are those of its graph.
 /// Throws Error when a condition depends on data; for `cond` an observer that takes upper bounds
-/// (meta::Observer::unknown_size) gets the branch that moves more bytes.
+/// (meta::Observer::takes_upper_bounds) gets the branch that moves more bytes.
 std::vector<c10::IValue> run_higher_order(const Node& node, const std::vector<c10::IValue>& values,
                                           c10::Device device, const Recompute& recompute,
                                           Lifetimes lifetimes);

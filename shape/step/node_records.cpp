@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t progress_step = 256;
 
-// Whether a size that depends on data, if there is one, is the result's first.
-bool may_begin_with_unknown_size(const Node& node) {
+// Whether an unbacked size, if there is one, is the result's first.
+bool may_begin_with_unbacked_size(const Node& node) {
   if (node.op == "aten::nonzero" || node.op == "aten::masked_select") return true;
   if (node.op != "aten::index") return false;
   const auto* indices = trace::argument_at<std::vector<ListElement>>(node, 1);
@@ -100,31 +100,31 @@ void NodeRecords::add_rows() {
   output_node_ = add_closing_rows(recording);
 }
 
-// The first size of a result that depends on data speaks for all of the node's: operators with two
-// of them are rare, and theirs are equal. A file has a number there if an assertion decides it.
-void NodeRecords::tell_unknown_size(std::size_t index) {
+// The first unbacked size of a result speaks for all of the node's: operators with two of them are
+// rare, and theirs are equal. A file has a number there if an assertion decides it.
+void NodeRecords::tell_unbacked_size(std::size_t index) {
   if (const auto rows = rows_put(graph_.nodes[index], interpreter_))
-    return recorder_.set_unknown_size(row_of_[index], {.given = rows});
+    return recorder_.set_unbacked_size(row_of_[index], {.given = rows});
   for (const ValueId id : graph_.nodes[index].outputs) {
     if (id == no_value) continue;
     const Value& result = graph_.values[static_cast<std::size_t>(id)];
     if (result.spec && !result.spec->sizes.empty() &&
-        may_begin_with_unknown_size(graph_.nodes[index]))
-      recorder_.set_unknown_size(row_of_[index], {.given = result.spec->sizes[0]});
+        may_begin_with_unbacked_size(graph_.nodes[index]))
+      recorder_.set_unbacked_size(row_of_[index], {.given = result.spec->sizes[0]});
     for (const Dimension& size : result.dimensions) {
       if (!size.symbol.starts_with('u')) continue;
-      Recorder::UnknownSize known;
+      Recorder::UnbackedSize known;
       if (size.size >= 0) known.given = size.size;
       for (const SymbolRange& range : graph_.symbol_ranges)
         if (range.symbol == size.symbol) known.most = range.most;
-      return recorder_.set_unknown_size(row_of_[index], known);
+      return recorder_.set_unbacked_size(row_of_[index], known);
     }
   }
 }
 
 void NodeRecords::begin_node(std::size_t index) {
   const NodeId node = row_of_[index];
-  tell_unknown_size(index);
+  tell_unbacked_size(index);
   recorder_.enter(Phase::forward, node);
   recorder_.mark_sequence(node);
   // Before the node runs: an in-place operator changes what it is given.

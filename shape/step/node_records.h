@@ -40,7 +40,7 @@ class NodeRecords final : public NodeObserver {
   std::vector<at::Tensor> recompute_all(TensorFunction function,
                                         const std::vector<at::Tensor>& inputs);
   void add_rows();
-  void tell_unknown_size(std::size_t index);
+  void tell_unbacked_size(std::size_t index);
 
   const Graph& graph_;
   const Interpreter& interpreter_;

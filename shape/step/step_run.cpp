@@ -51,7 +51,7 @@ StepRun::StepRun(const StepOptions& options)
     : options_(options),
       recorder_(std::make_shared<Recorder>()),
       mode_({.device = options.device, .forced = forced_backend(options.attention)}, recorder_) {
-  if (options.upper_bounds) recorder_->take_upper_bounds();
+  if (options.unbacked == UnbackedSizes::max) recorder_->take_upper_bounds();
 }
 
 void StepRun::add_parameter(const at::Tensor& parameter) {

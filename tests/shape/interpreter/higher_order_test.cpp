@@ -82,7 +82,7 @@ TEST_SUITE("exported_control") {
     CHECK(refused.find("node cond (higher_order::cond): data-dependent control flow") !=
           refused.npos);
     CHECK(refused.find("unbacked=max") != refused.npos);
-    const Profile profile = profile_of("cond_on_data.pt2", {}, {.upper_bounds = true});
+    const Profile profile = profile_of("cond_on_data.pt2", {}, {.unbacked = UnbackedSizes::max});
     CHECK(profile.totals.fwd_flops == 2 * wide(3));
     CHECK(bounded_rows(profile) == std::vector<std::string>{"higher_order::cond"});
     CHECK(profile.warnings.size() == 1);
