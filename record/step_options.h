@@ -42,7 +42,7 @@ struct StepOptions {
   AttentionBackend attention = AttentionBackend::automatic;
   /// How long results live in the forward pass of a graph; C++ modules keep what their code keeps.
   Lifetimes lifetimes = Lifetimes::frames;
-  /// A bias is added by a row of its own (trace/passes/split_bias.h says for which operators).
+  /// A bias is added by a node of its own (trace/passes/split_bias.h says for which operators).
   bool split_bias = false;
   /// Modules of a graph whose activations are computed again in backward
   /// (trace/passes/checkpoint_modules.h). C++ modules call symprof::checkpoint themselves.

@@ -1,6 +1,6 @@
 // torch.ops.higher_order: operators over graphs. Those that only change a mode, or nothing, are
 // flattened when a file is read (trace/passes/inline_regions.h); these decide what runs, how often,
-// or again in backward. Calls of their graphs belong to the row of the node.
+// or again in backward. Calls of their graphs belong to the node.
 //
 // As in PyTorch (torch/_higher_order_ops), a branch of `cond`, an iteration of `while_loop` and an
 // element of `map` keep their operands alone for backward, which runs them again.

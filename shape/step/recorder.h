@@ -67,7 +67,7 @@ class Recorder final : public meta::Observer {
     std::optional<std::int64_t> most;   ///< By the file.
   };
   void set_unbacked_size(NodeId node, UnbackedSize size) { unbacked_sizes_[node] = size; }
-  /// From here on, upper bounds stand for sizes that are not given, and mark their rows.
+  /// From here on, upper bounds stand for sizes that are not given, and mark their nodes.
   void take_upper_bounds() { takes_upper_bounds_ = true; }
 
   /// The node whose turn it is, or whose backward ran last.

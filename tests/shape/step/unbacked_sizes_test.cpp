@@ -16,7 +16,7 @@
 namespace symprof::unbacked_sizes_test {
 namespace {
 
-using test::bounded_rows;
+using test::bounded_nodes;
 using test::contiguous;
 using test::GraphBuilder;
 using test::layer_width;
@@ -150,7 +150,7 @@ TEST_SUITE("exported_unbacked") {
     const Profile profile = profile_of("nonzero.pt2", {}, {.unbacked = UnbackedSizes::max});
     const std::int64_t most = 3 * layer_width;  // Each element of x.
     CHECK(profile.totals.fwd_flops == narrow(most) + 2 * wide(most));
-    CHECK(bounded_rows(profile) == Ops{"aten::nonzero", "aten::index"});
+    CHECK(bounded_nodes(profile) == Ops{"aten::nonzero", "aten::index"});
     REQUIRE(profile.warnings.size() == 1);
     CHECK(profile.warnings[0].find("2 rows") == 0);
     CHECK(marked_rows(profile) == 2);
@@ -162,11 +162,11 @@ TEST_SUITE("exported_unbacked") {
   TEST_CASE("sizes that are given are no bounds") {
     const Profile profile = profile_of("nonzero.pt2", {{"u0", 5}, {"u1", 2}});
     CHECK(profile.totals.fwd_flops == narrow(5) + 2 * wide(2));
-    CHECK(bounded_rows(profile).empty());
+    CHECK(bounded_nodes(profile).empty());
     CHECK(profile.warnings.empty());
     const Profile mixed = profile_of("nonzero.pt2", {{"u0", 5}}, {.unbacked = UnbackedSizes::max});
     CHECK(mixed.totals.fwd_flops == narrow(5) + 2 * wide(5));
-    CHECK(bounded_rows(mixed) == Ops{"aten::index"});
+    CHECK(bounded_nodes(mixed) == Ops{"aten::index"});
     const std::string text = message_of([] { profile_of("nonzero.pt2", {{"u0", 25}}); });
     CHECK(text.find("25 elements are given, and there are at most 24") != text.npos);
   }
@@ -180,7 +180,7 @@ TEST_SUITE("exported_unbacked") {
     b.graph.outputs = {
         b.call("aten::index_put", "default", {x, std::vector<ListElement>{mask}, values})};
     const Profile profile = profile_of(b.graph);
-    CHECK(bounded_rows(profile) == Ops{});
+    CHECK(bounded_nodes(profile) == Ops{});
     const auto is_gathered = [&](const CallRecord& call) {
       return call.phase == Phase::backward && !call.outputs.empty() &&
              profile.recording.specs.at(call.outputs[0].spec).sizes == Sizes{put, layer_width};
@@ -191,7 +191,7 @@ TEST_SUITE("exported_unbacked") {
   TEST_CASE("numbers and sizes that assertions decide are taken from the file") {
     const Profile profile = profile_of("checked.pt2");
     CHECK(profile.totals.fwd_flops == narrow(2));
-    CHECK(bounded_rows(profile) == Ops{});
+    CHECK(bounded_nodes(profile) == Ops{});
     CHECK(profile.warnings.empty());
   }
 
@@ -202,7 +202,7 @@ TEST_SUITE("exported_unbacked") {
     CHECK(profile_of("item.pt2", {{"u0", 7}}).totals.fwd_flops == narrow(7));
     const Profile most = profile_of("item.pt2", {}, {.unbacked = UnbackedSizes::max});
     CHECK(most.totals.fwd_flops == narrow(100));
-    CHECK(bounded_rows(most) == Ops{"aten::item"});
+    CHECK(bounded_nodes(most) == Ops{"aten::item"});
     CHECK(profile_of("item.pt2", {{"u0", 500}}).warnings.at(0) ==
           "u0 is 500; the graph was exported for 0 to 100.");
   }
@@ -225,7 +225,7 @@ TEST_SUITE("exported_unbacked") {
       CHECK(message_of([&] { profile_of(b.graph); }).find("data-dependent shape") !=
             std::string::npos);
       const Profile profile = profile_of(b.graph, {.unbacked = UnbackedSizes::max});
-      CHECK(bounded_rows(profile) == Ops{op});
+      CHECK(bounded_nodes(profile) == Ops{op});
       for (const NodeRecord& node : profile.recording.nodes)
         if (node.op == op) return profile.recording.specs.at(node.outputs.at(0).spec).sizes;
       return Sizes{};

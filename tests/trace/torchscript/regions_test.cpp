@@ -50,6 +50,6 @@ TEST_SUITE("script_regions") {
     const Profile profile = test::profile_of(load_script("masked.pt", UnbackedSizes::max),
                                              {.unbacked = UnbackedSizes::max});
     CHECK(profile.totals.fwd_flops == test::narrow(rows));
-    CHECK(test::bounded_rows(profile) == std::vector<std::string>{"aten::index"});
+    CHECK(test::bounded_nodes(profile) == std::vector<std::string>{"aten::index"});
   }
 }
