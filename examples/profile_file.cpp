@@ -15,8 +15,9 @@ int main(int argc, char** argv) {
     const symprof::Profile profile = session.profile(settings);
 
     for (const symprof::NodeProfile& node : profile.nodes) {
-      const symprof::NodeRecord& row = profile.recording.nodes[node.node];
-      std::cout << row.name << " " << row.op << " " << node.figures.fwd_product_flops << " FLOPs\n";
+      const symprof::NodeRecord& record = profile.recording.nodes[node.node];
+      std::cout << record.name << " " << record.op << " " << node.figures.fwd_product_flops
+                << " FLOPs\n";
     }
     std::cout << "peak " << profile.totals.peak_allocated_bytes << " bytes, "
               << profile.totals.saved_bytes << " saved for backward\n";

@@ -54,8 +54,8 @@ int main() {
   try {
     const symprof::Profile plain = profile(false), checkpointed = profile(true);
     for (const symprof::NodeProfile& node : plain.nodes) {
-      const symprof::NodeRecord& row = plain.recording.nodes[node.node];
-      std::cout << row.module << " " << row.op << " " << node.figures.fwd_product_flops
+      const symprof::NodeRecord& record = plain.recording.nodes[node.node];
+      std::cout << record.module << " " << record.op << " " << node.figures.fwd_product_flops
                 << " FLOPs\n";
     }
     for (const symprof::Profile* each : {&plain, &checkpointed})

@@ -9,9 +9,9 @@
 #include "base/checked.h"
 #include "profile/cost/cost.h"
 #include "profile/figure_sums.h"
+#include "profile/node_bytes.h"
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
-#include "profile/row_bytes.h"
 
 namespace symprof::profile {
 namespace {
@@ -97,7 +97,7 @@ void count_calls(Profile& profile, const OperatorTable* own) {
 }
 
 /// Sums the nodes into the totals; a call that belongs to no node would be missing here.
-void sum_rows(Profile& profile) {
+void sum_nodes(Profile& profile) {
   Totals& totals = profile.totals;
   std::size_t calls = 0;
   for (const NodeProfile& node : profile.nodes) {
@@ -146,7 +146,7 @@ Profile evaluate_with(Recording recording, const DeviceSpec& device, const LoopO
   count_memory(profile);
   find_tensor_peak(profile);
   simulate_memory(profile, device, loop, own);
-  sum_rows(profile);
+  sum_nodes(profile);
   return profile;
 }
 

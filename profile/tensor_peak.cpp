@@ -1,5 +1,5 @@
 // Replays the recording's allocations and frees.
-#include "profile/row_bytes.h"
+#include "profile/node_bytes.h"
 
 #include "base/checked.h"
 

@@ -92,7 +92,7 @@ struct MemoryEvent {
 
 enum class NodeKind : std::uint8_t { input, operation, output, loss, optimizer };
 
-/// A row: a graph node, an input, or one of the parts of a step that no graph has.
+/// A graph node, an input, or one of the parts of a step that no graph has.
 struct NodeRecord {
   std::string name;
   std::string op;      ///< "aten::conv2d", "onnx::Conv"; "input", "output", "loss", "optimizer".
@@ -108,7 +108,7 @@ struct NodeRecord {
   /// Module scopes from the outermost in: index into Recording::modules.
   std::vector<std::int32_t> scopes;
   /// Index into Graph::nodes of the graph that ran, as the passes of the step left it; none for
-  /// inputs, output, loss, optimizer and the rows of a C++ module.
+  /// inputs, output, loss, optimizer and the nodes of a C++ module.
   std::int32_t graph_node = none;
 };
 

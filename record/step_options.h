@@ -19,6 +19,9 @@ namespace symprof {
 
 enum class Mode : std::uint8_t { train, eval, inference };
 enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
+/// What becomes of unbacked sizes, those that only data could tell (of nonzero's result): they are
+/// errors, or their upper bounds stand for them.
+enum class UnbackedSizes : std::uint8_t { refuse, max };
 enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
 
 /// Called from time to time with a stage ("forward"), how much of it is done, and how much it is.
@@ -41,7 +44,7 @@ struct StepOptions {
   AttentionBackend attention = AttentionBackend::automatic;
   /// How long results live in the forward pass of a graph; C++ modules keep what their code keeps.
   Lifetimes lifetimes = Lifetimes::frames;
-  /// A bias is added by a row of its own (trace/passes/split_bias.h says for which operators).
+  /// A bias is added by a node of its own (trace/passes/split_bias.h says for which operators).
   bool split_bias = false;
   /// Modules of a graph whose activations are computed again in backward
   /// (trace/passes/checkpoint_modules.h). C++ modules call symprof::checkpoint themselves.
@@ -56,8 +59,7 @@ struct StepOptions {
   /// Tokens that the key-value cache of a graph holds before the step
   /// (trace/passes/key_value_cache.h); in inference only.
   std::optional<std::int64_t> kv_cache;
-  /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
-  bool upper_bounds = false;
+  UnbackedSizes unbacked = UnbackedSizes::refuse;
   DeviceSpec device;
   Progress progress;
 };

@@ -65,7 +65,7 @@ Graph Session::script(const Settings& settings) {
         settings.mode == Mode::train ? trace::TrainingMode::train : trace::TrainingMode::eval;
   options.dtype = settings.dtype;
   options.gradients = settings.mode != Mode::inference;
-  options.upper_bounds = settings.step.upper_bounds;
+  options.unbacked = settings.step.unbacked;
   return torch_.get().load_torchscript(file_.path, options);
 }
 

@@ -48,8 +48,8 @@ inline constexpr Named<AttentionBackend> attention_backends[] = {
     {"efficient", AttentionBackend::efficient},
     {"cudnn", AttentionBackend::cudnn}};
 
-/// Whether sizes that depend on data are taken as their upper bounds.
-inline constexpr Named<bool> unbacked_sizes[] = {{"refuse", false}, {"max", true}};
+inline constexpr Named<UnbackedSizes> unbacked_sizes[] = {{"refuse", UnbackedSizes::refuse},
+                                                          {"max", UnbackedSizes::max}};
 
 template <class Value, std::size_t size>
 std::string_view name_of(const Named<Value> (&list)[size], Value value) {

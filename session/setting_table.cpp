@@ -164,9 +164,9 @@ constexpr Setting rows[] = {
     {"unbacked", model_group, Arity::one, "KIND",
      "Sizes that depend on data (nonzero): refuse (the default), or max, their upper bounds",
      [](Settings& s, const std::string& given) {
-       s.step.upper_bounds = choose(SettingRef{"unbacked"}, given, unbacked_sizes);
+       s.step.unbacked = choose(SettingRef{"unbacked"}, given, unbacked_sizes);
      },
-     [](const Settings& s) { return Value(text(name_of(unbacked_sizes, s.step.upper_bounds))); },
+     [](const Settings& s) { return Value(text(name_of(unbacked_sizes, s.step.unbacked))); },
      Needs::nothing, Alters::graph},
     {"inputs", input_group, Arity::several, "SPEC",
      "Shape of an input: NAME=DTYPE[DIMS]; repeatable",

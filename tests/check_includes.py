@@ -20,7 +20,7 @@ ROOMS = {
     "trace/passes": ["base", "record", "trace/graph", "trace/frames"],
     "trace/exported": ["base", "trace/graph", "trace/frames"],
     "trace/onnx": ["base", "trace/graph", "trace/frames", "trace/passes"],
-    "trace/torchscript": ["base", "meta/*", "trace/graph", "trace/frames", "trace/passes", "trace/exported"],
+    "trace/torchscript": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "trace/exported"],
     "trace": ["base", "trace/*"],
     "shape/lowering": ["base", "meta/fake", "trace/graph", "trace/onnx"],
     "shape/lowering/contrib": ["base", "meta/fake", "trace/graph", "shape/lowering"],

@@ -142,10 +142,10 @@ class FakeCall {
     op_.callBoxed(&stack_);
   }
 
-  // A number that only data could tell, where the observer has one for it.
+  // A number that is read from data, where the observer has one for it.
   void read_number() {
     const auto observer = current_observer();
-    const auto number = observer ? observer->unknown_size(std::nullopt) : std::nullopt;
+    const auto number = observer ? observer->unbacked_number() : std::nullopt;
     if (!number)
       throw Error("aten::item",
                   "the value of a tensor decides what happens next, and a tensor "

@@ -59,11 +59,15 @@ class Observer {
   virtual void on_backward_refused() {}
   /// An autograd node saved a tensor, and under SaveOnCpu this storage in host memory has its copy.
   virtual void on_offloaded(std::int32_t /*storage*/) {}
-  /// How many there are of something that only data could tell; `most` is the largest number that
+  /// What stands for an unbacked size: one that only data could tell. `most` is the largest that it
   /// can be, where there is one. An empty answer refuses the call.
-  virtual std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> /*most*/) {
+  virtual std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> /*most*/) {
     return std::nullopt;
   }
+  /// What stands for the number that aten::item would read from data. An empty answer refuses it.
+  virtual std::optional<std::int64_t> unbacked_number() { return std::nullopt; }
+  /// A branch that data would choose asks whether the costlier one runs; if not, it is refused.
+  virtual bool takes_upper_bounds() { return false; }
 
  private:
   inline static std::atomic<std::uint64_t> count_ = 0;

@@ -15,12 +15,13 @@ class SilentObserver : public Observer {
   void on_saved(std::int32_t) override {}
 };
 
-/// Takes the upper bound of every size that depends on data.
+/// Takes the upper bound of every unbacked size.
 class UpperBounds final : public SilentObserver {
  public:
-  std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override {
+  std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override {
     return most;
   }
+  bool takes_upper_bounds() override { return true; }
 };
 
 }  // namespace symprof::meta

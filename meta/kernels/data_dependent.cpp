@@ -9,13 +9,13 @@
 #include "meta/fake/observer.h"
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
-#include "meta/kernels/unknown_size.h"
+#include "meta/kernels/unbacked_size.h"
 
 namespace symprof::kernels {
 
-int64_t unknown_size(const char* op, std::optional<int64_t> most) {
+int64_t unbacked_size(const char* op, std::optional<int64_t> most) {
   const auto observer = meta::current_observer();
-  const auto size = observer ? observer->unknown_size(most) : std::nullopt;
+  const auto size = observer ? observer->unbacked_size(most) : std::nullopt;
   if (size) return *size;
   throw Error(op, "its output size depends on data, and a tensor without storage has none",
               most ? "Take the upper bound with " + setting("unbacked", "max") +
@@ -44,14 +44,14 @@ void refuse_value(const c10::OperatorHandle& op, torch::jit::Stack*) {
 
 // One column per dimension, as nonzero on CUDA.
 Tensor nonzero(const Tensor& self) {
-  return fresh({self.dim(), unknown_size("aten::nonzero", self.numel())}, self, at::kLong).t();
+  return fresh({self.dim(), unbacked_size("aten::nonzero", self.numel())}, self, at::kLong).t();
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, "masked_select: expected BoolTensor for mask");
   int64_t most = 1;
   for (const int64_t size : at::infer_size(self.sizes(), mask.sizes())) most *= size;
-  return fresh({unknown_size("aten::masked_select", most)}, self);
+  return fresh({unbacked_size("aten::masked_select", most)}, self);
 }
 
 enum class Order { sorted, as_given };
@@ -62,7 +62,7 @@ enum class Order { sorted, as_given };
 Three unique_elements(const char* op, const Tensor& self, Order order, bool inverse, bool counts) {
   const bool is_counted = order == Order::sorted && self.scalar_type() == at::kBool;
   const int64_t room = is_counted && self.numel() > 0 ? 2 : self.numel();
-  const int64_t size = unknown_size(op, std::min(room, self.numel()));
+  const int64_t size = unbacked_size(op, std::min(room, self.numel()));
   const auto cut = [&](at::ScalarType type) {
     return fresh({room}, self, type).narrow(0, 0, size);
   };
@@ -73,7 +73,7 @@ Three unique_elements(const char* op, const Tensor& self, Order order, bool inve
 
 Three unique_slices(const char* op, const Tensor& self, int64_t dim, bool inverse, bool counts) {
   const int64_t axis = at::maybe_wrap_dim(dim, self.dim());
-  const int64_t size = unknown_size(op, self.size(axis));
+  const int64_t size = unbacked_size(op, self.size(axis));
   std::vector<int64_t> sizes = self.sizes().vec();
   sizes[static_cast<std::size_t>(axis)] = size;
   return {fresh(sizes, self), fresh({inverse ? self.size(axis) : 0}, self, at::kLong),
@@ -103,7 +103,7 @@ Three unique_consecutive(const Tensor& self, bool inverse, bool counts,
 
 // As many as the largest element says, which nothing bounds.
 Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t least) {
-  const int64_t size = std::max(least, unknown_size("aten::bincount", std::nullopt));
+  const int64_t size = std::max(least, unbacked_size("aten::bincount", std::nullopt));
   const bool weighted = weights && weights->defined();
   const at::ScalarType type = !weighted                              ? at::kLong
                               : weights->scalar_type() == at::kFloat ? at::kFloat

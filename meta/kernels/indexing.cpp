@@ -10,7 +10,7 @@
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/pointwise.h"
-#include "meta/kernels/unknown_size.h"
+#include "meta/kernels/unbacked_size.h"
 
 namespace symprof::kernels {
 namespace {
@@ -100,7 +100,7 @@ Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor&, IntArra
 // The sum of the repeats is the size, unless the caller knows it.
 Tensor repeat_interleave(const Tensor& repeats, optional<int64_t> output_size) {
   const int64_t size =
-      output_size ? *output_size : unknown_size("aten::repeat_interleave.Tensor", std::nullopt);
+      output_size ? *output_size : unbacked_size("aten::repeat_interleave.Tensor", std::nullopt);
   return fresh({size}, repeats);
 }
 

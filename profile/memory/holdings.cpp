@@ -24,7 +24,7 @@ NodeId optimizer_node(const Recording& recording) {
                                         : static_cast<NodeId>(found - recording.nodes.begin());
 }
 
-/// What is there before the step has no maker, but for inputs, which have rows of their own.
+/// What is there before the step has no maker, but for inputs, which have nodes of their own.
 bool belongs_to_user(const StorageRecord& storage) {
   return storage.allocated_by == none && storage.kind != StorageKind::input;
 }

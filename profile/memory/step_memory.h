@@ -1,5 +1,5 @@
 // The memory of a training loop as the GPU's allocator counts it: the recorded step, several times,
-// on the simulated caching allocator, with the workspaces and temporaries that no tensor shows.
+// on the simulated caching allocator, with the workspaces and the scratch that no tensor shows.
 //
 // Public header.
 #pragma once
@@ -30,7 +30,7 @@ enum class MemoryCategory : std::uint8_t {
   optimizer,
   kv_cache,     ///< Keys and values of earlier tokens, for attention in inference.
   activations,  ///< Saved for backward.
-  temporaries,  ///< Everything else that calls make, and what kernels take while they run.
+  temporaries,  ///< Everything else that calls make, and the scratch of kernels.
   workspace,    ///< cuBLAS.
 };
 constexpr std::size_t memory_categories = 9;

@@ -22,9 +22,10 @@ class ByteCounter final : public meta::SilentObserver {
     for (const meta::SeenTensor& tensor : call.outputs) add(tensor);
   }
   /// Nested in a branch, too, the upper bound counts.
-  std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override {
+  std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override {
     return most;
   }
+  bool takes_upper_bounds() override { return true; }
 
   std::int64_t bytes() const { return bytes_; }
 
@@ -51,7 +52,7 @@ std::int64_t bytes_moved(const Graph& branch, const std::vector<c10::IValue>& in
 bool is_costlier(const Graph& branch, const Graph& other, const std::vector<c10::IValue>& inputs,
                  c10::Device device) {
   const auto observer = meta::current_observer();
-  if (!observer || !observer->unknown_size(1))
+  if (!observer || !observer->takes_upper_bounds())
     throw Error("",
                 "data-dependent control flow: a predicate says which branch runs, and it is "
                 "not known before the model runs",

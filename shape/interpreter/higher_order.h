@@ -1,6 +1,6 @@
 // torch.ops.higher_order: operators over graphs. Those that only change a mode, or nothing, are
 // flattened when a file is read (trace/passes/inline_regions.h); these decide what runs, how often,
-// or again in backward. Calls of their graphs belong to the row of the node.
+// or again in backward. Calls of their graphs belong to the node.
 //
 // As in PyTorch (torch/_higher_order_ops), a branch of `cond`, an iteration of `while_loop` and an
 // element of `map` keep their operands alone for backward, which runs them again.
@@ -22,7 +22,7 @@ bool is_higher_order(std::string_view op);
 
 /// The results of `node`, for which is_higher_order is true; `values` are those of its graph.
 /// Throws Error when a condition depends on data; for `cond` an observer that takes upper bounds
-/// (meta::Observer::unknown_size) gets the branch that moves more bytes.
+/// (meta::Observer::takes_upper_bounds) gets the branch that moves more bytes.
 std::vector<c10::IValue> run_higher_order(const Node& node, const std::vector<c10::IValue>& values,
                                           c10::Device device, const Recompute& recompute,
                                           Lifetimes lifetimes);

@@ -36,8 +36,8 @@ std::string dispatcher_overload(const Node& node) {
   return node.overload == "default" ? "" : node.overload;
 }
 
-/// ", u0" for the first size of a result that only data tells and nobody gives.
-std::string unknown_symbol(const Graph& graph, const Node& node) {
+/// ", u0" for the first unbacked size of a result that nobody gives.
+std::string unbacked_symbol(const Graph& graph, const Node& node) {
   for (const ValueId id : node.outputs) {
     if (id == no_value) continue;
     for (const Dimension& size : graph.values[static_cast<std::size_t>(id)].dimensions)
@@ -88,7 +88,7 @@ void Interpreter::run_node(std::size_t index) {
   const bool on_host = index < host_.nodes.size() && host_.nodes[index];
   const auto where = [&] {
     return fmt::format("{}: node {} ({}{})", graph_.path, node.name, node.op,
-                       unknown_symbol(graph_, node));
+                       unbacked_symbol(graph_, node));
   };
   try {
     if (is_export_assertion(node.op)) return;

@@ -4,7 +4,7 @@
 
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
-#include "shape/lowering/unknown_size.h"
+#include "shape/lowering/unbacked_size.h"
 
 namespace symprof::lowering {
 namespace {
@@ -143,7 +143,7 @@ Tensors scatter_nd(OnnxCall& call) {
 
 Tensors nonzero(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  if (!is_real(x)) unknown_size(call, x.numel(), "how many elements are not zero");
+  if (!is_real(x)) unbacked_size(call, x.numel(), "how many elements are not zero");
   return {at::nonzero(x).t()};
 }
 

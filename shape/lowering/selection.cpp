@@ -6,7 +6,7 @@
 
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
-#include "shape/lowering/unknown_size.h"
+#include "shape/lowering/unbacked_size.h"
 
 namespace symprof::lowering {
 namespace {
@@ -21,7 +21,7 @@ Tensors compress(OnnxCall& call) {
   const std::int64_t axis = has_axis ? checked_axis(call, call.integer("axis", 0), x.dim()) : 0;
   if (!is_real(call.input(1)) && (call.value(1) == nullptr || !call.value(1)->constant)) {
     const std::int64_t most = std::min(call.input(1).numel(), x.size(axis));
-    const std::int64_t size = unknown_size(call, most, "how many conditions hold");
+    const std::int64_t size = unbacked_size(call, most, "how many conditions hold");
     return {at::index_select(x, axis, unknown_indices(call, {size}))};
   }
   const Integers conditions = call.integers_of(1);
@@ -33,7 +33,7 @@ Tensors compress(OnnxCall& call) {
 
 /// Values as many as can differ, the first place of each, where each input is among them, counts.
 Tensors unknown_unique(const OnnxCall& call, const at::Tensor& x, std::int64_t axis) {
-  const std::int64_t size = unknown_size(call, x.size(axis), "how many elements differ");
+  const std::int64_t size = unbacked_size(call, x.size(axis), "how many elements differ");
   auto [values, inverse, counts] = at::unique_dim(x, axis, true, true, true);
   return {values, unknown_indices(call, {size}), inverse, counts};
 }

@@ -8,7 +8,7 @@
 
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
-#include "shape/lowering/unknown_size.h"
+#include "shape/lowering/unbacked_size.h"
 #include "shape/lowering/windows.h"
 
 namespace symprof::lowering {
@@ -204,7 +204,7 @@ double overlap(const Box& a, const Box& b) {
 Tensors unknown_boxes(const OnnxCall& call, std::int64_t most) {
   const at::Tensor& scores = call.input(1);
   const std::int64_t kept = std::min(most, scores.size(2)) * scores.size(0) * scores.size(1);
-  return {unknown_indices(call, {unknown_size(call, kept, "how many boxes stay"), 3})};
+  return {unknown_indices(call, {unbacked_size(call, kept, "how many boxes stay"), 3})};
 }
 
 /// Boxes [batch, n, 4], scores [batch, classes, n]: the best first, none that overlaps a better

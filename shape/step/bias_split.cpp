@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
-#include "shape/step/module_rows.h"
+#include "shape/step/module_nodes.h"
 
 namespace symprof::shape {
 namespace {
@@ -23,7 +23,7 @@ at::Tensor broadcast_bias(const at::Tensor& bias, const at::Tensor& weight) {
 }
 
 at::Tensor add_bias(const at::Tensor& product, const at::Tensor& bias) {
-  if (ModuleRows* rows = ModuleRows::current()) rows->split_row(product, bias);
+  if (ModuleNodes* nodes = ModuleNodes::current()) nodes->split_node(product, bias);
   return at::add(product, bias);
 }
 

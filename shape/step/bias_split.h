@@ -1,4 +1,4 @@
-// Bias additions of a C++ module as rows of their own.
+// Bias additions of a C++ module as nodes of their own.
 #pragma once
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -8,7 +8,7 @@
 namespace symprof::shape {
 
 /// While it lives and is active, linear, addmm and convolution calls of this thread make their
-/// product without the bias and then add it, above autograd: two calls, two rows.
+/// product without the bias and then add it, above autograd: two calls, two nodes.
 class BiasSplit {
  public:
   explicit BiasSplit(bool active);

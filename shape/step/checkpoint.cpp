@@ -11,13 +11,13 @@
 
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/autocast_state.h"
-#include "shape/step/module_rows.h"
+#include "shape/step/module_nodes.h"
 
 namespace symprof {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-using shape::ModuleRows;
+using shape::ModuleNodes;
 
 at::Tensor state_of(c10::Device device) {
   at::Generator generator = at::globalContext().defaultGenerator(device);
@@ -68,7 +68,7 @@ struct Saved final : torch::CustomClassHolder {
   TensorsFunction function;
   RandomState random;
   meta::AutocastState autocast;
-  ModuleRows::Region region;
+  ModuleNodes::Region region;
 };
 
 // Puts the thread into the state in which the checkpoint ran first, for as long as it lives.
@@ -77,11 +77,11 @@ class Replay {
   explicit Replay(const Saved& saved)
       : random_before_(saved.random.now()), autocast_(saved.autocast) {
     saved.random.restore();
-    rows_ = saved.region.row == none ? nullptr : ModuleRows::current();
-    if (rows_ != nullptr) rows_->begin_recompute(saved.region);
+    nodes_ = saved.region.node == none ? nullptr : ModuleNodes::current();
+    if (nodes_ != nullptr) nodes_->begin_recompute(saved.region);
   }
   ~Replay() {
-    if (rows_ != nullptr) rows_->end_recompute();
+    if (nodes_ != nullptr) nodes_->end_recompute();
     random_before_.restore();
   }
   Replay(const Replay&) = delete;
@@ -90,7 +90,7 @@ class Replay {
  private:
   RandomState random_before_;
   meta::AutocastRegion autocast_;
-  ModuleRows* rows_ = nullptr;
+  ModuleNodes* nodes_ = nullptr;
 };
 
 // The inputs as leaves of a graph of their own.
@@ -162,10 +162,10 @@ Tensors checkpoint(TensorsFunction function, const Tensors& inputs) {
   // Made below the dispatcher: it is no call of the model's.
   given.emplace_back(at::detail::empty_cpu({0}, at::kFloat));
   given.back().set_requires_grad(true);
-  ModuleRows* rows = ModuleRows::current();
-  if (rows != nullptr) saved->region = rows->begin_checkpoint();
+  ModuleNodes* nodes = ModuleNodes::current();
+  if (nodes != nullptr) saved->region = nodes->begin_checkpoint();
   Tensors outputs = CheckpointFunction::apply(saved, at::TensorList(given));
-  if (rows != nullptr && saved->region.row != none) rows->end_checkpoint(saved->region);
+  if (nodes != nullptr && saved->region.node != none) nodes->end_checkpoint(saved->region);
   return outputs;
 }
 

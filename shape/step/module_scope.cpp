@@ -1,25 +1,25 @@
 #include "shape/step/module_scope.h"
 
-#include "shape/step/module_rows.h"
+#include "shape/step/module_nodes.h"
 
 namespace symprof {
 
-ModuleScope::ModuleScope(const std::string& name, ScopeRows rows) {
-  if (auto* current = shape::ModuleRows::current()) {
-    current->open_scope(name, rows);
+ModuleScope::ModuleScope(const std::string& name, ScopeNodes nodes) {
+  if (auto* current = shape::ModuleNodes::current()) {
+    current->open_scope(name, nodes);
     open_ = true;
   }
 }
 
-ModuleScope::ModuleScope(const torch::nn::Module& module, ScopeRows rows) {
-  if (auto* current = shape::ModuleRows::current()) {
-    current->open_scope(module, rows);
+ModuleScope::ModuleScope(const torch::nn::Module& module, ScopeNodes nodes) {
+  if (auto* current = shape::ModuleNodes::current()) {
+    current->open_scope(module, nodes);
     open_ = true;
   }
 }
 
 ModuleScope::~ModuleScope() {
-  if (open_) shape::ModuleRows::current()->close_scope();
+  if (open_) shape::ModuleNodes::current()->close_scope();
 }
 
 }  // namespace symprof

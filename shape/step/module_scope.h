@@ -12,9 +12,9 @@ class Module;
 
 namespace symprof {
 
-enum class ScopeRows : std::uint8_t {
-  per_call,  ///< Every call has its row.
-  one,       ///< All calls of the scope are one row: a function that the report shows as a leaf.
+enum class ScopeNodes : std::uint8_t {
+  per_call,  ///< Every call has its node.
+  one,       ///< All calls of the scope are one node: a function that the report shows as a leaf.
 };
 
 /// While it lives, calls belong to `name`, a path such as "encoder.layers.0" inside the scope
@@ -22,8 +22,8 @@ enum class ScopeRows : std::uint8_t {
 /// nothing.
 class ModuleScope {
  public:
-  explicit ModuleScope(const std::string& name, ScopeRows rows = ScopeRows::per_call);
-  explicit ModuleScope(const torch::nn::Module& module, ScopeRows rows = ScopeRows::per_call);
+  explicit ModuleScope(const std::string& name, ScopeNodes nodes = ScopeNodes::per_call);
+  explicit ModuleScope(const torch::nn::Module& module, ScopeNodes nodes = ScopeNodes::per_call);
   ~ModuleScope();
   ModuleScope(const ModuleScope&) = delete;
   ModuleScope& operator=(const ModuleScope&) = delete;

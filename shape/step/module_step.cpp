@@ -8,9 +8,9 @@
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/step/bias_split.h"
-#include "shape/step/module_rows.h"
+#include "shape/step/module_nodes.h"
+#include "shape/step/node_tensors.h"
 #include "shape/step/offload.h"
-#include "shape/step/rows.h"
 #include "shape/step/step_run.h"
 
 namespace symprof::shape {
@@ -30,13 +30,13 @@ class ModuleStep {
   }
 
   Recording run(const std::vector<TensorSpec>& specs, const ForwardFunction& forward) {
-    ModuleRows rows(module_, recorder_);
-    std::vector<at::Tensor> inputs = make_inputs(specs, rows);
+    ModuleNodes nodes(module_, recorder_);
+    std::vector<at::Tensor> inputs = make_inputs(specs, nodes);
     run_.make_optimizer_state();
     const std::vector<at::Tensor>& outputs =
-        run_.forward([&] { return run_forward(forward, std::move(inputs), rows); });
-    const NodeId output = add_closing_rows(recorder_.recording());
-    finish_output_row(output, outputs, recorder_);
+        run_.forward([&] { return run_forward(forward, std::move(inputs), nodes); });
+    const NodeId output = add_closing_nodes(recorder_.recording());
+    finish_output_node(output, outputs, recorder_);
     run_.after_forward({.loss = output + 1, .optimizer = output + 2});
     Recording recording = run_.take();
     module_.zero_grad();
@@ -59,27 +59,27 @@ class ModuleStep {
       if (meta::is_fake(item.value())) meta::announce(item.value());
   }
 
-  std::vector<at::Tensor> make_inputs(const std::vector<TensorSpec>& specs, ModuleRows& rows) {
+  std::vector<at::Tensor> make_inputs(const std::vector<TensorSpec>& specs, ModuleNodes& nodes) {
     std::vector<at::Tensor> inputs;
     recorder_.set_kind(StorageKind::input);
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      const NodeId row = rows.add_input_row(fmt::format("input_{}", i));
-      recorder_.enter(Phase::forward, row);
+      const NodeId node = nodes.add_input_node(fmt::format("input_{}", i));
+      recorder_.enter(Phase::forward, node);
       inputs.push_back(meta::make_fake(specs[i]));
-      add_row_output(row, inputs.back(), recorder_);
+      add_node_output(node, inputs.back(), recorder_);
     }
     return inputs;
   }
 
   std::vector<at::Tensor> run_forward(const ForwardFunction& forward,
-                                      std::vector<at::Tensor> inputs, ModuleRows& rows) {
+                                      std::vector<at::Tensor> inputs, ModuleNodes& nodes) {
     inputs_ = std::move(inputs);
     try {
-      rows.start();
+      nodes.start();
       const BiasSplit split(options_.split_bias);
       const meta::SaveOnCpu offload(!options_.offload_saved.empty());
       std::vector<at::Tensor> outputs = forward(inputs_);
-      rows.stop();
+      nodes.stop();
       return outputs;
     } catch (const Error& error) {
       throw error.at(where());
@@ -92,9 +92,9 @@ class ModuleStep {
   std::string where() const {
     const Recording& recording = recorder_.recording();
     if (recording.nodes.empty()) return recording.path;
-    const NodeRecord& row = recording.nodes.back();
-    return fmt::format("{}: node {} ({}) in module '{}'", recording.path, row.name, row.op,
-                       row.module);
+    const NodeRecord& node = recording.nodes.back();
+    return fmt::format("{}: node {} ({}) in module '{}'", recording.path, node.name, node.op,
+                       node.module);
   }
 
   torch::nn::Module& module_;

@@ -30,9 +30,9 @@ using ForwardFunction = std::function<std::vector<at::Tensor>(const std::vector<
 
 /// Forward, loss, backward and optimizer step of `module`, made by build_fake, whose forward pass
 /// is `forward` on fake inputs. The code of the module runs: branches and loops on shapes are
-/// followed. Each call that it makes is a row, in the module that shape/step/module_rows.h says.
+/// followed. Each call that it makes is a node, in the module that shape/step/module_nodes.h says.
 /// Sets the module's training mode to that of the step, and drops its gradients. Throws Error that
-/// names the row when a call is refused, and for a module with real weights.
+/// names the node when a call is refused, and for a module with real weights.
 Recording propagate_module(torch::nn::Module& module, const std::vector<TensorSpec>& inputs,
                            const ForwardFunction& forward, const StepOptions& options);
 

@@ -6,7 +6,7 @@
 #include "meta/fake/fake_tensor.h"
 #include "shape/step/checkpoint.h"
 #include "shape/step/graph_checkpoint.h"
-#include "shape/step/rows.h"
+#include "shape/step/node_tensors.h"
 #include "trace/graph/region_markers.h"
 #include "trace/graph/uses.h"
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t progress_step = 256;
 
-// Whether a size that depends on data, if there is one, is the result's first.
-bool may_begin_with_unknown_size(const Node& node) {
+// Whether an unbacked size, if there is one, is the result's first.
+bool may_begin_with_unbacked_size(const Node& node) {
   if (node.op == "aten::nonzero" || node.op == "aten::masked_select") return true;
   if (node.op != "aten::index") return false;
   const auto* indices = trace::argument_at<std::vector<ListElement>>(node, 1);
@@ -68,10 +68,10 @@ class Recomputation {
 NodeRecords::NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
                          const Progress& progress)
     : graph_(graph), interpreter_(interpreter), recorder_(recorder), progress_(progress) {
-  add_rows();
+  add_nodes();
 }
 
-void NodeRecords::add_rows() {
+void NodeRecords::add_nodes() {
   Recording& recording = recorder_.recording();
   recording.path = graph_.path;
   recording.format = graph_.format;
@@ -85,11 +85,11 @@ void NodeRecords::add_rows() {
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
     if (trace::is_region_marker(node)) {
-      row_of_.push_back(none);
+      node_of_.push_back(none);
       continue;
     }
     const Scope& scope = graph_.scopes[static_cast<std::size_t>(node.scope)];
-    row_of_.push_back(static_cast<NodeId>(recording.nodes.size()));
+    node_of_.push_back(static_cast<NodeId>(recording.nodes.size()));
     recording.nodes.push_back({.name = node.name,
                                .op = node.op,
                                .module = scope.path,
@@ -97,47 +97,47 @@ void NodeRecords::add_rows() {
                                .scopes = scope_chain(graph_, node.scope),
                                .graph_node = static_cast<std::int32_t>(i)});
   }
-  output_node_ = add_closing_rows(recording);
+  output_node_ = add_closing_nodes(recording);
 }
 
-// The first size of a result that depends on data speaks for all of the node's: operators with two
-// of them are rare, and theirs are equal. A file has a number there if an assertion decides it.
-void NodeRecords::tell_unknown_size(std::size_t index) {
+// The first unbacked size of a result speaks for all of the node's: operators with two of them are
+// rare, and theirs are equal. A file has a number there if an assertion decides it.
+void NodeRecords::tell_unbacked_size(std::size_t index) {
   if (const auto rows = rows_put(graph_.nodes[index], interpreter_))
-    return recorder_.set_unknown_size(row_of_[index], {.given = rows});
+    return recorder_.set_unbacked_size(node_of_[index], {.given = rows});
   for (const ValueId id : graph_.nodes[index].outputs) {
     if (id == no_value) continue;
     const Value& result = graph_.values[static_cast<std::size_t>(id)];
     if (result.spec && !result.spec->sizes.empty() &&
-        may_begin_with_unknown_size(graph_.nodes[index]))
-      recorder_.set_unknown_size(row_of_[index], {.given = result.spec->sizes[0]});
+        may_begin_with_unbacked_size(graph_.nodes[index]))
+      recorder_.set_unbacked_size(node_of_[index], {.given = result.spec->sizes[0]});
     for (const Dimension& size : result.dimensions) {
       if (!size.symbol.starts_with('u')) continue;
-      Recorder::UnknownSize known;
+      Recorder::UnbackedSize known;
       if (size.size >= 0) known.given = size.size;
       for (const SymbolRange& range : graph_.symbol_ranges)
         if (range.symbol == size.symbol) known.most = range.most;
-      return recorder_.set_unknown_size(row_of_[index], known);
+      return recorder_.set_unbacked_size(node_of_[index], known);
     }
   }
 }
 
 void NodeRecords::begin_node(std::size_t index) {
-  const NodeId node = row_of_[index];
-  tell_unknown_size(index);
+  const NodeId node = node_of_[index];
+  tell_unbacked_size(index);
   recorder_.enter(Phase::forward, node);
   recorder_.mark_sequence(node);
   // Before the node runs: an in-place operator changes what it is given.
   for_each_value(graph_.nodes[index], [&](ValueId id) {
     if (id != no_value && interpreter_.get(id).isTensor())
-      add_row_input(node, interpreter_.get(id).toTensor(), recorder_);
+      add_node_input(node, interpreter_.get(id).toTensor(), recorder_);
   });
 }
 
 void NodeRecords::end_node(std::size_t index) {
   for (ValueId id : graph_.nodes[index].outputs)
     if (id != no_value && interpreter_.get(id).isTensor())
-      add_row_output(row_of_[index], interpreter_.get(id).toTensor(), recorder_);
+      add_node_output(node_of_[index], interpreter_.get(id).toTensor(), recorder_);
   if (progress_ && index % progress_step == 0)
     progress_("forward", static_cast<std::int64_t>(index),
               static_cast<std::int64_t>(graph_.nodes.size()));
@@ -174,11 +174,11 @@ std::vector<at::Tensor> NodeRecords::recompute(TensorFunction function,
 
 void NodeRecords::finish_input(std::size_t input) {
   const c10::IValue& value = interpreter_.get(graph_.inputs[input]);
-  if (value.isTensor()) add_row_output(input_node(input), value.toTensor(), recorder_);
+  if (value.isTensor()) add_node_output(input_node(input), value.toTensor(), recorder_);
 }
 
 void NodeRecords::finish_outputs(const std::vector<at::Tensor>& outputs) {
-  finish_output_row(output_node_, outputs, recorder_);
+  finish_output_node(output_node_, outputs, recorder_);
 }
 
 }  // namespace symprof::shape

@@ -1,4 +1,4 @@
-// The rows of a recording: one for each input and graph node, then output, loss and optimizer.
+// The nodes of a recording: one for each input and graph node, then output, loss and optimizer.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,8 +21,8 @@ class NodeRecords final : public NodeObserver {
   void begin_node(std::size_t index) override;
   void end_node(std::size_t index) override;
 
-  /// Runs `function` for the row whose turn it is, keeping only `inputs` for backward, which runs
-  /// it again for the same row (shape/step/graph_checkpoint.h; for operators
+  /// Runs `function` for the node whose turn it is, keeping only `inputs` for backward, which runs
+  /// it again for the same node (shape/step/graph_checkpoint.h; for operators
   /// shape/step/checkpoint.h).
   std::vector<at::Tensor> recompute(TensorFunction function, const std::vector<at::Tensor>& inputs,
                                     RunAgain how);
@@ -31,22 +31,22 @@ class NodeRecords final : public NodeObserver {
   NodeId loss_node() const { return output_node_ + 1; }
   NodeId optimizer_node() const { return output_node_ + 2; }
 
-  /// Completes the row of an input, once its tensor was made.
+  /// Completes the node of an input, once its tensor was made.
   void finish_input(std::size_t input);
-  /// Completes the row of the outputs.
+  /// Completes the node of the outputs.
   void finish_outputs(const std::vector<at::Tensor>& outputs);
 
  private:
   std::vector<at::Tensor> recompute_all(TensorFunction function,
                                         const std::vector<at::Tensor>& inputs);
-  void add_rows();
-  void tell_unknown_size(std::size_t index);
+  void add_nodes();
+  void tell_unbacked_size(std::size_t index);
 
   const Graph& graph_;
   const Interpreter& interpreter_;
   Recorder& recorder_;
   const Progress& progress_;
-  std::vector<NodeId> row_of_;  // Per graph node.
+  std::vector<NodeId> node_of_;  // Per graph node.
   NodeId output_node_ = none;
 };
 

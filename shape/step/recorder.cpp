@@ -93,15 +93,22 @@ void Recorder::on_offloaded(std::int32_t storage) {
   set_storage_kind(storage, StorageKind::offloaded);
 }
 
-// Asked inside a call, or by one that reads a number and is none of the device's.
-std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> most) {
+// Something is asked inside a call, or by one that reads a number and is none of the device's.
+NodeId Recorder::asking_node() {
+  if (open_call_ != none) return recording_.calls[open_call_].node;
+  return phase_ == Phase::backward ? backward_node() : node_;
+}
+
+void Recorder::mark_upper_bound(NodeId node) {
+  recording_.nodes[static_cast<std::size_t>(node)].upper_bound = true;
+}
+
+std::optional<std::int64_t> Recorder::unbacked_size(std::optional<std::int64_t> most) {
   const bool is_formula_of_autograd = phase_ == Phase::backward && recomputed_node_ == none;
   if (is_formula_of_autograd && meta::backward_counts_zeros()) return 0;
-  const NodeId node = open_call_ != none          ? recording_.calls[open_call_].node
-                      : phase_ == Phase::backward ? backward_node()
-                                                  : node_;
-  const auto known = unknown_sizes_.find(node);
-  const UnknownSize size = known == unknown_sizes_.end() ? UnknownSize{} : known->second;
+  const NodeId node = asking_node();
+  const auto known = unbacked_sizes_.find(node);
+  const UnbackedSize size = known == unbacked_sizes_.end() ? UnbackedSize{} : known->second;
   if (size.given) {
     if (!most || *size.given <= *most) return size.given;
     throw Error("",
@@ -109,9 +116,14 @@ std::optional<std::int64_t> Recorder::unknown_size(std::optional<std::int64_t> m
                 fmt::format("Give a smaller number with {}.", setting("sizes")));
   }
   if (!takes_upper_bounds_ || (!most && !size.most)) return std::nullopt;
-  recording_.nodes[static_cast<std::size_t>(node)].upper_bound = true;
+  mark_upper_bound(node);
   if (most && size.most) return std::min(*most, *size.most);
   return most ? most : size.most;
+}
+
+bool Recorder::takes_upper_bounds() {
+  if (takes_upper_bounds_) mark_upper_bound(asking_node());
+  return takes_upper_bounds_;
 }
 
 void Recorder::enter(Phase phase, NodeId node) {

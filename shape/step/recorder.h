@@ -25,7 +25,9 @@ class Recorder final : public meta::Observer {
   void on_saved(std::int32_t storage) override;
   void on_backward_refused() override { backward_node(); }
   void on_offloaded(std::int32_t storage) override;
-  std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override;
+  std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override;
+  std::optional<std::int64_t> unbacked_number() override { return unbacked_size(std::nullopt); }
+  bool takes_upper_bounds() override;
 
   /// What follows belongs to `phase` and, outside backward, to `node`.
   void enter(Phase phase, NodeId node);
@@ -59,13 +61,13 @@ class Recorder final : public meta::Observer {
       parameter_nodes_.erase(claimed);
   }
 
-  /// What is known of a size of `node` that only data could tell.
-  struct UnknownSize {
+  /// What is known of an unbacked size of `node`, or of the number that it reads.
+  struct UnbackedSize {
     std::optional<std::int64_t> given;  ///< By the user.
     std::optional<std::int64_t> most;   ///< By the file.
   };
-  void set_unknown_size(NodeId node, UnknownSize size) { unknown_sizes_[node] = size; }
-  /// From here on, upper bounds stand for sizes that are not given, and mark their rows.
+  void set_unbacked_size(NodeId node, UnbackedSize size) { unbacked_sizes_[node] = size; }
+  /// From here on, upper bounds stand for sizes that are not given, and mark their nodes.
   void take_upper_bounds() { takes_upper_bounds_ = true; }
 
   /// The node whose turn it is, or whose backward ran last.
@@ -76,6 +78,8 @@ class Recorder final : public meta::Observer {
 
  private:
   NodeId backward_node();
+  NodeId asking_node();
+  void mark_upper_bound(NodeId node);
   void add_allocation(StorageId storage);
   std::int32_t op_id(const c10::OperatorHandle& op);
 
@@ -96,7 +100,7 @@ class Recorder final : public meta::Observer {
   };
   std::vector<Mark> marks_;  // Ascending in sequence.
   std::unordered_map<StorageId, NodeId> parameter_nodes_;
-  std::unordered_map<NodeId, UnknownSize> unknown_sizes_;
+  std::unordered_map<NodeId, UnbackedSize> unbacked_sizes_;
   bool takes_upper_bounds_ = false;
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };

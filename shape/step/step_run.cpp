@@ -51,7 +51,7 @@ StepRun::StepRun(const StepOptions& options)
     : options_(options),
       recorder_(std::make_shared<Recorder>()),
       mode_({.device = options.device, .forced = forced_backend(options.attention)}, recorder_) {
-  if (options.upper_bounds) recorder_->take_upper_bounds();
+  if (options.unbacked == UnbackedSizes::max) recorder_->take_upper_bounds();
 }
 
 void StepRun::add_parameter(const at::Tensor& parameter) {
@@ -92,7 +92,7 @@ const std::vector<at::Tensor>& StepRun::forward(
 }
 
 // Errors of the forward pass name their node; out here the recorder knows whose turn it was.
-void StepRun::after_forward(const ClosingRows& rows) {
+void StepRun::after_forward(const ClosingNodes& nodes) {
   if (!trains()) return;
   const auto where = [&] {
     const Recording& recording = recorder_->recording();
@@ -102,8 +102,8 @@ void StepRun::after_forward(const ClosingRows& rows) {
                        node.op);
   };
   try {
-    backward(rows);
-    update(rows);
+    backward(nodes);
+    update(nodes);
   } catch (const Error& error) {
     if (error.about()) throw;  // A setting is what is wrong, and no node.
     throw error.inside(where());
@@ -113,7 +113,7 @@ void StepRun::after_forward(const ClosingRows& rows) {
   }
 }
 
-void StepRun::backward(const ClosingRows& rows) {
+void StepRun::backward(const ClosingNodes& nodes) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<at::Tensor> differentiable;
   for (const at::Tensor& output : outputs_)
@@ -123,23 +123,23 @@ void StepRun::backward(const ClosingRows& rows) {
         "no output needs a gradient: there is no backward pass");
     return;
   }
-  recorder_->enter(Phase::loss, rows.loss);
-  recorder_->mark_sequence(rows.loss);
+  recorder_->enter(Phase::loss, nodes.loss);
+  recorder_->mark_sequence(nodes.loss);
   losses_ = make_losses(differentiable, options_.loss);
   autocast_.reset();
   differentiable.clear();
   const BackwardStart from =
       start_backward(scaler_ ? scaler_->scale(losses_) : losses_, options_.loss);
   recorder_->mark_sequence(none);
-  recorder_->enter(Phase::backward, rows.loss);
+  recorder_->enter(Phase::backward, nodes.loss);
   torch::autograd::backward(from.roots, from.gradients);
   mark_gradients(trained_, *recorder_);
   backward_ms_ = milliseconds_since(start);
 }
 
-void StepRun::update(const ClosingRows& rows) {
+void StepRun::update(const ClosingNodes& nodes) {
   if (options_.optimizer == Optimizer::none) return;
-  recorder_->enter(Phase::optimizer, rows.optimizer);
+  recorder_->enter(Phase::optimizer, nodes.optimizer);
   const at::NoGradGuard no_grad;
   const Tensors parameters = start_update();
   if (parameters.empty()) return;

@@ -18,8 +18,8 @@
 
 namespace symprof::shape {
 
-/// The rows of what follows the forward pass.
-struct ClosingRows {
+/// The nodes of what follows the forward pass.
+struct ClosingNodes {
   NodeId loss = none;
   NodeId optimizer = none;
 };
@@ -42,13 +42,13 @@ class StepRun {
   /// Runs `run` with the step's autocast and gradient mode. Its result lives as long as the step,
   /// autocast until the loss is there.
   const std::vector<at::Tensor>& forward(const std::function<std::vector<at::Tensor>()>& run);
-  /// Loss, backward and optimizer; nothing in inference. Throws Error that names the row.
-  void after_forward(const ClosingRows& rows);
+  /// Loss, backward and optimizer; nothing in inference. Throws Error that names the node.
+  void after_forward(const ClosingNodes& nodes);
   Recording take();
 
  private:
-  void backward(const ClosingRows& rows);
-  void update(const ClosingRows& rows);
+  void backward(const ClosingNodes& nodes);
+  void update(const ClosingNodes& nodes);
   void make_masters();
   Tensors start_update();
   void run_update(const Tensors& parameters);

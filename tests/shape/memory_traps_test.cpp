@@ -17,12 +17,12 @@ using test::product;
 constexpr std::int64_t rows = 64, width = 32, f32 = 4, bf16 = 2;
 constexpr std::int64_t activation = rows * width * f32;
 
-// Saved bytes made by rows of an operator, in order.
+// Saved bytes made by nodes of an operator, in order.
 std::vector<std::int64_t> saved_by(const Profile& profile, std::string_view op) {
   std::vector<std::int64_t> bytes;
-  for (const NodeProfile& row : profile.nodes)
-    if (profile.recording.nodes[static_cast<std::size_t>(row.node)].op == op)
-      bytes.push_back(row.figures.incremental_bytes);
+  for (const NodeProfile& node : profile.nodes)
+    if (profile.recording.nodes[static_cast<std::size_t>(node.node)].op == op)
+      bytes.push_back(node.figures.incremental_bytes);
   return bytes;
 }
 
@@ -53,8 +53,8 @@ TEST_SUITE("memory_traps") {
     // The weight of the packed projection has as many elements as the table.
     constexpr std::int64_t words = 96, table = words * width * f32, norm = width * f32;
     const Profile profile = test::profile_of("tied_lm.pt2", {}, {.optimizer = Optimizer::adamw});
-    CHECK(std::ranges::count(profile.nodes, table, [](const NodeProfile& row) {
-            return row.figures.param_bytes;
+    CHECK(std::ranges::count(profile.nodes, table, [](const NodeProfile& node) {
+            return node.figures.param_bytes;
           }) == 2);  // The look-up and the head.
     CHECK(gradients(profile) == std::vector{norm, norm, words * f32, table, table});
     CHECK(profile.totals.grad_bytes == profile.totals.param_bytes);

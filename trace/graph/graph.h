@@ -52,7 +52,7 @@ struct Value {
   /// Known for inputs, parameters, buffers and constants; for results only if the file says so.
   std::optional<TensorSpec> spec;
   /// Inputs: spec->sizes before binding; one dimension for an input that is a size itself. Results:
-  /// empty, but where sizes depend on data (nonzero) or the value is such a number (item); their
+  /// empty, but where sizes are unbacked (nonzero) or the value is an unbacked number (item); their
   /// size is -1 until the user gives it.
   std::vector<Dimension> dimensions;
   std::shared_ptr<const ConstantTensor> constant;  ///< Constants (and small buffers) with data.

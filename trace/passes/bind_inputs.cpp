@@ -78,12 +78,12 @@ class InputBinder {
         for (std::string& symbol : symbols(dimension.symbol)) names.insert(std::move(symbol));
       }
     }
-    for_each_unknown_size([&](const Dimension& dimension) { names.insert(dimension.symbol); });
+    for_each_unbacked_size([&](const Dimension& dimension) { names.insert(dimension.symbol); });
     return names;
   }
 
-  /// Visits the sizes of results that depend on data.
-  void for_each_unknown_size(const auto& visit) {
+  /// Visits the unbacked sizes of results.
+  void for_each_unbacked_size(const auto& visit) {
     for (Value& result : graph_.values)
       if (result.kind == ValueKind::result)
         for (Dimension& dimension : result.dimensions)
@@ -93,12 +93,12 @@ class InputBinder {
   /// Fixes the sizes that bindings give. An upper bound that the file has for a count in its
   /// example's shape need not hold in another shape.
   void fix_sizes_of_results() {
-    for_each_unknown_size([&](Dimension& dimension) {
+    for_each_unbacked_size([&](Dimension& dimension) {
       if (const auto size = symbols_.find(dimension.symbol)) dimension.size = *size;
     });
     if (!resized_) return;
     std::set<std::string> counted;
-    for_each_unknown_size([&](const Dimension& d) { counted.insert(d.symbol); });
+    for_each_unbacked_size([&](const Dimension& d) { counted.insert(d.symbol); });
     for (const Node& node : graph_.nodes)
       if (node.op == "aten::item" && !node.outputs.empty() && node.outputs[0] != no_value)
         for (const Dimension& d : value(node.outputs[0]).dimensions) counted.erase(d.symbol);

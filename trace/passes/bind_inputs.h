@@ -30,9 +30,9 @@ std::string to_string(const InputOverride& input);
 std::pair<std::string, std::int64_t> parse_binding(const std::string& text);
 
 /// Gives every input a concrete spec: overrides first, then bindings of symbols, then the example's
-/// sizes. A binding may also give a size of a result that depends on data (u0). Throws Error for an
-/// unknown input or symbol (nearest one suggested), for a size below zero, and for a symbol that
-/// nothing fixes (the message names the setting that would).
+/// sizes. A binding may also give an unbacked size of a result (u0). Throws Error for an unknown
+/// input or symbol (nearest one suggested), for a size below zero, and for a symbol that nothing
+/// fixes (the message names the setting that would).
 void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
                  const std::vector<std::pair<std::string, std::int64_t>>& bindings);
 

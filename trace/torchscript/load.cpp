@@ -50,7 +50,7 @@ struct ForgettingHooks final : torch::autograd::SavedVariableHooks {
 };
 
 std::shared_ptr<meta::Observer> observer_of(const TorchScriptOptions& options) {
-  if (options.upper_bounds) return std::make_shared<meta::UpperBounds>();
+  if (options.unbacked == UnbackedSizes::max) return std::make_shared<meta::UpperBounds>();
   return std::make_shared<meta::SilentObserver>();
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/step_options.h"
 #include "trace/graph/graph.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
@@ -26,8 +27,7 @@ struct TorchScriptOptions {
   /// The most instructions of the script that run: far more than a model takes, so that a loop
   /// without end is refused after seconds.
   std::int64_t most_steps = 5'000'000;
-  /// Sizes that only data could tell (nonzero) are their upper bounds, not errors.
-  bool upper_bounds = false;
+  UnbackedSizes unbacked = UnbackedSizes::refuse;
 };
 
 /// True when the content of the file is TorchScript. Throws Error when it cannot be read.

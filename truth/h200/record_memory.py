@@ -1034,7 +1034,7 @@ def attention_call(device, backend, dtype, head_size, heads, kv_heads, length, c
     return both if backward else forward
 
 
-def probe_attention_temporaries(small, device):
+def probe_attention_scratch(small, device):
     lengths = (32, 96) if small else (128, 500, 1024, 4096)
     sizes = (32, 64) if small else (32, 64, 72, 80, 96, 128, 160, 256)
     axes = [s for s in grid(backend=("efficient", "flash", "cudnn"), dtype=("bfloat16", "float32"),
@@ -1260,7 +1260,7 @@ PROBES = {
     "context": probe_context,
     "cublas": probe_cublas,
     "attention_choice": probe_attention_choice,
-    "attention_temporaries": probe_attention_temporaries,
+    "attention_scratch": probe_attention_scratch,
     "convolution": probe_convolution,
     "normalization": probe_normalization,
     "recurrent": probe_recurrent,

@@ -60,7 +60,7 @@ using ScratchRules = std::span<const ScratchRule>;
 
 /// The rule of operators that take blocks which no rule gives: each call is counted as incomplete.
 /// They are those that take some in PyTorch's CUDA build, seen over PyTorch's own database of
-/// operators (truth/temporaries/record.py --survey), and those that do not run without a GPU.
+/// operators (truth/scratch/record.py --survey), and those that do not run without a GPU.
 Scratch unknown_scratch(const Call& call, const DeviceSpec& device);
 
 }  // namespace symprof::profile

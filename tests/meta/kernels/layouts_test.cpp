@@ -239,7 +239,7 @@ TEST_SUITE("kernel_layouts") {
 
   TEST_CASE("unique elements keep the room of all that there could be") {
     struct Two final : symprof::meta::SilentObserver {
-      std::optional<std::int64_t> unknown_size(std::optional<std::int64_t>) override { return 2; }
+      std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t>) override { return 2; }
     };
     const symprof::meta::FakeMode mode({}, std::make_shared<Two>());
     const auto bytes = [](const Tensor& found) {

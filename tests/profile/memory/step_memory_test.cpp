@@ -20,7 +20,7 @@ using profile::operator""_MiB;
 
 constexpr std::int64_t weight_bytes = 4_MiB, input_bytes = 1_MiB, output_bytes = 2_MiB;
 
-/// Forward, backward and update of one parameter, with no operators that take temporaries.
+/// Forward, backward and update of one parameter, with no operators that take scratch.
 struct TrainingStep : RecordingBuilder {
   NodeId layer = node("layer"), update = node("optimizer", NodeKind::optimizer);
   StorageId weight = storage({.bytes = weight_bytes, .kind = StorageKind::parameter});

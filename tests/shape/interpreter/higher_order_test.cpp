@@ -9,7 +9,7 @@
 namespace symprof {
 namespace {
 
-using test::bounded_rows;
+using test::bounded_nodes;
 using test::contiguous;
 using test::GraphBuilder;
 using test::message_of;
@@ -64,13 +64,13 @@ TEST_SUITE("exported_control") {
     CHECK(many.totals.fwd_flops == 2 * wide(5));
     CHECK(many.totals.bwd_flops == 2 * wide(5) + 3 * wide(5));
     CHECK(many.totals.saved_bytes == 0);
-    CHECK(bounded_rows(many).empty());
+    CHECK(bounded_nodes(many).empty());
     const Profile inference = profile_of("cond.pt2", {}, {.mode = Mode::inference});
     CHECK(inference.totals.fwd_flops == narrow(3));
     CHECK(inference.totals.bwd_flops == 0);
   }
 
-  TEST_CASE("every call of a branch belongs to the row of the cond") {
+  TEST_CASE("every call of a branch belongs to the node of the cond") {
     const Profile profile = profile_of("cond.pt2");
     const auto& nodes = profile.recording.nodes;
     for (const CallRecord& call : profile.recording.calls)
@@ -82,9 +82,9 @@ TEST_SUITE("exported_control") {
     CHECK(refused.find("node cond (higher_order::cond): data-dependent control flow") !=
           refused.npos);
     CHECK(refused.find("unbacked=max") != refused.npos);
-    const Profile profile = profile_of("cond_on_data.pt2", {}, {.upper_bounds = true});
+    const Profile profile = profile_of("cond_on_data.pt2", {}, {.unbacked = UnbackedSizes::max});
     CHECK(profile.totals.fwd_flops == 2 * wide(3));
-    CHECK(bounded_rows(profile) == std::vector<std::string>{"higher_order::cond"});
+    CHECK(bounded_nodes(profile) == std::vector<std::string>{"higher_order::cond"});
     CHECK(profile.warnings.size() == 1);
   }
 

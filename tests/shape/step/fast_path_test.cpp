@@ -132,7 +132,7 @@ std::vector<std::string> calls_of(const Recording& recording, const json& cases)
   return calls;
 }
 
-/// As in the truth, kernels' temporaries with them; cuBLAS's workspace was there before.
+/// As in the truth, kernels' scratch with them; cuBLAS's workspace was there before.
 std::vector<std::int64_t> live_bytes(const Recording& recording, const DeviceSpec& device) {
   std::vector<std::int64_t> sums;
   std::int64_t live = 0;

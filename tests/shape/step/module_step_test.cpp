@@ -17,7 +17,7 @@ namespace {
 
 using test::contiguous;
 
-const NodeRecord& row(const Recording& recording, std::string_view name) {
+const NodeRecord& node_of(const Recording& recording, std::string_view name) {
   const auto found = std::ranges::find(recording.nodes, name, &NodeRecord::name);
   REQUIRE_MESSAGE(found != recording.nodes.end(), name);
   return *found;
@@ -59,7 +59,7 @@ struct ScopedImpl : torch::nn::Module {
       x = first->forward(x).relu();
     }
     {
-      const ModuleScope leaf("gate", ScopeRows::one);
+      const ModuleScope leaf("gate", ScopeNodes::one);
       x = x * x.sigmoid();
     }
     const ModuleScope owner(*second);
@@ -72,7 +72,7 @@ TORCH_MODULE(Scoped);
 }  // namespace
 
 TEST_SUITE("module_step") {
-  TEST_CASE("a Sequential: a row for each call, in the module whose parameters it uses") {
+  TEST_CASE("a Sequential: a node for each call, in the module whose parameters it uses") {
     static constexpr std::int64_t n = 8, in = 16, out = 32, f32 = 4;
     auto net = shape::build_fake([] {
       return torch::nn::Sequential(torch::nn::Linear(in, out), torch::nn::ReLU(),
@@ -83,13 +83,13 @@ TEST_SUITE("module_step") {
     // A linear layer of LibTorch's C++ is two calls, for a matrix that has a bias.
     CHECK(names(recording) == std::vector<std::string>{"input_0", "t", "addmm", "relu", "t_1",
                                                        "addmm_1", "output", "loss", "optimizer"});
-    CHECK(row(recording, "addmm").op == "aten::addmm");
-    CHECK(row(recording, "addmm").module == "0");
-    CHECK(row(recording, "addmm").module_type == "torch::nn::LinearImpl");
-    CHECK(row(recording, "relu").module == "0");  // It has no parameters.
-    CHECK(row(recording, "addmm_1").module == "2");
-    CHECK(row(recording, "addmm").parameters.size() == 2);
-    CHECK(row(recording, "addmm_1").input_gradient_bytes == n * out * f32);
+    CHECK(node_of(recording, "addmm").op == "aten::addmm");
+    CHECK(node_of(recording, "addmm").module == "0");
+    CHECK(node_of(recording, "addmm").module_type == "torch::nn::LinearImpl");
+    CHECK(node_of(recording, "relu").module == "0");  // It has no parameters.
+    CHECK(node_of(recording, "addmm_1").module == "2");
+    CHECK(node_of(recording, "addmm").parameters.size() == 2);
+    CHECK(node_of(recording, "addmm_1").input_gradient_bytes == n * out * f32);
     CHECK(recording.parameter_count == 2 * in * out + in + out);
     std::int64_t state = 0, saved = 0;
     for (const StorageRecord& storage : recording.storages) {
@@ -124,7 +124,7 @@ TEST_SUITE("module_step") {
     CHECK(bytes[StorageKind::optimizer_state] == (2 * parameters + scalars) * f32);
   }
 
-  TEST_CASE("backward calls belong to the rows of their forward") {
+  TEST_CASE("backward calls belong to the nodes of their forward") {
     auto net = shape::build_fake(
         [] { return torch::nn::Sequential(torch::nn::Linear(4, 8), torch::nn::Linear(8, 4)); });
     const Recording recording = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
@@ -151,17 +151,17 @@ TEST_SUITE("module_step") {
   TEST_CASE("scopes name what modules cannot") {
     auto net = shape::build_fake([] { return Scoped(); });
     const auto recording = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
-    CHECK(row(recording, "addmm").module == "stage.part");
-    CHECK(scopes(recording, row(recording, "relu")) ==
+    CHECK(node_of(recording, "addmm").module == "stage.part");
+    CHECK(scopes(recording, node_of(recording, "relu")) ==
           std::vector<std::string>{"stage", "stage.part"});
-    CHECK(row(recording, "gate").module == "gate");
-    CHECK(row(recording, "gate").inputs.size() == 2);
-    CHECK(row(recording, "gate").outputs.size() == 1);
-    CHECK(row(recording, "addmm_1").module == "second");
-    CHECK(row(recording, "tanh").module == "second");
+    CHECK(node_of(recording, "gate").module == "gate");
+    CHECK(node_of(recording, "gate").inputs.size() == 2);
+    CHECK(node_of(recording, "gate").outputs.size() == 1);
+    CHECK(node_of(recording, "addmm_1").module == "second");
+    CHECK(node_of(recording, "tanh").module == "second");
   }
 
-  TEST_CASE("a split bias is a row of its own, with its parameter and its gradient") {
+  TEST_CASE("a split bias is a node of its own, with its parameter and its gradient") {
     static constexpr std::int64_t n = 2, channels = 3, size = 8;
     auto net = shape::build_fake([] {
       return torch::nn::Sequential(
@@ -174,14 +174,14 @@ TEST_SUITE("module_step") {
     CHECK(names(split) == std::vector<std::string>{"input_0", "conv2d", "add", "flatten", "t",
                                                    "addmm", "add_1", "output", "loss",
                                                    "optimizer"});
-    CHECK(row(whole, "conv2d").parameters.size() == 2);
+    CHECK(node_of(whole, "conv2d").parameters.size() == 2);
     for (const char* product : {"conv2d", "addmm"})
-      CHECK(row(split, product).parameters.size() == 1);
-    CHECK(row(split, "add").module == "0");
-    CHECK(row(split, "add_1").module == "2");
+      CHECK(node_of(split, product).parameters.size() == 1);
+    CHECK(node_of(split, "add").module == "0");
+    CHECK(node_of(split, "add_1").module == "2");
     for (const char* sum : {"add", "add_1"}) {
-      CHECK(row(split, sum).parameters.size() == 1);
-      CHECK(row(split, sum).inputs.size() == 2);
+      CHECK(node_of(split, sum).parameters.size() == 1);
+      CHECK(node_of(split, sum).inputs.size() == 2);
     }
     // The gradient of a bias sums over all but its channels: [n, c, h, w] and [n, c].
     std::map<std::string, int> sums;
@@ -203,7 +203,7 @@ TEST_SUITE("module_step") {
         train.calls, [](const CallRecord& call) { return call.phase == Phase::backward; }));
   }
 
-  TEST_CASE("a call that is refused names its row; real weights are refused") {
+  TEST_CASE("a call that is refused names its node; real weights are refused") {
     auto net = shape::build_fake([] { return torch::nn::Sequential(torch::nn::Linear(4, 4)); });
     CHECK_THROWS_WITH_AS(shape::propagate_module(net, std::array{contiguous({2, 5})}, {}),
                          doctest::Contains("node addmm (aten::addmm) in module '0'"), Error);

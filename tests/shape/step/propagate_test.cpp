@@ -288,7 +288,8 @@ TEST_SUITE("propagate") {
     }
   }
 
-  TEST_CASE("a row knows its graph node; inputs and the parts of a step have none") {
+  TEST_CASE(
+      "a node of a recording knows that of the graph; inputs and the parts of a step have none") {
     GraphBuilder b;
     const ValueId x = b.input("x", contiguous({4, 4}));
     const ValueId a = b.call("aten::sin", "default", {ValueRef{x}});

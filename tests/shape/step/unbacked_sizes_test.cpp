@@ -1,4 +1,4 @@
-// Sizes that depend on data: refused, given with --set, or taken as their upper bounds.
+// Unbacked sizes: refused, given with --set, or taken as their upper bounds.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace symprof::unbacked_sizes_test {
 namespace {
 
-using test::bounded_rows;
+using test::bounded_nodes;
 using test::contiguous;
 using test::GraphBuilder;
 using test::layer_width;
@@ -31,7 +31,7 @@ using Ops = std::vector<std::string>;
 class Bounds final : public meta::SilentObserver {
  public:
   explicit Bounds(std::optional<std::int64_t> unbounded) : unbounded_(unbounded) {}
-  std::optional<std::int64_t> unknown_size(std::optional<std::int64_t> most) override {
+  std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override {
     return most ? most : unbounded_;
   }
 
@@ -147,10 +147,10 @@ TEST_SUITE("exported_unbacked") {
   }
 
   TEST_CASE("upper bounds, and the rows that have them") {
-    const Profile profile = profile_of("nonzero.pt2", {}, {.upper_bounds = true});
+    const Profile profile = profile_of("nonzero.pt2", {}, {.unbacked = UnbackedSizes::max});
     const std::int64_t most = 3 * layer_width;  // Each element of x.
     CHECK(profile.totals.fwd_flops == narrow(most) + 2 * wide(most));
-    CHECK(bounded_rows(profile) == Ops{"aten::nonzero", "aten::index"});
+    CHECK(bounded_nodes(profile) == Ops{"aten::nonzero", "aten::index"});
     REQUIRE(profile.warnings.size() == 1);
     CHECK(profile.warnings[0].find("2 rows") == 0);
     CHECK(marked_rows(profile) == 2);
@@ -162,11 +162,11 @@ TEST_SUITE("exported_unbacked") {
   TEST_CASE("sizes that are given are no bounds") {
     const Profile profile = profile_of("nonzero.pt2", {{"u0", 5}, {"u1", 2}});
     CHECK(profile.totals.fwd_flops == narrow(5) + 2 * wide(2));
-    CHECK(bounded_rows(profile).empty());
+    CHECK(bounded_nodes(profile).empty());
     CHECK(profile.warnings.empty());
-    const Profile mixed = profile_of("nonzero.pt2", {{"u0", 5}}, {.upper_bounds = true});
+    const Profile mixed = profile_of("nonzero.pt2", {{"u0", 5}}, {.unbacked = UnbackedSizes::max});
     CHECK(mixed.totals.fwd_flops == narrow(5) + 2 * wide(5));
-    CHECK(bounded_rows(mixed) == Ops{"aten::index"});
+    CHECK(bounded_nodes(mixed) == Ops{"aten::index"});
     const std::string text = message_of([] { profile_of("nonzero.pt2", {{"u0", 25}}); });
     CHECK(text.find("25 elements are given, and there are at most 24") != text.npos);
   }
@@ -180,7 +180,7 @@ TEST_SUITE("exported_unbacked") {
     b.graph.outputs = {
         b.call("aten::index_put", "default", {x, std::vector<ListElement>{mask}, values})};
     const Profile profile = profile_of(b.graph);
-    CHECK(bounded_rows(profile) == Ops{});
+    CHECK(bounded_nodes(profile) == Ops{});
     const auto is_gathered = [&](const CallRecord& call) {
       return call.phase == Phase::backward && !call.outputs.empty() &&
              profile.recording.specs.at(call.outputs[0].spec).sizes == Sizes{put, layer_width};
@@ -191,7 +191,7 @@ TEST_SUITE("exported_unbacked") {
   TEST_CASE("numbers and sizes that assertions decide are taken from the file") {
     const Profile profile = profile_of("checked.pt2");
     CHECK(profile.totals.fwd_flops == narrow(2));
-    CHECK(bounded_rows(profile) == Ops{});
+    CHECK(bounded_nodes(profile) == Ops{});
     CHECK(profile.warnings.empty());
   }
 
@@ -200,9 +200,9 @@ TEST_SUITE("exported_unbacked") {
     CHECK(message_of([] { profile_of("item.pt2"); }).find("(aten::item, u0): ") !=
           std::string::npos);
     CHECK(profile_of("item.pt2", {{"u0", 7}}).totals.fwd_flops == narrow(7));
-    const Profile most = profile_of("item.pt2", {}, {.upper_bounds = true});
+    const Profile most = profile_of("item.pt2", {}, {.unbacked = UnbackedSizes::max});
     CHECK(most.totals.fwd_flops == narrow(100));
-    CHECK(bounded_rows(most) == Ops{"aten::item"});
+    CHECK(bounded_nodes(most) == Ops{"aten::item"});
     CHECK(profile_of("item.pt2", {{"u0", 500}}).warnings.at(0) ==
           "u0 is 500; the graph was exported for 0 to 100.");
   }
@@ -210,10 +210,11 @@ TEST_SUITE("exported_unbacked") {
   TEST_CASE("a bound of the example's shape does not hold for another one") {
     Graph graph = test::load_tiny("nonzero.pt2");
     trace::bind_inputs(graph, {trace::parse_input_override("x=[6,8]")}, {});
-    CHECK(profile_of(graph, {.upper_bounds = true}).totals.fwd_flops == narrow(48) + 2 * wide(48));
+    CHECK(profile_of(graph, {.unbacked = UnbackedSizes::max}).totals.fwd_flops ==
+          narrow(48) + 2 * wide(48));
     graph = test::load_tiny("item.pt2");
     trace::bind_inputs(graph, {trace::parse_input_override("x=[6,8]")}, {});
-    CHECK(profile_of(graph, {.upper_bounds = true}).totals.fwd_flops == narrow(100));
+    CHECK(profile_of(graph, {.unbacked = UnbackedSizes::max}).totals.fwd_flops == narrow(100));
   }
 
   TEST_CASE("ONNX operators whose output size depends on data") {
@@ -223,8 +224,8 @@ TEST_SUITE("exported_unbacked") {
       b.graph.outputs = {b.call(op, "", arguments)};
       CHECK(message_of([&] { profile_of(b.graph); }).find("data-dependent shape") !=
             std::string::npos);
-      const Profile profile = profile_of(b.graph, {.upper_bounds = true});
-      CHECK(bounded_rows(profile) == Ops{op});
+      const Profile profile = profile_of(b.graph, {.unbacked = UnbackedSizes::max});
+      CHECK(bounded_nodes(profile) == Ops{op});
       for (const NodeRecord& node : profile.recording.nodes)
         if (node.op == op) return profile.recording.specs.at(node.outputs.at(0).spec).sizes;
       return Sizes{};

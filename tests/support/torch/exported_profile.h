@@ -45,8 +45,8 @@ inline Profile profile_of(const std::string& name, const Bindings& bindings = {}
   return profile_of(graph, options);
 }
 
-/// Operators of the rows that are marked as upper bounds, in order.
-inline std::vector<std::string> bounded_rows(const Profile& profile) {
+/// Operators of the nodes that are marked as upper bounds, in order.
+inline std::vector<std::string> bounded_nodes(const Profile& profile) {
   std::vector<std::string> ops;
   for (const NodeRecord& node : profile.recording.nodes)
     if (node.upper_bound) ops.push_back(node.op);

@@ -1,4 +1,4 @@
-// Scripts: autocast regions, and sizes that depend on data.
+// Scripts: autocast regions, and unbacked sizes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::int64_t rows = 5;
 
-Graph load_script(const std::string& name, bool upper_bounds = false) {
+Graph load_script(const std::string& name, UnbackedSizes unbacked = UnbackedSizes::refuse) {
   trace::TorchScriptOptions options;
   options.inputs = {trace::parse_input_override("x=float32[5,8]")};
-  options.upper_bounds = upper_bounds;
+  options.unbacked = unbacked;
   const auto path = std::filesystem::path(SYMPROF_SOURCE_DIR) / "models/tiny" / name;
   return trace::load_torchscript(path.string(), options);
 }
@@ -47,9 +47,9 @@ TEST_SUITE("script_regions") {
   TEST_CASE("a mask is refused, or keeps every row") {
     const std::string text = test::message_of([] { load_script("masked.pt"); });
     CHECK(text.find("unbacked=max") != text.npos);
-    const Profile profile =
-        test::profile_of(load_script("masked.pt", true), {.upper_bounds = true});
+    const Profile profile = test::profile_of(load_script("masked.pt", UnbackedSizes::max),
+                                             {.unbacked = UnbackedSizes::max});
     CHECK(profile.totals.fwd_flops == test::narrow(rows));
-    CHECK(test::bounded_rows(profile) == std::vector<std::string>{"aten::index"});
+    CHECK(test::bounded_nodes(profile) == std::vector<std::string>{"aten::index"});
   }
 }

@@ -1,4 +1,4 @@
-// What PyTorch's CUDA build takes beside the outputs of a call (truth/temporaries/record.py
+// What PyTorch's CUDA build takes beside the outputs of a call (truth/scratch/record.py
 // wrote it), against the rules.
 #include "profile/operators/operators.h"
 
@@ -158,8 +158,8 @@ Row read_row(const json& row) {
 }
 
 std::vector<Row> rows() {
-  const char* given = std::getenv("SYMPROF_TEMPORARIES");
-  std::ifstream file(given ? given : SYMPROF_SOURCE_DIR "/truth/temporaries/calls.json");
+  const char* given = std::getenv("SYMPROF_SCRATCH");
+  std::ifstream file(given ? given : SYMPROF_SOURCE_DIR "/truth/scratch/calls.json");
   std::vector<Row> result;
   for (const json& row : json::parse(file))
     if (row.contains("op")) result.push_back(read_row(row));
@@ -168,7 +168,7 @@ std::vector<Row> rows() {
 
 }  // namespace
 
-TEST_SUITE("temporaries") {
+TEST_SUITE("scratch") {
   TEST_CASE("every block of a call is the one that PyTorch takes") {
     int exact = 0;
     for (const Row& row : rows()) {

@@ -1,16 +1,16 @@
-#include "shape/step/module_rows.h"
+#include "shape/step/module_nodes.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
 #include "meta/fake/fake_tensor.h"
-#include "shape/step/rows.h"
+#include "shape/step/node_tensors.h"
 
 namespace symprof::shape {
 namespace {
 
-thread_local ModuleRows* current_rows = nullptr;
+thread_local ModuleNodes* current_nodes = nullptr;
 
 void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& out) {
   if (value.isTensor()) {
@@ -31,10 +31,10 @@ std::vector<at::Tensor> tensors_of(const Values& values) {
 
 }  // namespace
 
-ModuleRows* ModuleRows::current() { return current_rows; }
+ModuleNodes* ModuleNodes::current() { return current_nodes; }
 
-ModuleRows::ModuleRows(const torch::nn::Module& module, Recorder& recorder)
-    : recorder_(recorder), outer_(std::exchange(current_rows, this)) {
+ModuleNodes::ModuleNodes(const torch::nn::Module& module, Recorder& recorder)
+    : recorder_(recorder), outer_(std::exchange(current_nodes, this)) {
   for (const auto& item : module.named_modules()) {
     const std::int32_t id = module_at(item.key());
     recorder_.recording().modules[static_cast<std::size_t>(id)].type = item.value()->name();
@@ -53,49 +53,49 @@ ModuleRows::ModuleRows(const torch::nn::Module& module, Recorder& recorder)
                                              .scopes({at::RecordScope::FUNCTION}));
 }
 
-ModuleRows::~ModuleRows() {
+ModuleNodes::~ModuleNodes() {
   at::removeCallback(callback_);
-  current_rows = outer_;
+  current_nodes = outer_;
 }
 
-std::unique_ptr<at::ObserverContext> ModuleRows::on_begin(const at::RecordFunction& function) {
-  if (current_rows != nullptr && current_rows->listening_) current_rows->begin_call(function);
+std::unique_ptr<at::ObserverContext> ModuleNodes::on_begin(const at::RecordFunction& function) {
+  if (current_nodes != nullptr && current_nodes->listening_) current_nodes->begin_call(function);
   return nullptr;
 }
 
-void ModuleRows::on_end(const at::RecordFunction& function, at::ObserverContext*) {
-  if (current_rows != nullptr && current_rows->listening_) current_rows->end_call(function);
+void ModuleNodes::on_end(const at::RecordFunction& function, at::ObserverContext*) {
+  if (current_nodes != nullptr && current_nodes->listening_) current_nodes->end_call(function);
 }
 
-void ModuleRows::begin_call(const at::RecordFunction& function) {
+void ModuleNodes::begin_call(const at::RecordFunction& function) {
   if (!function.operator_name() || depth_++ > 0) return;
   const std::vector<at::Tensor> inputs = tensors_of(function.inputs());
-  if (!scopes_.empty() && scopes_.back().row != none)
-    row_ = scopes_.back().row;
+  if (!scopes_.empty() && scopes_.back().node != none)
+    node_ = scopes_.back().node;
   else
-    row_ = next_row(function.operator_name()->name, module_of(inputs));
-  if (!replays_.empty()) return recorder_.recompute(row_);
-  recorder_.enter(Phase::forward, row_);
-  recorder_.mark_sequence(row_);
+    node_ = next_node(function.operator_name()->name, module_of(inputs));
+  if (!replays_.empty()) return recorder_.recompute(node_);
+  recorder_.enter(Phase::forward, node_);
+  recorder_.mark_sequence(node_);
   const auto& storages = recorder_.recording().storages;
   for (const at::Tensor& tensor : inputs) {
     const StorageId storage = meta::storage_id(tensor);
     const bool made_here =
-        storage != none && storages[static_cast<std::size_t>(storage)].node == row_;
-    if (!made_here) add_row_input(row_, tensor, recorder_);
+        storage != none && storages[static_cast<std::size_t>(storage)].node == node_;
+    if (!made_here) add_node_input(node_, tensor, recorder_);
   }
 }
 
-void ModuleRows::end_call(const at::RecordFunction& function) {
+void ModuleNodes::end_call(const at::RecordFunction& function) {
   if (!function.operator_name() || depth_ == 0 || --depth_ > 0) return;
   if (!replays_.empty()) return;
-  record(row_).outputs.clear();
+  record(node_).outputs.clear();
   for (const at::Tensor& tensor : tensors_of(function.outputs()))
-    add_row_output(row_, tensor, recorder_);
+    add_node_output(node_, tensor, recorder_);
 }
 
-// Modules around it are added with it: a row folds into all of them.
-std::int32_t ModuleRows::module_at(const std::string& path) {
+// Modules around it are added with it: a node folds into all of them.
+std::int32_t ModuleNodes::module_at(const std::string& path) {
   const auto found = paths_.find(path);
   if (found != paths_.end()) return found->second;
   const std::size_t dot = path.rfind('.');
@@ -107,14 +107,14 @@ std::int32_t ModuleRows::module_at(const std::string& path) {
   return id;
 }
 
-bool ModuleRows::is_inside(std::int32_t module, std::int32_t scope) const {
+bool ModuleNodes::is_inside(std::int32_t module, std::int32_t scope) const {
   const std::vector<ModuleRecord>& modules = recorder_.recording().modules;
   const std::string& inner = modules[static_cast<std::size_t>(module)].path;
   const std::string& outer = modules[static_cast<std::size_t>(scope)].path;
   return outer.empty() || inner == outer || inner.starts_with(outer + ".");
 }
 
-std::int32_t ModuleRows::module_of(std::span<const at::Tensor> inputs) {
+std::int32_t ModuleNodes::module_of(std::span<const at::Tensor> inputs) {
   std::int32_t owner = none;
   for (const at::Tensor& tensor : inputs) {
     const auto found = owners_.find(meta::storage_id(tensor));
@@ -130,107 +130,107 @@ std::int32_t ModuleRows::module_of(std::span<const at::Tensor> inputs) {
   return module_;
 }
 
-// A checkpoint that runs again makes the calls of its first run, so their rows are there.
-NodeId ModuleRows::next_row(const std::string& op, std::int32_t module) {
-  if (replays_.empty()) return new_row(op, module);
+// A checkpoint that runs again makes the calls of its first run, so their nodes are there.
+NodeId ModuleNodes::next_node(const std::string& op, std::int32_t module) {
+  if (replays_.empty()) return new_node(op, module);
   Replay& replay = replays_.back();
-  return replay.next < replay.region.end ? replay.next++ : replay.region.row;
+  return replay.next < replay.region.end ? replay.next++ : replay.region.node;
 }
 
-NodeId ModuleRows::new_row(const std::string& op, std::int32_t module) {
+NodeId ModuleNodes::new_node(const std::string& op, std::int32_t module) {
   Recording& recording = recorder_.recording();
   const std::string base = op.substr(op.rfind(':') + 1);
   const int uses = names_[base]++;
   const ModuleRecord& owner = recording.modules[static_cast<std::size_t>(module)];
-  NodeRecord row{.name = uses == 0 ? base : base + "_" + std::to_string(uses),
-                 .op = op,
-                 .module = owner.path,
-                 .module_type = owner.type};
+  NodeRecord node{.name = uses == 0 ? base : base + "_" + std::to_string(uses),
+                  .op = op,
+                  .module = owner.path,
+                  .module_type = owner.type};
   for (std::size_t dot = 0; dot != std::string::npos && !owner.path.empty();) {
     dot = owner.path.find('.', dot + 1);
-    row.scopes.push_back(module_at(owner.path.substr(0, dot)));
+    node.scopes.push_back(module_at(owner.path.substr(0, dot)));
   }
-  recording.nodes.push_back(std::move(row));
+  recording.nodes.push_back(std::move(node));
   return static_cast<NodeId>(recording.nodes.size()) - 1;
 }
 
-NodeId ModuleRows::add_input_row(const std::string& name) {
+NodeId ModuleNodes::add_input_node(const std::string& name) {
   Recording& recording = recorder_.recording();
   recording.nodes.push_back({.name = name, .op = "input", .kind = NodeKind::input});
   return static_cast<NodeId>(recording.nodes.size()) - 1;
 }
 
-// In a checkpoint that runs again the rows are there, and with them their modules.
-void ModuleRows::open_scope(const std::string& name, ScopeRows rows) {
-  if (!replays_.empty()) return push_scope(module_, name, rows);
+// In a checkpoint that runs again the nodes are there, and with them their modules.
+void ModuleNodes::open_scope(const std::string& name, ScopeNodes nodes) {
+  if (!replays_.empty()) return push_scope(module_, name, nodes);
   const std::int32_t outer = scopes_.empty() ? 0 : scopes_.back().module;
   const std::string& path = recorder_.recording().modules[static_cast<std::size_t>(outer)].path;
-  push_scope(module_at(path.empty() ? name : path + "." + name), name, rows);
+  push_scope(module_at(path.empty() ? name : path + "." + name), name, nodes);
 }
 
-void ModuleRows::open_scope(const torch::nn::Module& module, ScopeRows rows) {
+void ModuleNodes::open_scope(const torch::nn::Module& module, ScopeNodes nodes) {
   const auto found = module_ids_.find(&module);
-  push_scope(found == module_ids_.end() ? module_ : found->second, module.name(), rows);
+  push_scope(found == module_ids_.end() ? module_ : found->second, module.name(), nodes);
 }
 
-void ModuleRows::push_scope(std::int32_t module, const std::string& op, ScopeRows rows) {
+void ModuleNodes::push_scope(std::int32_t module, const std::string& op, ScopeNodes nodes) {
   OpenScope scope{.module = module, .module_before = module_};
-  if (!scopes_.empty() && scopes_.back().row != none)
-    scope.row = scopes_.back().row;
-  else if (rows == ScopeRows::one && listening_)
-    scope.row = next_row(op, module);
+  if (!scopes_.empty() && scopes_.back().node != none)
+    scope.node = scopes_.back().node;
+  else if (nodes == ScopeNodes::one && listening_)
+    scope.node = next_node(op, module);
   scopes_.push_back(scope);
 }
 
-void ModuleRows::close_scope() {
+void ModuleNodes::close_scope() {
   module_ = scopes_.back().module_before;
   scopes_.pop_back();
 }
 
-// In a scope that is one row, and for calls inside a call, there is nothing to part.
-void ModuleRows::split_row(const at::Tensor& product, const at::Tensor& bias) {
-  if (!listening_ || depth_ != 1 || (!scopes_.empty() && scopes_.back().row != none)) return;
+// In a scope that is one node, and for calls inside a call, there is nothing to part.
+void ModuleNodes::split_node(const at::Tensor& product, const at::Tensor& bias) {
+  if (!listening_ || depth_ != 1 || (!scopes_.empty() && scopes_.back().node != none)) return;
   const std::int32_t module = module_of({&bias, 1});
   if (!replays_.empty()) {
-    row_ = next_row("aten::add", module);
-    return recorder_.recompute(row_);
+    node_ = next_node("aten::add", module);
+    return recorder_.recompute(node_);
   }
   const StorageId storage = meta::storage_id(bias);
-  NodeRecord& before = record(row_);
+  NodeRecord& before = record(node_);
   std::erase(before.parameters, storage);
   std::erase_if(before.inputs, [&](const TensorRecord& input) { return input.storage == storage; });
-  recorder_.release_parameter(storage, row_);
-  add_row_output(row_, product, recorder_);
-  row_ = next_row("aten::add", module);
-  recorder_.enter(Phase::forward, row_);
-  recorder_.mark_sequence(row_);
-  add_row_input(row_, product, recorder_);
-  add_row_input(row_, bias, recorder_);
+  recorder_.release_parameter(storage, node_);
+  add_node_output(node_, product, recorder_);
+  node_ = next_node("aten::add", module);
+  recorder_.enter(Phase::forward, node_);
+  recorder_.mark_sequence(node_);
+  add_node_input(node_, product, recorder_);
+  add_node_input(node_, bias, recorder_);
 }
 
-ModuleRows::Region ModuleRows::begin_checkpoint() {
+ModuleNodes::Region ModuleNodes::begin_checkpoint() {
   if (!listening_) return {};
-  Region region{.row = next_row("symprof::checkpoint", module_of({}))};
+  Region region{.node = next_node("symprof::checkpoint", module_of({}))};
   if (!replays_.empty()) {
-    recorder_.recompute(region.row);
+    recorder_.recompute(region.node);
   } else {
-    recorder_.enter(Phase::forward, region.row);
-    recorder_.mark_sequence(region.row);
+    recorder_.enter(Phase::forward, region.node);
+    recorder_.mark_sequence(region.node);
   }
   return region;
 }
 
-void ModuleRows::end_checkpoint(Region& region) {
+void ModuleNodes::end_checkpoint(Region& region) {
   region.end = replays_.empty() ? static_cast<NodeId>(recorder_.recording().nodes.size())
                                 : replays_.back().next;
 }
 
-void ModuleRows::begin_recompute(const Region& region) {
-  replays_.push_back({region, region.row + 1, std::exchange(listening_, true)});
-  recorder_.recompute(region.row);
+void ModuleNodes::begin_recompute(const Region& region) {
+  replays_.push_back({region, region.node + 1, std::exchange(listening_, true)});
+  recorder_.recompute(region.node);
 }
 
-void ModuleRows::end_recompute() {
+void ModuleNodes::end_recompute() {
   listening_ = replays_.back().was_listening;
   replays_.pop_back();
   recorder_.recompute(none);

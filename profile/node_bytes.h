@@ -7,7 +7,7 @@
 namespace symprof::profile {
 
 /// Fills the bytes that are kept, in `profile.nodes` and `profile.totals`: neither peaks nor
-/// transfers. Throws Error when the rows do not add up to the totals.
+/// transfers. Throws Error when the nodes do not add up to the totals.
 void count_memory(Profile& profile);
 
 /// Fills `profile.totals.tensor_peak`: replays the allocations in blocks of 512 bytes.

@@ -1,4 +1,4 @@
-#include "shape/lowering/unknown_size.h"
+#include "shape/lowering/unbacked_size.h"
 
 #include <ATen/ATen.h>
 
@@ -7,9 +7,9 @@
 
 namespace symprof::lowering {
 
-std::int64_t unknown_size(const OnnxCall& call, std::int64_t most, const std::string& what) {
+std::int64_t unbacked_size(const OnnxCall& call, std::int64_t most, const std::string& what) {
   const auto observer = meta::current_observer();
-  const auto size = observer ? observer->unknown_size(most) : std::nullopt;
+  const auto size = observer ? observer->unbacked_size(most) : std::nullopt;
   if (size) return *size;
   call.fail("data-dependent shape: " + what + " is not known before the model runs",
             "Take the upper bound with " + setting("unbacked", "max") +

@@ -1,4 +1,4 @@
-// Sizes that only data could tell, for kernels of tensors that have none.
+// Unbacked sizes: those that only data could tell, for kernels of tensors that have none.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,6 @@ namespace symprof::kernels {
 
 /// The size that stands for one that `op` would count in its data: what the observer of the current
 /// mode gives, or the upper bound `most` if it takes that. Throws Error when it does neither.
-std::int64_t unknown_size(const char* op, std::optional<std::int64_t> most);
+std::int64_t unbacked_size(const char* op, std::optional<std::int64_t> most);
 
 }  // namespace symprof::kernels

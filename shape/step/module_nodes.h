@@ -1,4 +1,4 @@
-// The rows of a C++ module: one for each operator call that its code makes, in the module that the
+// The nodes of a C++ module: one for each operator call that its code makes, in the module that the
 // call belongs to.
 #pragma once
 
@@ -15,39 +15,39 @@
 
 namespace symprof::shape {
 
-/// Listens to the calls of this thread above autograd (a call that makes other calls is one row)
+/// Listens to the calls of this thread above autograd (a call that makes other calls is one node)
 /// and tells the recorder whose turn it is. One listens at a time on a thread.
 ///
 /// A call belongs to the module that owns the first parameter or buffer among its arguments; a call
 /// without one belongs to the module of the call before it. An open ModuleScope comes first, but
 /// for modules inside it.
-class ModuleRows {
+class ModuleNodes {
  public:
-  /// A checkpoint's forward: its own row, then those of the calls inside.
+  /// A checkpoint's forward: its own node, then those of the calls inside.
   struct Region {
-    NodeId row = none;
+    NodeId node = none;
     NodeId end = none;
   };
 
-  ModuleRows(const torch::nn::Module& module, Recorder& recorder);
-  ~ModuleRows();
-  ModuleRows(const ModuleRows&) = delete;
-  ModuleRows& operator=(const ModuleRows&) = delete;
+  ModuleNodes(const torch::nn::Module& module, Recorder& recorder);
+  ~ModuleNodes();
+  ModuleNodes(const ModuleNodes&) = delete;
+  ModuleNodes& operator=(const ModuleNodes&) = delete;
 
-  /// The rows of the module that is profiled on this thread; null when none is.
-  static ModuleRows* current();
+  /// The nodes of the module that is profiled on this thread; null when none is.
+  static ModuleNodes* current();
 
-  NodeId add_input_row(const std::string& name);
-  /// From here on calls make rows; until `stop`, calls are not those of the module.
+  NodeId add_input_node(const std::string& name);
+  /// From here on calls make nodes; until `stop`, calls are not those of the module.
   void start() { listening_ = true; }
   void stop() { listening_ = false; }
 
-  void open_scope(const std::string& name, ScopeRows rows);
-  void open_scope(const torch::nn::Module& module, ScopeRows rows);
+  void open_scope(const std::string& name, ScopeNodes nodes);
+  void open_scope(const torch::nn::Module& module, ScopeNodes nodes);
   void close_scope();
 
-  /// The running call has made `product` and adds `bias` to it next: that is a row of its own.
-  void split_row(const at::Tensor& product, const at::Tensor& bias);
+  /// The running call has made `product` and adds `bias` to it next: that is a node of its own.
+  void split_node(const at::Tensor& product, const at::Tensor& bias);
 
   Region begin_checkpoint();
   void end_checkpoint(Region& region);
@@ -59,7 +59,7 @@ class ModuleRows {
   struct OpenScope {
     std::int32_t module = 0;
     std::int32_t module_before = 0;
-    NodeId row = none;  // The one row of a scope that has one.
+    NodeId node = none;  // The one node of a scope that has one.
   };
   struct Replay {
     Region region;
@@ -75,19 +75,19 @@ class ModuleRows {
   std::int32_t module_at(const std::string& path);
   std::int32_t module_of(std::span<const at::Tensor> inputs);
   bool is_inside(std::int32_t module, std::int32_t scope) const;
-  void push_scope(std::int32_t module, const std::string& op, ScopeRows rows);
-  NodeId next_row(const std::string& op, std::int32_t module);
-  NodeId new_row(const std::string& op, std::int32_t module);
+  void push_scope(std::int32_t module, const std::string& op, ScopeNodes nodes);
+  NodeId next_node(const std::string& op, std::int32_t module);
+  NodeId new_node(const std::string& op, std::int32_t module);
   NodeRecord& record(NodeId node) {
     return recorder_.recording().nodes[static_cast<std::size_t>(node)];
   }
 
   Recorder& recorder_;
-  ModuleRows* outer_ = nullptr;
+  ModuleNodes* outer_ = nullptr;
   at::CallbackHandle callback_;
   bool listening_ = false;
   int depth_ = 0;
-  NodeId row_ = none;  // The row of the outermost call that runs.
+  NodeId node_ = none;  // The node of the outermost call that runs.
   std::int32_t module_ = 0;
   std::map<StorageId, std::int32_t> owners_;
   std::map<const torch::nn::Module*, std::int32_t> module_ids_;

@@ -1,4 +1,4 @@
-#include "profile/row_bytes.h"
+#include "profile/node_bytes.h"
 
 #include "base/checked.h"
 #include "profile/figure_sums.h"
@@ -6,7 +6,7 @@
 namespace symprof::profile {
 namespace {
 
-/// Whether `storage` is kept for backward and counted in a row: parameters and buffers are there
+/// Whether `storage` is kept for backward and counted in a node: parameters and buffers are there
 /// anyway. Host memory counts too (the seed and offset of an attention without dropout lie there):
 /// saved_bytes is what torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
 bool counts_as_saved(const StorageRecord& storage) {

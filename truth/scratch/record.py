@@ -47,7 +47,7 @@ def start(python, include, *arguments):
         rehearse.compile_library(source, answers)
         environment = rehearse.environment_on_fake_gpu(
             python, include, folder, [answers], FAKE_DEVICE_BYTES=str(DEVICE_BYTES), PYTORCH_NVML_BASED_CUDA_CHECK="1",
-            TEMPORARIES_ON_FAKE_GPU="1", PYTHONWARNINGS="ignore")
+            SCRATCH_ON_FAKE_GPU="1", PYTHONWARNINGS="ignore")
         return subprocess.run([python, __file__, *arguments], env=environment).returncode
 
 
@@ -198,12 +198,12 @@ def record(out, cases, run):
     header = {"torch": torch.__version__, "device": "h200"}
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in [header, *rows])
     pathlib.Path(out).write_text(f"[\n{lines}\n]\n")
-    print(f"{len(rows)} calls, {sum('+' in row['memory'] for row in rows)} with temporaries")
+    print(f"{len(rows)} calls, {sum('+' in row['memory'] for row in rows)} with scratch")
     print("\n".join(failed))
 
 
 def main():
-    if "TEMPORARIES_ON_FAKE_GPU" in os.environ:
+    if "SCRATCH_ON_FAKE_GPU" in os.environ:
         sys.modules["triton"] = None  # It wants the real driver; PyTorch does without.
         import cases
 
