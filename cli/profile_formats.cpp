@@ -10,6 +10,7 @@
 #include "report/csv.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/markdown.h"
 #include "report/memory_snapshot.h"
 #include "report/peak_owners.h"
 #include "report/table.h"
@@ -54,6 +55,12 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const Settings&
   report::write_html(out, profile, settings.step, options.rows, options.columns, spell_as_option);
 }
 
+void write_markdown(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
+                    const ProfileOptions& options) {
+  report::write_markdown(out, profile, settings.step, options.rows, options.columns,
+                         spell_as_option);
+}
+
 void write_memory_snapshot(fmt::memory_buffer& out, const Profile& profile,
                            const Settings& settings, const ProfileOptions&) {
   const profile::MemoryTrace trace =
@@ -72,6 +79,7 @@ constexpr ProfileFormat formats[] = {
      .peak = PeakTable::always},
     {.name = "csv", .write = write_csv, .warnings = Warnings::on_standard_error},
     {.name = "html", .write = write_html, .peak = PeakTable::always},
+    {.name = "markdown", .note = "for issues", .write = write_markdown},
     {.name = "memory-snapshot",
      .note = "-o FILE, for pytorch.org/memory_viz",
      .write = write_memory_snapshot,
