@@ -10,53 +10,17 @@
 #include "cli/progress.h"
 #include "cli/symbolic.h"
 #include "profile/profile.h"
-#include "report/csv.h"
-#include "report/html.h"
-#include "report/json.h"
-#include "report/memory_snapshot.h"
-#include "report/peak_owners.h"
-#include "report/table.h"
 #include "session/session.h"
 
 namespace symprof::cli {
 namespace {
 
-void print_peak(fmt::memory_buffer& out, const Profile& profile, const ProfileOptions& options) {
-  out.push_back('\n');
-  report::write_peak_table(out, profile.memory, profile.recording,
-                           {.depth = options.rows.depth, .top = options.rows.top},
-                           layout_of(options.output));
-}
-
 void print(const Profile& profile, const Settings& settings, const ProfileOptions& options) {
   fmt::memory_buffer out;
-  switch (options.format) {
-    case ProfileFormat::table:
-      report::write_table(out, profile, settings.step, options.rows, options.columns,
-                          layout_of(options.output));
-      if (options.shows_peak) print_peak(out, profile, options);
-      break;
-    case ProfileFormat::json:
-      report::write_json(out, profile, settings, spell_as_option);
-      break;
-    case ProfileFormat::html:
-      report::write_html(out, profile, settings.step, options.rows, options.columns,
-                         spell_as_option);
-      break;
-    case ProfileFormat::memory_snapshot:
-      report::write_memory_snapshot(
-          out,
-          profile::trace_step_memory(profile.recording, settings.step.device,
-                                     {.loop = settings.loop}),
-          profile.recording);
-      break;
-    case ProfileFormat::csv:
-      report::write_csv(out, profile, options.rows, options.columns);
-      // CSV is the one format with no place for warnings.
-      for (const std::string& warning : profile.warnings)
-        warn(options.output, spelled(warning, spell_as_option));
-      break;
-  }
+  options.format->write(out, profile, settings, options);
+  if (options.format->warnings == Warnings::on_standard_error)
+    for (const std::string& warning : profile.warnings)
+      warn(options.output, spelled(warning, spell_as_option));
   write_output(options.output, {out.data(), out.size()});
 }
 

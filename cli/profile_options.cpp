@@ -19,11 +19,6 @@ using settings::split_list;
 
 constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
 constexpr Named<Unit> units[] = {{"flops", Unit::flops}, {"macs", Unit::macs}};
-constexpr Named<ProfileFormat> formats[] = {{"table", ProfileFormat::table},
-                                            {"json", ProfileFormat::json},
-                                            {"csv", ProfileFormat::csv},
-                                            {"html", ProfileFormat::html},
-                                            {"memory-snapshot", ProfileFormat::memory_snapshot}};
 
 Column parse_column(const SettingRef& where, const std::string& word) {
   if (const std::optional<Column> column = report::find_column(word)) return *column;
@@ -56,14 +51,12 @@ report::RowOptions parse_rows(const ProfileText& text) {
   return rows;
 }
 
-std::vector<std::string> parse_symbolic(const ProfileText& text, ProfileFormat format) {
+std::vector<std::string> parse_symbolic(const ProfileText& text, const ProfileFormat& format) {
   // Each dimension is profiled at several sizes, and in all combinations with the others.
   constexpr std::size_t most_names = 4;
   if (text.symbolic.empty()) return {};
   std::vector<std::string> names = split_list(text.symbolic);
-  if (format != ProfileFormat::table && format != ProfileFormat::json)
-    throw Error("--symbolic", "--format " + text.format + " has no formulas.",
-                "Choose table or json.");
+  check_has_formulas(format);
   if (names.size() > most_names)
     throw Error("--symbolic", "formulas have at most four dimensions.",
                 "Leave some of them at a size: --set batch=8.");
@@ -74,15 +67,11 @@ std::vector<std::string> parse_symbolic(const ProfileText& text, ProfileFormat f
   return names;
 }
 
-/// JSON and HTML have the peak's owners without --peak.
-bool parse_peak(const ProfileText& text, ProfileFormat format) {
+bool parse_peak(const ProfileText& text, const ProfileFormat& format) {
   if (text.shows_peak && !text.symbolic.empty())
     throw Error("--peak", "formulas have no second table.", "Leave --symbolic out to see it.");
-  if (!text.shows_peak) return false;
-  if (format == ProfileFormat::csv || format == ProfileFormat::memory_snapshot)
-    throw Error("--peak", "--format " + text.format + " has no place for a second table.",
-                "Choose table, json or html.");
-  return true;
+  if (text.shows_peak) check_has_peak_table(format);
+  return text.shows_peak;
 }
 
 void add_report_options(CLI::App& app, ProfileText& text) {
@@ -101,8 +90,8 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   app.add_flag("--peak", text.shows_peak,
                "After the totals, which modules hold the memory at its peak (--depth, --top)")
       ->group(group);
-  add("--format", text.format, "FORMAT",
-      "table, json, csv, html or memory-snapshot (-o FILE, for pytorch.org/memory_viz)");
+  const std::string formats = settings::alternatives(profile_formats());
+  add("--format", text.format, "FORMAT", formats.c_str());
 }
 
 }  // namespace
@@ -119,12 +108,11 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   options.settings = read_settings(text.model);
   options.rows = parse_rows(text);
   options.columns = parse_columns(text, options.settings.step.optimizer);
-  options.format = choose(SettingRef{"format"}, text.format, formats);
-  options.symbolic = parse_symbolic(text, options.format);
-  options.shows_peak = parse_peak(text, options.format);
+  options.format = &find_profile_format(text.format);
+  options.symbolic = parse_symbolic(text, *options.format);
+  options.shows_peak = parse_peak(text, *options.format);
   options.output = text.output;
-  if (options.format == ProfileFormat::memory_snapshot && options.output.file.empty())
-    throw Error("--format memory-snapshot", "it is a binary file.", "Give -o snapshot.pickle.");
+  check_has_file(*options.format, options.output.file);
   check_output(options.output);
   return options;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/output.h"
+#include "cli/profile_formats.h"
 #include "cli/setting_options.h"
 #include "report/columns.h"
 #include "report/rows.h"
@@ -15,21 +16,20 @@ namespace symprof::cli {
 /// What was typed; empty strings where an option was not given.
 struct ProfileText {
   SettingTexts model;
-  std::string by, depth, sort, top, columns, unit = "flops", format = "table", symbolic;
+  std::string by, depth, sort, top, columns, unit = "flops", symbolic;
+  std::string format{profile_formats().front().name};
   bool shows_peak = false;
   OutputOptions output;
 };
-
-enum class ProfileFormat { table, json, csv, html, memory_snapshot };
 
 struct ProfileOptions {
   std::string model;
   Settings settings;
   report::RowOptions rows;
   std::vector<report::Column> columns;
-  ProfileFormat format = ProfileFormat::table;
-  std::vector<std::string> symbolic;  ///< Dimensions that formulas are asked for in.
-  bool shows_peak = false;            ///< A table of who holds the peak, after the others.
+  const ProfileFormat* format = nullptr;  ///< Never null once it is parsed.
+  std::vector<std::string> symbolic;      ///< Dimensions that formulas are asked for in.
+  bool shows_peak = false;                ///< A table of who holds the peak, after the others.
   OutputOptions output;
 };
 

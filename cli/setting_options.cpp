@@ -11,7 +11,7 @@ using settings::Setting;
 
 void add_option(CLI::App& app, const Setting& setting, SettingTexts::Given& given) {
   const std::string name = spell_as_option({std::string(setting.name)});
-  const std::string help = spelled_names(setting.help, spell_as_option);
+  const std::string help = spelled_names(setting.help.text(), spell_as_option);
   CLI::Option* option = nullptr;
   if (setting.arity == Arity::flag)
     option = app.add_flag(name, given.flag, help);

@@ -31,12 +31,8 @@ report::FormulaReport find(const ProfileOptions& options) {
 
 int profile_symbolically(const ProfileOptions& options, ProgressBar& progress) {
   const report::FormulaReport report = find(options);
-  const StepOptions& step = report.settings.step;
   fmt::memory_buffer out;
-  if (options.format == ProfileFormat::json)
-    report::write_formulas_json(out, report, step, spell_as_option);
-  else
-    report::write_formulas(out, report, step, options.columns, layout_of(options.output));
+  options.format->write_formulas(out, report, options);
   progress.clear();
   write_output(options.output, {out.data(), out.size()});
   return done;

@@ -18,6 +18,7 @@ Maybe total(const Profile& profile) {
 Count products(const Cost& cost) { return cost.product_flops; }
 Count other_flops(const Cost& cost) { return cost.other_flops; }
 Count all_flops(const Cost& cost) { return Count(cost.product_flops) + cost.other_flops; }
+Count moved_bytes(const Cost& cost) { return Count(cost.bytes_read) + cost.bytes_written; }
 
 /// A figure that only the whole step has.
 constexpr Figure of_step(TotalsLine line, std::string_view key, FigureUnit unit,
@@ -187,6 +188,14 @@ constexpr Figure all_figures[] = {
      .meaning = "ATen calls, forward and backward",
      .counter = &RowFigures::calls,
      .column = {"calls", "Calls", "Calls"}},
+    {.key = "moved_bytes",
+     .unit = FigureUnit::bytes,
+     .meaning = "read and written in device memory, forward",
+     .counter = &RowFigures::moved_bytes,
+     .cost = moved_bytes,
+     .calls = CallsOf::forward,
+     .json = InJson::nodes,
+     .column = {"moved", "Moved bytes", "Moved"}},
     of_step(TotalsLine::held, "param_count", FigureUnit::count, "numbers in parameters",
             total<&Totals::param_count>, {1, "parameters"}),
     of_step(TotalsLine::held, "buffer_bytes", FigureUnit::bytes, "buffers",

@@ -36,6 +36,7 @@ struct RowFigures {
   std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;
   std::int64_t optimizer_flops = 0;  ///< Everything, products too; 0 but in the optimizer's row.
   std::int64_t calls = 0;            ///< In all phases.
+  std::int64_t moved_bytes = 0;      ///< Read and written in device memory, forward.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
 };
 

@@ -7,7 +7,6 @@
 #include "report/memory_text.h"
 #include "report/names.h"
 #include "report/step_options.h"
-#include "report/text_table.h"
 
 namespace symprof::report {
 namespace {
@@ -69,12 +68,13 @@ std::string coverage_line(const Coverage& coverage) {
       coverage.unmodelled_ops.size(), coverage.unmodelled_ops.size() == 1 ? "" : "s", ops, kinds);
 }
 
-void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
-                  Unit unit, const Layout& layout) {
+std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& options,
+                                     Unit unit) {
+  std::vector<FooterLine> lines;
   const Totals& totals = profile.totals;
   const Text total = [&](std::string_view key) { return total_text(key, profile, unit); };
   const auto line = [&](std::string_view label, const std::string& text) {
-    write_line(out, label, text, layout);
+    lines.push_back({label, text});
   };
   line("step", step_text(options));
   line("parameters",
@@ -96,7 +96,14 @@ void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOpt
   line("device", device_text(options.device, totals));
   if (profile.memory.incomplete_calls > 0) line("workspaces", incomplete_text(profile.memory));
   for (const std::string& warning : profile.warnings)
-    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.colour), layout);
+    lines.push_back({"warning", warning, Emphasis::alert});
+  return lines;
+}
+
+void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
+                  Unit unit, const Layout& layout) {
+  for (const FooterLine& line : footer_lines(profile, options, unit))
+    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.colour), layout);
 }
 
 }  // namespace symprof::report

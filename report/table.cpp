@@ -53,8 +53,10 @@ TextColumn text_column(Column column, Unit unit, Density density) {
   return {text, Align::left, column.words == Words::op ? 18 : 8};
 }
 
-TextTable build(const std::vector<Row>& rows, const std::vector<Column>& columns, Unit unit,
-                Density density) {
+}  // namespace
+
+TextTable text_table(const std::vector<Row>& rows, const std::vector<Column>& columns, Unit unit,
+                     Density density) {
   const Precision precision =
       density == Density::roomy ? Precision::decimals : Precision::significant;
   TextTable table;
@@ -70,16 +72,18 @@ TextTable build(const std::vector<Row>& rows, const std::vector<Column>& columns
   return table;
 }
 
+namespace {
+
 /// Fewer digits and blanks, and operators without their namespace, where the terminal would leave
 /// names too little room to be told apart.
 TextTable build_for(const Layout& layout, const std::vector<Row>& rows,
                     const std::vector<Column>& columns, Unit unit) {
   constexpr int room_for_names = 16;
-  TextTable table = build(rows, columns, unit, Density::roomy);
+  TextTable table = text_table(rows, columns, unit, Density::roomy);
   if (!layout.width || natural_width(table) <= *layout.width ||
       least_width(table) + room_for_names <= *layout.width)
     return table;
-  return build(rows, columns, unit, Density::tight);
+  return text_table(rows, columns, unit, Density::tight);
 }
 
 }  // namespace

@@ -12,11 +12,15 @@
 #include "report/columns.h"
 #include "report/layout.h"
 #include "report/rows.h"
+#include "report/text_table.h"
 
 namespace symprof::report {
 
-/// Coverage, one line a row, totals. A figure that lacks calls without a rule is "?", or ">" and
-/// what is known of it.
+/// One line a row. A figure that lacks calls without a rule is "?", or ">" and what is known of it.
+TextTable text_table(const std::vector<Row>& rows, const std::vector<Column>& columns, Unit unit,
+                     Density density);
+
+/// Coverage, the text_table() that the layout has room for, totals.
 void write_table(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
                  const RowOptions& row_options, const std::vector<Column>& columns,
                  const Layout& layout);

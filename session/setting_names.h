@@ -1,6 +1,8 @@
 // What the values of settings are called: one list for each kind.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -12,16 +14,20 @@ template <class Value>
 struct Named {
   std::string_view name;
   Value value;
+  std::string_view note = {};  ///< What help says of it, in parentheses.
 };
 
 inline constexpr Named<Mode> modes[] = {
-    {"train", Mode::train}, {"eval", Mode::eval}, {"inference", Mode::inference}};
+    {"train", Mode::train},
+    {"eval", Mode::eval, "no dropout, running statistics, still with gradients"},
+    {"inference", Mode::inference}};
 
-inline constexpr Named<Loss> losses[] = {{"ones", Loss::ones},
-                                         {"sum", Loss::sum},
-                                         {"mean", Loss::mean},
-                                         {"cross_entropy", Loss::cross_entropy},
-                                         {"mse", Loss::mse}};
+inline constexpr Named<Loss> losses[] = {
+    {"ones", Loss::ones, "the default: gradients of the outputs are ones"},
+    {"sum", Loss::sum},
+    {"mean", Loss::mean},
+    {"cross_entropy", Loss::cross_entropy},
+    {"mse", Loss::mse}};
 
 inline constexpr Named<OptimizerVariant> optimizer_variants[] = {
     {"foreach", OptimizerVariant::foreach},
@@ -42,7 +48,7 @@ inline constexpr Named<Lifetimes> lifetimes[] = {{"frames", Lifetimes::frames},
                                                  {"last-use", Lifetimes::last_use}};
 
 inline constexpr Named<AttentionBackend> attention_backends[] = {
-    {"auto", AttentionBackend::automatic},
+    {"auto", AttentionBackend::automatic, "as the device would choose"},
     {"math", AttentionBackend::math},
     {"flash", AttentionBackend::flash},
     {"efficient", AttentionBackend::efficient},
@@ -56,6 +62,21 @@ std::string_view name_of(const Named<Value> (&list)[size], Value value) {
   for (const Named<Value>& entry : list)
     if (entry.value == value) return entry.name;
   return "?";
+}
+
+/// "train, eval (no dropout) or inference": what a list offers, as help writes it, each name after
+/// `mark`. The entries have a name and a note.
+template <class List>
+std::string alternatives(const List& list, std::string_view mark = {}) {
+  std::string text;
+  std::size_t left = std::size(list);
+  for (const auto& entry : list) {
+    text.append(mark).append(entry.name);
+    if (!entry.note.empty()) text.append(" (").append(entry.note).append(")");
+    --left;
+    if (left > 0) text += left > 1 ? ", " : " or ";
+  }
+  return text;
 }
 
 /// "adamw:foreach"; "none" has no variant.

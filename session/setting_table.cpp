@@ -49,6 +49,12 @@ Optimizer parse_optimizer_name(const std::string& name) {
   reject(SettingRef{"optimizer"}, name, accepted);
 }
 
+std::string optimizer_help() {
+  std::vector<std::string_view> names;
+  for (const OptimizerInfo& info : optimizers) names.push_back(info.name);
+  return fmt::format("{}; {}", fmt::join(names, ", "), alternatives(optimizer_variants, ":"));
+}
+
 /// "adamw:fused": the variant is PyTorch's default on CUDA where it is left out.
 void read_optimizer(Settings& settings, const std::string& given) {
   const std::size_t colon = given.find(':');
@@ -91,23 +97,19 @@ std::vector<std::string> texts_of(const std::vector<trace::InputOverride>& input
 }
 
 constexpr Setting rows[] = {
-    {"mode", model_group, Arity::one, "MODE",
-     "train, eval (no dropout, running statistics, still with gradients) or inference",
+    {"mode", model_group, Arity::one, "MODE", +[] { return alternatives(modes); },
      [](Settings& s, const std::string& given) {
        s.mode = choose(SettingRef{"mode"}, given, modes);
      },
      [](const Settings& s) { return Value(text(name_of(modes, s.step.mode))); }, Needs::nothing,
      Alters::graph},
-    {"loss", model_group, Arity::one, "LOSS",
-     "ones (the default: gradients of the outputs are ones), sum, mean, cross_entropy or mse",
+    {"loss", model_group, Arity::one, "LOSS", +[] { return alternatives(losses); },
      [](Settings& s, const std::string& given) {
        s.step.loss = choose(SettingRef{"loss"}, given, losses);
      },
      [](const Settings& s) { return Value(text(name_of(losses, s.step.loss))); }, Needs::backward},
-    {"optimizer", update_group, Arity::one, "NAME",
-     "none, sgd, sgd_momentum, adam, adamw, rmsprop, adafactor, lion; :foreach, :fused or :single",
-     read_optimizer, [](const Settings& s) { return Value(optimizer_name(s.step)); },
-     Needs::backward},
+    {"optimizer", update_group, Arity::one, "NAME", optimizer_help, read_optimizer,
+     [](const Settings& s) { return Value(optimizer_name(s.step)); }, Needs::backward},
     {"clip_grad_norm", update_group, Arity::flag, "",
      "clip_grad_norm_ of all gradients before the update (in the optimizer's row)",
      [](Settings& s, const std::string&) { s.step.clip_grad_norm = true; },
@@ -125,8 +127,7 @@ constexpr Setting rows[] = {
        s.step.autocast = choose(SettingRef{"autocast"}, given, autocast_dtypes);
      },
      [](const Settings& s) { return dtype_value(s.step.autocast); }},
-    {"attention", model_group, Arity::one, "KIND",
-     "auto (as the device would choose), math, flash, efficient or cudnn",
+    {"attention", model_group, Arity::one, "KIND", +[] { return alternatives(attention_backends); },
      [](Settings& s, const std::string& given) {
        s.step.attention = choose(SettingRef{"attention"}, given, attention_backends);
      },

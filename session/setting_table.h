@@ -43,12 +43,26 @@ enum class Alters : std::uint8_t {
   graph,  ///< The graph: it has to be prepared again.
 };
 
+/// One line on a setting. Other settings in it stand in braces: "with {dtype}".
+class Help {
+ public:
+  constexpr Help(const char* text) : text_(text) {}
+  /// Of a setting whose values have a list of names: from that list.
+  constexpr Help(std::string (*make)()) : make_(make) {}
+
+  std::string text() const { return make_ == nullptr ? std::string(text_) : make_(); }
+
+ private:
+  std::string_view text_;
+  std::string (*make_)() = nullptr;
+};
+
 struct Setting {
   std::string_view name;   ///< "kv_cache"; as in JSON and in Python.
   std::string_view group;  ///< The heading in help; settings of one group belong together.
   Arity arity = Arity::one;
   std::string_view placeholder;  ///< What help writes for the value: "DTYPE"; empty for a flag.
-  std::string_view help;         ///< Other settings in it stand in braces: "with {dtype}".
+  Help help;
   /// Reads one text ("" for a flag) into the settings. Throws Error about the setting.
   void (*read)(Settings&, const std::string&);
   /// As JSON prints it; null where JSON leaves it out.

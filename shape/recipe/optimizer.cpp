@@ -1,6 +1,7 @@
 #include "shape/recipe/optimizer.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -18,11 +19,13 @@ const OptimizerRule& rule_of(Optimizer optimizer) {
 }
 
 // torch/optim/{optimizer,_adafactor}.py raise the same.
-void refuse_complex(const StepOptions& options, OptimizerVariant variant, const Tensors& updated) {
+void refuse_complex(const OptimizerRule& rule, OptimizerVariant variant, const Tensors& updated) {
   if (std::ranges::none_of(updated, [](const at::Tensor& tensor) { return tensor.is_complex(); }))
     return;
-  if (options.optimizer == Optimizer::adafactor)
-    throw Error("", "Adafactor takes no complex parameters, and the model has some.",
+  if (rule.complex == Complex::refused)
+    throw Error("",
+                fmt::format("{} takes no complex parameters, and the model has some.",
+                            info_of(rule.optimizer).name),
                 "Choose another one.");
   if (variant == OptimizerVariant::fused)
     throw Error("", "fused updates take no complex parameters, and the model has some.",
@@ -31,25 +34,29 @@ void refuse_complex(const StepOptions& options, OptimizerVariant variant, const 
 
 }  // namespace
 
-OptimizerStep::OptimizerStep(const StepOptions& options, Tensors parameters)
+OptimizerStep::OptimizerStep(const StepOptions& options, const Tensors& parameters)
     : rule_(rule_of(options.optimizer)), variant_(variant_of(options)) {
   if (!has_variant(options.optimizer, variant_))
     throw Error("optimizer", "it has no such variant.",
                 "`optimizers` in record/optimizers.h has those that there are.");
-  refuse_complex(options, variant_, parameters);
-  for (const at::Tensor& parameter : parameters) tensors_.gradients.push_back(parameter.grad());
-  tensors_.parameters = std::move(parameters);
+  for (const at::Tensor& parameter : parameters) {
+    if (parameter.grad().defined()) tensors_.gradients.push_back(parameter.grad());
+    (parameter.grad().defined() ? tensors_ : idle_).parameters.push_back(parameter);
+  }
+  refuse_complex(rule_, variant_, tensors_.parameters);
 }
 
-void OptimizerStep::make_states() { rule_.make_states(tensors_, variant_); }
+void OptimizerStep::make_states() {
+  rule_.make_states(tensors_, variant_);
+  if (rule_.states_made == StatesMade::with_optimizer) rule_.make_states(idle_, variant_);
+}
 
 void OptimizerStep::for_each_state(
     const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const {
-  const OptimizerTensors& all = tensors_;
-  for (const Tensors* states : {&all.momentum_buffer, &all.step, &all.exp_avg, &all.exp_avg_sq,
-                                &all.square_avg, &all.row_var, &all.col_var, &all.variance})
-    for (std::size_t i = 0; i < states->size(); ++i)
-      if ((*states)[i].defined()) visit((*states)[i], all.parameters[i]);
+  for (const OptimizerTensors* tensors : {&tensors_, &idle_})
+    for (const Tensors& states : tensors->states)
+      for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].defined()) visit(states[i], tensors->parameters[i]);
 }
 
 void OptimizerStep::run(const FusedScaling& scaling) const {

@@ -10,12 +10,15 @@ namespace symprof::shape {
 /// The optimizer of a step and the tensors that it works on.
 class OptimizerStep {
  public:
-  /// For parameters that have gradients. Throws Error when the optimizer has no such variant.
-  OptimizerStep(const StepOptions& options, Tensors parameters);
+  /// For the parameters that the optimizer is given: it leaves those without a gradient alone.
+  /// Throws Error when the optimizer has no such variant.
+  OptimizerStep(const StepOptions& options, const Tensors& parameters);
 
   const Tensors& gradients() const { return tensors_.gradients; }
+  StatesMade states_made() const { return rule_.states_made; }
   OptimizerVariant variant() const { return variant_; }
-  /// Makes the state tensors as an earlier step would have left them: fake ones, without a call.
+  /// Makes the state tensors as an earlier step, or the optimizer's constructor, would have left
+  /// them: fake ones, without a call.
   void make_states();
   /// Calls `visit(state, parameter)` for each state tensor.
   void for_each_state(const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const;
@@ -27,6 +30,7 @@ class OptimizerStep {
   const OptimizerRule& rule_;
   OptimizerVariant variant_;
   OptimizerTensors tensors_;
+  OptimizerTensors idle_;  ///< Parameters without a gradient.
 };
 
 }  // namespace symprof::shape

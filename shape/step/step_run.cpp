@@ -141,27 +141,25 @@ void StepRun::update(const ClosingNodes& nodes) {
   if (options_.optimizer == Optimizer::none) return;
   recorder_->enter(Phase::optimizer, nodes.optimizer);
   const at::NoGradGuard no_grad;
-  const Tensors parameters = start_update();
-  if (parameters.empty()) return;
-  run_update(parameters);
+  OptimizerStep& optimizer = optimizer_.emplace(options_, start_update());
+  if (optimizer.gradients().empty()) return;
+  run_update(optimizer);
   if (masters_) masters_->give_to_model();
 }
 
-/// What the optimizer updates: a parameter without a gradient is left alone.
-Tensors StepRun::start_update() {
-  if (masters_) {
-    masters_->take_gradients();
-    mark_gradients(masters_->updated(), *recorder_);
-  }
-  Tensors parameters = masters_ ? masters_->updated() : trained_;
-  std::erase_if(parameters,
-                [](const at::Tensor& parameter) { return !parameter.grad().defined(); });
-  return parameters;
+/// What the optimizer is given.
+const Tensors& StepRun::start_update() {
+  if (!masters_) return trained_;
+  masters_->take_gradients();
+  mark_gradients(masters_->updated(), *recorder_);
+  return masters_->updated();
 }
 
-void StepRun::run_update(const Tensors& parameters) {
-  OptimizerStep& optimizer = optimizer_.emplace(options_, parameters);
-  recorder_->set_kind(StorageKind::optimizer_state, Recorder::Made::in_first_update);
+void StepRun::run_update(OptimizerStep& optimizer) {
+  recorder_->set_kind(StorageKind::optimizer_state,
+                      optimizer.states_made() == StatesMade::with_optimizer
+                          ? Recorder::Made::with_model
+                          : Recorder::Made::in_first_update);
   optimizer.make_states();
   recorder_->set_kind(StorageKind::activation);
   optimizer.for_each_state([&](const at::Tensor& state, const at::Tensor& parameter) {

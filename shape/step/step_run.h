@@ -50,8 +50,8 @@ class StepRun {
   void backward(const ClosingNodes& nodes);
   void update(const ClosingNodes& nodes);
   void make_masters();
-  Tensors start_update();
-  void run_update(const Tensors& parameters);
+  const Tensors& start_update();
+  void run_update(OptimizerStep& optimizer);
 
   const StepOptions& options_;
   std::shared_ptr<Recorder> recorder_;

@@ -108,7 +108,11 @@ TEST_SUITE("figures") {
 
   TEST_CASE("a call counts in the figures of its phase") {
     RowFigures row;
-    const Cost cost{.product_flops = 100, .other_flops = 1, .confidence = Confidence::exact};
+    const Cost cost{.product_flops = 100,
+                    .other_flops = 1,
+                    .bytes_read = 12,
+                    .bytes_written = 4,
+                    .confidence = Confidence::exact};
     for (const Phase phase : {Phase::forward, Phase::loss, Phase::backward, Phase::recompute,
                               Phase::recompute, Phase::optimizer})
       add_call(row, phase, cost);
@@ -119,6 +123,7 @@ TEST_SUITE("figures") {
     CHECK(value_of(figure_of("bwd_flops_all"), row) == 303);
     CHECK(value_of(figure_of("recompute_flops_all"), row) == 202);
     CHECK(value_of(figure_of("optimizer_flops"), row) == 101);
+    CHECK(value_of(figure_of("moved_bytes"), row) == 32);
     CHECK_FALSE(value_of(figure_of("param_count"), row).has_value());
   }
 

@@ -9,6 +9,7 @@
 #include "report/format_number.h"
 #include "report/json.h"
 #include "report/json_writer.h"
+#include "report/markdown.h"
 #include "report/ops.h"
 #include "report/peak_owners.h"
 #include "report/table.h"
@@ -163,6 +164,18 @@ TEST_SUITE("report") {
     check_page("profile_csv", "as CSV", csv({}));
     CHECK(csv({.unit = Unit::macs}, {column("op"), column("fwd_flops")})
               .starts_with("op,fwd_macs\r\n"));
+  }
+
+  TEST_CASE("Markdown: names are code, and end no cell; totals are no markup") {
+    fmt::memory_buffer out;
+    Profile profile = small_profile();
+    profile.recording.nodes[1].name = "a|b`c";
+    profile.warnings = {"See *this* <one>."};
+    write_markdown(out, profile, small_options(), {}, small_columns());
+    const std::string text = fmt::to_string(out);
+    check_page("markdown", "as Markdown, with a name that is odd there", text);
+    CHECK(text.find("| `` stem/a\\|b`c `` |") != text.npos);
+    CHECK(text.find("- **warning**: See \\*this\\* \\<one>.") != text.npos);
   }
 
   TEST_CASE("JSON") {

@@ -31,7 +31,7 @@ TEST_SUITE("settings") {
     for (const settings::Setting& row : settings::table()) {
       CAPTURE(row.name);
       CHECK(names.insert(row.name).second);
-      CHECK_FALSE(row.help.empty());
+      CHECK_FALSE(row.help.text().empty());
       CHECK(row.placeholder.empty() == (row.arity == settings::Arity::flag));
       CHECK(std::ranges::find(settings::groups(), row.group) != settings::groups().end());
     }

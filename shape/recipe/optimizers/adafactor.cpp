@@ -7,8 +7,13 @@
 
 #include "shape/recipe/optimizers/optimizers.h"
 
-namespace symprof::shape::adafactor {
+namespace symprof::shape {
+namespace adafactor {
 namespace {
+
+// Vectors have the last one, and undefined tensors in the others; it is the other way round with
+// all other parameters.
+enum State : std::size_t { row_var, col_var, variance };
 
 constexpr double learning_rate = 1e-2, one_minus_beta2 = 1.0, epsilon = 1e-7;
 
@@ -21,11 +26,12 @@ at::Tensor state_with_one(const at::Tensor& gradient, std::int64_t dimension) {
 }
 
 void make_states(OptimizerTensors& tensors, OptimizerVariant) {
+  tensors.states.resize(3);
   for (const at::Tensor& gradient : tensors.gradients) {
     const bool factored = is_factored(gradient);
-    tensors.row_var.push_back(factored ? state_with_one(gradient, -1) : at::Tensor());
-    tensors.col_var.push_back(factored ? state_with_one(gradient, -2) : at::Tensor());
-    tensors.variance.push_back(factored ? at::Tensor() : state_like(gradient));
+    tensors.states[row_var].push_back(factored ? state_with_one(gradient, -1) : at::Tensor());
+    tensors.states[col_var].push_back(factored ? state_with_one(gradient, -2) : at::Tensor());
+    tensors.states[variance].push_back(factored ? at::Tensor() : state_like(gradient));
   }
 }
 
@@ -41,28 +47,28 @@ struct LoopVariables {
   at::Tensor row_mean, col_mean, grad_squared, var_estimate, update;
 };
 
-void divide_by_row_mean(const at::Tensor& var_estimate, const at::Tensor& row_var) {
-  const at::Tensor mean = row_var.mean(-2, /*keepdim=*/true);
+void divide_by_row_mean(const at::Tensor& var_estimate, const at::Tensor& rows) {
+  const at::Tensor mean = rows.mean(-2, /*keepdim=*/true);
   mean.clamp_(epsilon);
   var_estimate.div_(mean);
 }
 
 void estimate_factored(LoopVariables& held, const OptimizerTensors& tensors, std::size_t i) {
   const at::Tensor& gradient = tensors.gradients[i];
-  const at::Tensor &row_var = tensors.row_var[i], &col_var = tensors.col_var[i];
+  const at::Tensor &rows = tensors.states[row_var][i], &columns = tensors.states[col_var][i];
   held.row_mean = norm_along(gradient, -1).square_().div_(gradient.size(-1));
-  row_var.lerp_(held.row_mean, one_minus_beta2);
+  rows.lerp_(held.row_mean, one_minus_beta2);
   held.col_mean = norm_along(gradient, -2).square_().div_(gradient.size(-2));
-  col_var.lerp_(held.col_mean, one_minus_beta2);
-  held.var_estimate = row_var.matmul(col_var);
-  divide_by_row_mean(held.var_estimate, row_var);
+  columns.lerp_(held.col_mean, one_minus_beta2);
+  held.var_estimate = rows.matmul(columns);
+  divide_by_row_mean(held.var_estimate, rows);
 }
 
 void estimate_vector(LoopVariables& held, const OptimizerTensors& tensors, std::size_t i) {
-  const at::Tensor &gradient = tensors.gradients[i], &variance = tensors.variance[i];
+  const at::Tensor &gradient = tensors.gradients[i], &squares = tensors.states[variance][i];
   held.grad_squared = gradient * gradient;
-  variance.lerp_(held.grad_squared, one_minus_beta2);
-  held.var_estimate = variance.clone();
+  squares.lerp_(held.grad_squared, one_minus_beta2);
+  held.var_estimate = squares.clone();
 }
 
 // _single_tensor_adafactor.
@@ -96,13 +102,13 @@ void update_factors(const Tensors& gradients, const Tensors& factors, std::int64
 }
 
 Tensors factored_estimates(const OptimizerTensors& group) {
-  update_factors(group.gradients, group.row_var, -1);
-  update_factors(group.gradients, group.col_var, -2);
+  update_factors(group.gradients, group.states[row_var], -1);
+  update_factors(group.gradients, group.states[col_var], -2);
   Tensors estimates, row_means;
   for (std::size_t i = 0; i < group.parameters.size(); ++i)
-    estimates.push_back(group.row_var[i].matmul(group.col_var[i]));
-  for (const at::Tensor& row_var : group.row_var)
-    row_means.push_back(row_var.mean(-2, /*keepdim=*/true));
+    estimates.push_back(group.states[row_var][i].matmul(group.states[col_var][i]));
+  for (const at::Tensor& rows : group.states[row_var])
+    row_means.push_back(rows.mean(-2, /*keepdim=*/true));
   at::_foreach_clamp_min_(row_means, epsilon);
   at::_foreach_div_(estimates, row_means);
   return estimates;
@@ -111,11 +117,11 @@ Tensors factored_estimates(const OptimizerTensors& group) {
 Tensors vector_estimates(const OptimizerTensors& group) {
   {
     const Tensors grads_squared = at::_foreach_mul(group.gradients, group.gradients);
-    at::_foreach_lerp_(group.variance, grads_squared,
+    at::_foreach_lerp_(group.states[variance], grads_squared,
                        std::vector<at::Scalar>(grads_squared.size(), one_minus_beta2));
   }
   Tensors estimates;
-  for (const at::Tensor& variance : group.variance) estimates.push_back(variance.clone());
+  for (const at::Tensor& squares : group.states[variance]) estimates.push_back(squares.clone());
   return estimates;
 }
 
@@ -135,9 +141,9 @@ void update_group(const OptimizerTensors& group, Tensors& updates) {
 void append(OptimizerTensors& to, const OptimizerTensors& from, std::size_t i) {
   to.parameters.push_back(from.parameters[i]);
   to.gradients.push_back(from.gradients[i]);
-  to.row_var.push_back(from.row_var[i]);
-  to.col_var.push_back(from.col_var[i]);
-  to.variance.push_back(from.variance[i]);
+  to.states.resize(from.states.size());
+  for (std::size_t state = 0; state < from.states.size(); ++state)
+    to.states[state].push_back(from.states[state][i]);
 }
 
 /// Groups by dtype, factored parameters and vectors apart, in the order in which each kind comes
@@ -164,10 +170,15 @@ void foreach (const OptimizerTensors& tensors) {
   for (const OptimizerTensors& group : groups_of(tensors)) update_group(group, updates);
 }
 
-constexpr OptimizerRule rows[] = {{Optimizer::adafactor, make_states, single, foreach}};
+constexpr OptimizerRule rows[] = {{.optimizer = Optimizer::adafactor,
+                                   .make_states = make_states,
+                                   .single = single,
+                                   .foreach = foreach,
+                                   .complex = Complex::refused}};
 
 }  // namespace
+}  // namespace adafactor
 
-OptimizerRules rules() { return rows; }
+OptimizerRules adafactor_rules() { return adafactor::rows; }
 
-}  // namespace symprof::shape::adafactor
+}  // namespace symprof::shape

@@ -4,8 +4,11 @@
 
 #include "shape/recipe/optimizers/optimizers.h"
 
-namespace symprof::shape::adam {
+namespace symprof::shape {
+namespace adam {
 namespace {
+
+enum State : std::size_t { exp_avg, exp_avg_sq, step };
 
 enum class Decay { absent, decoupled };
 
@@ -15,16 +18,18 @@ constexpr double weight_decay = 1e-2;
 constexpr double bias_correction1 = 1 - beta1, bias_correction2_sqrt = 0.0316227766;
 
 void make_states(OptimizerTensors& tensors, OptimizerVariant variant) {
+  tensors.states.resize(variant == OptimizerVariant::fused ? 3 : 2);
   for (const at::Tensor& parameter : tensors.parameters) {
-    if (variant == OptimizerVariant::fused) tensors.step.push_back(state_of({}, at::kFloat));
-    tensors.exp_avg.push_back(state_like(parameter));
-    tensors.exp_avg_sq.push_back(state_like(parameter));
+    if (variant == OptimizerVariant::fused)
+      tensors.states[step].push_back(state_of({}, at::kFloat));
+    tensors.states[exp_avg].push_back(state_like(parameter));
+    tensors.states[exp_avg_sq].push_back(state_like(parameter));
   }
 }
 
 // exp_avg_sq.sqrt() / correction: the root goes when the quotient is there.
-at::Tensor corrected_root(const at::Tensor& exp_avg_sq) {
-  const at::Tensor root = exp_avg_sq.sqrt();
+at::Tensor corrected_root(const at::Tensor& second) {
+  const at::Tensor root = second.sqrt();
   return root / bias_correction2_sqrt;
 }
 
@@ -35,13 +40,13 @@ void single(const OptimizerTensors& tensors) {
   for (std::size_t i = 0; i < tensors.parameters.size(); ++i) {
     if (decay == Decay::decoupled) tensors.parameters[i].mul_(1 - learning_rate * weight_decay);
     const at::Tensor gradient = as_real(tensors.gradients[i]);
-    const at::Tensor exp_avg = as_real(tensors.exp_avg[i]);
-    const at::Tensor exp_avg_sq = as_real(tensors.exp_avg_sq[i]);
+    const at::Tensor first = as_real(tensors.states[exp_avg][i]);
+    const at::Tensor second = as_real(tensors.states[exp_avg_sq][i]);
     const at::Tensor parameter = as_real(tensors.parameters[i]);
-    exp_avg.lerp_(gradient, 1 - beta1);
-    exp_avg_sq.mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
-    denominator = corrected_root(exp_avg_sq).add_(epsilon);
-    parameter.addcdiv_(exp_avg, denominator, -learning_rate / bias_correction1);
+    first.lerp_(gradient, 1 - beta1);
+    second.mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
+    denominator = corrected_root(second).add_(epsilon);
+    parameter.addcdiv_(first, denominator, -learning_rate / bias_correction1);
   }
 }
 
@@ -56,13 +61,13 @@ void foreach (const OptimizerTensors& tensors) {
     const std::vector<at::Scalar> step_sizes(count, -learning_rate / bias_correction1);
     if (decay == Decay::decoupled)
       at::_foreach_mul_(group.parameters, 1 - learning_rate * weight_decay);
-    at::_foreach_lerp_(group.exp_avg, group.gradients, 1 - beta1);
-    at::_foreach_mul_(group.exp_avg_sq, beta2);
-    at::_foreach_addcmul_(group.exp_avg_sq, group.gradients, group.gradients, 1 - beta2);
-    roots = at::_foreach_sqrt(group.exp_avg_sq);
+    at::_foreach_lerp_(group.states[exp_avg], group.gradients, 1 - beta1);
+    at::_foreach_mul_(group.states[exp_avg_sq], beta2);
+    at::_foreach_addcmul_(group.states[exp_avg_sq], group.gradients, group.gradients, 1 - beta2);
+    roots = at::_foreach_sqrt(group.states[exp_avg_sq]);
     at::_foreach_div_(roots, corrections);
     at::_foreach_add_(roots, epsilon);
-    at::_foreach_addcdiv_(group.parameters, group.exp_avg, roots, step_sizes);
+    at::_foreach_addcdiv_(group.parameters, group.states[exp_avg], roots, step_sizes);
   }
 }
 
@@ -70,19 +75,19 @@ void foreach (const OptimizerTensors& tensors) {
 template <Decay decay>
 void fused(const OptimizerTensors& tensors, const FusedScaling& scaling) {
   for (const OptimizerTensors& group : by_dtype(tensors)) {
-    at::_foreach_add_(group.step, 1);
+    at::_foreach_add_(group.states[step], 1);
     if (decay == Decay::decoupled)
-      at::_fused_adamw_(group.parameters, group.gradients, group.exp_avg, group.exp_avg_sq, {},
-                        group.step, learning_rate, beta1, beta2, weight_decay, epsilon,
-                        /*amsgrad=*/false, /*maximize=*/false, scaling.grad_scale,
-                        scaling.found_inf);
+      at::_fused_adamw_(
+          group.parameters, group.gradients, group.states[exp_avg], group.states[exp_avg_sq], {},
+          group.states[step], learning_rate, beta1, beta2, weight_decay, epsilon,
+          /*amsgrad=*/false, /*maximize=*/false, scaling.grad_scale, scaling.found_inf);
     else
-      at::_fused_adam_(group.parameters, group.gradients, group.exp_avg, group.exp_avg_sq, {},
-                       group.step, learning_rate, beta1, beta2, /*weight_decay=*/0.0, epsilon,
-                       /*amsgrad=*/false, /*maximize=*/false, scaling.grad_scale,
-                       scaling.found_inf);
+      at::_fused_adam_(
+          group.parameters, group.gradients, group.states[exp_avg], group.states[exp_avg_sq], {},
+          group.states[step], learning_rate, beta1, beta2, /*weight_decay=*/0.0, epsilon,
+          /*amsgrad=*/false, /*maximize=*/false, scaling.grad_scale, scaling.found_inf);
     if (scaling.found_inf)
-      at::_foreach_sub_(group.step, Tensors(group.step.size(), *scaling.found_inf));
+      at::_foreach_sub_(group.states[step], Tensors(group.states[step].size(), *scaling.found_inf));
   }
 }
 
@@ -94,7 +99,8 @@ constexpr OptimizerRule rows[] = {
 };
 
 }  // namespace
+}  // namespace adam
 
-OptimizerRules rules() { return rows; }
+OptimizerRules adam_rules() { return adam::rows; }
 
-}  // namespace symprof::shape::adam
+}  // namespace symprof::shape

@@ -12,7 +12,6 @@ namespace {
 
 Tensors chosen(const Tensors& tensors, const std::vector<std::size_t>& indices) {
   Tensors result;
-  if (tensors.empty()) return result;
   result.reserve(indices.size());
   for (const std::size_t index : indices) result.push_back(tensors[index]);
   return result;
@@ -29,16 +28,10 @@ std::vector<OptimizerTensors> by_dtype(const OptimizerTensors& tensors) {
            {keys}, /*with_indices=*/true)) {
     const auto& indices = group.second;
     const auto of = [&](const Tensors& list) { return chosen(list, indices); };
-    groups.push_back({.parameters = of(tensors.parameters),
-                      .gradients = of(tensors.gradients),
-                      .momentum_buffer = of(tensors.momentum_buffer),
-                      .step = of(tensors.step),
-                      .exp_avg = of(tensors.exp_avg),
-                      .exp_avg_sq = of(tensors.exp_avg_sq),
-                      .square_avg = of(tensors.square_avg),
-                      .row_var = of(tensors.row_var),
-                      .col_var = of(tensors.col_var),
-                      .variance = of(tensors.variance)});
+    OptimizerTensors& added = groups.emplace_back();
+    added.parameters = of(tensors.parameters);
+    added.gradients = of(tensors.gradients);
+    for (const Tensors& states : tensors.states) added.states.push_back(of(states));
   }
   return groups;
 }
@@ -48,10 +41,10 @@ at::Tensor as_real(const at::Tensor& tensor) {
 }
 
 void view_as_real(OptimizerTensors& group) {
-  for (std::size_t i = 0; i < group.parameters.size(); ++i)
-    for (Tensors* list : {&group.parameters, &group.gradients, &group.exp_avg, &group.exp_avg_sq,
-                          &group.square_avg})
-      if (!list->empty()) (*list)[i] = as_real((*list)[i]);
+  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+    for (Tensors* list : {&group.parameters, &group.gradients}) (*list)[i] = as_real((*list)[i]);
+    for (Tensors& states : group.states) states[i] = as_real(states[i]);
+  }
 }
 
 at::Tensor state_like(const at::Tensor& tensor) { return state_like(tensor, tensor.scalar_type()); }

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,14 +15,12 @@ namespace symprof::shape {
 using Tensors = std::vector<at::Tensor>;
 
 /// One parameter group as the functional forms of torch.optim take it: lists with an element for
-/// each parameter. Lists of states that an optimizer does not have are empty; `step` is here for
-/// the fused variants only, as the others keep it in host memory.
+/// each parameter. An optimizer numbers the lists of its states as it likes (`enum State` in its
+/// file); those that it does not have are missing. Counters of steps are among them for fused
+/// variants alone, as the others keep them in host memory.
 struct OptimizerTensors {
   Tensors parameters, gradients;
-  Tensors momentum_buffer;             ///< SGD.
-  Tensors step, exp_avg, exp_avg_sq;   ///< Adam; Lion has `exp_avg`.
-  Tensors square_avg;                  ///< RMSprop.
-  Tensors row_var, col_var, variance;  ///< Adafactor: the last for vectors, undefined elsewhere.
+  std::vector<Tensors> states;
 };
 
 /// The groups in which foreach and fused steps run, in PyTorch's order
@@ -31,7 +30,7 @@ std::vector<OptimizerTensors> by_dtype(const OptimizerTensors& tensors);
 /// The tensor, or a view of the numbers that make up complex ones.
 at::Tensor as_real(const at::Tensor& tensor);
 
-/// `_view_as_real` of torch/optim/optimizer.py: a group of Adam's or RMSprop's lists.
+/// `_view_as_real` of torch/optim/optimizer.py: of all lists of a group.
 void view_as_real(OptimizerTensors& group);
 
 /// What GradScaler hands to a fused step, or nothing.
@@ -39,34 +38,34 @@ struct FusedScaling {
   std::optional<at::Tensor> grad_scale, found_inf;
 };
 
+/// What complex parameters are to an optimizer; fused updates refuse them by themselves.
+enum class Complex : std::uint8_t { taken, refused };
+
+/// When an optimizer makes its states: in the first update, of parameters that have gradients, or
+/// in its own constructor, of all that it is given.
+enum class StatesMade : std::uint8_t { in_first_update, with_optimizer };
+
 /// A variant that an optimizer does not have is null.
 struct OptimizerRule {
   Optimizer optimizer;
-  /// Makes the state tensors as a first step would, for parameters that have gradients.
+  /// Makes the state tensors.
   void (*make_states)(OptimizerTensors&, OptimizerVariant);
   void (*single)(const OptimizerTensors&);
   void (*foreach)(const OptimizerTensors&) = nullptr;
   void (*fused)(const OptimizerTensors&, const FusedScaling&) = nullptr;
+  Complex complex = Complex::taken;
+  StatesMade states_made = StatesMade::in_first_update;
 };
 
 using OptimizerRules = std::span<const OptimizerRule>;
-namespace sgd {
-OptimizerRules rules();
-}
-namespace adam {
-OptimizerRules rules();
-}
-namespace rmsprop {
-OptimizerRules rules();
-}
-namespace adafactor {
-OptimizerRules rules();
-}
-namespace lion {
-OptimizerRules rules();
-}
-inline constexpr OptimizerRules (*optimizer_families[])() = {
-    sgd::rules, adam::rules, rmsprop::rules, adafactor::rules, lion::rules};
+/// A family's rules, in the family's file.
+OptimizerRules sgd_rules();
+OptimizerRules adam_rules();
+OptimizerRules rmsprop_rules();
+OptimizerRules adafactor_rules();
+OptimizerRules lion_rules();
+inline constexpr OptimizerRules (*optimizer_families[])() = {sgd_rules, adam_rules, rmsprop_rules,
+                                                             adafactor_rules, lion_rules};
 
 /// A state tensor, made without a call: `state_like` as zeros_like makes it, with the strides of
 /// `tensor` where that is dense; `state_of` as new_zeros.

@@ -3,15 +3,18 @@
 
 #include "shape/recipe/optimizers/optimizers.h"
 
-namespace symprof::shape::sgd {
+namespace symprof::shape {
+namespace sgd {
 namespace {
+
+enum State : std::size_t { momentum_buffer };  // Without momentum there is none.
 
 constexpr double learning_rate = 1e-3, momentum = 0.9;
 
 // The first step clones the gradients (fused: empty_like of them).
 void make_momentum(OptimizerTensors& tensors, OptimizerVariant) {
-  for (const at::Tensor& gradient : tensors.gradients)
-    tensors.momentum_buffer.push_back(state_like(gradient));
+  Tensors& buffers = tensors.states.emplace_back();
+  for (const at::Tensor& gradient : tensors.gradients) buffers.push_back(state_like(gradient));
 }
 
 void make_nothing(OptimizerTensors&, OptimizerVariant) {}
@@ -20,8 +23,8 @@ void make_nothing(OptimizerTensors&, OptimizerVariant) {}
 void single(const OptimizerTensors& tensors) {
   for (std::size_t i = 0; i < tensors.parameters.size(); ++i) {
     at::Tensor gradient = tensors.gradients[i];
-    if (!tensors.momentum_buffer.empty()) {
-      const at::Tensor& buffer = tensors.momentum_buffer[i];
+    if (!tensors.states.empty()) {
+      const at::Tensor& buffer = tensors.states[momentum_buffer][i];
       buffer.mul_(momentum).add_(gradient, 1);
       gradient = buffer;
     }
@@ -32,12 +35,12 @@ void single(const OptimizerTensors& tensors) {
 // _multi_tensor_sgd.
 void foreach (const OptimizerTensors& tensors) {
   for (const OptimizerTensors& group : by_dtype(tensors)) {
-    if (!group.momentum_buffer.empty()) {
-      at::_foreach_mul_(group.momentum_buffer, momentum);
-      at::_foreach_add_(group.momentum_buffer, group.gradients, 1);
+    if (!group.states.empty()) {
+      at::_foreach_mul_(group.states[momentum_buffer], momentum);
+      at::_foreach_add_(group.states[momentum_buffer], group.gradients, 1);
     }
     at::_foreach_add_(group.parameters,
-                      group.momentum_buffer.empty() ? group.gradients : group.momentum_buffer,
+                      group.states.empty() ? group.gradients : group.states[momentum_buffer],
                       -learning_rate);
   }
 }
@@ -45,8 +48,9 @@ void foreach (const OptimizerTensors& tensors) {
 // _fused_sgd.
 void fused(const OptimizerTensors& tensors, const FusedScaling& scaling) {
   for (const OptimizerTensors& group : by_dtype(tensors))
-    at::_fused_sgd_(group.parameters, group.gradients, group.momentum_buffer, /*weight_decay=*/0.0,
-                    group.momentum_buffer.empty() ? 0.0 : momentum, learning_rate,
+    at::_fused_sgd_(group.parameters, group.gradients,
+                    group.states.empty() ? Tensors() : group.states[momentum_buffer],
+                    /*weight_decay=*/0.0, group.states.empty() ? 0.0 : momentum, learning_rate,
                     /*dampening=*/0.0, /*nesterov=*/false, /*maximize=*/false,
                     /*is_first_step=*/false, scaling.grad_scale, scaling.found_inf);
 }
@@ -57,7 +61,8 @@ constexpr OptimizerRule rows[] = {
 };
 
 }  // namespace
+}  // namespace sgd
 
-OptimizerRules rules() { return rows; }
+OptimizerRules sgd_rules() { return sgd::rows; }
 
-}  // namespace symprof::shape::sgd
+}  // namespace symprof::shape
