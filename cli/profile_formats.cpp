@@ -79,7 +79,7 @@ constexpr ProfileFormat formats[] = {
      .peak = PeakTable::always},
     {.name = "csv", .write = write_csv, .warnings = Warnings::on_standard_error},
     {.name = "html", .write = write_html, .peak = PeakTable::always},
-    {.name = "markdown", .note = "for issues", .write = write_markdown},
+    {.name = "markdown", .write = write_markdown},
     {.name = "memory-snapshot",
      .note = "-o FILE, for pytorch.org/memory_viz",
      .write = write_memory_snapshot,

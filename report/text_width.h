@@ -1,5 +1,7 @@
 // How many columns of a terminal UTF-8 text takes: East Asian letters and emoji take two, combining
 // accents none. Bytes that are no UTF-8 take one each.
+//
+// Public header.
 #pragma once
 
 #include <cstddef>

@@ -118,16 +118,17 @@ void check_sizes(const exported::Archive& archive) {
   std::int64_t unpacked = 0, tensors = 0;
   for (std::size_t i = 0; i < archive.records().size(); ++i) {
     const bool is_tensor = is_tensor_data(archive.records()[i]);
-    const std::int64_t size = is_tensor ? archive.packed_size_at(i) : archive.size_at(i);
-    std::int64_t& sum = is_tensor ? tensors : unpacked;
+    const std::int64_t size = archive.size_at(i);
+    const bool is_packed = archive.packed_size_at(i) != size;
+    std::int64_t& sum = is_tensor && !is_packed ? tensors : unpacked;
     if (__builtin_add_overflow(sum, size, &sum) || sum < 0 || tensors > file_bytes)
       throw Error(archive.path(), "its tensors claim more bytes than the file has",
                   "The file is damaged: write it again with torch.jit.save.");
     if (unpacked > most_unpacked_bytes)
-      throw Error(archive.path(),
-                  fmt::format("code and data beside the tensors unpack to more than {} MiB",
-                              most_unpacked_bytes >> 20),
-                  "Leave extra files out when the module is saved.");
+      throw Error(
+          archive.path(),
+          fmt::format("its packed records unpack to more than {} MiB", most_unpacked_bytes >> 20),
+          "Write it with torch.jit.save, which packs code alone, without extra files.");
   }
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 Tensors chosen(const Tensors& tensors, const std::vector<std::size_t>& indices) {
   Tensors result;
+  if (tensors.empty()) return result;  // Clipping has gradients in place of parameters alone.
   result.reserve(indices.size());
   for (const std::size_t index : indices) result.push_back(tensors[index]);
   return result;
@@ -43,7 +44,8 @@ at::Tensor as_real(const at::Tensor& tensor) {
 void view_as_real(OptimizerTensors& group) {
   for (std::size_t i = 0; i < group.parameters.size(); ++i) {
     for (Tensors* list : {&group.parameters, &group.gradients}) (*list)[i] = as_real((*list)[i]);
-    for (Tensors& states : group.states) states[i] = as_real(states[i]);
+    for (Tensors& states : group.states)
+      if (!states.empty()) states[i] = as_real(states[i]);
   }
 }
 
