@@ -37,7 +37,7 @@ format:
 	@git ls-files '*.cpp' '*.h' | xargs clang-format -i
 
 lint: build
-	@./scripts/lint.sh $(BUILD)
+	@./scripts/lint.sh
 
 install: program
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

@@ -110,8 +110,8 @@ void Fitting::add_changes() {
   add_together(helpful);
   for (const Change& change : other_recipes(trial_.situation())) add_change(change);
   add_smaller_batch();
-  std::ranges::stable_partition(report_.changes,
-                                [](const TriedChange& tried) { return tried.fit.fits(); });
+  std::stable_partition(report_.changes.begin(), report_.changes.end(),
+                        [](const TriedChange& tried) { return tried.fit.fits(); });
 }
 
 /// Where no single change is enough: the cheapest two, three and so on until the loop fits, or all.

@@ -49,7 +49,7 @@ DeviceSpec device_of(const Settings& settings) {
   return device;
 }
 
-Session::Session(std::string path) : file_(open_file(path)) {}
+Session::Session(const std::string& path) : file_(open_file(path)) {}
 
 /// Which mode trains or not where nobody says: a model with parameters trains, unless it generates.
 Mode Session::mode_of(const Settings& settings, const Graph& graph) const {

@@ -44,7 +44,7 @@ class Session {
  public:
   /// Opens the file, once, while LibTorch loads on another thread. Throws Error: a file that is
   /// missing, no model or damaged.
-  explicit Session(std::string path);
+  explicit Session(const std::string& path);
 
   /// The graph as the file has it, its sizes open; null for TorchScript.
   const Graph* file() const { return file_.graph ? &*file_.graph : nullptr; }

@@ -92,6 +92,7 @@ void read_context(Settings& settings, const std::string& given) {
 
 std::vector<std::string> texts_of(const std::vector<trace::InputOverride>& inputs) {
   std::vector<std::string> texts;
+  texts.reserve(inputs.size());
   for (const trace::InputOverride& input : inputs) texts.push_back(trace::to_string(input));
   return texts;
 }

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <optional>
 
-#include "meta/fake/fake_tensor.h"
 #include "meta/fake/autocast_state.h"
+#include "meta/fake/fake_tensor.h"
 #include "shape/step/module_nodes.h"
 
 namespace symprof {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "meta/fake/saved_tensor_hooks.h"
 #include "meta/fake/autocast_state.h"
+#include "meta/fake/saved_tensor_hooks.h"
 
 namespace symprof::shape {
 namespace {

@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "meta/fake/autocast_state.h"
 #include "meta/fake/fake_mode.h"
 #include "record/step_options.h"
 #include "shape/recipe/grad_scaler.h"
 #include "shape/recipe/master_weights.h"
 #include "shape/recipe/optimizer.h"
-#include "meta/fake/autocast_state.h"
 #include "shape/step/recorder.h"
 
 namespace symprof::shape {

@@ -64,7 +64,7 @@ bool is_called(const Value& input, std::size_t dimension, const std::string& nam
 }
 
 std::string symbol_of(const Graph& graph, const std::string& given) {
-  const std::string name = resolved_name(graph, given);
+  std::string name = resolved_name(graph, given);
   for (const ValueId id : graph.inputs) {
     const Value& input = graph.values[static_cast<std::size_t>(id)];
     for (std::size_t i = 0; i < input.dimensions.size(); ++i)
