@@ -1,13 +1,13 @@
 #include "record/module_path.h"
 
-#include <cctype>
+#include "base/text.h"
 
 namespace symprof {
 
 std::string without_numbers(std::string_view path) {
   std::string pattern;
   for (const char letter : path) {
-    if (std::isdigit(static_cast<unsigned char>(letter)) == 0)
+    if (!is_digit(letter))
       pattern += letter;
     else if (!pattern.ends_with('*'))
       pattern += '*';

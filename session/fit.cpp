@@ -113,16 +113,17 @@ PreparedModel model_to_fit(Session& session, Settings settings, const std::strin
 }  // namespace
 
 FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
-  std::vector<DeviceSpec> devices = question.devices;
+  Settings on_device = settings;
+  std::vector<DeviceSpec> devices;
+  for (const DeviceSpec& device : question.devices) {
+    on_device.step.device = device;
+    devices.push_back(device_of(on_device));
+  }
   if (devices.empty()) devices.push_back(device_of(settings));
   std::vector<plan::Budget> budgets;
-  for (DeviceSpec& device : devices) {
-    if (settings.context_bytes) device.context_bytes = settings.context_bytes;
-    budgets.push_back(budget_of(device, settings.loop));
-  }
-  Settings on_first = settings;
-  on_first.step.device = devices.front();
-  const PreparedModel model = model_to_fit(*this, on_first, question.largest);
+  for (const DeviceSpec& device : devices) budgets.push_back(budget_of(device, settings.loop));
+  on_device.step.device = devices.front();
+  const PreparedModel model = model_to_fit(*this, on_device, question.largest);
   FitAnswer answer{.settings = model.settings};
   for (std::size_t i = 0; i < devices.size(); ++i) {
     DeviceTrial trial(*this, model, devices[i]);

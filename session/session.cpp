@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "session/paths.h"
 #include "session/setting_table.h"
 #include "trace/passes/prepare.h"
 
@@ -60,9 +59,7 @@ Mode Session::mode_of(const Settings& settings, const Graph& graph) const {
 /// TorchScript is followed anew for each run: what it calls depends on inputs, mode and dtype.
 Graph Session::script(const Settings& settings) {
   trace::TorchScriptOptions options{.inputs = settings.inputs, .bindings = settings.sizes};
-  if (settings.mode)
-    options.mode =
-        settings.mode == Mode::train ? trace::TrainingMode::train : trace::TrainingMode::eval;
+  if (settings.mode) options.mode = trace::training_mode(*settings.mode);
   options.dtype = settings.dtype;
   options.gradients = settings.mode != Mode::inference;
   options.unbacked = settings.step.unbacked;
@@ -101,12 +98,6 @@ Profile Session::profile(const PreparedModel& model) {
                            model.settings.loop);
 }
 
-DeviceSpec find_device(const std::string& name_or_path) {
-  return find_device(name_or_path, devices_folder());
-}
-
 std::vector<std::string> onnx_operators() { return TorchLibrary().get().lowered_operators(); }
-
-std::vector<DeviceSpec> shipped_devices() { return shipped_devices(devices_folder()); }
 
 }  // namespace symprof

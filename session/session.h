@@ -14,6 +14,7 @@
 
 #include "plan/fit.h"
 #include "profile/profile.h"
+#include "session/devices.h"
 #include "session/settings.h"
 #include "session/torch_library.h"
 #include "trace/load.h"
@@ -75,13 +76,10 @@ class Session {
   trace::ModelFile file_;
 };
 
-/// The device of `settings`, or the default one where they name none. Throws Error as find_device.
+/// The device of `settings`, or the default one where they name none, with what they say of its
+/// context. Throws Error as find_device.
 DeviceSpec device_of(const Settings& settings);
-/// The device with this name or from this file (.json). Throws Error that suggests the nearest.
-DeviceSpec find_device(const std::string& name_or_path);
 /// The ONNX operators that can be run, sorted. Throws Error where LibTorch cannot be loaded.
 std::vector<std::string> onnx_operators();
-/// All devices that come with the program, sorted by name. Throws Error for a file that is damaged.
-std::vector<DeviceSpec> shipped_devices();
 
 }  // namespace symprof

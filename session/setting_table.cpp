@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "session/paths.h"
+#include "session/devices.h"
 #include "session/read_text.h"
 #include "session/setting_names.h"
 
@@ -78,16 +78,6 @@ void read_optimizer(Settings& settings, const std::string& given) {
 void read_alloc_conf(Settings& settings, const std::string& given) {
   settings.alloc_conf += (settings.alloc_conf.empty() ? "" : ",") + given;
   settings.loop.allocator = profile::parse_allocator_settings(settings.alloc_conf);
-}
-
-void read_device(Settings& settings, const std::string& given) {
-  settings.step.device = find_device(given, devices_folder());
-  if (settings.context_bytes) settings.step.device.context_bytes = settings.context_bytes;
-}
-
-void read_context(Settings& settings, const std::string& given) {
-  settings.context_bytes = parse_bytes(SettingRef{"context"}, given);
-  settings.step.device.context_bytes = settings.context_bytes;
 }
 
 std::vector<std::string> texts_of(const std::vector<trace::InputOverride>& inputs) {
@@ -196,10 +186,15 @@ constexpr Setting rows[] = {
      },
      [](const Settings& s) { return Value(std::int64_t{s.loop.micro_batches}); }, Needs::backward},
     {"device", device_group, Arity::one, "DEVICE",
-     "A name from `symprof devices`, or a device file (.json)", read_device,
+     "A name from `symprof devices`, or a device file (.json)",
+     [](Settings& s, const std::string& given) { s.step.device = find_device(given); },
      [](const Settings& s) { return Value(s.step.device.name); }},
     {"context", device_group, Arity::one, "BYTES",
-     "What CUDA's context and other programs hold on the device: 700MiB", read_context, nullptr},
+     "What CUDA's context and other programs hold on the device: 700MiB",
+     [](Settings& s, const std::string& given) {
+       s.context_bytes = parse_bytes(SettingRef{"context"}, given);
+     },
+     nullptr},
 };
 
 bool is_given(const Setting& row, const Settings& settings) {

@@ -11,6 +11,7 @@
 #include "base/rounding.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
@@ -23,12 +24,10 @@ const std::filesystem::path source_dir = SYMPROF_SOURCE_DIR;
 constexpr std::int64_t block_bytes = 512;
 
 Profile forward_of(const std::filesystem::path& model, Lifetimes lifetimes) {
-  Graph graph = trace::load(model.string());
-  trace::set_training_mode(graph, trace::TrainingMode::eval);
-  trace::bind_inputs(graph, {}, {});
   StepOptions options{.mode = Mode::inference, .lifetimes = lifetimes};
   options.device = load_device((source_dir / "devices/h200.json").string());
-  return profile::evaluate(shape::propagate(graph, options), options.device);
+  return profile::evaluate(test::record_prepared(trace::load(model.string()), options),
+                           options.device);
 }
 
 Profile forward_of_script(const std::filesystem::path& model, const std::string& input) {

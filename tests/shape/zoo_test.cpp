@@ -8,10 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "profile/profile.h"
-#include "shape/step/propagate.h"
+#include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
-#include "trace/passes/bind_inputs.h"
-#include "trace/passes/training_mode.h"
 
 namespace symprof::zoo_test {
 namespace {
@@ -20,12 +18,10 @@ namespace fs = std::filesystem;
 const fs::path source_dir = SYMPROF_SOURCE_DIR;
 
 Profile profile_of(const fs::path& model) {
-  Graph graph = trace::load(model.string());
-  trace::set_training_mode(graph, trace::TrainingMode::train);
-  trace::bind_inputs(graph, {}, {});
   StepOptions options;
   options.device = load_device((source_dir / "devices/h200.json").string());
-  return profile::evaluate(shape::propagate(graph, options), options.device);
+  return profile::evaluate(test::record_prepared(trace::load(model.string()), options),
+                           options.device);
 }
 
 nlohmann::json read(const fs::path& path) {

@@ -52,6 +52,13 @@ void check_packing(const std::string& where, const zip_stat_t& status) {
                 copy_again);
 }
 
+zip_stat_t status_of(zip* archive, std::size_t index, const std::string& where) {
+  zip_stat_t status;
+  if (zip_stat_index(archive, index, 0, &status) != 0)
+    throw Error(where, zip_strerror(archive), copy_again);
+  return status;
+}
+
 }  // namespace
 
 void Archive::Close::operator()(zip* archive) const { zip_discard(archive); }
@@ -79,16 +86,11 @@ std::optional<std::int64_t> Archive::size_of(std::string_view name) const {
 }
 
 std::int64_t Archive::size_at(std::size_t index) const {
-  zip_stat_t status;
-  if (zip_stat_index(archive_.get(), index, 0, &status) != 0)
-    throw Error(path_, zip_strerror(archive_.get()), copy_again);
-  return static_cast<std::int64_t>(status.size);
+  return static_cast<std::int64_t>(status_of(archive_.get(), index, path_).size);
 }
 
 std::int64_t Archive::packed_size_at(std::size_t index) const {
-  zip_stat_t status;
-  if (zip_stat_index(archive_.get(), index, 0, &status) != 0)
-    throw Error(path_, zip_strerror(archive_.get()), copy_again);
+  const zip_stat_t status = status_of(archive_.get(), index, path_);
   check_packing(fmt::format("{}: {}", path_, records_[index]), status);
   return static_cast<std::int64_t>(status.comp_size);
 }
@@ -101,9 +103,7 @@ Record Archive::read(std::string_view name) const {
 
 Record Archive::read_at(std::size_t index) const {
   const std::string where = fmt::format("{}: {}", path_, records_[index]);
-  zip_stat_t status;
-  if (zip_stat_index(archive_.get(), index, 0, &status) != 0)
-    throw Error(where, zip_strerror(archive_.get()), copy_again);
+  const zip_stat_t status = status_of(archive_.get(), index, where);
   check_packing(where, status);
   if (status.size > most_record_bytes)
     throw Error(where,

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "trace/graph/graph.h"
+#include "trace/graph/uses.h"
 
 namespace symprof::trace {
 
@@ -24,16 +25,13 @@ inline bool is_region_marker(const Node& node) {
 template <class Regions>
 bool obey_marker(const Node& marker, Regions& regions) {
   if (!is_region_marker(marker)) return false;
-  bool enabled = false;
-  std::optional<DType> dtype;
-  for (const Argument& argument : marker.arguments) {
-    if (const bool* given = std::get_if<bool>(&argument.value)) enabled = *given;
-    if (const DType* given = std::get_if<DType>(&argument.value)) dtype = *given;
-  }
+  const bool* enabled = argument_as<bool>(find_argument(marker, "enabled"));
+  const DType* dtype = argument_as<DType>(find_argument(marker, "dtype"));
+  const bool is_enabled = enabled != nullptr && *enabled;
   if (marker.op == region_grad_mode)
-    regions.open_grad_mode(enabled);
+    regions.open_grad_mode(is_enabled);
   else if (marker.op == region_autocast)
-    regions.open_autocast(enabled, dtype);
+    regions.open_autocast(is_enabled, dtype ? std::optional(*dtype) : std::nullopt);
   else
     regions.close();
   return true;

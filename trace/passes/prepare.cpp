@@ -15,10 +15,6 @@ namespace {
 /// A script's options decide what its graph is: it comes with its inputs, in its dtype.
 bool is_followed_script(const Graph& graph) { return graph.format == "torchscript"; }
 
-TrainingMode training_mode(Mode mode) {
-  return mode == Mode::train ? TrainingMode::train : TrainingMode::eval;
-}
-
 void add_cache(Graph& graph, const PrepareOptions& options) {
   if (options.step.mode != Mode::inference)
     throw Error(graph.path, "a key-value cache is for inference",

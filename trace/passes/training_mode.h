@@ -3,11 +3,17 @@
 // Public header.
 #pragma once
 
+#include "record/step_options.h"
 #include "trace/graph/graph.h"
 
 namespace symprof::trace {
 
 enum class TrainingMode { train, eval };
+
+/// What a step's mode makes of the operators: inference runs them as evaluation does.
+constexpr TrainingMode training_mode(Mode mode) {
+  return mode == Mode::train ? TrainingMode::train : TrainingMode::eval;
+}
 
 /// Sets the `train` argument of dropout and the `training` argument of batch norm (ATen and ONNX
 /// operators), and for `eval` clears the dropout probability of attention. What the file no longer

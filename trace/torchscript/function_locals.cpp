@@ -1,16 +1,14 @@
 #include "trace/torchscript/function_locals.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
+#include "base/text.h"
 #include "trace/frames/assignment.h"
 #include "trace/torchscript/original_source.h"
 
 namespace symprof::trace::torchscript {
 namespace {
-
-bool is_digit(char letter) { return std::isdigit(static_cast<unsigned char>(letter)) != 0; }
 
 /// The node of `block` that `user` is, or lies in; null where it lies elsewhere.
 const torch::jit::Node* node_in(const torch::jit::Block& block, const torch::jit::Node* user) {

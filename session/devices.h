@@ -1,0 +1,18 @@
+// The devices that come with the program, found wherever it is installed.
+//
+// Public header.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/device_spec.h"
+
+namespace symprof {
+
+/// The device with this name or from this file (.json). Throws Error that suggests the nearest.
+DeviceSpec find_device(const std::string& name_or_path);
+/// All of them, sorted by name. Throws Error for a file that is damaged.
+std::vector<DeviceSpec> shipped_devices();
+
+}  // namespace symprof
