@@ -20,6 +20,7 @@ enum class Optimizer : std::uint8_t {
   rmsprop,
   adafactor,
   lion,
+  adagrad,
 };
 
 /// How PyTorch runs an update: a loop over the parameters, calls on lists of them, or one kernel
@@ -27,8 +28,9 @@ enum class Optimizer : std::uint8_t {
 enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
 
 /// An optimizer's name and its variants. The first variant runs for parameters on CUDA when none is
-/// asked for (the functional forms at the ends of torch/optim/{sgd,adam,rmsprop,_adafactor}.py).
-/// Lion is the package lion-pytorch's, which has one variant.
+/// asked for (the functional forms at the ends of
+/// torch/optim/{sgd,adam,rmsprop,adagrad,_adafactor}.py). Lion is the package lion-pytorch's, which
+/// has one variant.
 struct OptimizerInfo {
   std::string_view name;
   Optimizer optimizer = Optimizer::none;
@@ -49,6 +51,7 @@ inline constexpr OptimizerInfo optimizers[] = {
     {"rmsprop", Optimizer::rmsprop, {foreach_variant, single_variant}, 2},
     {"adafactor", Optimizer::adafactor, {single_variant, foreach_variant}, 2},
     {"lion", Optimizer::lion, {single_variant}, 1},
+    {"adagrad", Optimizer::adagrad, {foreach_variant, single_variant, fused_variant}, 3},
 };
 
 /// The row of `optimizer` in `optimizers`.

@@ -28,7 +28,8 @@ def make_optimizer(name, parameters):
         return torch.optim.SGD(parameters, momentum=0.9, **form)
     if kind == "lion":
         return Lion(parameters)
-    of_torch = {"adam": "Adam", "adamw": "AdamW", "rmsprop": "RMSprop", "adafactor": "Adafactor"}
+    of_torch = {"adam": "Adam", "adamw": "AdamW", "rmsprop": "RMSprop", "adafactor": "Adafactor",
+                "adagrad": "Adagrad"}
     return getattr(torch.optim, of_torch[kind])(parameters, **form)
 
 
@@ -130,10 +131,11 @@ class Training:
 VARIANTS = [f"{kind}:{variant}" for kind in ("sgd", "sgd_momentum", "adam", "adamw")
             for variant in ("single", "foreach", "fused")]
 VARIANTS += ["rmsprop:single", "rmsprop:foreach", "adafactor:single", "adafactor:foreach",
-             "lion:single"]
+             "lion:single", "adagrad:single", "adagrad:foreach", "adagrad:fused"]
 ONE_OF_EACH = ("sgd_momentum:foreach", "adamw:fused", "rmsprop:single", "adafactor:single",
-               "adafactor:foreach", "lion:single")
-SCALED = ("sgd:fused", "sgd_momentum:foreach", "adamw:single", "adamw:fused", "adafactor:single")
+               "adafactor:foreach", "lion:single", "adagrad:foreach")
+SCALED = ("sgd:fused", "sgd_momentum:foreach", "adamw:single", "adamw:fused", "adafactor:single",
+          "adagrad:fused")
 
 
 def recipes():

@@ -16,7 +16,8 @@ def tensors_of(values):
 
 aten = torch.ops.aten
 # They write into what they are given and make nothing; PyTorch has no shape kernel for them.
-UPDATES = (aten._fused_sgd_.default, aten._amp_foreach_non_finite_check_and_unscale_.default)
+UPDATES = (aten._fused_sgd_.default, aten._fused_adagrad_.default,
+           aten._amp_foreach_non_finite_check_and_unscale_.default)
 
 
 class Answers(TorchDispatchMode):

@@ -64,8 +64,9 @@ OptimizerRules adam_rules();
 OptimizerRules rmsprop_rules();
 OptimizerRules adafactor_rules();
 OptimizerRules lion_rules();
-inline constexpr OptimizerRules (*optimizer_families[])() = {sgd_rules, adam_rules, rmsprop_rules,
-                                                             adafactor_rules, lion_rules};
+OptimizerRules adagrad_rules();
+inline constexpr OptimizerRules (*optimizer_families[])() = {
+    sgd_rules, adam_rules, rmsprop_rules, adafactor_rules, lion_rules, adagrad_rules};
 
 /// A state tensor, made without a call: `state_like` as zeros_like makes it, with the strides of
 /// `tensor` where that is dense; `state_of` as new_zeros.

@@ -188,7 +188,7 @@ TEST_SUITE("recipe") {
       CHECK(profile.coverage.unmodelled_ops == std::vector<std::string>{});
       ++compared;
     });
-    CHECK(compared == 187);
+    CHECK(compared == 214);
   }
 
   TEST_CASE("autocast's copies of weights live until the region around the loss ends") {
