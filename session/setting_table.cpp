@@ -185,6 +185,10 @@ constexpr Setting rows[] = {
        s.loop.micro_batches = parse_count(SettingRef{"micro_batches"}, given, 1);
      },
      [](const Settings& s) { return Value(std::int64_t{s.loop.micro_batches}); }, Needs::backward},
+    {"keep_gradients", update_group, Arity::flag, "",
+     "zero_grad(set_to_none=False), for the memory: gradients stay, and backward adds to them",
+     [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
+     [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward},
     {"device", device_group, Arity::one, "DEVICE",
      "A name from `symprof devices`, or a device file (.json)",
      [](Settings& s, const std::string& given) { s.step.device = find_device(given); },

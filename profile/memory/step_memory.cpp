@@ -48,6 +48,7 @@ class Loop {
         storages_(recording.storages.size()),
         owners_(storage_owners(recording)),
         micro_batches_(options.loop.micro_batches),
+        keeps_gradients_(options.loop.keep_gradients),
         skips_repetitions_(!options.observer && cache_.pairs().empty() &&
                            options.loop.allocator.garbage_collection_threshold == 0) {
     const auto is_of_step = [](const MemoryEvent& event) { return event.call != none; };
@@ -84,7 +85,7 @@ class Loop {
     const int last = micro_batches_ - 1;
     for (int batch = 0; batch <= last; ++batch) {
       --passes_left_;
-      begin_batch(batch == 0 ? Gradients::dropped : Gradients::kept);
+      begin_batch(batch == 0 && !keeps_gradients_ ? Gradients::dropped : Gradients::kept);
       run_calls(batch == last);
       if (!skips_repetitions_ || batch == last) continue;
       if (const std::optional<int> period = cycle.add(between_batches()))
@@ -132,8 +133,8 @@ class Loop {
 
   enum class Gradients { dropped, kept };
 
-  /// Gradients go first (zero_grad), the last batch once the next one is there, the last outputs
-  /// when the forward pass has made new ones. In the first step the model is made.
+  /// Gradients that are dropped go first (zero_grad), the last batch once the next one is there,
+  /// the last outputs when the forward pass has made new ones. In the first step the model is made.
   void begin_batch(Gradients gradients) {
     blocks_.begin_call(none);
     std::vector<HeldBlock> old_inputs;
@@ -170,6 +171,11 @@ class Loop {
         apply(recording_.events[i]);
   }
 
+  bool is_updating() const {
+    return blocks_.call() != none &&
+           recording_.calls[static_cast<std::size_t>(blocks_.call())].phase == Phase::optimizer;
+  }
+
   StorageKind kind_of(const MemoryEvent& event) const {
     return recording_.storages[static_cast<std::size_t>(event.storage)].kind;
   }
@@ -183,9 +189,9 @@ class Loop {
     blocks_.give_back(storages_[static_cast<std::size_t>(event.storage)]);
   }
 
-  /// What the step before made and still holds is not made again. The gradient of a later
-  /// micro-batch is there until it is added to that of the first (accumulate_grad.h), which is when
-  /// the calls of its node are done.
+  /// What the step before made and still holds is not made again. A gradient that finds an earlier
+  /// one is there until it is added to that (accumulate_grad.h), which is when the calls of its
+  /// node are done. Gradients of master weights are copied into those that are there.
   void take(StorageId storage) {
     const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
     HeldBlock& held = storages_[static_cast<std::size_t>(storage)];
@@ -194,7 +200,7 @@ class Loop {
     const NodeId owner = owners_[static_cast<std::size_t>(storage)];
     if (!held.address)
       held = blocks_.request(bytes, category_of(record), owner);
-    else if (record.kind == StorageKind::gradient)
+    else if (record.kind == StorageKind::gradient && !is_updating())
       added_gradients_.push_back(blocks_.request(record.bytes, MemoryCategory::temporaries, owner));
   }
 
@@ -246,6 +252,7 @@ class Loop {
   std::size_t first_of_step_ = 0;
   bool has_workspace_[2] = {};
   int micro_batches_ = 1;
+  bool keeps_gradients_ = false;
   /// What repeats itself raises no peak. A trace has every event, keys and values grow, and the age
   /// of cached blocks, which garbage collection asks for, is in no state.
   bool skips_repetitions_ = false;

@@ -97,6 +97,9 @@ struct LoopOptions {
   /// Forward and backward passes before each update, whose gradients add up. The recording holds
   /// one of them.
   int micro_batches = 1;
+  /// zero_grad(set_to_none=False): gradients stay where they are, zeroed, and those of the next
+  /// step are added to them.
+  bool keep_gradients = false;
 };
 
 constexpr int most_steps = 10;
@@ -117,8 +120,8 @@ struct StepMemoryOptions {
 
 /// Runs the recorded step as a usual training loop does: the batch of the next step is there before
 /// that of the last one goes, gradients are dropped before the forward pass
-/// (zero_grad(set_to_none=True)), and the outputs of a step live until those of the next take their
-/// name.
+/// (zero_grad(set_to_none=True)) unless they are kept, and the outputs of a step live until those
+/// of the next take their name.
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options = {});
 

@@ -125,6 +125,30 @@ TEST_SUITE("step_memory") {
     CHECK(memory.peak_allocated_bytes == without_update.peak_allocated_bytes);
   }
 
+  TEST_CASE("gradients that are kept lie through the forward pass, and new ones come beside them") {
+    constexpr std::int64_t big = 8 * weight_bytes;  // The peak is in the forward pass.
+    TrainingStep step;
+    step.recording().storages[static_cast<std::size_t>(step.output)].bytes = big;
+    const auto run = [&](bool keep_gradients, int steps) {
+      return simulate_step_memory(step.recording(), {},
+                                  {.loop = {.keep_gradients = keep_gradients}, .steps = steps});
+    };
+    CHECK(run(true, 1).peak_allocated_bytes == run(false, 1).peak_allocated_bytes);
+    // Parameter, state, the batch, old outputs and new ones; from the second step on gradients,
+    // too.
+    CHECK(run(false, 3).peak_allocated_bytes == 2 * weight_bytes + input_bytes + 2 * big);
+    CHECK(run(true, 3).peak_allocated_bytes == 3 * weight_bytes + input_bytes + 2 * big);
+    CHECK(run(true, 3).at_peak[MemoryCategory::gradients] == weight_bytes);
+
+    // With small outputs the peak is in backward: the gradient that is there, and the one to add.
+    step.recording().storages[static_cast<std::size_t>(step.output)].bytes = output_bytes;
+    const StepMemory kept = run(true, 3);
+    CHECK(kept.peak_allocated_bytes == 4 * weight_bytes + input_bytes + output_bytes);
+    CHECK(step.recording().calls[static_cast<std::size_t>(kept.peak_call)].phase ==
+          Phase::backward);
+    CHECK(kept.timeline.back().held[MemoryCategory::gradients] == weight_bytes);
+  }
+
   TEST_CASE("micro-batches that repeat earlier ones are not run, and would change nothing") {
     TrainingStep step;
     const auto peaks = [](const StepMemory& memory) {
