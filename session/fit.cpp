@@ -121,6 +121,7 @@ FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
   }
   if (devices.empty()) devices.push_back(device_of(settings));
   std::vector<plan::Budget> budgets;
+  budgets.reserve(devices.size());
   for (const DeviceSpec& device : devices) budgets.push_back(budget_of(device, settings.loop));
   on_device.step.device = devices.front();
   const PreparedModel model = model_to_fit(*this, on_device, question.largest);
