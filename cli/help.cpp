@@ -10,11 +10,25 @@
 namespace symprof::cli {
 namespace {
 
+constexpr int name_width = 28, line_width = 120;
+
+/// `text` in lines of at most `width` columns, or of one word.
+std::string wrapped(std::string text, std::size_t width) {
+  for (std::size_t begin = 0; text.size() - begin > width;) {
+    std::size_t blank = text.rfind(' ', begin + width);
+    if (blank == std::string::npos || blank <= begin) blank = text.find(' ', begin + width);
+    if (blank == std::string::npos) break;
+    text[blank] = '\n';
+    begin = blank + 1;
+  }
+  return text;
+}
+
 /// CLI11's formatter, without the words that a reader does not need.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
-    column_width(28);
+    column_width(name_width);
     label("Positionals", "Model");
   }
 
@@ -24,6 +38,10 @@ class HelpFormatter : public CLI::Formatter {
     for (const CLI::Option* option : app->get_options())
       if (option->get_positional()) text += " " + option->get_name();
     return text + " [options]\n";
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(CLI::Formatter::make_option_desc(option), line_width - name_width);
   }
 
   std::string make_option_opts(const CLI::Option* option) const override {
