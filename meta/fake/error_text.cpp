@@ -1,10 +1,10 @@
 #include "meta/fake/error_text.h"
 
-#include "base/setting.h"
-
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "base/setting.h"
@@ -48,7 +48,32 @@ std::string subject(const std::string& message) {
   return end == std::string::npos ? "this call" : message.substr(0, end);
 }
 
+/// What LibTorch's messages about dtypes have in them (TORCH_CHECK of many files, and
+/// AT_DISPATCH_SWITCH in ATen/Dispatch.h).
+constexpr std::array<std::string_view, 7> dtype_words = {
+    "dtype", "scalar type", "ScalarType", "data type", "BFloat16", "Half", "not implemented for '"};
+
 }  // namespace
+
+bool is_about_dtypes(std::string_view message) {
+  return std::ranges::any_of(dtype_words, [&](std::string_view word) {
+    return message.find(word) != std::string_view::npos;
+  });
+}
+
+std::string dtype_advice(std::optional<DType> cast_to) {
+  if (!cast_to)
+    return fmt::format(
+        "PyTorch refuses this call: cast the operand in the model, or give an input another dtype "
+        "with {}.",
+        setting("inputs"));
+  const std::string exported = fmt::format("export the model in {}", name(*cast_to));
+  if (*cast_to != DType::bfloat16 && *cast_to != DType::float16)
+    return fmt::format("PyTorch refuses this call: {}.", exported);
+  const char* short_name = *cast_to == DType::bfloat16 ? "bf16" : "fp16";
+  return fmt::format("PyTorch refuses this call: {}, or give {} in the place of {}.", exported,
+                     setting("autocast", short_name), setting("dtype", short_name));
+}
 
 std::string first_line(const std::exception& error) {
   const auto* libtorch = dynamic_cast<const c10::Error*>(&error);

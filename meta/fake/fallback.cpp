@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_outputs.h"
+#include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/observer.h"
 
 namespace symprof::meta {
@@ -20,6 +21,7 @@ namespace {
 struct OperatorInfo {
   bool has_device_argument = false;
   bool writes_arguments = false;
+  std::uint32_t of_one_dtype = 0;  // A bit for each argument.
   std::uint32_t host_outputs = 0;  // A bit for each output that lies in host memory.
   bool makes_outputs_backwards = false;
   bool reads_data = false;
@@ -35,6 +37,7 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
     if (argument.alias_info() != nullptr && argument.alias_info()->isWrite())
       info.writes_arguments = true;
   }
+  info.of_one_dtype = arguments_of_one_dtype(op.schema());
   for (std::size_t i = 0; i < op.schema().returns().size(); ++i)
     if (output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
   info.makes_outputs_backwards = makes_outputs_backwards(op.schema().name());
@@ -95,6 +98,7 @@ class FakeCall {
     find_device();
     if (!device_) return run_on_real_tensors();
     if (info_.reads_data) return read_number();
+    if (info_.of_one_dtype != 0) check_one_dtype(op_.schema(), stack_, first_, info_.of_one_dtype);
     note_inputs();
     swap_in_meta_tensors();
     run_on_meta_tensors();

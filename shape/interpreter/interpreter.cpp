@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
+#include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/regions.h"
 #include "shape/interpreter/arguments.h"
 #include "shape/interpreter/builtin.h"
@@ -63,7 +65,15 @@ Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recom
       recompute_(std::move(recompute)),
       lifetimes_(lifetimes),
       values_(graph.values.size()),
+      dtypes_(graph.values.size()),
       dying_(trace::values_dying_after(graph, lifetimes)) {}
+
+void Interpreter::set(ValueId id, c10::IValue value) {
+  const auto index = static_cast<std::size_t>(id);
+  if (value.isTensor() && value.toTensor().defined())
+    dtypes_.at(index) = meta::dtype_of(value.toTensor().scalar_type());
+  values_.at(index) = std::move(value);
+}
 
 void Interpreter::run(NodeObserver& observer) {
   meta::Regions regions;
@@ -97,14 +107,25 @@ void Interpreter::run_node(std::size_t index) {
       run_aten(node, on_host ? c10::Device(c10::kCPU) : device_);
     else
       run_lowered(node);
+  } catch (const meta::MixedDTypes& error) {
+    throw dtype_refusal(where(), error.problem(unspelled), node);
   } catch (const Error& error) {
     throw error.inside(where());
   } catch (const c10::Error& error) {
+    const std::string message = meta::first_line(error);
+    if (meta::is_about_dtypes(message)) throw dtype_refusal(where(), message, node);
     throw meta::refusal(
         where(), error,
         fmt::format("PyTorch refuses this call; check the shapes that {} and {} give.",
                     setting("inputs"), setting("sizes")));
   }
+}
+
+/// A call that PyTorch refuses for the dtypes of its operands, and where the node's come from.
+Error Interpreter::dtype_refusal(std::string where, const std::string& problem,
+                                 const Node& node) const {
+  return {std::move(where), problem + dtype_origins(graph_, node, dtypes_),
+          meta::dtype_advice(graph_.cast_to)};
 }
 
 void Interpreter::run_aten(const Node& node, c10::Device device) {
@@ -169,8 +190,7 @@ void Interpreter::bind_outputs(const Node& node, std::vector<c10::IValue> result
     throw Error(
         "", fmt::format("{} results, but the graph names {}", results.size(), node.outputs.size()));
   for (std::size_t i = 0; i < node.outputs.size(); ++i)
-    if (node.outputs[i] != no_value)
-      values_[static_cast<std::size_t>(node.outputs[i])] = std::move(results[i]);
+    if (node.outputs[i] != no_value) set(node.outputs[i], std::move(results[i]));
 }
 
 void Interpreter::clear_results() {

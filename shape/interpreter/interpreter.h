@@ -7,6 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "base/error.h"
+#include "shape/interpreter/dtype_origins.h"
 #include "trace/frames/lifetimes.h"
 #include "trace/graph/graph.h"
 #include "trace/passes/host_values.h"
@@ -46,9 +48,7 @@ class Interpreter {
   Interpreter(const Graph& graph, c10::Device device, Recompute recompute = {},
               Lifetimes lifetimes = Lifetimes::last_use);
 
-  void set(ValueId id, c10::IValue value) {
-    values_.at(static_cast<std::size_t>(id)) = std::move(value);
-  }
+  void set(ValueId id, c10::IValue value);
   /// None when the value is not set, or has died.
   const c10::IValue& get(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
 
@@ -66,6 +66,7 @@ class Interpreter {
 
  private:
   void run_node(std::size_t index);
+  Error dtype_refusal(std::string where, const std::string& problem, const Node& node) const;
   void run_aten(const Node& node, c10::Device device);
   void run_lowered(const Node& node);
   void bind_outputs(const Node& node, std::vector<c10::IValue> results);
@@ -77,6 +78,7 @@ class Interpreter {
   Lifetimes lifetimes_;
   trace::HostValues host_;
   std::vector<c10::IValue> values_;
+  ValueDTypes dtypes_;
   std::vector<std::vector<ValueId>> dying_;  // By node.
 };
 

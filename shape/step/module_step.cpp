@@ -85,7 +85,7 @@ class ModuleStep {
       throw error.at(where());
     } catch (const c10::Error& error) {
       throw meta::refusal(where(), error,
-                          "LibTorch refuses this call; check the shapes of the inputs.");
+                          "LibTorch refuses this call; check the shapes and dtypes of the inputs.");
     }
   }
 

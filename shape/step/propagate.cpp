@@ -12,6 +12,7 @@
 #include "shape/interpreter/unsupported.h"
 #include "shape/lowering/real_tensor.h"
 #include "shape/step/flat_weights.h"
+#include "shape/step/guessed_casts.h"
 #include "shape/step/key_value_cache.h"
 #include "shape/step/node_records.h"
 #include "shape/step/offload.h"
@@ -51,7 +52,9 @@ class Step {
     interpreter_.compute_on_host(host_);
     run_.forward([this] { return forward(); });
     run_.after_forward({.loss = nodes_.loss_node(), .optimizer = nodes_.optimizer_node()});
-    return run_.take();
+    Recording recording = run_.take();
+    warn_of_guessed_casts(graph_, recording);
+    return recording;
   }
 
  private:

@@ -153,6 +153,7 @@ class GraphReader {
       if (found == read_.names.end()) continue;
       TensorMeta tensor = tensor_meta(meta, {place_.file, place_.record, name});
       Value& value = read_.graph.values[static_cast<std::size_t>(found->second)];
+      if (value.kind == ValueKind::result) value.recorded_dtype = tensor.spec.dtype;
       if (value.kind == ValueKind::result && tensor.symbolic) {
         if (std::ranges::any_of(tensor.dimensions, depends_on_data))
           value.dimensions = not_given(std::move(tensor.dimensions));

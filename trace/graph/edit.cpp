@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/float_bytes.h"
 #include "trace/graph/uses.h"
 
 namespace symprof::trace {
@@ -23,6 +24,14 @@ void set_input(Node& node, std::size_t position, ArgumentValue value) {
   const auto inputs = static_cast<std::size_t>(end - node.arguments.begin());
   if (inputs <= position) node.arguments.insert(end, position + 1 - inputs, {"", NoArgument{}});
   node.arguments[position].value = std::move(value);
+}
+
+std::shared_ptr<const ConstantTensor> with_dtype(const ConstantTensor& constant, DType dtype) {
+  auto result = std::make_shared<ConstantTensor>();
+  result->spec = constant.spec;
+  result->spec.dtype = dtype;
+  result->data = convert_floats(constant.data, constant.spec.dtype, dtype);
+  return result;
 }
 
 std::vector<bool> remove_unread(Graph& graph, const std::vector<bool>& candidates) {

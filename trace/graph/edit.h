@@ -22,6 +22,9 @@ void set_argument(Node& node, std::string_view name, std::size_t position, Argum
 /// the others. Arguments that are missing before it become NoArgument.
 void set_input(Node& node, std::size_t position, ArgumentValue value);
 
+/// The constant with its numbers in another floating-point dtype.
+std::shared_ptr<const ConstantTensor> with_dtype(const ConstantTensor& constant, DType dtype);
+
 /// Where `argument` is a graph, puts a copy there that `change(Graph&)` has changed: whoever else
 /// has the nested graph keeps it as it was.
 template <class Change>

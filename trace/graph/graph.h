@@ -63,6 +63,8 @@ struct Value {
   /// Where the value is a number and no tensor: the example's number for an input, a constant's
   /// own, and for a result the number that the file says it has.
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
+  /// Results: the dtype in the run that the file was made from, where the file tells.
+  std::optional<DType> recorded_dtype;
 };
 
 enum class MemoryFormat : std::uint8_t { contiguous, preserve, channels_last, channels_last_3d };
@@ -176,6 +178,10 @@ struct Graph {
   std::vector<Mutation> mutations;
   std::vector<SymbolRange> symbol_ranges;
   KeyValueCache kv_cache;
+  /// The dtype that the user gave the model in the place of its own.
+  std::optional<DType> cast_to;
+  /// Nodes whose dtype was taken for the model's own, though the file does not show their code.
+  std::vector<std::string> guessed_casts;
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 
   ValueId add_value(Value value) {

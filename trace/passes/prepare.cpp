@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/setting.h"
+#include "trace/passes/autocast_casts.h"
 #include "trace/passes/checkpoint_modules.h"
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
@@ -37,7 +38,12 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions& options) {
        set_training_mode(graph, training_mode(options.step.mode));
      }},
-    {"cast_floating_point", "the model as if module.to(dtype) had been called",
+    {"follow_autocast", "casts to the dtype of a tensor take the one that autocast gives it",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return options.step.autocast.has_value() && graph.format == "exported";
+     },
+     [](Graph& graph, const PrepareOptions&) { follow_autocast(graph); }},
+    {"cast_floating_point", "the model as if it had been built in that dtype",
      [](const Graph& graph, const PrepareOptions& options) {
        return options.dtype.has_value() && !is_followed_script(graph);
      },

@@ -20,9 +20,10 @@ constexpr TrainingMode training_mode(Mode mode) {
 /// says (a dropout that the exporter removed) is put into graph.warnings.
 void set_training_mode(Graph& graph, TrainingMode mode);
 
-/// Casts floating-point parameters, buffers, constants with a storage and inputs, as
-/// `module.to(dtype)` and inputs of that dtype would. Operators that name a dtype keep it, but for
-/// `aten::to.dtype_layout`, as which `x.to(device)` is exported.
+/// The graph as if its model had been built in `dtype`: floating-point parameters, buffers and
+/// inputs have it, and the operators that were exported with the model's dtype where the code takes
+/// that of a tensor (trace/passes/recorded_dtypes.h). An ONNX graph has it in the place of its own
+/// type (trace/passes/onnx_dtype.h).
 void cast_floating_point(Graph& graph, DType dtype);
 
 }  // namespace symprof::trace

@@ -117,7 +117,8 @@ void GraphRecorder::add_output(Node& node, const c10::IValue& result) {
   }
   const std::size_t index = node.outputs.size();
   const std::string name = index == 0 ? node.name : fmt::format("{}.{}", node.name, index);
-  const ValueId id = graph_.add_value({.name = name});
+  const ValueId id = graph_.add_value(
+      {.name = name, .recorded_dtype = meta::dtype_of(result.toTensor().scalar_type())});
   values_[result.toTensor().unsafeGetTensorImpl()] = id;
   results_.push_back({.tensor = WeakTensor(result.toTensor().getIntrusivePtr()), .id = id});
   node.outputs.push_back(id);

@@ -54,9 +54,34 @@ std::shared_ptr<meta::Observer> observer_of(const TorchScriptOptions& options) {
   return std::make_shared<meta::SilentObserver>();
 }
 
-Graph walk(const std::string& path, const TorchScriptOptions& options) {
+bool is_trace(const torchscript::Archive& archive) { return !archive.example_inputs.empty(); }
+
+/// What is asked of the walk: a trace does not branch on a dtype, so it is walked in its own, which
+/// tells what its casts did.
+TorchScriptOptions walk_options(const torchscript::Archive& archive,
+                                const TorchScriptOptions& options) {
+  TorchScriptOptions result = options;
+  if (!is_trace(archive) || !options.dtype) return result;
+  result.dtype.reset();
+  for (InputOverride& input : result.inputs)
+    if (input.dtype && is_floating_point(*input.dtype)) input.dtype.reset();
+  return result;
+}
+
+/// Casts the graph of a trace; inputs that were given with a dtype have that.
+void cast_trace(Graph& graph, const TorchScriptOptions& options) {
+  cast_floating_point(graph, *options.dtype);
+  for (const InputOverride& given : options.inputs)
+    for (const ValueId id : graph.inputs)
+      if (given.dtype && graph.value(id).name == given.name && graph.value(id).spec)
+        graph.value(id).spec->dtype = *given.dtype;
+}
+
+Graph walk(const std::string& path, const TorchScriptOptions& asked) {
   Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
   torchscript::Archive archive = torchscript::read_archive(path);
+  const TorchScriptOptions options = walk_options(archive, asked);
+  graph.cast_to = options.dtype;
   if (!archive.module.find_method("forward"))
     throw Error(path, "its module has no method forward", "Save the module that is to be called.");
   archive.module.train(trains(archive.module, options));
@@ -71,12 +96,13 @@ Graph walk(const std::string& path, const TorchScriptOptions& options) {
   const c10::IValue root = archive.module._ivalue();
   const torchscript::ModuleTree modules(root, recorder, options.dtype);
   torchscript::Walker walker(graph, recorder, modules,
-                             {.traced = !archive.example_inputs.empty(),
+                             {.traced = is_trace(archive),
                               .constants_are_whole = archive.constants_are_whole,
                               .most_steps = options.most_steps});
   const auto arguments = torchscript::make_arguments(graph, schema, recorder);
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
   recorder.release_rest();
+  if (asked.dtype && !options.dtype) cast_trace(graph, asked);
   verify(graph);
   return graph;
 }

@@ -8,6 +8,7 @@
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/mixed_dtypes.h"
 #include "trace/graph/region_markers.h"
 #include "trace/torchscript/autocast.h"
 #include "trace/torchscript/containers.h"
@@ -117,13 +118,17 @@ void Walker::run_node(const torch::jit::Node& node, Frame& frame) try {
   frame.finish(node);
 } catch (const PlacedError&) {
   throw;
+} catch (const meta::MixedDTypes& error) {
+  throw PlacedError({where(node), error.problem(unspelled), meta::dtype_advice(graph_.cast_to)});
 } catch (const Error& error) {
   throw PlacedError(error.inside(where(node)));
 } catch (const c10::Error& error) {
   throw PlacedError(meta::refusal(
       where(node), error,
-      "Check the shapes that " + setting("inputs") +
-          " gives; symprof follows the code of torch.jit.script and torch.jit.trace."));
+      meta::is_about_dtypes(meta::first_line(error))
+          ? meta::dtype_advice(graph_.cast_to)
+          : "Check the shapes that " + setting("inputs") +
+                " gives; symprof follows the code of torch.jit.script and torch.jit.trace."));
 } catch (const std::exception& error) {
   throw PlacedError(Error(where(node), meta::first_line(error)));
 }

@@ -1,0 +1,209 @@
+#include "trace/passes/recorded_dtypes.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "trace/passes/autocast_casts.h"
+#include "trace/passes/onnx_dtype.h"
+#include "trace/passes/training_mode.h"
+
+namespace {
+
+using namespace symprof;
+using namespace symprof::trace;
+
+Value tensor(const std::string& name, ValueKind kind, DType dtype = DType::float32) {
+  return {.name = name, .kind = kind, .spec = TensorSpec{.dtype = dtype}};
+}
+
+/// An export in float32: an input, a parameter, a buffer of integers, and nodes on lines of one
+/// function.
+struct Export {
+  Graph graph;
+  ValueId x, weight, count;
+
+  Export()
+      : x(graph.add_value(tensor("x", ValueKind::input))),
+        weight(graph.add_value(tensor("weight", ValueKind::parameter))),
+        count(graph.add_value(tensor("count", ValueKind::buffer, DType::int64))) {
+    graph.format = "exported";
+    graph.inputs = {x};
+    graph.scopes.push_back({"norm", "Norm", 0});
+  }
+
+  ValueId add(const std::string& op, const std::string& overload, const std::string& line,
+              std::vector<Argument> arguments) {
+    const ValueId made = graph.add_value(
+        {.name = fmt::format("v{}", graph.values.size()), .recorded_dtype = DType::float32});
+    SourceId source = no_source;
+    if (!line.empty()) {
+      source = static_cast<SourceId>(graph.source_lines.size());
+      graph.source_lines.push_back(
+          {.file = "norm.py", .function = "forward", .line = source, .text = line});
+    }
+    graph.nodes.push_back({.name = graph.value(made).name,
+                           .op = op,
+                           .overload = overload,
+                           .arguments = std::move(arguments),
+                           .outputs = {made},
+                           .scope = 1,
+                           .source = source});
+    return made;
+  }
+
+  ValueId cast(ValueId from, const std::string& line, const std::string& overload = "dtype") {
+    return add("aten::to", overload, line, {{"self", ValueRef{from}}, {"dtype", DType::float32}});
+  }
+
+  ValueId make(const std::string& op, const std::string& line = "") {
+    return add(op, "default", line,
+               {{"size", std::vector<std::int64_t>{2}}, {"dtype", DType::float32}});
+  }
+
+  const Argument& dtype_of(std::size_t node) const { return graph.nodes[node].arguments[1]; }
+};
+
+bool has(const Argument& argument, DType dtype) {
+  const auto* found = std::get_if<DType>(&argument.value);
+  return found != nullptr && *found == dtype;
+}
+
+/// Whether the node's dtype is bfloat16 after a cast to that.
+bool follows(const Export& model, std::size_t node) {
+  const bool does = has(model.dtype_of(node), DType::bfloat16);
+  CHECK(does != has(model.dtype_of(node), DType::float32));
+  return does;
+}
+
+}  // namespace
+
+TEST_SUITE("recorded_dtypes") {
+  TEST_CASE("the line of a cast tells whether it follows the model's dtype") {
+    Export model;
+    model.cast(model.x, "h = x.to(torch.float32)");
+    model.cast(model.x, "return self.weight * h.to(input_dtype)");
+    model.cast(model.count, "c = self.count.to(x.dtype)");
+    model.cast(model.count, "c = self.count.float()");
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK_FALSE(follows(model, 0));
+    CHECK(follows(model, 1));
+    CHECK(follows(model, 2));
+    CHECK_FALSE(follows(model, 3));
+    CHECK(model.graph.guessed_casts.empty());
+    CHECK(model.graph.cast_to == DType::bfloat16);
+  }
+
+  TEST_CASE("two casts of a line are told apart by their order") {
+    Export model;
+    const std::string line = "y = self.norm(x.float()).to(x.dtype)";
+    const ValueId up = model.cast(model.x, line);
+    model.cast(up, "");
+    model.graph.nodes[1].source = model.graph.nodes[0].source;
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK_FALSE(follows(model, 0));
+    CHECK(follows(model, 1));
+  }
+
+  TEST_CASE("casts of a helper function are guessed: those that did nothing follow") {
+    Export model;
+    for (const ValueId from : {model.x, model.x, model.count})
+      model.cast(from, "q = rotate(q, table.float())");
+    for (Node& node : model.graph.nodes) node.source = 0;
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK(follows(model, 0));
+    CHECK(follows(model, 1));
+    CHECK_FALSE(follows(model, 2));
+    CHECK(model.graph.guessed_casts.size() == 3);
+  }
+
+  TEST_CASE("a move has the dtype of what is moved, and the dtype of a call is its own") {
+    Export model;
+    const ValueId table = model.graph.add_value(tensor("table", ValueKind::constant));
+    model.cast(table, "t = table.to(x.device)", "dtype_layout");
+    model.add("aten::softmax", "int", "a = helper(a)",
+              {{"self", ValueRef{model.x}}, {"dtype", DType::float32}});
+    model.add("aten::softmax", "int", "a = a.softmax(-1, dtype=x.dtype)",
+              {{"self", ValueRef{model.x}}, {"dtype", DType::float32}});
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK(std::holds_alternative<NoArgument>(model.dtype_of(0).value));
+    CHECK_FALSE(follows(model, 1));
+    CHECK(follows(model, 2));
+  }
+
+  TEST_CASE("of new tensors, sequences of numbers stay where no line tells") {
+    Export model;
+    model.make("aten::zeros");
+    model.make("aten::arange");
+    model.make("aten::arange", "t = torch.arange(n, dtype=x.dtype)");
+    model.make("aten::zeros", "z = torch.zeros(n, dtype=torch.float32)");
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK(follows(model, 0));
+    CHECK_FALSE(follows(model, 1));
+    CHECK(follows(model, 2));
+    CHECK_FALSE(follows(model, 3));
+    CHECK(model.graph.guessed_casts.size() == 2);
+  }
+
+  TEST_CASE("a model in bfloat16 comes back to its own dtype from float32") {
+    Export model;
+    for (const ValueId id : {model.x, model.weight})
+      model.graph.value(id).spec->dtype = DType::bfloat16;
+    const ValueId up = model.cast(model.x, "helper(x)");
+    const ValueId back = model.cast(up, "helper(x)");
+    model.graph.nodes[1].arguments[1].value = DType::bfloat16;
+    model.graph.value(back).recorded_dtype = DType::bfloat16;
+    cast_floating_point(model.graph, DType::float16);
+    CHECK(has(model.dtype_of(0), DType::float32));
+    CHECK(has(model.dtype_of(1), DType::float16));
+  }
+
+  TEST_CASE("under autocast a cast takes the dtype of the tensor that the line names") {
+    Export model;
+    const ValueId q =
+        model.add("aten::relu", "default", "q = self.q(x)", {{"self", ValueRef{model.x}}});
+    const ValueId a = model.add("aten::relu", "default", "a = relu(q)", {{"self", ValueRef{q}}});
+    model.cast(a, "a = a.to(q.dtype)");
+    model.cast(a, "a = a.to(orig_type)");
+    model.cast(a, "a = a.float()");
+    model.cast(a, "a = a.to(self.weight.dtype)");
+    follow_autocast(model.graph);
+    const auto like = [&](std::size_t node) {
+      const Node& cast = model.graph.nodes[node];
+      return cast.op == "aten::type_as" ? std::get<ValueRef>(cast.arguments.at(1).value).id
+                                        : no_value;
+    };
+    CHECK(like(2) == q);
+    CHECK(like(3) == model.x);
+    CHECK(like(4) == no_value);
+    CHECK(like(5) == no_value);
+  }
+}
+
+TEST_SUITE("onnx_dtype") {
+  TEST_CASE("one type takes another's place wherever the graph has it") {
+    Graph graph;
+    graph.format = "onnx";
+    graph.add_value({.name = "w",
+                     .kind = ValueKind::parameter,
+                     .spec = TensorSpec{.dtype = DType::float32, .sizes = {8}}});
+    graph.add_value(tensor("scale", ValueKind::parameter, DType::float64));
+    graph.nodes = {{.name = "a", .op = "onnx::Cast", .arguments = {{"to", std::int64_t{1}}}},
+                   {.name = "b", .op = "onnx::Cast", .arguments = {{"to", std::int64_t{11}}}},
+                   {.name = "c", .op = "onnx::Cast", .arguments = {{"to", std::string("FLOAT")}}},
+                   {.name = "d", .op = "onnx::RandomNormal"},
+                   {.name = "e", .op = "onnx::ConstantOfShape"}};
+    CHECK(onnx_model_dtype(graph) == DType::float32);
+    cast_floating_point(graph, DType::bfloat16);
+    CHECK(graph.values[0].spec->dtype == DType::bfloat16);
+    CHECK(graph.values[1].spec->dtype == DType::float64);
+    const auto attribute = [&](std::size_t node) {
+      return graph.nodes[node].arguments.at(0).value;
+    };
+    CHECK(std::get<std::int64_t>(attribute(0)) == 16);
+    CHECK(std::get<std::int64_t>(attribute(1)) == 11);
+    CHECK(parse_dtype(std::get<std::string>(attribute(2))) == DType::bfloat16);
+    CHECK(std::get<std::int64_t>(attribute(3)) == 16);
+    CHECK(std::get<std::shared_ptr<const ConstantTensor>>(attribute(4))->spec.dtype ==
+          DType::bfloat16);
+  }
+}

@@ -1,0 +1,76 @@
+#include "trace/passes/cast_lines.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::array<std::string_view, 4> cast_ops = {"aten::to", "aten::_to_copy", "aten::type_as",
+                                                      "prims::convert_element_type"};
+
+std::string_view function_of(const Node& node) {
+  const std::string_view op = node.op;
+  return op.substr(op.rfind(':') + 1);
+}
+
+/// A cast to another dtype than the one that the code names is not this cast.
+WrittenDType checked(const WrittenDType& written, DType dtype) {
+  const bool is_other = written.source == DTypeSource::named && written.dtype != dtype;
+  return is_other ? WrittenDType{} : written;
+}
+
+bool are_of_one_kind(const std::vector<WrittenDType>& written) {
+  return std::ranges::all_of(
+      written, [&](const WrittenDType& cast) { return cast.source == written[0].source; });
+}
+
+}  // namespace
+
+bool is_recorded_cast(const Node& node) {
+  return std::ranges::find(cast_ops, node.op) != cast_ops.end();
+}
+
+bool is_move(const Node& node) { return node.op == "aten::to" && node.overload == "dtype_layout"; }
+
+std::optional<DType> dtype_in_file(const Graph& graph, ValueId id) {
+  if (id == no_value) return std::nullopt;
+  const Value& value = graph.value(id);
+  if (value.recorded_dtype) return value.recorded_dtype;
+  return value.spec ? std::optional(value.spec->dtype) : std::nullopt;
+}
+
+WrittenDType CastLines::written(std::size_t index, DType dtype) {
+  const Node& node = graph_.nodes[index];
+  if (node.source == no_source) return {};
+  const std::string_view line = graph_.source_lines[static_cast<std::size_t>(node.source)].text;
+  if (is_recorded_cast(node)) return written_cast(index, line, dtype);
+  return written_dtype(line, function_of(node));
+}
+
+const PythonRun& CastLines::run() {
+  if (!run_.statement_of.empty()) return run_;
+  run_ = rebuild_calls(graph_);
+  casts_.resize(run_.statements.size());
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+    if (run_.statement_of[i] != no_index && is_recorded_cast(graph_.nodes[i]))
+      casts_[run_.statement_of[i]].push_back(i);
+  return run_;
+}
+
+/// Which cast of the line the node is: as many nodes as casts come in their order. Where there are
+/// more, a function without lines of its own may have made some, unless the line is a loop.
+WrittenDType CastLines::written_cast(std::size_t index, std::string_view line, DType dtype) {
+  const std::vector<WrittenDType> written = written_casts(line);
+  if (written.empty()) return {};
+  const std::vector<std::size_t>& made = beside(index);
+  if (made.size() == written.size()) {
+    const auto place = std::ranges::find(made, index) - made.begin();
+    return checked(written[static_cast<std::size_t>(place)], dtype);
+  }
+  const bool may_repeat = made.size() < written.size() || line.find(" for ") != line.npos;
+  return may_repeat && are_of_one_kind(written) ? checked(written[0], dtype) : WrittenDType{};
+}
+
+}  // namespace symprof::trace
