@@ -171,7 +171,7 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string& given) { s.sizes.push_back(trace::parse_binding(given)); },
      [](const Settings& s) { return Value(s.sizes); }, Needs::nothing, Alters::graph},
     {"dtype", input_group, Arity::one, "DTYPE",
-     "Cast parameters and inputs: bf16, fp16, fp32 or fp64",
+     "As if the model had been built in it: bf16, fp16, fp32 or fp64",
      [](Settings& s, const std::string& given) {
        s.dtype = choose(SettingRef{"dtype"}, given, model_dtypes);
      },

@@ -41,6 +41,23 @@ class Mover:
         return module
 
 
+def cast_in_place(module, dtype):
+    """module.to(dtype), which cannot swap fake parameters; tied ones stay tied."""
+    cast = {}
+    for part in module.modules():
+        for tensors in (part._parameters, part._buffers):
+            for name, tensor in tensors.items():
+                if tensor is None or not tensor.is_floating_point():
+                    continue
+                if id(tensor) not in cast:
+                    other = tensor.detach().to(dtype)
+                    is_parameter = isinstance(tensor, torch.nn.Parameter)
+                    cast[id(tensor)] = (
+                        torch.nn.Parameter(other, tensor.requires_grad) if is_parameter else other
+                    )
+                tensors[name] = cast[id(tensor)]
+
+
 def takes_dtype_of_input(node):
     """x.to(device) is exported as a cast to the dtype that x had."""
     return node.target == torch.ops.aten.to.dtype_layout

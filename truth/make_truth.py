@@ -41,7 +41,10 @@ def record(name, kind, mode, dtype, attention):
     module.train(mode == "train")
     cast = torch.bfloat16 if dtype == "bf16" and dtype != model.dtypes[0] else None
     if kind == "exported":
-        module = fake_models.runnable(pt2_file.export(module, inputs, mode, model.dynamic), cast)
+        if cast:  # The code of the model decides which of its casts follow.
+            fake_models.cast_in_place(module, cast)
+            inputs = tuple(x.to(cast) if x.is_floating_point() else x for x in inputs)
+        module = fake_models.runnable(pt2_file.export(module, inputs, mode, model.dynamic))
     mover = fake_models.Mover(cast)
     with FakeTensorMode():
         mover.module(module)

@@ -36,8 +36,9 @@ void warn_of_guessed_casts(const Graph& graph, Recording& recording) {
   }
   if (count == 0) return;
   recording.warnings.push_back(fmt::format(
-      "the file does not show whether the code of {} cast{} (first {}) names a dtype or takes the "
-      "model's: taken to follow {} where it did nothing. Exported in {}, the file tells.",
+      "the file does not show whether {} cast{} or new tensors (first {}) name a dtype in the code "
+      "or take the model's: what changed nothing was taken to follow {}. Exported in {}, the file "
+      "tells.",
       count, count == 1 ? "" : "s", first, name(*graph.cast_to), name(*graph.cast_to)));
 }
 

@@ -153,8 +153,11 @@ bool is_cast(const WrittenCall& call) {
   return call.arguments.empty() && std::ranges::find(casting, call.function) != casting.end();
 }
 
+/// Nobody writes longer lines of code; brackets of a line are searched for each other.
+constexpr std::size_t longest_line = 1000;
+
 std::string_view without_comment(std::string_view line) {
-  return line.substr(0, std::min(line.find(" #"), line.size()));
+  return line.substr(0, std::min({line.find(" #"), line.size(), longest_line}));
 }
 
 }  // namespace

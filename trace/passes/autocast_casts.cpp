@@ -96,7 +96,7 @@ class AutocastFollower {
   /// The first tensor that the nodes of a call read and did not make, up to `end`.
   ValueId given_to(std::size_t call, std::size_t end) {
     std::vector<bool> made(graph_.values.size(), false);
-    for (std::size_t i = 0; i < end; ++i) {
+    for (std::size_t i = first_of(call); i < end; ++i) {
       if (!is_inside(i, call)) continue;
       ValueId given = no_value;
       for_each_value(graph_.nodes[i], [&](ValueId id) {
@@ -111,6 +111,22 @@ class AutocastFollower {
     return no_value;
   }
 
+  /// The first node of a call, in its own lines or in those of what it calls.
+  std::size_t first_of(std::size_t call) {
+    if (first_.empty()) {
+      first_.resize(lines_.run().calls.size(), no_index);
+      for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+        for (std::size_t c = call_of(lines_.run().statement_of[i]);
+             c != no_index && first_[c] == no_index; c = call_of(lines_.run().calls[c].statement))
+          first_[c] = i;
+    }
+    return first_[call];
+  }
+
+  std::size_t call_of(std::size_t statement) {
+    return statement == no_index ? no_index : lines_.run().statements[statement].call;
+  }
+
   bool is_inside(std::size_t node, std::size_t call) {
     const PythonRun& run = lines_.run();
     for (std::size_t i = run.statement_of[node]; i != no_index;
@@ -122,6 +138,7 @@ class AutocastFollower {
   Graph& graph_;
   CastLines lines_;
   std::vector<std::vector<std::size_t>> statements_;  // By call; empty until they are asked for.
+  std::vector<std::size_t> first_;                    // By call; empty until one is asked for.
 };
 
 }  // namespace

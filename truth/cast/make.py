@@ -1,5 +1,5 @@
-"""What PyTorch says of small models that were built in bf16, or run under autocast, beside the files that export
-them in fp32: cast.json and tests/zoo/foreign/cast_*. README.md of truth/ has the fields.
+"""What PyTorch says of small models that were built in bf16 or fp16, or run under autocast (cast.json), and the files
+that export them in fp32 (tests/zoo/foreign/cast_*). README.md of truth/ has the fields.
 
     venv/bin/python truth/cast/make.py [FOLDER]
 """
@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent / "models")]
 import fake_cuda  # noqa: E402
 
 fake_cuda.load()
@@ -19,8 +19,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from fake_models import Mover  # noqa: E402
 import measure  # noqa: E402
 import models  # noqa: E402
-
-FIGURES = ("saved_bytes",)
+import pt2_file  # noqa: E402
+import pt_file  # noqa: E402
 
 
 class Autocast(torch.nn.Module):
@@ -49,20 +49,13 @@ def figures(name, dtype, autocast=False):
         forward, backward = measure.flops_by_op(module, inputs)
         saved = measure.saved(module, inputs)
     return {"fwd_flops": sum(forward.values()), "bwd_flops": sum(backward.values()),
-            **{key: saved[key] for key in FIGURES}}
+            "saved_bytes": saved["saved_bytes"]}
 
 
 def write(name, folder):
     module, inputs = models.build()[name]
-    module.train()
-    program = torch.export.export(module, inputs)
-    torch.export.save(program, folder / f"cast_{name}.pt2")
-    torch.jit.save(torch.jit.trace(module, inputs, check_trace=False), folder / f"cast_{name}.pt")
-    try:
-        torch.onnx.export(module, inputs, str(folder / f"cast_{name}.onnx"), dynamo=False,
-                          training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
-    except Exception as error:  # Packages of the exporter may be missing.
-        print(f"{name}.onnx: {error}", file=sys.stderr)
+    pt2_file.write(pt2_file.export(module, inputs, "train"), folder / f"cast_{name}.pt2", keep_weights=False)
+    pt_file.write(pt_file.trace(module, inputs, "train"), folder / f"cast_{name}.pt")
 
 
 def main():

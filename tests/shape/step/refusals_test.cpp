@@ -1,6 +1,9 @@
 // What cannot run without storage says which node it was for, and what helps.
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/error.h"
 #include "shape/step/propagate.h"
 #include "tests/support/torch/graph_builder.h"
@@ -20,6 +23,11 @@ Refusal refusal(const test::GraphBuilder& builder) {
   }
   return {};
 }
+
+struct Product {
+  std::string op, overload;
+  std::vector<std::int64_t> left, right;
+};
 
 }  // namespace
 
@@ -131,6 +139,71 @@ TEST_SUITE("refusals") {
     CHECK(found.where == "test: node n0 (aten::histogram)");
     CHECK(found.problem.find("has no shape kernel, so it cannot run") != found.problem.npos);
     CHECK(found.advice.find("key Meta (docs/library.md)") != found.advice.npos);
+  }
+  TEST_CASE("products of two dtypes, which CUDA refuses") {
+    const std::vector<Product> products = {
+        {"aten::mm", "default", {4, 5}, {5, 6}},
+        {"aten::bmm", "default", {2, 4, 5}, {2, 5, 6}},
+        {"aten::matmul", "default", {2, 4, 5}, {2, 5, 6}},
+        {"aten::mv", "default", {4, 5}, {5}},
+        {"aten::dot", "default", {5}, {5}},
+        {"aten::vdot", "default", {5}, {5}},
+        {"aten::inner", "default", {4, 5}, {6, 5}},
+        {"aten::linear", "default", {4, 5}, {6, 5}},
+        {"aten::conv1d", "default", {1, 3, 8}, {4, 3, 3}},
+        {"aten::conv2d", "default", {1, 3, 8, 8}, {4, 3, 3, 3}},
+        {"aten::conv3d", "default", {1, 3, 8, 8, 8}, {4, 3, 3, 3, 3}},
+        {"aten::conv_transpose1d", "default", {1, 3, 8}, {3, 4, 3}},
+        {"aten::conv_transpose2d", "input", {1, 3, 8, 8}, {3, 4, 3, 3}},
+        {"aten::conv_transpose3d", "input", {1, 3, 8, 8, 8}, {3, 4, 3, 3, 3}},
+    };
+    for (const Product& product : products)
+      for (const DType other : {DType::bfloat16, DType::float64}) {
+        CAPTURE(product.op);
+        test::GraphBuilder b;
+        const ValueId x = b.input("x", contiguous(product.left, other));
+        const ValueId up = b.call("aten::to", "dtype", {ValueRef{x}, DType::float32});
+        const ValueId y = b.call("aten::abs", "default", {ValueRef{up}});
+        const ValueId w = b.parameter("w", contiguous(product.right, other));
+        b.graph.outputs = {b.call(product.op, product.overload, {ValueRef{y}, ValueRef{w}})};
+        const Refusal found = refusal(b);
+        CHECK(found.where == "test: node n2 (" + product.op + ")");
+        CHECK(found.problem.ends_with(": float32 comes from node n0 (aten::to.dtype); " +
+                                      std::string(name(other)) + " from parameter w"));
+        CHECK(found.advice.find("inputs") != found.advice.npos);
+        b.graph.cast_to = DType::bfloat16;
+        CHECK(refusal(b).advice.find("autocast=bf16 in the place of dtype=bf16") !=
+              std::string::npos);
+      }
+  }
+
+  TEST_CASE("a sum of products of two dtypes") {
+    for (const std::string op : {"aten::addmm", "aten::baddbmm", "aten::einsum"}) {
+      CAPTURE(op);
+      const bool is_batch = op != "aten::addmm";
+      test::GraphBuilder b;
+      const std::vector<std::int64_t> sizes =
+          is_batch ? std::vector<std::int64_t>{2, 4, 4} : std::vector<std::int64_t>{4, 4};
+      const ValueId x = b.input("x", contiguous(sizes));
+      const ValueId y = b.input("y", contiguous(sizes, DType::bfloat16));
+      const std::vector<ListElement> both = {ValueRef{x}, ValueRef{y}};
+      if (op == "aten::einsum")
+        b.graph.outputs = {b.call(op, "default", {std::string("bij,bjk->bik"), both})};
+      else
+        b.graph.outputs = {b.call(op, "default", {ValueRef{y}, ValueRef{y}, ValueRef{x}})};
+      CHECK(refusal(b).problem.find("from input x") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("a kernel that the dtype does not have") {
+    test::GraphBuilder b;
+    const ValueId x = b.input("x", contiguous({4, 8}, DType::bfloat16));
+    b.graph.outputs = {b.call("aten::fft_rfft", "default", {ValueRef{x}})};
+    b.graph.cast_to = DType::bfloat16;
+    const Refusal found = refusal(b);
+    CHECK(found.problem == "Unsupported dtype BFloat16");
+    CHECK(found.advice.find("shapes") == found.advice.npos);
+    CHECK(found.advice.find("autocast=bf16") != found.advice.npos);
   }
 }
 

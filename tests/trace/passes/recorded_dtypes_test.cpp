@@ -157,6 +157,53 @@ TEST_SUITE("recorded_dtypes") {
     CHECK(has(model.dtype_of(1), DType::float16));
   }
 
+  TEST_CASE("what the code reads of a tensor after it was cast is the tensor") {
+    Export model;
+    const ValueId cast = model.cast(model.x, "h = x.float()");
+    const auto read = [&](const std::string& line, ValueId other) {
+      return model.add("aten::mul", "Tensor", line,
+                       {{"self", ValueRef{cast}}, {"other", ValueRef{other}}});
+    };
+    read("h = h * h", cast);
+    read("y = x + z", model.weight);
+    read("y = x + h", model.weight);
+    const auto reads = [&](std::size_t node) {
+      return std::get<ValueRef>(model.graph.nodes[node].arguments[0].value).id;
+    };
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK(reads(1) == cast);
+    CHECK(reads(2) == model.x);
+    CHECK(reads(3) == cast);
+  }
+
+  TEST_CASE("a residual is the tensor that a module was given, and not its cast") {
+    Export model;
+    model.graph.source_lines = {
+        {.file = "block.py", .function = "forward", .line = 1, .text = "x = x + self.norm(x)"},
+        {.file = "norm.py",
+         .function = "forward",
+         .line = 1,
+         .text = "return self._norm(x.float()).type_as(x)",
+         .caller = 0}};
+    const ValueId cast = model.cast(model.x, "");
+    const ValueId norm = model.add("aten::abs", "default", "", {{"self", ValueRef{cast}}});
+    const ValueId back = model.add("aten::type_as", "default", "",
+                                   {{"self", ValueRef{norm}}, {"other", ValueRef{cast}}});
+    model.add("aten::add", "Tensor", "", {{"self", ValueRef{cast}}, {"other", ValueRef{back}}});
+    for (std::size_t i = 0; i < 3; ++i) model.graph.nodes[i].source = 1;
+    model.graph.nodes[3].source = 0;
+    model.graph.nodes[3].scope = 0;
+    cast_floating_point(model.graph, DType::bfloat16);
+    const auto read = [&](std::size_t node, std::size_t argument) {
+      return std::get<ValueRef>(model.graph.nodes[node].arguments[argument].value).id;
+    };
+    CHECK(has(model.dtype_of(0), DType::float32));
+    CHECK(read(1, 0) == cast);
+    CHECK(read(2, 0) == norm);
+    CHECK(read(2, 1) == model.x);
+    CHECK(read(3, 0) == model.x);
+  }
+
   TEST_CASE("under autocast a cast takes the dtype of the tensor that the line names") {
     Export model;
     const ValueId q =
