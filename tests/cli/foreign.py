@@ -73,21 +73,28 @@ class Casts(unittest.TestCase):
     """Models that cast in their code (truth/cast/models.py), exported in fp32, beside what PyTorch says of them built
     in another dtype."""
     TRUTH = json.loads((ROOT / "truth/cast/cast.json").read_text())
+    PACKAGES = json.loads((ROOT / "truth/cast/packages.json").read_text())
     OPTIONS = {"fp32": [], "bf16": ["--dtype", "bf16"], "fp16": ["--dtype", "fp16"],
                "autocast": ["--autocast", "bf16"]}
 
     def compare(self, name, kinds):
         model = name.removeprefix("cast_").partition(".")[0]
+        truth = {**self.TRUTH, **self.PACKAGES}[model]
         for kind in kinds:
             with self.subTest(name, kind=kind):
                 found = totals(name, "--mode", "train", *self.OPTIONS[kind])
-                wanted = self.TRUTH[model][kind]
+                wanted = truth[kind]
                 self.assertEqual({figure: found[figure] for figure in wanted}, wanted)
 
     def test_exports_are_as_if_built_in_the_dtype(self):
         """Norms and softmax in float32, tables that are cast, casts back: all stand on lines of Python."""
         for model in self.TRUTH:
             self.compare(f"cast_{model}.pt2", self.OPTIONS)
+
+    def test_models_of_packages_are_as_if_built_in_the_dtype(self):
+        """A quantiser and a decoder that compute in float32 inside of autocast(enabled=False) and cast back."""
+        for model in self.PACKAGES:
+            self.compare(f"{model}.pt2", self.PACKAGES[model])
 
     def test_no_warning_where_the_lines_tell(self):
         for model in self.TRUTH:
