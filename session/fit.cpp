@@ -91,6 +91,16 @@ class DeviceTrial final : public plan::Trial {
   plan::Situation situation_;
 };
 
+/// `model`; where the file fixes the batch whose largest size is asked for, with that batch given.
+PreparedModel with_open_batch(Session& session, Settings settings, const std::string& largest,
+                              PreparedModel model) {
+  const std::optional<std::int64_t> batch =
+      largest == "batch" ? trace::fixed_batch(model.graph) : std::nullopt;
+  if (!batch) return model;
+  set_size(settings, largest, *batch);
+  return session.prepare(settings);
+}
+
 /// The model at the sizes that were given; at 1 for the dimension whose largest size is asked for,
 /// where neither the settings nor the file have a size of it.
 PreparedModel model_to_fit(Session& session, Settings settings, const std::string& largest) {
@@ -98,7 +108,7 @@ PreparedModel model_to_fit(Session& session, Settings settings, const std::strin
   const bool is_size = !largest.empty() && largest != plan::cache_dimension;
   if (!is_size || given_size(settings, largest)) return session.prepare(settings);
   try {
-    return session.prepare(settings);
+    return with_open_batch(session, settings, largest, session.prepare(settings));
   } catch (const Error&) {
     // The dimension has no size, or something else is wrong; then preparing throws again.
     set_size(settings, largest, 1);

@@ -1,0 +1,275 @@
+#include "shape/batch/probe.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "meta/fake/convert.h"
+#include "shape/batch/forward_run.h"
+#include "shape/lowering/operands.h"
+#include "trace/graph/uses.h"
+
+namespace symprof::shape {
+namespace {
+
+std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
+
+/// Notes what the values of a run look like when they come to be.
+class ValueNotes {
+ public:
+  explicit ValueNotes(std::size_t values)
+      : seen_{std::vector<std::optional<Numbers>>(values),
+              std::vector<std::optional<Numbers>>(values), std::vector<TensorSpec>(values)} {}
+
+  void note(const ForwardRun& run, ValueId id) {
+    if (id == no_value) return;
+    const std::size_t index = index_of(id);
+    const at::Tensor* tensor = run.tensor(id);
+    seen_.sizes[index].reset();
+    if (tensor != nullptr) seen_.sizes[index] = tensor->sizes().vec();
+    seen_.numbers[index] = run.numbers(id);
+    if (tensor != nullptr && seen_.numbers[index]) seen_.specs[index] = meta::spec_of(*tensor);
+  }
+
+  const SeenValues& seen() const { return seen_; }
+  SeenValues take() { return std::move(seen_); }
+
+ private:
+  SeenValues seen_;
+};
+
+class FileObserver final : public NodeObserver {
+ public:
+  FileObserver(const Graph& graph, const ForwardRun& run)
+      : graph_(graph), run_(run), notes_(graph.values.size()) {
+    for (std::size_t id = 0; id < graph.values.size(); ++id)
+      notes_.note(run, static_cast<ValueId>(id));
+  }
+
+  void begin_node(std::size_t) override {}
+  void end_node(std::size_t index) override {
+    for (const ValueId id : graph_.nodes[index].outputs) notes_.note(run_, id);
+  }
+  SeenValues take() { return notes_.take(); }
+
+ private:
+  const Graph& graph_;
+  const ForwardRun& run_;
+  ValueNotes notes_;
+};
+
+/// Chooses the sizes of each node before it runs, and sees where the batch is afterwards.
+class ProbeObserver final : public NodeObserver {
+ public:
+  ProbeObserver(const Graph& file_graph, Graph& graph, ForwardRun& run, const SeenValues& file,
+                const Batches& batches, std::map<std::size_t, Decision>& decisions,
+                const std::function<Decision(const OpenNode&)>& decide)
+      : file_graph_(file_graph),
+        graph_(graph),
+        run_(run),
+        file_(file),
+        batches_(batches),
+        decisions_(decisions),
+        decide_(decide),
+        notes_(graph.values.size()),
+        extents_(graph.values.size()),
+        around_{.graph = graph,
+                .batches = batches_,
+                .extents = [this](ValueId id) { return extents(id); },
+                .file_sizes = [this](ValueId id) { return file_sizes(id); },
+                .numbers = [this](ValueId id) { return numbers(id); }} {
+    for (std::size_t id = 0; id < graph.values.size(); ++id) {
+      notes_.note(run, static_cast<ValueId>(id));
+      if (notes_.seen().sizes[id])
+        extents_[id] = result_extents(*file.sizes[id], *notes_.seen().sizes[id], {}, batches);
+    }
+  }
+
+  void begin_node(std::size_t index) override {
+    outcome_.failed_node = index;
+    const Node& node = file_graph_.nodes[index];
+    const SizedOperator* sized = find_sized(node);
+    if (sized == nullptr) return;
+    try {
+      choose(index, *sized);
+    } catch (const Error& error) {
+      throw error.inside(place(node));
+    }
+  }
+
+  void end_node(std::size_t index) override {
+    const Node& node = graph_.nodes[index];
+    if (replaced_) run_.interpreter().set(replaced_->first, replaced_->second);
+    replaced_.reset();
+    std::vector<const Extents*> operands;
+    trace_operands(node, operands);
+    for (const ValueId id : node.outputs) {
+      if (id == no_value) continue;
+      notes_.note(run_, id);
+      extents_[index_of(id)] = extents_of_result(node, id, operands);
+    }
+  }
+
+  Outcome take() { return std::move(outcome_); }
+  const SeenValues& seen() const { return notes_.seen(); }
+
+ private:
+  std::string place(const Node& node) const {
+    return fmt::format("{}: node {} ({})", graph_.path, node.name, node.op);
+  }
+
+  const Extents* extents(ValueId id) const {
+    return id == no_value || !extents_[index_of(id)] ? nullptr : &*extents_[index_of(id)];
+  }
+
+  const Numbers* file_sizes(ValueId id) const {
+    return id == no_value || !file_.sizes[index_of(id)] ? nullptr : &*file_.sizes[index_of(id)];
+  }
+
+  std::optional<BothNumbers> numbers(ValueId id) const {
+    if (id == no_value || !file_.numbers[index_of(id)] || !notes_.seen().numbers[index_of(id)])
+      return std::nullopt;
+    return BothNumbers{*file_.numbers[index_of(id)], *notes_.seen().numbers[index_of(id)],
+                       file_.specs[index_of(id)]};
+  }
+
+  void choose(std::size_t index, const SizedOperator& sized) {
+    Node& node = graph_.nodes[index];
+    Choices found = choices_of(node, sized, around_, taken_);
+    std::size_t chosen = 0;
+    if (found.choices.size() > 1) {
+      const OpenNode open = describe(node, found);
+      outcome_.open[index] = open;
+      chosen = decisions_.try_emplace(index, decide_(open)).first->second.choice;
+    }
+    const Numbers& sizes = found.choices.at(chosen).sizes;
+    for (trace::BatchedArgument& change : changes_of(found.list, sizes, index, batches_))
+      outcome_.arguments.push_back(std::move(change));
+    if (sizes == found.list.tried) return;
+    if (found.list.tensor)
+      replace_tensor(node, found.list, sizes);
+    else
+      put_sizes(node, found.list, sizes);
+  }
+
+  /// The tensor of sizes may have other readers, which decide for themselves: it comes back after
+  /// the node.
+  void replace_tensor(const Node& node, const SizeList& list, const Numbers& sizes) {
+    const ValueId id = trace::value_of(&node.arguments[list.slots.front().argument]);
+    if (list.slots.front().argument != list.slots.back().argument)
+      throw Error("", "its bounds, which are tensors, have the batch in them");
+    replaced_ = {id, run_.interpreter().get(id)};
+    const at::Tensor held = replaced_->second.toTensor();
+    run_.interpreter().set(
+        id, lowering::host_integers(sizes).to(held.scalar_type()).reshape(held.sizes()));
+  }
+
+  /// Alike: the same operator with the same numbers, on operands that have the batch in the same
+  /// places.
+  OpenNode describe(const Node& node, const Choices& found) const {
+    OpenNode open{.choices = found.choices.size(), .is_guess = {}, .kind = {}};
+    for (const Choice& choice : found.choices) open.is_guess.push_back(choice.is_guess);
+    open.kind = fmt::format("{} {} {}", node.op, found.list.file, found.list.tried);
+    for_each_value(node, [&](ValueId id) {
+      if (const Extents* known = extents(id))
+        for (const Extent& extent : *known)
+          open.kind += fmt::format(" {}/{}", extent.file, extent.tried);
+    });
+    return open;
+  }
+
+  void trace_operands(const Node& node, std::vector<const Extents*>& operands) const {
+    for_each_value(node, [&](ValueId id) {
+      if (const Extents* known = extents(id)) operands.push_back(known);
+    });
+  }
+
+  std::optional<Extents> extents_of_result(const Node& node, ValueId id,
+                                           const std::vector<const Extents*>& operands) const {
+    const auto& tried = notes_.seen().sizes[index_of(id)];
+    const Numbers* file = file_sizes(id);
+    if (!tried || file == nullptr) return std::nullopt;
+    if (tried->size() != file->size())
+      throw Error(place(node),
+                  fmt::format("its result is [{}] instead of [{}]: another batch gives "
+                              "it another number of dimensions",
+                              fmt::join(*tried, ", "), fmt::join(*file, ", ")));
+    const SizedOperator* sized = find_sized(node);
+    if (sized != nullptr && sized->use == SizeUse::view && !operands.empty())
+      for (Extents& view : views(*operands.front(), *file, batches_))
+        if (tried_sizes(view) == *tried) return std::move(view);
+    const bool joins_outside = sized != nullptr && sized->use == SizeUse::interleave;
+    return result_extents(*file, *tried,
+                          joins_outside ? std::span<const Extents* const>() : operands, batches_);
+  }
+
+  const Graph& file_graph_;
+  Graph& graph_;
+  ForwardRun& run_;
+  const SeenValues& file_;
+  const Batches& batches_;
+  std::map<std::size_t, Decision>& decisions_;
+  const std::function<Decision(const OpenNode&)>& decide_;
+  ValueNotes notes_;
+  std::vector<std::optional<Extents>> extents_;
+  Surroundings around_;
+  TakenSamples taken_;
+  std::optional<std::pair<ValueId, c10::IValue>> replaced_;
+  Outcome outcome_;
+};
+
+/// Throws Error where an output had as many rows as the batch, and keeps them.
+void check_outputs(const Graph& graph, const SeenValues& file, const SeenValues& tried,
+                   const Batches& batches) {
+  if (batches.file == 1) return;
+  for (const ValueId id : graph.outputs) {
+    if (id == no_value || graph.value(id).kind != ValueKind::result) continue;
+    const auto& before = file.sizes[index_of(id)];
+    const auto& after = tried.sizes[index_of(id)];
+    if (!before || !after || before->empty() || before->front() != batches.file) continue;
+    if (after->front() == before->front())
+      throw Error(fmt::format("{}: output {}", graph.path, graph.value(id).name),
+                  fmt::format("has {} rows whatever the batch is", batches.file));
+  }
+}
+
+}  // namespace
+
+SeenValues seen_values(const Graph& graph, const StepOptions& options) {
+  ForwardRun run(graph, options);
+  FileObserver observer(graph, run);
+  run.run(observer);
+  return observer.take();
+}
+
+Graph with_input_batch(const Graph& graph, std::int64_t batch) {
+  Graph changed = graph;
+  for (const ValueId id : changed.inputs) {
+    Value& input = changed.value(id);
+    if (!input.spec || input.spec->sizes.empty()) continue;
+    input.spec->sizes.front() = batch;
+    input.spec->strides = contiguous_strides(input.spec->sizes);
+  }
+  return changed;
+}
+
+Outcome Probe::run(std::map<std::size_t, Decision>& decisions,
+                   const std::function<Decision(const OpenNode&)>& decide) const {
+  Graph graph = with_input_batch(graph_, batches_.tried());
+  ForwardRun run(graph, options_);
+  ProbeObserver observer(graph_, graph, run, file_, batches_, decisions, decide);
+  std::optional<Error> error;
+  try {
+    run.run(observer);
+    check_outputs(graph_, file_, observer.seen(), batches_);
+  } catch (const Error& thrown) {
+    error = thrown;
+  }
+  Outcome outcome = observer.take();
+  outcome.error = std::move(error);
+  return outcome;
+}
+
+}  // namespace symprof::shape
