@@ -52,11 +52,25 @@ class Chooser {
     const Numbers* result = node_.outputs.empty() ? nullptr : around_.file_sizes(node_.outputs[0]);
     if (!operand_scales() || result == nullptr || list_.empty()) return {};
     std::vector<Choice> choices;
-    for (const Extents& extents : views(*operand_, *result, around_.batches))
-      choices.push_back({sizes_of_view(extents)});
+    const std::vector<Extents> answers = views(*operand_, *result, around_.batches);
+    const bool is_guess = answers.size() > 1 && !is_plain(answers, *result);
+    for (const Extents& extents : answers) choices.push_back({sizes_of_view(extents), is_guess});
     if (!choices.empty()) return choices;
     throw Error("", fmt::format("[{}] cuts the batch, which lies across several sizes, into parts",
                                 fmt::join(*result, ", ")));
+  }
+
+  /// Whether a batch of 1 has a dimension of its own in the first of `answers` alone. A view that
+  /// changes no size is not plain: with another batch it does something.
+  bool is_plain(const std::vector<Extents>& answers, const Numbers& result) const {
+    const auto has_own = [](const Extents& extents) {
+      return std::ranges::all_of(
+          extents, [](const Extent& extent) { return !extent.scales() || extent.file == 1; });
+    };
+    Numbers before;
+    for (const Extent& extent : *operand_) before.push_back(extent.file);
+    return before != result && std::ranges::count_if(answers, has_own) == 1 &&
+           has_own(answers.front());
   }
 
   /// -1 and 0 follow by themselves. The sizes of unflatten are those of some dimensions alone.

@@ -43,10 +43,13 @@ class Places {
  private:
   std::int64_t end(std::size_t i) const { return strides_[i] * sizes_[i]; }
 
-  /// A batch of 1 is a dimension of its own, else the outermost part of one, else the innermost.
+  /// A batch of 1 is a dimension of its own, else the outermost part of one, else the innermost;
+  /// the last dimension has features rather than samples.
   int unlikeliness(std::size_t i, std::int64_t apart) const {
-    if (end(i) == apart * batches_.file) return strides_[i] == apart ? 0 : 1;
-    return strides_[i] == apart ? 3 : 2;
+    const bool is_outermost = end(i) == apart * batches_.file, is_innermost = strides_[i] == apart;
+    if (is_outermost && is_innermost) return 0;
+    if (i > 0 && i + 1 == sizes_.size()) return 4;
+    return is_outermost ? 1 : is_innermost ? 3 : 2;
   }
 
   const Numbers& sizes_;

@@ -17,6 +17,7 @@ constexpr std::array<std::int64_t, 12> factors = {5, 7, 11, 13, 17, 19, 23, 29, 
 
 constexpr int most_tries = 200;
 constexpr int most_tries_of_another = 20;
+constexpr int most_others = 60;
 
 using Decisions = std::map<std::size_t, Decision>;
 
@@ -30,7 +31,7 @@ class Search {
     Decisions decisions;
     std::optional<Error> error;
     const std::optional<Outcome> found = find(decisions, std::nullopt, most_tries, error);
-    if (!found) throw Error(*error);
+    if (!found) throw with_suspects(*error);
     trace::BatchPlan plan{.batch = batches_.file, .arguments = found->arguments, .warnings = {}};
     check_guesses(*found, decisions, plan);
     return plan;
@@ -48,11 +49,39 @@ class Search {
       if (!outcome.error) return outcome;
       if (!error || outcome.failed_node > furthest) {
         error = outcome.error;
-        furthest = outcome.failed_node;
+        furthest = failed_node_ = outcome.failed_node;
       }
       if (!change_last_guess(outcome, decisions, kept)) return std::nullopt;
     }
     return std::nullopt;
+  }
+
+  /// `error` with the tensors of the file that the node depends on and that have a row for each
+  /// sample.
+  Error with_suspects(const Error& error) const {
+    const std::vector<bool> counts = ancestors(failed_node_);
+    std::set<std::string> suspects;
+    for (std::size_t i = 0; i < counts.size() && batches_.file > 1; ++i) {
+      if (!counts[i]) continue;
+      for_each_value(graph_.nodes[i], [&](ValueId id) {
+        if (id != no_value && has_rows_of_batch(graph_.value(id)))
+          suspects.insert(fmt::format("'{}' of [{}]", graph_.value(id).name,
+                                      fmt::join(graph_.value(id).spec->sizes, ", ")));
+      });
+    }
+    if (suspects.empty()) return error;
+    return {
+        error.where(unspelled),
+        fmt::format("{}{} The file's {} may have a row for each sample.", error.problem(unspelled),
+                    error.problem(unspelled).ends_with('.') ? "" : ".",
+                    fmt::join(suspects, " and its ")),
+        error.advice(unspelled)};
+  }
+
+  bool has_rows_of_batch(const Value& value) const {
+    const bool is_of_file = value.kind == ValueKind::buffer || value.kind == ValueKind::constant;
+    return is_of_file && value.spec && !value.spec->sizes.empty() &&
+           value.spec->sizes.front() == batches_.file;
   }
 
   Decision decide(const OpenNode& open) const {
@@ -98,20 +127,33 @@ class Search {
   }
 
   /// A guess that nothing speaks against is no answer where another one runs as well. With a batch
-  /// of 1 every 1 could be meant: then it stays, and a warning says so.
+  /// of 1 every 1 could be meant: then the likeliest stays, and a warning says so.
   void check_guesses(const Outcome& found, const Decisions& decisions, trace::BatchPlan& plan) {
     std::set<std::string> seen;
+    std::vector<std::string> unsure;
     for (const auto& [node, open] : found.open) {
-      const Decision& decision = decisions.at(node);
-      if (!open.is_guess[decision.choice] || !seen.insert(open.kind).second) continue;
-      for (std::size_t other = 0; other < open.choices; ++other) {
-        if (other == decision.choice || !open.is_guess[other] || decision.refuted.contains(other))
-          continue;
-        if (!runs_with(node, other, decisions)) continue;
-        report_guess(node, plan);
-        break;
-      }
+      if (!open.is_guess[decisions.at(node).choice] || !seen.insert(open.kind).second ||
+          !another_runs(node, open, decisions))
+        continue;
+      const Node& place = graph_.nodes[node];
+      if (batches_.file > 1)
+        throw Error(fmt::format("{}: node {} ({})", graph_.path, place.name, place.op),
+                    fmt::format("has a size of {}, and the model runs whether that is the batch or "
+                                "not",
+                                batches_.file));
+      unsure.push_back(fmt::format("{} ({})", place.name, place.op));
     }
+    if (!unsure.empty()) plan.warnings.push_back(warning_of(unsure));
+  }
+
+  bool another_runs(std::size_t node, const OpenNode& open, const Decisions& decisions) {
+    const Decision& decision = decisions.at(node);
+    for (std::size_t other = 0; other < open.choices; ++other) {
+      if (other == decision.choice || !open.is_guess[other] || decision.refuted.contains(other))
+        continue;
+      if (tries_of_others_ <= 0 || runs_with(node, other, decisions)) return true;
+    }
+    return false;
   }
 
   bool runs_with(std::size_t node, std::size_t choice, Decisions decisions) {
@@ -120,21 +162,18 @@ class Search {
     std::optional<Error> error;
     const bool runs = find(decisions, node, most_tries_of_another, error).has_value();
     preferred_ = preferred;
+    --tries_of_others_;
     return runs;
   }
 
-  void report_guess(std::size_t index, trace::BatchPlan& plan) const {
-    const Node& node = graph_.nodes[index];
-    const std::string place = fmt::format("node {} ({})", node.name, node.op);
-    if (batches_.file > 1)
-      throw Error(
-          fmt::format("{}: {}", graph_.path, place),
-          fmt::format("has a size of {}, and the model runs whether that is the batch or not",
-                      batches_.file));
-    plan.warnings.push_back(
-        fmt::format("{} has a size of 1, which was not taken as the batch: the file does not tell, "
-                    "as its batch is 1. An example of two or more samples would.",
-                    place));
+  static std::string warning_of(const std::vector<std::string>& unsure) {
+    const std::string others =
+        unsure.size() > 1 ? fmt::format(" and {} nodes more", unsure.size() - 1) : "";
+    return fmt::format(
+        "The file's batch is 1, so it does not tell which sizes of 1 are the batch. In {}{} the "
+        "likeliest was taken, and others would run as well: rows there may be of a model that "
+        "broadcasts, or joins dimensions, in another way. A file of two or more samples tells.",
+        unsure.front(), others);
   }
 
   const Graph& graph_;
@@ -142,6 +181,8 @@ class Search {
   Batches batches_;
   Probe probe_;
   std::map<std::string, std::size_t> preferred_;  // By kind of node.
+  std::size_t failed_node_ = 0;                   // Of the try that came furthest.
+  int tries_of_others_ = most_others;
 };
 
 /// A multiple that makes no size which the graph has already, by which it could run unseen.

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/silent_observer.h"
 #include "shape/interpreter/leaves.h"
@@ -18,6 +20,15 @@ constexpr std::int64_t most_numbers = 64;
 std::shared_ptr<meta::Observer> observer_of_sizes(const StepOptions& options) {
   if (options.unbacked == UnbackedSizes::max) return std::make_shared<meta::UpperBounds>();
   return std::make_shared<meta::SilentObserver>();
+}
+
+/// ONNX counts in floating-point numbers, too: Range of a number that was cast.
+bool holds_whole_numbers(const at::Tensor& tensor) {
+  if (at::isIntegralType(tensor.scalar_type(), /*includeBool=*/false)) return true;
+  constexpr double largest = 1e9;
+  if (!at::isFloatingType(tensor.scalar_type()) || tensor.numel() != 1) return false;
+  const double number = tensor.item().toDouble();
+  return std::abs(number) < largest && number == std::floor(number);
 }
 
 }  // namespace
@@ -59,7 +70,7 @@ std::optional<std::vector<std::int64_t>> ForwardRun::numbers(ValueId id) const {
   if (interpreter_.get(id).isInt()) return {{interpreter_.get(id).toInt()}};
   const at::Tensor* held = tensor(id);
   if (held == nullptr || !lowering::is_real(*held) || held->numel() > most_numbers ||
-      !at::isIntegralType(held->scalar_type(), /*includeBool=*/false))
+      !holds_whole_numbers(*held))
     return std::nullopt;
   const at::Tensor integers = held->to(at::kLong).contiguous();
   const std::int64_t* first = integers.const_data_ptr<std::int64_t>();

@@ -220,19 +220,45 @@ class ProbeObserver final : public NodeObserver {
   Outcome outcome_;
 };
 
-/// Throws Error where an output had as many rows as the batch, and keeps them.
-void check_outputs(const Graph& graph, const SeenValues& file, const SeenValues& tried,
-                   const Batches& batches) {
-  if (batches.file == 1) return;
+/// By ValueId: what follows from the inputs.
+std::vector<bool> following_inputs(const Graph& graph) {
+  std::vector<bool> follows(graph.values.size(), false);
+  for (const ValueId id : graph.inputs) follows[index_of(id)] = true;
+  for (const Node& node : graph.nodes) {
+    bool any = false;
+    for_each_value(node,
+                   [&](ValueId id) { any = any || (id != no_value && follows[index_of(id)]); });
+    for (const ValueId id : node.outputs)
+      if (id != no_value) follows[index_of(id)] = any;
+  }
+  return follows;
+}
+
+/// An output that follows from the inputs, had as many rows as the batch, and keeps them.
+std::optional<ValueId> kept_output(const Graph& graph, const SeenValues& file,
+                                   const SeenValues& tried, const Batches& batches) {
+  if (batches.file == 1) return std::nullopt;
+  const std::vector<bool> follows = following_inputs(graph);
   for (const ValueId id : graph.outputs) {
-    if (id == no_value || graph.value(id).kind != ValueKind::result) continue;
+    if (id == no_value || graph.value(id).kind != ValueKind::result || !follows[index_of(id)])
+      continue;
     const auto& before = file.sizes[index_of(id)];
     const auto& after = tried.sizes[index_of(id)];
     if (!before || !after || before->empty() || before->front() != batches.file) continue;
-    if (after->front() == before->front())
-      throw Error(fmt::format("{}: output {}", graph.path, graph.value(id).name),
-                  fmt::format("has {} rows whatever the batch is", batches.file));
+    if (after->front() == before->front()) return id;
   }
+  return std::nullopt;
+}
+
+/// What came of a run that went through.
+void judge(Outcome& outcome, const Graph& graph, const SeenValues& file, const SeenValues& tried,
+           const Batches& batches) {
+  const std::optional<ValueId> kept = kept_output(graph, file, tried, batches);
+  if (!kept) return;
+  const std::string& name = graph.value(*kept).name;
+  outcome.failed_node = trace::Uses(graph).maker(*kept).value();
+  outcome.error = Error(fmt::format("{}: output {}", graph.path, name),
+                        fmt::format("has {} rows whatever the batch is", batches.file));
 }
 
 }  // namespace
@@ -263,12 +289,12 @@ Outcome Probe::run(std::map<std::size_t, Decision>& decisions,
   std::optional<Error> error;
   try {
     run.run(observer);
-    check_outputs(graph_, file_, observer.seen(), batches_);
   } catch (const Error& thrown) {
     error = thrown;
   }
   Outcome outcome = observer.take();
   outcome.error = std::move(error);
+  if (!outcome.error) judge(outcome, graph_, file_, observer.seen(), batches_);
   return outcome;
 }
 

@@ -74,6 +74,12 @@ constexpr SizedOperator operators[] = {
     {"aten::set_", SizeUse::strides, "", "", no_position},
 };
 
+/// The dtypes of tensors that a plan puts in place of others.
+bool can_hold(DType dtype) {
+  return dtype == DType::int64 || dtype == DType::int32 || dtype == DType::float32 ||
+         dtype == DType::float64;
+}
+
 /// Adds the numbers of one argument.
 class Reader {
  public:
@@ -114,7 +120,7 @@ class Reader {
   /// A tensor of sizes, which an ONNX operator takes, or a number that nodes have made.
   void add(std::size_t argument, ValueId id) {
     const auto both = numbers_(id);
-    if (!both || both->file.size() != both->tried.size()) return;
+    if (!both || both->file.size() != both->tried.size() || !can_hold(both->tensor.dtype)) return;
     const bool is_tensor = node_.op.starts_with("onnx::");
     for (std::size_t i = 0; i < both->file.size(); ++i) {
       list_.slots.push_back({argument, i, is_tensor});

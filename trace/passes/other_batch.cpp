@@ -27,12 +27,24 @@ std::vector<std::byte> bytes_of(const std::vector<std::int64_t>& numbers) {
   return bytes;
 }
 
+std::vector<std::byte> bytes_of(DType dtype, const std::vector<std::int64_t>& numbers) {
+  switch (dtype) {
+    case DType::int32:
+      return bytes_of<std::int32_t>(numbers);
+    case DType::float32:
+      return bytes_of<float>(numbers);
+    case DType::float64:
+      return bytes_of<double>(numbers);
+    default:
+      return bytes_of<std::int64_t>(numbers);
+  }
+}
+
 ValueId add_constant(Graph& graph, const Node& node, const TensorSpec& spec,
                      const std::vector<std::int64_t>& numbers) {
   auto constant = std::make_shared<ConstantTensor>();
   constant->spec = spec;
-  constant->data = spec.dtype == DType::int32 ? bytes_of<std::int32_t>(numbers)
-                                              : bytes_of<std::int64_t>(numbers);
+  constant->data = bytes_of(spec.dtype, numbers);
   return graph.add_value({.name = node.name + "_batch",
                           .kind = ValueKind::constant,
                           .spec = spec,
