@@ -22,6 +22,7 @@ class Chooser {
         list_(std::move(list)) {}
 
   Choices run(const SizedOperator& sized) {
+    repeats_ = sized.use == SizeUse::repeat || sized.use == SizeUse::interleave;
     std::vector<Choice> choices = choices_for(sized.use);
     if (choices.empty()) choices.push_back({list_.tried});
     return {std::move(list_), std::move(choices)};
@@ -101,20 +102,23 @@ class Chooser {
       else if (list.is_open(i) && list.file[i] == from->file)
         list.tried[i] = from->tried;
     }
-    return guesses(list, open, around_.batches.file == 1 || operand_scales() || follows(),
-                   around_.batches);
+    return guesses(list, open, operand_scales() || none_first(list), around_.batches);
   }
 
   /// `has_batch`: the result has the batch even where none of the numbers is a multiple of it.
   std::vector<Choice> guess_any(bool has_batch) const {
     std::vector<std::size_t> all(list_.slots.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    return guesses(list_, all, around_.batches.file == 1 || has_batch || follows(),
-                   around_.batches);
+    return guesses(list_, all, has_batch || none_first(list_), around_.batches);
   }
 
-  /// Whether one of the sizes is the batch already.
-  bool follows() const { return list_.file != list_.tried; }
+  /// Whether the likeliest is that none of the sizes is the batch: one is already, or the batch is
+  /// 1 and does not come first. Who repeats a tensor once along a dimension leaves it alone.
+  bool none_first(const SizeList& list) const {
+    if (list_.file != list_.tried) return true;
+    const bool is_list = list.slots.size() > 1 && !repeats_;
+    return around_.batches.file == 1 && !(is_list && list.is_open(0) && list.file[0] == 1);
+  }
 
   std::vector<Choice> like_operand() const {
     if (!operand_scales()) return {};
@@ -129,6 +133,7 @@ class Chooser {
   const Surroundings& around_;
   const Extents* operand_;
   SizeList list_;
+  bool repeats_ = false;
 };
 
 bool works_on_parts(SizeUse use) {

@@ -126,24 +126,40 @@ class Search {
     return found;
   }
 
-  /// A guess that nothing speaks against is no answer where another one runs as well. With a batch
-  /// of 1 every 1 could be meant: then the likeliest stays, and a warning says so.
+  /// A guess that nothing speaks against is no answer where another one runs as well, unless no
+  /// output depends on it. With a batch of 1 every 1 could be meant: then the likeliest stays, and
+  /// a warning says so.
   void check_guesses(const Outcome& found, const Decisions& decisions, trace::BatchPlan& plan) {
-    std::set<std::string> seen;
-    std::vector<std::string> unsure;
-    for (const auto& [node, open] : found.open) {
-      if (!open.is_guess[decisions.at(node).choice] || !seen.insert(open.kind).second ||
-          !another_runs(node, open, decisions))
+    const std::vector<bool> is_read = nodes_of_outputs();
+    std::set<std::pair<std::string, bool>> seen;
+    std::vector<std::string> unsure, unread;
+    for (const auto& [index, open] : found.open) {
+      if (!open.is_guess[decisions.at(index).choice] ||
+          !seen.insert({open.kind, is_read[index]}).second || !another_runs(index, open, decisions))
         continue;
-      const Node& place = graph_.nodes[node];
-      if (batches_.file > 1)
-        throw Error(fmt::format("{}: node {} ({})", graph_.path, place.name, place.op),
+      const Node& node = graph_.nodes[index];
+      if (batches_.file > 1 && is_read[index])
+        throw Error(fmt::format("{}: node {} ({})", graph_.path, node.name, node.op),
                     fmt::format("has a size of {}, and the model runs whether that is the batch or "
                                 "not",
                                 batches_.file));
-      unsure.push_back(fmt::format("{} ({})", place.name, place.op));
+      (is_read[index] ? unsure : unread).push_back(fmt::format("{} ({})", node.name, node.op));
     }
-    if (!unsure.empty()) plan.warnings.push_back(warning_of(unsure));
+    if (!unsure.empty()) plan.warnings.push_back(warning_of_unsure(unsure));
+    if (!unread.empty()) plan.warnings.push_back(warning_of_unread(unread));
+  }
+
+  /// The nodes that outputs and what is written back depend on.
+  std::vector<bool> nodes_of_outputs() const {
+    std::vector<bool> found(graph_.nodes.size(), false);
+    const auto want = [&](ValueId id) {
+      if (const auto maker = uses_.maker(id)) found[*maker] = true;
+    };
+    for (const ValueId id : graph_.outputs) want(id);
+    for (const Mutation& mutation : graph_.mutations) want(mutation.source);
+    for (std::size_t i = found.size(); i-- > 0;)
+      if (found[i]) for_each_value(graph_.nodes[i], want);
+    return found;
   }
 
   bool another_runs(std::size_t node, const OpenNode& open, const Decisions& decisions) {
@@ -166,14 +182,26 @@ class Search {
     return runs;
   }
 
-  static std::string warning_of(const std::vector<std::string>& unsure) {
-    const std::string others =
-        unsure.size() > 1 ? fmt::format(" and {} nodes more", unsure.size() - 1) : "";
+  /// "view (aten::view) and 2 others"
+  static std::string places_of(const std::vector<std::string>& nodes) {
+    if (nodes.size() == 1) return nodes.front();
+    return fmt::format("{} and {} other{}", nodes.front(), nodes.size() - 1,
+                       nodes.size() == 2 ? "" : "s");
+  }
+
+  static std::string warning_of_unsure(const std::vector<std::string>& nodes) {
     return fmt::format(
-        "The file's batch is 1, so it does not tell which sizes of 1 are the batch. In {}{} the "
+        "The file's batch is 1, so it does not tell which sizes of 1 are the batch. In {} the "
         "likeliest was taken, and others would run as well: rows there may be of a model that "
         "broadcasts, or joins dimensions, in another way. A file of two or more samples tells.",
-        unsure.front(), others);
+        places_of(nodes));
+  }
+
+  std::string warning_of_unread(const std::vector<std::string>& nodes) const {
+    return fmt::format(
+        "Sizes of {} in {} were taken {}the batch, which nothing confirms: no output depends on "
+        "them.",
+        batches_.file, places_of(nodes), batches_.file == 1 ? "apart from " : "as ");
   }
 
   const Graph& graph_;

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "meta/fake/convert.h"
 #include "shape/batch/forward_run.h"
+#include "shape/batch/kept_output.h"
 #include "shape/lowering/operands.h"
 #include "trace/graph/uses.h"
 
@@ -15,50 +15,6 @@ namespace symprof::shape {
 namespace {
 
 std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
-
-/// Notes what the values of a run look like when they come to be.
-class ValueNotes {
- public:
-  explicit ValueNotes(std::size_t values)
-      : seen_{std::vector<std::optional<Numbers>>(values),
-              std::vector<std::optional<Numbers>>(values), std::vector<TensorSpec>(values)} {}
-
-  void note(const ForwardRun& run, ValueId id) {
-    if (id == no_value) return;
-    const std::size_t index = index_of(id);
-    const at::Tensor* tensor = run.tensor(id);
-    seen_.sizes[index].reset();
-    if (tensor != nullptr) seen_.sizes[index] = tensor->sizes().vec();
-    seen_.numbers[index] = run.numbers(id);
-    if (tensor != nullptr && seen_.numbers[index]) seen_.specs[index] = meta::spec_of(*tensor);
-  }
-
-  const SeenValues& seen() const { return seen_; }
-  SeenValues take() { return std::move(seen_); }
-
- private:
-  SeenValues seen_;
-};
-
-class FileObserver final : public NodeObserver {
- public:
-  FileObserver(const Graph& graph, const ForwardRun& run)
-      : graph_(graph), run_(run), notes_(graph.values.size()) {
-    for (std::size_t id = 0; id < graph.values.size(); ++id)
-      notes_.note(run, static_cast<ValueId>(id));
-  }
-
-  void begin_node(std::size_t) override {}
-  void end_node(std::size_t index) override {
-    for (const ValueId id : graph_.nodes[index].outputs) notes_.note(run_, id);
-  }
-  SeenValues take() { return notes_.take(); }
-
- private:
-  const Graph& graph_;
-  const ForwardRun& run_;
-  ValueNotes notes_;
-};
 
 /// Chooses the sizes of each node before it runs, and sees where the batch is afterwards.
 class ProbeObserver final : public NodeObserver {
@@ -103,6 +59,7 @@ class ProbeObserver final : public NodeObserver {
     const Node& node = graph_.nodes[index];
     if (replaced_) run_.interpreter().set(replaced_->first, replaced_->second);
     replaced_.reset();
+    check_indices(node);
     std::vector<const Extents*> operands;
     trace_operands(node, operands);
     for (const ValueId id : node.outputs) {
@@ -180,6 +137,28 @@ class ProbeObserver final : public NodeObserver {
     return open;
   }
 
+  /// Shapes allow any index, and values do not: rows that samples are looked up in are samples.
+  void check_indices(const Node& node) const {
+    if (node.op != "aten::index") return;
+    const Extents* rows = extents(trace::operand(node, 0));
+    const auto* indices =
+        trace::argument_as<std::vector<ListElement>>(trace::find_argument(node, "indices", 1));
+    if (rows == nullptr || indices == nullptr || !is_result(trace::operand(node, 0))) return;
+    for (std::size_t i = 0; i < indices->size() && i < rows->size(); ++i) {
+      const auto* index = std::get_if<ValueRef>(&(*indices)[i]);
+      const Extents* samples = index == nullptr ? nullptr : extents(index->id);
+      if (samples == nullptr || !any_scales(*samples)) continue;
+      if ((*rows)[i].file == batches_.file && !(*rows)[i].scales())
+        throw Error(place(node), fmt::format("looks samples up in a dimension that has the size {} "
+                                             "whatever the batch is",
+                                             batches_.file));
+    }
+  }
+
+  bool is_result(ValueId id) const {
+    return id != no_value && graph_.value(id).kind == ValueKind::result;
+  }
+
   void trace_operands(const Node& node, std::vector<const Extents*>& operands) const {
     for_each_value(node, [&](ValueId id) {
       if (const Extents* known = extents(id)) operands.push_back(known);
@@ -220,55 +199,7 @@ class ProbeObserver final : public NodeObserver {
   Outcome outcome_;
 };
 
-/// By ValueId: what follows from the inputs.
-std::vector<bool> following_inputs(const Graph& graph) {
-  std::vector<bool> follows(graph.values.size(), false);
-  for (const ValueId id : graph.inputs) follows[index_of(id)] = true;
-  for (const Node& node : graph.nodes) {
-    bool any = false;
-    for_each_value(node,
-                   [&](ValueId id) { any = any || (id != no_value && follows[index_of(id)]); });
-    for (const ValueId id : node.outputs)
-      if (id != no_value) follows[index_of(id)] = any;
-  }
-  return follows;
-}
-
-/// An output that follows from the inputs, had as many rows as the batch, and keeps them.
-std::optional<ValueId> kept_output(const Graph& graph, const SeenValues& file,
-                                   const SeenValues& tried, const Batches& batches) {
-  if (batches.file == 1) return std::nullopt;
-  const std::vector<bool> follows = following_inputs(graph);
-  for (const ValueId id : graph.outputs) {
-    if (id == no_value || graph.value(id).kind != ValueKind::result || !follows[index_of(id)])
-      continue;
-    const auto& before = file.sizes[index_of(id)];
-    const auto& after = tried.sizes[index_of(id)];
-    if (!before || !after || before->empty() || before->front() != batches.file) continue;
-    if (after->front() == before->front()) return id;
-  }
-  return std::nullopt;
-}
-
-/// What came of a run that went through.
-void judge(Outcome& outcome, const Graph& graph, const SeenValues& file, const SeenValues& tried,
-           const Batches& batches) {
-  const std::optional<ValueId> kept = kept_output(graph, file, tried, batches);
-  if (!kept) return;
-  const std::string& name = graph.value(*kept).name;
-  outcome.failed_node = trace::Uses(graph).maker(*kept).value();
-  outcome.error = Error(fmt::format("{}: output {}", graph.path, name),
-                        fmt::format("has {} rows whatever the batch is", batches.file));
-}
-
 }  // namespace
-
-SeenValues seen_values(const Graph& graph, const StepOptions& options) {
-  ForwardRun run(graph, options);
-  FileObserver observer(graph, run);
-  run.run(observer);
-  return observer.take();
-}
 
 Graph with_input_batch(const Graph& graph, std::int64_t batch) {
   Graph changed = graph;
@@ -294,7 +225,12 @@ Outcome Probe::run(std::map<std::size_t, Decision>& decisions,
   }
   Outcome outcome = observer.take();
   outcome.error = std::move(error);
-  if (!outcome.error) judge(outcome, graph_, file_, observer.seen(), batches_);
+  if (outcome.error) return outcome;
+  if (const auto kept = kept_output(graph_, file_, observer.seen(), batches_)) {
+    outcome.failed_node = trace::Uses(graph_).maker(*kept).value();
+    outcome.error = Error(fmt::format("{}: output {}", graph_.path, graph_.value(*kept).name),
+                          fmt::format("has {} rows whatever the batch is", batches_.file));
+  }
   return outcome;
 }
 

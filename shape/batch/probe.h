@@ -11,17 +11,9 @@
 #include "base/error.h"
 #include "record/step_options.h"
 #include "shape/batch/choices.h"
+#include "shape/batch/seen_values.h"
 
 namespace symprof::shape {
-
-/// Sizes and numbers of all values, by ValueId.
-struct SeenValues {
-  std::vector<std::optional<Numbers>> sizes, numbers;
-  std::vector<TensorSpec> specs;  ///< Of values with numbers that are tensors.
-};
-
-/// What a graph with bound inputs makes. Throws Error that names the node.
-SeenValues seen_values(const Graph& graph, const StepOptions& options);
 
 /// Which choice of a node is taken, and which were found not to run.
 struct Decision {

@@ -59,7 +59,8 @@ constexpr Pass all[] = {
     {"change_batch",
      "a file that fixes its batch answers for others: sizes that follow it stand in the nodes",
      [](const Graph& graph, const PrepareOptions& options) {
-       return wanted_batch(options) && fixed_batch(graph) && !is_followed_script(graph);
+       return options.batch_plan_of && wanted_batch(options) && fixed_batch(graph) &&
+              !is_followed_script(graph);
      },
      change_batch},
     {"set_training_mode",

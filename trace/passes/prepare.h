@@ -26,7 +26,8 @@ struct PrepareOptions {
   StepOptions step;
   /// Runs a graph and says what its values look like: keys and values of a cache need their sizes.
   std::function<ValueSpecs(const Graph&)> specs_of;
-  /// The sizes that follow the batch of a graph whose inputs are bound, where the file fixes it.
+  /// The sizes that follow the batch of a graph whose inputs are bound, where the file fixes it
+  /// (shape/batch/find_plan.h); empty: a file's fixed batch stays.
   std::function<BatchPlan(const Graph&)> batch_plan_of;
 };
 

@@ -64,6 +64,17 @@ TEST_SUITE("formulas") {
     CHECK(found.formulas[0].mismatch->predicted == Rational(100 * 24));
   }
 
+  TEST_CASE("rounder sizes where the range is short: four multiples of 32 within 128") {
+    const auto tiles = [](const Sizes& sizes) {
+      return Values{sizes[0] * (16 * sizes[1] + 4 * round_up(sizes[1], 32))};
+    };
+    const Formulas found = find_formulas(
+        {{.name = "batch", .start = 4}, {.name = "seq", .start = 64, .most = 128}}, tiles);
+    CHECK(terms_of(found) == Terms{{20, {1, 1}}});
+    CHECK(found.formulas[0].multiples == Sizes{1, 32});
+    CHECK(found.rounder_lines[1].sizes == Sizes{32, 64, 96, 128});
+  }
+
   TEST_CASE("what only large sizes of both variables show") {
     const Formulas found = find_formulas({{"batch", 8}, {"seq", 128}}, [](const Sizes& sizes) {
       const std::int64_t b = sizes[0], s = sizes[1];
