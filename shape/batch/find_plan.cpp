@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::int64_t, 12> factors = {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43};
 
 constexpr int most_tries = 200;
-constexpr int most_tries_of_another = 20;
+constexpr int most_tries_of_another = 8;
 constexpr int most_others = 60;
 
 using Decisions = std::map<std::size_t, Decision>;

@@ -147,6 +147,7 @@ class FixedBatch(unittest.TestCase):
         refused = run("profile", "tests/zoo/models/gcn.pt2", "--set", "batch=6")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("no input has a dimension called 'batch'", refused.stderr)
+        self.assertIn('torch.export.Dim("batch")', refused.stderr)
 
 
 class ShortRanges(unittest.TestCase):

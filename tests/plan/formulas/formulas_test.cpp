@@ -111,8 +111,9 @@ TEST_SUITE("formulas") {
     CHECK(found.formulas[0].multiples == Sizes{128});
     CHECK(found.rounder_lines[0].sizes == Sizes{128, 256, 384, 512, 640, 768});
     CHECK(found.formulas[2].multiples == Sizes{1});
-    // The file allows no such sizes.
-    CHECK_FALSE(find_formulas({{"batch", 8, 2, 700}}, measure).formulas[0].polynomial);
+    // The file allows five such sizes, or too few.
+    CHECK(terms_of(find_formulas({{"batch", 8, 2, 700}}, measure)) == Terms{{100, {1}}});
+    CHECK_FALSE(find_formulas({{"batch", 8, 2, 400}}, measure).formulas[0].polynomial);
   }
 
   TEST_CASE("rounder sizes do not hide what the others saw") {
