@@ -1,5 +1,6 @@
 // The verb fit: a training loop tried on devices.
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "plan/fitting.h"
@@ -91,18 +92,37 @@ class DeviceTrial final : public plan::Trial {
   plan::Situation situation_;
 };
 
+/// `model`; where the file fixes the batch whose largest size is asked for, with that batch given.
+/// Throws Error where the model does not run with twice as much.
+PreparedModel with_open_batch(Session& session, Settings settings, const std::string& largest,
+                              PreparedModel model) {
+  const std::optional<std::int64_t> batch =
+      largest == "batch" ? trace::fixed_batch(model.graph) : std::nullopt;
+  if (!batch) return model;
+  try {
+    set_size(settings, largest, 2 * *batch);
+    session.prepare(settings);
+  } catch (const Error& error) {
+    plan::throw_of_largest(error, largest);
+  }
+  set_size(settings, largest, *batch);
+  return session.prepare(settings);
+}
+
 /// The model at the sizes that were given; at 1 for the dimension whose largest size is asked for,
 /// where neither the settings nor the file have a size of it.
 PreparedModel model_to_fit(Session& session, Settings settings, const std::string& largest) {
   if (largest == plan::cache_dimension && !settings.step.kv_cache) settings.step.kv_cache = 1;
   const bool is_size = !largest.empty() && largest != plan::cache_dimension;
   if (!is_size || given_size(settings, largest)) return session.prepare(settings);
+  std::optional<PreparedModel> model;
   try {
-    return session.prepare(settings);
+    model = session.prepare(settings);
   } catch (const Error&) {
     // The dimension has no size, or something else is wrong; then preparing throws again.
     set_size(settings, largest, 1);
   }
+  if (model) return with_open_batch(session, settings, largest, std::move(*model));
   try {
     return session.prepare(settings);
   } catch (const Error& error) {

@@ -1,5 +1,7 @@
 #include "session/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -34,6 +36,8 @@ trace::ModelFile open_file(const std::string& path) {
   return trace::open(path);
 }
 
+constexpr auto batch_name = "batch";
+
 bool has_parameters(const Graph& graph) {
   return std::ranges::any_of(graph.values,
                              [](const Value& value) { return value.kind == ValueKind::parameter; });
@@ -56,8 +60,54 @@ Mode Session::mode_of(const Settings& settings, const Graph& graph) const {
   return settings.mode.value_or(trains ? Mode::train : Mode::inference);
 }
 
-/// TorchScript is followed anew for each run: what it calls depends on inputs, mode and dtype.
+/// A trace may have numbers in it where its code had the batch: then it runs with its own batch
+/// alone, and the sizes that follow the batch are found in what it calls.
 Graph Session::script(const Settings& settings) {
+  if (!given_size(settings, batch_name)) return follow_script(settings);
+  try {
+    return follow_script(settings);
+  } catch (const Error& error) {
+    return script_of_other_batch(settings, error);
+  }
+}
+
+/// Throws `refusal` where the trace's batch is not what is wrong.
+Graph Session::script_of_other_batch(const Settings& settings, const Error& refusal) {
+  Settings own = settings;
+  std::erase_if(own.sizes, [](const auto& bound) { return bound.first == batch_name; });
+  std::optional<Graph> graph;
+  try {
+    graph = follow_script(own);
+  } catch (const Error&) {
+    throw Error(refusal);
+  }
+  const std::int64_t wanted = *given_size(settings, batch_name);
+  if (!trace::fixed_batch(*graph) || wanted < 1) throw Error(refusal);
+  try {
+    trace::set_batch(*graph, batch_plan(*graph, own), wanted);
+  } catch (const Error& error) {
+    throw trace::fixed_batch_error(*graph, wanted, error);
+  }
+  trace::bind_inputs(*graph, {}, {{batch_name, wanted}});
+  return std::move(*graph);
+}
+
+trace::BatchPlan Session::batch_plan(const Graph& graph, const Settings& settings) {
+  std::string key = fmt::format("{} {} {}", static_cast<int>(settings.step.unbacked),
+                                static_cast<int>(settings.mode.value_or(Mode::train)),
+                                settings.dtype ? symprof::name(*settings.dtype) : "");
+  for (const trace::InputOverride& input : settings.inputs) key += " " + trace::to_string(input);
+  for (const auto& [name, size] : settings.sizes)
+    if (name != batch_name) key += fmt::format(" {}={}", name, size);
+  const auto known = batch_plans_.find(key);
+  if (known != batch_plans_.end()) return known->second;
+  StepOptions step = settings.step;
+  step.device = device_of(settings);
+  return batch_plans_[key] = torch_.get().find_batch_plan(graph, step);
+}
+
+/// TorchScript is followed anew for each run: what it calls depends on inputs, mode and dtype.
+Graph Session::follow_script(const Settings& settings) {
   trace::TorchScriptOptions options{.inputs = settings.inputs, .bindings = settings.sizes};
   if (settings.mode) options.mode = trace::training_mode(*settings.mode);
   options.dtype = settings.dtype;
@@ -80,7 +130,10 @@ PreparedModel Session::prepare(const Settings& settings) {
                                .sizes = settings.sizes,
                                .dtype = settings.dtype,
                                .step = model.settings.step,
-                               .specs_of = specs_of});
+                               .specs_of = specs_of,
+                               .batch_plan_of = [&](const Graph& graph) {
+                                 return batch_plan(graph, model.settings);
+                               }});
   return model;
 }
 

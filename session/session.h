@@ -8,16 +8,19 @@
 // Public header.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "plan/fit.h"
 #include "profile/profile.h"
 #include "session/devices.h"
 #include "session/settings.h"
 #include "session/torch_library.h"
 #include "trace/load.h"
+#include "trace/passes/other_batch.h"
 
 namespace symprof {
 
@@ -70,10 +73,15 @@ class Session {
 
  private:
   Graph script(const Settings& settings);
+  Graph follow_script(const Settings& settings);
+  Graph script_of_other_batch(const Settings& settings, const Error& refusal);
+  trace::BatchPlan batch_plan(const Graph& graph, const Settings& settings);
   Mode mode_of(const Settings& settings, const Graph& graph) const;
 
   TorchLibrary torch_;  // Starts while the file is read.
   trace::ModelFile file_;
+  /// By what else decides the graph: plans cost several runs of it.
+  std::map<std::string, trace::BatchPlan> batch_plans_;
 };
 
 /// The device of `settings`, or the default one where they name none, with what they say of its

@@ -1,5 +1,6 @@
 #include "shape/library.h"
 
+#include "shape/batch/find_plan.h"
 #include "shape/lowering/lowering.h"
 #include "shape/step/propagate.h"
 
@@ -7,6 +8,7 @@ extern "C" const symprof::shape::Library* symprof_torch_library() {
   static const symprof::shape::Library library{
       .propagate = &symprof::shape::propagate,
       .load_torchscript = &symprof::trace::load_torchscript,
+      .find_batch_plan = &symprof::shape::find_batch_plan,
       .lowered_operators = &symprof::lowering::known_operators,
   };
   return &library;

@@ -7,6 +7,7 @@
 #include "record/recording.h"
 #include "record/step_options.h"
 #include "trace/graph/graph.h"
+#include "trace/passes/other_batch.h"
 #include "trace/torchscript/load.h"
 
 namespace symprof::shape {
@@ -14,6 +15,7 @@ namespace symprof::shape {
 struct Library {
   Recording (*propagate)(const Graph& graph, const StepOptions& options);
   Graph (*load_torchscript)(const std::string& path, const trace::TorchScriptOptions& options);
+  trace::BatchPlan (*find_batch_plan)(const Graph& graph, const StepOptions& options);
   /// ONNX operators that can be lowered, sorted.
   std::vector<std::string> (*lowered_operators)();
 };

@@ -25,11 +25,12 @@ ROOMS = {
     "shape/lowering": ["base", "meta/fake", "trace/graph", "trace/onnx"],
     "shape/lowering/contrib": ["base", "meta/fake", "trace/graph", "shape/lowering"],
     "shape/interpreter": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "shape/lowering"],
+    "shape/batch": ["base", "record", "meta/*", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering"],
     "shape/recipe/optimizers": ["base", "record", "meta/fake"],
     "shape/recipe": ["base", "record", "meta/fake", "shape/recipe/optimizers"],
     "shape/step": ["base", "record", "meta/*", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering",
                    "shape/recipe"],
-    "shape": ["base", "record", "trace/graph", "trace/torchscript", "shape/*"],
+    "shape": ["base", "record", "trace/graph", "trace/passes", "trace/torchscript", "shape/*"],
     "profile/cost": ["base", "record"],
     "profile/cost/flops": ["base", "record", "profile/cost"],
     "profile/cost/scratch": ["base", "record", "profile/cost"],
@@ -46,7 +47,7 @@ ROOMS = {
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape)/")
 # What other rooms include of those has no LibTorch in it.
-TORCH_FREE = {"shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
+TORCH_FREE = {"shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
 
 root = pathlib.Path(__file__).resolve().parent.parent
 

@@ -61,6 +61,11 @@ int64_t reserve_bytes(const Tensor& input, const Sequence& sequence, const Layer
          static_cast<int64_t>(input.element_size());
 }
 
+// As nn.RNNBase asks for it (check_hidden_size); the kernel would read what is not there.
+void check_state(const Tensor& state, IntArrayRef wanted) {
+  TORCH_CHECK(state.sizes() == wanted, "Expected hidden size ", wanted, ", got ", state.sizes());
+}
+
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn(
     const Tensor& input, TensorList weights, int64_t, const optional<Tensor>& weight_buffer,
     const Tensor& hx, const optional<Tensor>& cx, int64_t mode, int64_t hidden, int64_t projection,
@@ -69,6 +74,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn(
   const Layers layers{static_cast<Cell>(mode), hidden, projection, count, bidirectional ? 2 : 1};
   const Sequence sequence = sequence_of(input, batch_first, batch_sizes);
   const int64_t states = count * layers.directions;
+  if (!sequence.packed) {
+    check_state(hx, {states, sequence.batch, layers.output_width()});
+    if (present(cx)) check_state(*cx, {states, sequence.batch, hidden});
+  }
   const int64_t reserve = train ? reserve_bytes(input, sequence, layers) : 0;
   return {rows(input, sequence, layers.output_width() * layers.directions, batch_first),
           fresh({states, sequence.batch, layers.output_width()}, hx),

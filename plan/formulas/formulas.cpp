@@ -1,6 +1,7 @@
 #include "plan/formulas/formulas.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -134,23 +135,43 @@ void trust_steps_alone(Formulas& result, const SizeSamples& samples) {
   }
 }
 
-/// The variables with starts in whose multiples neither blocks of memory (512 bytes) nor tiles of
-/// attention kernels (128) show; nothing where the range has no room for such steps.
-std::optional<std::vector<Variable>> rounder(std::vector<Variable> variables) {
-  constexpr std::int64_t round_size = 128, sizes = 6;
-  bool changes = false;
-  for (Variable& variable : variables) {
-    const std::int64_t start = std::lcm(variable.start, round_size);
-    if (start == variable.start || (variable.most && sizes * start > *variable.most)) continue;
+/// In whose multiples neither blocks of memory (512 bytes) nor tiles of attention kernels (128)
+/// show; where a range has no room for such steps, those of which it has four.
+constexpr std::array<std::int64_t, 3> round_sizes = {128, 64, 32};
+constexpr std::int64_t wanted_round_sizes = 6, least_round_sizes = 4;
+
+/// Gives the variable a rounder start. False where the range has no room for one, or its sizes are
+/// as round already.
+bool make_rounder(Variable& variable, const SizeLine& line) {
+  const std::int64_t start = std::lcm(variable.start, round_sizes.front());
+  if (start == variable.start) return false;
+  if (!variable.most || wanted_round_sizes * start <= *variable.most) {
     variable.start = start;
-    changes = true;
+    return true;
   }
+  for (const std::int64_t size : round_sizes) {
+    if (line.step % size == 0) return false;
+    const std::int64_t first = (variable.least + size - 1) / size;
+    if (*variable.most / size - first + 1 < least_round_sizes) continue;
+    variable.start = first * size;
+    variable.round = size;
+    return true;
+  }
+  return false;
+}
+
+/// The variables with rounder starts; nothing where none can have one.
+std::optional<std::vector<Variable>> rounder(const Formulas& found) {
+  std::vector<Variable> variables = found.variables;
+  bool changes = false;
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    changes = make_rounder(variables[i], found.lines[i]) || changes;
   return changes ? std::optional(std::move(variables)) : std::nullopt;
 }
 
 /// Adds formulas of rounder sizes, which must agree with everything that was measured.
 void add_rounder(Formulas& result, SizeSamples& samples) {
-  const std::optional<std::vector<Variable>> variables = rounder(result.variables);
+  const std::optional<std::vector<Variable>> variables = rounder(result);
   if (!variables) return;
   Formulas found;
   try {

@@ -41,7 +41,7 @@ std::optional<SizeLine> line_of(const Variable& variable, std::int64_t step, std
 std::optional<SizeLine> choose_line(const Variable& variable, std::int64_t largest_step) {
   for (std::int64_t count = wanted_sizes; count >= least_sizes; --count)
     for (const std::int64_t step : divisors(variable.start))
-      if (step <= largest_step)
+      if (step <= largest_step && step % variable.round == 0)
         if (std::optional<SizeLine> line = line_of(variable, step, count)) return line;
   return std::nullopt;
 }

@@ -19,6 +19,7 @@ struct Variable {
   std::int64_t start = 2;  ///< A size that is known to work; others are its multiples if they can.
   std::int64_t least = 2;  ///< PyTorch treats sizes 0 and 1 apart, so nothing is learned there.
   std::optional<std::int64_t> most;
+  std::int64_t round = 1;  ///< Sizes are multiples of it.
 };
 
 /// The figures at these sizes, always as many and in the same order. Throws Error where the model
@@ -62,10 +63,10 @@ struct SizeLine {
   Sizes sizes;
 };
 
-/// Six sizes from `start` on in steps of it; where the model's range has no room for them, in steps
-/// of one of its divisors and below it. A size that the model refuses becomes the end of the
-/// variable's range where it is above `start`; below, it says that the step is no good. Throws
-/// Error when fewer than three sizes are possible.
+/// Six sizes from `start`, a multiple of `round`, on in steps of it; where the model's range has no
+/// room for them, in steps of one of its divisors and below it. A size that the model refuses
+/// becomes the end of the variable's range where it is above `start`; below, it says that the step
+/// is no good. Throws Error when fewer than three sizes are possible.
 SizeLine find_line(std::vector<Variable>& variables, std::size_t variable, SizeSamples& samples);
 
 }  // namespace symprof::plan

@@ -1,14 +1,13 @@
 #include "shape/step/propagate.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <map>
 #include <unordered_set>
 
-#include "base/error.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/interpreter/interpreter.h"
+#include "shape/interpreter/leaves.h"
 #include "shape/interpreter/unsupported.h"
 #include "shape/lowering/real_tensor.h"
 #include "shape/step/flat_weights.h"
@@ -79,8 +78,7 @@ class Step {
 
   c10::IValue leaf(ValueId id) {
     const Value& value = graph_.values[static_cast<std::size_t>(id)];
-    if (value.kind == ValueKind::constant && stays_real(value))
-      return lowering::real_tensor(*value.constant);
+    if (stays_real(graph_, value)) return lowering::real_tensor(*value.constant);
     if (!value.storage_key.empty()) {
       const auto tied = tied_.find(value.storage_key);
       if (tied != tied_.end()) return tied->second;
@@ -88,7 +86,7 @@ class Step {
     const bool is_parameter = value.kind == ValueKind::parameter;
     recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
     at::Tensor tensor = flat_weights_.part(graph_, id);
-    if (!tensor.defined()) tensor = meta::make_fake(spec_of(value));
+    if (!tensor.defined()) tensor = meta::make_fake(spec_of_leaf(graph_, value));
     if (is_parameter) {
       if (value.requires_grad) require_gradient(tensor);
       run_.add_parameter(tensor);
@@ -97,16 +95,10 @@ class Step {
     return tensor;
   }
 
-  // ONNX computes shapes with tensors: its integer constants, and scalars, have real values.
-  bool stays_real(const Value& value) const {
-    if (graph_.format != "onnx" || value.constant == nullptr) return false;
-    return !is_floating_point(value.constant->spec.dtype) || value.constant->spec.sizes.empty();
-  }
-
   c10::IValue input(const Value& value) const {
     if (value.scalar)
       return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
-    const at::Tensor tensor = meta::make_fake(spec_of(value));
+    const at::Tensor tensor = meta::make_fake(spec_of_leaf(graph_, value));
     // Only torch.export says which inputs of a file need gradients.
     if (graph_.format == "exported" && value.requires_grad) require_gradient(tensor);
     return tensor;
@@ -116,12 +108,6 @@ class Step {
   void require_gradient(const at::Tensor& tensor) const {
     if (run_.trains() && (tensor.is_floating_point() || tensor.is_complex()))
       tensor.set_requires_grad(true);
-  }
-
-  const TensorSpec& spec_of(const Value& value) const {
-    if (value.spec) return *value.spec;
-    throw Error(graph_.path, fmt::format("{} has no known shape", value.name),
-                fmt::format("Give it with {}.", setting("inputs")));
   }
 
   std::vector<at::Tensor> forward() {

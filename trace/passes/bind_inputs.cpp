@@ -12,6 +12,7 @@
 #include "trace/graph/expression.h"
 #include "trace/graph/named_sizes.h"
 #include "trace/graph/symbol_table.h"
+#include "trace/passes/other_batch.h"
 
 namespace symprof::trace {
 namespace {
@@ -183,9 +184,14 @@ class InputBinder {
     const std::string hint = did_you_mean(name, candidates);
     throw Error(where, fmt::format("no input has a dimension called '{}'", name),
                 !hint.empty()        ? hint
-                : candidates.empty() ? "All sizes are fixed in the file: " + setting("inputs") +
-                                           " can override them."
+                : candidates.empty() ? advice_on_fixed_sizes(name)
                                      : fmt::format("Known: {}.", fmt::join(candidates, ", ")));
+  }
+
+  std::string advice_on_fixed_sizes(const std::string& name) const {
+    const std::string advice =
+        fmt::format("All sizes are fixed in the file: {} can override them.", setting("inputs"));
+    return name == "batch" ? advice + " " + open_batch_advice(graph_) : advice;
   }
 
   /// The dimension that "<input>.<index>" means; null for a symbol.

@@ -16,6 +16,31 @@ namespace {
 /// A script's options decide what its graph is: it comes with its inputs, in its dtype.
 bool is_followed_script(const Graph& graph) { return graph.format == "torchscript"; }
 
+std::optional<std::int64_t> wanted_batch(const PrepareOptions& options) {
+  for (const auto& [name, size] : options.sizes)
+    if (name == "batch") return size;
+  return std::nullopt;
+}
+
+/// The graph as the file has it, but for the other sizes that are asked for, says what follows its
+/// batch.
+void change_batch(Graph& graph, const PrepareOptions& options) {
+  const std::int64_t batch = *fixed_batch(graph), wanted = *wanted_batch(options);
+  if (wanted == batch)
+    return set_batch(graph, {.batch = batch, .arguments = {}, .warnings = {}}, batch);
+  PrepareOptions others = options;
+  std::erase_if(others.sizes, [](const auto& bound) { return bound.first == "batch"; });
+  Graph example = graph;
+  bind_inputs(example, others.inputs, others.sizes);
+  if (fixed_batch(example) != batch) return;  // The inputs say which batch there is.
+  try {
+    set_batch(graph, options.batch_plan_of(example), wanted);
+  } catch (const Error& error) {
+    if (error.about()) throw;
+    throw fixed_batch_error(graph, wanted, error);
+  }
+}
+
 void add_cache(Graph& graph, const PrepareOptions& options) {
   if (options.step.mode != Mode::inference)
     throw Error(graph.path, "a key-value cache is for inference",
@@ -32,6 +57,13 @@ constexpr Pass all[] = {
      "the nodes of `with no_grad():` and `with autocast():` are rows like all others",
      [](const Graph&, const PrepareOptions&) { return true; },
      [](Graph& graph, const PrepareOptions&) { inline_regions(graph); }},
+    {"change_batch",
+     "a file that fixes its batch answers for others: sizes that follow it stand in the nodes",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return options.batch_plan_of && wanted_batch(options) && fixed_batch(graph) &&
+              !is_followed_script(graph);
+     },
+     change_batch},
     {"set_training_mode",
      "operators that train do so as the step asks, not as the file was exported",
      [](const Graph&, const PrepareOptions&) { return true; },

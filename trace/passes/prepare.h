@@ -14,6 +14,7 @@
 #include "record/step_options.h"
 #include "trace/graph/recorded_specs.h"
 #include "trace/passes/bind_inputs.h"
+#include "trace/passes/other_batch.h"
 
 namespace symprof::trace {
 
@@ -25,6 +26,9 @@ struct PrepareOptions {
   StepOptions step;
   /// Runs a graph and says what its values look like: keys and values of a cache need their sizes.
   std::function<ValueSpecs(const Graph&)> specs_of;
+  /// The sizes that follow the batch of a graph whose inputs are bound, where the file fixes it
+  /// (shape/batch/find_plan.h); empty: a file's fixed batch stays.
+  std::function<BatchPlan(const Graph&)> batch_plan_of;
 };
 
 /// A pass over the whole graph.

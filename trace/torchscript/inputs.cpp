@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
+#include "trace/passes/other_batch.h"
 
 namespace symprof::trace::torchscript {
 namespace {
@@ -80,6 +81,10 @@ class InputDeclarer {
   std::vector<std::string> missing_;
 };
 
+bool names_batch(const TorchScriptOptions& options) {
+  return std::ranges::any_of(options.bindings, [](const auto& b) { return b.first == "batch"; });
+}
+
 }  // namespace
 
 void declare_inputs(Graph& graph, const c10::FunctionSchema& forward,
@@ -88,6 +93,8 @@ void declare_inputs(Graph& graph, const c10::FunctionSchema& forward,
   for (std::size_t i = 1; i < forward.arguments().size(); ++i)
     declarer.declare(forward.arguments()[i], i <= example.size() ? &example[i - 1] : nullptr);
   declarer.finish();
+  if (const auto batch = fixed_batch(graph); batch && names_batch(options))
+    set_batch(graph, {.batch = *batch, .arguments = {}, .warnings = {}}, *batch);
   bind_inputs(graph, options.inputs, options.bindings);
 }
 

@@ -64,6 +64,17 @@ TEST_SUITE("formulas") {
     CHECK(found.formulas[0].mismatch->predicted == Rational(100 * 24));
   }
 
+  TEST_CASE("rounder sizes where the range is short: four multiples of 32 within 128") {
+    const auto tiles = [](const Sizes& sizes) {
+      return Values{sizes[0] * (16 * sizes[1] + 4 * round_up(sizes[1], 32))};
+    };
+    const Formulas found = find_formulas(
+        {{.name = "batch", .start = 4}, {.name = "seq", .start = 64, .most = 128}}, tiles);
+    CHECK(terms_of(found) == Terms{{20, {1, 1}}});
+    CHECK(found.formulas[0].multiples == Sizes{1, 32});
+    CHECK(found.rounder_lines[1].sizes == Sizes{32, 64, 96, 128});
+  }
+
   TEST_CASE("what only large sizes of both variables show") {
     const Formulas found = find_formulas({{"batch", 8}, {"seq", 128}}, [](const Sizes& sizes) {
       const std::int64_t b = sizes[0], s = sizes[1];
@@ -100,8 +111,9 @@ TEST_SUITE("formulas") {
     CHECK(found.formulas[0].multiples == Sizes{128});
     CHECK(found.rounder_lines[0].sizes == Sizes{128, 256, 384, 512, 640, 768});
     CHECK(found.formulas[2].multiples == Sizes{1});
-    // The file allows no such sizes.
-    CHECK_FALSE(find_formulas({{"batch", 8, 2, 700}}, measure).formulas[0].polynomial);
+    // The file allows five such sizes, or too few.
+    CHECK(terms_of(find_formulas({{"batch", 8, 2, 700}}, measure)) == Terms{{100, {1}}});
+    CHECK_FALSE(find_formulas({{"batch", 8, 2, 400}}, measure).formulas[0].polynomial);
   }
 
   TEST_CASE("rounder sizes do not hide what the others saw") {

@@ -1,0 +1,61 @@
+// One try: a graph run with another batch, each size chosen when its node is about to run.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "record/step_options.h"
+#include "shape/batch/choices.h"
+#include "shape/batch/seen_values.h"
+
+namespace symprof::shape {
+
+/// Which choice of a node is taken, and which were found not to run.
+struct Decision {
+  std::size_t choice = 0;
+  std::set<std::size_t> refuted;
+};
+
+/// A node with more than one choice.
+struct OpenNode {
+  std::size_t choices = 1;
+  std::vector<bool> is_guess;  ///< By choice.
+  std::string kind;            ///< The same for nodes that are alike.
+};
+
+/// What came of a try.
+struct Outcome {
+  std::map<std::size_t, OpenNode> open;  ///< By node.
+  std::vector<trace::BatchedArgument> arguments;
+  std::optional<Error> error;
+  std::size_t failed_node = 0;
+};
+
+class Probe {
+ public:
+  /// `graph` has the file's batch, and `file` is what it makes with it; both have to outlive this.
+  Probe(const Graph& graph, const StepOptions& options, const SeenValues& file,
+        const Batches& batches)
+      : graph_(graph), options_(options), file_(file), batches_(batches) {}
+
+  /// Runs with the choices of `decisions`. A node without one gets the decision that `decide` makes
+  /// for it.
+  Outcome run(std::map<std::size_t, Decision>& decisions,
+              const std::function<Decision(const OpenNode&)>& decide) const;
+
+ private:
+  const Graph& graph_;
+  const StepOptions& options_;
+  const SeenValues& file_;
+  Batches batches_;
+};
+
+/// `graph` with another batch in its inputs, and nothing else.
+Graph with_input_batch(const Graph& graph, std::int64_t batch);
+
+}  // namespace symprof::shape
