@@ -54,6 +54,13 @@ void for_each_piece(std::string_view text, const auto& on_words, const auto& on_
   }
 }
 
+/// Other braces stand for themselves: "n=int64[3]{8,6,4}".
+bool is_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || letter == '_';
+  });
+}
+
 }  // namespace
 
 std::string_view SettingRef::entry() const {
@@ -88,8 +95,12 @@ std::string spelled_names(std::string_view text, SettingSpeller spell) {
   while (true) {
     const std::size_t open = text.find('{'), close = text.find('}', open);
     if (open == std::string_view::npos || close == std::string_view::npos) break;
+    const std::string_view name = text.substr(open + 1, close - open - 1);
     result += text.substr(0, open);
-    result += spell({std::string(text.substr(open + 1, close - open - 1))});
+    if (is_name(name))
+      result += spell({std::string(name)});
+    else
+      result += text.substr(open, close - open + 1);
     text.remove_prefix(close + 1);
   }
   return result.append(text);

@@ -13,8 +13,11 @@ std::string_view option_of(std::string_view setting) {
   return setting;
 }
 
-/// Whether a shell would look for files of this name, so that it has to be quoted.
-bool is_pattern(std::string_view value) { return value.find('*') != std::string_view::npos; }
+/// Whether a shell would look for files of this name, or write it several times, so that it has to
+/// be quoted.
+bool is_pattern(std::string_view value) {
+  return value.find_first_of("*{") != std::string_view::npos;
+}
 
 }  // namespace
 

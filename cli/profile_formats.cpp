@@ -42,7 +42,7 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings&
 
 void write_formulas_json(fmt::memory_buffer& out, const report::FormulaReport& report,
                          const ProfileOptions&) {
-  report::write_formulas_json(out, report, report.settings.step, spell_as_option);
+  report::write_formulas_json(out, report, report.settings, spell_as_option);
 }
 
 void write_csv(fmt::memory_buffer& out, const Profile& profile, const Settings&,

@@ -40,6 +40,6 @@ void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
 
 /// Schema symprof.formulas/1.
 void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
-                         const StepOptions& options, SettingSpeller spell = spell_plainly);
+                         const Settings& settings, SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

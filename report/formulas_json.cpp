@@ -171,7 +171,7 @@ void write_row(JsonWriter& json, const FormulaReport& report, std::size_t index,
 }  // namespace
 
 void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
-                         const StepOptions& options, SettingSpeller spell) {
+                         const Settings& settings, SettingSpeller spell) {
   JsonWriter json(out, spell);
   json.begin_object();
   json.line(2);
@@ -179,7 +179,7 @@ void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
   json.line(2);
   json.member("model", report.first.recording.path);
   json.line(2);
-  write_settings(json, {.step = options});
+  write_settings(json, settings);
   json.line(2);
   write_variables(json, report.found);
   json.line(2);

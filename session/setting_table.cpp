@@ -161,7 +161,7 @@ constexpr Setting rows[] = {
      [](const Settings& s) { return Value(text(name_of(unbacked_sizes, s.step.unbacked))); },
      Needs::nothing, Alters::graph},
     {"inputs", input_group, Arity::several, "SPEC",
-     "Shape of an input: NAME=DTYPE[DIMS]; repeatable",
+     "Shape of an input, NAME=DTYPE[DIMS], and its values: 'n=int64[3]{8,6,4}'; repeatable",
      [](Settings& s, const std::string& given) {
        s.inputs.push_back(trace::parse_input_override(given));
      },

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/setting.h"
+#include "base/values_setting.h"
 
 namespace symprof::meta {
 namespace {
@@ -31,7 +32,8 @@ const Limit limits[] = {
     // c10/core/TensorImpl.h
     {"its data is not allocated yet",
      "reads the values of a tensor, and a tensor without storage has none",
-     "Make that tensor a constant of the model."},
+     "Give its values with " + values_setting() +
+         " where it is an input, or make it a constant of the model."},
     // aten/src/ATen/SparseTensorImpl.h
     {"SparseTensorImpl", "makes a sparse tensor, whose size depends on data",
      "Make it dense, as nn.Embedding does with sparse=False."},

@@ -12,6 +12,7 @@ struct StorageTag {
   std::shared_ptr<Observer> observer;
   std::int32_t id;
   std::int64_t bytes;
+  c10::Storage values;  // In host memory; none where they are not known.
 };
 
 void free_tag(void* context) {
@@ -20,8 +21,8 @@ void free_tag(void* context) {
   delete tag;
 }
 
-const StorageTag* tag_of(const c10::StorageImpl& storage) {
-  return static_cast<const StorageTag*>(storage.data_ptr().get_context());
+StorageTag* tag_of(const c10::StorageImpl& storage) {
+  return static_cast<StorageTag*>(storage.data_ptr().get_context());
 }
 
 // LibTorch holds a number of less than a byte in a byte of its own; on a device they are packed.
@@ -34,8 +35,8 @@ void set_tag(c10::StorageImpl& storage, at::ScalarType type,
              const std::shared_ptr<Observer>& observer, Place place) {
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   const std::int32_t id = observer ? observer->on_allocate(block_bytes(storage, type), place) : -1;
-  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, new StorageTag{observer, id, bytes}, &free_tag,
-                                           c10::Device(c10::kMeta)));
+  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, new StorageTag{observer, id, bytes, {}},
+                                           &free_tag, c10::Device(c10::kMeta)));
 }
 
 void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observer, Place place) {
@@ -185,6 +186,12 @@ std::int32_t storage_id(const at::Tensor& tensor) {
   if (!is_fake(tensor)) return -1;
   const StorageTag* tag = tag_of(*tensor.storage().unsafeGetStorageImpl());
   return tag == nullptr ? -1 : tag->id;
+}
+
+c10::Storage* host_memory_of(const at::Tensor& tensor) {
+  if (!tensor.defined() || (!is_fake(tensor) && !tensor.is_meta())) return nullptr;
+  StorageTag* tag = tag_of(*tensor.storage().unsafeGetStorageImpl());
+  return tag == nullptr ? nullptr : &tag->values;
 }
 
 }  // namespace symprof::meta

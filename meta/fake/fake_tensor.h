@@ -3,7 +3,9 @@
 // moment at which memory would be freed, are PyTorch's own.
 #pragma once
 
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "base/tensor_spec.h"
 #include "meta/fake/observer.h"
@@ -40,5 +42,15 @@ SeenTensor seen(const at::Tensor& tensor, Observer& observer);
 
 /// The observer's id of the tensor's storage; -1 for a real or undefined tensor.
 std::int32_t storage_id(const at::Tensor& tensor);
+
+/// Where the values beside a storage lie (meta/fake/known_values.h): no storage where none are
+/// known. Null for a tensor that was not made here, and is not the meta tensor behind one.
+c10::Storage* host_memory_of(const at::Tensor& tensor);
+
+/// While it lives, calls on real tensors run as they would outside a fake mode, without autograd.
+class OnRealTensors {
+  c10::impl::ExcludeDispatchKeyGuard guard_{c10::DispatchKeySet(c10::DispatchKey::Fake) |
+                                            c10::autograd_dispatch_keyset_with_ADInplaceOrView};
+};
 
 }  // namespace symprof::meta

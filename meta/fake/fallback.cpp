@@ -9,10 +9,14 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/values_setting.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/followed_call.h"
 #include "meta/fake/host_outputs.h"
+#include "meta/fake/known_values.h"
 #include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/observer.h"
+#include "meta/fake/tensors_in.h"
 
 namespace symprof::meta {
 namespace {
@@ -45,35 +49,6 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   return info;
 }
 
-template <class Visit>
-void for_each_tensor(const c10::IValue& value, Visit&& visit) {
-  if (value.isTensor()) {
-    visit(value.toTensor());
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorList()) visit(tensor);
-  } else if (value.isOptionalTensorList()) {
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorList())
-      visit(tensor.has_value() ? *tensor : at::Tensor());
-  }
-}
-
-// Replaces every tensor of `value` by `convert(tensor)`.
-template <class Convert>
-void convert_tensors(c10::IValue& value, Convert&& convert) {
-  if (value.isTensor()) {
-    value = convert(value.toTensor());
-  } else if (value.isTensorList()) {
-    c10::List<at::Tensor> list;
-    for (const at::Tensor& tensor : value.toTensorList()) list.push_back(convert(tensor));
-    value = std::move(list);
-  } else if (value.isOptionalTensorList()) {
-    c10::List<std::optional<at::Tensor>> list;
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorList())
-      list.push_back(tensor.has_value() ? std::optional(convert(*tensor)) : std::nullopt);
-    value = std::move(list);
-  }
-}
-
 // A real tensor among fake ones (a wrapped number, a constant of shape arithmetic) as a meta
 // tensor.
 at::Tensor meta_of_real(const at::Tensor& tensor) {
@@ -100,10 +75,12 @@ class FakeCall {
     if (info_.reads_data) return read_number();
     if (info_.of_one_dtype != 0) check_one_dtype(op_.schema(), stack_, first_, info_.of_one_dtype);
     note_inputs();
+    if (observer_ && observer_->follows_values()) followed_.emplace(op_, arguments_);
     swap_in_meta_tensors();
     run_on_meta_tensors();
     if (info_.writes_arguments) adopt_changes();
     wrap_outputs();
+    if (followed_) followed_->finish(results());
     if (observer_) report();
   }
 
@@ -146,17 +123,26 @@ class FakeCall {
     op_.callBoxed(&stack_);
   }
 
-  // A number that is read from data, where the observer has one for it.
+  // A number that is read from data, where it is known or the observer has one for it.
   void read_number() {
     const auto observer = current_observer();
+    if (const auto values = known_values(stack_[first_].toTensor())) {
+      const OnRealTensors on_real_tensors;
+      const at::Scalar number = at::_local_scalar_dense(*values);
+      if (observer && !number.isFloatingPoint()) observer->on_known_number(number.toLong());
+      stack_.resize(first_);
+      stack_.emplace_back(number);
+      return;
+    }
     const auto number = observer ? observer->unbacked_number() : std::nullopt;
     if (!number)
       throw Error("aten::item",
                   "the value of a tensor decides what happens next, and a tensor "
                   "without storage has no value",
-                  "Export the model so that it does not branch on data, or give the value: with " +
-                      setting("sizes") +
-                      " where the file has a symbol for it (u0=8), or as an input.");
+                  "Give the values of the input that decides it with " + values_setting() +
+                      ", the number with " + setting("sizes") +
+                      " where the file has a symbol for it (u0=8), or export the model so that it "
+                      "does not branch on data.");
     stack_.resize(first_);
     stack_.emplace_back(*number);
   }
@@ -191,8 +177,7 @@ class FakeCall {
   }
 
   void run_on_meta_tensors() {
-    c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKeySet(c10::DispatchKey::Fake) |
-                                             c10::autograd_dispatch_keyset_with_ADInplaceOrView);
+    const OnRealTensors below_autograd;  // Meta tensors take the same path.
     op_.callBoxed(&stack_);
   }
 
@@ -220,12 +205,14 @@ class FakeCall {
     return tensor.is_meta() ? wrap_meta(tensor, device, observer_) : tensor;
   }
 
+  std::span<const c10::IValue> results() const {
+    return std::span<const c10::IValue>(stack_).last(op_.schema().returns().size());
+  }
+
   void report() {
-    const std::size_t count = op_.schema().returns().size();
-    for (std::size_t i = stack_.size() - count; i < stack_.size(); ++i)
-      for_each_tensor(stack_[i], [&](const at::Tensor& tensor) {
-        outputs_.push_back(seen(tensor, *observer_));
-      });
+    for (const c10::IValue& result : results())
+      for_each_tensor(
+          result, [&](const at::Tensor& tensor) { outputs_.push_back(seen(tensor, *observer_)); });
     observer_->on_call({op_, inputs_, positions_, outputs_, arguments_});
   }
 
@@ -239,6 +226,7 @@ class FakeCall {
   c10::SmallVector<SeenTensor, 8> inputs_, outputs_;
   c10::SmallVector<std::uint8_t, 8> positions_;
   std::vector<c10::IValue> arguments_;
+  std::optional<FollowedCall> followed_;
 };
 
 void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {

@@ -66,12 +66,18 @@ class Observer {
   }
   /// What stands for the number that aten::item would read from data. An empty answer refuses it.
   virtual std::optional<std::int64_t> unbacked_number() { return std::nullopt; }
+  /// Such a size or number is known, as it follows from values that are given.
+  virtual void on_known_number(std::int64_t /*number*/) {}
+  /// From here on, values that are known are followed through calls (meta/fake/known_values.h).
+  void follow_values() { follows_values_ = true; }
+  bool follows_values() const { return follows_values_; }
   /// A branch that data would choose asks whether the costlier one runs; if not, it is refused.
   virtual bool takes_upper_bounds() { return false; }
 
  private:
   inline static std::atomic<std::uint64_t> count_ = 0;
   std::uint64_t serial_ = ++count_;
+  bool follows_values_ = false;
 };
 
 /// The observer of the innermost mode of this thread, or, on an autograd thread, of the mode under

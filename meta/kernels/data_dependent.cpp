@@ -6,24 +6,30 @@
 #include <torch/library.h>
 
 #include "base/error.h"
+#include "base/values_setting.h"
+#include "meta/fake/known_values.h"
 #include "meta/fake/observer.h"
 #include "meta/kernels/allocation.h"
+#include "meta/kernels/composites.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/unbacked_size.h"
 
 namespace symprof::kernels {
 
-int64_t unbacked_size(const char* op, std::optional<int64_t> most) {
+int64_t unbacked_size(const char* op, std::optional<int64_t> most, std::optional<int64_t> known) {
   const auto observer = meta::current_observer();
-  const auto size = observer ? observer->unbacked_size(most) : std::nullopt;
-  if (size) return *size;
-  throw Error(op, "its output size depends on data, and a tensor without storage has none",
-              most ? "Take the upper bound with " + setting("unbacked", "max") +
-                         ", or give the size with " + setting("sizes") +
-                         " where the file has a symbol for it (u0=8)."
-                   : "There is no upper bound: give the size with " + setting("sizes") +
-                         " where the file has a symbol for it (u0=8), or export the model with a "
-                         "fixed size.");
+  if (known) {
+    if (observer) observer->on_known_number(*known);
+    return *known;
+  }
+  if (const auto size = observer ? observer->unbacked_size(most) : std::nullopt) return *size;
+  const std::string values = "give the values of the input that decides it with " +
+                             values_setting() + ", or the size with " + setting("sizes") +
+                             " where the file has a symbol for it (u0=8)";
+  throw Error(
+      op, "its output size depends on data, and a tensor without storage has none",
+      most ? "Take the upper bound with " + setting("unbacked", "max") + ", " + values + "."
+           : "There is no upper bound: " + values + ", or export the model with a fixed size.");
 }
 
 namespace {
@@ -42,16 +48,30 @@ void refuse_value(const c10::OperatorHandle& op, torch::jit::Stack*) {
               "storage has none; keep its input a constant");
 }
 
+/// What `count` finds in the values of `tensor`, where they are known.
+template <class Count>
+std::optional<int64_t> counted(const Tensor& tensor, Count&& count) {
+  const auto values = meta::known_values(tensor);
+  return values ? std::optional<int64_t>(count(*values)) : std::nullopt;
+}
+
+int64_t nonzero_elements(const Tensor& values) { return at::count_nonzero(values).item<int64_t>(); }
+
 // One column per dimension, as nonzero on CUDA.
 Tensor nonzero(const Tensor& self) {
-  return fresh({self.dim(), unbacked_size("aten::nonzero", self.numel())}, self, at::kLong).t();
+  const int64_t size =
+      unbacked_size("aten::nonzero", self.numel(), counted(self, nonzero_elements));
+  return fresh({self.dim(), size}, self, at::kLong).t();
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, "masked_select: expected BoolTensor for mask");
+  const std::vector<int64_t> sizes = at::infer_size(self.sizes(), mask.sizes());
   int64_t most = 1;
-  for (const int64_t size : at::infer_size(self.sizes(), mask.sizes())) most *= size;
-  return fresh({unbacked_size("aten::masked_select", most)}, self);
+  for (const int64_t size : sizes) most *= size;
+  const auto known =
+      counted(mask, [&](const Tensor& values) { return nonzero_elements(values.expand(sizes)); });
+  return fresh({unbacked_size("aten::masked_select", most, known)}, self);
 }
 
 enum class Order { sorted, as_given };
@@ -62,7 +82,11 @@ enum class Order { sorted, as_given };
 Three unique_elements(const char* op, const Tensor& self, Order order, bool inverse, bool counts) {
   const bool is_counted = order == Order::sorted && self.scalar_type() == at::kBool;
   const int64_t room = is_counted && self.numel() > 0 ? 2 : self.numel();
-  const int64_t size = unbacked_size(op, std::min(room, self.numel()));
+  const auto known = counted(self, [&](const Tensor& values) {
+    return order == Order::sorted ? std::get<0>(at::_unique2(values)).numel()
+                                  : std::get<0>(at::unique_consecutive(values)).numel();
+  });
+  const int64_t size = unbacked_size(op, std::min(room, self.numel()), known);
   const auto cut = [&](at::ScalarType type) {
     return fresh({room}, self, type).narrow(0, 0, size);
   };
@@ -71,9 +95,15 @@ Three unique_elements(const char* op, const Tensor& self, Order order, bool inve
           counts || is_counted ? cut(at::kLong) : fresh({0}, self, at::kLong)};
 }
 
-Three unique_slices(const char* op, const Tensor& self, int64_t dim, bool inverse, bool counts) {
+Three unique_slices(const char* op, const Tensor& self, int64_t dim, Order order, bool inverse,
+                    bool counts) {
   const int64_t axis = at::maybe_wrap_dim(dim, self.dim());
-  const int64_t size = unbacked_size(op, self.size(axis));
+  const auto known = counted(self, [&](const Tensor& values) {
+    return order == Order::sorted
+               ? std::get<0>(at::unique_dim(values, axis)).size(axis)
+               : std::get<0>(at::unique_consecutive(values, false, false, axis)).size(axis);
+  });
+  const int64_t size = unbacked_size(op, self.size(axis), known);
   std::vector<int64_t> sizes = self.sizes().vec();
   sizes[static_cast<std::size_t>(axis)] = size;
   return {fresh(sizes, self), fresh({inverse ? self.size(axis) : 0}, self, at::kLong),
@@ -89,21 +119,23 @@ Three unique2(const Tensor& self, bool, bool inverse, bool counts) {
   return unique_elements("aten::_unique2", self, Order::sorted, inverse, counts);
 }
 Three unique_dim(const Tensor& self, int64_t dim, bool, bool inverse, bool counts) {
-  return unique_slices("aten::unique_dim", self, dim, inverse, counts);
+  return unique_slices("aten::unique_dim", self, dim, Order::sorted, inverse, counts);
 }
 Three unique_dim_consecutive(const Tensor& self, int64_t dim, bool inverse, bool counts) {
-  return unique_slices("aten::unique_dim_consecutive", self, dim, inverse, counts);
+  return unique_slices("aten::unique_dim_consecutive", self, dim, Order::as_given, inverse, counts);
 }
 Three unique_consecutive(const Tensor& self, bool inverse, bool counts,
                          std::optional<int64_t> dim) {
   const char* op = "aten::unique_consecutive";
-  return dim ? unique_slices(op, self, *dim, inverse, counts)
+  return dim ? unique_slices(op, self, *dim, Order::as_given, inverse, counts)
              : unique_elements(op, self, Order::as_given, inverse, counts);
 }
 
 // As many as the largest element says, which nothing bounds.
 Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t least) {
-  const int64_t size = std::max(least, unbacked_size("aten::bincount", std::nullopt));
+  const auto known =
+      counted(self, [&](const Tensor& values) { return at::bincount(values, {}, least).numel(); });
+  const int64_t size = std::max(least, unbacked_size("aten::bincount", std::nullopt, known));
   const bool weighted = weights && weights->defined();
   const at::ScalarType type = !weighted                              ? at::kLong
                               : weights->scalar_type() == at::kFloat ? at::kFloat
@@ -111,10 +143,20 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
   return fresh({size}, self, type);
 }
 
+bool equal(const Tensor& self, const Tensor& other) {
+  const auto left = meta::known_values(self), right = meta::known_values(other);
+  if (left && right) return at::equal(*left, *right);
+  TORCH_CHECK(
+      looks_for_faults(),
+      "aten::equal: its result depends on data, and a tensor without storage has none; give "
+      "the values of inputs that decide it, or keep its operands constants");
+  return false;
+}
+
 constexpr const char* size_depends_on_data[] = {"nonzero.out", "masked_select.out",
                                                 "_ctc_loss.Tensor"};
 
-constexpr const char* value_depends_on_data[] = {"_local_scalar_dense", "equal"};
+constexpr const char* value_depends_on_data[] = {"_local_scalar_dense"};
 
 }  // namespace
 
@@ -127,6 +169,7 @@ void register_data_dependent(torch::Library& library) {
   library.impl("unique_dim_consecutive", &unique_dim_consecutive);
   library.impl("unique_consecutive", &unique_consecutive);
   library.impl("bincount", &bincount);
+  library.impl("equal", &equal);
   for (const char* op : size_depends_on_data) {
     library.impl(op, torch::CppFunction::makeFromBoxedFunction<&refuse_size>());
   }

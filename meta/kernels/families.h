@@ -37,8 +37,9 @@ void register_resampling(torch::Library& library);
 void register_synchronized_norm(torch::Library& library);
 void register_transformer(torch::Library& library);
 
-/// Operators whose CUDA kernels make other calls, each of which is counted for itself. They are
+/// Operators whose kernels make other calls, each of which is counted for itself. They are
 /// registered below autograd, on fake tensors.
+void register_packing(torch::Library& library);
 void register_transformer_layers(torch::Library& library);
 
 inline constexpr void (*families[])(torch::Library&) = {

@@ -7,6 +7,7 @@
 #include <ATen/native/TensorFactories.h>
 #include <torch/library.h>
 
+#include "meta/fake/known_values.h"
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/pointwise.h"
@@ -99,9 +100,10 @@ Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor&, IntArra
 
 // The sum of the repeats is the size, unless the caller knows it.
 Tensor repeat_interleave(const Tensor& repeats, optional<int64_t> output_size) {
-  const int64_t size =
-      output_size ? *output_size : unbacked_size("aten::repeat_interleave.Tensor", std::nullopt);
-  return fresh({size}, repeats);
+  if (output_size) return fresh({*output_size}, repeats);
+  const auto values = meta::known_values(repeats);
+  const auto sum = values ? std::optional(values->sum(at::kLong).item<int64_t>()) : std::nullopt;
+  return fresh({unbacked_size("aten::repeat_interleave.Tensor", std::nullopt, sum)}, repeats);
 }
 
 at::ScalarType bucket_dtype(bool narrow) { return narrow ? at::kInt : at::kLong; }

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include "meta/kernels/composites.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/recurrent_autocast.h"
 #include "meta/kernels/recurrent_stubs.h"
@@ -23,7 +24,12 @@ TORCH_LIBRARY_IMPL(aten, Meta, library) {
   for (const auto register_family : symprof::kernels::families) register_family(library);
 }
 
-TORCH_LIBRARY_IMPL(aten, Fake, library) { symprof::kernels::register_transformer_layers(library); }
+TORCH_LIBRARY_IMPL(aten, Fake, library) {
+  symprof::kernels::register_packing(library);
+  symprof::kernels::register_transformer_layers(library);
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradCUDA, library) { symprof::kernels::register_composites(library); }
 
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   // A CUDA build of LibTorch has loaded its own kernels by now: they stay.

@@ -11,20 +11,13 @@
 #include "meta/attention/attention_choice.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/kernels/families.h"
+#include "meta/kernels/without_gradients.h"
 
 namespace symprof::kernels {
 namespace {
 
 using at::Tensor;
 using std::optional;
-
-// Composite operators are taken apart at the keys of autograd, which has no part in these calls.
-class WithoutGradients {
-  at::NoGradGuard no_grad_;
-  c10::impl::LocalDispatchKeySet keys_ = c10::impl::tls_local_dispatch_key_set();
-  c10::impl::ForceDispatchKeyGuard guard_{keys_.included_,
-                                          keys_.excluded_ - c10::autograd_dispatch_keyset};
-};
 
 struct Projections {
   int64_t width, heads;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
+#include "meta/fake/host_inputs.h"
 #include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/regions.h"
 #include "shape/interpreter/arguments.h"
@@ -153,6 +154,7 @@ void Interpreter::run_aten(const Node& node, c10::Device device) {
     throw Error("", "LibTorch has no such operator",
                 "It may come from another version, or a custom library.");
   std::vector<c10::IValue> stack = schema_arguments(node, op->schema(), values_, device);
+  meta::move_host_inputs(c10::toString(op->operator_name()), stack);
   op->callBoxed(stack);
   bind_outputs(node, std::move(stack));
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/values_setting.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/lowering/operands.h"
 #include "shape/lowering/real_tensor.h"
@@ -54,17 +55,18 @@ std::vector<IValue> run_body(const Graph& body, std::vector<IValue> inputs, c10:
 }
 
 bool is_known(const IValue& value) {
-  return value.isScalar() ||
-         (value.isTensor() && lowering::is_real(value.toTensor()) && value.toTensor().numel() == 1);
+  if (!value.isTensor()) return value.isScalar();
+  return value.toTensor().numel() == 1 && lowering::values_of(value.toTensor()).defined();
 }
 
 std::int64_t known_number(const IValue& value, const char* what) {
   if (!is_known(value))
     throw Error(
         "", fmt::format("data-dependent control flow: {} is not known before the model runs", what),
-        "Export the model so that it follows from the shapes of its inputs.");
+        "Give the values of the input that it follows from with " + values_setting() +
+            ", or export the model so that it follows from the shapes of its inputs.");
   if (value.isScalar()) return value.toScalar().to<std::int64_t>();
-  return value.toTensor().to(at::kLong).item<std::int64_t>();
+  return lowering::values_of(value.toTensor()).to(at::kLong).item<std::int64_t>();
 }
 
 at::Tensor on_host(std::int64_t number, at::ScalarType type) {

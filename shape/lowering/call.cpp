@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/values_setting.h"
 #include "shape/lowering/operands.h"
 #include "shape/lowering/real_tensor.h"
 #include "trace/graph/uses.h"
@@ -13,15 +14,15 @@ namespace {
 
 /// The real tensor of an operand that decides a shape.
 at::Tensor real_operand(const OnnxCall& call, std::size_t index) {
-  const at::Tensor& tensor = call.input(index);
-  if (is_real(tensor)) return tensor;
+  if (const at::Tensor values = values_of(call.input(index)); values.defined()) return values;
   const Value* value = call.value(index);
   if (value != nullptr && value->constant && !value->constant->data.empty())
     return real_tensor(*value->constant);
   call.fail(fmt::format("data-dependent shape: input {} ('{}') decides it, and its values are not "
                         "known before the model runs",
                         index, value == nullptr ? "" : value->name),
-            "Export the model so that this shape follows from the shapes of its inputs.");
+            "Give the values of the input that it follows from with " + values_setting() +
+                ", or export the model so that this shape follows from the shapes of its inputs.");
 }
 
 template <class T>
@@ -73,7 +74,8 @@ double OnnxCall::real_of(std::size_t index) const {
 std::optional<at::Scalar> OnnxCall::known_scalar(std::size_t index) const {
   if (!has(index) || inputs[index].numel() != 1) return std::nullopt;
   const Value* source = value(index);
-  const bool is_constant = source != nullptr && source->constant && !source->constant->data.empty();
+  const bool is_constant = source != nullptr && source->kind != ValueKind::input &&
+                           source->constant && !source->constant->data.empty();
   if (!is_real(inputs[index]) && !is_constant) return std::nullopt;
   // A real tensor that takes part in autograd is an operand of its own, not a number.
   if (inputs[index].requires_grad()) return std::nullopt;

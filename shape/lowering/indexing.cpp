@@ -143,7 +143,7 @@ Tensors scatter_nd(OnnxCall& call) {
 
 Tensors nonzero(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  if (!is_real(x)) unbacked_size(call, x.numel(), "how many elements are not zero");
+  if (!values_of(x).defined()) unbacked_size(call, x.numel(), "how many elements are not zero");
   return {at::nonzero(x).t()};
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "meta/fake/known_values.h"
 #include "trace/onnx/tensors.h"
 
 namespace symprof::lowering {
@@ -11,6 +12,10 @@ namespace symprof::lowering {
 bool is_real(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_cpu() && !tensor.is_meta() &&
          !tensor.key_set().has(c10::DispatchKey::Fake);
+}
+
+at::Tensor values_of(const at::Tensor& tensor) {
+  return meta::known_values(tensor).value_or(at::Tensor());
 }
 
 at::Tensor host_integers(const Integers& values) {

@@ -19,6 +19,10 @@ inline at::TensorOptions host_options(at::ScalarType type) {
 /// True for a tensor on the host whose values can be read.
 bool is_real(const at::Tensor& tensor);
 
+/// The values of a tensor for reading, in host memory: of a real one, and of one on the device
+/// where they are known (meta/fake/known_values.h). Undefined where nobody knows them.
+at::Tensor values_of(const at::Tensor& tensor);
+
 /// A real int64 tensor.
 at::Tensor host_integers(const Integers& values);
 

@@ -19,7 +19,8 @@ Tensors compress(OnnxCall& call) {
   const bool has_axis = call.integer("axis", no_axis) != no_axis;
   const at::Tensor x = has_axis ? call.input(0) : call.input(0).flatten();
   const std::int64_t axis = has_axis ? checked_axis(call, call.integer("axis", 0), x.dim()) : 0;
-  if (!is_real(call.input(1)) && (call.value(1) == nullptr || !call.value(1)->constant)) {
+  if (!values_of(call.input(1)).defined() &&
+      (call.value(1) == nullptr || !call.value(1)->constant)) {
     const std::int64_t most = std::min(call.input(1).numel(), x.size(axis));
     const std::int64_t size = unbacked_size(call, most, "how many conditions hold");
     return {at::index_select(x, axis, unknown_indices(call, {size}))};
@@ -41,7 +42,9 @@ Tensors unknown_unique(const OnnxCall& call, const at::Tensor& x, std::int64_t a
 /// Elements, or slices of an axis: sorted, or in the order of their first appearance.
 Tensors unique(OnnxCall& call) {
   const bool has_axis = call.integer("axis", no_axis) != no_axis;
-  const at::Tensor x = has_axis ? call.input(0) : call.input(0).flatten();
+  const at::Tensor known = values_of(call.input(0));
+  const at::Tensor& given = known.defined() ? known : call.input(0);
+  const at::Tensor x = has_axis ? given : given.flatten();
   const std::int64_t axis = has_axis ? checked_axis(call, call.integer("axis", 0), x.dim()) : 0;
   if (!is_real(x)) return unknown_unique(call, x, axis);
   auto [values, inverse, counts] =

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "base/setting.h"
+#include "base/values_setting.h"
 #include "meta/fake/observer.h"
 
 namespace symprof::lowering {
@@ -13,6 +14,7 @@ std::int64_t unbacked_size(const OnnxCall& call, std::int64_t most, const std::s
   if (size) return *size;
   call.fail("data-dependent shape: " + what + " is not known before the model runs",
             "Take the upper bound with " + setting("unbacked", "max") +
+                ", give the values of the input that it follows from with " + values_setting() +
                 ", or export the model so that this shape follows from the shapes of its inputs.");
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/known_values.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/interpreter/leaves.h"
 #include "shape/interpreter/unsupported.h"
@@ -16,6 +17,7 @@
 #include "shape/step/node_records.h"
 #include "shape/step/offload.h"
 #include "shape/step/step_run.h"
+#include "trace/passes/bind_inputs.h"
 
 namespace symprof::shape {
 namespace {
@@ -47,6 +49,7 @@ class Step {
 
   Recording run() {
     host_ = trace::host_values(graph_, trace::GraphPlace::outermost);
+    if (trace::has_values(graph_)) recorder_.follow_values();
     make_leaves();
     interpreter_.compute_on_host(host_);
     run_.forward([this] { return forward(); });
@@ -87,6 +90,9 @@ class Step {
     recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
     at::Tensor tensor = flat_weights_.part(graph_, id);
     if (!tensor.defined()) tensor = meta::make_fake(spec_of_leaf(graph_, value));
+    if (recorder_.follows_values() && value.constant &&
+        value.constant->data.size() == static_cast<std::size_t>(tensor.nbytes()))
+      meta::give_values(tensor, value.constant->data);
     if (is_parameter) {
       if (value.requires_grad) require_gradient(tensor);
       run_.add_parameter(tensor);
@@ -99,6 +105,7 @@ class Step {
     if (value.scalar)
       return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
     const at::Tensor tensor = meta::make_fake(spec_of_leaf(graph_, value));
+    if (value.constant) meta::give_values(tensor, value.constant->data);
     // Only torch.export says which inputs of a file need gradients.
     if (graph_.format == "exported" && value.requires_grad) require_gradient(tensor);
     return tensor;

@@ -121,6 +121,17 @@ std::optional<std::int64_t> Recorder::unbacked_size(std::optional<std::int64_t> 
   return most ? most : size.most;
 }
 
+void Recorder::on_known_number(std::int64_t number) {
+  if (phase_ == Phase::backward) return;
+  const auto known = unbacked_sizes_.find(asking_node());
+  if (known == unbacked_sizes_.end() || !known->second.given || *known->second.given == number)
+    return;
+  throw Error("",
+              fmt::format("the values that {} gives make it {}, and {} is given", setting("inputs"),
+                          number, *known->second.given),
+              fmt::format("Leave {} of it out, or give values that agree.", setting("sizes")));
+}
+
 bool Recorder::takes_upper_bounds() {
   if (takes_upper_bounds_) mark_upper_bound(asking_node());
   return takes_upper_bounds_;

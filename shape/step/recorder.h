@@ -27,6 +27,7 @@ class Recorder final : public meta::Observer {
   void on_offloaded(std::int32_t storage) override;
   std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override;
   std::optional<std::int64_t> unbacked_number() override { return unbacked_size(std::nullopt); }
+  void on_known_number(std::int64_t number) override;
   bool takes_upper_bounds() override;
 
   /// What follows belongs to `phase` and, outside backward, to `node`.

@@ -96,7 +96,7 @@ std::string text(const FormulaReport& report) {
 
 nlohmann::json json(const FormulaReport& report) {
   fmt::memory_buffer out;
-  write_formulas_json(out, report, small_options());
+  write_formulas_json(out, report, {.step = small_options()});
   return nlohmann::json::parse(fmt::to_string(out));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -12,6 +13,8 @@
 #include "trace/graph/expression.h"
 #include "trace/graph/named_sizes.h"
 #include "trace/graph/symbol_table.h"
+#include "trace/passes/dimension_names.h"
+#include "trace/passes/input_values.h"
 #include "trace/passes/other_batch.h"
 
 namespace symprof::trace {
@@ -46,11 +49,14 @@ class InputBinder {
   explicit InputBinder(Graph& graph) : graph_(graph) {}
 
   void run(const std::vector<InputOverride>& overrides, const Bindings& bindings) {
-    const std::set<std::string> file_names = known_names();
+    const std::set<std::string> file_names = dimension_names(graph_);
     for (const InputOverride& override : overrides) apply(override);
     for (const auto& [name, size] : bindings) apply(name, size, file_names);
     for (ValueId id : graph_.inputs) take_example(value(id));
     for (ValueId id : graph_.inputs) fix(value(id));
+    for (const auto& [input, values] : values_)
+      value(input).constant =
+          data_of(values, value(input).spec.value(), SettingRef{"inputs", value(input).name});
     fix_sizes_of_results();
     check_ranges();
     if (changed_) forget_results();
@@ -62,24 +68,6 @@ class InputBinder {
   std::vector<std::string> input_names() {
     std::vector<std::string> names;
     for (ValueId id : graph_.inputs) names.push_back(value(id).name);
-    return names;
-  }
-
-  /// What a binding may name: symbols, whole expressions, and "<input>.<index>" for either.
-  std::set<std::string> known_names() {
-    std::set<std::string> names;
-    for (ValueId id : graph_.inputs) {
-      const Value& input = value(id);
-      for (std::size_t i = 0; i < input.dimensions.size(); ++i) {
-        const Dimension& dimension = input.dimensions[i];
-        if (dimension.symbol.empty() && dimension.size >= 0) continue;
-        names.insert(fmt::format("{}.{}", input.name, i));
-        if (dimension.symbol.empty()) continue;
-        names.insert(dimension.symbol);
-        for (std::string& symbol : symbols(dimension.symbol)) names.insert(std::move(symbol));
-      }
-    }
-    for_each_unbacked_size([&](const Dimension& dimension) { names.insert(dimension.symbol); });
     return names;
   }
 
@@ -130,6 +118,7 @@ class InputBinder {
       changed_ |= *override.dtype != input.spec->dtype;
       input.spec->dtype = *override.dtype;
     }
+    if (override.values) values_.insert_or_assign(*found, *override.values);
     input.dimensions.resize(override.dimensions.size());
     for (std::size_t i = 0; i < input.dimensions.size(); ++i)
       replace(input.dimensions[i], override.dimensions[i], where);
@@ -166,7 +155,7 @@ class InputBinder {
   void apply(const std::string& given, std::int64_t size, const std::set<std::string>& file_names) {
     const SettingRef where{"sizes", fmt::format("{}={}", given, size)};
     const std::string name = resolved_name(graph_, given);
-    std::set<std::string> names = known_names();
+    const std::set<std::string> names = dimension_names(graph_);
     if (names.contains(name)) {
       if (Dimension* dimension = dimension_at(name)) {
         if (!dimension->symbol.empty()) symbols_.constrain(dimension->symbol, size, where);
@@ -180,18 +169,10 @@ class InputBinder {
     if (file_names.contains(name))
       throw Error(where, fmt::format("{} has replaced the symbol '{}'", setting("inputs"), name),
                   "Give the size in one of the two.");
-    const std::vector<std::string> candidates(names.begin(), names.end());
-    const std::string hint = did_you_mean(name, candidates);
+    const std::string hint = did_you_mean(name, {names.begin(), names.end()});
     throw Error(where, fmt::format("no input has a dimension called '{}'", name),
-                !hint.empty()        ? hint
-                : candidates.empty() ? advice_on_fixed_sizes(name)
-                                     : fmt::format("Known: {}.", fmt::join(candidates, ", ")));
-  }
-
-  std::string advice_on_fixed_sizes(const std::string& name) const {
-    const std::string advice =
-        fmt::format("All sizes are fixed in the file: {} can override them.", setting("inputs"));
-    return name == "batch" ? advice + " " + open_batch_advice(graph_) : advice;
+                (hint.empty() ? "" : hint + " ") + known_dimensions(graph_) +
+                    (names.empty() && name == "batch" ? " " + open_batch_advice(graph_) : ""));
   }
 
   /// The dimension that "<input>.<index>" means; null for a symbol.
@@ -252,23 +233,18 @@ class InputBinder {
     const DType dtype = input.spec ? input.spec->dtype : DType::float32;
     const std::string given =
         setting("inputs", fmt::format("{}={}[…]", input.name, symprof::name(dtype)));
-    const std::vector<std::string> sizes = open_sizes();
-    throw Error(fmt::format("input {}", input.name), fmt::format("nothing fixes {}", what),
-                sizes.empty()
-                    ? fmt::format("Give it with {}.", given)
-                    : fmt::format("Give it with {}, or with {}.", fmt::join(sizes, " "), given));
-  }
-
-  /// What would give a size to each symbol of the inputs that has none.
-  std::vector<std::string> open_sizes() const {
     std::vector<std::string> sizes;
-    for (const ValueId id : graph_.inputs)
-      for (const Dimension& dimension : graph_.value(id).dimensions) {
-        if (!is_symbol(dimension.symbol) || symbols_.find(dimension.symbol)) continue;
-        std::string size = setting("sizes", dimension.symbol + "=8");
-        if (std::ranges::find(sizes, size) == sizes.end()) sizes.push_back(std::move(size));
-      }
-    return sizes;
+    bool any_unnamed = false;
+    for (const std::string& name : open_dimensions(graph_)) {
+      any_unnamed |= dimension_at(name) != nullptr;
+      if (!symbols_.find(name)) sizes.push_back(setting("sizes", name + "=8"));
+    }
+    const std::string naming = any_unnamed ? naming_example(graph_) : "";
+    throw Error(
+        fmt::format("input {}", input.name), fmt::format("nothing fixes {}", what),
+        fmt::format("Give it with {}{}{}.",
+                    sizes.empty() ? "" : fmt::format("{}, or with ", fmt::join(sizes, " ")), given,
+                    naming.empty() ? "" : ", or name them with " + setting("inputs", naming)));
   }
 
   static void check_bytes(const Value& input, const std::vector<std::int64_t>& sizes) {
@@ -299,12 +275,18 @@ class InputBinder {
 
   Graph& graph_;
   SymbolTable symbols_;
+  std::map<ValueId, InputValues> values_;
   std::set<std::string> explicit_;
   bool changed_ = false;
   bool resized_ = false;  // A size that the file fixes has another one.
 };
 
 }  // namespace
+
+bool has_values(const Graph& graph) {
+  return std::ranges::any_of(graph.inputs,
+                             [&](ValueId id) { return graph.value(id).constant != nullptr; });
+}
 
 void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
                  const Bindings& bindings) {

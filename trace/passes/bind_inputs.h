@@ -12,15 +12,25 @@
 
 namespace symprof::trace {
 
-/// The shape of an input, "NAME=DTYPE[DIMS]"; a dimension may be a symbol's name.
+/// Values of an input, in row-major order: numbers as they are written, or a file of NumPy's.
+struct InputValues {
+  std::vector<std::string> numbers;
+  std::string file;  ///< "lengths.npy"; then there are no `numbers`.
+};
+
+/// The shape of an input, "NAME=DTYPE[DIMS]"; a dimension may be a symbol's name. Values may
+/// follow:
+/// "{80,60,40}" or "{@lengths.npy}".
 struct InputOverride {
   std::string name;
   std::optional<DType> dtype;
   std::vector<Dimension> dimensions;
+  std::optional<InputValues> values;
   std::string text;  ///< As it was written; empty where nobody wrote it.
 };
 
-/// Parses "x=float32[8,3,224,224]" and "x=[batch,3,224,224]". Throws Error on anything else.
+/// Parses "x=float32[8,3,224,224]", "x=[batch,3,224,224]" and "lengths=int64[3]{80,60,40}". Throws
+/// Error on anything else.
 InputOverride parse_input_override(const std::string& text);
 
 /// `input` as it was written, else "x=float32[8,3,224,224]".
@@ -30,10 +40,14 @@ std::string to_string(const InputOverride& input);
 std::pair<std::string, std::int64_t> parse_binding(const std::string& text);
 
 /// Gives every input a concrete spec: overrides first, then bindings of symbols, then the example's
-/// sizes. A binding may also give an unbacked size of a result (u0). Throws Error for an unknown
-/// input or symbol (nearest one suggested), for a size below zero, and for a symbol that nothing
-/// fixes (the message names the setting that would).
+/// sizes. An input that is given values has them as its constant. A binding may also give an
+/// unbacked size of a result (u0). Throws Error for an unknown input or symbol (nearest one
+/// suggested), for a size below zero, and for a symbol that nothing fixes (the message names the
+/// setting that would), and for values that are not those of the input.
 void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
                  const std::vector<std::pair<std::string, std::int64_t>>& bindings);
+
+/// Whether an input of a graph that is bound has values.
+bool has_values(const Graph& graph);
 
 }  // namespace symprof::trace

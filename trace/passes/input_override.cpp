@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "base/values_setting.h"
 #include "trace/graph/expression.h"
 #include "trace/passes/bind_inputs.h"
+#include "trace/passes/input_values.h"
 
 namespace symprof::trace {
 namespace {
@@ -62,8 +65,14 @@ InputOverride parse_input_override(const std::string& text) {
   const SettingRef where{"inputs", text};
   const std::size_t open = text.find('[');
   const std::size_t equals = text.substr(0, open).rfind('=');
-  if (equals == std::string::npos || open == std::string::npos || !text.ends_with(']'))
+  const std::size_t close = text.find(']', std::min(open, text.size()));
+  if (equals == std::string::npos || close == std::string::npos)
     throw Error(where, "is not of the form NAME=DTYPE[DIMS]", input_form);
+  const std::string_view behind = trimmed(std::string_view(text).substr(close + 1));
+  if (!behind.empty() && !(behind.starts_with('{') && behind.ends_with('}')))
+    throw Error(where, "is not of the form NAME=DTYPE[DIMS] or NAME=DTYPE[DIMS]{VALUES}",
+                fmt::format("Write {}, for example {}.",
+                            setting("inputs", "NAME=DTYPE[DIMS]{VALUES}"), values_setting()));
   InputOverride result;
   result.text = text;
   result.name = trimmed(std::string_view(text).substr(0, equals));
@@ -72,7 +81,9 @@ InputOverride parse_input_override(const std::string& text) {
       trimmed(std::string_view(text).substr(equals + 1, open - equals - 1));
   if (!dtype.empty()) result.dtype = parse_named_dtype(dtype, where);
   result.dimensions =
-      parse_dimensions(std::string_view(text).substr(open + 1, text.size() - open - 2), where);
+      parse_dimensions(std::string_view(text).substr(open + 1, close - open - 1), where);
+  if (!behind.empty())
+    result.values = parse_input_values(behind.substr(1, behind.size() - 2), where);
   return result;
 }
 
@@ -82,8 +93,8 @@ std::string to_string(const InputOverride& input) {
   for (const Dimension& dimension : input.dimensions)
     dimensions += (dimensions.empty() ? "" : ",") +
                   (dimension.symbol.empty() ? std::to_string(dimension.size) : dimension.symbol);
-  return fmt::format("{}={}[{}]", input.name, input.dtype ? symprof::name(*input.dtype) : "",
-                     dimensions);
+  return fmt::format("{}={}[{}]{}", input.name, input.dtype ? symprof::name(*input.dtype) : "",
+                     dimensions, input.values ? to_string(*input.values) : "");
 }
 
 std::pair<std::string, std::int64_t> parse_binding(const std::string& text) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/known_values.h"
 #include "trace/passes/other_batch.h"
 
 namespace symprof::trace::torchscript {
@@ -113,6 +114,7 @@ std::vector<c10::IValue> make_arguments(const Graph& graph, const c10::FunctionS
     const Value& value = graph.values[static_cast<std::size_t>(*input)];
     if (value.spec) {
       const at::Tensor tensor = meta::make_fake(*value.spec);
+      if (value.constant) meta::give_values(tensor, value.constant->data);
       recorder.bind(tensor, *input);
       arguments.emplace_back(tensor);
     } else {

@@ -49,9 +49,14 @@ struct ForgettingHooks final : torch::autograd::SavedVariableHooks {
   }
 };
 
-std::shared_ptr<meta::Observer> observer_of(const TorchScriptOptions& options) {
-  if (options.unbacked == UnbackedSizes::max) return std::make_shared<meta::UpperBounds>();
-  return std::make_shared<meta::SilentObserver>();
+std::shared_ptr<meta::Observer> observer_of(const Graph& graph, const TorchScriptOptions& options) {
+  std::shared_ptr<meta::Observer> observer;
+  if (options.unbacked == UnbackedSizes::max)
+    observer = std::make_shared<meta::UpperBounds>();
+  else
+    observer = std::make_shared<meta::SilentObserver>();
+  if (has_values(graph)) observer->follow_values();
+  return observer;
 }
 
 bool is_trace(const torchscript::Archive& archive) { return !archive.example_inputs.empty(); }
@@ -89,7 +94,7 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked) {
   const c10::FunctionSchema& schema = forward.function().getSchema();
   torchscript::declare_inputs(graph, schema, archive.example_inputs, options);
 
-  const meta::FakeMode mode({}, observer_of(options));
+  const meta::FakeMode mode({}, observer_of(graph, options));
   const meta::SavedTensorHooks hooks([] { return std::make_unique<ForgettingHooks>(); });
   const c10::AutoGradMode gradients(options.gradients);
   GraphRecorder recorder(graph);

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/host_inputs.h"
+#include "meta/fake/known_values.h"
 
 namespace symprof::trace::torchscript {
 namespace {
@@ -64,9 +66,8 @@ void take_numbers_out_of_tensors(const torch::jit::Node& node, Values& inputs) {
   const std::size_t count = std::min(inputs.size(), schema->arguments().size());
   for (std::size_t i = 0; i < count; ++i) {
     if (!inputs[i].isTensor() || takes_tensor(schema->arguments()[i])) continue;
-    const at::Tensor& tensor = inputs[i].toTensor();
-    if (tensor.defined() && !meta::is_fake(tensor) && tensor.numel() == 1)
-      inputs[i] = tensor.item();
+    const auto values = meta::known_values(inputs[i].toTensor());
+    if (values && values->numel() == 1) inputs[i] = values->item();
   }
 }
 
@@ -82,6 +83,26 @@ void cast_move(const torch::jit::Node& node, DType dtype, Values& inputs) {
 
 bool is_in_dispatcher(const c10::FunctionSchema& schema) {
   return c10::Dispatcher::singleton().findSchema(schema.operator_name()).has_value();
+}
+
+/// `x.cpu()` leaves a tensor where it is, as `x.to("cpu")` does: a graph has one device.
+bool is_move_to_host(const torch::jit::Node& node) {
+  static const auto move = c10::Symbol::fromQualString("aten::cpu");
+  return node.kind() == move;
+}
+
+/// Other operators look at devices: `x.device.type == "cpu"`.
+bool makes_tensor(const torch::jit::Node& node) {
+  return std::ranges::any_of(node.outputs(), [](const torch::jit::Value* output) {
+    return output->type()->kind() != c10::TypeKind::BoolType &&
+           output->type()->kind() != c10::TypeKind::StringType;
+  });
+}
+
+/// "aten::lstm.data", with the overload.
+std::string full_name(const torch::jit::Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema == nullptr ? node.kind().toQualString() : c10::toString(schema->operator_name());
 }
 
 /// What makes a tensor of its own from a number: that promotes as a tensor.
@@ -121,10 +142,11 @@ void take_constants_as_numbers(const torch::jit::Node& node, Values& inputs) {
 Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& recorder,
                     ScopeId scope, std::optional<DType> cast) {
   if (auto shape = shape_as_tensor(node, inputs)) return {*std::move(shape)};
+  if (is_move_to_host(node) && meta::is_fake(inputs.at(0).toTensor())) return inputs;
   take_numbers_out_of_tensors(node, inputs);
   if (cast) cast_move(node, *cast, inputs);
   const Tensors given = tensors_in(inputs);
-  if (given.any_fake || !given.any_real)
+  if (makes_tensor(node) && (given.any_fake || !given.any_real))
     for (c10::IValue& input : inputs)
       if (input.isDevice()) input = c10::Device(c10::kCUDA, 0);
   const bool grad_before = at::GradMode::is_enabled();
@@ -132,8 +154,9 @@ Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& 
   Values stack = inputs;
   // `"{}".format(x)`: such an operator takes the number of its inputs from the stack
   // (CodeImpl::emitOperator in torch/csrc/jit/runtime/interpreter/code_impl.h).
-  if (schema != nullptr && schema->is_vararg())
+  if (schema != nullptr && schema->is_vararg() && node.getOperator().hasOperation())
     stack.emplace_back(static_cast<std::int64_t>(inputs.size()));
+  meta::move_host_inputs(full_name(node), stack);
   node.getOperation()(stack);
   recorder.set_grad_mode(grad_before, at::GradMode::is_enabled(), scope);
 

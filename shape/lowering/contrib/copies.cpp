@@ -31,7 +31,7 @@ Tensors range(OnnxCall& call) {
 /// often each is there.
 Tensors unique(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
-  if (!is_real(x)) unbacked_size(call, x.numel(), "how many values differ");
+  if (!values_of(x).defined()) unbacked_size(call, x.numel(), "how many values differ");
   const auto [sorted, places, counts] =
       at::_unique2(x, /*sorted=*/true, /*return_inverse=*/true, /*return_counts=*/true);
   const at::Tensor index = at::arange(x.numel(), places.options());

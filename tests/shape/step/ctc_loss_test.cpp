@@ -5,6 +5,7 @@
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
 #include "tests/support/torch/graph_builder.h"
+#include "trace/passes/input_values.h"
 
 namespace symprof::ctc_loss_test {
 namespace {
@@ -48,22 +49,57 @@ TEST_SUITE("ctc_loss") {
     CHECK(profile.totals.grad_bytes == probabilities);
   }
 
-  TEST_CASE("lengths that are tensors decide sizes: refused, with the node and what helps") {
+  Graph with_lengths_in_tensors() {
     SpeechGraph b;
     const ValueId of_steps = b.lengths("of_steps"), of_targets = b.lengths("of_targets");
-    const Graph graph =
-        b.with_output(b.call("aten::ctc_loss", "Tensor",
-                             {ValueRef{b.log_probs}, ValueRef{b.labels}, ValueRef{of_steps},
-                              ValueRef{of_targets}, std::int64_t{0}, std::int64_t{0}, false}));
+    return b.with_output(b.call("aten::ctc_loss", "Tensor",
+                                {ValueRef{b.log_probs}, ValueRef{b.labels}, ValueRef{of_steps},
+                                 ValueRef{of_targets}, std::int64_t{0}, std::int64_t{0}, false}));
+  }
+
+  std::int64_t saved_with_longest(std::int64_t target) {
+    return steps * sequences * classes * f32 + sequences * f32 +
+           sequences * steps * (2 * target + 1) * f32;
+  }
+
+  TEST_CASE("lengths that are tensors decide sizes: refused, with the node and what helps") {
     try {
-      shape::propagate(graph, {});
+      shape::propagate(with_lengths_in_tensors(), {});
       FAIL("propagated");
     } catch (const Error& error) {
       CHECK(error.where() == "test: node n1 (aten::ctc_loss)");
       CHECK(error.problem() ==
-            "this call reads the values of a tensor, and a tensor without storage has none.");
-      CHECK(error.advice() == "Make that tensor a constant of the model.");
+            "ctc_loss reads the lengths of its sequences, and a tensor without storage has none");
+      CHECK(error.advice().find("unbacked=max") != std::string::npos);
     }
+  }
+
+  TEST_CASE("lengths whose values are given are those of the table of states") {
+    Graph graph = with_lengths_in_tensors();
+    trace::InputValues of_steps, of_targets;
+    for (std::int64_t i = 0; i < sequences; ++i) {
+      of_steps.numbers.push_back(std::to_string(steps - i));
+      of_targets.numbers.push_back(std::to_string(targets - 2 - i % 3));
+    }
+    for (const ValueId id : graph.inputs) {
+      Value& input = graph.value(id);
+      if (input.name == "labels") continue;
+      input.constant = trace::data_of(input.name == "of_steps" ? of_steps : of_targets,
+                                      input.spec.value(), {"inputs", input.name});
+    }
+    const StepOptions step;
+    const Profile profile = profile::evaluate(shape::propagate(graph, step), step.device);
+    CHECK(profile.totals.saved_bytes == saved_with_longest(targets - 2));
+    CHECK(profile.totals.input_bytes == sequences * targets * 8 + 2 * sequences * 8);
+  }
+
+  TEST_CASE("their upper bounds are all steps and all targets of a row") {
+    StepOptions step;
+    step.unbacked = UnbackedSizes::max;
+    const Profile profile =
+        profile::evaluate(shape::propagate(with_lengths_in_tensors(), step), step.device);
+    CHECK(profile.totals.saved_bytes == saved_with_longest(targets));
+    CHECK(profile.warnings.size() == 1);
   }
 }
 

@@ -1,0 +1,125 @@
+#include "meta/fake/followed_call.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/enum_tag.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "meta/fake/fake_tensor.h"
+#include "meta/fake/known_values.h"
+#include "meta/fake/tensors_in.h"
+
+namespace symprof::meta {
+namespace {
+
+/// Of their tensor operand these look at dtype and sizes alone.
+constexpr std::string_view readers_of_geometry[] = {
+    "aten::empty_like",        "aten::full_like", "aten::new_empty",
+    "aten::new_empty_strided", "aten::new_full",  "aten::new_ones",
+    "aten::new_zeros",         "aten::ones_like", "aten::zeros_like",
+};
+
+/// What these make has no values yet. Zeros stand for them, as a program that reads them before it
+/// writes them has no meaning.
+constexpr std::string_view makers_of_room[] = {
+    "aten::empty",         "aten::empty_like", "aten::empty_permuted",
+    "aten::empty_strided", "aten::new_empty",  "aten::new_empty_strided",
+};
+
+bool is_among(std::span<const std::string_view> names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::vector<at::Tensor> tensors_of(std::span<const c10::IValue> values) {
+  std::vector<at::Tensor> tensors;
+  for (const c10::IValue& value : values)
+    for_each_tensor(value, [&](const at::Tensor& tensor) { tensors.push_back(tensor); });
+  return tensors;
+}
+
+bool is_small(std::span<const c10::IValue> results) {
+  return std::ranges::all_of(tensors_of(results), [](const at::Tensor& tensor) {
+    return !tensor.defined() || tensor.numel() <= most_followed_elements;
+  });
+}
+
+bool has_memory(const at::Tensor& tensor) {
+  const c10::Storage* memory = host_memory_of(tensor);
+  return memory != nullptr && *memory;
+}
+
+}  // namespace
+
+FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::IValue> arguments)
+    : op_(op),
+      arguments_(arguments),
+      reads_(is_among(readers_of_geometry, op.schema().name()) ? Reads::geometry : Reads::values),
+      is_known_(!op.hasTag(at::Tag::nondeterministic_seeded)) {
+  for (std::size_t i = 0; is_known_ && i < arguments.size(); ++i) {
+    stack_.push_back(arguments[i]);
+    c10::IValue& argument = stack_.back();
+    if (argument.isDevice())
+      argument = c10::Device(c10::kCPU);
+    else if (op.schema().arguments()[i].name() == "pin_memory")
+      argument = c10::IValue();
+    else
+      convert_tensors(argument, [&](const at::Tensor& tensor) { return operand(tensor); });
+  }
+}
+
+at::Tensor FollowedCall::operand(const at::Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
+  if (auto values = known_values(tensor)) return *std::move(values);
+  is_known_ &= reads_ == Reads::geometry && tensor.numel() <= most_followed_elements;
+  if (!is_known_) return {};
+  const OnRealTensors on_real_tensors;
+  return at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).device(at::kCPU));
+}
+
+void FollowedCall::finish(std::span<const c10::IValue> results) {
+  if (is_known_ && !has_work(results)) return;
+  if (is_known_ && is_small(results) && run())
+    keep(results);
+  else
+    forget_written();
+}
+
+// A view shows the values of what it is a view of.
+bool FollowedCall::has_work(std::span<const c10::IValue> results) const {
+  const std::vector<at::Tensor> made = tensors_of(results);
+  return op_.schema().is_mutable() || !std::ranges::all_of(made, has_memory);
+}
+
+bool FollowedCall::run() try {
+  const OnRealTensors on_real_tensors;
+  op_.callBoxed(&stack_);
+  if (is_among(makers_of_room, op_.schema().name()))
+    for (at::Tensor& room : tensors_of(stack_)) room.zero_();
+  return true;
+} catch (const c10::IndexError&) {
+  throw;
+} catch (const c10::Error&) {  // No such kernel for the CPU.
+  return false;
+}
+
+void FollowedCall::keep(std::span<const c10::IValue> results) const {
+  const std::vector<at::Tensor> fakes = tensors_of(results), reals = tensors_of(stack_);
+  for (std::size_t i = 0; i < std::min(fakes.size(), reals.size()); ++i) {
+    const at::Tensor &fake = fakes[i], &real = reals[i];
+    if (!is_fake(fake) || has_memory(fake) || !real.defined()) continue;
+    if (fake.sizes() == real.sizes() && fake.scalar_type() == real.scalar_type())
+      give_values(fake, real);
+  }
+}
+
+void FollowedCall::forget_written() const {
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    const c10::AliasInfo* alias = op_.schema().arguments()[i].alias_info();
+    if (alias == nullptr || !alias->isWrite()) continue;
+    for_each_tensor(arguments_[i], [](const at::Tensor& tensor) { forget_values(tensor); });
+  }
+}
+
+}  // namespace symprof::meta

@@ -1,0 +1,18 @@
+// For kernels that stand below autograd and make calls of their own.
+#pragma once
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+namespace symprof::kernels {
+
+/// Composite operators are taken apart at the keys of autograd, which has no part in these calls.
+class WithoutGradients {
+  at::NoGradGuard no_grad_;
+  c10::impl::LocalDispatchKeySet keys_ = c10::impl::tls_local_dispatch_key_set();
+  c10::impl::ForceDispatchKeyGuard guard_{keys_.included_,
+                                          keys_.excluded_ - c10::autograd_dispatch_keyset};
+};
+
+}  // namespace symprof::kernels
