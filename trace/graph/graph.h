@@ -181,7 +181,8 @@ struct FoldedNorm {
 /// What the metadata of an ONNX file says of its export.
 struct ExportRecord {
   ExportMode mode = ExportMode::unknown;
-  bool names_calls = false;  ///< Nodes say which calls of PyTorch they were.
+  bool names_calls = false;      ///< Nodes say which calls of PyTorch they were …
+  bool tells_arguments = false;  ///< … and what those were given.
   std::vector<FoldedNorm> folded_norms;
   /// Modules whose attention has a dropout that the graph has not.
   std::vector<std::string> lost_dropouts;

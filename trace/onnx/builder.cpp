@@ -94,7 +94,7 @@ void GraphBuilder::put_back() {
   drop_unread(graph_, read, initializers_);
   const std::vector<std::string> missing = missing_parameters(graph_, signature_, initializers_);
   const bool names_all =
-      graph_.export_record.names_calls && !signature_.parameters.empty() && missing.empty();
+      graph_.export_record.tells_arguments && !signature_.parameters.empty() && missing.empty();
   classify_initializers(graph_, initializers_, signature_, names_all);
   note_parameters(graph_, signature_, initializers_, named, missing);
 }

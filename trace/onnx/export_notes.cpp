@@ -104,7 +104,8 @@ std::size_t unexplained_weights(const Graph& graph, const Signature& signature,
 void find_export_mode(Graph& graph, const ExportedCalls& exported) {
   ExportRecord& record = graph.export_record;
   for (const auto& [name, call] : exported) {
-    record.names_calls |= !call.target.empty();
+    record.names_calls = true;
+    record.tells_arguments |= !call.target.empty();
     // A module that is frozen in evaluation mode may stand in a model that trains.
     const ExportMode mode = mode_of(name, call);
     if (mode == ExportMode::training || record.mode == ExportMode::unknown) record.mode = mode;
@@ -115,7 +116,7 @@ void note_parameters(Graph& graph, const Signature& signature,
                      const std::vector<ValueId>& initializers, const NamedParameters& named,
                      const std::vector<std::string>& missing) {
   note_merged(graph, signature, initializers, named);
-  const bool explains = graph.export_record.names_calls;
+  const bool explains = graph.export_record.tells_arguments;
   const std::size_t folded = unexplained_weights(graph, signature, initializers);
   // Of weights that are tied, the signature has more names than calls take.
   const bool folds_several = folded > 0 && missing.size() > folded;

@@ -10,7 +10,7 @@
 
 namespace symprof::trace {
 
-/// Finds in which mode the calls were exported, and whether the metadata has them at all, for
+/// Finds in which mode the calls were exported, and how much the metadata has of them, for
 /// graph.export_record.
 void find_export_mode(Graph& graph, const ExportedCalls& exported);
 
