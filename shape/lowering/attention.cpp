@@ -129,8 +129,9 @@ Tensors attention(OnnxCall& call) {
   std::optional<at::Tensor> mask;
   if (!flag)
     if (at::Tensor all = whole_mask(call, q, k.size(2)); all.defined()) mask = all;
-  const at::Tensor y = at::scaled_dot_product_attention(q, k, v, mask, /*dropout_p=*/0.0, flag,
-                                                        scale, q.size(1) != k.size(1));
+  // ONNX's operator has no dropout; the reader adds the attribute where the exporter dropped one.
+  const at::Tensor y = at::scaled_dot_product_attention(q, k, v, mask, call.real("dropout_p", 0.0),
+                                                        flag, scale, q.size(1) != k.size(1));
   return {finish(y), k, v};
 }
 

@@ -163,6 +163,33 @@ struct KeyValueCache {
   std::int64_t added_tokens = 0;      ///< What the step adds to each sequence.
 };
 
+/// The mode in which a file was exported, where it tells.
+enum class ExportMode : std::uint8_t { unknown, training, evaluation };
+
+/// A batch norm that an exporter folded into the weights of the convolution or linear layer before
+/// it. Names are paths in the model; an empty one stands for nothing.
+struct FoldedNorm {
+  ValueId result = no_value;  ///< What the node with the folded weights makes.
+  std::string module;         ///< The norm's.
+  /// Whether the file tells all that follows, so that training can have the norm back.
+  bool is_known = false;
+  std::string weight, bias, running_mean, running_var;
+  double momentum = 0.1, epsilon = 1e-5;
+  std::int64_t channels = 0;
+  std::string product_module;  ///< Of the layer before the norm.
+  std::string product_bias;
+};
+
+/// What the metadata of an ONNX file says of its export.
+struct ExportRecord {
+  ExportMode mode = ExportMode::unknown;
+  bool names_calls = false;      ///< Nodes say which calls of PyTorch they were …
+  bool tells_arguments = false;  ///< … and what those were given.
+  std::vector<FoldedNorm> folded_norms;
+  /// Modules whose attention has a dropout that the graph has not.
+  std::vector<std::string> lost_dropouts;
+};
+
 struct Graph {
   std::string path;      ///< The file.
   std::string format;    ///< "exported", "onnx", "torchscript", "module".
@@ -182,6 +209,7 @@ struct Graph {
   std::optional<DType> cast_to;
   /// Nodes whose dtype was taken for the model's own, though the file does not show their code.
   std::vector<std::string> guessed_casts;
+  ExportRecord export_record;
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 
   ValueId add_value(Value value) {

@@ -1,7 +1,9 @@
 #include "trace/onnx/attention_join.h"
 
+#include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_set>
 
 #include "trace/graph/edit.h"
@@ -16,17 +18,23 @@ constexpr double lowest_bfloat16 = -3.3895313892515355e38;  // Above the lowest 
 
 class AttentionJoiner {
  public:
-  AttentionJoiner(Graph& graph, const std::vector<std::string>& calls)
+  AttentionJoiner(Graph& graph, const std::vector<std::string>& calls,
+                  const ExportedCalls& exported)
       : graph_(graph), uses_(graph) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-      if (is_call_of(calls[i], attention_target)) groups_[calls[i]].push_back(i);
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (!is_call_of(calls[i], attention_target)) continue;
+      groups_[calls[i]].push_back(i);
+      const auto call = exported.find(calls[i]);
+      if (call != exported.end() && call_argument(call->second, 5, "is_causal") == "True")
+        causal_.insert(calls[i]);
+    }
   }
 
   /// For each node whether it is to go if nothing reads it.
   std::vector<bool> run() {
     std::vector<bool> candidates(graph_.nodes.size(), false);
     for (const auto& [call, group] : groups_)
-      if (join(group))
+      if (join(group, causal_.contains(call)))
         for (std::size_t i = 0; i + 1 < group.size(); ++i) candidates[group[i]] = true;
     return candidates;
   }
@@ -121,6 +129,9 @@ class AttentionJoiner {
   std::optional<Chain> find_chain(const Node& last) const {
     Chain chain{.value = operand(last, 1)};
     const Node* node = producer(operand(last, 0));
+    // Without the training_mode that ONNX wants, a dropout does nothing; files keep it that were
+    // not optimized.
+    if (node != nullptr && node->op == "onnx::Dropout") node = producer(operand(*node, 0));
     // torchlib turns the NaN of rows that are masked as a whole into 0.
     if (node != nullptr && node->op == "onnx::Where") node = producer(operand(*node, 2));
     if (node == nullptr || node->op != "onnx::Softmax") return std::nullopt;
@@ -182,7 +193,7 @@ class AttentionJoiner {
     return {"attn_mask", ValueRef{chain.masked}};
   }
 
-  bool join(const std::vector<std::size_t>& group) {
+  bool join(const std::vector<std::size_t>& group, bool is_causal) {
     Node& last = graph_.nodes[group.back()];
     if (last.op != "onnx::MatMul") return false;
     const auto chain = find_chain(last);
@@ -197,7 +208,10 @@ class AttentionJoiner {
 
     std::vector<Argument> arguments{
         {"", ValueRef{*query}}, {"", ValueRef{*key}}, {"", ValueRef{chain->value}}};
-    if (chain->mask != no_value) arguments.push_back(mask_argument(*chain));
+    if (is_causal)
+      arguments.push_back({"is_causal", true});
+    else if (chain->mask != no_value)
+      arguments.push_back(mask_argument(*chain));
     if (scale) arguments.push_back({"scale", *scale});
     last.op = "aten::scaled_dot_product_attention";
     last.overload = "default";
@@ -208,19 +222,46 @@ class AttentionJoiner {
   Graph& graph_;
   const Uses uses_;  // Before the joins: they change what nodes read, not who makes what.
   std::map<std::string, std::vector<std::size_t>> groups_;
+  std::set<std::string> causal_;  ///< Calls that say so.
 };
+
+/// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, …).
+double dropout_of(const ExportedCall& call) {
+  const std::string_view text = call_argument(call, 4, "dropout_p");
+  double probability = 0;
+  std::from_chars(text.data(), text.data() + text.size(), probability);
+  return probability;
+}
+
+/// Puts dropouts into attention, and notes the modules where there is none to put them into.
+void put_dropout_back(Graph& graph, const std::vector<std::string>& calls,
+                      const ExportedCalls& exported) {
+  std::set<std::string> done;
+  std::map<std::string, ScopeId> open;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto call = exported.find(calls[i]);
+    if (call == exported.end() || !is_call_of(calls[i], attention_target)) continue;
+    const double probability = dropout_of(call->second);
+    if (probability == 0) continue;
+    Node& node = graph.nodes[i];
+    if (node.op == "aten::scaled_dot_product_attention" || node.op == "onnx::Attention") {
+      node.arguments.push_back({"dropout_p", probability});
+      done.insert(calls[i]);
+    } else {
+      open.try_emplace(calls[i], node.scope);
+    }
+  }
+  for (const auto& [call, scope] : open)
+    if (!done.contains(call))
+      graph.export_record.lost_dropouts.push_back(
+          graph.scopes[static_cast<std::size_t>(scope)].path);
+}
 
 }  // namespace
 
-bool is_call_of(std::string_view call, std::string_view name) {
-  if (!call.starts_with(name)) return false;
-  call.remove_prefix(name.size());
-  return call.empty() || (call.size() > 1 && call.front() == '_' &&
-                          call.find_first_not_of("0123456789", 1) == call.npos);
-}
-
-void join_attention(Graph& graph, std::vector<std::string>& calls) {
-  erase_gone(calls, remove_unread(graph, AttentionJoiner(graph, calls).run()));
+void join_attention(Graph& graph, std::vector<std::string>& calls, const ExportedCalls& exported) {
+  erase_gone(calls, remove_unread(graph, AttentionJoiner(graph, calls, exported).run()));
+  put_dropout_back(graph, calls, exported);
 }
 
 }  // namespace symprof::trace

@@ -11,7 +11,11 @@
 #include "trace/onnx/attributes.h"
 #include "trace/onnx/composites.h"
 #include "trace/onnx/definitions.h"
+#include "trace/onnx/export_notes.h"
+#include "trace/onnx/folded_norms.h"
+#include "trace/onnx/linear_join.h"
 #include "trace/onnx/norm_join.h"
+#include "trace/onnx/parameter_names.h"
 #include "trace/onnx/tensors.h"
 
 namespace symprof::trace {
@@ -71,11 +75,28 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
                   "Wanted: an output of a node, an input or an initializer of that name.");
     graph_.outputs.push_back(value->second);
   }
-  join_attention(graph_, exported_calls_);
-  join_norms(graph_, exported_calls_);
-  join_composites(graph_, exported_calls_);
+  put_back();
+}
+
+/// What the exporter changed and its metadata still tells.
+void GraphBuilder::put_back() {
+  const std::vector<ValueId> read = read_initializers(graph_, initializers_);
+  find_export_mode(graph_, exported_calls_);
+  join_group_norms(graph_, call_names_, exported_calls_);
+  find_folded_norms(graph_, call_names_, exported_calls_, signature_);
+  const NamedParameters named =
+      name_parameters(graph_, call_names_, exported_calls_, signature_, initializers_);
+  join_linear(graph_, call_names_, named);
+  join_attention(graph_, call_names_, exported_calls_);
+  join_norms(graph_, call_names_);
+  join_composites(graph_, call_names_);
   drop_unread_masks(graph_);
-  classify_initializers(graph_, initializers_, signature_);
+  drop_unread(graph_, read, initializers_);
+  const std::vector<std::string> missing = missing_parameters(graph_, signature_, initializers_);
+  const bool names_all =
+      graph_.export_record.tells_arguments && !signature_.parameters.empty() && missing.empty();
+  classify_initializers(graph_, initializers_, signature_, names_all);
+  note_parameters(graph_, signature_, initializers_, named, missing);
 }
 
 void GraphBuilder::add_input(const onnx::ValueInfoProto& input, Frame& frame) {
@@ -122,7 +143,8 @@ void GraphBuilder::add_node(const onnx::NodeProto& node, Frame& frame) {
   const bool in_function = frame.attributes != nullptr;
   result.scope = in_function ? frame.scope : scopes_.of_node(node, frame.scope);
   result.source = in_function ? frame.source : scopes_.last_source();
-  exported_calls_.push_back(in_function ? "" : scopes_.last_call());
+  call_names_.push_back(in_function ? "" : scopes_.last_call());
+  note_exported_call(node, call_names_.back(), exported_calls_);
   for (const std::string& input : node.input()) {
     const ValueId id = input.empty() ? no_value : frame.values.at(input);
     if (id == no_value)

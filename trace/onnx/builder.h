@@ -12,6 +12,7 @@
 
 #include "trace/graph/graph.h"
 #include "trace/onnx/budget.h"
+#include "trace/onnx/exported_call.h"
 #include "trace/onnx/initializers.h"
 #include "trace/onnx/order.h"
 #include "trace/onnx/scopes.h"
@@ -55,6 +56,7 @@ class GraphBuilder {
     SourceId source = no_source;  ///< The call that is being inlined.
   };
 
+  void put_back();
   void add_input(const onnx::ValueInfoProto& input, Frame& frame);
   void add_initializer(const onnx::TensorProto& tensor, Frame& frame);
   void add_nodes(const NodeList& nodes, Frame& frame);
@@ -77,7 +79,8 @@ class GraphBuilder {
   const Signature& signature_;
   ScopeTable scopes_;
   std::vector<ValueId> initializers_;
-  std::vector<std::string> exported_calls_;  ///< By node: the exporter's call; empty if unknown.
+  std::vector<std::string> call_names_;  ///< By node: the exporter's call; empty if unknown.
+  ExportedCalls exported_calls_;
   std::unordered_set<std::string> node_names_;
   /// By name: the number behind its last repetition.
   std::unordered_map<std::string, int> last_suffixes_;

@@ -5,7 +5,7 @@
 
 #include "trace/graph/edit.h"
 #include "trace/graph/uses.h"
-#include "trace/onnx/attention_join.h"
+#include "trace/onnx/exported_call.h"
 
 namespace symprof::trace {
 namespace {

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <sstream>
 #include <string_view>
+#include <unordered_set>
 
 #include "trace/graph/uses.h"
 
@@ -13,7 +17,8 @@ namespace symprof::trace {
 namespace {
 
 /// What the operators that read a value make of it.
-enum class Use : std::uint8_t { other, number, matrix, weight, buffer };
+/// `matrix` is a table or a matrix, `product` also a stack of matrices.
+enum class Use : std::uint8_t { other, number, matrix, product, weight, buffer };
 
 /// Inputs `first` … `last` of an operator are used in this way.
 struct UseRow {
@@ -23,10 +28,11 @@ struct UseRow {
 };
 
 constexpr std::array use_rows = {
+    UseRow{"aten::linear", 1, 2, Use::weight},
     UseRow{"onnx::Conv", 1, 2, Use::weight},
     UseRow{"onnx::ConvTranspose", 1, 2, Use::weight},
     UseRow{"onnx::Gemm", 0, 2, Use::weight},
-    UseRow{"onnx::MatMul", 0, 1, Use::matrix},
+    UseRow{"onnx::MatMul", 0, 1, Use::product},
     UseRow{"onnx::Gather", 0, 0, Use::matrix},
     UseRow{"onnx::GatherND", 0, 0, Use::matrix},
     UseRow{"onnx::LayerNormalization", 1, 2, Use::weight},
@@ -51,7 +57,7 @@ constexpr std::array use_rows = {
     UseRow{"com.microsoft::FastGelu", 1, 1, Use::weight},
     UseRow{"com.microsoft::FusedConv", 1, 2, Use::weight},
     UseRow{"com.microsoft::FusedGemm", 0, 2, Use::weight},
-    UseRow{"com.microsoft::FusedMatMul", 0, 1, Use::matrix},
+    UseRow{"com.microsoft::FusedMatMul", 0, 1, Use::product},
     UseRow{"com.microsoft::GroupNorm", 1, 2, Use::weight},
     UseRow{"com.microsoft::GroupQueryAttention", 7, 8, Use::buffer},
     UseRow{"com.microsoft::MultiHeadAttention", 3, 3, Use::weight},
@@ -62,9 +68,17 @@ constexpr std::array use_rows = {
 };
 
 /// Operators whose output is their first input, arranged otherwise.
-constexpr std::array<std::string_view, 6> rearranging = {"onnx::Transpose", "onnx::Reshape",
-                                                         "onnx::Identity",  "onnx::Cast",
-                                                         "onnx::Squeeze",   "onnx::Unsqueeze"};
+constexpr std::array<std::string_view, 7> rearranging = {
+    "onnx::Transpose", "onnx::Reshape",   "onnx::Identity", "onnx::Cast",
+    "onnx::Squeeze",   "onnx::Unsqueeze", "aten::t"};
+
+/// Operators whose outputs are parts of their first input, such as the weights of chosen experts.
+constexpr std::array<std::string_view, 5> selecting = {
+    "onnx::Gather", "onnx::GatherND", "onnx::Slice", "onnx::Split", "onnx::Expand"};
+
+bool is_one_of(std::span<const std::string_view> ops, const std::string& op) {
+  return std::ranges::find(ops, op) != ops.end();
+}
 
 /// How each value is used, by ValueId; backwards through the operators that only rearrange.
 std::vector<Use> find_uses(const Graph& graph) {
@@ -80,35 +94,42 @@ std::vector<Use> find_uses(const Graph& graph) {
       if (row.op == node->op)
         for (std::size_t i = row.first; i <= row.last && i < node->arguments.size(); ++i)
           if (node->arguments[i].name.empty()) note(node->arguments[i], row.use);
-    const bool rearranges =
-        std::find(rearranging.begin(), rearranging.end(), node->op) != rearranging.end();
-    if (rearranges && !node->arguments.empty() && !node->outputs.empty() &&
-        node->outputs.front() != no_value)
-      note(node->arguments.front(), uses[static_cast<std::size_t>(node->outputs.front())]);
+    const bool rearranges = is_one_of(rearranging, node->op);
+    if (node->arguments.empty() || (!rearranges && !is_one_of(selecting, node->op))) continue;
+    for (const ValueId output : node->outputs) {
+      const Use use = output == no_value ? Use::other : uses[static_cast<std::size_t>(output)];
+      if (rearranges || use == Use::product) note(node->arguments.front(), use);
+    }
   }
   return uses;
+}
+
+std::optional<ValueKind> kind_in_signature(std::string_view line) {
+  if (line.find(": PARAMETER ") != line.npos) return ValueKind::parameter;
+  if (line.find(": BUFFER ") != line.npos) return ValueKind::buffer;
+  if (line.find(": CONSTANT_TENSOR ") != line.npos) return ValueKind::constant;
+  return std::nullopt;
 }
 
 /// Lines such as "p_conv_weight: PARAMETER target='conv.weight'" and
 /// "b_mask: BUFFER target='mask' persistent=True": str(ExportGraphSignature) in
 /// torch/export/graph_signature.py.
 Signature parse_signature(const std::string& text) {
-  Signature targets;
+  Signature signature;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const auto target = line.find(" target='");
     if (target == line.npos) continue;
     const auto begin = target + 9, end = line.find('\'', begin);
     if (end == line.npos) continue;
-    const std::string name = line.substr(begin, end - begin);
-    if (line.find(": PARAMETER ") != line.npos)
-      targets[name] = ValueKind::parameter;
-    else if (line.find(": BUFFER ") != line.npos)
-      targets[name] = ValueKind::buffer;
-    else if (line.find(": CONSTANT_TENSOR ") != line.npos)
-      targets[name] = ValueKind::constant;
+    const std::string path = line.substr(begin, end - begin);
+    const auto kind = kind_in_signature(line);
+    if (!kind) continue;
+    signature.kinds[path] = *kind;
+    signature.targets[line.substr(0, line.find(':'))] = path;
+    if (*kind == ValueKind::parameter) signature.parameters.push_back(path);
   }
-  return targets;
+  return signature;
 }
 
 /// "encoder.layers.0.weight", not "/encoder/Add_output_0" or "onnx::MatMul_12".
@@ -126,9 +147,12 @@ bool is_small(const TensorSpec& spec) {
          (is_floating_point(spec.dtype) ? largest_real_constant : largest_integer_constant);
 }
 
+/// A product with a row or a column in each of a stack is arithmetic (frequencies × positions).
 bool is_weight(Use use, const TensorSpec& spec) {
-  // A product with something that is not a matrix is arithmetic (frequencies × positions).
-  return use == Use::weight || (use == Use::matrix && spec.sizes.size() == 2);
+  const std::size_t rank = spec.sizes.size();
+  if (use == Use::weight || rank < 2) return use == Use::weight;
+  if (rank == 2) return use == Use::matrix || use == Use::product;
+  return use == Use::product && spec.sizes[rank - 1] > 1 && spec.sizes[rank - 2] > 1;
 }
 
 /// Values that do nothing but select rows of a matrix of the file (positions, types of tokens), by
@@ -154,17 +178,18 @@ std::vector<bool> find_row_numbers(const Graph& graph) {
   return selects;
 }
 
-ValueKind kind_of(const Value& value, Use use, const Signature& signature) {
+ValueKind kind_of(const Value& value, Use use, const Signature& signature, bool names_all) {
   const TensorSpec& spec = *value.spec;
   const std::string& name = value.name;
   if (use == Use::buffer) return ValueKind::buffer;
-  if (const auto found = signature.find(name); found != signature.end()) return found->second;
+  if (const auto found = signature.kinds.find(name); found != signature.kinds.end())
+    return found->second;
   if (!is_floating_point(spec.dtype))
     return is_module_path(name) ? ValueKind::buffer : ValueKind::constant;
   if (spec.sizes.empty() || spec.numel() == 0 || use == Use::number) return ValueKind::constant;
-  if (is_weight(use, spec)) return ValueKind::parameter;
+  if (is_weight(use, spec)) return names_all ? ValueKind::constant : ValueKind::parameter;
   const bool could_be = !is_made_up(name) && (spec.numel() > 1 || is_module_path(name));
-  return signature.empty() && could_be ? ValueKind::parameter : ValueKind::constant;
+  return signature.kinds.empty() && could_be ? ValueKind::parameter : ValueKind::constant;
 }
 
 }  // namespace
@@ -176,15 +201,32 @@ Signature find_signature(const onnx::ModelProto& model) {
   return {};
 }
 
+std::vector<ValueId> read_initializers(const Graph& graph,
+                                       const std::vector<ValueId>& initializers) {
+  const Uses uses(graph);
+  std::vector<ValueId> read;
+  std::ranges::copy_if(initializers, std::back_inserter(read),
+                       [&](ValueId id) { return !uses.readers(id).empty() || uses.is_output(id); });
+  return read;
+}
+
+void drop_unread(Graph& graph, const std::vector<ValueId>& read,
+                 std::vector<ValueId>& initializers) {
+  std::unordered_set<ValueId> gone(read.begin(), read.end());
+  for (const ValueId id : read_initializers(graph, read)) gone.erase(id);
+  for (const ValueId id : gone) graph.value(id) = Value{.name = graph.value(id).name};
+  std::erase_if(initializers, [&](ValueId id) { return gone.contains(id); });
+}
+
 void classify_initializers(Graph& graph, const std::vector<ValueId>& initializers,
-                           const Signature& signature) {
+                           const Signature& signature, bool names_all) {
   std::vector<Use> uses = find_uses(graph);
   const std::vector<bool> row_numbers = find_row_numbers(graph);
   for (const ValueId id : initializers) {
     const auto index = static_cast<std::size_t>(id);
     Value& value = graph.values[index];
     if (row_numbers[index]) uses[index] = Use::buffer;
-    value.kind = kind_of(value, uses[index], signature);
+    value.kind = kind_of(value, uses[index], signature, names_all);
     if (value.kind == ValueKind::parameter || !is_small(*value.spec)) value.constant = nullptr;
   }
 }

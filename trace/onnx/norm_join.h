@@ -1,10 +1,11 @@
-// Batch norm without running statistics.
+// Batch norm without running statistics, and group norm.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "trace/graph/graph.h"
+#include "trace/onnx/exported_call.h"
 
 namespace symprof::trace {
 
@@ -13,5 +14,11 @@ namespace symprof::trace {
 /// composites.h) do that, the last becomes aten::batch_norm, and nodes that nothing reads any more
 /// go. Autograd has no gradient of running statistics, so PyTorch refuses the nodes as they are.
 void join_norms(Graph& graph, std::vector<std::string>& calls);
+
+/// The dynamo exporter writes group norm as InstanceNormalization of groups with ones and zeros,
+/// and the weight and bias as a product and a sum ("aten_native_group_norm" in onnxscript's
+/// torch_lib). Where the nodes of one call do that, the last becomes aten::group_norm, and its
+/// weight and bias get the shape [channels] back.
+void join_group_norms(Graph& graph, std::vector<std::string>& calls, const ExportedCalls& exported);
 
 }  // namespace symprof::trace

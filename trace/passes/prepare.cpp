@@ -7,6 +7,7 @@
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
+#include "trace/passes/restore_norms.h"
 #include "trace/passes/split_bias.h"
 #include "trace/passes/training_mode.h"
 
@@ -64,6 +65,11 @@ constexpr Pass all[] = {
               !is_followed_script(graph);
      },
      change_batch},
+    {"restore_norms", "training runs batch norms that an exporter folded into weights",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return options.step.mode == Mode::train && graph.format == "onnx";
+     },
+     [](Graph& graph, const PrepareOptions&) { restore_norms(graph); }},
     {"set_training_mode",
      "operators that train do so as the step asks, not as the file was exported",
      [](const Graph&, const PrepareOptions&) { return true; },

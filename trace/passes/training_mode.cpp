@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "trace/graph/edit.h"
+#include "trace/graph/name_list.h"
 #include "trace/graph/uses.h"
 
 namespace symprof::trace {
@@ -55,7 +56,7 @@ constexpr std::array<std::string_view, 3> evaluation_only = {
 };
 
 bool is_attention(const Node& node) {
-  return node.op == "aten::scaled_dot_product_attention" ||
+  return node.op == "aten::scaled_dot_product_attention" || node.op == "onnx::Attention" ||
          node.op.starts_with("aten::_scaled_dot_product_");
 }
 
@@ -101,7 +102,11 @@ class ModeSwitch {
   }
 
   void set_onnx(Node& node) {
+    has_products_ |=
+        node.op == "onnx::Conv" || node.op == "onnx::ConvTranspose" || node.op == "onnx::Gemm";
     if (node.op == "onnx::BatchNormalization") {
+      const auto* mode = argument_as<std::int64_t>(find_argument(node, "training_mode"));
+      was_training_ |= mode != nullptr && *mode != 0;
       if (training_ || find_argument(node, "training_mode"))
         set_argument(node, "training_mode", std::int64_t{training_});
     } else if (node.op == "onnx::Dropout") {
@@ -159,21 +164,43 @@ class ModeSwitch {
   }
 
   /// ATen exports keep dropout with train=False, but modules pass 0 to attention in evaluation.
-  /// ONNX exporters leave dropout out altogether.
   void warn() {
-    lost_ |= was_evaluation_ && attention_without_dropout_;
-    lost_ |= graph_.format == "onnx" && !has_onnx_dropout_;
-    if (!lost_) return;
+    if (graph_.format == "onnx") return warn_of_onnx();
+    if (!lost_ && !(was_evaluation_ && attention_without_dropout_)) return;
     graph_.warnings.push_back(
         "The file has no trace of dropout or batch statistics that an export in evaluation mode "
         "removes: if the model has them, export it in training mode to see their cost.");
+  }
+
+  /// ONNX exporters leave dropout out altogether in evaluation mode, and fold batch norm. The
+  /// dynamo exporter's metadata tells of the latter (trace/passes/restore_norms.h).
+  void warn_of_onnx() {
+    const ExportRecord& record = graph_.export_record;
+    if (!record.lost_dropouts.empty())
+      graph_.warnings.push_back(
+          fmt::format("The exporter left the dropout inside of attention "
+                      "out, and it is in no figure: {}.",
+                      list_names(record.lost_dropouts)));
+    if (has_onnx_dropout_ || was_training_ || record.mode == ExportMode::training) return;
+    const std::string hint = "export it in training mode to see what it costs.";
+    if (record.mode == ExportMode::evaluation)
+      graph_.warnings.push_back(
+          "The file was exported in evaluation mode, without dropout: if the model has any, " +
+          hint);
+    else if (record.names_calls || !has_products_)
+      graph_.warnings.push_back("The file has no dropout. If the model has any, " + hint);
+    else
+      graph_.warnings.push_back(
+          "The file has no dropout, and does not say whether batch norm was folded into its "
+          "weights. If the model has any, " +
+          hint);
   }
 
   Graph& graph_;
   bool training_;
   bool was_evaluation_ = false;
   bool attention_without_dropout_ = false;
-  bool has_onnx_dropout_ = false;
+  bool has_onnx_dropout_ = false, has_products_ = false, was_training_ = false;
   bool lost_ = false;
   ValueId mode_constant_ = no_value;
 };

@@ -1,8 +1,10 @@
 // What PyTorch's exporter writes as several nodes is one operator again.
 #include <doctest/doctest.h>
 
+#include "trace/graph/uses.h"
 #include "trace/onnx/attention_join.h"
 #include "trace/onnx/composites.h"
+#include "trace/onnx/linear_join.h"
 #include "trace/onnx/norm_join.h"
 #include "trace/onnx/reader.h"
 
@@ -170,6 +172,97 @@ TEST_SUITE("onnx_join") {
     CHECK(graph.nodes[5].op == "aten::scaled_dot_product_attention");
     CHECK(std::get<ValueRef>(graph.nodes[5].arguments[1].value).id == back.outputs[0]);
     CHECK(std::get<ValueRef>(back.arguments[0].value).id == graph.nodes[3].outputs[0]);
+  }
+
+  TEST_CASE("attention has the dropout and the causal mask of its call") {
+    const std::string text =
+        R"(g (float[1,2,4,8] q, float[1,2,8,4] k, float[1,2,4,8] v, float[4,4] m)
+      => (float[1,2,4,8] y) <float root = {0.5}>
+      { a = Mul(q, root)
+        b = Mul(k, root)
+        s = MatMul(a, b)
+        t = Add(s, m)
+        p = Softmax <axis = -1> (t)
+        d = Dropout(p)
+        y = MatMul(d, v) })";
+    Graph graph = parse(text);
+    std::vector<std::string> calls(graph.nodes.size(), "scaled_dot_product_attention");
+    const trace::ExportedCalls exported{
+        {calls.front(), {.arguments = {"%q", "%k", "%v", "None", "0.25", "True"}}}};
+    trace::join_attention(graph, calls, exported);
+    REQUIRE(graph.nodes.size() == 1);
+    const Node& node = graph.nodes[0];
+    CHECK(std::get<bool>(trace::find_argument(node, "is_causal")->value));
+    CHECK(std::get<double>(trace::find_argument(node, "dropout_p")->value) == 0.25);
+    CHECK(trace::find_argument(node, "attn_mask") == nullptr);
+    CHECK(graph.export_record.lost_dropouts.empty());
+    Graph in_parts = parse("g (float[2] x) => (float[2] y) { y = Relu(x) }");
+    calls = {"scaled_dot_product_attention"};
+    trace::join_attention(in_parts, calls, exported);
+    CHECK(in_parts.export_record.lost_dropouts.size() == 1);
+  }
+
+  TEST_CASE("a product and a sum of one linear call are a linear layer") {
+    const std::string text = R"(g (float[2,5,3] x) => (float[2,5,4] y)
+      <float[3,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[4] b = {1, 2, 3, 4}>
+      { p = MatMul(x, w)  y = Add(p, b) })";
+    const auto join = [&](Graph& graph, std::vector<std::string> calls) {
+      for (Value& value : graph.values)
+        if (value.kind == ValueKind::parameter) value.kind = ValueKind::constant;
+      trace::join_linear(graph, calls, {});
+      CHECK(calls.size() == graph.nodes.size());
+    };
+    Graph graph = parse(text);
+    join(graph, {"linear_2", "linear_2"});
+    REQUIRE(graph.nodes.size() == 1);
+    CHECK(graph.nodes[0].op == "aten::linear");
+    CHECK(trace::operand(graph.nodes[0], 0) == graph.inputs[0]);
+    const Value& weight = graph.value(trace::operand(graph.nodes[0], 1));
+    CHECK(weight.spec->sizes == std::vector<std::int64_t>{4, 3});
+    CHECK(weight.spec->strides == std::vector<std::int64_t>{3, 1});
+    CHECK(graph.value(trace::operand(graph.nodes[0], 2)).name == "b");
+    Graph by_hand = parse(text);
+    join(by_hand, {"matmul", "add"});
+    CHECK(by_hand.nodes.size() == 2);
+  }
+
+  TEST_CASE("a weight that other nodes read too is turned for the linear layer alone") {
+    Graph graph = parse(R"(g (float[2,5,3] x, float[2,3] z) => (float[2,5,4] y, float[2,4] u)
+      <float[3,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[4] b = {1, 2, 3, 4}>
+      { p = MatMul(x, w)  y = Add(p, b)  u = MatMul(z, w) })");
+    for (Value& value : graph.values)
+      if (value.kind == ValueKind::parameter) value.kind = ValueKind::constant;
+    std::vector<std::string> calls{"linear", "linear", "matmul"};
+    trace::join_linear(graph, calls, {});
+    REQUIRE(graph.nodes.size() == 3);
+    CHECK(graph.nodes[0].op == "aten::t");
+    CHECK(graph.nodes[1].op == "aten::linear");
+    CHECK(trace::operand(graph.nodes[1], 1) == graph.nodes[0].outputs[0]);
+    CHECK(graph.nodes[2].op == "onnx::MatMul");
+  }
+
+  TEST_CASE("group norm that was taken apart is one call again") {
+    Graph graph = parse(R"(g (float[2,4,3] x) => (float[2,4,3] y)
+      <int64[3] groups = {0, 2, -1}, float[2] ones = {1, 1}, float[2] zeros = {0, 0},
+       int64[3] whole = {2, 4, 3}, float[4,1] w = {1, 2, 3, 4}, float[4,1] b = {0, 0, 0, 0}>
+      { g = Reshape(x, groups)
+        n = InstanceNormalization <epsilon = 0.5> (g, ones, zeros)
+        r = Reshape(n, whole)
+        m = Mul(r, w)
+        y = Add(m, b) })");
+    for (Value& value : graph.values)
+      if (value.kind == ValueKind::parameter) value.kind = ValueKind::constant;
+    std::vector<std::string> calls(graph.nodes.size(), "group_norm");
+    trace::join_group_norms(graph, calls,
+                            {{"group_norm", {.arguments = {"%x", "2", "%p_w", "None", "0.5"}}}});
+    REQUIRE(graph.nodes.size() == 1);
+    const Node& node = graph.nodes[0];
+    CHECK(node.op == "aten::group_norm");
+    CHECK(trace::operand(node, 0) == graph.inputs[0]);
+    CHECK(std::get<std::int64_t>(node.arguments[1].value) == 2);
+    CHECK(graph.value(trace::operand(node, 2)).spec->sizes == std::vector<std::int64_t>{4});
+    CHECK(trace::operand(node, 3) == no_value);
+    CHECK(std::get<double>(node.arguments[4].value) == 0.5);
   }
 }
 
