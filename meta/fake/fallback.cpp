@@ -152,7 +152,7 @@ class FakeCall {
                   "without storage has no value",
                   "Export the model so that it does not branch on data, or give the value: with " +
                       setting("sizes") +
-                      " where the file has a symbol for it (u0=8), or as an input.");
+                      " where a .pt2 file has a symbol for it (u0=8), or as an input.");
     stack_.resize(first_);
     stack_.emplace_back(*number);
   }

@@ -18,12 +18,13 @@ int64_t unbacked_size(const char* op, std::optional<int64_t> most) {
   const auto size = observer ? observer->unbacked_size(most) : std::nullopt;
   if (size) return *size;
   throw Error(op, "its output size depends on data, and a tensor without storage has none",
-              most ? "Take the upper bound with " + setting("unbacked", "max") +
-                         ", or give the size with " + setting("sizes") +
-                         " where the file has a symbol for it (u0=8)."
-                   : "There is no upper bound: give the size with " + setting("sizes") +
-                         " where the file has a symbol for it (u0=8), or export the model with a "
-                         "fixed size.");
+              most
+                  ? "Take the upper bound with " + setting("unbacked", "max") +
+                        ", or give the size with " + setting("sizes") +
+                        " where a .pt2 file has a symbol for it (u0=8)."
+                  : "There is no upper bound: give the size with " + setting("sizes") +
+                        " where a .pt2 file has a symbol for it (u0=8), or export the model with a "
+                        "fixed size.");
 }
 
 namespace {

@@ -10,6 +10,7 @@ import measure
 import torch
 import tracker
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 
@@ -74,15 +75,22 @@ def peak(module, inputs, step):
     return tracker.peak(watch, (module, *inputs, *constants), step)
 
 
-def attempt(step):
-    try:
-        return step()
-    except Exception as error:  # the answer is what PyTorch says
-        return {"failed": f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200]}" if str(error) else
-                type(error).__name__}
+class OneDtype(TorchDispatchMode):
+    """Refuses products of two dtypes, as CUDA does; shapes alone do not."""
+
+    PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "convolution", "mv", "dot"}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.overloadpacket.__name__ in self.PRODUCTS:
+            dtypes = {str(x.dtype) for x in args if isinstance(x, torch.Tensor)}
+            if len(dtypes) > 1:
+                raise RuntimeError(f"{func}: operands of {' and '.join(sorted(dtypes))}")
+        return func(*args, **(kwargs or {}))
 
 
 def of_training(module, inputs):
+    with OneDtype():
+        measure.training_step(module, inputs)
     found = {**flops(module, inputs), "saved_bytes": saved_bytes(module, inputs)}
     found["peak_bytes"] = peak(module, inputs, lambda: measure.training_step(module, inputs))
     return found

@@ -3,7 +3,7 @@
 
 Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--json FILE] [--table FILE] [--install FOLDER]
 
---table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
+--json keeps all figures; with --models, those of the other models are taken from that file. --table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
 tests look for them. A difference without a line in causes.json is called unexplained, and the command fails.
 """
 import argparse
@@ -198,14 +198,15 @@ def main():
     args = parser.parse_args()
     models = described()
     names = args.models.split(",") if args.models else list(models)
+    before = json.loads(args.json.read_text()) if args.models and args.json and args.json.exists() else {}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         pairs = [(name, file_format) for name in names for file_format in FORMATS]
         found = pool.map(lambda pair: compared(args.folder, args.binary, *pair), pairs)
-        results = {name: {} for name in names}
+        results = {name: before.get(name, {}) for name in models if name in names or name in before}
         for (name, file_format), result in zip(pairs, found):
             results[name][file_format] = result
     report = Report(json.loads((HERE / "causes.json").read_text()))
-    text = document(results, report, {name: models[name] for name in names})
+    text = document(results, report, {name: models[name] for name in results})
     if args.json:
         args.json.write_text(json.dumps(results, indent=1) + "\n")
     if args.table:
