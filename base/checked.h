@@ -10,8 +10,15 @@
 
 namespace symprof {
 
-/// An integer that throws Error where int64_t would overflow. Converts from int64_t silently and
-/// back only by value(), so that a formula stays checked from its first factor to its last.
+/// A count is more than int64_t holds: the sizes of the step are too large.
+class CountOverflow : public Error {
+ public:
+  CountOverflow() : Error("", "a count does not fit into 64 bits", "Profile with smaller sizes.") {}
+};
+
+/// An integer that throws CountOverflow where int64_t would overflow. Converts from int64_t
+/// silently and back only by value(), so that a formula stays checked from its first factor to its
+/// last.
 class Count {
  public:
   constexpr Count(std::int64_t value = 0) : value_(value) {}
@@ -33,13 +40,11 @@ class Count {
   friend auto operator<=>(Count, Count) = default;
 
  private:
-  [[noreturn]] static void overflow() {
-    throw Error("", "a count does not fit into 64 bits", "profile with smaller dimensions");
-  }
+  [[noreturn]] static void overflow() { throw CountOverflow(); }
   std::int64_t value_;
 };
 
-/// For sums kept in plain integers. Throws Error on overflow.
+/// For sums kept in plain integers. Throws CountOverflow.
 inline void add_to(std::int64_t& sum, std::int64_t term) { sum = (Count(sum) + term).value(); }
 
 }  // namespace symprof

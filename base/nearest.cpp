@@ -1,6 +1,7 @@
 #include "base/nearest.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace symprof {
@@ -57,8 +58,17 @@ std::optional<std::string> nearest(std::string_view word,
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t most_named = 3;
   const std::optional<std::string> best = nearest(word, candidates);
-  return best ? "Did you mean '" + *best + "'?" : std::string();
+  if (!best) return {};
+  std::vector<std::string> meant;
+  std::ranges::copy_if(candidates, std::back_inserter(meant),
+                       [&](const std::string& candidate) { return begins(word, candidate); });
+  if (!begins(word, *best) || meant.size() > most_named) meant = {*best};
+  std::string text = "Did you mean '" + meant.front();
+  for (std::size_t i = 1; i < meant.size(); ++i)
+    text += (i + 1 < meant.size() ? "', '" : "' or '") + meant[i];
+  return text + "'?";
 }
 
 }  // namespace symprof

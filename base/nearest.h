@@ -13,7 +13,8 @@ namespace symprof {
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 
-/// "Did you mean 'profile'?", or empty.
+/// "Did you mean 'profile'?", or empty. Names all that `word` begins where they are few:
+/// "'a100-40g' or 'a100-80g'".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace symprof

@@ -28,7 +28,8 @@ int run(const Options& options) {
     report::write_devices_json(out, devices);
   else
     report::write_devices(out, devices, layout_of(options.output));
-  write_output(options.output, {out.data(), out.size()});
+  write_output(options.output, {out.data(), out.size()},
+               format == Format::json ? Readers::programs : Readers::people);
   return done;
 }
 

@@ -54,7 +54,8 @@ int run(const FitText& text) {
   else
     report::write_fit(out, answer.reports, answer.settings.step, layout_of(text.output));
   progress.clear();
-  write_output(text.output, {out.data(), out.size()});
+  write_output(text.output, {out.data(), out.size()},
+               format == Format::json ? Readers::programs : Readers::people);
   const bool fits_all = std::ranges::all_of(
       answer.reports, [](const plan::FitReport& report) { return report.fit.fits(); });
   return fits_all ? done : answer_is_no;

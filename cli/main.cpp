@@ -12,6 +12,7 @@
 #include "cli/option_spelling.h"
 #include "cli/terminal.h"
 #include "cli/usage.h"
+#include "report/plain_letters.h"
 #include "report/text_table.h"
 
 namespace symprof::cli {
@@ -63,7 +64,7 @@ void complain(const std::string& message) {
   fmt::print(
       stderr, "{}: {}\n",
       report::emphasize("symprof", report::Emphasis::strong, layout_of(Stream::error).colour),
-      message);
+      has_plain_letters_only() ? report::in_plain_letters(message) : message);
 }
 
 /// "where: problem.", and the advice on the next line.

@@ -43,7 +43,8 @@ int run(const Options& options) {
     write_onnx(out, format);
   else
     write_aten(out, format, layout_of(options.output));
-  write_output(options.output, {out.data(), out.size()});
+  write_output(options.output, {out.data(), out.size()},
+               format == Format::json ? Readers::programs : Readers::people);
   return done;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/option_spelling.h"
 #include "cli/terminal.h"
+#include "report/plain_letters.h"
 
 namespace symprof::cli {
 namespace {
@@ -102,7 +103,9 @@ report::Layout layout_of(const OutputOptions& options) {
                               : report::Layout{.spell = spell_as_option};
 }
 
-void write_output(const OutputOptions& options, std::string_view text) {
+void write_output(const OutputOptions& options, std::string_view text, Readers readers) {
+  if (readers == Readers::people && has_plain_letters_only())
+    return write_output(options, report::in_plain_letters(text), Readers::programs);
   if (options.file.empty()) {
     if (!write_all(STDOUT_FILENO, text)) cannot_write("standard output");
     return;
@@ -115,7 +118,9 @@ void write_output(const OutputOptions& options, std::string_view text) {
 }
 
 void warn(const OutputOptions& options, std::string_view text) {
-  if (!options.quiet) std::cerr << "symprof: warning: " << text << '\n';
+  if (options.quiet) return;
+  const std::string line = "symprof: warning: " + std::string(text) + '\n';
+  std::cerr << (has_plain_letters_only() ? report::in_plain_letters(line) : line);
 }
 
 }  // namespace symprof::cli

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "report/layout.h"
 
 namespace symprof::cli {
+
+/// Who reads an output: programs expect UTF-8, whatever the locale says.
+enum class Readers : std::uint8_t { programs, people };
 
 struct OutputOptions {
   std::string file;    ///< Empty: standard output.
@@ -24,8 +28,8 @@ void check_output(const OutputOptions& options);
 report::Layout layout_of(const OutputOptions& options);
 
 /// Writes to standard output, or to a temporary file beside the wanted one that then takes its
-/// name. Throws Error when that is not possible.
-void write_output(const OutputOptions& options, std::string_view text);
+/// name. People get the letters that their locale has. Throws Error when that is not possible.
+void write_output(const OutputOptions& options, std::string_view text, Readers readers);
 
 /// One line on standard error unless quiet.
 void warn(const OutputOptions& options, std::string_view text);

@@ -21,7 +21,7 @@ void print(const Profile& profile, const Settings& settings, const ProfileOption
   if (options.format->warnings == Warnings::on_standard_error)
     for (const std::string& warning : profile.warnings)
       warn(options.output, spelled(warning, spell_as_option));
-  write_output(options.output, {out.data(), out.size()});
+  write_output(options.output, {out.data(), out.size()}, options.format->readers);
 }
 
 int run(const ProfileText& text) {

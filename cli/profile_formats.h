@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/output.h"
 #include "profile/profile.h"
 #include "report/formulas.h"
 #include "session/settings.h"
@@ -37,6 +38,7 @@ struct ProfileFormat {
                          const ProfileOptions&) = nullptr;
   PeakTable peak = PeakTable::absent;
   Warnings warnings = Warnings::in_output;
+  Readers readers = Readers::programs;
   /// "snapshot.pickle", of a format that is no text: it needs a file, such as this one.
   std::string_view file = {};
 };

@@ -34,7 +34,7 @@ int profile_symbolically(const ProfileOptions& options, ProgressBar& progress) {
   fmt::memory_buffer out;
   options.format->write_formulas(out, report, options);
   progress.clear();
-  write_output(options.output, {out.data(), out.size()});
+  write_output(options.output, {out.data(), out.size()}, options.format->readers);
   return done;
 }
 

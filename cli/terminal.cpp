@@ -32,4 +32,17 @@ report::Layout layout_of(Stream stream) {
   return layout;
 }
 
+bool has_plain_letters_only() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view locale = environment(name);
+    if (locale.empty()) continue;
+    if (locale == "C" || locale == "POSIX") return true;
+    const std::size_t dot = locale.find('.');
+    if (dot == std::string_view::npos) return false;
+    const std::string_view charset = locale.substr(dot + 1, locale.find('@') - dot - 1);
+    return charset != "UTF-8" && charset != "utf8" && charset != "utf-8" && charset != "UTF8";
+  }
+  return false;
+}
+
 }  // namespace symprof::cli

@@ -13,4 +13,8 @@ bool is_terminal(Stream stream);
 /// none for a file or a pipe.
 report::Layout layout_of(Stream stream);
 
+/// Whether the locale names another charset than UTF-8 (LC_ALL=C). Where it names none, UTF-8 is
+/// taken to be there.
+bool has_plain_letters_only();
+
 }  // namespace symprof::cli

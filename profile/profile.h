@@ -86,12 +86,20 @@ struct Totals {
   std::optional<std::int64_t> peak_requested_bytes;
 };
 
+/// A dimension of the inputs that the file has a name for.
+struct NamedSize {
+  std::string name;  ///< As a setting gives it: "batch".
+  std::int64_t size = 0;
+  bool is_given = false;  ///< By a setting. Else it is the example's in the file.
+};
+
 struct Profile {
   Recording recording;
   std::vector<NodeProfile> nodes;  ///< One for each of recording.nodes, same order.
   Totals totals;
   Coverage coverage;
   StepMemory memory;
+  std::vector<NamedSize> sizes;       ///< In the step; filled by session/session.cpp alone.
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 };
 

@@ -34,6 +34,21 @@ std::string saved_text(const Text& total, const Totals& totals) {
   return fmt::format("{}, {} with graph inputs", saved, total("saved_bytes_with_inputs"));
 }
 
+/// "batch=8 as given, seq=64 from the file"
+std::string named_sizes_text(const std::vector<NamedSize>& sizes) {
+  std::string text;
+  for (const bool given : {true, false}) {
+    std::string list;
+    for (const NamedSize& size : sizes)
+      if (size.is_given == given)
+        list += fmt::format("{}{}={}", list.empty() ? "" : ", ", size.name, size.size);
+    if (!list.empty())
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", list,
+                          given ? "as given" : "from the file");
+  }
+  return text;
+}
+
 std::string offloaded_text(const Text& total) {
   return fmt::format("{} of saved tensors in host memory, {} copied there and back",
                      total("offloaded_bytes"), total("transfer_bytes"));
@@ -77,6 +92,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
     lines.push_back({label, text});
   };
   line("step", step_text(options));
+  if (!profile.sizes.empty()) line("sizes", named_sizes_text(profile.sizes));
   line("parameters",
        fmt::format("{} ({}), buffers {}, inputs {}", total("param_bytes"), total("param_count"),
                    total("buffer_bytes"), total("input_bytes")));

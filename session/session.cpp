@@ -1,13 +1,16 @@
 #include "session/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "session/setting_table.h"
+#include "session/sizes_of_step.h"
 #include "trace/passes/prepare.h"
 
 namespace symprof {
@@ -28,6 +31,8 @@ std::vector<std::string> files_beside(const std::filesystem::path& path) {
 trace::ModelFile open_file(const std::string& path) {
   constexpr auto wanted = "Name a model file (.pt2, .pt or .onnx).";
   std::error_code error;
+  if (path == "-" && !std::filesystem::exists(path, error))
+    throw Error(path, "standard input is not read.", wanted);
   if (std::filesystem::is_directory(path, error)) throw Error(path, "is a folder.", wanted);
   if (!std::filesystem::exists(path, error)) {
     const std::string suggestion = did_you_mean(path, files_beside(path));
@@ -37,6 +42,15 @@ trace::ModelFile open_file(const std::string& path) {
 }
 
 constexpr auto batch_name = "batch";
+
+/// "idx [1000000000000, 64], targets [1000000000000, 64]"
+std::string shapes_of_inputs(const Graph& graph) {
+  std::vector<std::string> shapes;
+  for (const ValueId id : graph.inputs)
+    if (const Value& input = graph.value(id); input.spec)
+      shapes.push_back(fmt::format("{} [{}]", input.name, fmt::join(input.spec->sizes, ", ")));
+  return fmt::format("{}", fmt::join(shapes, ", "));
+}
 
 bool has_parameters(const Graph& graph) {
   return std::ranges::any_of(graph.values,
@@ -146,9 +160,13 @@ Recording Session::record(const Settings& settings) {
   return record(model.graph, model.settings.step);
 }
 
-Profile Session::profile(const PreparedModel& model) {
-  return profile::evaluate(record(model.graph, model.settings.step), model.settings.step.device,
-                           model.settings.loop);
+Profile Session::profile(const PreparedModel& model) try {
+  Profile profile = profile::evaluate(record(model.graph, model.settings.step),
+                                      model.settings.step.device, model.settings.loop);
+  if (file_.graph) profile.sizes = sizes_of_step(*file_.graph, model.graph, model.settings.sizes);
+  return profile;
+} catch (const CountOverflow& overflow) {
+  throw Error(shapes_of_inputs(model.graph), overflow.problem(), overflow.advice());
 }
 
 std::vector<std::string> onnx_operators() { return TorchLibrary().get().lowered_operators(); }

@@ -5,6 +5,7 @@ import collections
 import torch
 from torch.distributed._tools.mem_tracker import MemTracker
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
 
 
@@ -41,7 +42,9 @@ def static_sizes(module, inputs):
 
 
 def backward(output):
-    output.backward(torch.ones_like(output))
+    """From ones on each tensor of the output, whatever its structure, that has a gradient."""
+    outputs = [x for x in tree_leaves(output) if isinstance(x, torch.Tensor) and x.requires_grad]
+    torch.autograd.backward(outputs, [torch.ones_like(x) for x in outputs])
 
 
 def convolution_backward_flops(grad, x, weight, _bias, _stride, _padding, _dilation, transposed,

@@ -136,13 +136,14 @@ class FakeCall {
     }
     const auto number = observer ? observer->unbacked_number() : std::nullopt;
     if (!number)
-      throw Error("aten::item",
-                  "the value of a tensor decides what happens next, and a tensor "
-                  "without storage has no value",
-                  "Give the values of the input that decides it with " + values_setting() +
-                      ", the number with " + setting("sizes") +
-                      " where the file has a symbol for it (u0=8), or export the model so that it "
-                      "does not branch on data.");
+      throw Error(
+          "aten::item",
+          "the value of a tensor decides what happens next, and a tensor "
+          "without storage has no value",
+          "Give the values of the input that decides it with " + values_setting() +
+              ", the number with " + setting("sizes") +
+              " where a .pt2 file has a symbol for it (u0=8), or export the model so that it "
+              "does not branch on data.");
     stack_.resize(first_);
     stack_.emplace_back(*number);
   }

@@ -25,7 +25,7 @@ int64_t unbacked_size(const char* op, std::optional<int64_t> most, std::optional
   if (const auto size = observer ? observer->unbacked_size(most) : std::nullopt) return *size;
   const std::string values = "give the values of the input that decides it with " +
                              values_setting() + ", or the size with " + setting("sizes") +
-                             " where the file has a symbol for it (u0=8)";
+                             " where a .pt2 file has a symbol for it (u0=8)";
   throw Error(
       op, "its output size depends on data, and a tensor without storage has none",
       most ? "Take the upper bound with " + setting("unbacked", "max") + ", " + values + "."

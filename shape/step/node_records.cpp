@@ -135,6 +135,9 @@ void NodeRecords::begin_node(std::size_t index) {
 }
 
 void NodeRecords::end_node(std::size_t index) {
+  // An assertion gives nothing back: no gradient comes through it.
+  if (graph_.nodes[index].outputs.empty())
+    recorder_.recording().nodes[static_cast<std::size_t>(node_of_[index])].input_gradient_bytes = 0;
   for (ValueId id : graph_.nodes[index].outputs)
     if (id != no_value && interpreter_.get(id).isTensor())
       add_node_output(node_of_[index], interpreter_.get(id).toTensor(), recorder_);

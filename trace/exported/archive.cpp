@@ -8,9 +8,13 @@
 namespace symprof::trace::exported {
 namespace {
 
-constexpr auto copy_again =
-    "The archive is truncated or damaged: copy it again, or write it again with "
-    "torch.export.save.";
+/// Advice for the archive at `where`, which begins with its path. TorchScript is the other kind.
+std::string copy_again(std::string_view where) {
+  const bool is_exported = where.find(".pt2") != std::string_view::npos;
+  return fmt::format(
+      "The archive is truncated or damaged: copy it again, or write it again with {}.",
+      is_exported ? "torch.export.save" : "torch.jit.save");
+}
 
 /// At least simdjson's SIMDJSON_PADDING, which reader.cpp asserts.
 constexpr std::size_t padding = Record::padding;
@@ -30,7 +34,8 @@ zip* open(const std::string& path) {
   zip_error_init_with_code(&error, code);
   const std::string reason = zip_error_strerror(&error);
   zip_error_fini(&error);
-  throw Error(path, fmt::format("cannot be opened as a zip archive ({})", reason), copy_again);
+  throw Error(path, fmt::format("cannot be opened as a zip archive ({})", reason),
+              copy_again(path));
 }
 
 std::string checksum_or_reason(zip_file_t* file) {
@@ -49,13 +54,13 @@ std::string without_root(std::string_view name) {
 void check_packing(const std::string& where, const zip_stat_t& status) {
   if (status.size / deflate_limit > status.comp_size)
     throw Error(where, fmt::format("claims {} bytes from {}", status.size, status.comp_size),
-                copy_again);
+                copy_again(where));
 }
 
 zip_stat_t status_of(zip* archive, std::size_t index, const std::string& where) {
   zip_stat_t status;
   if (zip_stat_index(archive, index, 0, &status) != 0)
-    throw Error(where, zip_strerror(archive), copy_again);
+    throw Error(where, zip_strerror(archive), copy_again(where));
   return status;
 }
 
@@ -97,7 +102,7 @@ std::int64_t Archive::packed_size_at(std::size_t index) const {
 
 Record Archive::read(std::string_view name) const {
   const auto index = index_of(name);
-  if (!index) throw Error(path_, fmt::format("the record {} is missing", name), copy_again);
+  if (!index) throw Error(path_, fmt::format("the record {} is missing", name), copy_again(path_));
   return read_at(*index);
 }
 
@@ -112,7 +117,7 @@ Record Archive::read_at(std::size_t index) const {
                 "Export the part of the model that matters.");
   const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> file(
       zip_fopen_index(archive_.get(), index, 0), &zip_fclose);
-  if (!file) throw Error(where, zip_strerror(archive_.get()), copy_again);
+  if (!file) throw Error(where, zip_strerror(archive_.get()), copy_again(where));
   Record record{std::make_unique_for_overwrite<char[]>(status.size + padding), status.size};
   std::fill_n(record.bytes.get() + status.size, padding, '\0');
   const zip_int64_t got = zip_fread(file.get(), record.bytes.get(), status.size);
@@ -120,10 +125,10 @@ Record Archive::read_at(std::size_t index) const {
   char beyond = 0;
   const bool complete = static_cast<zip_uint64_t>(got) == status.size;
   const zip_int64_t more = complete ? zip_fread(file.get(), &beyond, 1) : got;
-  if (more < 0) throw Error(where, checksum_or_reason(file.get()), copy_again);
+  if (more < 0) throw Error(where, checksum_or_reason(file.get()), copy_again(where));
   if (!complete || more > 0)
     throw Error(where, fmt::format("{} bytes where {} were expected", got, status.size),
-                copy_again);
+                copy_again(where));
   return record;
 }
 

@@ -7,6 +7,7 @@
 
 #include "trace/frames/assignment.h"
 #include "trace/frames/calls.h"
+#include "trace/frames/released_names.h"
 
 namespace symprof::trace {
 namespace {
@@ -22,8 +23,11 @@ class Holder {
 
   void hold() {
     if (run_.statements.empty()) return;
-    for (const SourceLine& line : graph_.source_lines)
-      assignments_.push_back(parse_assignment(line.text));
+    for (const SourceLine& line : graph_.source_lines) {
+      GeneratedLine generated = parse_generated_line(line.text);
+      assignments_.push_back(parse_assignment(generated.statement));
+      released_.push_back(std::move(generated.released));
+    }
     find_last_reads();
     find_results();
     find_next_bindings();
@@ -74,7 +78,12 @@ class Holder {
     return run_.calls[run_.statements[statement].call].statement;
   }
 
-  /// For each target of each statement the next statement of its call that binds the name.
+  const std::vector<std::string_view>& released_by(std::size_t statement) const {
+    return released_[static_cast<std::size_t>(run_.statements[statement].line)];
+  }
+
+  /// For each target of each statement the next statement of its call that binds the name, or lets
+  /// it go.
   void find_next_bindings() {
     std::vector<Names> next_binding(run_.calls.size());
     next_.resize(run_.statements.size());
@@ -89,6 +98,7 @@ class Holder {
       for (const auto& group : groups)
         for (const Target& target : group)
           if (target.replaces) next[target.name] = i;
+      for (const std::string_view name : released_by(i)) next[name] = i;
     }
   }
 
@@ -136,6 +146,7 @@ class Holder {
     for (const std::vector<Target>& group : assignment_of(index).targets) {
       if (group.empty()) continue;
       name = group[count == group.size() ? position : 0].name;
+      if (std::ranges::find(released_by(index), name) != released_by(index).end()) continue;
       death = std::max(death, death_of(value, index, name));
     }
     if (last > death && last <= run_.calls[statement.call].last)
@@ -174,8 +185,9 @@ class Holder {
   const Graph& graph_;
   std::vector<std::size_t>& last_;
   PythonRun run_;
-  std::vector<Assignment> assignments_;         // By line.
-  std::vector<std::size_t> last_read_;          // By value: the last node that reads it.
+  std::vector<Assignment> assignments_;                  // By line.
+  std::vector<std::vector<std::string_view>> released_;  // By line: names that it lets go.
+  std::vector<std::size_t> last_read_;                   // By value: the last node that reads it.
   std::vector<bool> has_result_;                // By statement: what it makes is needed after it.
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
   std::map<std::pair<std::size_t, std::string_view>, std::vector<Renamed>> renamed_;

@@ -7,6 +7,7 @@
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
+#include "trace/passes/position_tables.h"
 #include "trace/passes/restore_norms.h"
 #include "trace/passes/split_bias.h"
 #include "trace/passes/training_mode.h"
@@ -47,10 +48,13 @@ void add_cache(Graph& graph, const PrepareOptions& options) {
     throw Error(graph.path, "a key-value cache is for inference",
                 "Leave " + setting("mode") + " out, or give " + setting("mode", "inference") + ".");
   const ValueSpecs specs = options.specs_of(graph);
-  add_key_value_cache(graph, *options.step.kv_cache, [&](ValueId id) -> const TensorSpec* {
-    const std::optional<TensorSpec>& spec = specs.at(static_cast<std::size_t>(id));
+  const SpecOf spec_of = [&](ValueId id) -> const TensorSpec* {
+    if (static_cast<std::size_t>(id) >= specs.size()) return nullptr;  // The pass added it.
+    const std::optional<TensorSpec>& spec = specs[static_cast<std::size_t>(id)];
     return spec ? &*spec : nullptr;
-  });
+  };
+  add_key_value_cache(graph, *options.step.kv_cache, spec_of);
+  check_position_tables(graph, spec_of);
 }
 
 constexpr Pass all[] = {

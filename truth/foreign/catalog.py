@@ -1,0 +1,22 @@
+"""The models of `truth/foreign`: {name: Model}, small configurations of packages that nobody of this project wrote."""
+import dataclasses
+from typing import Any, Callable
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """`build` gives (module, positional arguments, keyword arguments) with memory, on the CPU."""
+
+    package: str
+    kind: str
+    build: Callable[[], tuple[Any, tuple, dict]]
+
+
+def all_models():
+    import packages_of_sequences
+    import packages_of_space
+    import packages_of_tables
+    import transformers_models
+
+    parts = (packages_of_tables, packages_of_sequences, transformers_models, packages_of_space)
+    return {name: model for part in parts for name, model in part.MODELS.items()}

@@ -1,0 +1,130 @@
+"""What PyTorch says about a module on fake CUDA tensors of an H200; `truth/README.md` has the meaning of each figure.
+
+The outputs may be of any structure; backward starts from ones on each that has a gradient.
+"""
+import collections
+import contextlib
+
+import fake_models
+import measure
+import torch
+import tracker
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+
+def tensors(structure):
+    return [leaf for leaf in tree_leaves(structure) if isinstance(leaf, torch.Tensor)]
+
+
+class Call(torch.nn.Module):
+    """`module(*args, **kwargs)` as a module of the tensors among its arguments, each call with structures of its own
+    (a cache that the call fills is empty before the next one). `as_tuple`: the tensors among the outputs alone."""
+
+    def __init__(self, module, args, kwargs, as_tuple=False):
+        super().__init__()
+        self.module, self.as_tuple = module, as_tuple
+        leaves, self.structure = tree_flatten((args, kwargs))
+        self.inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        self.leaves = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+
+    def forward(self, *inputs):
+        given = iter(inputs)
+        leaves = [next(given) if leaf is None else leaf for leaf in self.leaves]
+        args, kwargs = tree_unflatten(leaves, self.structure)
+        output = self.module(*args, **kwargs)
+        return tuple(tensors(output)) if self.as_tuple else output
+
+
+class Autocast(torch.nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, *inputs):
+        with torch.autocast("cuda", torch.bfloat16):
+            return self.module(*inputs)
+
+
+def saved_bytes(module, inputs):
+    """Distinct storages that autograd saves, without those of parameters, buffers and inputs."""
+    owner, storages = measure.owners(module, inputs), {}
+
+    def pack(tensor):
+        storages[measure.storage_key(tensor)] = tensor.untyped_storage()  # kept, so keys stay distinct
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        output = module(*inputs)
+    del output
+    return sum(storage.nbytes() for key, storage in storages.items() if key not in owner)
+
+
+def flops(module, inputs):
+    mapping = {torch.ops.aten.convolution_backward: measure.convolution_backward_flops}
+    forward, backward = measure.flops_by_op(module, inputs, mapping)
+    return {"fwd_flops": sum(forward.values()), "bwd_flops": sum(backward.values()),
+            "fwd_flops_by_op": forward, "bwd_flops_by_op": backward}
+
+
+def peak(module, inputs, step):
+    constants = [value for part in module.modules() for value in vars(part).values()
+                 if isinstance(value, torch.Tensor)]
+    watch = tracker.CudaTracker(tracker.holders_of_one())
+    return tracker.peak(watch, (module, *inputs, *constants), step)
+
+
+class OneDtype(TorchDispatchMode):
+    """Refuses products of two dtypes, as CUDA does; shapes alone do not."""
+
+    PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "convolution", "mv", "dot"}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.overloadpacket.__name__ in self.PRODUCTS:
+            dtypes = {str(x.dtype) for x in args if isinstance(x, torch.Tensor)}
+            if len(dtypes) > 1:
+                raise RuntimeError(f"{func}: operands of {' and '.join(sorted(dtypes))}")
+        return func(*args, **(kwargs or {}))
+
+
+def of_training(module, inputs):
+    with OneDtype():
+        measure.training_step(module, inputs)
+    found = {**flops(module, inputs), "saved_bytes": saved_bytes(module, inputs)}
+    found["peak_bytes"] = peak(module, inputs, lambda: measure.training_step(module, inputs))
+    return found
+
+
+def of_inference(module, inputs):
+    return {"peak_bytes": peak(module, inputs, lambda: measure.inference_step(module, inputs))}
+
+
+@contextlib.contextmanager
+def answering_as_cuda():
+    """Else torch.autocast switches itself off on a build without CUDA."""
+    torch.cuda.amp.common.amp_definitely_not_available = lambda: False
+    torch.cuda.is_bf16_supported = lambda: True
+    yield
+
+
+def hold_frozen_as_buffers(module):
+    """MemTracker refuses parameters that are not trained."""
+    for part in module.modules():
+        for name, parameter in list(part._parameters.items()):
+            if parameter is not None and not parameter.requires_grad:
+                del part._parameters[name]
+                part._buffers[name] = parameter.data
+
+
+def of(module, inputs, step):
+    """`step`: fp32, bf16, autocast (training) or inference."""
+    mover = fake_models.Mover(torch.bfloat16 if step == "bf16" else None)
+    with answering_as_cuda(), FakeTensorMode(allow_non_fake_inputs=False):
+        mover.module(module)
+        hold_frozen_as_buffers(module)
+        inputs = tuple(mover.tensor(x) for x in inputs)
+        module.train(step != "inference")
+        if step == "inference":
+            return of_inference(module, inputs)
+        return of_training(Autocast(module) if step == "autocast" else module, inputs)

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Profiles the files that run.py made and compares each with what PyTorch said.
+
+Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--json FILE] [--table FILE] [--install FOLDER]
+
+--json keeps all figures; with --models, those of the other models are taken from that file. --table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
+tests look for them. A difference without a line in causes.json is called unexplained, and the command fails.
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+FORMATS = ("pt2", "onnx", "pt")
+OPTIONS = {"fp32": [], "bf16": ["--dtype", "bf16"], "autocast": ["--autocast", "bf16"],
+           "inference": ["--mode", "inference"]}
+EXACT = {"fwd_flops": "forward FLOPs", "bwd_flops": "backward FLOPs", "saved_bytes": "saved"}
+CLOSE = {"fp32": 0.005, "bf16": 0.005, "autocast": 0.005, "inference": 0.05}
+LARGEST = 50_000  # bytes of a file that is installed
+
+
+def read(folder, name, stage):
+    path = folder / f"{name}.{stage}.json"
+    return json.loads(path.read_text()) if path.exists() else {"failed": "not tried"}
+
+
+def profile(binary, path, options):
+    """{figure: value} and the warnings, or {"error": the first line}."""
+    command = [binary, "profile", str(path), "--format", "json", *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        return {"error": done.stderr.strip().splitlines()[0].replace(str(path.parent) + "/", "")}
+    found = json.loads(done.stdout)
+    if found["coverage"]["unmodelled"]:
+        return {"error": "calls without a rule: " + ", ".join(found["coverage"]["unmodelled_ops"])}
+    totals = {figure: found["totals"][figure] for figure in EXACT}
+    return {**totals, "peak_bytes": found["totals"]["peak_tensor_bytes"], "warnings": found["warnings"]}
+
+
+def same(ours, theirs):
+    return all(ours[figure] == theirs[figure] for figure in EXACT if figure in theirs)
+
+
+def reference(folder, name, file_format, step, ours):
+    """The eager module's figures; the exported program's where that is another program, whose figures ours are."""
+    of_module = read(folder, name, step)
+    if file_format == "pt" or "error" in ours:
+        return of_module, "module"
+    of_program = read(folder, name, f"program_{step}")
+    differs = "failed" in of_module or not same(ours, of_module)
+    if differs and "failed" not in of_program and step != "inference" and (
+            "failed" in of_module or same(ours, of_program)):
+        # A program frees each value at its last use; what a module holds is the module's affair.
+        return {**of_program, "peak_bytes": of_module.get("peak_bytes")}, "program"
+    return of_module, "module"
+
+
+def compared(folder, binary, name, file_format):
+    made = read(folder, name, file_format)
+    path = folder / f"{name}.{file_format}"
+    if "failed" in made or not path.exists():
+        return {"not_exported": made.get("failed", "no file")}
+    result = {"bytes": path.stat().st_size}
+    for step, options in OPTIONS.items():
+        ours = profile(binary, path, options)
+        theirs, whose = reference(folder, name, file_format, step, ours)
+        theirs = {key: value for key, value in theirs.items() if key in (*EXACT, "peak_bytes", "failed")}
+        result[step] = {"ours": ours, "theirs": theirs, "whose": whose}
+    return result
+
+
+def relative(cell):
+    return cell["ours"]["peak_bytes"] / cell["theirs"]["peak_bytes"] - 1
+
+
+def is_marked(cell):
+    return any("at least" in warning for warning in cell["ours"]["warnings"])
+
+
+def differences(cell, step):
+    """{figure: text}, empty where all is as PyTorch says."""
+    ours, theirs, found = cell["ours"], cell["theirs"], {}
+    for figure, word in EXACT.items():
+        if step != "inference" and ours[figure] != theirs[figure]:
+            found[figure] = f"{word} {ours[figure] - theirs[figure]:+,}".replace(",", " ")
+    if theirs["peak_bytes"] and abs(relative(cell)) > CLOSE[step] and not (step == "inference" and is_marked(cell)):
+        found["peak_bytes"] = f"peak {100 * relative(cell):+.1f} %"
+    return found
+
+
+def cause_of(causes, name, file_format, step, figure, whose):
+    wanted = {"model": name, "format": file_format, "step": step, "figure": figure, "whose": whose}
+    for cause in causes:
+        if all(fnmatch.fnmatch(value, pattern) for key, value in wanted.items()
+               for pattern in [cause.get(key, "*")]):
+            return cause["cause"]
+    return None
+
+
+class Report:
+    def __init__(self, causes):
+        self.causes, self.used, self.unexplained = causes, [], []
+        self.count = {f: {s: dict(cells=0, loaded=0, measured=0, exact=0, close=0) for s in OPTIONS} for f in FORMATS}
+
+    def number(self, name, file_format, step, figure, text, whose="module"):
+        cause = cause_of(self.causes, name, file_format, step, figure, whose)
+        if cause is None:
+            self.unexplained.append(f"{name}.{file_format} {step}: {text}")
+            return "[?]"
+        if cause not in self.used:
+            self.used.append(cause)
+        return f"[{self.used.index(cause) + 1}]"
+
+    def cell(self, name, file_format, step, cell):
+        count = self.count[file_format][step]
+        if "error" in cell["ours"] and "failed" in cell["theirs"]:
+            return f"PyTorch: {cell['theirs']['failed']}"
+        count["cells"] += 1
+        if "error" in cell["ours"]:
+            return f"{cell['ours']['error']} {self.number(name, file_format, step, 'error', cell['ours']['error'])}"
+        count["loaded"] += 1
+        if "failed" in cell["theirs"]:
+            return "loads"
+        found = differences(cell, step)
+        count["measured"] += 1
+        count["exact"] += not set(found) & set(EXACT)
+        count["close"] += "peak_bytes" not in found
+        texts = [f"{text} {self.number(name, file_format, step, figure, text, cell['whose'])}" for figure, text in found.items()]
+        return "; ".join(texts) or "="
+
+    def row(self, name, file_format, result):
+        if "not_exported" in result:
+            return None
+        cells = [self.cell(name, file_format, step, result[step]) for step in OPTIONS]
+        return f"| `{name}.{file_format}` | " + " | ".join(cells) + " |\n"
+
+    def summary(self):
+        lines = ["| files | setting | files | loaded | compared | FLOPs and saved bytes equal | peak close |\n",
+                 "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n"]
+        for file_format, steps in self.count.items():
+            for step, n in steps.items():
+                exact = "" if step == "inference" else n["exact"]
+                lines.append(f"| `.{file_format}` | {step} | {n['cells']} | {n['loaded']} | {n['measured']} | "
+                             f"{exact} | {n['close']} |\n")
+        return "".join(lines)
+
+
+def document(results, report, models):
+    rows = [row for name, formats in results.items() for file_format, result in formats.items()
+            for row in [report.row(name, file_format, result)] if row]
+    text = (HERE / "head.md").read_text() + report.summary() + "\n| file | " + " | ".join(OPTIONS) + " |\n| --- | --- | --- | --- | --- |\n"
+    text += "".join(rows) + "\n## Causes\n\n"
+    text += "".join(f"{number}. {cause}\n" for number, cause in enumerate(report.used, 1))
+    text += "\n## What PyTorch does not export\n\n"
+    text += "".join(f"- `{name}.{file_format}`: {result['not_exported']}\n"
+                    for name, formats in results.items() for file_format, result in formats.items()
+                    if "not_exported" in result)
+    text += "\n## The models\n\n| model | package | kind |\n| --- | --- | --- |\n"
+    return text + "".join(f"| `{name}` | {package} | {kind} |\n" for name, (package, kind) in models.items())
+
+
+def install(results, folder, target):
+    """Files whose FLOPs and saved bytes are PyTorch's in a setting, with those figures."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name, formats in results.items():
+        result = formats["pt2"]
+        if "not_exported" in result or result["bytes"] > LARGEST:
+            continue
+        kept = {step: {figure: result[step]["theirs"][figure] for figure in EXACT}
+                for step in ("fp32", "bf16", "autocast")
+                if "error" not in result[step]["ours"] and "failed" not in result[step]["theirs"]
+                and same(result[step]["ours"], result[step]["theirs"])}
+        if kept:
+            shutil.copyfile(folder / f"{name}.pt2", target / f"{name}.pt2")
+            (target / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def described():
+    sys.path.insert(0, str(HERE))
+    import catalog
+
+    return {name: (model.package, model.kind) for name, model in catalog.all_models().items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("binary")
+    parser.add_argument("--models")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--install", type=pathlib.Path)
+    args = parser.parse_args()
+    models = described()
+    names = args.models.split(",") if args.models else list(models)
+    before = json.loads(args.json.read_text()) if args.models and args.json and args.json.exists() else {}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        pairs = [(name, file_format) for name in names for file_format in FORMATS]
+        found = pool.map(lambda pair: compared(args.folder, args.binary, *pair), pairs)
+        results = {name: before.get(name, {}) for name in models if name in names or name in before}
+        for (name, file_format), result in zip(pairs, found):
+            results[name][file_format] = result
+    report = Report(json.loads((HERE / "causes.json").read_text()))
+    text = document(results, report, {name: models[name] for name in results})
+    if args.json:
+        args.json.write_text(json.dumps(results, indent=1) + "\n")
+    if args.table:
+        args.table.write_text(text)
+    else:
+        print(text)
+    if args.install:
+        install(results, args.folder, args.install)
+    if report.unexplained:
+        sys.exit("\n".join(["unexplained:", *report.unexplained]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Exports the models of catalog.py and asks PyTorch for its figures of each.
+
+Usage: run.py FOLDER [--models NAME,…] [--stages NAME,…] [--limit SECONDS] [--again]
+
+Each stage of a model is a process of its own, forked from this one; its result is FOLDER/<model>.<stage>.json, and what
+is there already is not done again. Stages: pt2, onnx, pt (traced): the files; fp32, bf16, autocast, inference: the eager
+module on fake CUDA tensors; program_fp32, program_autocast: the exported program; program_bf16: that of the module in
+bf16. report.py compares them with symprof.
+"""
+import argparse
+import functools
+import importlib.metadata
+import json
+import os
+import pathlib
+import sys
+import time
+import warnings
+
+HERE = pathlib.Path(__file__).resolve().parent
+TRUTH = HERE.parent
+sys.path[:0] = [str(HERE), str(TRUTH), str(TRUTH / "zoo"), str(TRUTH / "steps"), str(TRUTH.parent / "models")]
+
+import fake_cuda
+
+FILES = ("pt2", "onnx", "pt")
+STEPS = ("fp32", "bf16", "autocast", "inference")
+OF_PROGRAM = ("program_fp32", "program_autocast", "program_bf16")
+NEED_EXPORT = ("pt2", "onnx", "program_fp32", "program_autocast")
+
+
+def build(model):
+    import torch
+
+    torch.manual_seed(0)
+    module, args, kwargs = model.build()
+    return module.train(), args, kwargs
+
+
+def cast(model):
+    """As `build`, in bf16."""
+    import torch
+    from torch.utils._pytree import tree_map_only
+
+    module, args, kwargs = build(model)
+    to_bf16 = lambda x: x.bfloat16() if x.is_floating_point() else x
+    return module.bfloat16(), *tree_map_only(torch.Tensor, to_bf16, (args, kwargs))
+
+
+@functools.lru_cache(maxsize=1)
+def export(model, build=build):
+    """Made once for the stages of a model, before they are forked."""
+    import torch
+
+    module, args, kwargs = build(model)
+    return torch.export.export(module, args, kwargs, strict=False)
+
+
+def write_pt2(model, path):
+    import pt2_file
+
+    pt2_file.write(export(model), path, keep_weights=False)
+
+
+def write_onnx(model, path):
+    import stages
+
+    stages.write_onnx(path.stem, export(model), path)
+
+
+def write_pt(model, path):
+    import figures
+    import pt_file
+
+    call = figures.Call(*build(model), as_tuple=True)
+    pt_file.write(pt_file.trace(call, tuple(call.inputs), "train"), path, keep_lines=True)
+
+
+def of_module(model, step):
+    import figures
+
+    call = figures.Call(*build(model))
+    return figures.of(call, call.inputs, step)
+
+
+def of_program(model, step):
+    """The exported program on the CUDA device. Its mode is in its calls."""
+    import fake_models
+    import figures
+
+    in_bf16 = step == "bf16"
+    _, args, kwargs = (cast if in_bf16 else build)(model)
+    program = export(model, cast) if in_bf16 else export(model)
+    module = fake_models.runnable(program).program
+    module.train = lambda mode=True: module
+    call = figures.Call(module, args, kwargs)
+    return figures.of(call, call.inputs, "fp32" if in_bf16 else step)
+
+
+def step_of(stage, model, path):
+    if stage in FILES:
+        return functools.partial(globals()[f"write_{stage}"], model, path)
+    measured = of_program if stage in OF_PROGRAM else of_module
+    return functools.partial(measured, model, stage.removeprefix("program_"))
+
+
+def save(path, package, found):
+    versions = {name: importlib.metadata.version(name).split("+")[0] for name in ("torch", package)}
+    path.write_text(json.dumps({**found, "versions": versions}, indent=1) + "\n")
+
+
+def run_one(folder, name, model, stage, limit):
+    """In a child of this process, which has imported everything."""
+    import stages
+
+    result = folder / f"{name}.{stage}.json"
+    if stage in NEED_EXPORT:
+        stages.attempt(lambda: export(model) and None)  # an error is the stage's, too
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        if status:
+            save(result, model.package, {"failed": f"ended with status {status} (limit: {limit} s)"})
+        found = json.loads(result.read_text())
+        print(stage, name, found.get("failed", "ok"), found.get("seconds", ""), flush=True)
+        return
+    os.dup2(os.open(folder / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+    os.dup2(2, 1)
+    stages.limit_processor_time(limit)
+    start = time.process_time()
+    found = stages.attempt(step_of(stage, model, folder / f"{name}.{stage}"))
+    save(result, model.package, {**found, "seconds": round(time.process_time() - start, 1)})
+    os._exit(0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--models")
+    parser.add_argument("--stages", default=",".join(("pt2", "onnx", *OF_PROGRAM, "pt", *STEPS)))
+    parser.add_argument("--limit", type=int, default=120, help="processor seconds of one stage")
+    parser.add_argument("--again", action="store_true", help="also what has a result")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    fake_cuda.load()  # before torch
+    warnings.filterwarnings("ignore")
+    import torch
+    import zoo  # lets torchvision be imported without its compiled operators
+
+    import catalog
+    import figures  # here, so that no child has to
+    import transformers.integrations.executorch as caches
+
+    assert zoo.TORCHVISION_OPERATORS and figures
+    caches.register_dynamic_cache_export_support()
+    torch.set_num_threads(1)
+    models = catalog.all_models()
+    for name in args.models.split(",") if args.models else models:
+        for stage in args.stages.split(","):
+            if args.again or not (args.folder / f"{name}.{stage}.json").exists():
+                run_one(args.folder, name, models[name], stage, args.limit)
+
+
+if __name__ == "__main__":
+    main()
