@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_outputs.h"
 #include "meta/fake/observer.h"
@@ -18,6 +19,7 @@ namespace {
 
 // What the fallback needs to know of an operator, looked up once per thread.
 struct OperatorInfo {
+  c10::OperatorName name{"", ""};
   bool has_device_argument = false;
   bool writes_arguments = false;
   std::uint32_t host_outputs = 0;  // A bit for each output that lies in host memory.
@@ -29,7 +31,9 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   thread_local std::unordered_map<const c10::FunctionSchema*, OperatorInfo> cache;
   const auto [entry, is_new] = cache.try_emplace(&op.schema());
   OperatorInfo& info = entry->second;
-  if (!is_new) return info;
+  // A schema that is gone may have left its address to another operator's.
+  if (!is_new && info.name == op.operator_name()) return info;
+  info = {.name = op.operator_name()};
   for (const c10::Argument& argument : op.schema().arguments()) {
     if (argument.name() == "device") info.has_device_argument = true;
     if (argument.alias_info() != nullptr && argument.alias_info()->isWrite())
@@ -82,6 +86,11 @@ at::Tensor meta_of_real(const at::Tensor& tensor) {
   return meta;
 }
 
+// `cuda` means the current device, which is the first.
+c10::Device with_index(c10::Device device) {
+  return device.is_cuda() && !device.has_index() ? c10::Device(c10::kCUDA, 0) : device;
+}
+
 // One call in flight.
 class FakeCall {
  public:
@@ -111,7 +120,7 @@ class FakeCall {
   std::size_t argument_count() const { return op_.schema().arguments().size(); }
 
   // The device of the result: the `device` argument, else that of the fake arguments; a CUDA tensor
-  // among them decides. A factory call without a device makes what the mode is for: cuda:0.
+  // among them decides. A factory call without a device makes what the mode's factories make.
   void find_device() {
     bool any_fake = false, any_real = false;
     for (std::size_t i = first_; i < stack_.size(); ++i)
@@ -129,8 +138,8 @@ class FakeCall {
       c10::IValue& value = stack_[first_ + i];
       if (value.isDevice()) {
         const c10::Device wanted = value.toDevice();
-        if (any_fake || wanted.is_cuda()) device_ = wanted;
-      } else if (!any_fake && !any_real) {
+        if (any_fake || wanted.is_cuda()) device_ = with_index(wanted);
+      } else if (!any_fake && !any_real && current_factories() == Factories::on_device) {
         device_ = c10::Device(c10::kCUDA, 0);
         value = *device_;
       }
@@ -145,7 +154,8 @@ class FakeCall {
   // A number that is read from data, where the observer has one for it.
   void read_number() {
     const auto observer = current_observer();
-    const auto number = observer ? observer->unbacked_number() : std::nullopt;
+    const auto number =
+        observer ? observer->unbacked_number(storage_id(stack_[first_].toTensor())) : std::nullopt;
     if (!number)
       throw Error("aten::item",
                   "the value of a tensor decides what happens next, and a tensor "
@@ -153,8 +163,12 @@ class FakeCall {
                   "Export the model so that it does not branch on data, or give the value: with " +
                       setting("sizes") +
                       " where the file has a symbol for it (u0=8), or as an input.");
+    const bool is_real = at::isFloatingType(stack_[first_].toTensor().scalar_type());
     stack_.resize(first_);
-    stack_.emplace_back(*number);
+    if (is_real)
+      stack_.emplace_back(static_cast<double>(*number));
+    else
+      stack_.emplace_back(*number);
   }
 
   void note_inputs() {

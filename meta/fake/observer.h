@@ -64,8 +64,11 @@ class Observer {
   virtual std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> /*most*/) {
     return std::nullopt;
   }
-  /// What stands for the number that aten::item would read from data. An empty answer refuses it.
-  virtual std::optional<std::int64_t> unbacked_number() { return std::nullopt; }
+  /// What stands for the number that aten::item would read from the data of `storage`. An empty
+  /// answer refuses it.
+  virtual std::optional<std::int64_t> unbacked_number(std::int32_t /*storage*/) {
+    return std::nullopt;
+  }
   /// A branch that data would choose asks whether the costlier one runs; if not, it is refused.
   virtual bool takes_upper_bounds() { return false; }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/kernels/transformers_experts.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/interpreter/unsupported.h"
 #include "shape/lowering/real_tensor.h"
@@ -148,6 +149,7 @@ class Step {
 }  // namespace
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
+  const kernels::TransformersOperators operators;
   check_operators(graph);
   return Step(graph, options).run();
 }

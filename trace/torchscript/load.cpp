@@ -10,6 +10,7 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/saved_tensor_hooks.h"
 #include "meta/fake/silent_observer.h"
+#include "meta/kernels/transformers_experts.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/deep_stack.h"
 #include "trace/torchscript/inputs.h"
@@ -56,6 +57,7 @@ std::shared_ptr<meta::Observer> observer_of(const TorchScriptOptions& options) {
 
 Graph walk(const std::string& path, const TorchScriptOptions& options) {
   Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
+  const kernels::TransformersOperators operators;
   torchscript::Archive archive = torchscript::read_archive(path);
   if (!archive.module.find_method("forward"))
     throw Error(path, "its module has no method forward", "Save the module that is to be called.");
