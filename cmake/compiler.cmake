@@ -38,7 +38,7 @@ if(SYMPROF_FUZZ)
 endif()
 
 # LibTorch is built with NDEBUG. Without it, at::RecordFunction::inputs() checks a member that LibTorch never sets.
-set_source_files_properties(shape/step/module_nodes.cpp PROPERTIES COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(shape/step/module_nodes.cpp shape/eager/program_nodes.cpp PROPERTIES COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
 
 # What headers hold costs more than what a file holds: twelve files of a folder compile in a third of the time that
 # they take alone. Where single files are worked on, SYMPROF_UNITY=OFF compiles less after each change.

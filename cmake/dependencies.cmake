@@ -1,6 +1,11 @@
 # Everything that is not ours. scripts/setup.sh puts LibTorch and onnx into .deps/.
 set(SYMPROF_DEPS ${CMAKE_CURRENT_SOURCE_DIR}/.deps CACHE PATH "Where scripts/setup.sh puts its results")
 
+# pip's build has no make before it.
+if(SKBUILD AND NOT EXISTS ${SYMPROF_DEPS}/torch)
+  execute_process(COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/setup.sh COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
 find_package(Boost REQUIRED)  # Headers of Multiprecision alone.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)

@@ -2,11 +2,12 @@
 # (data, readers, costs, reports) and symprof::torch (runs graphs; needs LibTorch at run time).
 include(CMakePackageConfigHelpers)
 
-# The libraries find each other beside themselves, and LibTorch where this build found it.
+# The libraries find each other beside themselves, and LibTorch where a Python package of ours finds torch, or where
+# this build found it.
 set_target_properties(symprof_core PROPERTIES INSTALL_RPATH "$ORIGIN")
 file(REAL_PATH ${TORCH_INSTALL_PREFIX}/lib torch_libraries_dir)
-set_target_properties(symprof_torch PROPERTIES INSTALL_RPATH "$ORIGIN;${torch_libraries_dir}")
-set_target_properties(symprof PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+set_target_properties(symprof_torch PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/../../torch/lib;${torch_libraries_dir}")
+set_target_properties(symprof PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../lib")
 
 install(TARGETS symprof_core symprof_torch symprof EXPORT symprof_targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}

@@ -12,6 +12,7 @@
 #include "profile/node_bytes.h"
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
+#include "profile/program.h"
 
 namespace symprof::profile {
 namespace {
@@ -124,9 +125,8 @@ void sum_nodes(Profile& profile) {
                 "this is a defect of symprof, please report it");
 }
 
-void simulate_memory(Profile& profile, const DeviceSpec& device, const LoopOptions& loop,
-                     const OperatorTable* own) {
-  profile.memory = simulate_step_memory(profile.recording, device, {.loop = loop, .own = own});
+void set_memory(Profile& profile, StepMemory memory) {
+  profile.memory = std::move(memory);
   Totals& totals = profile.totals;
   totals.peak_allocated_bytes = profile.memory.peak_allocated_bytes;
   totals.peak_reserved_bytes = profile.memory.peak_reserved_bytes;
@@ -136,8 +136,8 @@ void simulate_memory(Profile& profile, const DeviceSpec& device, const LoopOptio
   totals.peak_node = call.node;
 }
 
-Profile evaluate_with(Recording recording, const DeviceSpec& device, const LoopOptions& loop,
-                      const OperatorTable* own) {
+/// Everything but the memory.
+Profile count(Recording recording, const OperatorTable* own) {
   Profile profile;
   profile.recording = std::move(recording);
   profile.warnings = profile.recording.warnings;
@@ -145,15 +145,44 @@ Profile evaluate_with(Recording recording, const DeviceSpec& device, const LoopO
   count_calls(profile, own);
   count_memory(profile);
   find_tensor_peak(profile);
-  simulate_memory(profile, device, loop, own);
   sum_nodes(profile);
   return profile;
+}
+
+Profile evaluate_with(Recording recording, const DeviceSpec& device, const LoopOptions& loop,
+                      const OperatorTable* own) {
+  Profile profile = count(std::move(recording), own);
+  set_memory(profile, simulate_step_memory(profile.recording, device, {.loop = loop, .own = own}));
+  return profile;
+}
+
+/// What `memory` of a whole program says, as one of its steps names calls and nodes.
+void name_as_in_step(StepMemory& memory, const ProgramStep& step) {
+  const auto call_in_step = [&](CallId call) {
+    return call >= step.first_call && call < step.end_call ? call - step.first_call : none;
+  };
+  memory.peak_call = call_in_step(memory.peak_call);
+  for (NodeHolding& holding : memory.peak_by_node)
+    holding.node = node_in_step(step, holding.node).value_or(none);
+  for (TimelinePoint& point : memory.timeline) point.call = call_in_step(point.call);
+  std::erase_if(memory.timeline, [](const TimelinePoint& point) { return point.call == none; });
 }
 
 }  // namespace
 
 Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOptions& loop) {
   return evaluate_with(std::move(recording), device, loop, nullptr);
+}
+
+Profile evaluate_program(const ProgramRecording& program, std::size_t step,
+                         const DeviceSpec& device, const LoopOptions& loop) {
+  Profile profile = count(step_of(program, step), nullptr);
+  const ProgramStep& range = program.steps.at(step);
+  StepMemory memory = simulate_step_memory(program.recording, device,
+                                           {.loop = loop, .program_from = range.first_call});
+  name_as_in_step(memory, range);
+  set_memory(profile, std::move(memory));
+  return profile;
 }
 
 Profile evaluate(Recording recording, const DeviceSpec& device, const OperatorTable& own,

@@ -110,6 +110,8 @@ struct NodeRecord {
   /// Index into Graph::nodes of the graph that ran, as the passes of the step left it; none for
   /// inputs, output, loss, optimizer and the nodes of a C++ module.
   std::int32_t graph_node = none;
+  /// File and line of the program that made the call ("train.py:42"); empty where none is known.
+  std::string source;
 };
 
 struct ModuleRecord {

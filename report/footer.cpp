@@ -97,7 +97,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
        fmt::format("{} ({}), buffers {}, inputs {}", total("param_bytes"), total("param_count"),
                    total("buffer_bytes"), total("input_bytes")));
   if (options.mode != Mode::inference) line("gradients", total("grad_bytes"));
-  if (options.optimizer != Optimizer::none)
+  if (profile.totals.optimizer_bytes > 0 || options.optimizer != Optimizer::none)
     line("optimizer",
          fmt::format("{} of states, {}", total("optimizer_bytes"), total("optimizer_flops")));
   if (options.mode != Mode::inference) line("saved", saved_text(total, totals));

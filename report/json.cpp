@@ -126,6 +126,7 @@ void write_node(JsonWriter& json, const NodeProfile& node, const Recording& reco
   json.member("id", std::int64_t{node.node});
   json.member("name", record.name);
   json.member("module", record.module);
+  if (!record.source.empty()) json.member("source", record.source);
   json.member("op", record.op);
   if (record.upper_bound) json.member("upper_bound", true);
   write_tensors(json, "inputs", recording, record.inputs);

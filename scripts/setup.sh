@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 torch_version=2.13.0
 onnx_version=1.23.2
 packages=(
-  ca-certificates g++ cmake ninja-build make ccache mold git pkg-config python3 python3-venv python3-pip
+  ca-certificates g++ cmake ninja-build make ccache mold git pkg-config python3 python3-dev python3-venv python3-pip
   libprotobuf-dev protobuf-compiler libfmt-dev librange-v3-dev libboost-dev libutf8proc-dev
   libsimdjson-dev libzip-dev nlohmann-json3-dev libcli11-dev doctest-dev libbenchmark-dev clang-format clang-tidy
 )
@@ -62,6 +62,14 @@ install_torch() {
   ln -sfn "$site/torch" "$deps/torch"
 }
 
+# For the Python package: what its build needs, and what torch needs to be imported.
+install_python_packages() {
+  local done=$deps/requirements-python.txt
+  cmp -s requirements-python.txt "$done" && return
+  "$deps/python/bin/pip" install -q --disable-pip-version-check --no-deps -r requirements-python.txt
+  cp requirements-python.txt "$done"
+}
+
 # onnx 1.23.2 asks for CMake 3.26 and needs nothing newer than Debian's 3.25.
 install_onnx() {
   local prefix=$deps/onnx-$onnx_version source=$deps/src/onnx-$onnx_version
@@ -92,5 +100,6 @@ link_headers() {
 install_packages
 make_python
 install_torch
+install_python_packages
 install_onnx
 link_headers

@@ -31,6 +31,7 @@ ROOMS = {
     "shape/recipe": ["base", "record", "meta/fake", "shape/recipe/optimizers"],
     "shape/step": ["base", "record", "meta/*", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering",
                    "shape/recipe"],
+    "shape/eager": ["base", "record", "meta/fake", "shape/step"],
     "shape": ["base", "record", "trace/graph", "trace/passes", "trace/torchscript", "shape/*"],
     "profile/cost": ["base", "record"],
     "profile/cost/flops": ["base", "record", "profile/cost"],
@@ -43,10 +44,11 @@ ROOMS = {
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
     "report": ["base", "record", "profile/*", "plan/*", "session"],
+    "python/bindings": ["base", "record", "profile/*", "session", "shape/eager", "report"],
     "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
-TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape)/")
+TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|python/bindings)/")
 # What other rooms include of those has no LibTorch in it.
 TORCH_FREE = {"shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
 

@@ -7,10 +7,11 @@ namespace symprof::meta {
 namespace {
 
 struct ModeInfo final : c10::DebugInfoBase {
-  ModeInfo(AttentionPolicy attention, std::shared_ptr<Observer> observer)
-      : attention(std::move(attention)), observer(std::move(observer)) {}
+  ModeInfo(AttentionPolicy attention, std::shared_ptr<Observer> observer, Factories factories)
+      : attention(std::move(attention)), observer(std::move(observer)), factories(factories) {}
   AttentionPolicy attention;
   std::shared_ptr<Observer> observer;
+  Factories factories;
 };
 
 // A slot of LibTorch's that nothing else uses outside of inference servers. 2.11 has an enumeration
@@ -21,8 +22,10 @@ ModeInfo* current_info() { return dynamic_cast<ModeInfo*>(c10::ThreadLocalDebugI
 
 }  // namespace
 
-FakeMode::FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer)
-    : debug_info_(slot(), std::make_shared<ModeInfo>(std::move(attention), std::move(observer))),
+FakeMode::FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer,
+                   Factories factories)
+    : debug_info_(slot(),
+                  std::make_shared<ModeInfo>(std::move(attention), std::move(observer), factories)),
       include_fake_(c10::DispatchKey::Fake),
       saved_autograd_state_(c10::AutogradState::get_tls_state()) {
   simulate_device();
@@ -35,6 +38,11 @@ FakeMode::~FakeMode() { c10::AutogradState::set_tls_state(saved_autograd_state_)
 std::shared_ptr<Observer> current_observer() {
   const ModeInfo* info = current_info();
   return info == nullptr ? nullptr : info->observer;
+}
+
+Factories current_factories() {
+  const ModeInfo* info = current_info();
+  return info == nullptr ? Factories::on_device : info->factories;
 }
 
 const AttentionPolicy* current_attention_policy() {

@@ -9,12 +9,19 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "meta/attention/attention_choice.h"
 #include "meta/fake/observer.h"
 
 namespace symprof::meta {
+
+/// Where a factory call that names no device makes its tensor.
+enum class Factories : std::uint8_t {
+  on_device,  ///< A graph's: fake, on cuda:0.
+  on_host,    ///< A program's: real, as PyTorch's default device has it.
+};
 
 /// What the simulated device answers, and who listens. Modes of several threads are independent.
 ///
@@ -23,7 +30,8 @@ namespace symprof::meta {
 /// last frees and what follows.
 class FakeMode {
  public:
-  FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer);
+  FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer,
+           Factories factories = Factories::on_device);
   ~FakeMode();
   FakeMode(const FakeMode&) = delete;
   FakeMode& operator=(const FakeMode&) = delete;
@@ -33,6 +41,9 @@ class FakeMode {
   c10::impl::IncludeDispatchKeyGuard include_fake_;
   c10::AutogradState saved_autograd_state_;
 };
+
+/// Where the current mode's factories make tensors; on the device outside one.
+Factories current_factories();
 
 /// The attention policy of the current mode; null outside one.
 const AttentionPolicy* current_attention_policy();

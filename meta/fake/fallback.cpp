@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/values_setting.h"
+#include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/followed_call.h"
 #include "meta/fake/host_outputs.h"
@@ -23,6 +24,7 @@ namespace {
 
 // What the fallback needs to know of an operator, looked up once per thread.
 struct OperatorInfo {
+  c10::OperatorName name{"", ""};
   bool has_device_argument = false;
   bool writes_arguments = false;
   std::uint32_t of_one_dtype = 0;  // A bit for each argument.
@@ -35,7 +37,9 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   thread_local std::unordered_map<const c10::FunctionSchema*, OperatorInfo> cache;
   const auto [entry, is_new] = cache.try_emplace(&op.schema());
   OperatorInfo& info = entry->second;
-  if (!is_new) return info;
+  // A schema that is gone may have left its address to another operator's.
+  if (!is_new && info.name == op.operator_name()) return info;
+  info = {.name = op.operator_name()};
   for (const c10::Argument& argument : op.schema().arguments()) {
     if (argument.name() == "device") info.has_device_argument = true;
     if (argument.alias_info() != nullptr && argument.alias_info()->isWrite())
@@ -58,6 +62,11 @@ at::Tensor meta_of_real(const at::Tensor& tensor) {
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
     meta.unsafeGetTensorImpl()->set_wrapped_number(true);
   return meta;
+}
+
+// `cuda` means the current device, which is the first.
+c10::Device with_index(c10::Device device) {
+  return device.is_cuda() && !device.has_index() ? c10::Device(c10::kCUDA, 0) : device;
 }
 
 // One call in flight.
@@ -92,7 +101,7 @@ class FakeCall {
   std::size_t argument_count() const { return op_.schema().arguments().size(); }
 
   // The device of the result: the `device` argument, else that of the fake arguments; a CUDA tensor
-  // among them decides. A factory call without a device makes what the mode is for: cuda:0.
+  // among them decides. A factory call without a device makes what the mode's factories make.
   void find_device() {
     bool any_fake = false, any_real = false;
     for (std::size_t i = first_; i < stack_.size(); ++i)
@@ -110,8 +119,8 @@ class FakeCall {
       c10::IValue& value = stack_[first_ + i];
       if (value.isDevice()) {
         const c10::Device wanted = value.toDevice();
-        if (any_fake || wanted.is_cuda()) device_ = wanted;
-      } else if (!any_fake && !any_real) {
+        if (any_fake || wanted.is_cuda()) device_ = with_index(wanted);
+      } else if (!any_fake && !any_real && current_factories() == Factories::on_device) {
         device_ = c10::Device(c10::kCUDA, 0);
         value = *device_;
       }
@@ -134,7 +143,8 @@ class FakeCall {
       stack_.emplace_back(number);
       return;
     }
-    const auto number = observer ? observer->unbacked_number() : std::nullopt;
+    const auto number =
+        observer ? observer->unbacked_number(storage_id(stack_[first_].toTensor())) : std::nullopt;
     if (!number)
       throw Error(
           "aten::item",
@@ -144,8 +154,12 @@ class FakeCall {
               ", the number with " + setting("sizes") +
               " where a .pt2 file has a symbol for it (u0=8), or export the model so that it "
               "does not branch on data.");
+    const bool is_real = at::isFloatingType(stack_[first_].toTensor().scalar_type());
     stack_.resize(first_);
-    stack_.emplace_back(*number);
+    if (is_real)
+      stack_.emplace_back(static_cast<double>(*number));
+    else
+      stack_.emplace_back(*number);
   }
 
   void note_inputs() {

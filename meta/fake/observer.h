@@ -64,8 +64,11 @@ class Observer {
   virtual std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> /*most*/) {
     return std::nullopt;
   }
-  /// What stands for the number that aten::item would read from data. An empty answer refuses it.
-  virtual std::optional<std::int64_t> unbacked_number() { return std::nullopt; }
+  /// What stands for the number that aten::item would read from the data of `storage`. An empty
+  /// answer refuses it.
+  virtual std::optional<std::int64_t> unbacked_number(std::int32_t /*storage*/) {
+    return std::nullopt;
+  }
   /// Such a size or number is known, as it follows from values that are given.
   virtual void on_known_number(std::int64_t /*number*/) {}
   /// From here on, values that are known are followed through calls (meta/fake/known_values.h).

@@ -12,6 +12,7 @@
 #include <torch/csrc/autograd/node.h>  // From 2.12 on; before, graph_task.h has get_current_node.
 #endif
 
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -84,8 +85,13 @@ struct OffloadingHooks final : torch::autograd::SavedVariableHooks {
 
 thread_local bool saves_on_cpu = false;
 
+// The engine that was there before; in a Python process, Python's.
+std::atomic<torch::autograd::Engine*> other_engine = nullptr;
+
+// A program's own hooks come first: Python's, which its engine knows, before those that report.
 struct ReportingEngine final : torch::autograd::Engine {
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
+    if (auto hooks = other_engine.load()->get_default_saved_variable_hooks()) return hooks;
     auto observer = current_observer();
     if (!observer) return nullptr;
     if (const auto* make = SavedTensorHooks::innermost()) return (*make)();
@@ -103,8 +109,12 @@ torch::autograd::Engine& reporting_engine() {
 }  // namespace
 
 void install_saved_tensor_observer() {
-  static std::once_flag once;
-  std::call_once(once, [] { torch::autograd::set_default_engine_stub(&reporting_engine); });
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  torch::autograd::Engine& engine = torch::autograd::Engine::get_default_engine();
+  if (&engine == &reporting_engine()) return;
+  other_engine = &engine;
+  torch::autograd::set_default_engine_stub(&reporting_engine);
 }
 
 SaveOnCpu::SaveOnCpu(bool active) : before_(saves_on_cpu) {

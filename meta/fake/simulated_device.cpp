@@ -55,6 +55,7 @@ struct SimulatedHooks final : at::CUDAHooksInterface {
   bool hasCuDNN() const override { return true; }
   bool hasCuSOLVER() const override { return true; }
   bool hasCuBLASLt() const override { return true; }
+  std::string showConfig() const override { return "simulated by symprof"; }
   bool isBuilt() const override { return true; }
   bool isAvailable() const override { return true; }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }

@@ -55,6 +55,8 @@ std::pair<std::int64_t, std::int64_t> HeldBlocks::peaks() const {
 
 void HeldBlocks::report(StepMemory& memory) const {
   std::tie(memory.peak_allocated_bytes, memory.peak_reserved_bytes) = peaks();
+  memory.allocated_bytes = allocator_.statistics().allocated_bytes.current;
+  memory.reserved_bytes = allocator_.statistics().reserved_bytes.current;
   memory.peak_call = peak_call_;
   memory.at_peak = at_peak_;
   memory.peak_by_node = holdings_.at_peak();

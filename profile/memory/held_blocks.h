@@ -45,6 +45,11 @@ class HeldBlocks {
   std::int64_t highest_bytes() const { return highest_bytes_; }
   /// Allocated and reserved bytes.
   std::pair<std::int64_t, std::int64_t> peaks() const;
+  /// Peaks count from now on.
+  void reset_peaks() {
+    allocator_.reset_peaks();
+    mark_peak();
+  }
   /// Writes the peaks, where they were and who held them.
   void report(StepMemory& memory) const;
 

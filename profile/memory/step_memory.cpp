@@ -56,6 +56,25 @@ class Loop {
                                               recording.events.begin());
   }
 
+  /// The events of a program, as they happened.
+  StepMemory run_program(CallId from) {
+    try {
+      take_eventless();
+      for (std::size_t i = 0; i < first_of_step_; ++i) apply(recording_.events[i]);
+      std::size_t next = first_of_step_;
+      for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
+        blocks_.begin_call(static_cast<CallId>(i));
+        if (blocks_.call() == from) blocks_.reset_peaks();
+        take_outputs_and_scratch(recording_.calls[i], next);
+        while (is_of_call(next)) apply(recording_.events[next++]);
+        if (blocks_.call() >= from) note_point();
+      }
+    } catch (const HeldBlocks::Refused&) {
+      result_.refused_call = blocks_.call();
+    }
+    return result();
+  }
+
   StepMemory run(std::optional<int> steps) {
     const int most = steps.value_or(cache_.pairs().empty() ? most_steps : 2);
     passes_left_ = std::int64_t{most} * micro_batches_;
@@ -69,15 +88,19 @@ class Loop {
     } catch (const HeldBlocks::Refused&) {
       result_.refused_call = blocks_.call();
     }
+    return result();
+  }
+
+  const HeldBlocks& blocks() const { return blocks_; }
+
+ private:
+  StepMemory result() {
     blocks_.report(result_);
     result_.micro_batches = micro_batches_;
     result_.incomplete_calls = std::ranges::count_if(scratch_, &Scratch::is_incomplete);
     return result_;
   }
 
-  const HeldBlocks& blocks() const { return blocks_; }
-
- private:
   void run_step() {
     result_.timeline.clear();
     noted_bytes_ = 0;
@@ -266,7 +289,8 @@ class Loop {
 
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options) {
-  return Loop(recording, device, options).run(options.steps);
+  Loop loop(recording, device, options);
+  return options.program_from ? loop.run_program(*options.program_from) : loop.run(options.steps);
 }
 
 MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
@@ -279,7 +303,10 @@ MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& devi
   };
   Loop loop(recording, device, options);
   running = &loop;
-  loop.run(options.steps);
+  if (options.program_from)
+    loop.run_program(*options.program_from);
+  else
+    loop.run(options.steps);
   trace.segments = loop.blocks().segments();
   return trace;
 }

@@ -70,6 +70,8 @@ struct NodeHolding {
 struct StepMemory {
   std::int64_t peak_allocated_bytes = 0;  ///< torch.cuda.max_memory_allocated
   std::int64_t peak_reserved_bytes = 0;   ///< torch.cuda.max_memory_reserved
+  std::int64_t allocated_bytes = 0;       ///< When the loop ends: torch.cuda.memory_allocated
+  std::int64_t reserved_bytes = 0;        ///< torch.cuda.memory_reserved
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
   std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
@@ -112,6 +114,9 @@ struct StepMemoryOptions {
   /// blocks that the states took, and a later one may still ask for more. Empty: until a step after
   /// the second raises neither peak, at most `most_steps`; two where keys and values grow.
   std::optional<int> steps;
+  /// The recording is of a program that ran several steps of its own: each block is asked for and
+  /// given back when it did so. Peaks and timeline are those from this call on. Empty: one step.
+  std::optional<CallId> program_from;
   /// Called with each thing that the allocator does, and the call that runs.
   std::function<void(const AllocatorEvent&, CallId)> observer;
   /// Rules of the caller, which come before those of the program; null: none.

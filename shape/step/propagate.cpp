@@ -7,6 +7,7 @@
 
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/known_values.h"
+#include "meta/kernels/transformers_experts.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/interpreter/leaves.h"
 #include "shape/interpreter/unsupported.h"
@@ -144,6 +145,7 @@ class Step {
 }  // namespace
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
+  const kernels::TransformersOperators operators;
   check_operators(graph);
   return Step(graph, options).run();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -26,7 +27,9 @@ class Recorder final : public meta::Observer {
   void on_backward_refused() override { backward_node(); }
   void on_offloaded(std::int32_t storage) override;
   std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override;
-  std::optional<std::int64_t> unbacked_number() override { return unbacked_size(std::nullopt); }
+  std::optional<std::int64_t> unbacked_number(std::int32_t storage) override {
+    return answer_number_ ? answer_number_(storage) : unbacked_size(std::nullopt);
+  }
   void on_known_number(std::int64_t number) override;
   bool takes_upper_bounds() override;
 
@@ -55,6 +58,9 @@ class Recorder final : public meta::Observer {
     parameter_nodes_.try_emplace(storage, node);
   }
 
+  /// Parameters belong to nobody, until nodes of another step claim them.
+  void forget_claims() { parameter_nodes_.clear(); }
+
   /// `node`, which claimed the parameter first, does not use it after all.
   void release_parameter(StorageId storage, NodeId node) {
     const auto claimed = parameter_nodes_.find(storage);
@@ -70,6 +76,11 @@ class Recorder final : public meta::Observer {
   void set_unbacked_size(NodeId node, UnbackedSize size) { unbacked_sizes_[node] = size; }
   /// From here on, upper bounds stand for sizes that are not given, and mark their nodes.
   void take_upper_bounds() { takes_upper_bounds_ = true; }
+
+  /// `answer` stands in for numbers that are read from data.
+  void answer_numbers(std::function<std::int64_t(StorageId)> answer) {
+    answer_number_ = std::move(answer);
+  }
 
   /// The node whose turn it is, or whose backward ran last.
   NodeId current_node() const { return node_; }
@@ -103,6 +114,7 @@ class Recorder final : public meta::Observer {
   std::unordered_map<StorageId, NodeId> parameter_nodes_;
   std::unordered_map<NodeId, UnbackedSize> unbacked_sizes_;
   bool takes_upper_bounds_ = false;
+  std::function<std::int64_t(StorageId)> answer_number_;
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };
 

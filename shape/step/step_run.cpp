@@ -12,26 +12,11 @@
 #include "meta/fake/fake_tensor.h"
 #include "shape/recipe/clip_gradients.h"
 #include "shape/recipe/loss.h"
+#include "shape/step/forced_backend.h"
 #include "shape/step/look_ups.h"
 
 namespace symprof::shape {
 namespace {
-
-std::optional<at::SDPBackend> forced_backend(AttentionBackend backend) {
-  switch (backend) {
-    case AttentionBackend::automatic:
-      return std::nullopt;
-    case AttentionBackend::math:
-      return at::SDPBackend::math;
-    case AttentionBackend::flash:
-      return at::SDPBackend::flash_attention;
-    case AttentionBackend::efficient:
-      return at::SDPBackend::efficient_attention;
-    case AttentionBackend::cudnn:
-      return at::SDPBackend::cudnn_attention;
-  }
-  return std::nullopt;
-}
 
 void mark_gradients(const Tensors& parameters, Recorder& recorder) {
   for (const at::Tensor& parameter : parameters)

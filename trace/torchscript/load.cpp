@@ -10,6 +10,7 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/saved_tensor_hooks.h"
 #include "meta/fake/silent_observer.h"
+#include "meta/kernels/transformers_experts.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/deep_stack.h"
 #include "trace/torchscript/inputs.h"
@@ -84,6 +85,7 @@ void cast_trace(Graph& graph, const TorchScriptOptions& options) {
 
 Graph walk(const std::string& path, const TorchScriptOptions& asked) {
   Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
+  const kernels::TransformersOperators operators;
   torchscript::Archive archive = torchscript::read_archive(path);
   const TorchScriptOptions options = walk_options(archive, asked);
   graph.cast_to = options.dtype;

@@ -1,0 +1,20 @@
+// What one step of a program that ran itself costs.
+//
+// Public header.
+#pragma once
+
+#include <cstddef>
+
+#include "base/device_spec.h"
+#include "profile/profile.h"
+#include "record/program_recording.h"
+
+namespace symprof::profile {
+
+/// The rows and totals are those of `step`. The memory is that of the whole program until the
+/// step's end, each allocation as the program made it, on the simulated allocator of `device`; its
+/// peaks are those since the step began, as after torch.cuda.reset_peak_memory_stats().
+Profile evaluate_program(const ProgramRecording& program, std::size_t step,
+                         const DeviceSpec& device, const LoopOptions& loop = {});
+
+}  // namespace symprof::profile

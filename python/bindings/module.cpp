@@ -1,0 +1,123 @@
+// The names that the package takes from C++: thin, for what they do is in session/, shape/ and
+// report/.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/error.h"
+#include "python/bindings/frames.h"
+#include "python/bindings/profile_handle.h"
+#include "python/bindings/program.h"
+#include "session/session.h"
+#include "session/setting_table.h"
+
+namespace nb = nanobind;
+
+namespace symprof::python {
+namespace {
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const settings::Setting& setting : settings::table()) names.emplace_back(setting.name);
+  return names;
+}
+
+// A session answers again for other settings without reading its file anew.
+class Model {
+ public:
+  explicit Model(const std::string& path) : session_(path) {}
+
+  ProfileHandle profile(const SettingTexts& texts) {
+    const PreparedModel model = session_.prepare(settings_of(texts));
+    return {session_.profile(model), model.settings};
+  }
+
+ private:
+  Session session_;
+};
+
+void bind_errors(nb::module_& module) {
+  static nb::object error_class = module.attr("Error");
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const Error& error) {
+      const std::string advice = error.advice(spell_as_argument);
+      const std::string text =
+          error.summary(spell_as_argument) + (advice.empty() ? "" : "\n  " + advice);
+      PyErr_SetString(error_class.ptr(), text.c_str());
+    }
+  });
+}
+
+void bind_profile(nb::module_& module) {
+  nb::class_<TableRequest>(module, "TableRequest")
+      .def(nb::init<>())
+      .def_rw("by", &TableRequest::by)
+      .def_rw("depth", &TableRequest::depth)
+      .def_rw("top", &TableRequest::top)
+      .def_rw("sort", &TableRequest::sort)
+      .def_rw("columns", &TableRequest::columns)
+      .def_rw("width", &TableRequest::width);
+  nb::class_<ProfileHandle>(module, "ProfileHandle")
+      .def("table", &ProfileHandle::table)
+      .def("json", &ProfileHandle::json)
+      .def("csv", &ProfileHandle::csv)
+      .def("html", &ProfileHandle::html)
+      .def("markdown", &ProfileHandle::markdown);
+  nb::class_<Model>(module, "Model")
+      .def(nb::init<const std::string&>())
+      .def("profile", &Model::profile, nb::call_guard<nb::gil_scoped_release>());
+}
+
+void bind_program(nb::module_& module) {
+  nb::class_<DeviceSpec>(module, "DeviceSpec")
+      .def_ro("name", &DeviceSpec::name)
+      .def_ro("description", &DeviceSpec::description)
+      .def_ro("compute_major", &DeviceSpec::compute_major)
+      .def_ro("compute_minor", &DeviceSpec::compute_minor)
+      .def_ro("multiprocessors", &DeviceSpec::multiprocessors)
+      .def_ro("memory_bytes", &DeviceSpec::memory_bytes)
+      .def_ro("cudnn_version", &DeviceSpec::cudnn_version);
+  nb::class_<StepMemory>(module, "Memory")
+      .def_ro("allocated_bytes", &StepMemory::allocated_bytes)
+      .def_ro("reserved_bytes", &StepMemory::reserved_bytes)
+      .def_ro("peak_allocated_bytes", &StepMemory::peak_allocated_bytes)
+      .def_ro("peak_reserved_bytes", &StepMemory::peak_reserved_bytes);
+  nb::class_<Program>(module, "Program")
+      .def(nb::init<const SettingTexts&>())
+      .def("set", &Program::set)
+      .def("set_name", &Program::set_name)
+      .def("enter_module", &Program::enter_module)
+      .def("leave_module", &Program::leave_module)
+      .def("enter_backward", &Program::enter_backward)
+      .def("leave_backward", &Program::leave_backward)
+      .def("enter_optimizer", &Program::enter_optimizer)
+      .def("leave_optimizer", &Program::leave_optimizer)
+      .def("add_parameter", &Program::add_parameter)
+      .def("add_buffer", &Program::add_buffer)
+      .def("add_input", &Program::add_input)
+      .def("add_gradient", &Program::add_gradient)
+      .def("add_optimizer_state", &Program::add_optimizer_state)
+      .def("steps", &Program::steps)
+      .def("memory", &Program::memory)
+      .def("reset_peaks", &Program::reset_peaks)
+      .def("device", &Program::device)
+      .def("finish", &Program::finish);
+}
+
+}  // namespace
+}  // namespace symprof::python
+
+NB_MODULE(_native, module) {
+  using namespace symprof::python;
+  module.attr("Error") = nb::module_::import_("symprof._error").attr("Error");
+  nb::set_leak_warnings(false);  // An interpreter that ends by an exception leaves objects behind.
+  bind_errors(module);
+  bind_profile(module);
+  bind_program(module);
+  module.def("setting_names", &setting_names);
+  module.def("set_library_folders", &set_library_folders);
+}

@@ -1,0 +1,90 @@
+#include "python/bindings/profile_handle.h"
+
+#include "base/error.h"
+#include "report/columns.h"
+#include "report/csv.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "report/markdown.h"
+#include "report/table.h"
+#include "session/read_text.h"
+#include "session/setting_table.h"
+
+namespace symprof::python {
+namespace {
+
+report::Column column_of(const std::string& name) {
+  if (const auto column = report::find_column(name)) return *column;
+  std::vector<std::string> known;
+  for (const report::Column column : report::columns()) known.emplace_back(report::name(column));
+  settings::reject(SettingRef{"columns"}, name, known);
+}
+
+report::By by_of(const std::string& name) {
+  if (name == "node") return report::By::node;
+  if (name == "module") return report::By::module;
+  if (name == "op") return report::By::op;
+  settings::reject(SettingRef{"by"}, name, {"node", "module", "op"});
+}
+
+report::RowOptions rows_of(const TableRequest& request) {
+  report::RowOptions options{.by = by_of(request.by), .depth = request.depth, .top = request.top};
+  if (!request.sort.empty()) options.sort = column_of(request.sort);
+  return options;
+}
+
+std::vector<report::Column> columns_of(const TableRequest& request, const Settings& settings) {
+  if (request.columns.empty()) return report::default_columns(settings.step.optimizer);
+  std::vector<report::Column> columns;
+  for (const std::string& name : request.columns) columns.push_back(column_of(name));
+  return columns;
+}
+
+}  // namespace
+
+std::string spell_as_argument(const SettingRef& setting) {
+  if (setting.value.empty()) return setting.name;
+  if (setting.name == "sizes") return setting.value;
+  return setting.name + "=" + setting.value;
+}
+
+Settings settings_of(const SettingTexts& texts) {
+  Settings settings;
+  for (const auto& [name, text] : texts) settings::set(settings, name, text);
+  return settings;
+}
+
+std::string ProfileHandle::table(const TableRequest& request) const {
+  fmt::memory_buffer out;
+  report::write_table(out, profile, settings.step, rows_of(request), columns_of(request, settings),
+                      {.width = request.width, .spell = spell_as_argument});
+  return fmt::to_string(out);
+}
+
+std::string ProfileHandle::json() const {
+  fmt::memory_buffer out;
+  report::write_json(out, profile, settings, spell_as_argument);
+  return fmt::to_string(out);
+}
+
+std::string ProfileHandle::csv(const TableRequest& request) const {
+  fmt::memory_buffer out;
+  report::write_csv(out, profile, rows_of(request), columns_of(request, settings));
+  return fmt::to_string(out);
+}
+
+std::string ProfileHandle::html(const TableRequest& request) const {
+  fmt::memory_buffer out;
+  report::write_html(out, profile, settings.step, rows_of(request), columns_of(request, settings),
+                     spell_as_argument);
+  return fmt::to_string(out);
+}
+
+std::string ProfileHandle::markdown(const TableRequest& request) const {
+  fmt::memory_buffer out;
+  report::write_markdown(out, profile, settings.step, rows_of(request),
+                         columns_of(request, settings), spell_as_argument);
+  return fmt::to_string(out);
+}
+
+}  // namespace symprof::python

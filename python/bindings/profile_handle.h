@@ -1,0 +1,45 @@
+// A profile, and what it was asked with.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/rows.h"
+#include "session/settings.h"
+
+namespace symprof::python {
+
+/// How Python writes a setting: kv_cache=4096.
+std::string spell_as_argument(const SettingRef& setting);
+
+/// "node", "module", "op"; columns by name. Throws Error about the one that is not known.
+struct TableRequest {
+  std::string by = "node";
+  std::optional<int> depth, top;
+  std::string sort;
+  std::vector<std::string> columns;
+  std::optional<int> width;
+};
+
+/// Names of settings and their texts, as session/setting_table.h reads them.
+using SettingTexts = std::vector<std::pair<std::string, std::string>>;
+/// Throws Error about the first that is none.
+Settings settings_of(const SettingTexts& texts);
+
+struct ProfileHandle {
+  Profile profile;
+  Settings settings;
+
+  std::string table(const TableRequest& request) const;
+  std::string json() const;
+  std::string csv(const TableRequest& request) const;
+  std::string html(const TableRequest& request) const;
+  std::string markdown(const TableRequest& request) const;
+};
+
+}  // namespace symprof::python

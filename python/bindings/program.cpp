@@ -1,0 +1,74 @@
+#include "python/bindings/program.h"
+
+#include <torch/csrc/autograd/python_variable.h>
+
+#include "profile/program.h"
+#include "python/bindings/frames.h"
+#include "session/session.h"
+#include "session/setting_table.h"
+#include "shape/eager/program.h"
+
+namespace symprof::python {
+namespace {
+
+// The package has asked isinstance(…, torch.Tensor).
+const at::Tensor& tensor_of(nanobind::handle object) { return THPVariable_Unpack(object.ptr()); }
+
+}  // namespace
+
+Program::Program(const SettingTexts& settings) : settings_(settings_of(settings)) {
+  settings_.step.device = device_of(settings_);
+  settings_.step.mode = settings_.mode.value_or(Mode::train);
+  program_ = std::make_unique<EagerProgram>(settings_.step.device, settings_.step.attention,
+                                            place_of_program);
+}
+
+Program::~Program() = default;
+
+void Program::set(const std::string& setting, const std::string& text) {
+  settings::set(settings_, setting, text);
+}
+
+void Program::set_name(const std::string& name) { program_->set_name(name); }
+
+void Program::enter_module(const std::string& path, const std::string& type) {
+  program_->enter_module(path, type);
+}
+void Program::leave_module() { program_->leave_module(); }
+void Program::enter_backward() { program_->enter_backward(); }
+void Program::leave_backward() { program_->leave_backward(); }
+void Program::enter_optimizer() { program_->enter_optimizer(); }
+void Program::leave_optimizer() { program_->leave_optimizer(); }
+
+void Program::add_parameter(nanobind::handle parameter) {
+  program_->add_parameter(tensor_of(parameter));
+}
+void Program::add_buffer(nanobind::handle buffer) { program_->add_buffer(tensor_of(buffer)); }
+void Program::add_input(nanobind::handle input) { program_->add_input(tensor_of(input)); }
+void Program::add_gradient(nanobind::handle gradient, nanobind::handle parameter) {
+  program_->add_gradient(tensor_of(gradient), tensor_of(parameter));
+}
+void Program::add_optimizer_state(nanobind::handle state, nanobind::handle parameter) {
+  program_->add_optimizer_state(tensor_of(state), tensor_of(parameter));
+}
+
+std::size_t Program::steps() const { return program_->steps(); }
+
+StepMemory Program::memory() const {
+  return profile::simulate_step_memory(program_->recording(), settings_.step.device,
+                                       {.loop = settings_.loop, .program_from = peaks_from_});
+}
+
+void Program::reset_peaks() {
+  peaks_from_ = static_cast<CallId>(program_->recording().calls.size());
+}
+
+ProfileHandle Program::finish() {
+  const std::size_t steps = program_->steps();
+  const ProgramRecording program = program_->take();
+  return {profile::evaluate_program(program, steps == 0 ? 0 : steps - 1, settings_.step.device,
+                                    settings_.loop),
+          settings_};
+}
+
+}  // namespace symprof::python

@@ -1,0 +1,58 @@
+// A Python program under a fake mode.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "python/bindings/profile_handle.h"
+
+namespace symprof {
+class EagerProgram;
+}
+
+namespace symprof::python {
+
+/// symprof::EagerProgram for torch.Tensor objects.
+class Program {
+ public:
+  /// Settings of the device, its allocator and the kernels that it takes; of the others, those that
+  /// a report says. Throws Error.
+  explicit Program(const SettingTexts& settings);
+  ~Program();
+
+  /// Says a setting that a report is to name, once it is known (the optimizer).
+  void set(const std::string& setting, const std::string& text);
+
+  void set_name(const std::string& name);
+  void enter_module(const std::string& path, const std::string& type);
+  void leave_module();
+  void enter_backward();
+  void leave_backward();
+  void enter_optimizer();
+  void leave_optimizer();
+
+  void add_parameter(nanobind::handle parameter);
+  void add_buffer(nanobind::handle buffer);
+  void add_input(nanobind::handle input);
+  void add_gradient(nanobind::handle gradient, nanobind::handle parameter);
+  void add_optimizer_state(nanobind::handle state, nanobind::handle parameter);
+
+  std::size_t steps() const;
+  const DeviceSpec& device() const { return settings_.step.device; }
+  /// What the allocator holds now, and its peaks since they were reset.
+  StepMemory memory() const;
+  void reset_peaks();
+  /// Ends the simulation; the profile is that of the last step that ended, or of the unfinished one
+  /// where none did.
+  ProfileHandle finish();
+
+ private:
+  Settings settings_;
+  CallId peaks_from_ = 0;
+  std::unique_ptr<EagerProgram> program_;
+};
+
+}  // namespace symprof::python

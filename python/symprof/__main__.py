@@ -1,0 +1,20 @@
+"""`python -m symprof` and the command `symprof` of the package: `run` in Python, everything else in C++."""
+import os
+import pathlib
+import sys
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["run"]:
+        from ._run import main as run
+
+        return run(sys.argv[2:])
+    command = pathlib.Path(__file__).parent / "bin" / "symprof"
+    if not command.exists():
+        print("symprof: the package was built without the command.\n  pip install symprof", file=sys.stderr)
+        return 3
+    os.execv(command, [str(command), *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Tells the recorder what only Python knows: modules, backward, the update, and what tensors are for."""
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from ._error import Error
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+
+class Observer:
+    """Hooks of torch that tell `program` (symprof._native.Program)."""
+
+    def __init__(self, program: Any, step_ended: Callable[[], None]) -> None:
+        self.program = program
+        self.step_ended = step_ended
+        self.paths: dict[int, str] = {}  # By id of a module that is in a model which ran.
+        self.models: list[torch.nn.Module] = []  # Kept, so that no id is used again.
+        self.roots: list[torch.nn.Module] = []  # Those that the program calls itself.
+        self.depth = 0
+
+    def enter_module(self, module: torch.nn.Module, inputs: Any) -> None:
+        if id(module) not in self.paths:
+            self.add_model(module)
+        if self.depth == 0 and module not in self.roots:
+            self.roots.append(module)
+            self.program_tensors(module)
+        self.depth += 1
+        self.program.enter_module(self.paths[id(module)], type(module).__qualname__)
+
+    def leave_module(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        self.depth -= 1
+        self.program.leave_module()
+
+    def add_model(self, model: torch.nn.Module) -> None:
+        self.models.append(model)
+        for path, module in model.named_modules():
+            self.paths.setdefault(id(module), path)
+
+    def program_tensors(self, model: torch.nn.Module) -> None:
+        for parameter in model.parameters():
+            self.program.add_parameter(parameter)
+        for buffer in model.buffers():
+            self.program.add_buffer(buffer)
+
+    def name_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+        """A report names the optimizers that the settings know; others are rows without a name."""
+        with contextlib.suppress(Error):
+            self.program.set("optimizer", type(optimizer).__name__.lower())
+
+    def after_backward(self) -> None:
+        for model in self.roots:
+            for parameter in model.parameters():
+                if parameter.grad is not None:
+                    self.program.add_gradient(parameter.grad, parameter)
+
+    def before_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                self.program.add_parameter(parameter)
+                if parameter.grad is not None:
+                    self.program.add_gradient(parameter.grad, parameter)
+        self.name_optimizer(optimizer)
+        self.program.enter_optimizer()
+
+    def after_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        for parameter, states in optimizer.state.items():
+            for state in states.values():
+                if isinstance(state, torch.Tensor):
+                    self.program.add_optimizer_state(state, parameter)
+        self.program.leave_optimizer()
+        self.step_ended()
+
+
+@contextlib.contextmanager
+def observed(program: Any, step_ended: Callable[[], None]) -> Iterator[Observer]:
+    """The hooks are there while the context is open; `step_ended` is called after each update."""
+    observer = Observer(program, step_ended)
+    run_backward = torch.autograd.graph._engine_run_backward
+
+    def engine(*args: Any, **kwargs: Any) -> Any:
+        program.enter_backward()
+        try:
+            return run_backward(*args, **kwargs)
+        finally:
+            program.leave_backward()
+            observer.after_backward()
+
+    handles = [
+        torch.nn.modules.module.register_module_forward_pre_hook(observer.enter_module),
+        torch.nn.modules.module.register_module_forward_hook(observer.leave_module, always_call=True),
+        register_optimizer_step_pre_hook(observer.before_update),
+        register_optimizer_step_post_hook(observer.after_update),
+    ]
+    for owner in (torch.autograd, torch.autograd.graph):
+        owner._engine_run_backward = engine
+    try:
+        yield observer
+    finally:
+        for owner in (torch.autograd, torch.autograd.graph):
+            owner._engine_run_backward = run_backward
+        for handle in handles:
+            handle.remove()

@@ -1,0 +1,88 @@
+"""`symprof run`: a training script, unmodified, on a GPU that is not there."""
+import argparse
+import pathlib
+import runpy
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ._error import Error
+from ._profile import Profile
+from ._simulate import Run, simulate
+
+
+class EnoughSteps(BaseException):
+    """The steps that were asked for have run. No `except Exception` of the script holds it up."""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="symprof run",
+        description="Runs a Python script on a simulated GPU until it has made some optimizer steps, and reports what "
+        "the last one costs. Tensors on cuda have no storage; nothing is computed on them.",
+    )
+    made.add_argument("--device", default="h200", help="the GPU to simulate (default: h200; `symprof devices` lists them)")
+    made.add_argument("--steps", type=int, default=3, help="optimizer steps before the script is stopped (default: 3)")
+    made.add_argument("--all", action="store_true", help="let the script run to its end")
+    made.add_argument("--alloc-conf", default=None, help="PYTORCH_ALLOC_CONF of the simulated allocator")
+    made.add_argument("--by", choices=("node", "module", "op"), default="module", help="what a row is (default: module)")
+    made.add_argument("--depth", type=int, default=2, help="module levels that stay apart (default: 2)")
+    made.add_argument("--sort", default="", help="column to sort by")
+    made.add_argument("--top", type=int, default=None, help="rows to print")
+    made.add_argument("--format", choices=("table", "json", "csv", "html", "markdown"), default="table")
+    made.add_argument("-o", "--output", type=pathlib.Path, default=None, help="file for the report")
+    made.add_argument("script", type=pathlib.Path)
+    made.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parser().parse_args(arguments)
+    try:
+        profile = run_script(options)
+        report(profile, options)
+    except Error as error:
+        print(f"symprof: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def run_script(options: argparse.Namespace) -> Profile:
+    """The profile of the script's last step."""
+    if not options.script.is_file():
+        raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
+    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf} if options.alloc_conf else {}
+    run = simulate(options.device, name=options.script.name, **settings)
+    if not options.all:
+        run.stop_after(options.steps, EnoughSteps)
+    sys.argv = [str(options.script), *options.arguments]
+    sys.path.insert(0, str(options.script.resolve().parent))
+    with run:
+        _run_to_its_end(options.script, run)
+    if run.steps == 0:
+        print(f"symprof: {options.script} made no optimizer step: the report is of everything that it did.", file=sys.stderr)
+    return run.profile
+
+
+def _run_to_its_end(script: pathlib.Path, run: Run) -> None:
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except EnoughSteps:
+        pass
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            print(f"symprof: {script} ended with {end.code}", file=sys.stderr)
+
+
+def report(profile: Profile, options: argparse.Namespace) -> None:
+    rows = {"depth": options.depth if options.by == "module" else None, "sort": options.sort, "top": options.top}
+    if options.format == "json":
+        text = profile.json
+    elif options.format == "table":
+        text = profile.table(options.by, width=None, **rows)
+    else:
+        text = getattr(profile, options.format)(options.by, **rows)
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        options.output.write_text(text)

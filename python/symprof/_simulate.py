@@ -1,0 +1,82 @@
+"""A program on a GPU that is not there."""
+import contextlib
+import sysconfig
+from typing import Any
+
+from . import _native, _preload
+from ._error import Error
+from ._files import setting_texts
+from ._profile import Profile
+
+
+class Run:
+    """What happens inside `simulate`; `profile` is there once the block has ended."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._name = settings.pop("name", None) or "program"
+        self._texts = setting_texts(settings)
+        self._program: Any = None
+        self._profile: Profile | None = None
+        self._exits = contextlib.ExitStack()
+        self.mode = settings.get("mode") or "train"
+        self.steps = 0
+        self._stop: tuple[int, type[BaseException]] | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """The last step that ended with `optimizer.step()`; without one, the whole block."""
+        if self._profile is None:
+            raise Error("simulate: has no profile yet.\n  It is there when the block has ended.")
+        return self._profile
+
+    def stop_after(self, steps: int, stop: type[BaseException]) -> None:
+        """Raises `stop` in the program when so many steps have ended."""
+        self._stop = (steps, stop)
+
+    def count_step(self) -> None:
+        """A step has ended."""
+        self.steps = self._program.steps()
+        if self._stop is not None and self.steps >= self._stop[0]:
+            raise self._stop[1]()
+
+    def add_input(self, tensor: Any) -> Any:
+        """Says that a tensor on the device is an input of the program; gives it back."""
+        self._program.add_input(tensor)
+        return tensor
+
+    def end_step(self) -> None:
+        """Ends a step that no optimizer ends."""
+        self._program.enter_optimizer()
+        self._program.leave_optimizer()
+        self.count_step()
+
+    def __enter__(self) -> "Run":
+        from . import _cuda, _kernels, _observe
+
+        _native.set_library_folders(_library_folders())
+        self._program = _native.Program(self._texts)
+        self._program.set_name(self._name)
+        self._exits.enter_context(_kernels.of_cpp())
+        self._exits.enter_context(_cuda.replaced(_cuda.answers(self._program)))
+        self._exits.enter_context(_observe.observed(self._program, self.count_step))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._exits.close()
+        handle = self._program.finish()
+        if error[0] is None:
+            self._profile = Profile(handle)
+
+
+def simulate(device: str = "h200", *, name: str = "", **settings: Any) -> Run:
+    """A block in which `cuda` is the simulated device, and tensors there have no storage.
+
+    `name` is what reports call it. Settings have the names of the command's options: `attention="flash"`, `alloc_conf="expandable_segments:True"`.
+    """
+    return Run({"device": device, "name": name, **settings})
+
+
+def _library_folders() -> list[str]:
+    """Code here is not the program's own: its callers' lines are shown."""
+    paths = sysconfig.get_paths()
+    return [str(_preload.torch_folder()), paths["stdlib"], str(_preload.__file__).rpartition("/")[0]]

@@ -1,0 +1,123 @@
+#include "shape/eager/program.h"
+
+#include <ATen/ATen.h>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "meta/fake/fake_mode.h"
+#include "meta/fake/fake_tensor.h"
+#include "shape/eager/program_nodes.h"
+#include "shape/eager/stand_in.h"
+#include "shape/step/forced_backend.h"
+#include "shape/step/recorder.h"
+
+namespace symprof {
+
+class EagerProgram::Run {
+ public:
+  Run(const DeviceSpec& device, std::optional<at::SDPBackend> attention, PlaceOfProgram place)
+      : recorder(std::make_shared<shape::Recorder>()),
+        mode({.device = device, .forced = attention}, recorder, meta::Factories::on_host),
+        place_(std::move(place)),
+        nodes(*recorder, place_) {
+    recorder->take_upper_bounds();
+    recorder->answer_numbers([this](StorageId storage) {
+      const std::int64_t number = shape::stand_in_for(recorder->recording(), storage);
+      if (number == 1) ++numbers_at_[place_()];
+      return number;
+    });
+    recorder->recording().format = "program";
+    recorder->recording().producer = "python";
+  }
+
+  /// Gives the tensor's storage a kind; the answer is none for real tensors.
+  StorageId set_kind(const at::Tensor& tensor, StorageKind kind) const {
+    const StorageId storage = meta::storage_id(tensor);
+    if (storage != none) recorder->set_storage_kind(storage, kind);
+    return storage;
+  }
+
+  void give(const at::Tensor& tensor, StorageKind kind, const at::Tensor& parameter) const {
+    const StorageId storage = meta::storage_id(tensor);
+    if (storage != none) recorder->give_to_parameter(storage, kind, meta::storage_id(parameter));
+  }
+
+  /// Says where 1 stood for numbers that tensors without storage do not have.
+  void tell_numbers() const {
+    for (const auto& [place, count] : numbers_at_)
+      recorder->recording().warnings.push_back(fmt::format(
+          "{}: read the value of a tensor {} time{}; 1 (true) stood for it, and what the program "
+          "decides by it may go another way on a device.",
+          place.empty() ? "the program" : place, count, count == 1 ? "" : "s"));
+  }
+
+  std::shared_ptr<shape::Recorder> recorder;
+  std::set<const c10::TensorImpl*> parameters;  // Several may lie in one storage.
+  meta::FakeMode mode;
+
+ private:
+  PlaceOfProgram place_;
+  std::map<std::string, int> numbers_at_;
+
+ public:
+  shape::ProgramNodes nodes;
+};
+
+EagerProgram::EagerProgram(const DeviceSpec& device, AttentionBackend attention,
+                           PlaceOfProgram place)
+    : run_(std::make_unique<Run>(device, shape::forced_backend(attention), std::move(place))) {}
+
+EagerProgram::~EagerProgram() = default;
+
+void EagerProgram::set_name(const std::string& name) { run_->recorder->recording().path = name; }
+
+void EagerProgram::enter_module(const std::string& path, const std::string& type) {
+  run_->nodes.enter_module(path, type);
+}
+void EagerProgram::leave_module() { run_->nodes.leave_module(); }
+void EagerProgram::enter_backward() { run_->nodes.enter_backward(); }
+void EagerProgram::leave_backward() { run_->nodes.leave_backward(); }
+void EagerProgram::enter_optimizer() { run_->nodes.enter_optimizer(); }
+void EagerProgram::leave_optimizer() { run_->nodes.leave_optimizer(); }
+
+void EagerProgram::add_parameter(const at::Tensor& parameter) {
+  const StorageId storage = meta::storage_id(parameter);
+  if (storage == none) return;
+  Recording& recording = run_->recorder->recording();
+  recording.storages[static_cast<std::size_t>(storage)].kind = StorageKind::parameter;
+  if (run_->parameters.insert(parameter.unsafeGetTensorImpl()).second)
+    recording.parameter_count += parameter.numel();
+}
+
+void EagerProgram::add_buffer(const at::Tensor& buffer) {
+  run_->set_kind(buffer, StorageKind::buffer);
+}
+
+void EagerProgram::add_input(const at::Tensor& input) { run_->set_kind(input, StorageKind::input); }
+
+void EagerProgram::add_gradient(const at::Tensor& gradient, const at::Tensor& parameter) {
+  run_->give(gradient, StorageKind::gradient, parameter);
+}
+
+void EagerProgram::add_optimizer_state(const at::Tensor& state, const at::Tensor& parameter) {
+  run_->give(state, StorageKind::optimizer_state, parameter);
+}
+
+const Recording& EagerProgram::recording() const { return run_->recorder->recording(); }
+
+std::size_t EagerProgram::steps() const { return run_->nodes.finished_steps(); }
+
+ProgramRecording EagerProgram::take() {
+  run_->tell_numbers();
+  ProgramRecording program{.steps = run_->nodes.steps()};
+  program.recording = run_->recorder->take();
+  run_.reset();
+  return program;
+}
+
+}  // namespace symprof

@@ -1,0 +1,67 @@
+// A program that runs itself under a fake mode, such as a training script in Python: every operator
+// call that it makes is a node of the module whose code runs.
+//
+// Public header.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/device_spec.h"
+#include "record/program_recording.h"
+#include "record/step_options.h"
+
+namespace symprof {
+
+/// Tells where the program's own code is that runs now ("train.py:42"); empty where it has none.
+using PlaceOfProgram = std::function<std::string()>;
+
+/// While it lives, tensors of cuda:0 made on this thread are fake, and what the program does with
+/// them is recorded. The face of the program's language says what only it knows: which module's
+/// code runs, when backward runs, what the optimizer updates.
+class EagerProgram {
+ public:
+  EagerProgram(const DeviceSpec& device, AttentionBackend attention, PlaceOfProgram place);
+  ~EagerProgram();
+  EagerProgram(const EagerProgram&) = delete;
+  EagerProgram& operator=(const EagerProgram&) = delete;
+
+  /// What reports call the program.
+  void set_name(const std::string& name);
+
+  /// `path` is that of the module in its model ("layers.0.attention"); empty for the model.
+  void enter_module(const std::string& path, const std::string& type);
+  void leave_module();
+  /// Around each run of autograd's engine; runs inside runs (reentrant checkpoints) are counted.
+  void enter_backward();
+  void leave_backward();
+  /// Around the update. A step of the loop ends with it.
+  void enter_optimizer();
+  void leave_optimizer();
+
+  /// Says what tensors are for; real ones are passed over. A tensor may be said again.
+  void add_parameter(const at::Tensor& parameter);
+  void add_buffer(const at::Tensor& buffer);
+  void add_input(const at::Tensor& input);
+  void add_gradient(const at::Tensor& gradient, const at::Tensor& parameter);
+  void add_optimizer_state(const at::Tensor& state, const at::Tensor& parameter);
+
+  /// What was recorded until now; its kinds of storages may still change.
+  const Recording& recording() const;
+  /// Updates that have ended.
+  std::size_t steps() const;
+  /// Ends the fake mode, and gives all that was recorded.
+  ProgramRecording take();
+
+ private:
+  class Run;
+  std::unique_ptr<Run> run_;
+};
+
+}  // namespace symprof

@@ -1,0 +1,220 @@
+#include "shape/eager/program_nodes.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "meta/fake/fake_tensor.h"
+#include "shape/step/node_tensors.h"
+
+namespace symprof::shape {
+namespace {
+
+thread_local ProgramNodes* current_program = nullptr;
+
+template <class Visit>
+void visit_tensors(const c10::IValue& value, Visit&& visit) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) visit(value.toTensor());
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) visit_tensors(element, visit);
+  } else if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements()) visit_tensors(element, visit);
+  }
+}
+
+/// A batch comes to the device by one of these.
+bool is_copy(const std::string& op) {
+  return op == "aten::to" || op == "aten::_to_copy" || op == "aten::cuda";
+}
+
+}  // namespace
+
+ProgramNodes::ProgramNodes(Recorder& recorder, std::function<std::string()> place)
+    : recorder_(recorder), place_(std::move(place)), outer_(std::exchange(current_program, this)) {
+  module_at("", "");
+  start_step();
+  callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&on_begin, &on_end)
+                                             .needsInputs(true)
+                                             .needsOutputs(true)
+                                             .scopes({at::RecordScope::FUNCTION}));
+}
+
+ProgramNodes::~ProgramNodes() {
+  at::removeCallback(callback_);
+  current_program = outer_;
+}
+
+std::unique_ptr<at::ObserverContext> ProgramNodes::on_begin(const at::RecordFunction& function) {
+  if (current_program != nullptr && function.operator_name()) current_program->begin_call(function);
+  return nullptr;
+}
+
+void ProgramNodes::on_end(const at::RecordFunction& function, at::ObserverContext*) {
+  if (current_program != nullptr && function.operator_name()) current_program->end_call(function);
+}
+
+// What follows backward outside of every module prepares the update: scaling, clipping, logging.
+void ProgramNodes::begin_call(const at::RecordFunction& function) {
+  if (depth_++ > 0 || optimizer_depth_ > 0) return;
+  const std::string op = function.operator_name()->name;
+  if (backward_depth_ > 0) return begin_in_backward(op);
+  if (is_after_backward_ && modules_.empty()) {
+    node_ = none;
+    return recorder_.enter(Phase::optimizer, optimizer_);
+  }
+  node_ = add_node({module(), op, place_()});
+  recorder_.enter(Phase::forward, node_);
+  recorder_.mark_sequence(node_);
+  comes_from_host_ = modules_.empty() && is_copy(op);
+  touches_device_ = false;
+  const auto& storages = recorder_.recording().storages;
+  for (const c10::IValue& input : function.inputs())
+    visit_tensors(input, [&](const at::Tensor& tensor) {
+      const StorageId storage = meta::storage_id(tensor);
+      touches_device_ |= meta::is_fake(tensor);
+      if (meta::is_fake(tensor)) comes_from_host_ = false;
+      const bool made_here =
+          storage != none && storages[static_cast<std::size_t>(storage)].node == node_;
+      if (!made_here) add_node_input(node_, tensor, recorder_);
+    });
+}
+
+// The engine turns gradient mode off, and a checkpoint that runs its forward again turns it on.
+void ProgramNodes::begin_in_backward(const std::string& op) {
+  node_ = none;
+  if (at::GradMode::is_enabled()) {
+    if (!std::exchange(recomputes_, true)) recomputed_.clear();
+    recorder_.recompute(recomputed_node({module(), op, place_()}));
+  } else if (std::exchange(recomputes_, false)) {
+    recorder_.recompute(none);
+  }
+}
+
+void ProgramNodes::end_call(const at::RecordFunction& function) {
+  if (depth_ == 0 || --depth_ > 0 || node_ == none) return;
+  record(node_).outputs.clear();
+  for (const c10::IValue& output : function.outputs())
+    visit_tensors(output, [&](const at::Tensor& tensor) {
+      touches_device_ |= meta::is_fake(tensor);
+      add_node_output(node_, tensor, recorder_);
+      if (comes_from_host_ && meta::storage_id(tensor) != none)
+        recorder_.set_storage_kind(meta::storage_id(tensor), StorageKind::input);
+    });
+  if (!touches_device_) forget_node();
+  node_ = none;
+}
+
+// Calls on real tensors are the host's own.
+void ProgramNodes::forget_node() {
+  std::vector<NodeRecord>& nodes = recorder_.recording().nodes;
+  if (static_cast<std::size_t>(node_) + 1 != nodes.size()) return;
+  nodes.pop_back();
+  nodes_here_->pop_back();
+  recorder_.enter(Phase::forward, steps_.back().first_node);
+}
+
+NodeId ProgramNodes::recomputed_node(const Place& place) {
+  const auto found = nodes_at_.find(place);
+  if (found == nodes_at_.end()) return steps_.back().first_node;
+  std::size_t& count = recomputed_[place];
+  const std::vector<NodeId>& nodes = found->second;
+  return nodes[std::min(count++, nodes.size() - 1)];
+}
+
+NodeId ProgramNodes::add_node(const Place& place) {
+  const auto& [module, op, source] = place;
+  Recording& recording = recorder_.recording();
+  const std::string base = op.substr(op.rfind(':') + 1);
+  const int uses = names_[base]++;
+  const ModuleRecord& owner = recording.modules[static_cast<std::size_t>(module)];
+  NodeRecord node{.name = uses == 0 ? base : base + "_" + std::to_string(uses),
+                  .op = op,
+                  .module = owner.path,
+                  .module_type = owner.type,
+                  .source = source};
+  for (std::size_t dot = 0; dot != std::string::npos && !owner.path.empty();) {
+    dot = owner.path.find('.', dot + 1);
+    node.scopes.push_back(module_at(owner.path.substr(0, dot), ""));
+  }
+  recording.nodes.push_back(std::move(node));
+  const auto id = static_cast<NodeId>(recording.nodes.size()) - 1;
+  nodes_here_ = &nodes_at_[place];
+  nodes_here_->push_back(id);
+  return id;
+}
+
+// Modules around it are added with it: a node folds into all of them.
+std::int32_t ProgramNodes::module_at(const std::string& path, const std::string& type) {
+  std::vector<ModuleRecord>& modules = recorder_.recording().modules;
+  const auto found = paths_.find(path);
+  if (found != paths_.end()) {
+    std::string& known = modules[static_cast<std::size_t>(found->second)].type;
+    if (known.empty()) known = type;
+    return found->second;
+  }
+  const std::size_t dot = path.rfind('.');
+  if (dot != std::string::npos) module_at(path.substr(0, dot), "");
+  const auto id = static_cast<std::int32_t>(modules.size());
+  modules.push_back({path, type});
+  paths_.emplace(path, id);
+  return id;
+}
+
+void ProgramNodes::enter_module(const std::string& path, const std::string& type) {
+  modules_.push_back(module_at(path, type));
+}
+
+void ProgramNodes::leave_module() {
+  if (!modules_.empty()) modules_.pop_back();
+}
+
+void ProgramNodes::enter_backward() {
+  if (backward_depth_++ > 0) return;
+  recorder_.mark_sequence(none);
+  recorder_.enter(Phase::backward, steps_.back().first_node);
+}
+
+void ProgramNodes::leave_backward() {
+  if (backward_depth_ == 0 || --backward_depth_ > 0) return;
+  if (std::exchange(recomputes_, false)) recorder_.recompute(none);
+  is_after_backward_ = true;
+  recorder_.enter(Phase::optimizer, optimizer_);
+}
+
+void ProgramNodes::enter_optimizer() {
+  if (optimizer_depth_++ == 0) recorder_.enter(Phase::optimizer, optimizer_);
+}
+
+void ProgramNodes::leave_optimizer() {
+  if (optimizer_depth_ == 0 || --optimizer_depth_ > 0) return;
+  start_step();
+}
+
+std::vector<ProgramStep> ProgramNodes::steps() const {
+  std::vector<ProgramStep> steps = steps_;
+  const Recording& recording = recorder_.recording();
+  steps.back().end_call = static_cast<CallId>(recording.calls.size());
+  steps.back().end_node = static_cast<NodeId>(recording.nodes.size());
+  return steps;
+}
+
+// A step's first node has what no other one has, its second the update.
+void ProgramNodes::start_step() {
+  Recording& recording = recorder_.recording();
+  if (!steps_.empty()) steps_ = steps();
+  const auto first = static_cast<NodeId>(recording.nodes.size());
+  recording.nodes.push_back({.name = "other", .op = "other", .kind = NodeKind::loss});
+  recording.nodes.push_back({.name = "optimizer", .op = "optimizer", .kind = NodeKind::optimizer});
+  steps_.push_back(
+      {.first_call = static_cast<CallId>(recording.calls.size()), .first_node = first});
+  optimizer_ = first + 1;
+  is_after_backward_ = false;
+  names_.clear();
+  nodes_at_.clear();
+  recorder_.forget_claims();
+  recorder_.mark_sequence(none);
+  recorder_.enter(Phase::forward, first);
+}
+
+}  // namespace symprof::shape

@@ -1,0 +1,76 @@
+#include "shape/eager/stand_in.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace symprof::shape {
+namespace {
+
+constexpr int deepest = 32;
+
+using Names = std::initializer_list<std::string_view>;
+
+bool is_one_of(std::string_view op, Names names) {
+  return std::ranges::find(names, op) != names.end();
+}
+
+class Reader {
+ public:
+  explicit Reader(const Recording& recording) : recording_(recording) {}
+
+  std::int64_t value(StorageId storage, CallId before, int depth) const {
+    const CallId writer = depth < deepest ? writer_of(storage, before) : none;
+    if (writer == none) return 1;
+    const CallRecord& call = recording_.calls[static_cast<std::size_t>(writer)];
+    const std::string_view op = name_of(call);
+    const auto input = [&](std::size_t i) {
+      return i < call.inputs.size() ? value(call.inputs[i].storage, writer, depth + 1) : 1;
+    };
+    if (is_one_of(op, {"isnan", "isinf", "zeros", "zeros_like", "zero_", "new_zeros",
+                       "_amp_foreach_non_finite_check_and_unscale_"}))
+      return 0;
+    if (is_one_of(op, {"logical_not", "bitwise_not"})) return 1 - input(0);
+    if (is_one_of(op, {"logical_or", "bitwise_or", "add", "add_", "maximum"}))
+      return std::max(input(0), input(1));
+    if (is_one_of(op, {"logical_and", "bitwise_and", "mul", "minimum"}))
+      return std::min(input(0), input(1));
+    if (is_one_of(op, {"any", "all", "sum", "max", "_to_copy", "clone", "copy_", "stack", "cat"}))
+      return input(op == "copy_" ? 1 : 0);
+    return 1;
+  }
+
+ private:
+  std::string_view name_of(const CallRecord& call) const {
+    std::string_view name = recording_.ops[static_cast<std::size_t>(call.op)];
+    name.remove_prefix(name.rfind(':') + 1);
+    return name;
+  }
+
+  static bool has(const std::vector<TensorRecord>& tensors, StorageId storage) {
+    return std::ranges::find(tensors, storage, &TensorRecord::storage) != tensors.end();
+  }
+
+  /// The last call before `before` that made the storage or, in place, wrote to it; views do not.
+  CallId writer_of(StorageId storage, CallId before) const {
+    for (CallId id = before - 1; storage != none && id >= 0; --id) {
+      const CallRecord& call = recording_.calls[static_cast<std::size_t>(id)];
+      const std::string_view op = name_of(call);
+      const bool is_in_place = op.ends_with('_');
+      if (is_in_place && has(call.inputs, storage)) return id;
+      const bool is_made = has(call.outputs, storage) && !has(call.inputs, storage);
+      if (is_made) return id;
+    }
+    return none;
+  }
+
+  const Recording& recording_;
+};
+
+}  // namespace
+
+std::int64_t stand_in_for(const Recording& recording, StorageId storage) {
+  return Reader(recording).value(storage, static_cast<CallId>(recording.calls.size()), 0);
+}
+
+}  // namespace symprof::shape
