@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Profiles the files that run.py made and compares each with what PyTorch said.
 
-Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--json FILE] [--table FILE] [--install FOLDER]
+Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--formats pt2,onnx,pt] [--json FILE] [--table FILE]
+                 [--install FOLDER]
 
---json keeps all figures; with --models, those of the other models are taken from that file. --table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
+--json keeps all figures, and what is there already is not profiled again: leave the file out, or remove it, for another
+binary. --table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
 tests look for them. A difference without a line in causes.json is called unexplained, and the command fails.
 """
 import argparse
@@ -21,7 +23,7 @@ OPTIONS = {"fp32": [], "bf16": ["--dtype", "bf16"], "autocast": ["--autocast", "
            "inference": ["--mode", "inference"]}
 EXACT = {"fwd_flops": "forward FLOPs", "bwd_flops": "backward FLOPs", "saved_bytes": "saved"}
 CLOSE = {"fp32": 0.005, "bf16": 0.005, "autocast": 0.005, "inference": 0.05}
-LARGEST = 50_000  # bytes of a file that is installed
+LARGEST = 25_000  # bytes of a file that is installed
 
 
 def read(folder, name, stage):
@@ -49,25 +51,26 @@ def same(ours, theirs):
 def reference(folder, name, file_format, step, ours):
     """The eager module's figures; the exported program's where that is another program, whose figures ours are."""
     of_module = read(folder, name, step)
-    if file_format == "pt" or "error" in ours:
+    if "error" in ours or step == "inference":
         return of_module, "module"
     of_program = read(folder, name, f"program_{step}")
-    differs = "failed" in of_module or not same(ours, of_module)
-    if differs and "failed" not in of_program and step != "inference" and (
-            "failed" in of_module or same(ours, of_program)):
+    if "failed" in of_program or ("failed" not in of_module and same(ours, of_module)):
+        return of_module, "module"
+    if same(ours, of_program) or ("failed" in of_module and file_format != "pt"):
         # A program frees each value at its last use; what a module holds is the module's affair.
         return {**of_program, "peak_bytes": of_module.get("peak_bytes")}, "program"
     return of_module, "module"
 
 
-def compared(folder, binary, name, file_format):
+def compared(folder, binary, name, file_format, known):
+    """The figures of a file in each setting; `known` are those that are there already."""
     made = read(folder, name, file_format)
     path = folder / f"{name}.{file_format}"
     if "failed" in made or not path.exists():
         return {"not_exported": made.get("failed", "no file")}
     result = {"bytes": path.stat().st_size}
     for step, options in OPTIONS.items():
-        ours = profile(binary, path, options)
+        ours = known[step]["ours"] if step in known else profile(binary, path, options)
         theirs, whose = reference(folder, name, file_format, step, ours)
         theirs = {key: value for key, value in theirs.items() if key in (*EXACT, "peak_bytes", "failed")}
         result[step] = {"ours": ours, "theirs": theirs, "whose": whose}
@@ -105,7 +108,7 @@ def cause_of(causes, name, file_format, step, figure, whose):
 class Report:
     def __init__(self, causes):
         self.causes, self.used, self.unexplained = causes, [], []
-        self.count = {f: {s: dict(cells=0, loaded=0, measured=0, exact=0, close=0) for s in OPTIONS} for f in FORMATS}
+        self.count = {f: {s: dict(cells=0, loaded=0, measured=0, exact=0, of_program=0, close=0) for s in OPTIONS} for f in FORMATS}
 
     def number(self, name, file_format, step, figure, text, whose="module"):
         cause = cause_of(self.causes, name, file_format, step, figure, whose)
@@ -128,7 +131,9 @@ class Report:
             return "loads"
         found = differences(cell, step)
         count["measured"] += 1
-        count["exact"] += not set(found) & set(EXACT)
+        is_exact = not set(found) & set(EXACT)
+        count["exact"] += is_exact
+        count["of_program"] += is_exact and cell["whose"] == "program"
         count["close"] += "peak_bytes" not in found
         texts = [f"{text} {self.number(name, file_format, step, figure, text, cell['whose'])}" for figure, text in found.items()]
         return "; ".join(texts) or "="
@@ -140,11 +145,11 @@ class Report:
         return f"| `{name}.{file_format}` | " + " | ".join(cells) + " |\n"
 
     def summary(self):
-        lines = ["| files | setting | files | loaded | compared | FLOPs and saved bytes equal | peak close |\n",
-                 "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n"]
+        lines = ["| files | setting | files | loaded | compared | FLOPs and saved bytes equal | of these, the program's "
+                 "| peak close |\n", "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"]
         for file_format, steps in self.count.items():
             for step, n in steps.items():
-                exact = "" if step == "inference" else n["exact"]
+                exact = " | " if step == "inference" else f"{n['exact']} | {n['of_program']}"
                 lines.append(f"| `.{file_format}` | {step} | {n['cells']} | {n['loaded']} | {n['measured']} | "
                              f"{exact} | {n['close']} |\n")
         return "".join(lines)
@@ -168,7 +173,7 @@ def install(results, folder, target):
     """Files whose FLOPs and saved bytes are PyTorch's in a setting, with those figures."""
     target.mkdir(parents=True, exist_ok=True)
     for name, formats in results.items():
-        result = formats["pt2"]
+        result = formats.get("pt2", {"not_exported": "not tried"})
         if "not_exported" in result or result["bytes"] > LARGEST:
             continue
         kept = {step: {figure: result[step]["theirs"][figure] for figure in EXACT}
@@ -187,28 +192,34 @@ def described():
     return {name: (model.package, model.kind) for name, model in catalog.all_models().items()}
 
 
+def compare_all(args, names, results):
+    """Fills `results`, and keeps them after each file."""
+    pairs = [(name, file_format) for file_format in args.formats.split(",") for name in names]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        found = pool.map(lambda pair: compared(args.folder, args.binary, *pair,
+                                               results.get(pair[0], {}).get(pair[1], {})), pairs)
+        for (name, file_format), result in zip(pairs, found):
+            results.setdefault(name, {})[file_format] = result
+            if args.json:
+                args.json.write_text(json.dumps(results, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("binary")
     parser.add_argument("--models")
+    parser.add_argument("--formats", default=",".join(FORMATS))
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--install", type=pathlib.Path)
     args = parser.parse_args()
     models = described()
-    names = args.models.split(",") if args.models else list(models)
-    before = json.loads(args.json.read_text()) if args.models and args.json and args.json.exists() else {}
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        pairs = [(name, file_format) for name in names for file_format in FORMATS]
-        found = pool.map(lambda pair: compared(args.folder, args.binary, *pair), pairs)
-        results = {name: before.get(name, {}) for name in models if name in names or name in before}
-        for (name, file_format), result in zip(pairs, found):
-            results[name][file_format] = result
+    results = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
+    compare_all(args, args.models.split(",") if args.models else list(models), results)
+    results = {name: results[name] for name in models if name in results}
     report = Report(json.loads((HERE / "causes.json").read_text()))
     text = document(results, report, {name: models[name] for name in results})
-    if args.json:
-        args.json.write_text(json.dumps(results, indent=1) + "\n")
     if args.table:
         args.table.write_text(text)
     else:
