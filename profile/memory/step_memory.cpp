@@ -266,7 +266,9 @@ class Loop {
 
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options) {
-  return Loop(recording, device, options).run(options.steps);
+  StepMemory memory = Loop(recording, device, options).run(options.steps);
+  memory.doubt = peak_doubt(recording);
+  return memory;
 }
 
 MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,

@@ -122,6 +122,7 @@ void GraphBuilder::add_node(const onnx::NodeProto& node, Frame& frame) {
   const bool in_function = frame.attributes != nullptr;
   result.scope = in_function ? frame.scope : scopes_.of_node(node, frame.scope);
   result.source = in_function ? frame.source : scopes_.last_source();
+  if (!in_function) result.call = scopes_.last_call();
   exported_calls_.push_back(in_function ? "" : scopes_.last_call());
   for (const std::string& input : node.input()) {
     const ValueId id = input.empty() ? no_value : frame.values.at(input);
