@@ -40,13 +40,16 @@ struct Budget {
 struct Fit {
   StepMemory wanted;  ///< What the loop takes where there is always room.
   StepMemory there;   ///< What happens on the device; `refused_call` says that it does not fit.
+  /// What of the budget stands aside for values whose end the file does not tell
+  /// (profile/memory/peak_doubt.h). `there` has so much less.
+  std::int64_t set_aside_bytes = 0;
 
   bool fits() const { return !there.refused_call; }
   /// Cached memory had to go back to the device to make room: it fits, and costs time.
   bool is_tight() const { return fits() && there.alloc_retries > 0; }
   /// Bytes left beside the reserved memory that the loop wants; below 0, those missing.
   std::int64_t margin_bytes(const Budget& budget) const {
-    return budget.available_bytes() - wanted.peak_reserved_bytes;
+    return budget.available_bytes() - set_aside_bytes - wanted.peak_reserved_bytes;
   }
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor_spec.h"
+#include "record/lifetimes.h"
 
 namespace symprof {
 
@@ -53,6 +54,10 @@ struct StorageRecord {
   bool on_device = true;       ///< False: host memory (small integers of shape arithmetic).
   bool saved = false;          ///< Saved for backward by some autograd node.
   StorageId parameter = none;  ///< Gradients and optimizer states: their parameter.
+  /// Where the file cannot tell when Python lets go of it: the last node during which it may still
+  /// be held, and why.
+  NodeId may_live_until = none;
+  LifetimeDoubt doubt = LifetimeDoubt::none;
 };
 
 /// A tensor as a call or node saw it.

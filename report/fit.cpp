@@ -43,9 +43,14 @@ std::string context_text(const Budget& budget) {
                          : fmt::format(" (not measured; {} gives it)", setting("context")));
 }
 
-std::string budget_text(const Budget& budget) {
-  return fmt::format("{} of {}; {}", format_bytes(budget.available_bytes()),
-                     format_bytes(budget.device_bytes), context_text(budget));
+std::string budget_text(const FitReport& report) {
+  const Budget& budget = report.budget;
+  std::string text = fmt::format("{} of {}; {}", format_bytes(budget.available_bytes()),
+                                 format_bytes(budget.device_bytes), context_text(budget));
+  if (report.fit.set_aside_bytes > 0)
+    text += fmt::format("; {} of it set aside as the peak is a lower bound",
+                        format_bytes(report.fit.set_aside_bytes));
+  return text;
 }
 
 std::string largest_text(const FitReport& report) {
@@ -102,10 +107,11 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("step", step_text(options));
   line("peak", peak_text(wanted, recording));
   line("", held_text(wanted.at_peak));
+  if (wanted.doubt.is_lower_bound()) line("at least", doubt_text(wanted.doubt));
   line("held by", owners_text(wanted, recording));
   if (report.device.context_bytes)
     line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));
-  line("there is", budget_text(report.budget));
+  line("there is", budget_text(report));
   if (report.fit.there.refused_call)
     line("refused", "a request in " + call_text(*report.fit.there.refused_call, recording));
   if (report.largest) line("largest", largest_text(report));
@@ -226,6 +232,9 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   const auto incomplete = [](const FitReport& report) {
     return report.fit.wanted.incomplete_calls;
   };
+  if (first.fit.set_aside_bytes > 0)
+    write_line(out, "at least",
+               fmt::format("{}; so much is set aside", doubt_text(first.fit.wanted.doubt)), layout);
   const FitReport& most = *std::ranges::max_element(reports, {}, incomplete);
   if (incomplete(most) > 0) write_line(out, "workspaces", incomplete_text(most.fit.wanted), layout);
   for (const std::string& warning : first.recording.warnings)

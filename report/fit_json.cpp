@@ -17,6 +17,7 @@ void write_figures(JsonWriter& json, const Fit& fit, const Budget& budget) {
   json.member("peak_allocated_bytes", fit.wanted.peak_allocated_bytes);
   json.member("peak_reserved_bytes", fit.wanted.peak_reserved_bytes);
   json.member("alloc_retries", fit.there.alloc_retries);
+  json.member("set_aside_bytes", fit.set_aside_bytes);
 }
 
 void write_device(JsonWriter& json, const FitReport& report) {

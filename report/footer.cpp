@@ -105,6 +105,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   if (profile.recording.kv_cache) line("kv cache", cache_text(total, *profile.recording.kv_cache));
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
+  if (profile.memory.doubt.is_lower_bound()) line("at least", doubt_text(profile.memory.doubt));
   line("nvidia-smi", nvidia_smi_text(profile.memory, options.device.context_bytes));
   line("forward", flops_text(total, "fwd_flops"));
   if (options.mode != Mode::inference) line("backward", flops_text(total, "bwd_flops"));

@@ -1,5 +1,6 @@
 #include "report/memory_json.h"
 
+#include "report/memory_text.h"
 #include "report/names.h"
 #include "report/peak_owners.h"
 
@@ -32,6 +33,13 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
                                       : std::nullopt);
 }
 
+void write_doubt(JsonWriter& json, const PeakDoubt& doubt) {
+  json.member("peak_is_lower_bound", doubt.is_lower_bound());
+  json.member("peak_doubt_bytes", doubt.bytes);
+  json.key("peak_doubt_because");
+  doubt.is_lower_bound() ? json.value(because(doubt)) : json.null();
+}
+
 void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording,
                   const DeviceSpec& device) {
   json.key("memory");
@@ -42,6 +50,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& r
     json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
   json.end_object();
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
+  write_doubt(json, memory.doubt);
   write_on_device(json, memory, device.context_bytes);
   json.member("micro_batches", std::int64_t{memory.micro_batches});
   json.member("incomplete_calls", memory.incomplete_calls);

@@ -42,9 +42,29 @@ std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
-  return fmt::format("{} allocated, {} reserved ({:.1f} % fragmentation), in {}",
+  return fmt::format("{}{} allocated, {} reserved ({:.1f} % fragmentation), in {}",
+                     memory.doubt.is_lower_bound() ? "at least " : "",
                      format_bytes(memory.peak_allocated_bytes), format_bytes(reserved),
                      100 * fragmentation, call_text(memory.peak_call, recording));
+}
+
+std::string_view because(const PeakDoubt& doubt) {
+  switch (doubt.because) {
+    case LifetimeDoubt::function:
+      return "functions whose lines the file does not have may hold values longer";
+    case LifetimeDoubt::container:
+      return "calls return more than the file shows, which may hold values longer";
+    case LifetimeDoubt::no_lines:
+      return "the file does not say which names of Python hold values";
+    case LifetimeDoubt::none:
+      break;
+  }
+  return {};
+}
+
+std::string doubt_text(const PeakDoubt& doubt) {
+  return fmt::format("the peak is a lower bound: {}, up to {} more", because(doubt),
+                     format_bytes(doubt.bytes));
 }
 
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {

@@ -22,6 +22,12 @@ void write_line(fmt::memory_buffer& out, std::string_view label, std::string_vie
 /// encoder.mlp"
 std::string peak_text(const StepMemory& memory, const Recording& recording);
 
+/// Why a peak is a lower bound.
+std::string_view because(const PeakDoubt& doubt);
+
+/// What is said of a peak that is a lower bound.
+std::string doubt_text(const PeakDoubt& doubt);
+
 /// "parameters 1.2 GiB, activations 3.4 GiB": what is held, the largest first.
 std::string held_text(const MemoryBreakdown& held);
 

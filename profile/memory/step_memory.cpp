@@ -290,7 +290,10 @@ class Loop {
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options) {
   Loop loop(recording, device, options);
-  return options.program_from ? loop.run_program(*options.program_from) : loop.run(options.steps);
+  if (options.program_from) return loop.run_program(*options.program_from);
+  StepMemory memory = loop.run(options.steps);
+  memory.doubt = peak_doubt(recording);
+  return memory;
 }
 
 MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,

@@ -66,8 +66,9 @@ class Recomputation {
 }  // namespace
 
 NodeRecords::NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
-                         const Progress& progress)
-    : graph_(graph), interpreter_(interpreter), recorder_(recorder), progress_(progress) {
+                         const StepOptions& options)
+    : graph_(graph), interpreter_(interpreter), recorder_(recorder), progress_(options.progress) {
+  if (options.lifetimes == Lifetimes::frames) possible_ends_ = trace::possible_ends(graph);
   add_nodes();
 }
 
@@ -139,11 +140,31 @@ void NodeRecords::end_node(std::size_t index) {
   if (graph_.nodes[index].outputs.empty())
     recorder_.recording().nodes[static_cast<std::size_t>(node_of_[index])].input_gradient_bytes = 0;
   for (ValueId id : graph_.nodes[index].outputs)
-    if (id != no_value && interpreter_.get(id).isTensor())
+    if (id != no_value && interpreter_.get(id).isTensor()) {
       add_node_output(node_of_[index], interpreter_.get(id).toTensor(), recorder_);
+      note_doubt(id);
+    }
   if (progress_ && index % progress_step == 0)
     progress_("forward", static_cast<std::int64_t>(index),
               static_cast<std::int64_t>(graph_.nodes.size()));
+}
+
+// Views share a storage: the longest of their lives is its own.
+void NodeRecords::note_doubt(ValueId id) {
+  if (possible_ends_.empty()) return;
+  const trace::PossibleEnd& end = possible_ends_[static_cast<std::size_t>(id)];
+  const StorageId storage = meta::storage_id(interpreter_.get(id).toTensor());
+  if (end.doubt == LifetimeDoubt::none || storage < 0) return;
+  StorageRecord& record = recorder_.recording().storages[static_cast<std::size_t>(storage)];
+  const NodeId last = last_node_until(end.last);
+  if (last <= record.may_live_until) return;
+  record.may_live_until = last;
+  record.doubt = end.doubt;
+}
+
+NodeId NodeRecords::last_node_until(std::size_t index) const {
+  while (node_of_[index] == none && index > 0) --index;
+  return node_of_[index];
 }
 
 std::vector<at::Tensor> NodeRecords::recompute_all(TensorFunction function,

@@ -8,6 +8,7 @@
 #include "record/step_options.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/step/recorder.h"
+#include "trace/frames/possible_ends.h"
 
 namespace symprof::shape {
 
@@ -16,7 +17,7 @@ class NodeRecords final : public NodeObserver {
  public:
   /// Everything referred to has to outlive this.
   NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
-              const Progress& progress);
+              const StepOptions& options);
 
   void begin_node(std::size_t index) override;
   void end_node(std::size_t index) override;
@@ -41,12 +42,15 @@ class NodeRecords final : public NodeObserver {
                                         const std::vector<at::Tensor>& inputs);
   void add_nodes();
   void tell_unbacked_size(std::size_t index);
+  void note_doubt(ValueId id);
+  NodeId last_node_until(std::size_t index) const;
 
   const Graph& graph_;
   const Interpreter& interpreter_;
   Recorder& recorder_;
   const Progress& progress_;
-  std::vector<NodeId> node_of_;  // Per graph node.
+  std::vector<trace::PossibleEnd> possible_ends_;  // By value; empty where none is in doubt.
+  std::vector<NodeId> node_of_;                    // Per graph node.
   NodeId output_node_ = none;
 };
 

@@ -14,6 +14,7 @@
 #include "shape/lowering/real_tensor.h"
 #include "shape/step/flat_weights.h"
 #include "shape/step/guessed_casts.h"
+#include "shape/step/inlined_function.h"
 #include "shape/step/key_value_cache.h"
 #include "shape/step/node_records.h"
 #include "shape/step/offload.h"
@@ -38,7 +39,7 @@ class Step {
               return nodes_.recompute(std::move(function), inputs, how);
             },
             options.lifetimes),
-        nodes_(graph, interpreter_, recorder_, options.progress),
+        nodes_(graph, interpreter_, recorder_, run_.options()),
         cached_nodes_(graph, interpreter_, recorder_, nodes_),
         flat_weights_(graph) {
     const KeyValueCache& cache = graph.kv_cache;
@@ -54,13 +55,21 @@ class Step {
     make_leaves();
     interpreter_.compute_on_host(host_);
     run_.forward([this] { return forward(); });
-    run_.after_forward({.loss = nodes_.loss_node(), .optimizer = nodes_.optimizer_node()});
+    after_forward();
     Recording recording = run_.take();
     warn_of_guessed_casts(graph_, recording);
     return recording;
   }
 
  private:
+  void after_forward() try {
+    run_.after_forward({.loss = nodes_.loss_node(), .optimizer = nodes_.optimizer_node()});
+  } catch (const Error& error) {
+    if (!recorder_.found_changed_tensor()) throw;
+    const auto node = static_cast<std::size_t>(recorder_.current_node());
+    throw with_cause_in_export(error, graph_, recorder_.recording().nodes.at(node));
+  }
+
   void make_leaves() {
     for (std::size_t id = 0; id < graph_.values.size(); ++id) {
       const Value& value = graph_.values[id];

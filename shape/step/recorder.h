@@ -24,7 +24,10 @@ class Recorder final : public meta::Observer {
   void on_call_begin(const c10::OperatorHandle& op) override;
   void on_call(const meta::SeenCall& call) override;
   void on_saved(std::int32_t storage) override;
-  void on_backward_refused() override { backward_node(); }
+  void on_backward_refused() override {
+    backward_node();
+    found_changed_tensor_ = true;
+  }
   void on_offloaded(std::int32_t storage) override;
   std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override;
   std::optional<std::int64_t> unbacked_number(std::int32_t storage) override {
@@ -84,6 +87,8 @@ class Recorder final : public meta::Observer {
 
   /// The node whose turn it is, or whose backward ran last.
   NodeId current_node() const { return node_; }
+  /// Whether the backward pass ended at a tensor that was changed after it was saved.
+  bool found_changed_tensor() const { return found_changed_tensor_; }
   Recording& recording() { return recording_; }
   /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.
   Recording take();
@@ -113,7 +118,7 @@ class Recorder final : public meta::Observer {
   std::vector<Mark> marks_;  // Ascending in sequence.
   std::unordered_map<StorageId, NodeId> parameter_nodes_;
   std::unordered_map<NodeId, UnbackedSize> unbacked_sizes_;
-  bool takes_upper_bounds_ = false;
+  bool takes_upper_bounds_ = false, found_changed_tensor_ = false;
   std::function<std::int64_t(StorageId)> answer_number_;
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };

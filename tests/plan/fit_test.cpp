@@ -52,6 +52,28 @@ TEST_SUITE("fit") {
     CHECK(none_fits.refused == 1);
   }
 
+  TEST_CASE("what may live longer stands aside") {
+    RecordingBuilder builder;
+    const StorageId early =
+        builder.storage({.bytes = 40_MiB, .may_live_until = 1, .doubt = LifetimeDoubt::function});
+    const StorageId late = builder.storage({.bytes = 60_MiB});
+    for (const StorageId made : {early, late}) {
+      const CallId call = builder.call("aten::relu", {}, {}, builder.node("node"));
+      builder.event(EventKind::allocate, made, call);
+      builder.event(EventKind::free, made, call);
+    }
+    const auto fit_into = [&](std::int64_t bytes) {
+      return plan::fit(builder.recording(), {}, {.device_bytes = bytes}, {});
+    };
+    const plan::Fit fit = fit_into(200_MiB);
+    CHECK(fit.wanted.doubt.is_lower_bound());
+    CHECK(fit.set_aside_bytes == 40_MiB);
+    CHECK(fit.margin_bytes({.device_bytes = 200_MiB}) ==
+          200_MiB - 40_MiB - fit.wanted.peak_reserved_bytes);
+    CHECK(fit_into(fit.wanted.peak_reserved_bytes + 40_MiB).fits());
+    CHECK_FALSE(fit_into(60_MiB + 39_MiB).fits());
+  }
+
   TEST_CASE("the margin is what the allocator's reserved memory leaves") {
     const Budget budget{.device_bytes = 100_MiB, .context_bytes = 20_MiB};
     const plan::Fit fit = plan::fit(step_of(60_MiB), {}, budget, {});

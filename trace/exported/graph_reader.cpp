@@ -79,6 +79,8 @@ class GraphReader {
         node.scope = scopes_.intern(text(*stack, place));
       if (const auto stack = optional_member(*metadata, "stack_trace"))
         node.source = sources_.intern(text(*stack, place));
+      if (const auto call = optional_member(*metadata, "torch_fn"))
+        node.call = std::string(text(*call, place));
     }
     read_.graph.nodes.push_back(std::move(node));
   }

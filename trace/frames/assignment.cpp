@@ -138,22 +138,32 @@ Assignment parse_simple(std::string_view text) {
                 found.targets.back());
     begin = one.at + 1;
   }
+  found.value = trimmed(text.substr(begin));
   return found;
 }
 
 }  // namespace
 
-Assignment parse_assignment(std::string_view line) {
+bool Assignment::assigns_one_call() const {
+  return !value.empty() && value.front() != '(' && value.find('(') != none &&
+         find_outside(value, ',') == none;
+}
+
+std::string_view simple_statement(std::string_view line) {
   std::string_view text = trimmed(line);
-  for (;;) {
-    const std::string_view word = first_word(text);
-    if (word == "return") return {.returns = text.size() > word.size(), .targets = {}};
-    if (std::ranges::find(without_targets, word) != without_targets.end()) return {};
-    if (std::ranges::find(compound, word) == compound.end()) return parse_simple(text);
+  while (std::ranges::find(compound, first_word(text)) != compound.end()) {
     const std::size_t colon = find_outside(text, ':');
     if (colon == none) return {};
     text = trimmed(text.substr(colon + 1));
   }
+  return text;
+}
+
+Assignment parse_assignment(std::string_view line) {
+  const std::string_view text = simple_statement(line), word = first_word(text);
+  if (word == "return") return {.returns = text.size() > word.size(), .targets = {}};
+  if (std::ranges::find(without_targets, word) != without_targets.end()) return {};
+  return parse_simple(text);
 }
 
 }  // namespace symprof::trace

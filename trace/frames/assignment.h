@@ -17,7 +17,15 @@ struct Assignment {
   bool returns = false;  ///< `return …`
   /// An element for each `=`, the first first: `a = b, c = f()` has {a} and {b, c}.
   std::vector<std::vector<Target>> targets;
+  std::string_view value;  ///< What is assigned, as far as the line has it.
+
+  /// Whether what is assigned is what one call returns: `f(x)` or `f(x).y`, not `f(x), 0`.
+  bool assigns_one_call() const;
 };
+
+/// What a line runs: `x = a(x)` of `for a in self.layers: x = a(x)`; the line where it is no such.
+/// Empty for a line with nothing behind its colon. A view into `line`.
+std::string_view simple_statement(std::string_view line);
 
 /// Parses one line, which may be the first of a statement over several. No targets for what is no
 /// assignment, and for what lies inside of one: `mask=mask,` is an argument. Views into `line`.

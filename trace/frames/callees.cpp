@@ -6,41 +6,29 @@
 #include <limits>
 
 #include "base/text.h"
+#include "trace/frames/assignment.h"
+#include "trace/frames/own_calls.h"
 #include "trace/graph/module_patterns.h"
 
 namespace symprof::trace {
 namespace {
 
-/// The last component that is no number: "fc" of "block.fc.0".
-std::string_view attribute_of(std::string_view path) {
-  while (!path.empty()) {
-    const std::size_t dot = path.rfind('.');
-    const std::string_view last = dot == path.npos ? path : path.substr(dot + 1);
-    if (!std::ranges::all_of(last, is_digit)) return last;
-    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
+/// How often the body of `for a in self.layers: x = a(x)` calls what the loop gives a name to; 0
+/// for a line that is no such loop.
+int calls_of_loop_names(std::string_view line, std::string_view body) {
+  constexpr std::string_view loop = "for ", among = " in ";
+  if (!line.starts_with(loop) || body.size() == line.size()) return 0;
+  const std::string_view names = line.substr(loop.size(), line.find(among) - loop.size());
+  int most = 1;
+  for (std::size_t at = 0; at < names.size();) {
+    const auto begin =
+        std::find_if(names.begin() + static_cast<std::ptrdiff_t>(at), names.end(), is_word);
+    const auto end = std::find_if_not(begin, names.end(), is_word);
+    if (begin == end) break;
+    most = std::max(most, uses_of_attribute(body, std::string_view(begin, end)));
+    at = static_cast<std::size_t>(end - names.begin());
   }
-  return {};
-}
-
-int count_word(std::string_view text, std::string_view word) {
-  int count = 0;
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !is_word(text[at - 1]);
-    count += begins && (end == text.size() || !is_word(text[end]));
-  }
-  return count;
-}
-
-/// `self.helper(x)` runs whatever modules the helper calls.
-bool calls_method(std::string_view line) {
-  constexpr std::string_view self = "self.";
-  for (std::size_t at = line.find(self); at != line.npos; at = line.find(self, at + 1)) {
-    const auto name = line.substr(at + self.size());
-    const auto end = std::ranges::find_if_not(name, is_word);
-    if (end != name.end() && *end == '(') return true;
-  }
-  return false;
+  return most;
 }
 
 }  // namespace
@@ -57,10 +45,11 @@ int CalleeKinds::most_calls(ScopeId module, const std::string& line) const {
   constexpr int any = std::numeric_limits<int>::max();
   if (line.find(" for ") != line.npos) return any;
   const std::string path = module_path(graph_.scopes[static_cast<std::size_t>(module)]);
-  const std::string_view word = attribute_of(path);
-  const int named = word.empty() ? 0 : count_word(line, word);
+  const std::string_view body = simple_statement(line);
+  const int named = uses_of_attribute(body, attribute_of(path));
   if (named > 0) return named;
-  return calls_method(line) ? any : 1;
+  if (const int calls = calls_of_loop_names(trimmed(line), body); calls > 0) return calls;
+  return calls_method_of_self(body) ? any : 1;
 }
 
 }  // namespace symprof::trace

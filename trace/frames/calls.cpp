@@ -4,13 +4,15 @@
 #include <utility>
 
 #include "trace/frames/callees.h"
+#include "trace/frames/repeated_lines.h"
 
 namespace symprof::trace {
 namespace {
 
 class Rebuilder {
  public:
-  explicit Rebuilder(const Graph& graph) : graph_(graph), kinds_(graph) {
+  explicit Rebuilder(const Graph& graph)
+      : graph_(graph), kinds_(graph), begins_again_(lines_beginning_again(graph)) {
     run_.statement_of.resize(graph.nodes.size(), no_index);
   }
 
@@ -39,7 +41,8 @@ class Rebuilder {
           modules_[std::min(std::max<std::size_t>(forwards, 1), modules_.size()) - 1];
       if (depth == open_.size() || open_[depth].module != module || !continues(depth))
         begin_call(depth, module);
-      else if (statement(depth).line != lines_[depth])
+      else if (statement(depth).line != lines_[depth] ||
+               (begins_again_[index] && depth + 1 == lines_.size()))
         begin_statement(depth);
     }
     open_.resize(depth);
@@ -82,7 +85,8 @@ class Rebuilder {
   void begin_call(std::size_t depth, ScopeId module) {
     open_.resize(depth);
     if (depth > 0 && module != open_[depth - 1].module) count_callee(depth - 1, module);
-    run_.calls.push_back({.statement = depth == 0 ? no_index : open_[depth - 1].statement});
+    run_.calls.push_back(
+        {.statement = depth == 0 ? no_index : open_[depth - 1].statement, .module = module});
     open_.push_back({.module = module});
     add_statement(depth, run_.calls.size() - 1);
   }
@@ -116,6 +120,7 @@ class Rebuilder {
 
   const Graph& graph_;
   CalleeKinds kinds_;
+  std::vector<bool> begins_again_;  // By node.
   PythonRun run_;
   std::vector<Open> open_;
   std::vector<SourceId> lines_;

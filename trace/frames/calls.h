@@ -15,6 +15,7 @@ struct PythonCall {
   /// The statement that makes the call; no_index for the outermost call.
   std::size_t statement = no_index;
   std::size_t last = 0;  ///< The index of its last node.
+  ScopeId module = 0;    ///< Whose forward function it is; the caller's where it is no module's.
 };
 
 /// One run of a statement.

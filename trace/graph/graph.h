@@ -22,6 +22,7 @@ namespace symprof {
 using ValueId = std::int32_t;  ///< Index into Graph::values.
 using ScopeId = std::int32_t;  ///< Index into Graph::scopes; 0 is the root.
 constexpr ValueId no_value = -1;
+constexpr ScopeId no_scope = -1;
 using SourceId = std::int32_t;  ///< Index into Graph::source_lines.
 constexpr SourceId no_source = -1;
 
@@ -65,6 +66,9 @@ struct Value {
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
   /// Results: the dtype in the run that the file was made from, where the file tells.
   std::optional<DType> recorded_dtype;
+  /// Results of a trace (TorchScript): the module whose functions may have a name for the value
+  /// that the file does not have; no_scope where the file tells.
+  ScopeId may_stay_in = no_scope;
 };
 
 enum class MemoryFormat : std::uint8_t { contiguous, preserve, channels_last, channels_last_3d };
@@ -111,6 +115,9 @@ struct Node {
   bool outputs_are_list = false;
   ScopeId scope = 0;
   SourceId source = no_source;  ///< The innermost line of Python that made the node, if known.
+  /// The call of a PyTorch function that made the node, as the exporter names it: torch.export's
+  /// "linear_1;builtin_function_or_method.linear", ONNX's "linear_1". Empty when the file has none.
+  std::string call;
   /// Results that Python's functions let go when the node has run, where the file's code tells
   /// (TorchScript). What no node releases dies as trace/frames/lifetimes.h says.
   std::vector<ValueId> releases;

@@ -143,6 +143,7 @@ void GraphBuilder::add_node(const onnx::NodeProto& node, Frame& frame) {
   const bool in_function = frame.attributes != nullptr;
   result.scope = in_function ? frame.scope : scopes_.of_node(node, frame.scope);
   result.source = in_function ? frame.source : scopes_.last_source();
+  if (!in_function) result.call = scopes_.last_call();
   call_names_.push_back(in_function ? "" : scopes_.last_call());
   note_exported_call(node, call_names_.back(), exported_calls_);
   for (const std::string& input : node.input()) {

@@ -33,6 +33,9 @@ class Frame {
   /// The inputs of a node, None for what was not set; what only it needs leaves the frame.
   std::vector<c10::IValue> take_inputs(const torch::jit::Node& node);
 
+  /// Whether Python's frame may have a name for the value that the file does not have.
+  bool may_have_name(const torch::jit::Value& value) const { return locals_.may_have_name(value); }
+
   void set(const torch::jit::Value* value, c10::IValue to);
 
   /// The node has run, its blocks too.

@@ -57,8 +57,8 @@ bool is_needed_after(const torch::jit::Value& value, const torch::jit::Value& ot
 }
 
 /// Whether a trace's name for the value is one of the forward function that the node of `value`
-/// lies in, not of a function that the value was given to.
-bool is_name_of_forward(const torch::jit::Value& value) {
+/// lies in, not of a function that the value was given to. Without a name it has none there.
+bool is_used_by_forward(const torch::jit::Value& value) {
   const torch::jit::Node* user = first_user(value);
   if (user == nullptr || user->kind() == c10::prim::CallMethod) return false;
   if (user->kind() == c10::prim::ListConstruct && user->output()->uses().size() == 1)
@@ -75,6 +75,7 @@ FunctionLocals::FunctionLocals(const torch::jit::Block& body, bool traced) : tra
 }
 
 void FunctionLocals::add_block(const torch::jit::Block& block) {
+  if (traced_) find_unsure(block);
   for (const torch::jit::Value* input : block.inputs()) {
     name(*input);
     add_value(*input);
@@ -89,12 +90,22 @@ void FunctionLocals::add_block(const torch::jit::Block& block) {
   }
 }
 
+void FunctionLocals::find_unsure(const torch::jit::Block& block) {
+  const auto add = [&](const torch::jit::Value& value) {
+    if (!is_used_by_forward(value)) unsure_.insert(&value);
+  };
+  for (const torch::jit::Value* input : block.inputs()) add(*input);
+  for (const torch::jit::Node* node : block.nodes())
+    if (node->kind() != c10::prim::GetAttr && node->kind() != c10::prim::Constant)
+      for (const torch::jit::Value* output : node->outputs()) add(*output);
+}
+
 void FunctionLocals::name(const torch::jit::Value& value) {
   if (!value.hasDebugName()) return;
   const std::string printed = value.debugNameBase();
   const std::string variable = variables_[printed] = variable_of(value, printed);
   if (value.node()->kind() == c10::prim::GetAttr || is_unnamed(printed)) return;
-  if (!traced_ || is_name_of_forward(value)) names_[&value] = variable;
+  if (!unsure_.contains(&value)) names_[&value] = variable;
 }
 
 void FunctionLocals::add_value(const torch::jit::Value& value) {

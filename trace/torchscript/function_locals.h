@@ -33,11 +33,16 @@ class FunctionLocals {
   /// (TracingState::getValue in torch/csrc/jit/frontend/tracer.cpp), which may be another one.
   std::string_view name_of(const torch::jit::Value& value) const;
 
+  /// Whether Python may have a name for the value that the file does not have: a trace's value that
+  /// only modules are given, or functions other than the module's own.
+  bool may_have_name(const torch::jit::Value& value) const { return unsure_.contains(&value); }
+
   /// Whether the function needs the value after its variable was bound anew.
   bool outlives_name(const torch::jit::Value& value) const { return outliving_.contains(&value); }
 
  private:
   void add_block(const torch::jit::Block& block);
+  void find_unsure(const torch::jit::Block& block);
   void name(const torch::jit::Value& value);
   void add_value(const torch::jit::Value& value);
   void find_last(const torch::jit::Value& value, const torch::jit::Block& block);
@@ -49,7 +54,7 @@ class FunctionLocals {
   std::unordered_map<std::string, std::string> variables_;  // By the name that the code has.
   std::unordered_map<const torch::jit::Value*, std::string> names_;
   std::unordered_map<std::string, const torch::jit::Value*> latest_;  // By variable.
-  std::unordered_set<const torch::jit::Value*> outliving_;
+  std::unordered_set<const torch::jit::Value*> outliving_, unsure_;
 };
 
 }  // namespace symprof::trace::torchscript

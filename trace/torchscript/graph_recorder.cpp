@@ -61,6 +61,19 @@ void GraphRecorder::note_releases() {
   });
 }
 
+void GraphRecorder::may_stay(const c10::IValue& result, ScopeId scope) {
+  if (result.isTensorList() || result.isTuple()) {
+    const auto parts =
+        result.isTuple() ? result.toTupleRef().elements().vec()
+                         : std::vector<c10::IValue>(result.toList().begin(), result.toList().end());
+    for (const c10::IValue& part : parts) may_stay(part, scope);
+    return;
+  }
+  if (!result.isTensor() || !result.toTensor().defined()) return;
+  const auto known = values_.find(result.toTensor().unsafeGetTensorImpl());
+  if (known != values_.end()) graph_.value(known->second).may_stay_in = scope;
+}
+
 void GraphRecorder::release_rest() {
   note_releases();
   for (const Result& result : results_) graph_.nodes.back().releases.push_back(result.id);

@@ -45,6 +45,9 @@ class GraphRecorder {
   /// Notes with the last node the results that nothing holds any more. Calls do it as well.
   void note_releases();
 
+  /// The function of a module may hold what `result` holds until it returns.
+  void may_stay(const c10::IValue& result, ScopeId scope);
+
   /// All results that are left go with the last node.
   void release_rest();
 

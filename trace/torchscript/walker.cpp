@@ -252,8 +252,10 @@ void Walker::run_operator(const torch::jit::Node& node, Frame& frame) {
 void Walker::set_outputs(const torch::jit::Node& node, Frame& frame, std::vector<IValue> results) {
   TORCH_CHECK(results.size() >= node.outputs().size(), "gave ", results.size(), " results, not ",
               node.outputs().size());
-  for (std::size_t i = 0; i < node.outputs().size(); ++i)
+  for (std::size_t i = 0; i < node.outputs().size(); ++i) {
+    if (frame.may_have_name(*node.outputs()[i])) recorder_.may_stay(results[i], frame.scope);
     frame.set(node.outputs()[i], std::move(results[i]));
+  }
 }
 
 // Constants whose data the archive does not have, or that was skipped, are fake from the start.

@@ -56,8 +56,7 @@ class Walker {
   void add_region(symprof::Node marker, ScopeId scope);
   void count_step();
   const FunctionLocals& locals_of(const torch::jit::Block& body);
-  static void set_outputs(const torch::jit::Node& node, Frame& frame,
-                          std::vector<c10::IValue> results);
+  void set_outputs(const torch::jit::Node& node, Frame& frame, std::vector<c10::IValue> results);
   c10::IValue readable(c10::IValue constant);
   ScopeId scope_of(const c10::ivalue::Object& object, const Frame& caller);
   std::string where(const torch::jit::Node& node) const;

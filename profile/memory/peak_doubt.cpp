@@ -1,0 +1,105 @@
+#include "profile/memory/peak_doubt.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <vector>
+
+#include "base/rounding.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr std::int64_t block_bytes = 512;
+constexpr std::size_t doubts = 4;  // Values of LifetimeDoubt.
+
+/// A smaller part of the peak is nothing: exporters make nodes of their own, without lines.
+constexpr std::int64_t worth_a_word = 200;
+
+class DoubtReplay {
+ public:
+  explicit DoubtReplay(const Recording& recording) : recording_(recording) {
+    std::vector<bool> is_made(recording.storages.size());
+    for (const MemoryEvent& event : recording.events)
+      if (event.kind == EventKind::allocate)
+        is_made[static_cast<std::size_t>(event.storage)] = true;
+    for (std::size_t i = 0; i < is_made.size(); ++i)
+      if (!is_made[i]) live_ += bytes_of(static_cast<StorageId>(i));
+    least_peak_ = most_peak_ = live_;
+  }
+
+  PeakDoubt run() {
+    for (const MemoryEvent& event : recording_.events) apply(event);
+    PeakDoubt found{.peak_bytes = least_peak_};
+    if (most_peak_ - least_peak_ > least_peak_ / worth_a_word) {
+      found.bytes = most_peak_ - least_peak_;
+      const auto largest = std::ranges::max_element(held_at_peak_);
+      found.because = static_cast<LifetimeDoubt>(largest - held_at_peak_.begin());
+    }
+    return found;
+  }
+
+ private:
+  struct Held {
+    NodeId until = none;
+    StorageId storage = none;
+    bool operator>(const Held& other) const { return until > other.until; }
+  };
+
+  std::int64_t bytes_of(StorageId id) const {
+    const StorageRecord& storage = recording_.storages[static_cast<std::size_t>(id)];
+    return storage.on_device ? round_up(storage.bytes, block_bytes) : 0;
+  }
+
+  std::int64_t& held_for(StorageId id) {
+    return held_[static_cast<std::size_t>(recording_.storages[static_cast<std::size_t>(id)].doubt)];
+  }
+
+  void apply(const MemoryEvent& event) {
+    const std::int64_t bytes = bytes_of(event.storage);
+    const CallRecord* call =
+        event.call == none ? nullptr : &recording_.calls[static_cast<std::size_t>(event.call)];
+    const bool is_forward = call == nullptr || call->phase == Phase::forward;
+    if (call != nullptr) let_go(is_forward ? call->node : most_node);
+    if (event.kind == EventKind::allocate) {
+      live_ += bytes;
+      least_peak_ = std::max(least_peak_, live_);
+      if (live_ + extra_ > most_peak_) {
+        most_peak_ = live_ + extra_;
+        held_at_peak_ = held_;
+      }
+      return;
+    }
+    live_ -= bytes;
+    const NodeId until =
+        recording_.storages[static_cast<std::size_t>(event.storage)].may_live_until;
+    if (until == none || !is_forward || (call != nullptr && until < call->node)) return;
+    extra_ += bytes;
+    held_for(event.storage) += bytes;
+    late_.push({until, event.storage});
+  }
+
+  void let_go(NodeId reached) {
+    while (!late_.empty() && late_.top().until < reached) {
+      const std::int64_t bytes = bytes_of(late_.top().storage);
+      extra_ -= bytes;
+      held_for(late_.top().storage) -= bytes;
+      late_.pop();
+    }
+  }
+
+  static constexpr NodeId most_node = std::numeric_limits<NodeId>::max();
+
+  const Recording& recording_;
+  std::priority_queue<Held, std::vector<Held>, std::greater<>> late_;
+  std::array<std::int64_t, doubts> held_{}, held_at_peak_{};
+  std::int64_t live_ = 0, extra_ = 0, least_peak_ = 0, most_peak_ = 0;
+};
+
+}  // namespace
+
+PeakDoubt peak_doubt(const Recording& recording) { return DoubtReplay(recording).run(); }
+
+}  // namespace symprof::profile

@@ -1,0 +1,67 @@
+#include "profile/memory/peak_doubt.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/recording_builder.h"
+
+namespace symprof::test {
+namespace {
+
+constexpr std::int64_t block = 512;
+
+/// Three nodes make `first`, `second` and `third` blocks, each gone before the next is made. The
+/// first may live until the node with index `until`.
+Recording three_nodes(std::int64_t first, std::int64_t second, std::int64_t third, NodeId until) {
+  RecordingBuilder builder;
+  for (const std::int64_t blocks : {first, second, third}) {
+    const NodeId node = builder.node("node");
+    StorageRecord record{.bytes = blocks * block};
+    if (node == 0 && until != none) {
+      record.may_live_until = until;
+      record.doubt = LifetimeDoubt::function;
+    }
+    const StorageId made = builder.storage(record);
+    const CallId call = builder.call("aten::relu", {}, {}, node);
+    builder.event(EventKind::allocate, made, call);
+    builder.event(EventKind::free, made, call);
+  }
+  return builder.recording();
+}
+
+}  // namespace
+
+TEST_SUITE("peak_doubt") {
+  TEST_CASE("nothing is open where a file tells all") {
+    const PeakDoubt doubt = profile::peak_doubt(three_nodes(10, 20, 30, none));
+    CHECK(doubt.bytes == 0);
+    CHECK(doubt.peak_bytes == 30 * block);
+    CHECK_FALSE(doubt.is_lower_bound());
+    CHECK(doubt.because == LifetimeDoubt::none);
+  }
+
+  TEST_CASE("what may live longer is added where it may live") {
+    const PeakDoubt to_second = profile::peak_doubt(three_nodes(10, 20, 30, 1));
+    CHECK(to_second.bytes == std::max(10 + 20, 30) * block - 30 * block);
+    CHECK_FALSE(to_second.is_lower_bound());
+    const PeakDoubt to_third = profile::peak_doubt(three_nodes(10, 20, 30, 2));
+    CHECK(to_third.bytes == (10 + 30) * block - 30 * block);
+    CHECK(to_third.is_lower_bound());
+    CHECK(to_third.because == LifetimeDoubt::function);
+  }
+
+  TEST_CASE("without lines of Python less is enough; a 200th of the peak is nothing") {
+    CHECK(profile::peak_doubt(three_nodes(5, 20, 1000, 2)).bytes == 0);
+    Recording recording = three_nodes(6, 20, 1000, 2);
+    CHECK(profile::peak_doubt(recording).bytes == 6 * block);
+    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    recording.storages[0].doubt = LifetimeDoubt::no_lines;
+    CHECK(profile::peak_doubt(recording).is_lower_bound());
+  }
+
+  TEST_CASE("a fiftieth of the peak is not worth the words") {
+    CHECK_FALSE(profile::peak_doubt(three_nodes(1, 20, 50, 2)).is_lower_bound());
+    CHECK(profile::peak_doubt(three_nodes(1, 20, 49, 2)).is_lower_bound());
+  }
+}
+
+}  // namespace symprof::test

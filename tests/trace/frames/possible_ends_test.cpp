@@ -1,0 +1,132 @@
+#include "trace/frames/possible_ends.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+namespace symprof::possible_ends_test {
+namespace {
+
+/// Nodes in the order in which they run, each with the line that makes it and the call of PyTorch.
+struct Model {
+  Graph graph;
+  std::map<std::string, ValueId> ids;
+
+  Model() {
+    ids["x"] = graph.add_value({.name = "x", .kind = ValueKind::input});
+    graph.inputs = {ids["x"]};
+  }
+
+  SourceId line(const std::string& text, SourceId caller = no_source) {
+    const auto number = static_cast<std::int64_t>(graph.source_lines.size()) + 1;
+    graph.source_lines.push_back({.file = caller == no_source ? "outer.py" : "inner.py",
+                                  .function = "forward",
+                                  .line = number,
+                                  .text = text,
+                                  .caller = caller});
+    return static_cast<SourceId>(graph.source_lines.size()) - 1;
+  }
+
+  ScopeId module(const std::string& path) {
+    graph.scopes.push_back({path, "Module", 0});
+    return static_cast<ScopeId>(graph.scopes.size()) - 1;
+  }
+
+  void add(const std::string& name, const std::string& call, SourceId source,
+           const std::vector<std::string>& read, ScopeId scope = 0) {
+    Node node{
+        .name = name, .op = "aten::relu", .scope = scope, .source = source, .call = call + "_1"};
+    for (const std::string& value : read) node.arguments.push_back({"", ValueRef{ids.at(value)}});
+    node.outputs = {ids[name] = graph.add_value({.name = name})};
+    graph.nodes.push_back(std::move(node));
+  }
+
+  void finish(const std::string& output) { graph.outputs = {ids.at(output)}; }
+
+  /// The node during which a value may still be held, and why that is not sure.
+  std::pair<std::string, LifetimeDoubt> end(const std::string& name) const {
+    const trace::PossibleEnd end =
+        trace::possible_ends(graph)[static_cast<std::size_t>(ids.at(name))];
+    return {graph.nodes[end.last].name, end.doubt};
+  }
+};
+
+using End = std::pair<std::string, LifetimeDoubt>;
+
+}  // namespace
+
+TEST_SUITE("possible_ends") {
+  TEST_CASE("a file tells all of functions called forward") {
+    Model m;
+    m.add("a", "relu", m.line("a = torch.relu(x)"), {"x"});
+    m.add("b", "mul", m.line("return torch.relu(a * 2)"), {"a"});
+    m.add("c", "relu", 1, {"b"});
+    m.finish("c");
+    for (const char* name : {"a", "b"}) CHECK(m.end(name).second == LifetimeDoubt::none);
+  }
+
+  TEST_CASE("another function may hold what it makes until the line is done") {
+    Model m;
+    const SourceId call = m.line("x = helper(x)");
+    m.add("low", "mul", call, {"x"});
+    m.add("high", "exp", call, {"low"});
+    m.add("result", "sub", call, {"high"});
+    m.add("last", "relu", m.line("return torch.relu(x)"), {"result"});
+    m.finish("last");
+    CHECK(m.end("low") == End{"result", LifetimeDoubt::function});
+    CHECK(m.end("high").second == LifetimeDoubt::none);  // Its last use is the line's end.
+  }
+
+  TEST_CASE("another function may hold what it is given") {
+    Model m;
+    const SourceId call = m.line("x = helper(torch.relu(x))");
+    m.add("given", "relu", call, {"x"});
+    m.add("used", "mul", call, {"given"});
+    m.add("result", "exp", call, {"used"});
+    m.add("last", "relu", m.line("return torch.relu(x)"), {"result"});
+    m.finish("last");
+    CHECK(m.end("given") == End{"result", LifetimeDoubt::function});
+  }
+
+  TEST_CASE("what is returned beside a result may hold what the function held") {
+    for (const auto& [text, end] :
+         {std::pair{"y, rest = self.block(x)", "last"}, std::pair{"y, _ = self.block(x)", "after"},
+          std::pair{"y, rest = self.block(x, rest)", "result"}}) {
+      CAPTURE(text);
+      Model m;
+      const SourceId outer = m.line("x = self.body(x)"), call = m.line(text, outer);
+      const ScopeId body = m.module("body"), block = m.module("body.block");
+      m.graph.scopes[static_cast<std::size_t>(block)].parent = body;
+      m.graph.source_lines.push_back({.file = "block.py",
+                                      .function = "forward",
+                                      .line = 9,
+                                      .text = "keys = torch.exp(x)",
+                                      .caller = call});
+      m.graph.source_lines.push_back({.file = "block.py",
+                                      .function = "forward",
+                                      .line = 10,
+                                      .text = "return torch.relu(x), Found(keys)",
+                                      .caller = call});
+      m.add("keys", "exp", call + 1, {"x"}, block);
+      m.add("result", "relu", call + 2, {"keys"}, block);
+      m.add("after", "tanh", m.line("return torch.tanh(y)", outer), {"result"}, body);
+      m.add("last", "sin", m.line("return torch.sin(x)"), {"after"});
+      m.finish("last");
+      CHECK(m.end("keys").first == end);
+    }
+  }
+
+  TEST_CASE("without lines, modules alone are known") {
+    Model m;
+    const ScopeId block = m.module("block");
+    m.add("inside", "exp", no_source, {"x"}, block);
+    m.add("result", "relu", no_source, {"inside"}, block);
+    m.add("beside", "tanh", no_source, {"x"}, block);
+    m.add("last", "add", no_source, {"result", "beside"});
+    m.finish("last");
+    CHECK(m.end("inside") == End{"beside", LifetimeDoubt::no_lines});
+    CHECK(m.end("result").second == LifetimeDoubt::none);  // The step ends with its last use.
+  }
+}
+
+}  // namespace symprof::possible_ends_test

@@ -1,0 +1,44 @@
+// What a line of Python calls itself, as far as its text tells. Whatever else ran while a function
+// was at the line ran in other functions.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace symprof::trace {
+
+/// How often `word` stands in `text` as a whole word.
+int count_word(std::string_view text, std::string_view word);
+
+/// The attribute that holds a module, from its path: "fc" of "block.fc.0"; empty for the root.
+std::string_view attribute_of(std::string_view path);
+
+/// How often `line` uses an attribute called `name`: in `x = self.x(x)` once.
+int uses_of_attribute(std::string_view line, std::string_view name);
+
+/// `self.helper(x)` runs whatever modules the helper calls.
+bool calls_method_of_self(std::string_view line);
+
+/// "linear" of "linear_1;builtin_function_or_method.linear", a Node::call; "__getitem__" of
+/// "__getitem___2".
+std::string_view function_of(std::string_view call);
+
+/// How often `line` itself calls a function of PyTorch: by its name, or by an operator, `a @ b` or
+/// `x[0]`.
+int times_called(std::string_view line, std::string_view function);
+
+/// Whether all that `line` calls by a name are among `functions`, or give no tensor: `range(3)`.
+bool names_no_other_call(std::string_view line, const std::vector<std::string_view>& functions);
+
+/// Whether `line` itself makes the call that an exporter names `call` (Node::call).
+bool calls_function(std::string_view line, std::string_view call);
+
+/// Whether `line` itself calls the module at `path`: by its attribute, or by a name of its own
+/// where the module is an element of a list, `x = layer(x)`.
+bool calls_module(std::string_view line, std::string_view path);
+
+/// Whether `call` is a function of PyTorch that is written in Python, and so has a frame of its
+/// own: torch.export says so.
+bool has_frame(std::string_view call);
+
+}  // namespace symprof::trace

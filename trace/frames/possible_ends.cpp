@@ -1,0 +1,237 @@
+#include "trace/frames/possible_ends.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/frames/assignment.h"
+#include "trace/frames/calls.h"
+#include "trace/frames/lifetimes.h"
+#include "trace/frames/own_calls.h"
+#include "trace/graph/module_patterns.h"
+
+namespace symprof::trace {
+namespace {
+
+class EndFinder {
+ public:
+  explicit EndFinder(const Graph& graph)
+      : graph_(graph),
+        run_(rebuild_calls(graph)),
+        last_(last_uses(graph, Lifetimes::frames)),
+        ends_(graph.values.size()) {
+    for (std::size_t i = 0; i < ends_.size(); ++i) ends_[i].last = last_[i];
+  }
+
+  std::vector<PossibleEnd> find() {
+    for (const SourceLine& line : graph_.source_lines)
+      assignments_.push_back(parse_assignment(line.text));
+    find_reads();
+    find_last_of_scopes();
+    find_last_of_calls();
+    count_results();
+    find_lacking();
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const ValueId id : graph_.nodes[i].outputs)
+        if (may_die(id)) add_made(i, static_cast<std::size_t>(id));
+      if (is_hidden(i))
+        for_each_value(graph_.nodes[i], [&](ValueId id) {
+          if (may_die(id)) add_given(i, static_cast<std::size_t>(id));
+        });
+    }
+    return std::move(ends_);
+  }
+
+ private:
+  bool may_die(ValueId id) const {
+    return id != no_value && last_[static_cast<std::size_t>(id)] != never_dies;
+  }
+
+  const PythonStatement& statement(std::size_t index) const { return run_.statements[index]; }
+
+  const SourceLine& line_of(std::size_t index) const {
+    return graph_.source_lines[static_cast<std::size_t>(statement(index).line)];
+  }
+
+  std::size_t caller_of(std::size_t index) const {
+    return run_.calls[statement(index).call].statement;
+  }
+
+  void find_reads() {
+    made_at_.resize(graph_.values.size(), no_index);
+    last_read_.resize(graph_.values.size(), 0);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      for (const ValueId id : graph_.nodes[i].outputs)
+        if (id != no_value) made_at_[static_cast<std::size_t>(id)] = i;
+      for_each_value(graph_.nodes[i], [&](ValueId id) {
+        if (id != no_value) last_read_[static_cast<std::size_t>(id)] = i;
+      });
+    }
+    for (const ValueId id : graph_.outputs)
+      if (id != no_value) last_read_[static_cast<std::size_t>(id)] = never_dies;
+  }
+
+  void find_last_of_scopes() {
+    last_of_scope_.resize(graph_.scopes.size());
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (ScopeId scope = graph_.nodes[i].scope;; scope = parent_of(scope)) {
+        last_of_scope_[static_cast<std::size_t>(scope)] = i;
+        if (scope == 0) break;
+      }
+  }
+
+  ScopeId parent_of(ScopeId scope) const {
+    return graph_.scopes[static_cast<std::size_t>(scope)].parent;
+  }
+
+  /// The last node of each call of a PyTorch function that has a frame of its own.
+  void find_last_of_calls() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (has_frame(graph_.nodes[i].call)) last_of_call_[graph_.nodes[i].call] = i;
+  }
+
+  /// How many results of a statement something needs after it, or its last call gives.
+  void count_results() {
+    results_.resize(run_.statements.size());
+    for (std::size_t id = 0; id < graph_.values.size(); ++id) {
+      if (made_at_[id] == no_index) continue;
+      for (std::size_t i = run_.statement_of[made_at_[id]]; i != no_index; i = caller_of(i)) {
+        if (last_read_[id] <= statement(i).last) break;
+        ++results_[i];
+      }
+    }
+    for (std::size_t i = 0; i < run_.statements.size(); ++i)
+      if (const std::size_t node = statement(i).result; node != no_index)
+        results_[i] = std::max(results_[i], graph_.nodes[node].outputs.size());
+  }
+
+  /// Whether another function than the one whose line is known made the node.
+  bool is_hidden(std::size_t node) const {
+    const std::size_t i = run_.statement_of[node];
+    return i != no_index && !calls_function(line_of(i).text, graph_.nodes[node].call);
+  }
+
+  void put_off(std::size_t value, std::size_t last, LifetimeDoubt doubt) {
+    if (last > ends_[value].last) ends_[value] = {last, doubt};
+  }
+
+  void add_made(std::size_t node, std::size_t value) {
+    const ScopeId stays_in = graph_.values[value].may_stay_in;
+    if (stays_in != no_scope)
+      return put_off(value, last_of_scope_[static_cast<std::size_t>(stays_in)],
+                     LifetimeDoubt::no_lines);
+    if (!graph_.nodes[node].releases.empty() || graph_.format == "torchscript") return;
+    const std::size_t i = run_.statement_of[node];
+    if (i == no_index) return add_unknown(node, value);
+    if (line_of(i).text.empty())
+      return put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::no_lines);
+    if (const auto call = last_of_call_.find(graph_.nodes[node].call); call != last_of_call_.end())
+      put_off(value, call->second, LifetimeDoubt::function);
+    if (is_hidden(node)) {
+      put_off(value, statement(i).last, LifetimeDoubt::function);
+      if (lacks_[i]) put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::container);
+    }
+    add_returned(node, value);
+  }
+
+  /// Follows a value outwards, through the calls that it may leave.
+  void add_returned(std::size_t node, std::size_t value) {
+    for (std::size_t i = run_.statement_of[node]; i != no_index;) {
+      const PythonCall& call = run_.calls[statement(i).call];
+      const std::size_t caller = call.statement;
+      if (caller == no_index || ends_[value].last < call.last) return;
+      const bool is_returned = last_read_[value] > call.last || statement(caller).result == node;
+      if (is_returned && !calls_callee(caller, call))
+        put_off(value, statement(caller).last, LifetimeDoubt::function);
+      // What a callee gets beside a result, and returns, is all that it returns so.
+      const bool is_rest = ends_[value].doubt == LifetimeDoubt::container;
+      if (lacks_[caller] && (is_rest || !has_lacking_[statement(i).call]))
+        put_off(value, end_of_rest(caller), LifetimeDoubt::container);
+      i = caller;
+    }
+  }
+
+  /// Whether the line of a statement itself makes the call, not a function that it calls.
+  bool calls_callee(std::size_t index, const PythonCall& call) const {
+    if (call.module == run_.calls[statement(index).call].module) return true;
+    const Scope& module = graph_.scopes[static_cast<std::size_t>(call.module)];
+    return calls_module(simple_statement(line_of(index).text), module_path(module));
+  }
+
+  /// Finds the statements that name more than there is, and the calls with such statements.
+  void find_lacking() {
+    has_lacking_.resize(run_.calls.size());
+    for (std::size_t i = 0; i < run_.statements.size(); ++i) {
+      lacks_.push_back(results_[i] < targets_of_call(i));
+      if (lacks_[i]) has_lacking_[statement(i).call] = true;
+    }
+  }
+
+  /// How many names get a result of the one call of a statement, but for those that are given to
+  /// it, too: `x, sizes = block(x, sizes)` passes sizes on. 0 for other statements.
+  std::size_t targets_of_call(std::size_t index) const {
+    const Assignment& assignment = assignment_of(index);
+    if (assignment.targets.empty() || !assignment.assigns_one_call()) return 0;
+    const std::vector<Target>& targets = assignment.targets.back();
+    const auto passed_on = std::ranges::count_if(targets, [&](const Target& target) {
+      return count_word(assignment.value, target.name) > 0;
+    });
+    return targets.size() < 2 ? 0 : targets.size() - static_cast<std::size_t>(passed_on);
+  }
+
+  const Assignment& assignment_of(std::size_t index) const {
+    return assignments_[static_cast<std::size_t>(statement(index).line)];
+  }
+
+  /// `_` is bound anew, or goes with its function; another name may be put into a list.
+  std::size_t end_of_rest(std::size_t index) const {
+    const std::vector<Target>& targets = assignment_of(index).targets.back();
+    const auto ignored = std::ranges::count_if(
+        targets, [](const Target& target) { return target.name.starts_with('_'); });
+    if (static_cast<std::size_t>(ignored) + results_[index] >= targets.size())
+      return run_.calls[statement(index).call].last;
+    return graph_.nodes.size() - 1;
+  }
+
+  /// A node without a line: the innermost module that has it and the value's last use.
+  void add_unknown(std::size_t node, std::size_t value) {
+    const std::size_t last = last_[value];
+    ScopeId scope = graph_.nodes[node].scope;
+    const auto holds = [&](ScopeId outer) {
+      for (ScopeId inner = graph_.nodes[last].scope; inner != outer; inner = parent_of(inner))
+        if (inner == 0) return false;
+      return true;
+    };
+    while (scope != 0 && !holds(scope)) scope = parent_of(scope);
+    put_off(value, last_of_scope_[static_cast<std::size_t>(scope)], LifetimeDoubt::no_lines);
+  }
+
+  /// A function is given what its caller's line has made: its parameter may hold that.
+  void add_given(std::size_t node, std::size_t value) {
+    const std::size_t i = run_.statement_of[node], made_at = made_at_[value];
+    if (made_at == no_index) return;
+    for (std::size_t j = run_.statement_of[made_at]; j != no_index; j = caller_of(j))
+      if (j == i) return put_off(value, statement(i).last, LifetimeDoubt::function);
+  }
+
+  const Graph& graph_;
+  PythonRun run_;
+  std::vector<std::size_t> last_;
+  std::vector<PossibleEnd> ends_;
+  std::vector<Assignment> assignments_;           // By line.
+  std::vector<std::size_t> made_at_, last_read_;  // By value.
+  std::vector<std::size_t> last_of_scope_;
+  std::vector<std::size_t> results_;  // By statement.
+  std::vector<bool> lacks_;           // By statement: it names more than there is.
+  std::vector<bool> has_lacking_;     // By call.
+  std::unordered_map<std::string_view, std::size_t> last_of_call_;
+};
+
+}  // namespace
+
+std::vector<PossibleEnd> possible_ends(const Graph& graph) {
+  if (graph.nodes.empty()) return std::vector<PossibleEnd>(graph.values.size());
+  return EndFinder(graph).find();
+}
+
+}  // namespace symprof::trace
