@@ -1,5 +1,8 @@
 #include "meta/fake/host_inputs.h"
 
+#include "base/error.h"
+#include "base/values_setting.h"
+#include "meta/fake/fake_tensor.h"
 #include "meta/fake/known_values.h"
 
 namespace symprof::meta {
@@ -24,6 +27,14 @@ constexpr HostInput host_inputs[] = {
     {"prim::tolist", 0},
 };
 
+/// LibTorch's own code would read memory that is not there.
+[[noreturn]] void refuse_list() {
+  throw Error("prim::tolist",
+              "the values of a tensor become a list, and a tensor without storage has no values",
+              "Give the values of the input that decides them with " + values_setting() +
+                  ", or make the list from sizes and constants.");
+}
+
 }  // namespace
 
 void move_host_inputs(std::string_view op, std::vector<c10::IValue>& arguments) {
@@ -31,7 +42,10 @@ void move_host_inputs(std::string_view op, std::vector<c10::IValue>& arguments) 
     if (input.op != op || input.index >= arguments.size()) continue;
     c10::IValue& argument = arguments[input.index];
     if (!argument.isTensor()) continue;
-    if (auto values = known_values(argument.toTensor())) argument = *std::move(values);
+    if (auto values = known_values(argument.toTensor()))
+      argument = *std::move(values);
+    else if (op == "prim::tolist" && is_fake(argument.toTensor()))
+      refuse_list();
   }
 }
 

@@ -11,7 +11,7 @@
 namespace symprof::meta {
 
 /// Puts the known values of a fake tensor in its place where `op` ("aten::lstm.data", with its
-/// overload) reads it in host memory.
+/// overload) reads it in host memory. Throws Error where a list of unknown values is wanted.
 void move_host_inputs(std::string_view op, std::vector<c10::IValue>& arguments);
 
 }  // namespace symprof::meta

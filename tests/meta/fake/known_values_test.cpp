@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/host_inputs.h"
 #include "meta/fake/silent_observer.h"
 
 namespace symprof::known_values_test {
@@ -138,6 +139,14 @@ TEST_SUITE("known_values") {
     CHECK(rows.sizes() == at::IntArrayRef({10, 8}));
     CHECK(values_of(batches) == Numbers{3, 3, 2, 1, 1});
     CHECK_THROWS_AS(at::_pack_padded_sequence(x, unknown({3}), true), Error);
+  }
+
+  TEST_CASE("a list is made of known values alone") {
+    const meta::FakeMode mode({}, following());
+    std::vector<c10::IValue> known{given({5, 3}), 1, 0}, none{unknown({2}), 1, 0};
+    meta::move_host_inputs("prim::tolist", known);
+    CHECK_FALSE(meta::is_fake(known[0].toTensor()));
+    CHECK_THROWS_AS(meta::move_host_inputs("prim::tolist", none), Error);
   }
 }
 
