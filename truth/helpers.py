@@ -5,9 +5,7 @@ Usage: python truth/helpers.py [NAME ...]     (lifetimes/README.md has the field
 Exports each module of helpers_models.py (`.pt2`, traced `.pt`, some as `.onnx`) and records the
 forward pass of the eager module, as lifetimes.py does.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import warnings
 
@@ -41,23 +39,13 @@ def measure_one(name):
     return found
 
 
-def main():
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(measure_one(sys.argv[2])))
-        return
+def names():
     from helpers_models import MODELS
 
-    RESULT.parent.mkdir(exist_ok=True)
-    found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    for name in sys.argv[1:] or MODELS:
-        done = subprocess.run([sys.executable, __file__, "--one", name], text=True,
-                              capture_output=True)
-        print(name, done.stdout.strip()[:100] or done.stderr.strip()[-300:], flush=True)
-        if done.returncode == 0:
-            found[name] = json.loads(done.stdout.splitlines()[-1])
-    rows = [f' "{key}": {json.dumps(value)}' for key, value in sorted(found.items())]
-    RESULT.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    return MODELS
 
 
 if __name__ == "__main__":
-    main()
+    from lifetimes import measure_each
+
+    measure_each(__file__, RESULT, names, measure_one)

@@ -134,21 +134,22 @@ def all_names():
     return done.stdout.split()
 
 
-def main():
+def measure_each(script, result, names, measure):
+    """Runs `script --one NAME` for each of `names`, in a process of its own, and adds what comes to `result`."""
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(measure_one(sys.argv[2])))
+        print(json.dumps(measure(sys.argv[2])))
         return
-    RESULT.parent.mkdir(exist_ok=True)
-    found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    for name in sys.argv[1:] or all_names():
-        done = subprocess.run([sys.executable, __file__, "--one", name], text=True,
+    result.parent.mkdir(exist_ok=True)
+    found = json.loads(result.read_text()) if result.exists() else {}
+    for name in sys.argv[1:] or names():
+        done = subprocess.run([sys.executable, script, "--one", name], text=True,
                               capture_output=True)
         print(name, done.stdout.strip()[:100] or done.stderr.strip()[-300:], flush=True)
         if done.returncode == 0:
             found[name] = json.loads(done.stdout.splitlines()[-1])
         rows = [f' "{key}": {json.dumps(value)}' for key, value in sorted(found.items())]
-        RESULT.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+        result.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 if __name__ == "__main__":
-    main()
+    measure_each(__file__, RESULT, all_names, measure_one)

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "meta/fake/fake_tensor.h"
@@ -12,17 +13,6 @@ namespace {
 
 thread_local ProgramNodes* current_program = nullptr;
 
-template <class Visit>
-void visit_tensors(const c10::IValue& value, Visit&& visit) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined()) visit(value.toTensor());
-  } else if (value.isList()) {
-    for (const c10::IValue& element : value.toListRef()) visit_tensors(element, visit);
-  } else if (value.isTuple()) {
-    for (const c10::IValue& element : value.toTupleRef().elements()) visit_tensors(element, visit);
-  }
-}
-
 /// A batch comes to the device by one of these.
 bool is_copy(const std::string& op) {
   return op == "aten::to" || op == "aten::_to_copy" || op == "aten::cuda";
@@ -31,7 +21,10 @@ bool is_copy(const std::string& op) {
 }  // namespace
 
 ProgramNodes::ProgramNodes(Recorder& recorder, std::function<std::string()> place)
-    : recorder_(recorder), place_(std::move(place)), outer_(std::exchange(current_program, this)) {
+    : recorder_(recorder),
+      calls_(recorder),
+      place_(std::move(place)),
+      outer_(std::exchange(current_program, this)) {
   module_at("", "");
   start_step();
   callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&on_begin, &on_end)
@@ -66,18 +59,10 @@ void ProgramNodes::begin_call(const at::RecordFunction& function) {
   node_ = add_node({module(), op, place_()});
   recorder_.enter(Phase::forward, node_);
   recorder_.mark_sequence(node_);
-  comes_from_host_ = modules_.empty() && is_copy(op);
-  touches_device_ = false;
-  const auto& storages = recorder_.recording().storages;
-  for (const c10::IValue& input : function.inputs())
-    visit_tensors(input, [&](const at::Tensor& tensor) {
-      const StorageId storage = meta::storage_id(tensor);
-      touches_device_ |= meta::is_fake(tensor);
-      if (meta::is_fake(tensor)) comes_from_host_ = false;
-      const bool made_here =
-          storage != none && storages[static_cast<std::size_t>(storage)].node == node_;
-      if (!made_here) add_node_input(node_, tensor, recorder_);
-    });
+  const std::vector<at::Tensor> inputs = tensors_of(function.inputs());
+  touches_device_ = std::ranges::any_of(inputs, meta::is_fake);
+  comes_from_host_ = modules_.empty() && is_copy(op) && !touches_device_;
+  add_call_inputs(node_, inputs, recorder_);
 }
 
 // The engine turns gradient mode off, and a checkpoint that runs its forward again turns it on.
@@ -94,13 +79,12 @@ void ProgramNodes::begin_in_backward(const std::string& op) {
 void ProgramNodes::end_call(const at::RecordFunction& function) {
   if (depth_ == 0 || --depth_ > 0 || node_ == none) return;
   record(node_).outputs.clear();
-  for (const c10::IValue& output : function.outputs())
-    visit_tensors(output, [&](const at::Tensor& tensor) {
-      touches_device_ |= meta::is_fake(tensor);
-      add_node_output(node_, tensor, recorder_);
-      if (comes_from_host_ && meta::storage_id(tensor) != none)
-        recorder_.set_storage_kind(meta::storage_id(tensor), StorageKind::input);
-    });
+  for (const at::Tensor& tensor : tensors_of(function.outputs())) {
+    touches_device_ |= meta::is_fake(tensor);
+    add_node_output(node_, tensor, recorder_);
+    if (comes_from_host_ && meta::storage_id(tensor) != none)
+      recorder_.set_storage_kind(meta::storage_id(tensor), StorageKind::input);
+  }
   if (!touches_device_) forget_node();
   node_ = none;
 }
@@ -116,7 +100,7 @@ void ProgramNodes::forget_node() {
 
 NodeId ProgramNodes::recomputed_node(const Place& place) {
   const auto found = nodes_at_.find(place);
-  if (found == nodes_at_.end()) return steps_.back().first_node;
+  if (found == nodes_at_.end() || found->second.empty()) return steps_.back().first_node;
   std::size_t& count = recomputed_[place];
   const std::vector<NodeId>& nodes = found->second;
   return nodes[std::min(count++, nodes.size() - 1)];
@@ -124,40 +108,18 @@ NodeId ProgramNodes::recomputed_node(const Place& place) {
 
 NodeId ProgramNodes::add_node(const Place& place) {
   const auto& [module, op, source] = place;
-  Recording& recording = recorder_.recording();
-  const std::string base = op.substr(op.rfind(':') + 1);
-  const int uses = names_[base]++;
-  const ModuleRecord& owner = recording.modules[static_cast<std::size_t>(module)];
-  NodeRecord node{.name = uses == 0 ? base : base + "_" + std::to_string(uses),
-                  .op = op,
-                  .module = owner.path,
-                  .module_type = owner.type,
-                  .source = source};
-  for (std::size_t dot = 0; dot != std::string::npos && !owner.path.empty();) {
-    dot = owner.path.find('.', dot + 1);
-    node.scopes.push_back(module_at(owner.path.substr(0, dot), ""));
-  }
-  recording.nodes.push_back(std::move(node));
-  const auto id = static_cast<NodeId>(recording.nodes.size()) - 1;
+  const NodeId id = calls_.add(op, module);
+  record(id).source = source;
   nodes_here_ = &nodes_at_[place];
   nodes_here_->push_back(id);
   return id;
 }
 
-// Modules around it are added with it: a node folds into all of them.
+// A module may be known by its path alone, from one that lies in it.
 std::int32_t ProgramNodes::module_at(const std::string& path, const std::string& type) {
-  std::vector<ModuleRecord>& modules = recorder_.recording().modules;
-  const auto found = paths_.find(path);
-  if (found != paths_.end()) {
-    std::string& known = modules[static_cast<std::size_t>(found->second)].type;
-    if (known.empty()) known = type;
-    return found->second;
-  }
-  const std::size_t dot = path.rfind('.');
-  if (dot != std::string::npos) module_at(path.substr(0, dot), "");
-  const auto id = static_cast<std::int32_t>(modules.size());
-  modules.push_back({path, type});
-  paths_.emplace(path, id);
+  const std::int32_t id = calls_.module_at(path, "");
+  std::string& known = recorder_.recording().modules[static_cast<std::size_t>(id)].type;
+  if (known.empty()) known = type;
   return id;
 }
 
@@ -210,7 +172,7 @@ void ProgramNodes::start_step() {
       {.first_call = static_cast<CallId>(recording.calls.size()), .first_node = first});
   optimizer_ = first + 1;
   is_after_backward_ = false;
-  names_.clear();
+  calls_.restart_names();
   nodes_at_.clear();
   recorder_.forget_claims();
   recorder_.mark_sequence(none);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "record/program_recording.h"
+#include "shape/step/call_nodes.h"
 #include "shape/step/recorder.h"
 
 namespace symprof::shape {
@@ -54,6 +55,7 @@ class ProgramNodes {
   }
 
   Recorder& recorder_;
+  CallNodes calls_;
   std::function<std::string()> place_;
   ProgramNodes* outer_ = nullptr;
   at::CallbackHandle callback_;
@@ -65,8 +67,6 @@ class ProgramNodes {
   NodeId node_ = none;            // The node of the outermost call that runs.
   NodeId optimizer_ = none;       // The running step's.
   std::vector<std::int32_t> modules_;
-  std::map<std::string, std::int32_t> paths_;
-  std::map<std::string, int> names_;               // Of the running step.
   std::map<Place, std::vector<NodeId>> nodes_at_;  // Of the running step.
   std::vector<NodeId>* nodes_here_ = nullptr;      // Those at the place of the last one.
   std::map<Place, std::size_t> recomputed_;        // Since backward began to run forward again.

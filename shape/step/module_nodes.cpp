@@ -12,29 +12,12 @@ namespace {
 
 thread_local ModuleNodes* current_nodes = nullptr;
 
-void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& out) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined()) out.push_back(value.toTensor());
-  } else if (value.isList()) {
-    for (const c10::IValue& element : value.toListRef()) append_tensors(element, out);
-  } else if (value.isTuple()) {
-    for (const c10::IValue& element : value.toTupleRef().elements()) append_tensors(element, out);
-  }
-}
-
-template <class Values>
-std::vector<at::Tensor> tensors_of(const Values& values) {
-  std::vector<at::Tensor> result;
-  for (const c10::IValue& value : values) append_tensors(value, result);
-  return result;
-}
-
 }  // namespace
 
 ModuleNodes* ModuleNodes::current() { return current_nodes; }
 
 ModuleNodes::ModuleNodes(const torch::nn::Module& module, Recorder& recorder)
-    : recorder_(recorder), outer_(std::exchange(current_nodes, this)) {
+    : recorder_(recorder), calls_(recorder), outer_(std::exchange(current_nodes, this)) {
   for (const auto& item : module.named_modules()) {
     const std::int32_t id = module_at(item.key());
     recorder_.recording().modules[static_cast<std::size_t>(id)].type = item.value()->name();
@@ -77,13 +60,7 @@ void ModuleNodes::begin_call(const at::RecordFunction& function) {
   if (!replays_.empty()) return recorder_.recompute(node_);
   recorder_.enter(Phase::forward, node_);
   recorder_.mark_sequence(node_);
-  const auto& storages = recorder_.recording().storages;
-  for (const at::Tensor& tensor : inputs) {
-    const StorageId storage = meta::storage_id(tensor);
-    const bool made_here =
-        storage != none && storages[static_cast<std::size_t>(storage)].node == node_;
-    if (!made_here) add_node_input(node_, tensor, recorder_);
-  }
+  add_call_inputs(node_, inputs, recorder_);
 }
 
 void ModuleNodes::end_call(const at::RecordFunction& function) {
@@ -92,19 +69,6 @@ void ModuleNodes::end_call(const at::RecordFunction& function) {
   record(node_).outputs.clear();
   for (const at::Tensor& tensor : tensors_of(function.outputs()))
     add_node_output(node_, tensor, recorder_);
-}
-
-// Modules around it are added with it: a node folds into all of them.
-std::int32_t ModuleNodes::module_at(const std::string& path) {
-  const auto found = paths_.find(path);
-  if (found != paths_.end()) return found->second;
-  const std::size_t dot = path.rfind('.');
-  if (dot != std::string::npos) module_at(path.substr(0, dot));
-  std::vector<ModuleRecord>& modules = recorder_.recording().modules;
-  const auto id = static_cast<std::int32_t>(modules.size());
-  modules.push_back({path, "scope"});
-  paths_.emplace(path, id);
-  return id;
 }
 
 bool ModuleNodes::is_inside(std::int32_t module, std::int32_t scope) const {
@@ -132,26 +96,9 @@ std::int32_t ModuleNodes::module_of(std::span<const at::Tensor> inputs) {
 
 // A checkpoint that runs again makes the calls of its first run, so their nodes are there.
 NodeId ModuleNodes::next_node(const std::string& op, std::int32_t module) {
-  if (replays_.empty()) return new_node(op, module);
+  if (replays_.empty()) return calls_.add(op, module);
   Replay& replay = replays_.back();
   return replay.next < replay.region.end ? replay.next++ : replay.region.node;
-}
-
-NodeId ModuleNodes::new_node(const std::string& op, std::int32_t module) {
-  Recording& recording = recorder_.recording();
-  const std::string base = op.substr(op.rfind(':') + 1);
-  const int uses = names_[base]++;
-  const ModuleRecord& owner = recording.modules[static_cast<std::size_t>(module)];
-  NodeRecord node{.name = uses == 0 ? base : base + "_" + std::to_string(uses),
-                  .op = op,
-                  .module = owner.path,
-                  .module_type = owner.type};
-  for (std::size_t dot = 0; dot != std::string::npos && !owner.path.empty();) {
-    dot = owner.path.find('.', dot + 1);
-    node.scopes.push_back(module_at(owner.path.substr(0, dot)));
-  }
-  recording.nodes.push_back(std::move(node));
-  return static_cast<NodeId>(recording.nodes.size()) - 1;
 }
 
 NodeId ModuleNodes::add_input_node(const std::string& name) {

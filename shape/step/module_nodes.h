@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shape/step/call_nodes.h"
 #include "shape/step/module_scope.h"
 #include "shape/step/recorder.h"
 
@@ -72,17 +73,17 @@ class ModuleNodes {
   void begin_call(const at::RecordFunction& function);
   void end_call(const at::RecordFunction& function);
 
-  std::int32_t module_at(const std::string& path);
+  std::int32_t module_at(const std::string& path) { return calls_.module_at(path, "scope"); }
   std::int32_t module_of(std::span<const at::Tensor> inputs);
   bool is_inside(std::int32_t module, std::int32_t scope) const;
   void push_scope(std::int32_t module, const std::string& op, ScopeNodes nodes);
   NodeId next_node(const std::string& op, std::int32_t module);
-  NodeId new_node(const std::string& op, std::int32_t module);
   NodeRecord& record(NodeId node) {
     return recorder_.recording().nodes[static_cast<std::size_t>(node)];
   }
 
   Recorder& recorder_;
+  CallNodes calls_;
   ModuleNodes* outer_ = nullptr;
   at::CallbackHandle callback_;
   bool listening_ = false;
@@ -91,8 +92,6 @@ class ModuleNodes {
   std::int32_t module_ = 0;
   std::map<StorageId, std::int32_t> owners_;
   std::map<const torch::nn::Module*, std::int32_t> module_ids_;
-  std::map<std::string, std::int32_t> paths_;
-  std::map<std::string, int> names_;
   std::vector<OpenScope> scopes_;
   std::vector<Replay> replays_;
 };
