@@ -17,6 +17,7 @@
 #include "meta/fake/known_values.h"
 #include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/observer.h"
+#include "meta/fake/one_device.h"
 #include "meta/fake/tensors_in.h"
 
 namespace symprof::meta {
@@ -31,6 +32,7 @@ struct OperatorInfo {
   std::uint32_t host_outputs = 0;  // A bit for each output that lies in host memory.
   bool makes_outputs_backwards = false;
   bool reads_data = false;
+  bool takes_host_tensors = false;
 };
 
 const OperatorInfo& info_of(const c10::OperatorHandle& op) {
@@ -49,6 +51,7 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   for (std::size_t i = 0; i < op.schema().returns().size(); ++i)
     if (output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
   info.makes_outputs_backwards = makes_outputs_backwards(op.schema().name());
+  info.takes_host_tensors = takes_host_tensors(op.schema());
   info.reads_data = op.schema().name() == "aten::_local_scalar_dense";
   return info;
 }
@@ -83,6 +86,8 @@ class FakeCall {
     if (!device_) return run_on_real_tensors();
     if (info_.reads_data) return read_number();
     if (info_.of_one_dtype != 0) check_one_dtype(op_.schema(), stack_, first_, info_.of_one_dtype);
+    if (!info_.takes_host_tensors && current_factories() == Factories::on_host)
+      check_one_device(op_.schema(), stack_, first_);
     note_inputs();
     if (observer_ && observer_->follows_values()) followed_.emplace(op_, arguments_);
     swap_in_meta_tensors();

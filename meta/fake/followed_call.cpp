@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/known_values.h"
 #include "meta/fake/tensors_in.h"
@@ -21,12 +22,15 @@ constexpr std::string_view readers_of_geometry[] = {
     "aten::new_zeros",         "aten::ones_like", "aten::zeros_like",
 };
 
-/// What these make has no values yet. Zeros stand for them, as a program that reads them before it
-/// writes them has no meaning.
+/// What these make has no values yet. In a graph zeros stand for them, as it has no meaning to read
+/// them before they are written. A program's have been made for data that come from elsewhere.
 constexpr std::string_view makers_of_room[] = {
     "aten::empty",         "aten::empty_like", "aten::empty_permuted",
     "aten::empty_strided", "aten::new_empty",  "aten::new_empty_strided",
 };
+
+/// These write all of their first operand, and read nothing of it.
+constexpr std::string_view overwriters[] = {"aten::copy_", "aten::fill_", "aten::zero_"};
 
 bool is_among(std::span<const std::string_view> names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -39,10 +43,33 @@ std::vector<at::Tensor> tensors_of(std::span<const c10::IValue> values) {
   return tensors;
 }
 
-bool is_small(std::span<const c10::IValue> results) {
+bool is_in_program() { return current_factories() == Factories::on_host; }
+
+/// A program's floating-point tensors are weights, data and states of optimizers, which decide
+/// nothing: the small ones among them may be masks and scales.
+bool is_small(const at::Tensor& tensor) {
+  const bool is_float = !at::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
+  return tensor.numel() <=
+         (is_in_program() && is_float ? most_followed_floats : most_followed_elements);
+}
+
+bool are_small(std::span<const c10::IValue> results) {
   return std::ranges::all_of(tensors_of(results), [](const at::Tensor& tensor) {
-    return !tensor.defined() || tensor.numel() <= most_followed_elements;
+    return !tensor.defined() || is_small(tensor);
   });
+}
+
+/// A program's real tensor that is large, or of floating-point numbers that lie in no list of its
+/// code: a weight from a checkpoint, an image.
+bool is_data(const at::Tensor& tensor) {
+  if (is_fake(tensor) || !is_in_program()) return false;
+  const bool is_float = !at::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
+  return (is_float && tensor.dim() > 0) || !is_small(tensor);
+}
+
+bool is_whole_storage(const at::Tensor& tensor) {
+  return tensor.numel() * tensor.element_size() ==
+         static_cast<std::int64_t>(tensor.storage().nbytes());
 }
 
 bool has_memory(const at::Tensor& tensor) {
@@ -57,6 +84,8 @@ FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::I
       arguments_(arguments),
       reads_(is_among(readers_of_geometry, op.schema().name()) ? Reads::geometry : Reads::values),
       is_known_(!op.hasTag(at::Tag::nondeterministic_seeded)) {
+  if (is_in_program() && is_among(makers_of_room, op.schema().name())) is_known_ = false;
+  const bool overwrites = is_among(overwriters, op.schema().name());
   for (std::size_t i = 0; is_known_ && i < arguments.size(); ++i) {
     stack_.push_back(arguments[i]);
     c10::IValue& argument = stack_.back();
@@ -65,14 +94,18 @@ FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::I
     else if (op.schema().arguments()[i].name() == "pin_memory")
       argument = c10::IValue();
     else
-      convert_tensors(argument, [&](const at::Tensor& tensor) { return operand(tensor); });
+      convert_tensors(argument, [&](const at::Tensor& tensor) {
+        const bool is_overwritten = overwrites && i == 0 && is_whole_storage(tensor);
+        return operand(tensor, is_overwritten ? Reads::geometry : reads_);
+      });
   }
 }
 
-at::Tensor FollowedCall::operand(const at::Tensor& tensor) {
+at::Tensor FollowedCall::operand(const at::Tensor& tensor, Reads reads) {
   if (!tensor.defined()) return tensor;
-  if (auto values = known_values(tensor)) return *std::move(values);
-  is_known_ &= reads_ == Reads::geometry && tensor.numel() <= most_followed_elements;
+  if (!is_data(tensor))
+    if (auto values = known_values(tensor)) return *std::move(values);
+  is_known_ &= reads == Reads::geometry && is_small(tensor);
   if (!is_known_) return {};
   const OnRealTensors on_real_tensors;
   return at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).device(at::kCPU));
@@ -80,7 +113,7 @@ at::Tensor FollowedCall::operand(const at::Tensor& tensor) {
 
 void FollowedCall::finish(std::span<const c10::IValue> results) {
   if (is_known_ && !has_work(results)) return;
-  if (is_known_ && is_small(results) && run())
+  if (is_known_ && are_small(results) && run())
     keep(results);
   else
     forget_written();

@@ -21,7 +21,7 @@ class FollowedCall {
 
  private:
   enum class Reads { values, geometry };
-  at::Tensor operand(const at::Tensor& tensor);
+  at::Tensor operand(const at::Tensor& tensor, Reads reads);
   bool has_work(std::span<const c10::IValue> results) const;
   bool run();
   void keep(std::span<const c10::IValue> results) const;

@@ -16,6 +16,8 @@ namespace symprof::meta {
 
 /// A call that makes more elements than this is not followed: its results have no values.
 constexpr std::int64_t most_followed_elements = std::int64_t{1} << 20;
+/// The same of a program's floating-point results (Factories::on_host).
+constexpr std::int64_t most_followed_floats = std::int64_t{1} << 14;
 
 /// Gives a fake tensor the numbers of `values`, a real tensor of its dtype and sizes. Only real
 /// numbers of a byte and more are kept.

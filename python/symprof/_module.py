@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._pytree import tree_leaves
 
 from ._error import Error
 from ._profile import Profile
@@ -33,12 +35,13 @@ def profile_module(
     **settings: Any,
 ) -> Profile:
     """The second of two steps of `model(*args, **kwargs)`; the model and its weights stay as they are."""
-    with simulate(device=device, mode=mode, name=type(model).__name__, **settings) as run:
-        trained = on_device(model).train(mode == "train")
-        batch = move(args, run), move(kwargs or {}, run)
+    name = type(model).__name__
+    with simulate(device=device, mode=mode, name=name, **settings) as run, on_device(model) as trained:
+        trained.train(mode == "train")
+        inputs = OnDevice(run)
         update = _make_optimizer(optimizer, trained) if mode != "inference" else None
-        for _ in range(2):
-            _step(trained, batch, loss, autocast, update, run)
+        for _ in range(2):  # Each with structures of its own: a cache that the call fills is empty before the next one.
+            _step(trained, inputs.copy((args, kwargs or {})), loss, autocast, update, run)
     return run.profile
 
 
@@ -56,7 +59,7 @@ def _step(model: Any, batch: Any, loss: Any, autocast: Any, update: Any, run: An
     if value is not None:
         value.backward()
     else:
-        outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
+        outputs = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
         if not outputs:
             raise Error("model: no output needs a gradient.\n  mode=\"inference\" profiles the forward pass alone.")
         torch.autograd.backward(outputs, [torch.ones_like(tensor) for tensor in outputs])
@@ -86,46 +89,78 @@ def _autocast(dtype: Any) -> contextlib.AbstractContextManager[Any]:
     return torch.autocast("cuda", dtype=names.get(dtype, dtype))
 
 
-def on_device(model: torch.nn.Module) -> torch.nn.Module:
-    """A copy of `model` on the simulated device; weights are not read, and may be on `meta`."""
-    memo: dict[int, Any] = {}
-    for module in model.modules():
-        for tensors in (module._parameters, module._buffers, module.__dict__):
-            for tensor in tensors.values():
-                if isinstance(tensor, torch.Tensor) and id(tensor) not in memo:
-                    memo[id(tensor)] = _like(tensor)
-    copied = copy.deepcopy(model, memo)
-    for module in copied.modules():
-        if isinstance(module, torch.nn.RNNBase):
-            module.flatten_parameters()  # As when it comes to a device.
-    return copied
+class OnDevice:
+    """Tensors on the simulated device in place of others, one for each, however often it is met.
+
+    Data are read where they are integers or truth values alone (ids, masks, lengths): tensors may be on `meta`.
+    """
+
+    def __init__(self, run: Any = None) -> None:
+        self._run = run
+        self._made: dict[int, torch.Tensor] = {}
+        self._originals: list[torch.Tensor] = []  # Kept, so that no id is used again.
+
+    def tensor(self, tensor: torch.Tensor) -> torch.Tensor:
+        if id(tensor) not in self._made:
+            self._originals.append(tensor)
+            made = _like(tensor)
+            self._made[id(tensor)] = self._run.add_input(made) if self._run is not None else made
+        return self._made[id(tensor)]
+
+    def copy(self, value: Any) -> Any:
+        """As copy.deepcopy copies it."""
+        classes = (torch.Tensor, torch.nn.Parameter)
+        functions = [owner.__deepcopy__ for owner in classes]
+        for owner in classes:
+            owner.__deepcopy__ = lambda tensor, memo: self.tensor(tensor)
+        try:
+            return copy.deepcopy(value)
+        finally:
+            for owner, function in zip(classes, functions, strict=True):
+                owner.__deepcopy__ = function
+
+    def attribute(self, value: Any) -> Any:
+        """Of a module: a tensor, or a container of them."""
+        if isinstance(value, torch.Tensor):
+            return self.tensor(value)
+        if type(value) in (list, tuple):
+            return type(value)(map(self.attribute, value))
+        if type(value) is dict:
+            return {key: self.attribute(entry) for key, entry in value.items()}
+        return value
+
+
+@contextlib.contextmanager
+def on_device(model: torch.nn.Module) -> Iterator[torch.nn.Module]:
+    """The model itself, with its tensors on the simulated device while the context is open. Its code may hold it in
+    closures, so that no copy would do. Afterwards it is what it was."""
+    before = [(table, dict(table)) for module in model.modules() for table in _tables(module)]
+    try:
+        tensors = OnDevice()
+        for table, _ in before:
+            table.update({name: tensors.attribute(value) for name, value in table.items() if name not in _OWN_TABLES})
+        for module in model.modules():
+            if isinstance(module, torch.nn.RNNBase):
+                module.flatten_parameters()  # As when it comes to a device.
+        yield model
+    finally:
+        for table, entries in before:
+            table.clear()
+            table.update(entries)
+
+
+_OWN_TABLES = ("_parameters", "_buffers", "_modules")
+
+
+def _tables(module: torch.nn.Module) -> list[dict[str, Any]]:
+    return [module.__dict__, *(module.__dict__[name] for name in _OWN_TABLES)]
 
 
 def _like(tensor: torch.Tensor) -> torch.Tensor:
+    decides = not tensor.is_floating_point() and not tensor.is_complex()
+    if decides and tensor.device.type == "cpu" and not isinstance(tensor, FakeTensor):
+        return tensor.detach().to("cuda")
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cuda")
     if isinstance(tensor, torch.nn.Parameter):
         return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)
     return made.requires_grad_(tensor.requires_grad)
-
-
-def move(value: Any, run: Any) -> Any:
-    """Tensors in lists, tuples and dictionaries as inputs on the simulated device; their data are not read."""
-    if isinstance(value, torch.Tensor):
-        return run.add_input(_like(value))
-    if isinstance(value, (list, tuple)):
-        moved = [move(entry, run) for entry in value]
-        return type(value)(*moved) if hasattr(value, "_fields") else type(value)(moved)
-    if isinstance(value, dict):
-        return {key: move(entry, run) for key, entry in value.items()}
-    return value
-
-
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for entry in value.values():
-            yield from tensors_in(entry)
-    elif isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from tensors_in(entry)

@@ -26,6 +26,7 @@ class EagerProgram::Run {
         place_(std::move(place)),
         nodes(*recorder, place_) {
     recorder->take_upper_bounds();
+    recorder->follow_values();
     recorder->answer_numbers([this](StorageId storage) {
       const std::int64_t number = shape::stand_in_for(recorder->recording(), storage);
       if (number == 1) ++numbers_at_[place_()];

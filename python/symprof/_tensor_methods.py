@@ -1,0 +1,24 @@
+"""Methods of tensors that PyTorch answers by the address or the backend of a tensor; one without storage has neither."""
+from typing import Any
+
+import torch
+
+
+def new_tensor(self: torch.Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+               layout: Any = torch.strided, pin_memory: bool = False) -> torch.Tensor:
+    """PyTorch's own looks for the backend of `self` by its dispatch key."""
+    options = {"dtype": dtype or self.dtype, "device": device or self.device}
+    if isinstance(data, torch.Tensor):
+        return data.detach().clone().to(**options).requires_grad_(requires_grad)
+    return torch.tensor(data, **options, requires_grad=requires_grad)
+
+
+def new(self: torch.Tensor, *sizes: Any, device: Any = None) -> torch.Tensor:
+    """The constructor of PyTorch's first versions: sizes, or data."""
+    if len(sizes) == 1 and not isinstance(sizes[0], (int, torch.Size)):
+        return new_tensor(self, sizes[0], device=device)
+    shape = sizes[0] if sizes and isinstance(sizes[0], torch.Size) else sizes or (0,)
+    return torch.empty(shape, dtype=self.dtype, device=device or self.device)
+
+
+ANSWERS = {(torch.Tensor, "new_tensor"): new_tensor, (torch.Tensor, "new"): new}

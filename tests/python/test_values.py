@@ -1,0 +1,113 @@
+"""What a program reads from tensors, and where its tensors lie."""
+import unittest
+
+import symprof  # Before torch.
+
+import torch
+from torch import nn
+
+ROWS, WIDTH = 6, 32
+FLOAT = 4  # bytes
+
+
+class KeepsRows(nn.Module):
+    """Sizes depend on the values of `mask`."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x, mask):
+        return self.up(x[mask])
+
+
+class BranchesOnMask(KeepsRows):
+    def forward(self, x, mask):
+        return self.up(x) if mask.all() else self.up(self.up(x))
+
+
+class HoldsItsLayersInAClosure(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layer = self.layer = nn.Linear(WIDTH, WIDTH)
+        self.function = lambda x: layer(x)
+
+    def forward(self, x):
+        return self.function(x)
+
+
+PRODUCT_OF_A_ROW = 2 * WIDTH * WIDTH
+MASK = torch.tensor([True, False, True, True, False, False])
+
+
+class Values(unittest.TestCase):
+    def test_masks_that_come_from_the_host_decide_sizes(self):
+        totals = symprof.profile(KeepsRows(), torch.randn(ROWS, WIDTH), MASK).totals
+        self.assertEqual(totals["fwd_flops"], int(MASK.sum()) * PRODUCT_OF_A_ROW)
+
+    def test_masks_without_values_keep_all_rows(self):
+        totals = symprof.profile(KeepsRows(), torch.randn(ROWS, WIDTH), MASK.to("meta")).totals
+        self.assertEqual(totals["fwd_flops"], ROWS * PRODUCT_OF_A_ROW)
+
+    def test_branches_take_the_way_of_their_values_and_say_nothing(self):
+        profile = symprof.profile(BranchesOnMask(), torch.randn(ROWS, WIDTH), MASK)
+        self.assertEqual(profile.totals["fwd_flops"], 2 * ROWS * PRODUCT_OF_A_ROW)
+        self.assertEqual(profile.warnings, [])
+
+    def test_a_number_that_nobody_knows_is_said(self):
+        profile = symprof.profile(BranchesOnMask(), torch.randn(ROWS, WIDTH), MASK.to("meta"))
+        self.assertEqual(profile.totals["fwd_flops"], ROWS * PRODUCT_OF_A_ROW)
+        line = BranchesOnMask.forward.__code__.co_firstlineno + 1
+        self.assertRegex(profile.warnings[0], rf"test_values\.py:{line}: read the value of a tensor 2 times; 1 \(true\)")
+
+    def test_ranges_made_on_the_device_are_known(self):
+        with symprof.simulate():
+            places = torch.arange(ROWS, device="cuda")
+            self.assertEqual(int((places > 2).sum()), ROWS - 3)
+            self.assertEqual(places[places > 2].shape[0], ROWS - 3)
+
+    def test_data_of_the_host_are_not_computed_with(self):
+        with symprof.simulate():
+            images = torch.ones(ROWS, WIDTH).cuda()
+            self.assertNotEqual(images.sum().item(), ROWS * WIDTH)
+
+
+class Places(unittest.TestCase):
+    def test_operands_in_host_memory_are_refused_as_on_a_gpu(self):
+        with symprof.simulate():
+            x, weight = torch.randn(ROWS, WIDTH).cuda(), torch.randn(WIDTH, WIDTH)
+            with self.assertRaisesRegex(RuntimeError, "Expected all tensors on the same device"):
+                x @ weight
+            self.assertEqual((x * torch.tensor(2.0)).device.type, "cuda")  # A single number may lie anywhere.
+            self.assertEqual(x[torch.tensor([0, 1])].shape, (2, WIDTH))  # So may indices.
+
+    def test_layers_in_closures_come_to_the_device(self):
+        model = HoldsItsLayersInAClosure()
+        totals = symprof.profile(model, torch.randn(ROWS, WIDTH)).totals
+        self.assertEqual(totals["bwd_flops"], ROWS * PRODUCT_OF_A_ROW)
+        self.assertEqual(totals["param_bytes"], FLOAT * (WIDTH + 1) * WIDTH)
+        self.assertEqual(model.layer.weight.device.type, "cpu")
+
+    def test_a_model_that_remembers_stays_as_it_was(self):
+        class Remembers(KeepsRows):
+            seen = None
+
+            def forward(self, x):
+                self.seen = x
+                return self.up(x)
+
+        model = Remembers().eval()
+        symprof.profile(model, torch.randn(ROWS, WIDTH))
+        self.assertIsNone(model.seen)
+        self.assertFalse(model.training)
+
+    def test_new_tensors_lie_beside_the_old_one(self):
+        with symprof.simulate():
+            x = torch.zeros(2, device="cuda")
+            for made in (x.new_tensor([1, 2, 3]), x.new([1, 2, 3]), x.new(3)):
+                self.assertEqual((made.shape, made.device.type, made.dtype), ((3,), "cuda", torch.float32))
+            self.assertEqual(torch.zeros(2).new_tensor([1.5]).tolist(), [1.5])
+
+
+if __name__ == "__main__":
+    unittest.main()
