@@ -25,10 +25,13 @@ profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
 }  // namespace
 
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::LoopOptions& loop) {
+        const profile::LoopOptions& loop, std::optional<CallId> program_from) {
   const std::int64_t aside = set_aside(recording);
-  return {.wanted = profile::simulate_step_memory(recording, device, {.loop = loop}),
-          .there = profile::simulate_step_memory(recording, device, on_device(budget, aside, loop)),
+  profile::StepMemoryOptions there = on_device(budget, aside, loop);
+  there.program_from = program_from;
+  const profile::StepMemoryOptions wanted{.loop = loop, .program_from = program_from};
+  return {.wanted = profile::simulate_step_memory(recording, device, wanted),
+          .there = profile::simulate_step_memory(recording, device, there),
           .set_aside_bytes = aside};
 }
 

@@ -53,9 +53,9 @@ struct Fit {
   }
 };
 
-/// Runs the loop twice on the simulated allocator.
+/// Runs the loop twice on the simulated allocator. `program_from`: see profile::StepMemoryOptions.
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::LoopOptions& loop);
+        const profile::LoopOptions& loop, std::optional<CallId> program_from = std::nullopt);
 
 /// Whether the loop fits: the answer of fit(), with one run.
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,

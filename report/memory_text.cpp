@@ -34,7 +34,9 @@ std::string call_text(CallId id, const Recording& recording) {
   if (id == none) return no_call_text;
   const CallRecord& call = recording.calls[static_cast<std::size_t>(id)];
   const NodeRecord& node = recording.nodes[static_cast<std::size_t>(call.node)];
-  return call_text(call.phase, node.name, node.module);
+  const std::string text = call_text(call.phase, node.name, node.module);
+  const bool is_program = recording.format == "program";  // Its lines are the user's own.
+  return is_program && !node.source.empty() ? fmt::format("{} ({})", text, node.source) : text;
 }
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {

@@ -17,20 +17,6 @@ using profile::operator""_MiB;
 /// that people report for a process with PyTorch's kernels loaded. No device file has measured it.
 constexpr std::int64_t context_allowance_bytes = 1024_MiB;
 
-plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop) {
-  if (device.memory_bytes == 0)
-    throw Error(device.name, "this device's file does not say how much memory it has.",
-                "Give it \"memory_bytes\", or choose a device that has it: symprof devices.");
-  const plan::Budget budget{.device_bytes = device.memory_bytes,
-                            .context_bytes = device.context_bytes.value_or(context_allowance_bytes),
-                            .is_context_given = device.context_bytes.has_value(),
-                            .fraction = loop.allocator.per_process_memory_fraction};
-  if (budget.available_bytes() <= 0)
-    throw Error(SettingRef{"context"}, "leaves nothing of the device's memory.",
-                "Give a smaller one.");
-  return budget;
-}
-
 /// A size replaces the one of its name; every other setting is read as if it were given once more.
 void make(Settings& settings, const plan::Change& change) {
   for (const SettingRef& given : change.settings) {
@@ -131,6 +117,20 @@ PreparedModel model_to_fit(Session& session, Settings settings, const std::strin
 }
 
 }  // namespace
+
+plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop) {
+  if (device.memory_bytes == 0)
+    throw Error(device.name, "this device's file does not say how much memory it has.",
+                "Give it \"memory_bytes\", or choose a device that has it: symprof devices.");
+  const plan::Budget budget{.device_bytes = device.memory_bytes,
+                            .context_bytes = device.context_bytes.value_or(context_allowance_bytes),
+                            .is_context_given = device.context_bytes.has_value(),
+                            .fraction = loop.allocator.per_process_memory_fraction};
+  if (budget.available_bytes() <= 0)
+    throw Error(SettingRef{"context"}, "leaves nothing of the device's memory.",
+                "Give a smaller one.");
+  return budget;
+}
 
 FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
   Settings on_device = settings;

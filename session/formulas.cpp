@@ -18,34 +18,22 @@ constexpr std::int64_t usual_start = 128;
 /// Multiples of more, and products of two of them, would not fit into 64 bits.
 constexpr std::int64_t largest_start = std::int64_t{1} << 27;
 
-class FormulaSearch {
+/// The dimensions of a model file that formulas are wanted for.
+class FileDimensions {
  public:
-  FormulaSearch(Session& session, const Settings& settings, const FormulaQuestion& question)
+  FileDimensions(Session& session, const Settings& settings, const FormulaQuestion& question)
       : session_(session), settings_(settings), question_(question) {}
 
-  FormulaAnswer run() {
-    const std::vector<plan::Variable> variables = find_variables();
-    const auto measure_at = [&](const plan::Sizes& sizes) { return measure(sizes); };
-    answer_.found = plan::find_formulas(variables, measure_at);
-    if (question_.requested_peak &&
-        !answer_.found.formulas.at(*question_.requested_peak).polynomial)
-      answer_.moments = plan::find_peak_moments(variables, requested_, measure_at);
-    return std::move(answer_);
-  }
-
- private:
   /// `sizes` of the dimensions, in their order.
-  PreparedModel at(const plan::Sizes& sizes) {
+  PreparedModel at(const plan::Sizes& sizes) const {
     Settings sized = settings_;
     for (std::size_t i = 0; i < sizes.size(); ++i)
       set_size(sized, question_.dimensions[i], sizes[i]);
-    PreparedModel model = session_.prepare(sized);
-    answer_.settings = model.settings;
-    answer_.settings.sizes = settings_.sizes;
-    return model;
+    return session_.prepare(sized);
   }
 
-  std::vector<plan::Variable> find_variables() {
+  /// Throws Error about a name that the model does not have.
+  std::vector<plan::Variable> variables() const {
     plan::Sizes start;
     for (const std::string& name : question_.dimensions)
       start.push_back(given_size(settings_, name).value_or(usual_start));
@@ -56,6 +44,7 @@ class FormulaSearch {
     return variables;
   }
 
+ private:
   plan::Variable variable(const std::string& name, std::int64_t size, const Graph& bound) const {
     plan::Variable variable{name, given_size(settings_, name) ? size : example_size(bound, name)};
     const SymbolRange range = trace::range_of(bound, trace::symbol_of(bound, name));
@@ -70,7 +59,7 @@ class FormulaSearch {
   }
 
   /// Says which names are wrong.
-  Graph bind(const plan::Sizes& start) {
+  Graph bind(const plan::Sizes& start) const {
     try {
       return at(start).graph;
     } catch (const Error& error) {
@@ -94,11 +83,32 @@ class FormulaSearch {
     return usual_start;
   }
 
+  Session& session_;
+  const Settings& settings_;
+  const FormulaQuestion& question_;
+};
+
+class FormulaSearch {
+ public:
+  FormulaSearch(const SizedModel& model, const FormulaQuestion& question)
+      : model_(model), question_(question) {}
+
+  FormulaAnswer run() {
+    const auto measure_at = [&](const plan::Sizes& sizes) { return measure(sizes); };
+    answer_.settings = model_.settings;
+    answer_.found = plan::find_formulas(model_.variables, measure_at);
+    if (question_.requested_peak &&
+        !answer_.found.formulas.at(*question_.requested_peak).polynomial)
+      answer_.moments = plan::find_peak_moments(model_.variables, requested_, measure_at);
+    return std::move(answer_);
+  }
+
+ private:
   std::vector<std::int64_t> measure(const plan::Sizes& sizes) {
-    const PreparedModel model = at(sizes);
-    Profile profile = session_.profile(model);
+    Profile profile = model_.profile_at(sizes);
+    const Settings& settings = model_.settings;
     requested_[sizes] =
-        plan::requested_by_call(profile.recording, model.settings.step.device, model.settings.loop);
+        plan::requested_by_call(profile.recording, settings.step.device, settings.loop);
     profile.totals.peak_requested_bytes = std::ranges::max(requested_[sizes]);
     answer_.peaks[sizes] = peak_of(profile);
     std::vector<std::int64_t> figures = question_.figures(profile);
@@ -120,8 +130,7 @@ class FormulaSearch {
     return peak;
   }
 
-  Session& session_;
-  const Settings& settings_;
+  const SizedModel& model_;
   const FormulaQuestion& question_;
   std::map<plan::Sizes, plan::BytesByCall> requested_;
   FormulaAnswer answer_;
@@ -129,9 +138,22 @@ class FormulaSearch {
 
 }  // namespace
 
+FormulaAnswer find_formulas(const SizedModel& model, const FormulaQuestion& question) {
+  return FormulaSearch(model, question).run();
+}
+
 FormulaAnswer find_formulas(Session& session, const Settings& settings,
                             const FormulaQuestion& question) {
-  return FormulaSearch(session, settings, question).run();
+  const FileDimensions dimensions(session, settings, question);
+  SizedModel model{.variables = dimensions.variables()};
+  plan::Sizes starts;
+  for (const plan::Variable& variable : model.variables) starts.push_back(variable.start);
+  model.settings = dimensions.at(starts).settings;  // With the mode and the device that it decides.
+  model.settings.sizes = settings.sizes;
+  model.profile_at = [&](const plan::Sizes& sizes) {
+    return session.profile(dimensions.at(sizes));
+  };
+  return find_formulas(model, question);
 }
 
 }  // namespace symprof

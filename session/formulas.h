@@ -45,6 +45,18 @@ struct FormulaAnswer {
   std::vector<plan::PeakMoment> moments;   ///< See FormulaQuestion::requested_peak.
 };
 
+/// A model whose dimensions have other sizes each time it is profiled.
+struct SizedModel {
+  std::vector<plan::Variable> variables;
+  /// Throws Error where the model does not run with these sizes of the variables.
+  std::function<Profile(const plan::Sizes&)> profile_at;
+  /// Those of the runs: the device and the loop, for the allocator.
+  Settings settings;
+};
+
+/// Profiles the model at many sizes. `question.dimensions` are the variables.
+FormulaAnswer find_formulas(const SizedModel& model, const FormulaQuestion& question);
+
 /// Profiles the model at many sizes. Throws Error for a dimension that the model does not have, or
 /// that decides what runs.
 FormulaAnswer find_formulas(Session& session, const Settings& settings,

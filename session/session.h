@@ -87,6 +87,10 @@ class Session {
 /// The device of `settings`, or the default one where they name none, with what they say of its
 /// context. Throws Error as find_device.
 DeviceSpec device_of(const Settings& settings);
+/// What of the device's memory a program has for tensors, with an allowance for CUDA's context
+/// where nothing says what that takes. Throws Error where the device's memory is not known, or
+/// nothing of it is left.
+plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop);
 /// The ONNX operators that can be run, sorted. Throws Error where LibTorch cannot be loaded.
 std::vector<std::string> onnx_operators();
 

@@ -1,12 +1,15 @@
 // The names that the package takes from C++: thin, for what they do is in session/, shape/ and
 // report/.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
+#include "plan/largest_size.h"
+#include "python/bindings/answers.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/profile_handle.h"
 #include "python/bindings/program.h"
@@ -34,6 +37,18 @@ class Model {
     return {session_.profile(model), model.settings};
   }
 
+  FitHandle fit(const SettingTexts& texts, const std::vector<std::string>& devices,
+                const std::string& largest) {
+    FitAnswer answer =
+        session_.fit(settings_of(texts), {.devices = devices_of(devices), .largest = largest});
+    return {std::move(answer.reports), std::move(answer.settings)};
+  }
+
+  FormulaHandle formulas(const SettingTexts& texts, const std::vector<std::string>& dimensions,
+                         const TableRequest& request) {
+    return formulas_of(session_, settings_of(texts), dimensions, request);
+  }
+
  private:
   Session session_;
 };
@@ -52,6 +67,44 @@ void bind_errors(nb::module_& module) {
   });
 }
 
+std::optional<std::int64_t> largest_size(std::int64_t start,
+                                         const std::function<bool(std::int64_t)>& fits) {
+  return plan::find_largest_size(start, std::nullopt, fits).fits;
+}
+
+/// `profile_at` may raise RuntimeError or ValueError for sizes that the program does not run with.
+FormulaHandle formulas_of_program(
+    const std::vector<NamedStart>& dimensions, const SettingTexts& texts,
+    const std::function<ProfileHandle(const std::vector<std::int64_t>&)>& profile_at,
+    const TableRequest& request) {
+  const auto profile_or_refuse = [&](const std::vector<std::int64_t>& sizes) {
+    try {
+      return profile_at(sizes);
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_RuntimeError) && !error.matches(PyExc_ValueError)) throw;
+      throw Error("the model", nb::cast<std::string>(nb::str(error.value())),
+                  "Ask for formulas in sizes that it runs with.");
+    }
+  };
+  Settings settings = settings_of(texts);
+  settings.step.device = device_of(settings);
+  return formulas_of(dimensions, settings, profile_or_refuse, request);
+}
+
+void bind_answers(nb::module_& module) {
+  nb::class_<FitHandle>(module, "FitHandle")
+      .def("text", &FitHandle::text, nb::arg("width").none())
+      .def("json", &FitHandle::json)
+      .def("fits", &FitHandle::fits);
+  nb::class_<FormulaHandle>(module, "FormulaHandle")
+      .def("text", &FormulaHandle::text, nb::arg("width").none())
+      .def("json", &FormulaHandle::json);
+  module.def("largest_size", &largest_size);
+  module.def("fit_of", &fit_of);
+  module.def("joined_fits", &joined);
+  module.def("formulas_of", &formulas_of_program);
+}
+
 void bind_profile(nb::module_& module) {
   nb::class_<TableRequest>(module, "TableRequest")
       .def(nb::init<>())
@@ -66,10 +119,16 @@ void bind_profile(nb::module_& module) {
       .def("json", &ProfileHandle::json)
       .def("csv", &ProfileHandle::csv)
       .def("html", &ProfileHandle::html)
-      .def("markdown", &ProfileHandle::markdown);
+      .def("markdown", &ProfileHandle::markdown)
+      .def("memory_snapshot", [](const ProfileHandle& handle) {
+        const std::string bytes = handle.memory_snapshot();
+        return nb::bytes(bytes.data(), bytes.size());
+      });
   nb::class_<Model>(module, "Model")
       .def(nb::init<const std::string&>())
-      .def("profile", &Model::profile, nb::call_guard<nb::gil_scoped_release>());
+      .def("profile", &Model::profile, nb::call_guard<nb::gil_scoped_release>())
+      .def("fit", &Model::fit, nb::call_guard<nb::gil_scoped_release>())
+      .def("formulas", &Model::formulas, nb::call_guard<nb::gil_scoped_release>());
 }
 
 void bind_program(nb::module_& module) {
@@ -117,6 +176,7 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);  // An interpreter that ends by an exception leaves objects behind.
   bind_errors(module);
   bind_profile(module);
+  bind_answers(module);
   bind_program(module);
   module.def("setting_names", &setting_names);
   module.def("set_library_folders", &set_library_folders);

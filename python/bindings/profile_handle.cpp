@@ -6,8 +6,10 @@
 #include "report/html.h"
 #include "report/json.h"
 #include "report/markdown.h"
+#include "report/memory_snapshot.h"
 #include "report/table.h"
 #include "session/read_text.h"
+#include "session/session.h"
 #include "session/setting_table.h"
 
 namespace symprof::python {
@@ -27,19 +29,6 @@ report::By by_of(const std::string& name) {
   settings::reject(SettingRef{"by"}, name, {"node", "module", "op"});
 }
 
-report::RowOptions rows_of(const TableRequest& request) {
-  report::RowOptions options{.by = by_of(request.by), .depth = request.depth, .top = request.top};
-  if (!request.sort.empty()) options.sort = column_of(request.sort);
-  return options;
-}
-
-std::vector<report::Column> columns_of(const TableRequest& request, const Settings& settings) {
-  if (request.columns.empty()) return report::default_columns(settings.step.optimizer);
-  std::vector<report::Column> columns;
-  for (const std::string& name : request.columns) columns.push_back(column_of(name));
-  return columns;
-}
-
 }  // namespace
 
 std::string spell_as_argument(const SettingRef& setting) {
@@ -52,6 +41,19 @@ Settings settings_of(const SettingTexts& texts) {
   Settings settings;
   for (const auto& [name, text] : texts) settings::set(settings, name, text);
   return settings;
+}
+
+report::RowOptions rows_of(const TableRequest& request) {
+  report::RowOptions options{.by = by_of(request.by), .depth = request.depth, .top = request.top};
+  if (!request.sort.empty()) options.sort = column_of(request.sort);
+  return options;
+}
+
+std::vector<report::Column> columns_of(const TableRequest& request, const Settings& settings) {
+  if (request.columns.empty()) return report::default_columns(settings.step.optimizer);
+  std::vector<report::Column> columns;
+  for (const std::string& name : request.columns) columns.push_back(column_of(name));
+  return columns;
 }
 
 std::string ProfileHandle::table(const TableRequest& request) const {
@@ -84,6 +86,16 @@ std::string ProfileHandle::markdown(const TableRequest& request) const {
   fmt::memory_buffer out;
   report::write_markdown(out, profile, settings.step, rows_of(request),
                          columns_of(request, settings), spell_as_argument);
+  return fmt::to_string(out);
+}
+
+std::string ProfileHandle::memory_snapshot() const {
+  profile::StepMemoryOptions options{.loop = settings.loop};
+  if (program) options.program_from = program_from;
+  const Recording& recording = program ? program->recording : profile.recording;
+  fmt::memory_buffer out;
+  report::write_memory_snapshot(
+      out, profile::trace_step_memory(recording, device_of(settings), options), recording);
   return fmt::to_string(out);
 }
 

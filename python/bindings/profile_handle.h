@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "profile/profile.h"
+#include "record/program_recording.h"
+#include "report/columns.h"
 #include "report/rows.h"
 #include "session/settings.h"
 
@@ -31,15 +34,23 @@ using SettingTexts = std::vector<std::pair<std::string, std::string>>;
 /// Throws Error about the first that is none.
 Settings settings_of(const SettingTexts& texts);
 
+report::RowOptions rows_of(const TableRequest& request);
+std::vector<report::Column> columns_of(const TableRequest& request, const Settings& settings);
+
 struct ProfileHandle {
   Profile profile;
   Settings settings;
+  /// Of a program that ran: all of it, and the first call of the profiled step.
+  std::shared_ptr<const ProgramRecording> program = nullptr;
+  CallId program_from = 0;
 
   std::string table(const TableRequest& request) const;
   std::string json() const;
   std::string csv(const TableRequest& request) const;
   std::string html(const TableRequest& request) const;
   std::string markdown(const TableRequest& request) const;
+  /// What pytorch.org/memory_viz reads.
+  std::string memory_snapshot() const;
 };
 
 }  // namespace symprof::python

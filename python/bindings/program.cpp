@@ -64,11 +64,10 @@ void Program::reset_peaks() {
 }
 
 ProfileHandle Program::finish() {
-  const std::size_t steps = program_->steps();
-  const ProgramRecording program = program_->take();
-  return {profile::evaluate_program(program, steps == 0 ? 0 : steps - 1, settings_.step.device,
-                                    settings_.loop),
-          settings_};
+  const std::size_t finished = program_->steps(), step = finished == 0 ? 0 : finished - 1;
+  const auto program = std::make_shared<const ProgramRecording>(program_->take());
+  return {profile::evaluate_program(*program, step, settings_.step.device, settings_.loop),
+          settings_, program, program->steps.at(step).first_call};
 }
 
 }  // namespace symprof::python

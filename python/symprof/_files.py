@@ -1,33 +1,19 @@
 """Profiles of model files."""
 import contextlib
 import os
+import pathlib
+import shutil
 import sys
+import tempfile
+import weakref
 from typing import Any
 
 from . import _native
+from ._again import File
 from ._profile import Profile
 
-_names = frozenset(_native.setting_names())
 
-
-def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
-    """Settings as the command's table of settings reads them; other names are sizes of dimensions."""
-    texts: list[tuple[str, str]] = []
-    for name, value in settings.items():
-        if name not in _names:
-            texts.append(("sizes", f"{name}={value}"))
-        elif value is True:
-            texts.append((name, ""))
-        elif isinstance(value, dict):
-            texts += [(name, f"{key}={entry}") for key, entry in value.items()]
-        elif isinstance(value, (list, tuple)):
-            texts += [(name, str(entry)) for entry in value]
-        elif value is not False and value is not None:
-            texts.append((name, str(value)))
-    return texts
-
-
-def _kernels_of_cpp() -> contextlib.AbstractContextManager[None]:
+def kernels_of_cpp() -> contextlib.AbstractContextManager[None]:
     """Without torch in the process there are no kernels but C++'s."""
     if "torch" not in sys.modules:
         return contextlib.nullcontext()
@@ -37,15 +23,38 @@ def _kernels_of_cpp() -> contextlib.AbstractContextManager[None]:
 
 
 def profile(model: Any, *args: Any, **settings: Any) -> Profile:
-    """The profile of one step of a model: a file (.pt2, .pt, .onnx), or a torch.nn.Module and what it is called with.
+    """The profile of one step of a model.
 
-    Settings have the names of the command's options (`optimizer="adamw"`, `autocast="bf16"`). For a file, other names
-    are sizes of its dimensions (`batch=8`); a module takes `kwargs={…}` for its call and a function `loss` of its output.
-    Raises Error.
+    `model` is a file (.pt2, .pt, .onnx), the bytes of one, an ExportedProgram, or a torch.nn.Module and what it is called
+    with. Settings have the names of the command's options (`optimizer="adamw"`, `autocast="bf16"`). For a file, other
+    names are sizes of its dimensions (`batch=8`); a module takes `kwargs={…}` for its call and a function `loss` of its
+    output. Raises Error.
     """
-    if not isinstance(model, (str, os.PathLike)):
-        from ._module import profile_module
+    if isinstance(model, (str, os.PathLike)):
+        return _of_file(os.fspath(model), settings)
+    if isinstance(model, (bytes, bytearray)):
+        return _of_bytes(bytes(model), settings)
+    from ._module import is_exported, profile_module, written
 
-        return profile_module(model, *args, **settings)
-    with _kernels_of_cpp():
-        return Profile(_native.Model(os.fspath(model)).profile(setting_texts(settings)))
+    if is_exported(model):
+        return _of_bytes(written(model), settings)
+    return profile_module(model, *args, **settings)
+
+
+def _of_file(path: str, settings: dict[str, Any], keeps: Any = None) -> Profile:
+    model = File(_native.Model(path), settings, kernels_of_cpp, keeps)
+    return Profile(*model.profile({}))
+
+
+def _of_bytes(data: bytes, settings: dict[str, Any]) -> Profile:
+    """The folder is there as long as the model: TorchScript's file is read again for other sizes."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="symprof"))
+    path = folder / ("model.pt2" if data.startswith(b"PK") else "model.onnx")
+    path.write_bytes(data)
+    keeps = Folder()
+    weakref.finalize(keeps, shutil.rmtree, folder, ignore_errors=True)
+    return _of_file(str(path), settings, keeps)
+
+
+class Folder:
+    """A temporary folder goes with it."""

@@ -1,16 +1,19 @@
 """Profiles of a torch.nn.Module as an object."""
 import contextlib
 import copy
+import functools
+import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_leaves
 
+from ._again import Call
 from ._error import Error
 from ._profile import Profile
 from ._simulate import simulate
+from ._sizes import Resizing, copying_tensors_by, has_values, sizes_of
 
 _optimizers = {
     "sgd": lambda parameters: torch.optim.SGD(parameters, lr=1e-3),
@@ -23,26 +26,45 @@ _optimizers = {
 }
 
 
+def is_exported(model: Any) -> bool:
+    return isinstance(model, torch.export.ExportedProgram)
+
+
+def written(program: torch.export.ExportedProgram) -> bytes:
+    """As torch.export.save writes it."""
+    buffer = io.BytesIO()
+    torch.export.save(program, buffer)
+    return buffer.getvalue()
+
+
 def profile_module(
     model: torch.nn.Module,
     *args: Any,
     kwargs: dict[str, Any] | None = None,
-    optimizer: str | Callable[[Any], torch.optim.Optimizer] | None = None,
     loss: Callable[[Any], torch.Tensor] | None = None,
-    autocast: str | torch.dtype | None = None,
-    mode: str = "train",
-    device: str = "h200",
     **settings: Any,
 ) -> Profile:
     """The second of two steps of `model(*args, **kwargs)`; the model and its weights stay as they are."""
+    if not isinstance(model, torch.nn.Module):
+        raise Error(f"profile: found {type(model).__name__}, wanted a file, its bytes, an ExportedProgram or a torch.nn.Module.")
+    given = (args, kwargs or {})
+    call = Call(functools.partial(_run, model, given, loss), sizes_of(given), {"device": "h200", **settings})
+    return Profile(*call.profile({}))
+
+
+def _run(model: torch.nn.Module, given: Any, loss: Any, sizes: dict[str, int], settings: dict[str, Any]) -> Any:
+    """The native handle of the profile at these sizes, with these settings."""
+    texts = dict(settings)
+    optimizer, autocast = texts.pop("optimizer", None), texts.pop("autocast", None)
+    mode = texts.setdefault("mode", "train")
     name = type(model).__name__
-    with simulate(device=device, mode=mode, name=name, **settings) as run, on_device(model) as trained:
+    with simulate(name=name, **texts) as run, on_device(model) as trained:
         trained.train(mode == "train")
-        inputs = OnDevice(run)
+        inputs = OnDevice(run, Resizing(sizes_of(given), sizes))
         update = _make_optimizer(optimizer, trained) if mode != "inference" else None
         for _ in range(2):  # Each with structures of its own: a cache that the call fills is empty before the next one.
-            _step(trained, inputs.copy((args, kwargs or {})), loss, autocast, update, run)
-    return run.profile
+            _step(trained, inputs.copy(given), loss, autocast, update, run)
+    return run.handle
 
 
 def _step(model: Any, batch: Any, loss: Any, autocast: Any, update: Any, run: Any) -> None:
@@ -95,29 +117,22 @@ class OnDevice:
     Data are read where they are integers or truth values alone (ids, masks, lengths): tensors may be on `meta`.
     """
 
-    def __init__(self, run: Any = None) -> None:
-        self._run = run
+    def __init__(self, run: Any = None, resizing: Resizing | None = None) -> None:
+        self._run, self._resizing = run, resizing
         self._made: dict[int, torch.Tensor] = {}
         self._originals: list[torch.Tensor] = []  # Kept, so that no id is used again.
 
     def tensor(self, tensor: torch.Tensor) -> torch.Tensor:
         if id(tensor) not in self._made:
             self._originals.append(tensor)
-            made = _like(tensor)
+            made = _like(self._resizing.of(tensor) if self._resizing is not None else tensor)
             self._made[id(tensor)] = self._run.add_input(made) if self._run is not None else made
         return self._made[id(tensor)]
 
     def copy(self, value: Any) -> Any:
         """As copy.deepcopy copies it."""
-        classes = (torch.Tensor, torch.nn.Parameter)
-        functions = [owner.__deepcopy__ for owner in classes]
-        for owner in classes:
-            owner.__deepcopy__ = lambda tensor, memo: self.tensor(tensor)
-        try:
+        with copying_tensors_by(lambda tensor, memo: self.tensor(tensor)):
             return copy.deepcopy(value)
-        finally:
-            for owner, function in zip(classes, functions, strict=True):
-                owner.__deepcopy__ = function
 
     def attribute(self, value: Any) -> Any:
         """Of a module: a tensor, or a container of them."""
@@ -157,8 +172,7 @@ def _tables(module: torch.nn.Module) -> list[dict[str, Any]]:
 
 
 def _like(tensor: torch.Tensor) -> torch.Tensor:
-    decides = not tensor.is_floating_point() and not tensor.is_complex()
-    if decides and tensor.device.type == "cpu" and not isinstance(tensor, FakeTensor):
+    if has_values(tensor):
         return tensor.detach().to("cuda")
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cuda")
     if isinstance(tensor, torch.nn.Parameter):

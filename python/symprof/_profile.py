@@ -5,14 +5,38 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _native
+from ._again import Again, Program
+from ._fit import Fit, Formulas
+from ._rows import Rows
 
 
 class Profile:
     """What a step costs. `print(profile)` is the command's table; in a notebook it is the HTML page."""
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: Any, again: Again | None = None) -> None:
         self._handle = handle
+        self._again = again or Program(handle)
         self._data: dict[str, Any] | None = None
+
+    def at(self, **changes: Any) -> "Profile":
+        """The same with other sizes or settings, by running again: `profile.at(batch=64, optimizer="adamw")`.
+
+        Sizes of a file are named as the command's --set names them. Of a module, `batch` is the first dimension of its
+        inputs, and `seq` the second of those of integers.
+        """
+        return Profile(*self._again.profile(changes))
+
+    def fit(self, *devices: str) -> Fit:
+        """Whether the step fits into the devices, by name ("a100-80g", or "all"); into its own where none is named."""
+        return Fit(self._again, devices)
+
+    def formulas(self, *names: str, by: str = "module", depth: int | None = 1, columns: Sequence[str] = ()) -> Formulas:
+        """Figures as formulas of these dimensions (docs/formulas.md)."""
+        return Formulas(self._again.formulas(names, _request(by, depth, "", None, columns, None)))
+
+    def memory_snapshot(self) -> bytes:
+        """What pytorch.org/memory_viz reads: the allocator's history, each block with the call that made it."""
+        return self._handle.memory_snapshot()
 
     def table(
         self,
@@ -59,8 +83,21 @@ class Profile:
         return self.data["totals"]
 
     @property
-    def nodes(self) -> list[dict[str, Any]]:
-        return self.data["nodes"]
+    def nodes(self) -> Rows:
+        """A row for each node, as in the JSON's `nodes` without their calls."""
+        return Rows([{key: value for key, value in node.items() if key != "calls"} for node in self.data["nodes"]])
+
+    @property
+    def calls(self) -> Rows:
+        """A row for each ATen call, in the order in which they ran: its node's index, and what the JSON says of it."""
+        calls = [{"node": i, **call} for i, node in enumerate(self.data["nodes"]) for call in node["calls"]]
+        return Rows(sorted(calls, key=lambda call: call["call"]))
+
+    @property
+    def timeline(self) -> Rows:
+        """A row for each call that changed what is held: bytes after it, the highest while it ran, and by category."""
+        return Rows([{**{key: value for key, value in point.items() if key != "held"}, **point["held"]}
+                     for point in self.data["timeline"]])
 
     @property
     def warnings(self) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from . import _native, _preload
 from ._error import Error
-from ._files import setting_texts
+from ._settings import setting_texts
 from ._profile import Profile
 
 
@@ -16,7 +16,7 @@ class Run:
         self._name = settings.pop("name", None) or "program"
         self._texts = setting_texts(settings)
         self._program: Any = None
-        self._profile: Profile | None = None
+        self._handle: Any = None
         self._exits = contextlib.ExitStack()
         self.mode = settings.get("mode") or "train"
         self.steps = 0
@@ -25,9 +25,14 @@ class Run:
     @property
     def profile(self) -> Profile:
         """The last step that ended with `optimizer.step()`; without one, the whole block."""
-        if self._profile is None:
+        return Profile(self.handle)
+
+    @property
+    def handle(self) -> Any:
+        """The native profile."""
+        if self._handle is None:
             raise Error("simulate: has no profile yet.\n  It is there when the block has ended.")
-        return self._profile
+        return self._handle
 
     def stop_after(self, steps: int, stop: type[BaseException]) -> None:
         """Raises `stop` in the program when so many steps have ended."""
@@ -65,7 +70,7 @@ class Run:
         self._exits.close()
         handle = self._program.finish()
         if error[0] is None:
-            self._profile = Profile(handle)
+            self._handle = handle
 
 
 def simulate(device: str = "h200", *, name: str = "", **settings: Any) -> Run:

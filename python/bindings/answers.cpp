@@ -1,0 +1,109 @@
+#include "python/bindings/answers.h"
+
+#include <algorithm>
+
+#include "report/fit.h"
+#include "session/formulas.h"
+#include "session/session.h"
+
+namespace symprof::python {
+namespace {
+
+/// Of the totals and of the requested rows, as they are found.
+FormulaQuestion question_about(FormulaHandle& handle, std::vector<std::string> dimensions,
+                               const TableRequest& request) {
+  report::FigureList& list = handle.report.list;
+  const auto figures = [&list, &handle, rows = rows_of(request)](const Profile& profile) {
+    if (list.as_run.empty()) list = report::list_figures(profile, rows, handle.columns);
+    return report::figures(profile, list);
+  };
+  return {.dimensions = std::move(dimensions),
+          .figures = figures,
+          .requested_peak = report::index_of_total("peak_requested_bytes")};
+}
+
+}  // namespace
+
+std::vector<DeviceSpec> devices_of(const std::vector<std::string>& names) {
+  std::vector<DeviceSpec> devices;
+  for (const std::string& name : names) {
+    if (name != "all")
+      devices.push_back(find_device(name));
+    else
+      for (const DeviceSpec& device : shipped_devices()) devices.push_back(device);
+  }
+  return devices;
+}
+
+bool FitHandle::fits() const {
+  return std::ranges::all_of(reports, [](const auto& report) { return report.fit.fits(); });
+}
+
+FitHandle joined(const std::vector<FitHandle>& fits) {
+  FitHandle all{.settings = fits.at(0).settings};
+  for (const FitHandle& one : fits)
+    all.reports.insert(all.reports.end(), one.reports.begin(), one.reports.end());
+  return all;
+}
+
+std::string FitHandle::text(std::optional<int> width) const {
+  fmt::memory_buffer out;
+  report::write_fit(out, reports, settings.step, {.width = width, .spell = spell_as_argument});
+  return fmt::to_string(out);
+}
+
+std::string FitHandle::json() const {
+  fmt::memory_buffer out;
+  report::write_fit_json(out, reports, settings, spell_as_argument);
+  return fmt::to_string(out);
+}
+
+FitHandle fit_of(const ProfileHandle& profile) {
+  const DeviceSpec device = device_of(profile.settings);
+  const profile::LoopOptions& loop = profile.settings.loop;
+  plan::FitReport report{
+      .device = device, .budget = budget_of(device, loop), .recording = profile.program->recording};
+  report.fit = plan::fit(report.recording, device, report.budget, loop, profile.program_from);
+  return {{std::move(report)}, profile.settings};
+}
+
+std::string FormulaHandle::text(std::optional<int> width) const {
+  fmt::memory_buffer out;
+  report::write_formulas(out, report, report.settings.step, columns,
+                         {.width = width, .spell = spell_as_argument});
+  return fmt::to_string(out);
+}
+
+std::string FormulaHandle::json() const {
+  fmt::memory_buffer out;
+  report::write_formulas_json(out, report, report.settings, spell_as_argument);
+  return fmt::to_string(out);
+}
+
+FormulaHandle formulas_of(Session& session, const Settings& settings,
+                          const std::vector<std::string>& dimensions, const TableRequest& request) {
+  FormulaHandle handle{.columns = columns_of(request, settings)};
+  static_cast<FormulaAnswer&>(handle.report) =
+      find_formulas(session, settings, question_about(handle, dimensions, request));
+  return handle;
+}
+
+FormulaHandle formulas_of(
+    const std::vector<NamedStart>& dimensions, const Settings& settings,
+    const std::function<ProfileHandle(const std::vector<std::int64_t>&)>& profile_at,
+    const TableRequest& request) {
+  FormulaHandle handle{.columns = columns_of(request, settings)};
+  SizedModel model{
+      .profile_at = [&](const plan::Sizes& sizes) { return profile_at(sizes).profile; },
+      .settings = settings};
+  std::vector<std::string> names;
+  for (const auto& [name, start] : dimensions) {
+    model.variables.push_back({.name = name, .start = start});
+    names.push_back(name);
+  }
+  static_cast<FormulaAnswer&>(handle.report) =
+      find_formulas(model, question_about(handle, names, request));
+  return handle;
+}
+
+}  // namespace symprof::python

@@ -1,0 +1,53 @@
+// What fit and formulas answer, for Python.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/fit.h"
+#include "python/bindings/profile_handle.h"
+#include "report/formulas.h"
+
+namespace symprof::python {
+
+/// Devices by the names that find_device takes.
+std::vector<DeviceSpec> devices_of(const std::vector<std::string>& names);
+
+struct FitHandle {
+  std::vector<plan::FitReport> reports;
+  Settings settings;
+
+  /// Whether it fits into each device.
+  bool fits() const;
+  std::string text(std::optional<int> width) const;
+  std::string json() const;
+};
+
+/// The answers for several devices, one for each, as one.
+FitHandle joined(const std::vector<FitHandle>& fits);
+
+/// Whether a program that ran fits into the device that it ran for. Throws Error as budget_of.
+FitHandle fit_of(const ProfileHandle& profile);
+
+struct FormulaHandle {
+  report::FormulaReport report;
+  std::vector<report::Column> columns;
+
+  std::string text(std::optional<int> width) const;
+  std::string json() const;
+};
+
+/// Formulas of the totals, and of the rows and columns of `request`. Throws as find_formulas.
+FormulaHandle formulas_of(Session& session, const Settings& settings,
+                          const std::vector<std::string>& dimensions, const TableRequest& request);
+
+/// A dimension's name, and the size to start from.
+using NamedStart = std::pair<std::string, std::int64_t>;
+/// The same of a program: `profile_at` runs it with one size for each of `dimensions`.
+FormulaHandle formulas_of(
+    const std::vector<NamedStart>& dimensions, const Settings& settings,
+    const std::function<ProfileHandle(const std::vector<std::int64_t>&)>& profile_at,
+    const TableRequest& request);
+
+}  // namespace symprof::python

@@ -1,0 +1,123 @@
+"""How a profile is asked for again, with something changed."""
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from . import _native
+from ._error import Error
+from ._settings import setting_texts
+
+
+class Again(Protocol):
+    """What a profile was made of."""
+
+    def profile(self, changes: dict[str, Any]) -> tuple[Any, "Again"]:
+        """The handle of another profile, and what that was made of."""
+
+    def fit(self, devices: Sequence[str]) -> Any:
+        """The handle of whether it fits."""
+
+    def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
+        """The largest size for each device."""
+
+    def formulas(self, names: Sequence[str], request: Any) -> Any:
+        """The handle of the formulas."""
+
+
+class File:
+    """A model file with settings. `keeps` lives as long as it."""
+
+    def __init__(self, model: Any, settings: dict[str, Any], kernels: Callable[[], Any], keeps: Any = None) -> None:
+        self._model, self._settings, self._kernels, self._keeps = model, settings, kernels, keeps
+
+    def profile(self, changes: dict[str, Any]) -> tuple[Any, "File"]:
+        settings = {**self._settings, **changes}
+        with self._kernels():
+            return self._model.profile(setting_texts(settings)), File(self._model, settings, self._kernels, self._keeps)
+
+    def fit(self, devices: Sequence[str]) -> Any:
+        with self._kernels():
+            return self._model.fit(setting_texts(self._settings), list(devices), "")
+
+    def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
+        import json
+
+        with self._kernels():
+            answer = json.loads(self._model.fit(setting_texts(self._settings), list(devices), name).json())
+        return [device["largest"]["size"] for device in answer["devices"]]
+
+    def formulas(self, names: Sequence[str], request: Any) -> Any:
+        with self._kernels():
+            return self._model.formulas(setting_texts(self._settings), list(names), request)
+
+
+class Call:
+    """A module and what it is called with. `run` takes the sizes and the settings, and gives a handle."""
+
+    def __init__(self, run: Callable[[dict[str, int], dict[str, Any]], Any], sizes: dict[str, int], settings: dict[str, Any]) -> None:
+        self._run, self._sizes, self._settings = run, sizes, settings
+
+    def profile(self, changes: dict[str, Any]) -> tuple[Any, "Call"]:
+        sizes = {name: changes.get(name, size) for name, size in self._sizes.items()}
+        settings = {**self._settings, **{name: value for name, value in changes.items() if name not in sizes}}
+        return self._run(sizes, settings), Call(self._run, sizes, settings)
+
+    def _on(self, device: str, sizes: dict[str, int]) -> Any:
+        return _native.fit_of(self._run(sizes, {**self._settings, "device": device}))
+
+    def _devices(self, devices: Sequence[str]) -> list[str]:
+        return list(devices) or [self._settings["device"]]
+
+    def fit(self, devices: Sequence[str]) -> Any:
+        return _native.joined_fits([self._on(device, self._sizes) for device in self._devices(devices)])
+
+    def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
+        start = self._size(name)
+
+        def fits_on(device: str) -> Callable[[int], bool]:
+            def fits(size: int) -> bool:
+                try:
+                    return bool(self._on(device, {**self._sizes, name: size}).fits())
+                except (RuntimeError, ValueError, IndexError):
+                    if size == start:
+                        raise
+                    return False  # The model does not run with so much.
+
+            return fits
+
+        return [_native.largest_size(start, fits_on(device)) for device in self._devices(devices)]
+
+    def formulas(self, names: Sequence[str], request: Any) -> Any:
+        starts = [(name, self._size(name)) for name in names]
+        sized = lambda sizes: self._run({**self._sizes, **dict(zip(names, sizes, strict=True))}, self._settings)
+        return _native.formulas_of(starts, setting_texts({"device": self._settings["device"]}), sized, request)
+
+    def _size(self, name: str) -> int:
+        if name not in self._sizes:
+            raise Error(f"{name}: is no dimension of the inputs.\n  There is {', '.join(self._sizes) or 'none'}.")
+        return self._sizes[name]
+
+
+class Program:
+    """A program that ran. It cannot be run again from here."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def fit(self, devices: Sequence[str]) -> Any:
+        if devices:
+            raise self._error("fit(device)", "on another device")
+        return _native.fit_of(self._handle)
+
+    def profile(self, changes: dict[str, Any]) -> tuple[Any, "Again"]:
+        raise self._error("at()", "with changes")
+
+    def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
+        raise self._error("largest()", "at other sizes")
+
+    def formulas(self, names: Sequence[str], request: Any) -> Any:
+        raise self._error("formulas()", "at other sizes")
+
+    @staticmethod
+    def _error(what: str, how: str) -> Error:
+        return Error(f"{what}: a program that ran is not run again {how}.\n"
+                     "  symprof.profile(model, *args) is; or run the program anew.")

@@ -1,0 +1,56 @@
+"""Whether a step fits into devices, and formulas of what it costs."""
+import json
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+from ._again import Again
+
+
+class Fit:
+    """The answer of `symprof fit`. It is true where the step fits into every device that was named."""
+
+    def __init__(self, again: Again, devices: Sequence[str]) -> None:
+        self._again, self._devices = again, tuple(devices)
+        self._handle = again.fit(self._devices)
+        self.data: dict[str, Any] = json.loads(self._handle.json())  # Schema symprof.fit/1, docs/json.md.
+
+    def __bool__(self) -> bool:
+        return all(device["fits"] for device in self.data["devices"])
+
+    @property
+    def margin_bytes(self) -> int:
+        """Of the first device: what is left beside the reserved memory; below 0, what is missing."""
+        return self.data["margin_bytes"]
+
+    def largest(self, name: str) -> Any:
+        """The largest size of this dimension that fits, by runs at other sizes; None where not even 1 does. With several
+        devices, a dictionary by their names."""
+        found = self._again.largest(name, self._devices)
+        if len(self._devices) <= 1:
+            return found[0]
+        return {device["device"]["name"]: size for device, size in zip(self.data["devices"], found, strict=True)}
+
+    def __str__(self) -> str:
+        return self._handle.text(shutil.get_terminal_size().columns)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Formulas:
+    """The answer of `symprof profile --symbolic`."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self.data: dict[str, Any] = json.loads(handle.json())  # Schema symprof.formulas/1, docs/json.md.
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        return self.data["totals"]
+
+    def __str__(self) -> str:
+        return self._handle.text(shutil.get_terminal_size().columns)
+
+    def __repr__(self) -> str:
+        return str(self)
