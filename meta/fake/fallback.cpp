@@ -8,11 +8,10 @@
 
 #include <unordered_map>
 
-#include "base/error.h"
-#include "base/values_setting.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/followed_call.h"
+#include "meta/fake/host_copies.h"
 #include "meta/fake/host_outputs.h"
 #include "meta/fake/known_values.h"
 #include "meta/fake/mixed_dtypes.h"
@@ -96,6 +95,7 @@ class FakeCall {
     wrap_outputs();
     if (followed_) followed_->finish(results());
     if (observer_) report();
+    if (device_->is_cpu() && current_factories() == Factories::on_host) copy_to_host();
   }
 
  private:
@@ -148,23 +148,13 @@ class FakeCall {
       stack_.emplace_back(number);
       return;
     }
-    const auto number =
-        observer ? observer->unbacked_number(storage_id(stack_[first_].toTensor())) : std::nullopt;
-    if (!number)
-      throw Error(
-          "aten::item",
-          "the value of a tensor decides what happens next, and a tensor "
-          "without storage has no value",
-          "Give the values of the input that decides it with " + values_setting() +
-              ", the number with " + setting("sizes") +
-              " where a .pt2 file has a symbol for it (u0=8), or export the model so that it "
-              "does not branch on data.");
+    const std::int64_t number = number_read_from(stack_[first_].toTensor(), observer);
     const bool is_real = at::isFloatingType(stack_[first_].toTensor().scalar_type());
     stack_.resize(first_);
     if (is_real)
-      stack_.emplace_back(static_cast<double>(*number));
+      stack_.emplace_back(static_cast<double>(number));
     else
-      stack_.emplace_back(*number);
+      stack_.emplace_back(number);
   }
 
   void note_inputs() {
@@ -227,6 +217,14 @@ class FakeCall {
 
   std::span<const c10::IValue> results() const {
     return std::span<const c10::IValue>(stack_).last(op_.schema().returns().size());
+  }
+
+  // A program's tensor on the host is one that it can read.
+  void copy_to_host() {
+    for (std::size_t i = stack_.size() - op_.schema().returns().size(); i < stack_.size(); ++i)
+      convert_tensors(stack_[i], [&](const at::Tensor& tensor) {
+        return is_fake(tensor) ? host_copy(tensor, observer_) : tensor;
+      });
   }
 
   void report() {

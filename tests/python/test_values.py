@@ -72,6 +72,32 @@ class Values(unittest.TestCase):
             self.assertNotEqual(images.sum().item(), ROWS * WIDTH)
 
 
+class OnTheHost(unittest.TestCase):
+    def test_a_copy_can_be_read_and_says_so(self):
+        with symprof.simulate() as run:
+            loss = torch.randn(2, 3, device="cuda")
+            copy = loss.cpu()
+            self.assertEqual(copy.tolist(), [[1.0] * 3] * 2)
+            self.assertEqual(int(copy.sum()), 6)  # A real tensor from here on.
+        self.assertRegex(run.profile.warnings[0], r"test_values\.py:\d+: read the value of a tensor 1 time;")
+
+    def test_a_copy_has_the_values_that_are_known(self):
+        with symprof.simulate() as run:
+            self.assertEqual(torch.arange(4, device="cuda").cpu().tolist(), [0, 1, 2, 3])
+        self.assertEqual(run.profile.warnings, [])
+
+    def test_large_copies_take_no_memory(self):
+        with symprof.simulate():
+            copy = torch.randn(2**40, device="cuda").cpu()  # 4 TiB.
+        self.assertEqual((copy.shape, copy.untyped_storage().nbytes()), ((2**40,), FLOAT))
+
+    def test_backward_passes_through_the_host(self):
+        with symprof.simulate():
+            x = torch.randn(3, device="cuda", requires_grad=True)
+            (2 * x).cpu().sum().backward()
+            self.assertEqual((x.grad.device.type, x.grad.shape), ("cuda", (3,)))
+
+
 class Places(unittest.TestCase):
     def test_operands_in_host_memory_are_refused_as_on_a_gpu(self):
         with symprof.simulate():

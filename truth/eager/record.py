@@ -28,6 +28,7 @@ def answering_as_a_device():
 
     fake_impls.op_implementations_dict[torch.ops.aten._local_scalar_dense.default] = lambda mode, func, *args: 1
     questions.is_fake_tensor = lambda tensor: False
+    torch.cuda.get_device_capability = lambda device=None: (9, 0)
     yield
 
 

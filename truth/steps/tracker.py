@@ -1,12 +1,14 @@
 """Peaks of tensor bytes on fake CUDA tensors: MemTracker's own, and what eager CUDA holds.
 
-MemTracker errs in two known ways, which `CudaTracker` sets right while it runs:
+MemTracker errs in three known ways, which `CudaTracker` sets right while it runs:
 
 - A dispatch mode is active, so autograd adds two gradients of one value into a new tensor
   (`can_accumulate_inplace` in torch/csrc/autograd/input_buffer.cpp refuses "subclass-like" tensors).
   Eager CUDA adds into the first one when nothing else holds it or its storage.
 - Seed and offset of memory-efficient attention are claimed for the device; outside of graph capture
   they are int64 in host memory ("Seed and Offset Device" in aten/src/ATen/native/transformers/cuda/attention.cu).
+- To know which module's backward runs, it asks to be told when all gradients of a module's inputs are there
+  (`register_multi_grad_hook` in torch/distributed/_tools/mod_tracker.py), which holds the first ones until the last comes.
 """
 import torch
 from torch.distributed._tools.mem_tracker import MemTracker
@@ -28,12 +30,27 @@ def is_dense(tensor):
     return torch._prims_common.is_non_overlapping_and_dense_or_false(tensor)
 
 
+class NoModules:
+    """In place of ModTracker: totals need no modules, and so no hooks."""
+
+    parents, is_bw = frozenset({"Global"}), False
+
+    def register_user_hooks(self, *hooks): ...
+
+    def clear_user_hooks(self): ...
+
+    def __enter__(self): ...
+
+    def __exit__(self, *error): ...
+
+
 class CudaTracker(MemTracker):
     """`holders_of_one`: what `holders` gives in a call of this mode for a value that one variable
     of the engine holds."""
 
     def __init__(self, holders_of_one):
         super().__init__()
+        self._mod_tracker = NoModules()
         self.holders_of_one = holders_of_one
         self.sums_in_place = 0
         self.host_tensors = []  # Kept: their storages must not be taken for others.

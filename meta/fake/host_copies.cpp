@@ -1,0 +1,35 @@
+#include "meta/fake/host_copies.h"
+
+#include <ATen/ATen.h>
+
+#include "base/error.h"
+#include "base/values_setting.h"
+#include "meta/fake/fake_tensor.h"
+#include "meta/fake/known_values.h"
+
+namespace symprof::meta {
+
+std::int64_t number_read_from(const at::Tensor& fake, const std::shared_ptr<Observer>& observer) {
+  const auto number = observer ? observer->unbacked_number(storage_id(fake)) : std::nullopt;
+  if (number) return *number;
+  throw Error("aten::item",
+              "the value of a tensor decides what happens next, and a tensor without storage has "
+              "no value",
+              "Give the values of the input that decides it with " + values_setting() +
+                  ", the number with " + setting("sizes") +
+                  " where a .pt2 file has a symbol for it (u0=8), or export the model so that it "
+                  "does not branch on data.");
+}
+
+at::Tensor host_copy(const at::Tensor& fake, const std::shared_ptr<Observer>& observer) {
+  const auto values = known_values(fake);
+  const std::int64_t number = values ? 0 : number_read_from(fake, observer);
+  const OnRealTensors on_real_tensors;
+  if (values) return values->clone();
+  const at::TensorOptions options = at::TensorOptions(fake.scalar_type()).device(at::kCPU);
+  if (fake.numel() > most_followed_elements)
+    return at::full({1}, number, options).expand(fake.sizes());
+  return at::empty_strided(fake.sizes(), fake.strides(), options).fill_(number);
+}
+
+}  // namespace symprof::meta
