@@ -178,8 +178,11 @@ Profile evaluate_program(const ProgramRecording& program, std::size_t step,
                          const DeviceSpec& device, const LoopOptions& loop) {
   Profile profile = count(step_of(program, step), nullptr);
   const ProgramStep& range = program.steps.at(step);
-  StepMemory memory = simulate_step_memory(program.recording, device,
-                                           {.loop = loop, .program_from = range.first_call});
+  StepMemory memory =
+      simulate_step_memory(program.recording, device,
+                           {.loop = loop,
+                            .program = ProgramRange{range.first_call, range.end_call,
+                                                    range.first_event, range.end_event}});
   name_as_in_step(memory, range);
   set_memory(profile, std::move(memory));
   return profile;
