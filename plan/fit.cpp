@@ -25,11 +25,11 @@ profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
 }  // namespace
 
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::LoopOptions& loop, std::optional<CallId> program_from) {
+        const profile::LoopOptions& loop, std::optional<profile::ProgramRange> program) {
   const std::int64_t aside = set_aside(recording);
   profile::StepMemoryOptions there = on_device(budget, aside, loop);
-  there.program_from = program_from;
-  const profile::StepMemoryOptions wanted{.loop = loop, .program_from = program_from};
+  there.program = program;
+  const profile::StepMemoryOptions wanted{.loop = loop, .program = program};
   return {.wanted = profile::simulate_step_memory(recording, device, wanted),
           .there = profile::simulate_step_memory(recording, device, there),
           .set_aside_bytes = aside};

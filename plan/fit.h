@@ -53,9 +53,10 @@ struct Fit {
   }
 };
 
-/// Runs the loop twice on the simulated allocator. `program_from`: see profile::StepMemoryOptions.
+/// Runs the loop twice on the simulated allocator. `program`: see profile::StepMemoryOptions.
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::LoopOptions& loop, std::optional<CallId> program_from = std::nullopt);
+        const profile::LoopOptions& loop,
+        std::optional<profile::ProgramRange> program = std::nullopt);
 
 /// Whether the loop fits: the answer of fit(), with one run.
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,

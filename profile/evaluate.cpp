@@ -174,12 +174,16 @@ Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOption
   return evaluate_with(std::move(recording), device, loop, nullptr);
 }
 
+ProgramRange range_of(const ProgramStep& step) {
+  return {step.first_call, step.end_call, step.first_event, step.end_event};
+}
+
 Profile evaluate_program(const ProgramRecording& program, std::size_t step,
                          const DeviceSpec& device, const LoopOptions& loop) {
   Profile profile = count(step_of(program, step), nullptr);
   const ProgramStep& range = program.steps.at(step);
-  StepMemory memory = simulate_step_memory(program.recording, device,
-                                           {.loop = loop, .program_from = range.first_call});
+  StepMemory memory =
+      simulate_step_memory(program.recording, device, {.loop = loop, .program = range_of(range)});
   name_as_in_step(memory, range);
   set_memory(profile, std::move(memory));
   return profile;

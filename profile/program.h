@@ -11,6 +11,9 @@
 
 namespace symprof::profile {
 
+/// The memory of `step`, for StepMemoryOptions.
+ProgramRange range_of(const ProgramStep& step);
+
 /// The rows and totals are those of `step`. The memory is that of the whole program until the
 /// step's end, each allocation as the program made it, on the simulated allocator of `device`; its
 /// peaks are those since the step began, as after torch.cuda.reset_peak_memory_stats().

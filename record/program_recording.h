@@ -11,11 +11,12 @@
 
 namespace symprof {
 
-/// Calls and nodes of one step of a program: half-open ranges. The first node has what belongs to
-/// no other, the second the update.
+/// Calls, nodes and events of one step of a program: half-open ranges. The first node has what
+/// belongs to no other, the second the update.
 struct ProgramStep {
   CallId first_call = 0, end_call = 0;
   NodeId first_node = 0, end_node = 0;
+  std::size_t first_event = 0, end_event = 0;
 };
 
 struct ProgramRecording {

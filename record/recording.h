@@ -52,6 +52,7 @@ struct StorageRecord {
   CallId allocated_by = none;  ///< none: there before the step.
   NodeId node = none;          ///< The node that was running, or whose backward was.
   bool on_device = true;       ///< False: host memory (small integers of shape arithmetic).
+  std::int64_t stream = 0;     ///< The CUDA stream it was made for; 0: the default one.
   bool saved = false;          ///< Saved for backward by some autograd node.
   StorageId parameter = none;  ///< Gradients and optimizer states: their parameter.
   /// Where the file cannot tell when Python lets go of it: the last node during which it may still
@@ -83,6 +84,7 @@ struct CallRecord {
   std::vector<std::uint8_t> input_positions;
   std::vector<TensorRecord> outputs;  ///< Lists flattened; an undefined output keeps its place.
   std::vector<IntegerArgument> integers;
+  std::int64_t stream = 0;  ///< The CUDA stream that it ran on; 0: the default one.
 };
 
 enum class EventKind : std::uint8_t { allocate, free };
@@ -138,6 +140,9 @@ struct Recording {
   std::vector<CallRecord> calls;  ///< In the order in which they ran.
   std::vector<StorageRecord> storages;
   std::vector<MemoryEvent> events;
+  /// Where the program gave cached memory back (torch.cuda.empty_cache): the index of the event
+  /// that came next, ascending. Of a program alone.
+  std::vector<std::size_t> cache_emptied_before;
   std::vector<TensorSpec> specs;
   std::vector<std::string> ops;
   std::int64_t parameter_count = 0;

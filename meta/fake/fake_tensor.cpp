@@ -1,6 +1,7 @@
 #include "meta/fake/fake_tensor.h"
 
 #include <ATen/EmptyTensor.h>
+#include <c10/core/InferenceMode.h>
 
 #include "meta/fake/convert.h"
 
@@ -108,6 +109,15 @@ struct FakeTensorImpl final : c10::TensorImpl {
   std::int32_t spec_id_ = -1;
 };
 
+/// Runs `make` as inference mode is for tensors of `like`'s kind: a view of a tensor that is not of
+/// that mode is not, either (TensorImpl.h: ImplType VIEW).
+template <class Make>
+auto made_like(c10::TensorImpl& like, Make make) {
+  if (like.is_inference() == c10::InferenceMode::is_enabled()) return make();
+  const c10::InferenceMode mode(like.is_inference());
+  return make();
+}
+
 FakeTensorImpl& impl_of(const at::Tensor& tensor) {
   return *static_cast<FakeTensorImpl*>(tensor.unsafeGetTensorImpl());
 }
@@ -121,8 +131,9 @@ bool is_fake(const at::Tensor& tensor) {
 at::Tensor wrap_meta(const at::Tensor& meta, c10::Device device,
                      const std::shared_ptr<Observer>& observer) {
   tag_storage(meta, observer, device.is_cuda() ? Place::device : Place::host);
-  auto impl =
-      c10::make_intrusive<FakeTensorImpl>(c10::Storage(meta.storage()), meta.dtype(), device);
+  auto impl = made_like(*meta.unsafeGetTensorImpl(), [&] {
+    return c10::make_intrusive<FakeTensorImpl>(c10::Storage(meta.storage()), meta.dtype(), device);
+  });
   impl->copy_geometry(*meta.unsafeGetTensorImpl());
   return at::Tensor(std::move(impl));
 }
@@ -140,9 +151,11 @@ at::Tensor make_fake_in(const at::Tensor& whole, const TensorSpec& spec) {
 }
 
 at::Tensor unwrap(const at::Tensor& fake) {
-  const c10::TensorImpl& impl = *fake.unsafeGetTensorImpl();
-  auto meta = c10::make_intrusive<c10::TensorImpl>(
-      c10::Storage(impl.storage()), c10::DispatchKeySet(c10::DispatchKey::Meta), impl.dtype());
+  c10::TensorImpl& impl = *fake.unsafeGetTensorImpl();
+  auto meta = made_like(impl, [&] {
+    return c10::make_intrusive<c10::TensorImpl>(
+        c10::Storage(impl.storage()), c10::DispatchKeySet(c10::DispatchKey::Meta), impl.dtype());
+  });
   meta->set_sizes_and_strides(impl.sizes(), impl.strides(), impl.storage_offset());
   if (impl.is_wrapped_number()) meta->set_wrapped_number(true);
   return at::Tensor(std::move(meta));

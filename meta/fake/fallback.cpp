@@ -32,6 +32,7 @@ struct OperatorInfo {
   bool makes_outputs_backwards = false;
   bool reads_data = false;
   bool takes_host_tensors = false;
+  bool is_composite = false;  // Made of other operators, on every device.
 };
 
 const OperatorInfo& info_of(const c10::OperatorHandle& op) {
@@ -51,6 +52,7 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
     if (output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
   info.makes_outputs_backwards = makes_outputs_backwards(op.schema().name());
   info.takes_host_tensors = takes_host_tensors(op.schema());
+  info.is_composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
   info.reads_data = op.schema().name() == "aten::_local_scalar_dense";
   return info;
 }
@@ -84,6 +86,7 @@ class FakeCall {
     find_device();
     if (!device_) return run_on_real_tensors();
     if (info_.reads_data) return read_number();
+    if (info_.is_composite) return take_apart();
     if (info_.of_one_dtype != 0) check_one_dtype(op_.schema(), stack_, first_, info_.of_one_dtype);
     if (!info_.takes_host_tensors && current_factories() == Factories::on_host)
       check_one_device(op_.schema(), stack_, first_);
@@ -135,6 +138,11 @@ class FakeCall {
   void run_on_real_tensors() {
     c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
     op_.callBoxed(&stack_);
+  }
+
+  // With autograd its keys do so; tensors of inference mode have none.
+  void take_apart() {
+    op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, stack_);
   }
 
   // A number that is read from data, where it is known or the observer has one for it.
@@ -261,6 +269,15 @@ at::Tensor detach(const at::Tensor& self) {
       self.unsafeGetTensorImpl()->shallow_copy_and_detach(c10::VariableVersion(0), false));
 }
 
+void record_stream(at::Tensor& self, c10::Stream stream) {
+  if (is_fake(self)) {
+    if (const auto observer = current_observer()) observer->on_stream_use();
+    return;
+  }
+  c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
+  self.record_stream(stream);
+}
+
 }  // namespace
 }  // namespace symprof::meta
 
@@ -268,4 +285,7 @@ TORCH_LIBRARY_IMPL(_, Fake, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&symprof::meta::fallback>());
 }
 
-TORCH_LIBRARY_IMPL(aten, Fake, library) { library.impl("detach", &symprof::meta::detach); }
+TORCH_LIBRARY_IMPL(aten, Fake, library) {
+  library.impl("detach", &symprof::meta::detach);
+  library.impl("record_stream", &symprof::meta::record_stream);
+}

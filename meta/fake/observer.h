@@ -59,6 +59,8 @@ class Observer {
   virtual void on_backward_refused() {}
   /// An autograd node saved a tensor, and under SaveOnCpu this storage in host memory has its copy.
   virtual void on_offloaded(std::int32_t /*storage*/) {}
+  /// A stream other than its own uses a storage (Tensor.record_stream).
+  virtual void on_stream_use() {}
   /// What stands for an unbacked size: one that only data could tell. `most` is the largest that it
   /// can be, where there is one. An empty answer refuses the call.
   virtual std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> /*most*/) {

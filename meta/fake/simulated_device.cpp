@@ -1,32 +1,48 @@
 #include "meta/fake/simulated_device.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/DispatchStub.h>
 #include <ATen/native/transformers/attention.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "meta/attention/attention_choice.h"
 #include "meta/fake/fake_mode.h"
+#include "meta/fake/pinned_memory.h"
+#include "meta/fake/simulated_generator.h"
 
 namespace symprof::meta {
 namespace {
 
 const c10::Device device{c10::kCUDA, 0};
 
-// One device, one stream, no events: what the autograd engine asks of an accelerator.
+// As the default pool of c10/cuda/CUDAStream.cpp, whose streams are handed out in turn.
+constexpr std::int64_t streams_in_pool = 32;
+
+thread_local c10::StreamId stream_now = 0;
+
+// One device and no events: what the autograd engine asks of an accelerator.
 struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return c10::kCUDA; }
   c10::Device exchangeDevice(c10::Device) const override { return device; }
   c10::Device getDevice() const override { return device; }
   void setDevice(c10::Device) const override {}
   void uncheckedSetDevice(c10::Device) const noexcept override {}
-  c10::Stream getStream(c10::Device) const override { return stream(); }
-  c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
-  c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
-  c10::Stream exchangeStream(c10::Stream) const override { return stream(); }
+  c10::Stream getStream(c10::Device) const override { return stream(stream_now); }
+  c10::Stream getDefaultStream(c10::Device) const override { return stream(0); }
+  c10::Stream getNewStream(c10::Device, int) const override {
+    static std::atomic<c10::StreamId> made = 0;
+    return stream(1 + made++ % streams_in_pool);
+  }
+  c10::Stream getStreamFromGlobalPool(c10::Device place, bool) const override {
+    return getNewStream(place, 0);
+  }
+  c10::Stream exchangeStream(c10::Stream next) const override {
+    return stream(std::exchange(stream_now, next.id()));
+  }
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
   void record(void**, const c10::Stream&, const c10::DeviceIndex,
               const c10::EventFlag) const override {}
@@ -35,8 +51,15 @@ struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
   void destroyEvent(void*, const c10::DeviceIndex) const noexcept override {}
   bool queryStream(const c10::Stream&) const override { return true; }
   void synchronizeStream(const c10::Stream&) const override {}
+  void synchronizeEvent(void*) const override {}
+  void synchronizeDevice(const c10::DeviceIndex) const override {}
+  void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
+  // No time passes; 1 ms keeps a program from dividing by zero.
+  double elapsedTime(void*, void*, const c10::DeviceIndex) const override { return 1.0; }
 
-  static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, device); }
+  static c10::Stream stream(c10::StreamId id) {
+    return c10::Stream(c10::Stream::UNSAFE, device, id);
+  }
 };
 
 const DeviceSpec& spec() {
@@ -66,11 +89,22 @@ struct SimulatedHooks final : at::CUDAHooksInterface {
   void setCurrentDevice(c10::DeviceIndex) const override {}
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex) const override { return 0; }
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
-  // at::manual_seed seeds one for each device. Nothing draws from this one.
+  // at::manual_seed seeds one for each device.
   const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override {
-    static const at::Generator generator = at::detail::createCPUGenerator();
+    static const at::Generator generator = make_simulated_generator();
     return generator;
   }
+  at::Generator getNewGenerator(c10::DeviceIndex) const override {
+    return make_simulated_generator();
+  }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return pinned_memory_allocator(); }
+  bool isPinnedPtr(const void* address) const override { return is_pinned(address); }
+  c10::Device getDeviceFromPtr(void*) const override { return device; }
+  void deviceSynchronize(c10::DeviceIndex) const override {}
+  std::int64_t cuFFTGetPlanCacheMaxSize(c10::DeviceIndex) const override { return 4096; }
+  void cuFFTSetPlanCacheMaxSize(c10::DeviceIndex, std::int64_t) const override {}
+  std::int64_t cuFFTGetPlanCacheSize(c10::DeviceIndex) const override { return 0; }
+  void cuFFTClearPlanCache(c10::DeviceIndex) const override {}
   bool compiledWithCuDNN() const override { return true; }
   long versionCuDNN() const override { return static_cast<long>(spec().cudnn_version); }
   long versionRuntimeCuDNN() const override { return static_cast<long>(spec().cudnn_version); }
@@ -104,6 +138,8 @@ void simulate_device() {
     at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose_attention);
   });
 }
+
+std::int64_t current_stream() { return stream_now; }
 
 }  // namespace symprof::meta
 

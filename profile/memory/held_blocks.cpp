@@ -22,11 +22,12 @@ void HeldBlocks::begin_call(CallId call) {
   highest_bytes_ = now_.total();
 }
 
-HeldBlock HeldBlocks::request(std::int64_t bytes, MemoryCategory category, NodeId owner) {
+HeldBlock HeldBlocks::request(std::int64_t bytes, MemoryCategory category, NodeId owner,
+                              StreamId stream) {
   const Gauge& allocated = allocator_.statistics().allocated_bytes;
   const Gauge before = allocated;
   concerned_ = {.category = category, .owner = owner};
-  const std::optional<Address> address = allocator_.allocate(bytes);
+  const std::optional<Address> address = allocator_.allocate(bytes, stream);
   if (!address) throw Refused();
   const HeldBlock block{address, allocated.current - before.current, category, owner};
   count(block, block.bytes);

@@ -34,8 +34,10 @@ class HeldBlocks {
   void begin_call(CallId call);
   CallId call() const { return call_; }
 
-  /// A block of at least `bytes` (above 0). Throws Refused.
-  HeldBlock request(std::int64_t bytes, MemoryCategory category, NodeId owner);
+  /// A block of at least `bytes` (above 0) for `stream`. Throws Refused.
+  HeldBlock request(std::int64_t bytes, MemoryCategory category, NodeId owner, StreamId stream = 0);
+  /// Free segments go back to the device.
+  void empty_cache() { allocator_.empty_cache(); }
   /// Frees `block`, unless it has no address; it has none afterwards.
   void give_back(HeldBlock& block);
   void give_back(std::vector<HeldBlock>& blocks);

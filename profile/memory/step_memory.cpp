@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -57,18 +58,21 @@ class Loop {
   }
 
   /// The events of a program, as they happened.
-  StepMemory run_program(CallId from) {
+  StepMemory run_program(const ProgramRange& range) {
+    range_ = range;
     try {
       take_eventless();
-      for (std::size_t i = 0; i < first_of_step_; ++i) apply(recording_.events[i]);
+      for (std::size_t i = 0; i < first_of_step_; ++i) apply_of_program(i);
       std::size_t next = first_of_step_;
-      for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
-        blocks_.begin_call(static_cast<CallId>(i));
-        if (blocks_.call() == from) blocks_.reset_peaks();
-        take_outputs_and_scratch(recording_.calls[i], next);
-        while (is_of_call(next)) apply(recording_.events[next++]);
-        if (blocks_.call() >= from) note_point();
+      for (CallId call = 0; call < range.end_call; ++call) {
+        blocks_.begin_call(call);
+        if (next >= range.first_event && call >= range.first_call) begin_range();
+        take_outputs_and_scratch(recording_.calls[static_cast<std::size_t>(call)], next);
+        while (is_of_call(next) && next < range.end_event) apply_of_program(next++);
+        if (call >= range.first_call) note_point();
       }
+      empty_cache_before(range.end_event);
+      begin_range();
     } catch (const HeldBlocks::Refused&) {
       result_.refused_call = blocks_.call();
     }
@@ -207,6 +211,23 @@ class Loop {
     return event < recording_.events.size() && recording_.events[event].call <= blocks_.call();
   }
 
+  /// With what the program asked of the allocator itself before the event.
+  void apply_of_program(std::size_t event) {
+    if (event >= range_.first_event && blocks_.call() + 1 >= range_.first_call) begin_range();
+    empty_cache_before(event);
+    apply(recording_.events[event]);
+  }
+
+  void begin_range() {
+    if (!std::exchange(is_in_range_, true)) blocks_.reset_peaks();
+  }
+
+  void empty_cache_before(std::size_t event) {
+    const std::vector<std::size_t>& emptied = recording_.cache_emptied_before;
+    for (; emptied_ < emptied.size() && emptied[emptied_] <= event; ++emptied_)
+      blocks_.empty_cache();
+  }
+
   void apply(const MemoryEvent& event) {
     if (event.kind == EventKind::allocate) return take(event.storage);
     blocks_.give_back(storages_[static_cast<std::size_t>(event.storage)]);
@@ -222,7 +243,7 @@ class Loop {
     if (!record.on_device || bytes == 0) return;
     const NodeId owner = owners_[static_cast<std::size_t>(storage)];
     if (!held.address)
-      held = blocks_.request(bytes, category_of(record), owner);
+      held = blocks_.request(bytes, category_of(record), owner, record.stream);
     else if (record.kind == StorageKind::gradient && !is_updating())
       added_gradients_.push_back(blocks_.request(record.bytes, MemoryCategory::temporaries, owner));
   }
@@ -231,17 +252,18 @@ class Loop {
   void take_outputs_and_scratch(const CallRecord& call, std::size_t& next) {
     const Scratch& needed = scratch_[static_cast<std::size_t>(blocks_.call())];
     std::vector<HeldBlock> blocks;
-    take_blocks(needed, needed.before_outputs, blocks, call.node);
+    empty_cache_before(next);
+    take_blocks(needed, needed.before_outputs, blocks, call);
     while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
       take(recording_.events[next++].storage);
-    take_blocks(needed, needed.blocks.size(), blocks, call.node);
-    if (needed.uses_cublas) take_workspace(is_in_backward(call.phase));
+    take_blocks(needed, needed.blocks.size(), blocks, call);
+    if (needed.uses_cublas) take_workspace(call);
     blocks_.give_back(blocks);
   }
 
   /// Takes blocks of `needed` until `blocks` has `count`, and gives back those that go early.
   void take_blocks(const Scratch& needed, std::size_t count, std::vector<HeldBlock>& blocks,
-                   NodeId owner) {
+                   const CallRecord& call) {
     const auto give_back_early = [&] {
       for (const auto& [block, before, after_outputs] : needed.early)
         if (before == blocks.size() && !(after_outputs && count == needed.before_outputs))
@@ -249,17 +271,18 @@ class Loop {
     };
     for (give_back_early(); blocks.size() < count; give_back_early()) {
       const std::int64_t bytes = needed.blocks[blocks.size()];
-      blocks.push_back(bytes > 0 ? blocks_.request(bytes, MemoryCategory::temporaries, owner)
-                                 : HeldBlock{});
+      blocks.push_back(
+          bytes > 0 ? blocks_.request(bytes, MemoryCategory::temporaries, call.node, call.stream)
+                    : HeldBlock{});
     }
   }
 
-  /// Takes one workspace for each thread that multiplies: the program's, and autograd's own.
-  void take_workspace(bool of_autograd) {
-    bool& is_there = has_workspace_[of_autograd ? 1 : 0];
-    if (is_there || device_.cublas_workspace_bytes == 0) return;
-    blocks_.request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none);
-    is_there = true;
+  /// Takes one workspace for each thread and stream that multiplies: the program's thread, and
+  /// autograd's own (ATen/cuda/CublasHandlePool.cpp).
+  void take_workspace(const CallRecord& call) {
+    if (device_.cublas_workspace_bytes == 0) return;
+    if (!workspaces_.emplace(is_in_backward(call.phase), call.stream).second) return;
+    blocks_.request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none, call.stream);
   }
 
   const Recording& recording_;
@@ -273,7 +296,10 @@ class Loop {
   std::vector<HeldBlock> old_outputs_;
   std::vector<HeldBlock> added_gradients_;  // By the node whose calls run.
   std::size_t first_of_step_ = 0;
-  bool has_workspace_[2] = {};
+  std::set<std::pair<bool, StreamId>> workspaces_;
+  ProgramRange range_;
+  bool is_in_range_ = false;
+  std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.
   int micro_batches_ = 1;
   bool keeps_gradients_ = false;
   /// What repeats itself raises no peak. A trace has every event, keys and values grow, and the age
@@ -290,7 +316,7 @@ class Loop {
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options) {
   Loop loop(recording, device, options);
-  if (options.program_from) return loop.run_program(*options.program_from);
+  if (options.program) return loop.run_program(*options.program);
   StepMemory memory = loop.run(options.steps);
   memory.doubt = peak_doubt(recording);
   return memory;
@@ -306,8 +332,8 @@ MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& devi
   };
   Loop loop(recording, device, options);
   running = &loop;
-  if (options.program_from)
-    loop.run_program(*options.program_from);
+  if (options.program)
+    loop.run_program(*options.program);
   else
     loop.run(options.steps);
   trace.segments = loop.blocks().segments();

@@ -108,6 +108,13 @@ struct LoopOptions {
 
 constexpr int most_steps = 10;
 
+/// A part of a program: calls and events of its recording, half-open. What came before it has run;
+/// what comes after it has not.
+struct ProgramRange {
+  CallId first_call = 0, end_call = 0;
+  std::size_t first_event = 0, end_event = 0;
+};
+
 struct StepMemoryOptions {
   LoopOptions loop;
   /// What the device has for PyTorch; empty: as much as it takes.
@@ -117,8 +124,8 @@ struct StepMemoryOptions {
   /// the second raises neither peak, at most `most_steps`; two where keys and values grow.
   std::optional<int> steps;
   /// The recording is of a program that ran several steps of its own: each block is asked for and
-  /// given back when it did so. Peaks and timeline are those from this call on. Empty: one step.
-  std::optional<CallId> program_from;
+  /// given back when it did so. Peaks and timeline are those of this range. Empty: one step.
+  std::optional<ProgramRange> program;
   /// Called with each thing that the allocator does, and the call that runs.
   std::function<void(const AllocatorEvent&, CallId)> observer;
   /// Rules of the caller, which come before those of the program; null: none.

@@ -63,7 +63,7 @@ FitHandle fit_of(const ProfileHandle& profile) {
   const profile::LoopOptions& loop = profile.settings.loop;
   plan::FitReport report{
       .device = device, .budget = budget_of(device, loop), .recording = profile.program->recording};
-  report.fit = plan::fit(report.recording, device, report.budget, loop, profile.program_from);
+  report.fit = plan::fit(report.recording, device, report.budget, loop, profile.program_range());
   return {{std::move(report)}, profile.settings};
 }
 

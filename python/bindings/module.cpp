@@ -143,6 +143,7 @@ void bind_program(nb::module_& module) {
   nb::class_<StepMemory>(module, "Memory")
       .def_ro("allocated_bytes", &StepMemory::allocated_bytes)
       .def_ro("reserved_bytes", &StepMemory::reserved_bytes)
+      .def_ro("alloc_retries", &StepMemory::alloc_retries)
       .def_ro("peak_allocated_bytes", &StepMemory::peak_allocated_bytes)
       .def_ro("peak_reserved_bytes", &StepMemory::peak_reserved_bytes);
   nb::class_<Program>(module, "Program")
@@ -163,6 +164,10 @@ void bind_program(nb::module_& module) {
       .def("steps", &Program::steps)
       .def("memory", &Program::memory)
       .def("reset_peaks", &Program::reset_peaks)
+      .def("empty_cache", &Program::empty_cache)
+      .def("warn", &Program::warn)
+      .def("has_no_values", &Program::has_no_values)
+      .def("stand_in", &Program::stand_in)
       .def("device", &Program::device)
       .def("finish", &Program::finish);
 }

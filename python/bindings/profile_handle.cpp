@@ -1,6 +1,7 @@
 #include "python/bindings/profile_handle.h"
 
 #include "base/error.h"
+#include "profile/program.h"
 #include "report/columns.h"
 #include "report/csv.h"
 #include "report/html.h"
@@ -89,9 +90,13 @@ std::string ProfileHandle::markdown(const TableRequest& request) const {
   return fmt::to_string(out);
 }
 
+std::optional<profile::ProgramRange> ProfileHandle::program_range() const {
+  if (!program) return std::nullopt;
+  return profile::range_of(program->steps.at(step));
+}
+
 std::string ProfileHandle::memory_snapshot() const {
-  profile::StepMemoryOptions options{.loop = settings.loop};
-  if (program) options.program_from = program_from;
+  const profile::StepMemoryOptions options{.loop = settings.loop, .program = program_range()};
   const Recording& recording = program ? program->recording : profile.recording;
   fmt::memory_buffer out;
   report::write_memory_snapshot(

@@ -40,9 +40,12 @@ std::vector<report::Column> columns_of(const TableRequest& request, const Settin
 struct ProfileHandle {
   Profile profile;
   Settings settings;
-  /// Of a program that ran: all of it, and the first call of the profiled step.
+  /// Of a program that ran: all of it, and the step that is profiled.
   std::shared_ptr<const ProgramRecording> program = nullptr;
-  CallId program_from = 0;
+  std::size_t step = 0;
+
+  /// Of that step; empty for a model file.
+  std::optional<profile::ProgramRange> program_range() const;
 
   std::string table(const TableRequest& request) const;
   std::string json() const;

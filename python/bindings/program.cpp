@@ -55,19 +55,38 @@ void Program::add_optimizer_state(nanobind::handle state, nanobind::handle param
 std::size_t Program::steps() const { return program_->steps(); }
 
 StepMemory Program::memory() const {
-  return profile::simulate_step_memory(program_->recording(), settings_.step.device,
-                                       {.loop = settings_.loop, .program_from = peaks_from_});
+  const Recording& recording = program_->recording();
+  return profile::simulate_step_memory(
+      recording, settings_.step.device,
+      {.loop = settings_.loop,
+       .program =
+           profile::ProgramRange{peaks_from_call_, static_cast<CallId>(recording.calls.size()),
+                                 peaks_from_event_, recording.events.size()}});
 }
 
 void Program::reset_peaks() {
-  peaks_from_ = static_cast<CallId>(program_->recording().calls.size());
+  peaks_from_call_ = static_cast<CallId>(program_->recording().calls.size());
+  peaks_from_event_ = program_->recording().events.size();
+}
+
+void Program::empty_cache() { program_->empty_cache(); }
+
+void Program::warn(const std::string& sentence) { program_->warn(sentence); }
+
+bool Program::has_no_values(nanobind::handle tensor) const {
+  return EagerProgram::has_no_values(tensor_of(tensor));
+}
+
+std::optional<double> Program::stand_in(nanobind::handle tensor) {
+  const auto number = program_->stand_in(tensor_of(tensor));
+  return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
 }
 
 ProfileHandle Program::finish() {
   const std::size_t finished = program_->steps(), step = finished == 0 ? 0 : finished - 1;
   const auto program = std::make_shared<const ProgramRecording>(program_->take());
   return {profile::evaluate_program(*program, step, settings_.step.device, settings_.loop),
-          settings_, program, program->steps.at(step).first_call};
+          settings_, program, step};
 }
 
 }  // namespace symprof::python

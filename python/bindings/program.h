@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "python/bindings/profile_handle.h"
@@ -45,13 +46,22 @@ class Program {
   /// What the allocator holds now, and its peaks since they were reset.
   StepMemory memory() const;
   void reset_peaks();
+  /// Cached memory goes back to the device.
+  void empty_cache();
+  /// A sentence for the report.
+  void warn(const std::string& sentence);
+  /// Whether the tensor is on the simulated device, or came from there.
+  bool has_no_values(nanobind::handle tensor) const;
+  /// What stands for each number of a tensor without storage; empty for a real one.
+  std::optional<double> stand_in(nanobind::handle tensor);
   /// Ends the simulation; the profile is that of the last step that ended, or of the unfinished one
   /// where none did.
   ProfileHandle finish();
 
  private:
   Settings settings_;
-  CallId peaks_from_ = 0;
+  CallId peaks_from_call_ = 0;
+  std::size_t peaks_from_event_ = 0;
   std::unique_ptr<EagerProgram> program_;
 };
 

@@ -1,60 +1,18 @@
 """What a program asks about CUDA in Python, answered as the simulated device would.
 
-Each answer stands in one table, `ANSWERS`; `replaced` puts them into torch and takes them out again.
+The answers stand in tables by owner and name; `replaced` puts them into torch and takes them out again. Where PyTorch's
+own Python asks its C++ (`torch._C._cuda_…`), the answer is given there, and PyTorch's Python stays as it is.
 """
 import contextlib
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-
-class Stream:
-    """The one stream of a device that computes nothing."""
-
-    cuda_stream = 0
-    stream_id = 0
-    priority = 0
-
-    def __init__(self, device: Any = None, *args: Any, **kwargs: Any) -> None:
-        self.device = torch.device("cuda", 0)
-
-    def synchronize(self) -> None: ...
-
-    def query(self) -> bool:
-        return True
-
-    def wait_stream(self, stream: Any) -> None: ...
-
-    def wait_event(self, event: Any) -> None: ...
-
-    def record_event(self, event: Any = None) -> "Event":
-        return event or Event()
-
-    def __enter__(self) -> "Stream":
-        return self
-
-    def __exit__(self, *error: Any) -> None: ...
-
-
-class Event:
-    """An event that has happened."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-
-    def record(self, stream: Any = None) -> None: ...
-
-    def wait(self, stream: Any = None) -> None: ...
-
-    def query(self) -> bool:
-        return True
-
-    def synchronize(self) -> None: ...
-
-    def elapsed_time(self, end: "Event") -> float:
-        """No time passes on a device that computes nothing; 1 ms keeps a program from dividing by zero."""
-        return 1.0
+from ._error import Error
+from ._streams import Event, Stream, set_stream, stream_ids
 
 
 def _always(value: Any) -> Any:
@@ -85,10 +43,35 @@ def flatten_parameters(self: torch.nn.RNNBase) -> None:
             weight.data = part.view(weight.shape)
 
 
-def answers(program: Any) -> dict[tuple[Any, str], Any]:
-    """By module and name. `program` (symprof._native.Program) tells its device, and what the simulated allocator holds."""
-    device = program.device()
-    properties = types.SimpleNamespace(
+def _refused(what: str, instead: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise Error(f"{what}: is not simulated.\n  {instead}")
+
+    return refuse
+
+
+def _scatter(tensor: torch.Tensor, devices: Any, chunk_sizes: Any, dim: int, streams: Any) -> list[torch.Tensor]:
+    """As torch/csrc/cuda/comm.cpp copies for one device: on the stream that it is given."""
+    if len(devices) > 1:
+        raise Error("DataParallel: found several devices; one is simulated.\n  Use DistributedDataParallel, with `--ranks`.")
+    with torch.cuda.stream(streams[0] if streams else None):
+        return [tensor.to(torch.device("cuda", devices[0]), non_blocking=True)]
+
+
+def _memory_statistics(program: Any) -> dict[str, Any]:
+    """As torch._C._cuda_memoryStats gives them; what the simulated allocator does not count is left out."""
+    memory = program.memory()
+    gauges = {
+        "allocated_bytes": (memory.allocated_bytes, memory.peak_allocated_bytes),
+        "active_bytes": (memory.allocated_bytes, memory.peak_allocated_bytes),
+        "reserved_bytes": (memory.reserved_bytes, memory.peak_reserved_bytes),
+    }
+    found: dict[str, Any] = {name: {"all": {"current": now, "peak": peak}} for name, (now, peak) in gauges.items()}
+    return {**found, "num_alloc_retries": memory.alloc_retries, "num_ooms": 0}
+
+
+def _properties(device: Any) -> types.SimpleNamespace:
+    return types.SimpleNamespace(
         name=device.description or device.name,
         major=device.compute_major,
         minor=device.compute_minor,
@@ -99,57 +82,182 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         is_multi_gpu_board=0,
         max_threads_per_multi_processor=2048,
         gcnArchName="",
+        uuid="00000000-0000-0000-0000-000000000000",
     )
-    stream = Stream()
-    cuda = torch.cuda
+
+
+def answers(program: Any, devices: int = 1) -> dict[tuple[Any, str], Any]:
+    """By module and name. `program` (symprof._native.Program) tells its device, and what the simulated allocator holds."""
+    device = program.device()
     return {
-        (cuda, "_lazy_init"): _always(None),
-        (cuda, "init"): _always(None),
-        (cuda, "is_initialized"): _always(True),
-        (cuda, "is_available"): _always(True),
-        (cuda, "device_count"): _always(1),
-        (cuda, "current_device"): _always(0),
-        (cuda, "set_device"): _always(None),
-        (cuda, "synchronize"): _always(None),
-        (cuda, "empty_cache"): _always(None),
-        (cuda, "ipc_collect"): _always(None),
-        (cuda, "is_bf16_supported"): _always(device.compute_major >= 8),
-        (cuda, "get_device_capability"): _always((device.compute_major, device.compute_minor)),
-        (cuda, "get_device_name"): _always(properties.name),
-        (cuda, "get_device_properties"): _always(properties),
-        (cuda, "get_arch_list"): _always([f"sm_{device.compute_major}{device.compute_minor}"]),
-        (cuda, "current_stream"): _always(stream),
-        (cuda, "default_stream"): _always(stream),
-        (cuda, "stream"): _always(stream),
-        (cuda, "Stream"): Stream,
-        (cuda, "Event"): Event,
-        (cuda, "manual_seed"): _always(None),
-        (cuda, "manual_seed_all"): _always(None),
-        (cuda, "seed"): _always(None),
-        (cuda, "seed_all"): _always(None),
-        (cuda, "get_rng_state"): lambda *a, **k: torch.zeros(16, dtype=torch.uint8, device="cpu"),
-        (cuda, "get_rng_state_all"): lambda *a, **k: [torch.zeros(16, dtype=torch.uint8, device="cpu")],
-        (cuda, "set_rng_state"): _always(None),
-        (cuda, "set_rng_state_all"): _always(None),
-        (cuda, "mem_get_info"): lambda *a, **k: (device.memory_bytes - program.memory().reserved_bytes, device.memory_bytes),
-        (cuda, "memory_allocated"): lambda *a, **k: program.memory().allocated_bytes,
-        (cuda, "max_memory_allocated"): lambda *a, **k: program.memory().peak_allocated_bytes,
-        (cuda, "memory_reserved"): lambda *a, **k: program.memory().reserved_bytes,
-        (cuda, "max_memory_reserved"): lambda *a, **k: program.memory().peak_reserved_bytes,
-        (cuda, "reset_peak_memory_stats"): lambda *a, **k: program.reset_peaks(),
-        (torch.backends.cudnn.m, "is_available"): _always(True),
-        (torch.backends.cudnn.m, "_init"): _always(True),
-        (torch.backends.cudnn.m, "version"): _always(device.cudnn_version),
+        **_about_device(device, devices),
+        **_about_memory(program, device),
+        **_about_execution(),
+        **_about_libraries(device),
         (torch.Tensor, "data"): property(torch._C.TensorBase.data.__get__, _set_data),
         # Parameters keep their identity when a model comes to the device.
         (torch.__future__, "_swap_module_params_on_conversion"): True,
         (torch.nn.RNNBase, "flatten_parameters"): flatten_parameters,
-        (torch.backends.cuda, "is_built"): _always(True),
-        (torch.accelerator, "is_available"): _always(True),
-        (torch.accelerator, "current_accelerator"): _always(torch.device("cuda")),
-        (torch.accelerator, "device_count"): _always(1),
-        (torch.accelerator, "current_device_index"): _always(0),
+    }
+
+
+def _everywhere(name: str, answer: Any) -> dict[tuple[Any, str], Any]:
+    """For a function of torch.cuda that its submodules have under the same name."""
+    function = getattr(torch.cuda, name)
+    modules = [module for path, module in sys.modules.items() if path == "torch.cuda" or path.startswith("torch.cuda.")]
+    return {(module, name): answer for module in modules if getattr(module, name, None) is function}
+
+
+def _about_device(device: Any, devices: int) -> dict[tuple[Any, str], Any]:
+    cuda, accelerator, native = torch.cuda, torch.accelerator, torch._C
+    properties = _properties(device)
+    capability = (device.compute_major, device.compute_minor)
+    return {
+        (cuda, "init"): _always(None),
+        **_everywhere("_lazy_init", _always(None)),
+        **_everywhere("is_initialized", _always(True)),
+        (cuda, "is_available"): _always(True),
+        (cuda, "device_count"): _always(devices),
+        (cuda, "_device_count_nvml"): _always(devices),
+        (native, "_cuda_getDeviceCount"): _always(devices),
+        (native, "_cuda_init"): _always(None),
+        (cuda, "current_device"): _always(0),
+        (cuda, "set_device"): _always(None),
+        (native, "_cuda_getDevice"): _always(0),
+        (native, "_cuda_setDevice"): _always(None),
+        (cuda, "_exchange_device"): _always(0),
+        (cuda, "_maybe_exchange_device"): _always(0),
+        (cuda, "is_bf16_supported"): _always(device.compute_major >= 8),
+        (cuda, "is_tf32_supported"): _always(device.compute_major >= 8),
+        (cuda, "get_device_capability"): _always(capability),
+        (cuda, "get_device_name"): _always(properties.name),
+        (cuda, "get_device_properties"): _always(properties),
+        (cuda, "get_arch_list"): _always([f"sm_{capability[0]}{capability[1]}"]),
+        (cuda, "can_device_access_peer"): _always(True),
+        # NVML: a device that computes nothing.
+        (cuda, "utilization"): _always(0),
+        (cuda, "memory_usage"): _always(0),
+        (cuda, "temperature"): _always(0),
+        (cuda, "power_draw"): _always(0),
+        (cuda, "clock_rate"): _always(0),
+        (accelerator, "is_available"): _always(True),
+        (accelerator, "current_accelerator"): _always(torch.device("cuda")),
+        (accelerator, "device_count"): _always(devices),
+        (accelerator, "current_device_index"): _always(0),
+        (accelerator, "current_device_idx"): _always(0),
+        (accelerator, "set_device_index"): _always(None),
+        (accelerator, "set_device_idx"): _always(None),
+        (native, "_accelerator_getDeviceCapability"): _always({}),
+    }
+
+
+def _about_memory(program: Any, device: Any) -> dict[tuple[Any, str], Any]:
+    cuda, native = torch.cuda, torch._C
+
+    def free_and_total(*args: Any) -> tuple[int, int]:
+        return device.memory_bytes - program.memory().reserved_bytes, device.memory_bytes
+
+    def statistics(*args: Any) -> dict[str, Any]:
+        return _memory_statistics(program)
+
+    def empty_cache(*args: Any) -> None:
+        program.empty_cache()
+
+    def reset_peaks(*args: Any) -> None:
+        program.reset_peaks()
+
+    def summary(*args: Any, **kwargs: Any) -> str:
+        now = program.memory()
+        return (f"allocated {now.allocated_bytes} bytes, at most {now.peak_allocated_bytes}; reserved {now.reserved_bytes} bytes, "
+                f"at most {now.peak_reserved_bytes}")
+
+    snapshot = _refused("memory_snapshot", "symprof writes one of the step that it reports.")
+    return {
+        (cuda, "mem_get_info"): free_and_total,
+        (cuda.memory, "mem_get_info"): free_and_total,
+        (cuda, "memory_summary"): summary,
+        (cuda.memory, "memory_summary"): summary,
+        (cuda, "device_memory_used"): lambda *args: program.memory().reserved_bytes,
+        (native, "_cuda_memoryStats"): statistics,
+        (native, "_cuda_resetPeakMemoryStats"): reset_peaks,
+        (native, "_cuda_resetAccumulatedMemoryStats"): _always(None),
+        (native, "_cuda_emptyCache"): empty_cache,
+        (native, "_cuda_hostMemoryStats"): _always({}),
+        (native, "_cuda_resetPeakHostMemoryStats"): _always(None),
+        (native, "_cuda_resetAccumulatedHostMemoryStats"): _always(None),
+        (native, "_cuda_setMemoryFraction"): _always(None),
+        (native, "_cuda_getMemoryFraction"): _always(1.0),
+        (native, "_cuda_getAllocatorBackend"): _always("native"),
+        (native, "_cuda_memorySnapshot"): snapshot,
+        (native, "_cuda_record_memory_history"): _always(None),
+        (native, "_cuda_record_memory_history_legacy"): _always(None),
+        (native, "_cuda_cudaHostAllocator"): _always(None),
+        (native, "_accelerator_isAllocatorInitialized"): _always(True),
+        (native, "_accelerator_getDeviceStats"): statistics,
+        (native, "_accelerator_getMemoryInfo"): free_and_total,
+        (native, "_accelerator_resetPeakStats"): reset_peaks,
+        (native, "_accelerator_resetAccumulatedStats"): _always(None),
+        (native, "_accelerator_emptyCache"): empty_cache,
+        (native, "_accelerator_emptyHostCache"): _always(None),
+    }
+
+
+def _about_execution() -> dict[tuple[Any, str], Any]:
+    cuda, native = torch.cuda, torch._C
+    generator = torch.Generator(device="cuda")
+    without_graph = _refused("CUDA graphs", "Run the step without one: what it holds is the same but for the graph's own pool.")
+    graph = type("CUDAGraph", (), {"__init__": without_graph})  # A class: programs name it in annotations.
+    state = {"set_rng_state": _always(None), "set_rng_state_all": _always(None)}
+    seeds = {name: _always(None) for name in ("manual_seed", "manual_seed_all", "seed", "seed_all")}
+    return {
+        (cuda, "Stream"): Stream,
+        (cuda.streams, "Stream"): Stream,
+        (cuda, "Event"): Event,
+        (cuda.streams, "Event"): Event,
+        (native, "_cuda_getCurrentStream"): stream_ids,
+        (native, "_cuda_getDefaultStream"): lambda *device: (0, *stream_ids()[1:]),
+        (native, "_cuda_getCurrentRawStream"): lambda *device: stream_ids()[0],
+        (native, "_cuda_setStream"): set_stream,
+        (native, "_scatter"): _scatter,
+        (cuda, "synchronize"): _always(None),
         (torch.accelerator, "synchronize"): _always(None),
+        (cuda, "ipc_collect"): _always(None),
+        (native, "_cuda_get_sync_debug_mode"): _always(0),
+        (native, "_cuda_set_sync_debug_mode"): _always(None),
+        (cuda, "is_current_stream_capturing"): _always(False),
+        (cuda.graphs, "is_current_stream_capturing"): _always(False),
+        (cuda.graphs, "_cuda_isCurrentStreamCapturing"): _always(False),
+        (cuda, "CUDAGraph"): graph,
+        (cuda, "graph"): graph,
+        (cuda, "make_graphed_callables"): without_graph,
+        (cuda, "graph_pool_handle"): without_graph,
+        (cuda, "default_generators"): (generator,),
+        **{(cuda, name): answer for name, answer in {**seeds, **state}.items()},
+        (cuda, "initial_seed"): lambda: generator.initial_seed(),
+        (cuda, "get_rng_state"): lambda *a, **k: generator.get_state(),
+        (cuda, "get_rng_state_all"): lambda *a, **k: [generator.get_state()],
+        (cuda.nvtx, "_nvtx"): types.SimpleNamespace(
+            **{name: _always(0) for name in ("rangePushA", "rangePop", "rangeStartA", "rangeEnd", "markA",
+                                             "deviceRangeStart", "deviceRangeEnd")}),
+    }
+
+
+def _about_libraries(device: Any) -> dict[tuple[Any, str], Any]:
+    cuda = torch.cuda
+    runtime = types.SimpleNamespace(
+        cudaError=types.SimpleNamespace(success=0),
+        **{name: _always(0) for name in ("cudaProfilerStart", "cudaProfilerStop", "cudaHostRegister", "cudaHostUnregister",
+                                         "cudaDeviceSynchronize", "cudaStreamSynchronize")},
+        cudaMemGetInfo=lambda *index: cuda.mem_get_info(),
+    )
+    return {
+        (cuda, "cudart"): _always(runtime),
+        (cuda, "_cudart"): runtime,
+        (cuda, "check_error"): _always(None),
+        (torch.backends.cudnn.m, "is_available"): _always(True),
+        (torch.backends.cudnn.m, "_init"): _always(True),
+        (torch.backends.cudnn.m, "version"): _always(device.cudnn_version),
+        (torch.backends.cuda, "is_built"): _always(True),
         (torch.version, "cuda"): "13.0",
     }
 

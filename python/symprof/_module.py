@@ -11,20 +11,10 @@ from torch.utils._pytree import tree_leaves
 
 from ._again import Call
 from ._error import Error
+from ._optimizers import optimizer_of
 from ._profile import Profile
 from ._simulate import simulate
 from ._sizes import Resizing, copying_tensors_by, has_values, sizes_of
-
-_optimizers = {
-    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=1e-3),
-    "sgd_momentum": lambda parameters: torch.optim.SGD(parameters, lr=1e-3, momentum=0.9),
-    "adam": torch.optim.Adam,
-    "adamw": torch.optim.AdamW,
-    "adagrad": torch.optim.Adagrad,
-    "rmsprop": torch.optim.RMSprop,
-    "adafactor": torch.optim.Adafactor,
-}
-
 
 def is_exported(model: Any) -> bool:
     return isinstance(model, torch.export.ExportedProgram)
@@ -55,53 +45,48 @@ def profile_module(
 def _run(model: torch.nn.Module, given: Any, loss: Any, sizes: dict[str, int], settings: dict[str, Any]) -> Any:
     """The native handle of the profile at these sizes, with these settings."""
     texts = dict(settings)
-    optimizer, autocast = texts.pop("optimizer", None), texts.pop("autocast", None)
+    autocast, passes = texts.pop("autocast", None), int(texts.pop("micro_batches", 1))
+    make_optimizer = optimizer_of(texts.pop("optimizer", None), model)
     mode = texts.setdefault("mode", "train")
     name = type(model).__name__
     with simulate(name=name, **texts) as run, on_device(model) as trained:
         trained.train(mode == "train")
         inputs = OnDevice(run, Resizing(sizes_of(given), sizes))
-        update = _make_optimizer(optimizer, trained) if mode != "inference" else None
-        for _ in range(2):  # Each with structures of its own: a cache that the call fills is empty before the next one.
-            _step(trained, inputs.copy(given), loss, autocast, update, run)
+        optimizer = make_optimizer(trained) if make_optimizer is not None and mode != "inference" else None
+        for _ in range(2):
+            # Each pass has structures of its own: a cache that the call fills is empty before the next one.
+            batches = (inputs.copy(given) for _ in range(passes))
+            _step(trained, batches, loss, autocast, optimizer, run)
     return run.handle
 
 
-def _step(model: Any, batch: Any, loss: Any, autocast: Any, update: Any, run: Any) -> None:
-    args, kwargs = batch
+def _step(model: Any, batches: Iterator[Any], loss: Any, autocast: Any, optimizer: Any, run: Any) -> None:
     if run.mode == "inference":
-        with torch.no_grad(), _autocast(autocast):
-            model(*args, **kwargs)
+        for args, kwargs in batches:
+            with torch.no_grad(), _autocast(autocast):
+                model(*args, **kwargs)
         run.end_step()
         return
     model.zero_grad(set_to_none=True)
-    with _autocast(autocast):
-        output = model(*args, **kwargs)
-        value = loss(output) if loss is not None else getattr(output, "loss", None)
-    if value is not None:
-        value.backward()
-    else:
-        outputs = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
-        if not outputs:
-            raise Error("model: no output needs a gradient.\n  mode=\"inference\" profiles the forward pass alone.")
-        torch.autograd.backward(outputs, [torch.ones_like(tensor) for tensor in outputs])
-    if update is not None:
-        update.step()
+    for args, kwargs in batches:
+        with _autocast(autocast):
+            output = model(*args, **kwargs)
+            value = loss(output) if loss is not None else getattr(output, "loss", None)
+        _backward(output, value)
+    if optimizer is not None:
+        optimizer.step()
     else:
         run.end_step()
 
 
-def _make_optimizer(optimizer: Any, model: torch.nn.Module) -> torch.optim.Optimizer | None:
-    if optimizer is None or callable(optimizer):
-        return optimizer and optimizer(model.parameters())
-    name, _, variant = optimizer.partition(":")
-    if name not in _optimizers:
-        raise Error(f"optimizer: found '{optimizer}', wanted one of {', '.join(_optimizers)} or a function of parameters.")
-    made = _optimizers[name](model.parameters())
-    if variant:
-        for group in made.param_groups:
-            group["foreach"], group["fused"] = variant == "foreach", variant == "fused"
-    return made
+def _backward(output: Any, loss: torch.Tensor | None) -> None:
+    if loss is not None:
+        loss.backward()
+        return
+    outputs = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    if not outputs:
+        raise Error("model: no output needs a gradient.\n  mode=\"inference\" profiles the forward pass alone.")
+    torch.autograd.backward(outputs, [torch.ones_like(tensor) for tensor in outputs])
 
 
 def _autocast(dtype: Any) -> contextlib.AbstractContextManager[Any]:

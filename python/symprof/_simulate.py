@@ -56,13 +56,15 @@ class Run:
         self.count_step()
 
     def __enter__(self) -> "Run":
-        from . import _cuda, _kernels, _observe, _tensor_methods
+        from . import _compile, _cuda, _kernels, _observe, _tensor_methods, _values
 
         _native.set_library_folders(_library_folders())
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
-        self._exits.enter_context(_cuda.replaced({**_cuda.answers(self._program), **_tensor_methods.ANSWERS}))
+        self._exits.enter_context(_cuda.replaced(_cuda.answers(self._program)))
+        self._exits.enter_context(_cuda.replaced({**_values.readers(self._program), **_tensor_methods.ANSWERS}))
+        self._exits.enter_context(_compile.runs_eagerly(self._program))
         self._exits.enter_context(_observe.observed(self._program, self.count_step))
         return self
 

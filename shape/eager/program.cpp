@@ -27,11 +27,7 @@ class EagerProgram::Run {
         nodes(*recorder, place_) {
     recorder->take_upper_bounds();
     recorder->follow_values();
-    recorder->answer_numbers([this](StorageId storage) {
-      const std::int64_t number = shape::stand_in_for(recorder->recording(), storage);
-      if (number == 1) ++numbers_at_[place_()];
-      return number;
-    });
+    recorder->answer_numbers([this](StorageId storage) { return read_number(storage); });
     recorder->recording().format = "program";
     recorder->recording().producer = "python";
   }
@@ -46,6 +42,21 @@ class EagerProgram::Run {
   void give(const at::Tensor& tensor, StorageKind kind, const at::Tensor& parameter) const {
     const StorageId storage = meta::storage_id(tensor);
     if (storage != none) recorder->give_to_parameter(storage, kind, meta::storage_id(parameter));
+  }
+
+  std::int64_t read_number(StorageId storage) {
+    const std::int64_t number = shape::stand_in_for(recorder->recording(), storage);
+    if (number == 1) ++numbers_at_[place_()];
+    return number;
+  }
+
+  /// Says that a block which another stream uses may be free later on a GPU.
+  void tell_streams() const {
+    if (const int count = recorder->stream_uses(); count > 0)
+      recorder->recording().warnings.push_back(fmt::format(
+          "record_stream was called {} time{}: such a block is free here when the program lets go "
+          "of it; on a device, when the other stream has come past it.",
+          count, count == 1 ? "" : "s"));
   }
 
   /// Says where 1 stood for numbers that tensors without storage do not have.
@@ -109,12 +120,26 @@ void EagerProgram::add_optimizer_state(const at::Tensor& state, const at::Tensor
   run_->give(state, StorageKind::optimizer_state, parameter);
 }
 
+void EagerProgram::empty_cache() { run_->recorder->on_empty_cache(); }
+
+void EagerProgram::warn(const std::string& sentence) {
+  run_->recorder->recording().warnings.push_back(sentence);
+}
+
+bool EagerProgram::has_no_values(const at::Tensor& tensor) { return meta::is_fake(tensor); }
+
+std::optional<std::int64_t> EagerProgram::stand_in(const at::Tensor& tensor) {
+  if (!meta::is_fake(tensor)) return std::nullopt;
+  return run_->read_number(meta::storage_id(tensor));
+}
+
 const Recording& EagerProgram::recording() const { return run_->recorder->recording(); }
 
 std::size_t EagerProgram::steps() const { return run_->nodes.finished_steps(); }
 
 ProgramRecording EagerProgram::take() {
   run_->tell_numbers();
+  run_->tell_streams();
   ProgramRecording program{.steps = run_->nodes.steps()};
   program.recording = run_->recorder->take();
   run_.reset();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,16 @@ class EagerProgram {
   void add_input(const at::Tensor& input);
   void add_gradient(const at::Tensor& gradient, const at::Tensor& parameter);
   void add_optimizer_state(const at::Tensor& state, const at::Tensor& parameter);
+
+  /// The program gives cached memory back to the device (torch.cuda.empty_cache).
+  void empty_cache();
+  /// Adds a sentence to the report's warnings.
+  void warn(const std::string& sentence);
+  /// Whether the tensor has no storage.
+  static bool has_no_values(const at::Tensor& tensor);
+  /// What stands for the numbers of a tensor without storage, which the program reads now; empty
+  /// for a real one.
+  std::optional<std::int64_t> stand_in(const at::Tensor& tensor);
 
   /// What was recorded until now; its kinds of storages may still change.
   const Recording& recording() const;

@@ -158,6 +158,7 @@ std::vector<ProgramStep> ProgramNodes::steps() const {
   const Recording& recording = recorder_.recording();
   steps.back().end_call = static_cast<CallId>(recording.calls.size());
   steps.back().end_node = static_cast<NodeId>(recording.nodes.size());
+  steps.back().end_event = recording.events.size();
   return steps;
 }
 
@@ -168,8 +169,9 @@ void ProgramNodes::start_step() {
   const auto first = static_cast<NodeId>(recording.nodes.size());
   recording.nodes.push_back({.name = "other", .op = "other", .kind = NodeKind::loss});
   recording.nodes.push_back({.name = "optimizer", .op = "optimizer", .kind = NodeKind::optimizer});
-  steps_.push_back(
-      {.first_call = static_cast<CallId>(recording.calls.size()), .first_node = first});
+  steps_.push_back({.first_call = static_cast<CallId>(recording.calls.size()),
+                    .first_node = first,
+                    .first_event = recording.events.size()});
   optimizer_ = first + 1;
   is_after_backward_ = false;
   calls_.restart_names();

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "meta/fake/saved_tensors.h"
+#include "meta/fake/simulated_device.h"
 
 namespace symprof::shape {
 namespace {
@@ -40,7 +41,8 @@ std::int32_t Recorder::on_allocate(std::int64_t bytes, meta::Place place) {
        .kind = open_call_ == none ? kind_ : StorageKind::activation,
        .allocated_by = open_call_,
        .node = open_call_ == none ? node_ : recording_.calls[open_call_].node,
-       .on_device = place == meta::Place::device});
+       .on_device = place == meta::Place::device,
+       .stream = meta::current_stream()});
   if (!finished_) add_allocation(id);
   return id;
 }
@@ -68,8 +70,10 @@ void Recorder::on_call_begin(const c10::OperatorHandle& op) {
   const std::lock_guard lock(mutex_);
   open_call_ = last_call_ = static_cast<CallId>(recording_.calls.size());
   const bool again = phase_ == Phase::backward && recomputed_node_ != none;
-  recording_.calls.push_back(
-      {.op = op_id(op), .phase = again ? Phase::recompute : phase_, .node = node});
+  recording_.calls.push_back({.op = op_id(op),
+                              .phase = again ? Phase::recompute : phase_,
+                              .node = node,
+                              .stream = meta::current_stream()});
 }
 
 void Recorder::on_call(const meta::SeenCall& seen) {

@@ -34,6 +34,13 @@ class Recorder final : public meta::Observer {
     return answer_number_ ? answer_number_(storage) : unbacked_size(std::nullopt);
   }
   void on_known_number(std::int64_t number) override;
+  void on_stream_use() override { ++stream_uses_; }
+  int stream_uses() const { return stream_uses_; }
+  /// The program gives cached memory back to the device now.
+  void on_empty_cache() {
+    const std::lock_guard lock(mutex_);
+    recording_.cache_emptied_before.push_back(recording_.events.size());
+  }
   bool takes_upper_bounds() override;
 
   /// What follows belongs to `phase` and, outside backward, to `node`.
@@ -120,6 +127,7 @@ class Recorder final : public meta::Observer {
   std::unordered_map<NodeId, UnbackedSize> unbacked_sizes_;
   bool takes_upper_bounds_ = false, found_changed_tensor_ = false;
   std::function<std::int64_t(StorageId)> answer_number_;
+  int stream_uses_ = 0;
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };
 

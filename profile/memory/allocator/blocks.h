@@ -37,7 +37,7 @@ struct Block {
   bool is_split() const { return previous != nullptr || next != nullptr; }
 };
 
-/// `BlockComparatorSize` and `BlockComparatorAddress`, for one stream.
+/// `BlockComparatorSize` and `BlockComparatorAddress`, of the blocks of one stream.
 struct BySize {
   bool operator()(const Block* a, const Block* b) const {
     return a->bytes != b->bytes ? a->bytes < b->bytes : a->address < b->address;
@@ -58,6 +58,11 @@ struct Pool {
     free.insert(block);
   }
   std::int64_t age(const Block& block) const { return searches - block.free_since; }
+};
+
+/// Free blocks of one stream.
+struct Pools {
+  Pool small{.is_small = true}, large;
 };
 
 /// Owns blocks and uses dead ones again.

@@ -16,8 +16,8 @@ CachingAllocator::~CachingAllocator() = default;
 CachingAllocator::CachingAllocator(CachingAllocator&&) noexcept = default;
 CachingAllocator& CachingAllocator::operator=(CachingAllocator&&) noexcept = default;
 
-std::optional<Address> CachingAllocator::allocate(std::int64_t bytes) {
-  return implementation_->allocate(bytes);
+std::optional<Address> CachingAllocator::allocate(std::int64_t bytes, StreamId stream) {
+  return implementation_->allocate(bytes, stream);
 }
 void CachingAllocator::free(Address address) { implementation_->free(address); }
 void CachingAllocator::empty_cache() { implementation_->release_cached_blocks(); }
@@ -40,15 +40,15 @@ void CachingAllocator::observe(std::function<void(const AllocatorEvent&)> observ
 Implementation::Implementation(const AllocatorSettings& settings, std::int64_t device_bytes,
                                std::int64_t total_bytes)
     : settings_(settings), total_bytes_(total_bytes), device_(device_bytes) {
-  small_.is_small = true;
   if (settings.per_process_memory_fraction < 1)
     limit_bytes_ = static_cast<std::int64_t>(settings.per_process_memory_fraction *
                                              static_cast<double>(total_bytes));
 }
 
-std::optional<Address> Implementation::allocate(std::int64_t bytes) {
+std::optional<Address> Implementation::allocate(std::int64_t bytes, StreamId stream) {
   Request request{.bytes = rounded_size(bytes, settings_)};
-  request.pool = request.bytes <= small_limit_bytes ? &small_ : &large_;
+  Pools& pools = pools_[stream];
+  request.pool = request.bytes <= small_limit_bytes ? &pools.small : &pools.large;
   Block* block = find_free_block(request);
   if (block == nullptr) {
     if (collects_garbage()) collect_garbage();
@@ -92,15 +92,16 @@ void Implementation::free(Address address) {
 }
 
 void Implementation::release_cached_blocks() {
-  release_unsplit_blocks(large_);
-  release_unsplit_blocks(small_);
+  for (auto& [stream, pools] : pools_) release_unsplit_blocks(pools.large);
+  for (auto& [stream, pools] : pools_) release_unsplit_blocks(pools.small);
 }
 
 std::vector<SegmentState> Implementation::snapshot() const {
   std::vector<const Block*> blocks;
   for (const auto& [address, block] : live_) blocks.push_back(block);
-  for (const Pool* pool : {&small_, &large_})
-    blocks.insert(blocks.end(), pool->free.begin(), pool->free.end());
+  for (const auto& [stream, pools] : pools_)
+    for (const Pool* pool : {&pools.small, &pools.large})
+      blocks.insert(blocks.end(), pool->free.begin(), pool->free.end());
   std::ranges::sort(blocks, ByAddress());
   std::vector<SegmentState> result;
   for (const Block* block : blocks) {

@@ -15,6 +15,7 @@
 namespace symprof::profile {
 
 using Address = std::int64_t;
+using StreamId = std::int64_t;  ///< 0: the default stream.
 
 /// A count of bytes now and its highest value since the start or `reset_peaks`.
 struct Gauge {
@@ -77,7 +78,8 @@ struct SegmentState {
   bool operator==(const SegmentState&) const = default;
 };
 
-/// One device and one stream: blocks that other streams use, CUDA graphs and user pools are left
+/// One device. Free blocks serve the stream that they were made for. A block that another stream
+/// uses (record_stream) is taken to be done when it is freed; CUDA graphs and user pools are left
 /// out. cudaMalloc is taken to hand out ascending addresses; they decide only between free blocks
 /// of equal size. Source: c10/cuda/CUDACachingAllocator.cpp (2.11 to 2.14).
 class CachingAllocator {
@@ -93,9 +95,10 @@ class CachingAllocator {
   CachingAllocator(CachingAllocator&&) noexcept;
   CachingAllocator& operator=(CachingAllocator&&) noexcept;
 
-  /// The address of a block of at least `bytes` (more than 0); nothing when the device is full even
-  /// after all cached memory was returned, which is where PyTorch throws OutOfMemoryError.
-  std::optional<Address> allocate(std::int64_t bytes);
+  /// The address of a block of at least `bytes` (more than 0) for `stream`; nothing when the device
+  /// is full even after all cached memory was returned, which is where PyTorch throws
+  /// OutOfMemoryError.
+  std::optional<Address> allocate(std::int64_t bytes, StreamId stream = 0);
   /// `address` is one that `allocate` gave and that was not freed since.
   void free(Address address);
   /// torch.cuda.empty_cache().

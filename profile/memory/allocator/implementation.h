@@ -1,6 +1,7 @@
 // The simulated allocator's state and steps, named after those of CUDACachingAllocator.cpp.
 #pragma once
 
+#include <map>
 #include <unordered_map>
 
 #include "profile/memory/allocator/blocks.h"
@@ -12,7 +13,7 @@ class CachingAllocator::Implementation {
   Implementation(const AllocatorSettings& settings, std::int64_t device_bytes,
                  std::int64_t total_bytes);
 
-  std::optional<Address> allocate(std::int64_t bytes);
+  std::optional<Address> allocate(std::int64_t bytes, StreamId stream);
   void free(Address address);
   void release_cached_blocks();
   std::vector<SegmentState> snapshot() const;
@@ -59,7 +60,7 @@ class CachingAllocator::Implementation {
   std::int64_t total_bytes_;
   std::optional<std::int64_t> limit_bytes_;
   DeviceMemory device_;
-  Pool small_, large_;
+  std::map<StreamId, Pools> pools_;
   BlockArena arena_;
   std::deque<ExpandableSegment> segments_;
   std::unordered_map<Address, Block*> live_;

@@ -61,25 +61,27 @@ void Implementation::collect_garbage() {
   const std::int64_t excess = statistics.reserved_bytes.current - threshold;
   if (excess <= 0) return;
   std::int64_t total_age = 0, count = 0, reclaimed = 0;
-  for (const Block* block : large_.free)
-    if (!block->is_split()) {
-      total_age += large_.age(*block);
-      ++count;
-    }
+  for (const auto& [stream, pools] : pools_)
+    for (const Block* block : pools.large.free)
+      if (!block->is_split()) {
+        total_age += pools.large.age(*block);
+        ++count;
+      }
   for (bool progressed = true; reclaimed < excess && progressed && count > 0;) {
     const double mean_age = static_cast<double>(total_age) / static_cast<double>(count);
     progressed = false;
-    for (auto next = large_.free.begin(); next != large_.free.end();) {
-      Block* block = *next++;
-      if (block->is_split() || block->segment != nullptr ||
-          static_cast<double>(large_.age(*block)) < mean_age)
-        continue;
-      progressed = true;
-      reclaimed += block->bytes;
-      total_age -= large_.age(*block);
-      --count;
-      release_block(block);
-    }
+    for (auto& [stream, pools] : pools_)
+      for (auto next = pools.large.free.begin(); next != pools.large.free.end();) {
+        Block* block = *next++;
+        if (block->is_split() || block->segment != nullptr ||
+            static_cast<double>(pools.large.age(*block)) < mean_age)
+          continue;
+        progressed = true;
+        reclaimed += block->bytes;
+        total_age -= pools.large.age(*block);
+        --count;
+        release_block(block);
+      }
   }
 }
 
