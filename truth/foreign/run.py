@@ -64,9 +64,10 @@ def write_pt2(model, path):
 
 
 def write_onnx(model, path):
-    import stages
+    """As torch.onnx.export writes it, optimized and with all metadata, for symprof reads there what was folded."""
+    import lifetimes
 
-    stages.write_onnx(path.stem, export(model), path)
+    lifetimes.write_onnx(export(model), path, "exporter's")
 
 
 def write_pt(model, path):
@@ -85,15 +86,18 @@ def of_module(model, step):
 
 
 def of_program(model, step):
-    """The exported program on the CUDA device. Its mode is in its calls."""
+    """The exported program on the CUDA device. Its mode is in its calls. Its results are a tuple: a cache is put together
+    by a function that copies what it is given."""
     import fake_models
     import figures
+    from torch.utils._pytree import tree_structure
 
     in_bf16 = step == "bf16"
     _, args, kwargs = (cast if in_bf16 else build)(model)
     program = export(model, cast) if in_bf16 else export(model)
     module = fake_models.runnable(program).program
     module.train = lambda mode=True: module
+    module._out_spec = tree_structure((None,) * module._out_spec.num_leaves)
     call = figures.Call(module, args, kwargs)
     return figures.of(call, call.inputs, "fp32" if in_bf16 else step)
 

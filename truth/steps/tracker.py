@@ -1,6 +1,7 @@
 """Peaks of tensor bytes on fake CUDA tensors: MemTracker's own, and what eager CUDA holds.
 
-MemTracker errs in three known ways, which `CudaTracker` sets right while it runs:
+MemTracker errs in known ways, which `CudaTracker` sets right while it runs; witness.py holds the last two to
+what PyTorch's profiler says of real tensors on the CPU, where no mode is active:
 
 - A dispatch mode is active, so autograd adds two gradients of one value into a new tensor
   (`can_accumulate_inplace` in torch/csrc/autograd/input_buffer.cpp refuses "subclass-like" tensors).
@@ -9,8 +10,18 @@ MemTracker errs in three known ways, which `CudaTracker` sets right while it run
   they are int64 in host memory ("Seed and Offset Device" in aten/src/ATen/native/transformers/cuda/attention.cu).
 - To know which module's backward runs, it asks to be told when all gradients of a module's inputs are there
   (`register_multi_grad_hook` in torch/distributed/_tools/mod_tracker.py), which holds the first ones until the last comes.
+- Operators that are made of others leave out what they do in place where a tensor is "subclass-like", as all are under
+  a dispatch mode (aten/src/ATen/TensorSubclassLikeUtils.h): `linear` adds its bias to a new tensor where its input is
+  not contiguous (aten/src/ATen/native/Linear.cpp), and the backward pass of `gather` adds to a second tensor of zeros
+  (`gather_backward` in aten/src/ATen/native/TensorAdvancedIndexing.cpp).
+- A mean or sum of a loss lies in the block that was made for all of the loss's numbers (`maybe_get_output().resize_({})`
+  in native/BinaryOps.cpp, `mse_loss`); the meta kernels in Python make a block of one number.
 """
+import contextlib
+import functools
+
 import torch
+import torch.nn.functional as F
 from torch.distributed._tools.mem_tracker import MemTracker
 
 aten = torch.ops.aten
@@ -19,6 +30,9 @@ EFFICIENT_ATTENTION = (
     aten._efficient_attention_forward.default,
 )
 SEED, OFFSET = 2, 3  # among its results
+REDUCED_IN_PLACE = (aten.mse_loss.default, aten.smooth_l1_loss.default)
+REDUCTION = 2  # among their arguments; 0 is none, 1 the mean
+LINEAR = ((F, "linear"), (aten.linear, "default"))
 
 
 def holders(tensor):
@@ -54,6 +68,31 @@ class CudaTracker(MemTracker):
         self.holders_of_one = holders_of_one
         self.sums_in_place = 0
         self.host_tensors = []  # Kept: their storages must not be taken for others.
+        self.in_linear = False
+        self.zeros = None  # what the call before has made, if it was zeros
+        self.exit = contextlib.ExitStack()
+
+    def __enter__(self):
+        for owner, name in LINEAR:
+            original = getattr(owner, name)
+            setattr(owner, name, self.watched(original))
+            self.exit.callback(setattr, owner, name, original)
+        return super().__enter__()
+
+    def __exit__(self, *args):
+        self.exit.close()
+        return super().__exit__(*args)
+
+    def watched(self, linear):
+        @functools.wraps(linear)
+        def call(*args, **kwargs):
+            self.in_linear = True
+            try:
+                return linear(*args, **kwargs)
+            finally:
+                self.in_linear = False
+
+        return call
 
     def is_sum_of_engine(self, func, args, kwargs):
         if func is not aten.add.Tensor or kwargs or len(args) != 2 or torch.is_grad_enabled():
@@ -63,17 +102,33 @@ class CudaTracker(MemTracker):
         first, second = args
         return first.shape == second.shape and first.dtype == second.dtype
 
+    def in_place(self, func, args):
+        """The result of a call that CUDA makes in place, or into a block that is there; None for other calls."""
+        if func is aten.scatter_add.default and args[0] is self.zeros and torch._C._current_graph_task_id() != -1:
+            return args[0].scatter_add_(*args[1:])
+        if self.in_linear and func is aten.add.Tensor:
+            return args[0].detach().add_(args[1])
+        if func in REDUCED_IN_PLACE and args[REDUCTION:] != (0,):
+            return func(*args[:REDUCTION], 0, *args[REDUCTION + 1:]).resize_(())
+        return None
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if self.is_sum_of_engine(func, args, kwargs) and is_dense(args[0]):
             if holders(args[0]) == self.holders_of_one:
                 self.sums_in_place += 1
                 return args[0].add_(args[1])
+        found, self.zeros = self.in_place(func, args), None
+        if found is not None:
+            return super().__torch_dispatch__(lambda: found, types)
         if func in EFFICIENT_ATTENTION:
             results = func(*args, **(kwargs or {}))
             for place in (SEED, OFFSET):
                 self._WINFO[results[place].untyped_storage()] = (NO_MEMORY, None)
             return super().__torch_dispatch__(lambda: results, types)
-        return super().__torch_dispatch__(func, types, args, kwargs)
+        result = super().__torch_dispatch__(func, types, args, kwargs)
+        if func is aten.new_zeros.default:
+            self.zeros = result
+        return result
 
 
 class HostMemory:
