@@ -85,6 +85,38 @@ def table(program, data, only):
                                 numpy.setdiff1d(unseen, few))
 
 
+TRANSFER_HEAD = """
+## Without measurements of the device
+
+The same rows with coefficients that never saw the device: those that serve the others (as `devices/time/data_sheet.json`
+does for devices that nobody measured), and those of H100 on H200, which have the same chip. No residuals.
+
+| device | class | coefficients of | rows | error | roofline |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def transfers(program, data):
+    by_class = {}
+    for rows in sources.all_rows(data):
+        by_class.setdefault(rows.time_class, []).append(rows)
+    for time_class, parts in by_class.items():
+        few = {rows.device: rows.part(fit.draw(rows, 150, 15)[0]) for rows in parts}
+        for rows in parts:
+            chosen = [part for device, part in few.items() if device != rows.device]
+            if chosen:
+                yield transfer(program, rows, "the others", chosen)
+            if rows.device == "h200":
+                yield transfer(program, rows, "h100", [few["h100"]])
+
+
+def transfer(program, rows, label, chosen):
+    judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(len(rows.us))[:JUDGED]))
+    us = fit.predicted(program, judged, fit.fit_coefficients(program, chosen))
+    return (f"| {rows.device} | {rows.time_class} | {label} | {len(judged.us):,} | {of_errors(abs(us / judged.us - 1))} | "
+            f"{of_errors(abs(roofline(program, judged) / judged.us - 1))} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
@@ -100,7 +132,8 @@ def main():
     if not given.only:
         path = fit.ROOT / "docs" / "time_accuracy.md"
         _, mark, steps = path.read_text().partition(STEPS) if path.exists() else ("", "", "")
-        path.write_text(HEAD.format(seed=SEED) + "\n".join(lines) + "\n" + mark + steps)
+        others = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
+        path.write_text(HEAD.format(seed=SEED) + "\n".join(lines) + "\n" + others + mark + steps)
 
 
 if __name__ == "__main__":
