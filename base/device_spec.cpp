@@ -32,6 +32,17 @@ const std::vector<std::string> known_keys = {"name",
                                              "shared_memory_per_block_optin_bytes",
                                              "memory_bytes_per_second",
                                              "flops_per_second",
+                                             "clock_hz",
+                                             "l2_bytes",
+                                             "memory_type",
+                                             "power_watts",
+                                             "launch_us",
+                                             "graph_launch_us",
+                                             "host_call_us",
+                                             "host_launch_us",
+                                             "nvlink_bytes_per_second",
+                                             "pcie_bytes_per_second",
+                                             "kernel_times",
                                              "source"};
 
 /// One device file, with errors that name the key.
@@ -54,10 +65,8 @@ class DeviceReader {
     if (json_.contains("context_bytes")) spec.context_bytes = count("context_bytes");
     if (json_.contains("cudnn_version")) spec.cudnn_version = count("cudnn_version");
     if (json_.contains("cuda_version")) spec.cuda_version = count("cuda_version");
-    if (json_.contains("memory_bytes_per_second"))
-      spec.memory_bytes_per_second =
-          rate(json_["memory_bytes_per_second"], "memory_bytes_per_second");
     if (json_.contains("flops_per_second")) spec.flops_per_second = rates();
+    read_speed(spec);
     return spec;
   }
 
@@ -79,6 +88,31 @@ class DeviceReader {
     const auto found = json_.find(key);
     if (found == json_.end()) fail(key, "is missing");
     return *found;
+  }
+
+  /// What the model of times asks of a device.
+  void read_speed(DeviceSpec& spec) const {
+    const std::pair<const char*, std::optional<double> DeviceSpec::*> numbers[] = {
+        {"memory_bytes_per_second", &DeviceSpec::memory_bytes_per_second},
+        {"clock_hz", &DeviceSpec::clock_hz},
+        {"power_watts", &DeviceSpec::power_watts},
+        {"launch_us", &DeviceSpec::launch_us},
+        {"graph_launch_us", &DeviceSpec::graph_launch_us},
+        {"host_call_us", &DeviceSpec::host_call_us},
+        {"host_launch_us", &DeviceSpec::host_launch_us},
+        {"nvlink_bytes_per_second", &DeviceSpec::nvlink_bytes_per_second},
+        {"pcie_bytes_per_second", &DeviceSpec::pcie_bytes_per_second}};
+    for (const auto& [key, member] : numbers)
+      if (json_.contains(key)) spec.*member = rate(json_[key], key);
+    if (json_.contains("l2_bytes")) spec.l2_bytes = count("l2_bytes");
+    if (json_.contains("memory_type")) {
+      spec.memory_type = text("memory_type");
+      if (spec.memory_type != "HBM" && spec.memory_type != "GDDR")
+        fail("memory_type", fmt::format("is '{}'; wanted HBM or GDDR", spec.memory_type));
+    }
+    if (json_.contains("kernel_times"))
+      spec.kernel_times =
+          (std::filesystem::path(path_).parent_path() / text("kernel_times")).string();
   }
 
   std::string text(const std::string& key) const {
@@ -166,6 +200,13 @@ std::vector<DeviceSpec> shipped_devices(const std::string& folder) {
 
 DeviceSpec find_device(const std::string& name_or_path, const std::string& folder) {
   if (name_or_path.ends_with(".json")) return load_device(name_or_path);
+  // A file has its device's name, so that the others need not be read.
+  std::error_code code;
+  const std::filesystem::path own = std::filesystem::path(folder) / (name_or_path + ".json");
+  if (std::filesystem::is_regular_file(own, code)) {
+    DeviceSpec device = load_device(own.string());
+    if (device.name == name_or_path) return device;
+  }
   std::vector<std::string> names;
   for (DeviceSpec& device : shipped_devices(folder)) {
     if (device.name == name_or_path) return std::move(device);

@@ -28,6 +28,19 @@ struct DeviceSpec {
   std::optional<double> memory_bytes_per_second;
   /// Dense peak rates by dtype name ("bfloat16", "tf32", "float32").
   std::vector<std::pair<std::string, double>> flops_per_second;
+  std::optional<double> clock_hz;         ///< Boost clock of the multiprocessors.
+  std::optional<std::int64_t> l2_bytes;   ///< The last cache before memory.
+  std::string memory_type;                ///< "HBM" or "GDDR"; empty: not said.
+  std::optional<double> power_watts;      ///< The limit of the board.
+  std::optional<double> launch_us;        ///< Time on the device of a kernel that does nothing.
+  std::optional<double> graph_launch_us;  ///< The same inside a CUDA graph.
+  std::optional<double> host_call_us;  ///< Time of the host for an ATen call without its launches.
+  std::optional<double> host_launch_us;  ///< And for each launch of a kernel.
+  /// In one direction: to another device, and to the host.
+  std::optional<double> nvlink_bytes_per_second, pcie_bytes_per_second;
+  /// Path of the file with the coefficients of kernel times (profile/time/kernel_times.h); empty:
+  /// those of the data sheet serve.
+  std::string kernel_times;
   std::string source;  ///< Where the figures come from.
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
@@ -43,6 +44,9 @@ int run(const FitText& text) {
     device.one = names.front();
   }
   Settings settings = read_settings(texts);
+  if (settings.time)
+    throw Error(SettingRef{"time"}, "whether a loop fits says nothing of how long it takes.",
+                "Ask `symprof profile` for times.");
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
   check_output(text.output);
   ProgressBar progress(text.output);

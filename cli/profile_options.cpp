@@ -27,14 +27,28 @@ Column parse_column(const SettingRef& where, const std::string& word) {
   reject(where, word, accepted);
 }
 
-std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer) {
+std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer, bool with_times) {
   if (text.columns.empty())
-    return text.symbolic.empty() ? report::default_columns(optimizer)
+    return text.symbolic.empty() ? report::default_columns(optimizer, with_times)
                                  : report::default_formula_columns(optimizer);
   std::vector<Column> columns;
   for (const std::string& word : split_list(text.columns))
     columns.push_back(parse_column(SettingRef{"columns"}, word));
   return columns;
+}
+
+bool is_of_times(Column column) {
+  return is_text(column) ? column.words == report::Words::limit : report::is_time(*column.figure);
+}
+
+/// A column of times asks for them, as --time does.
+void ask_for_times(ProfileOptions& options, const ProfileText& text) {
+  const bool sorts = options.rows.sort && is_of_times(*options.rows.sort);
+  if (sorts || std::ranges::any_of(options.columns, is_of_times))
+    if (!options.settings.time) options.settings.time.emplace();
+  if (options.settings.time && !text.symbolic.empty())
+    throw Error("--symbolic", "times are no polynomials of sizes.",
+                "Leave --time, --launch and columns of times out, or ask at one size: --set.");
 }
 
 report::RowOptions parse_rows(const ProfileText& text) {
@@ -107,7 +121,9 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   options.model = text.model.model;
   options.settings = read_settings(text.model);
   options.rows = parse_rows(text);
-  options.columns = parse_columns(text, options.settings.step.optimizer);
+  options.columns =
+      parse_columns(text, options.settings.step.optimizer, options.settings.time.has_value());
+  ask_for_times(options, text);
   options.format = &find_profile_format(text.format);
   options.symbolic = parse_symbolic(text, *options.format);
   options.shows_peak = parse_peak(text, *options.format);

@@ -19,10 +19,22 @@ bool are_counted(CallsOf calls, Phase phase) {
   return false;
 }
 
+/// Times that are in no figure of their own.
+void add_times_of(RowFigures& row, const RowFigures& other) {
+  for (std::size_t i = 0; i < row.times.limited_ns.size(); ++i)
+    row.times.limited_ns[i] += other.times.limited_ns[i];
+  row.times.unknown.forward += other.times.unknown.forward;
+  row.times.unknown.backward += other.times.unknown.backward;
+  row.times.unknown.optimizer += other.times.unknown.optimizer;
+  row.times.are_there |= other.times.are_there;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row) {
   if (figure.counter == nullptr) return std::nullopt;
+  const bool is_time = figure.unit == FigureUnit::microseconds || figure.unit == FigureUnit::share;
+  if (is_time && !row.times.are_there) return std::nullopt;
   return row.*figure.counter + (figure.products == nullptr ? 0 : row.*figure.products);
 }
 
@@ -30,13 +42,15 @@ void add_call(RowFigures& row, Phase phase, const Cost& cost) {
   ++row.calls;
   row.confidence = least_certain(row.confidence, cost.confidence);
   for (const Figure& figure : figures())
-    if (are_counted(figure.calls, phase)) add_to(row.*figure.counter, figure.cost(cost).value());
+    if (figure.cost != nullptr && are_counted(figure.calls, phase))
+      add_to(row.*figure.counter, figure.cost(cost).value());
 }
 
 void add_node(RowFigures& row, const RowFigures& node) {
   for (const Figure& figure : figures())
     if (figure.counter != nullptr && figure.fold == Fold::sum)
       add_to(row.*figure.counter, node.*figure.counter);
+  add_times_of(row, node);
   row.confidence = least_certain(row.confidence, node.confidence);
 }
 
@@ -44,6 +58,7 @@ void add_row(RowFigures& sum, const RowFigures& row) {
   for (const Figure& figure : figures())
     if (figure.counter != nullptr && figure.fold != Fold::running)
       add_to(sum.*figure.counter, row.*figure.counter);
+  add_times_of(sum, row);
   sum.confidence = least_certain(sum.confidence, row.confidence);
 }
 

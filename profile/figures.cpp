@@ -1,6 +1,7 @@
 #include "profile/figures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string>
 
@@ -13,6 +14,13 @@ using Maybe = std::optional<std::int64_t>;
 template <auto counter>
 Maybe total(const Profile& profile) {
   return profile.totals.*counter;
+}
+
+/// Nanoseconds of a time of the step.
+template <auto member>
+Maybe step_time(const Profile& profile) {
+  if (!profile.time) return std::nullopt;
+  return std::llround((*profile.time).*member * 1000);
 }
 
 Count products(const Cost& cost) { return cost.product_flops; }
@@ -244,20 +252,49 @@ constexpr Figure all_figures[] = {
      .total = total<&Totals::peak_requested_bytes>,
      .line = TotalsLine::peaks,
      .formula = {10, "peak asked for"}},
+    {.key = "time_us",
+     .unit = FigureUnit::microseconds,
+     .meaning = "`{time}`: on the device, in all passes",
+     .counter = &RowFigures::time_ns,
+     .column = {"time", "Time", "Time"}},
     {.key = "fwd_time_us",
      .unit = FigureUnit::microseconds,
-     .meaning = "time of the forward pass",
+     .meaning = "`{time}`: of the forward pass on the device",
+     .counter = &RowFigures::fwd_time_ns,
+     .calls = CallsOf::forward,
+     .total = step_time<&StepTime::forward_us>,
      .json = InJson::nodes_and_totals,
-     .line = TotalsLine::times},
+     .line = TotalsLine::times,
+     .column = {"fwd_time", "Fwd time", "Fwd time"},
+     .shown = Shown::with_times},
     {.key = "bwd_time_us",
      .unit = FigureUnit::microseconds,
-     .meaning = "time of the backward pass",
+     .meaning = "`{time}`: of the backward pass on the device",
+     .counter = &RowFigures::bwd_time_ns,
+     .calls = CallsOf::backward,
+     .total = step_time<&StepTime::backward_us>,
      .json = InJson::nodes_and_totals,
-     .line = TotalsLine::times},
-    of_step(TotalsLine::times, "optimizer_time_us", FigureUnit::microseconds,
-            "time of the optimizer's step", nullptr),
-    of_step(TotalsLine::times, "step_time_us", FigureUnit::microseconds, "time of the whole step",
-            nullptr),
+     .line = TotalsLine::times,
+     .column = {"bwd_time", "Bwd time", "Bwd time"},
+     .shown = Shown::with_times},
+    {.key = "optimizer_time_us",
+     .unit = FigureUnit::microseconds,
+     .meaning = "`{time}`: of the optimizer's step on the device",
+     .counter = &RowFigures::optimizer_time_ns,
+     .calls = CallsOf::optimizer,
+     .total = step_time<&StepTime::optimizer_us>,
+     .json = InJson::totals,
+     .line = TotalsLine::times,
+     .column = {"optimizer_time", "Optim. time", "Opt. time"},
+     .shown = Shown::with_optimizer_time},
+    {.key = "time_share",
+     .unit = FigureUnit::share,
+     .meaning = "`{time}`: of what the device is busy for in the step",
+     .counter = &RowFigures::time_share,
+     .column = {"time_share", "Time share", "Share"},
+     .shown = Shown::with_times},
+    of_step(TotalsLine::times, "step_time_us", FigureUnit::microseconds,
+            "`{time}`: the whole step, device and host", step_time<&StepTime::step_us>),
     {.key = "comm_bytes",
      .unit = FigureUnit::bytes,
      .meaning = "sent to other devices",

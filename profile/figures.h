@@ -21,7 +21,8 @@ enum class FigureUnit : std::uint8_t {
   flops,     ///< A multiply-add is 2.
   macs,
   count,
-  microseconds,
+  microseconds,  ///< Counters have nanoseconds.
+  share,         ///< Parts of a million.
 };
 
 /// How the figure of a row that holds several nodes follows from theirs.
@@ -50,8 +51,10 @@ enum class TotalsLine : std::uint8_t { products, all_flops, recomputed, held, sa
 /// Where a report has the figure when nobody asks for it.
 enum class Shown : std::uint8_t {
   always,
-  with_optimizer,  ///< Where the step has one.
-  where_any,       ///< In totals that are not zero; as a column, on request.
+  with_optimizer,       ///< Where the step has one.
+  where_any,            ///< In totals that are not zero; as a column, on request.
+  with_times,           ///< Where times were asked for.
+  with_optimizer_time,  ///< And the step has an optimizer.
   on_request,
 };
 
@@ -81,7 +84,8 @@ struct Figure {
   Counter products = nullptr;
   /// The counter that a running sum adds up; null for other figures.
   Counter summed = nullptr;
-  /// What each of these calls adds to `counter`; null where no costs are summed.
+  /// What each of these calls adds to `counter`; null where no costs are summed (times are added by
+  /// profile/step_time.cpp).
   Count (*cost)(const Cost&) = nullptr;
   CallsOf calls = CallsOf::none;
   Fold fold = Fold::sum;

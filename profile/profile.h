@@ -4,6 +4,7 @@
 // Public header.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/device_spec.h"
 #include "profile/cost/cost.h"
 #include "profile/memory/step_memory.h"
+#include "profile/step_time.h"
 #include "record/recording.h"
 
 namespace symprof {
@@ -19,6 +21,17 @@ namespace symprof {
 struct CallProfile {
   CallId call = none;  ///< Index into Recording::calls.
   Cost cost;
+  std::optional<CallTime> time;  ///< Empty: not asked for, or not known.
+};
+
+/// What is known of a row's times, beside the counters of its figures.
+struct RowTimes {
+  std::array<std::int64_t, 7> limited_ns = {};  ///< Nanoseconds, by profile::Limit.
+  struct UnknownCalls {
+    std::int64_t forward = 0;  ///< And loss.
+    std::int64_t backward = 0, optimizer = 0;
+  } unknown;
+  bool are_there = false;  ///< Times were asked for.
 };
 
 /// The counters of a row: a node, or several folded into a module or an operator. What is printed
@@ -38,6 +51,10 @@ struct RowFigures {
   std::int64_t calls = 0;            ///< In all phases.
   std::int64_t moved_bytes = 0;      ///< Read and written in device memory, forward.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
+  /// Nanoseconds on the device; all 0 until profile::add_times.
+  std::int64_t fwd_time_ns = 0, bwd_time_ns = 0, optimizer_time_ns = 0, time_ns = 0;
+  std::int64_t time_share = 0;  ///< Of the step's busy time, in parts of a million.
+  RowTimes times;
 };
 
 struct NodeProfile {
@@ -99,6 +116,7 @@ struct Profile {
   Totals totals;
   Coverage coverage;
   StepMemory memory;
+  std::optional<StepTime> time;       ///< Empty where it was not asked for (profile/step_time.h).
   std::vector<NamedSize> sizes;       ///< In the step; filled by session/session.cpp alone.
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 };

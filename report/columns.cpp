@@ -17,6 +17,8 @@ constexpr WordsInfo words_infos[] = {
     {Words::op, "op", "Op", "the node's or module's name"},
     {Words::module, "module", "Module", "the module that made the call"},
     {Words::confidence, "confidence", "Confidence", "exact, modelled, free or unmodelled"},
+    {Words::limit, "limit", "Limit",
+     "`{time}`: what decides most of its time: arithmetic, L2, memory, launch, link"},
 };
 
 const WordsInfo& info(Words words) {
@@ -34,6 +36,7 @@ std::vector<Column> list_columns() {
   result.push_back({Words::module});
   add_figures(false);
   result.push_back({Words::confidence});
+  result.push_back({Words::limit});
   return result;
 }
 
@@ -50,13 +53,17 @@ std::optional<Column> find_column(std::string_view wanted) {
   return std::nullopt;
 }
 
-std::vector<Column> default_columns(Optimizer optimizer) {
+std::vector<Column> default_columns(Optimizer optimizer, bool with_times) {
+  const auto is_shown = [&](Shown shown) {
+    const bool updates = optimizer != Optimizer::none;
+    return shown == Shown::always || (shown == Shown::with_optimizer && updates) ||
+           (shown == Shown::with_times && with_times) ||
+           (shown == Shown::with_optimizer_time && with_times && updates);
+  };
   std::vector<Column> result = {{Words::op_type}, {Words::op}};
   for (const Column column : columns())
-    if (!is_text(column) &&
-        (column.figure->shown == Shown::always ||
-         (column.figure->shown == Shown::with_optimizer && optimizer != Optimizer::none)))
-      result.push_back(column);
+    if (!is_text(column) && is_shown(column.figure->shown)) result.push_back(column);
+  if (with_times) result.push_back({Words::limit});
   return result;
 }
 
@@ -88,7 +95,9 @@ std::string short_title(Column column, Unit unit) {
 std::string csv_name(Column column, Unit unit) {
   if (is_text(column)) return std::string(info(column.words).name);
   const Figure& figure = *column.figure;
-  return in_unit(figure.unit == FigureUnit::bytes ? figure.key : figure.column.name, figure, unit);
+  const bool has_unit_in_key =
+      figure.unit == FigureUnit::bytes || figure.unit == FigureUnit::microseconds;
+  return in_unit(has_unit_in_key ? figure.key : figure.column.name, figure, unit);
 }
 
 }  // namespace symprof::report

@@ -16,7 +16,7 @@
 namespace symprof::report {
 
 /// What says which row it is, beside its figures.
-enum class Words : std::uint8_t { none, op_type, op, module, confidence };
+enum class Words : std::uint8_t { none, op_type, op, module, confidence, limit };
 
 struct Column {
   Words words = Words::none;
@@ -33,7 +33,8 @@ std::optional<Column> find_column(std::string_view name);
 
 /// What is printed when nothing else is asked for: ten columns, and the FLOPs of an optimizer where
 /// the step has one.
-std::vector<Column> default_columns(Optimizer optimizer);
+/// `with_times`: and those of times.
+std::vector<Column> default_columns(Optimizer optimizer, bool with_times = false);
 /// Formulas are wide: of these columns, the ones that they have unasked.
 std::vector<Column> default_formula_columns(Optimizer optimizer);
 

@@ -26,12 +26,13 @@ std::string field(const Row& row, Column column, Unit unit) {
     case Words::module:
       return quoted(row.module);
     case Words::confidence:
-      return std::string(name(row.figures.confidence));
+    case Words::limit:
+      return text_of(row, column);
     case Words::none:
       break;
   }
   const std::optional<std::int64_t> value = figure(row, column, unit);
-  return !value || unmodelled(row, column) > 0 ? "" : std::to_string(*value);
+  return !value || unmodelled(row, column) > 0 ? "" : plain_text(*column.figure, *value);
 }
 
 }  // namespace

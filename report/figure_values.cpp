@@ -1,5 +1,7 @@
 #include "report/figure_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "profile/figure_sums.h"
@@ -41,6 +43,14 @@ std::optional<std::int64_t> total_of(const Figure& figure, const Profile& profil
       *std::ranges::find(profile::figures(), figure.products, &Figure::counter);
   const std::int64_t products = of_products.total(profile).value_or(0);
   return *value - products + in_unit(products, unit);
+}
+
+std::string plain_text(const Figure& figure, std::int64_t value) {
+  if (figure.unit == FigureUnit::microseconds)
+    return fmt::format("{:.3f}", static_cast<double>(value) / 1e3);
+  if (figure.unit == FigureUnit::share)
+    return fmt::format("{:.6f}", static_cast<double>(value) / 1e6);
+  return std::to_string(value);
 }
 
 std::string total_text(std::string_view key, const Profile& profile, Unit unit) {

@@ -33,6 +33,15 @@ constexpr std::int64_t in_unit(std::int64_t products, Unit unit) {
 /// products.
 std::string in_unit(std::string_view text, const Figure& figure, Unit unit);
 
+/// Times and what they are shares of.
+constexpr bool is_time(const Figure& figure) {
+  return figure.unit == FigureUnit::microseconds || figure.unit == FigureUnit::share;
+}
+
+/// `value` of `figure` as programs read it: nanoseconds as microseconds, parts of a million as a
+/// fraction, all else as it is.
+std::string plain_text(const Figure& figure, std::int64_t value);
+
 /// Empty for a figure that rows do not have.
 std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row, Unit unit);
 /// Empty where nothing computes it.

@@ -7,6 +7,7 @@
 #include "report/memory_text.h"
 #include "report/names.h"
 #include "report/step_options.h"
+#include "report/time_text.h"
 
 namespace symprof::report {
 namespace {
@@ -110,6 +111,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   line("forward", flops_text(total, "fwd_flops"));
   if (options.mode != Mode::inference) line("backward", flops_text(total, "bwd_flops"));
   if (totals.recompute_flops_all > 0) line("recomputed", recomputed_text(total));
+  if (profile.time) add_time_lines(lines, profile);
   line("device", device_text(options.device, totals));
   if (profile.memory.incomplete_calls > 0) line("workspaces", incomplete_text(profile.memory));
   for (const std::string& warning : profile.warnings)

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> binary_units = {"B",   "KiB", "MiB", "GiB",
                                                           "TiB", "PiB", "EiB"};
+constexpr std::array<std::string_view, 7> time_units = {"ns", "µs", "ms", "s", "ks", "Ms", "Gs"};
 constexpr std::array<std::string_view, 7> decimal_units = {"", "k", "M", "G", "T", "P", "E"};
 
 int decimals(double value, Precision precision) {
@@ -43,6 +44,16 @@ Quantity scale_bytes(std::int64_t bytes, Precision precision) {
 
 Quantity scale_count(std::int64_t count, Precision precision) {
   return scale(count, 1000, decimal_units, precision);
+}
+
+Quantity scale_time(std::int64_t nanoseconds, Precision precision) {
+  if (nanoseconds == 0) return {"0", ""};
+  return scale(nanoseconds, 1000, time_units, precision);
+}
+
+std::string format_time(double microseconds) {
+  const Quantity quantity = scale_time(std::llround(microseconds * 1000), Precision::decimals);
+  return quantity.number + " " + (quantity.unit.empty() ? "s" : quantity.unit);
 }
 
 std::string format_bytes(std::int64_t bytes) {

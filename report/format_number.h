@@ -23,6 +23,11 @@ Quantity scale_bytes(std::int64_t bytes, Precision precision);
 /// Decimal units: none, k, M, G, T, P, E.
 Quantity scale_count(std::int64_t count, Precision precision);
 
+/// Decimal units of time, from nanoseconds: ns, µs, ms, s.
+Quantity scale_time(std::int64_t nanoseconds, Precision precision);
+
+/// "3.21 ms", "0 s".
+std::string format_time(double microseconds);
 /// "4.59 MiB", "0 B".
 std::string format_bytes(std::int64_t bytes);
 /// "924.84 MFLOPs" for unit "FLOPs".

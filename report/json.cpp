@@ -1,6 +1,7 @@
 #include "report/json.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/setting.h"
 #include "report/figure_values.h"
@@ -51,6 +52,39 @@ std::vector<const Figure*> totals_in_lines() {
   return result;
 }
 
+void write_figure(JsonWriter& json, const Figure& figure, Maybe value) {
+  if (figure.unit == FigureUnit::microseconds && value)
+    json.member(figure.key, static_cast<double>(*value) / 1e3);
+  else
+    json.member(figure.key, value);
+}
+
+/// What a profile with times has beside the figures. Microseconds with three decimals.
+void write_time(JsonWriter& json, const StepTime& time) {
+  const auto member = [&](std::string_view key, double us) {
+    json.member(key, std::round(us * 1e3) / 1e3);
+  };
+  json.key("time");
+  json.begin_object();
+  json.member("launch", name(time.launch));
+  member("step_time_low_us", time.low_us);
+  member("step_time_high_us", time.high_us);
+  member("host_time_us", time.host_us);
+  member("idle_time_us", time.idle_us);
+  json.member("launches", time.launches);
+  json.member("samples", time.samples);
+  json.member("tokens", time.tokens);
+  member("peak_time_us", time.peak_us);
+  member("model_peak_time_us", time.model_peak_us);
+  member("data_sheet_time_us", time.data_sheet_us);
+  json.member("unknown_calls", time.unknown_calls);
+  json.key("unknown_ops");
+  json.begin_array();
+  for (const std::string& op : time.unknown_ops) json.value(op);
+  json.end_array();
+  json.end_object();
+}
+
 void write_totals(JsonWriter& json, const Profile& profile) {
   json.key("totals");
   json.begin_object();
@@ -58,7 +92,7 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const TotalsLine line = totals[i]->line;
     if (i == 0 || totals[i - 1]->line != line) json.line(4);
-    json.member(totals[i]->key, total_of(*totals[i], profile, Unit::flops));
+    write_figure(json, *totals[i], total_of(*totals[i], profile, Unit::flops));
     const bool ends_line = i + 1 == totals.size() || totals[i + 1]->line != line;
     if (ends_line && line == TotalsLine::peaks)
       write_peak_at(json, profile.memory, profile.recording);
@@ -88,7 +122,23 @@ void write_tensors(JsonWriter& json, std::string_view key, const Recording& reco
   json.end_array();
 }
 
+/// null where it is not known.
+void write_call_time(JsonWriter& json, const std::optional<CallTime>& time) {
+  const auto member = [&](std::string_view key, double CallTime::*value) {
+    json.key(key);
+    time ? json.value(std::round(*time.*value * 1e3) / 1e3) : json.null();
+  };
+  member("time_us", &CallTime::us);
+  member("time_low_us", &CallTime::low_us);
+  member("time_high_us", &CallTime::high_us);
+  if (!time) return;
+  json.member("launches", std::int64_t{time->launches});
+  json.member("limit", profile::name(time->limit));
+  json.member("basis", name(time->basis));
+}
+
 void write_calls(JsonWriter& json, const Recording& recording, const NodeProfile& node) {
+  const bool profile_has_times = node.figures.times.are_there;
   json.key("calls");
   json.begin_array();
   for (const CallProfile& call : node.calls) {
@@ -104,6 +154,7 @@ void write_calls(JsonWriter& json, const Recording& recording, const NodeProfile
     json.member("bytes_written", known ? Maybe(cost.bytes_written) : Maybe());
     if (cost.transfer_bytes > 0) json.member("transfer_bytes", cost.transfer_bytes);
     json.member("confidence", name(cost.confidence));
+    if (profile_has_times) write_call_time(json, call.time);
     json.end_object();
   }
   json.end_array();
@@ -114,8 +165,10 @@ void write_figures(JsonWriter& json, const NodeProfile& node, const Recording& r
   const UnmodelledCalls missing = unmodelled_calls(node, recording);
   for (const Figure& figure : profile::figures()) {
     if (figure.json != InJson::nodes && figure.json != InJson::nodes_and_totals) continue;
-    const bool is_known = unmodelled(missing, figure) == 0;
-    json.member(figure.key, is_known ? value_of(figure, node.figures, Unit::flops) : std::nullopt);
+    const bool is_known = is_time(figure) ? unknown_times(node.figures, figure) == 0
+                                          : unmodelled(missing, figure) == 0;
+    write_figure(json, figure,
+                 is_known ? value_of(figure, node.figures, Unit::flops) : std::nullopt);
   }
   json.member("confidence", name(node.figures.confidence));
 }
@@ -185,6 +238,10 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings&
   json.line(2);
   write_totals(json, profile);
   json.line(2);
+  if (profile.time) {
+    write_time(json, *profile.time);
+    json.line(2);
+  }
   write_memory(json, profile.memory, profile.recording, settings.step.device);
   json.line(2);
   write_nodes(json, profile);

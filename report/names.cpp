@@ -18,6 +18,12 @@ std::string_view name(Phase phase) {
   return "?";
 }
 
+std::string_view name(LaunchKind launch) { return launch == LaunchKind::graph ? "graph" : "eager"; }
+
+std::string_view name(profile::TimeBasis basis) {
+  return basis == profile::TimeBasis::calibrated ? "calibrated" : "data sheet";
+}
+
 std::string_view name(Confidence confidence) {
   switch (confidence) {
     case Confidence::exact:

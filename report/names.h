@@ -9,7 +9,9 @@ namespace symprof::report {
 
 /// "forward", "loss", "backward", "recompute", "optimizer".
 std::string_view name(Phase phase);
-std::string_view name(Confidence confidence);  ///< "exact", "modelled", "free", "unmodelled".
+std::string_view name(LaunchKind launch);         ///< "eager", "graph".
+std::string_view name(profile::TimeBasis basis);  ///< "calibrated", "data sheet".
+std::string_view name(Confidence confidence);     ///< "exact", "modelled", "free", "unmodelled".
 std::string_view name(MemoryCategory category);
 /// "NVIDIA H200 SXM 141 GB", or the short name of a device without a description.
 std::string_view name(const DeviceSpec& device);

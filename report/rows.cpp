@@ -66,6 +66,14 @@ Row row_of(const profile::FoldedRow& folded, const Profile& profile, const RowOp
   return row;
 }
 
+/// What decides most of the row's time; empty where there is none.
+std::string limit_of(const RowFigures& row) {
+  const auto longest = std::ranges::max_element(row.times.limited_ns);
+  if (*longest == 0) return "";
+  return std::string(
+      profile::name(static_cast<profile::Limit>(longest - row.times.limited_ns.begin())));
+}
+
 void add(Row& sum, const Row& row) {
   profile::add_row(sum.figures, row.figures);
   sum.upper_bound |= row.upper_bound;
@@ -84,6 +92,8 @@ bool comes_before(const Row& left, const Row& right, const RowOptions& options) 
     case Words::confidence:
       return profile::certainty(left.figures.confidence) <
              profile::certainty(right.figures.confidence);
+    case Words::limit:
+      return limit_of(left.figures) < limit_of(right.figures);
     case Words::none:
       break;
   }
@@ -132,6 +142,8 @@ std::string text_of(const Row& row, Column column) {
       return row.upper_bound ? "≤ " + row.op : row.op;
     case Words::module:
       return row.module;
+    case Words::limit:
+      return limit_of(row.figures);
     default:
       return std::string(name(row.figures.confidence));
   }
@@ -158,8 +170,17 @@ std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure) {
   return 0;
 }
 
+std::int64_t unknown_times(const RowFigures& row, const Figure& figure) {
+  const RowTimes::UnknownCalls& times = row.times.unknown;
+  return figure.calls == profile::CallsOf::none
+             ? times.forward + times.backward + times.optimizer
+             : unmodelled({times.forward, times.backward, times.optimizer}, figure);
+}
+
 std::int64_t unmodelled(const Row& row, Column column) {
-  return is_text(column) ? 0 : unmodelled(row.unmodelled, *column.figure);
+  if (is_text(column)) return 0;
+  return is_time(*column.figure) ? unknown_times(row.figures, *column.figure)
+                                 : unmodelled(row.unmodelled, *column.figure);
 }
 
 std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options) {

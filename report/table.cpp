@@ -13,6 +13,9 @@ namespace {
 Quantity quantity(std::int64_t value, FigureUnit unit, Precision precision) {
   if (unit == FigureUnit::count) return {group_digits(value), ""};
   if (unit == FigureUnit::bytes) return scale_bytes(value, precision);
+  if (unit == FigureUnit::microseconds) return scale_time(value, precision);
+  if (unit == FigureUnit::share)
+    return {fmt::format("{:.1f}", static_cast<double>(value) / 1e4), "%"};
   return scale_count(value, precision);
 }
 

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "session/paths.h"
 #include "session/setting_table.h"
 #include "session/sizes_of_step.h"
 #include "trace/passes/prepare.h"
@@ -64,6 +65,16 @@ DeviceSpec device_of(const Settings& settings) {
       settings.step.device.name.empty() ? find_device(default_device) : settings.step.device;
   if (settings.context_bytes) device.context_bytes = settings.context_bytes;
   return device;
+}
+
+void add_times(Profile& profile, const Settings& settings) {
+  if (!settings.time) return;
+  const DeviceSpec device = device_of(settings);
+  const bool is_graph = settings.time->launch == LaunchKind::graph;
+  profile::TimeModel model =
+      profile::time_model_of(device, devices_folder() + "/time/data_sheet.json",
+                             is_graph ? profile::Floor::of_graph : profile::Floor::of_device);
+  profile::add_times(profile, device, model, *settings.time);
 }
 
 Session::Session(const std::string& path) : file_(open_file(path)) {}
@@ -163,6 +174,7 @@ Recording Session::record(const Settings& settings) {
 Profile Session::profile(const PreparedModel& model) try {
   Profile profile = profile::evaluate(record(model.graph, model.settings.step),
                                       model.settings.step.device, model.settings.loop);
+  add_times(profile, model.settings);
   if (file_.graph) profile.sizes = sizes_of_step(*file_.graph, model.graph, model.settings.sizes);
   return profile;
 } catch (const CountOverflow& overflow) {

@@ -84,6 +84,9 @@ class Session {
   std::map<std::string, trace::BatchPlan> batch_plans_;
 };
 
+/// Fills the times of `profile`, a step on the device of `settings`, where they ask for them.
+/// Throws Error where the device's file lacks what times need.
+void add_times(Profile& profile, const Settings& settings);
 /// The device of `settings`, or the default one where they name none, with what they say of its
 /// context. Throws Error as find_device.
 DeviceSpec device_of(const Settings& settings);

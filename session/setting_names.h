@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "profile/step_time.h"
 #include "record/step_options.h"
 
 namespace symprof::settings {
@@ -53,6 +54,10 @@ inline constexpr Named<AttentionBackend> attention_backends[] = {
     {"flash", AttentionBackend::flash},
     {"efficient", AttentionBackend::efficient},
     {"cudnn", AttentionBackend::cudnn}};
+
+inline constexpr Named<LaunchKind> launch_kinds[] = {
+    {"eager", LaunchKind::eager, "the default of times: call by call"},
+    {"graph", LaunchKind::graph, "one CUDA graph; gives times too"}};
 
 inline constexpr Named<UnbackedSizes> unbacked_sizes[] = {{"refuse", UnbackedSizes::refuse},
                                                           {"max", UnbackedSizes::max}};

@@ -193,6 +193,17 @@ constexpr Setting rows[] = {
      "A name from `symprof devices`, or a device file (.json)",
      [](Settings& s, const std::string& given) { s.step.device = find_device(given); },
      [](const Settings& s) { return Value(s.step.device.name); }},
+    {"time", device_group, Arity::flag, "",
+     "How long each call and the step take on the device, with an interval of 90 %",
+     [](Settings& s, const std::string&) {
+       if (!s.time) s.time.emplace();
+     },
+     nullptr},
+    {"launch", device_group, Arity::one, "KIND", +[] { return alternatives(launch_kinds); },
+     [](Settings& s, const std::string& given) {
+       s.time = {.launch = choose(SettingRef{"launch"}, given, launch_kinds)};
+     },
+     nullptr},
     {"context", device_group, Arity::one, "BYTES",
      "What CUDA's context and other programs hold on the device: 700MiB",
      [](Settings& s, const std::string& given) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profile/memory/step_memory.h"
+#include "profile/step_time.h"
 #include "record/step_options.h"
 #include "trace/passes/bind_inputs.h"
 
@@ -27,6 +28,8 @@ struct Settings {
   StepOptions step;
   std::string alloc_conf;  ///< As in PYTORCH_ALLOC_CONF; `loop.allocator` is what it says.
   profile::LoopOptions loop;
+  /// How long the step takes; empty: nobody asks.
+  std::optional<TimeOptions> time;
   /// What CUDA's context and other programs hold on the device, in place of the device file's.
   std::optional<std::int64_t> context_bytes;
 };

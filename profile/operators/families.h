@@ -10,6 +10,7 @@
 
 #include "profile/cost/flops/families.h"
 #include "profile/cost/scratch/families.h"
+#include "profile/cost/time/families.h"
 
 namespace symprof::profile {
 
@@ -18,32 +19,33 @@ struct Family {
   std::string_view name;
   Rules (*flops)() = nullptr;           ///< FLOPs and bytes read and written.
   ScratchRules (*scratch)() = nullptr;  ///< Memory beside the outputs.
+  TimeRules (*times)() = nullptr;       ///< Which kernels run.
 };
 
 inline constexpr Family families[] = {
-    {"matmul", matmul_rules, matmul_scratch},
-    {"convolution", convolution_rules, convolution_scratch},
-    {"attention", attention_rules, attention_scratch},
-    {"elementwise", elementwise_rules, elementwise_scratch},
-    {"activation", activation_rules},
-    {"reduction", reduction_rules, reduction_scratch},
-    {"scan", scan_rules, scan_scratch},
+    {"matmul", matmul_rules, matmul_scratch, matmul_times},
+    {"convolution", convolution_rules, convolution_scratch, convolution_times},
+    {"attention", attention_rules, attention_scratch, attention_times},
+    {"elementwise", elementwise_rules, elementwise_scratch, elementwise_times},
+    {"activation", activation_rules, nullptr, elementwise_times},
+    {"reduction", reduction_rules, reduction_scratch, reduction_times},
+    {"scan", scan_rules, scan_scratch, elementwise_times},
     {"histogram", histogram_rules, histogram_scratch},
-    {"normalization", normalization_rules, normalization_scratch},
-    {"softmax", softmax_rules, softmax_scratch},
-    {"pooling", pooling_rules, pooling_scratch},
-    {"resampling", resampling_rules, resampling_scratch},
-    {"indexing", indexing_rules, indexing_scratch},
-    {"masking", masking_rules, masking_scratch},
-    {"embedding", embedding_rules, embedding_scratch},
-    {"sorting", sorting_rules, sorting_scratch},
+    {"normalization", normalization_rules, normalization_scratch, normalization_times},
+    {"softmax", softmax_rules, softmax_scratch, softmax_times},
+    {"pooling", pooling_rules, pooling_scratch, pooling_times},
+    {"resampling", resampling_rules, resampling_scratch, pooling_times},
+    {"indexing", indexing_rules, indexing_scratch, indexing_times},
+    {"masking", masking_rules, masking_scratch, masking_times},
+    {"embedding", embedding_rules, embedding_scratch, embedding_times},
+    {"sorting", sorting_rules, sorting_scratch, sorting_times},
     {"searching", searching_rules, searching_scratch},
     {"uniqueness", uniqueness_rules, uniqueness_scratch},
-    {"copy", copy_rules, copy_scratch},
-    {"view", view_rules},
-    {"loss", loss_rules, loss_scratch},
-    {"optimizer", optimizer_rules, optimizer_scratch},
-    {"random", random_rules, random_scratch},
+    {"copy", copy_rules, copy_scratch, copy_times},
+    {"view", view_rules, nullptr, view_times},
+    {"loss", loss_rules, loss_scratch, loss_times},
+    {"optimizer", optimizer_rules, optimizer_scratch, optimizer_times},
+    {"random", random_rules, random_scratch, random_times},
     {"rnn", rnn_rules, rnn_scratch},
     {"linalg", linalg_rules, linalg_scratch},
 };

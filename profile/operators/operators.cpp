@@ -49,8 +49,17 @@ OperatorTable::OperatorTable(std::span<const Family> families) {
         check_family({rule.op, family.name}, &found);
         found.scratch = rule.scratch;
       }
+    if (family.times != nullptr) add_times(family);
   }
   for (const Operator& one : operators_) check_family(one, find_row(plain_name(one.op)));
+}
+
+/// Rows of times are of operators whose FLOPs are known, or of the in-place ones beside them.
+void OperatorTable::add_times(const Family& family) {
+  const TimeRules rules = family.times();
+  for (Operator& one : operators_)
+    if (one.family == family.name && one.flops != nullptr) one.launches = rules.usual;
+  for (const TimeRule& rule : rules.rows) row(rule.op, family).launches = rule.launches;
 }
 
 Operator& OperatorTable::row(std::string_view op, const Family& family) {
@@ -70,7 +79,8 @@ Operator OperatorTable::find(std::string_view op) const {
   if (found.flops != nullptr) return found;
   const Operator* plain = find_row(plain_name(op));
   if (plain == nullptr) return found;
-  return {own != nullptr ? found.op : plain->op, plain->family, plain->flops, found.scratch};
+  return {own != nullptr ? found.op : plain->op, plain->family, plain->flops, found.scratch,
+          found.launches != nullptr ? found.launches : plain->launches};
 }
 
 Operator find_operator(std::string_view op) { return table().find(op); }
@@ -82,6 +92,7 @@ Operator find_operator(std::string_view op, const OperatorTable* own) {
   if (!before.family.empty()) found.op = before.op, found.family = before.family;
   if (before.flops != nullptr) found.flops = before.flops;
   if (before.scratch != nullptr) found.scratch = before.scratch;
+  if (before.launches != nullptr) found.launches = before.launches;
   return found;
 }
 

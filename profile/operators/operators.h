@@ -19,6 +19,7 @@ struct Operator {
   std::string_view family;
   const Rule* flops = nullptr;        ///< Null: its calls are unmodelled.
   ScratchFunction scratch = nullptr;  ///< Null: it takes nothing beside its outputs.
+  TimeFunction launches = nullptr;    ///< Null: its time is not known.
 
   Confidence confidence() const { return flops ? flops->confidence : Confidence::unmodelled; }
 };
@@ -38,6 +39,7 @@ class OperatorTable {
 
  private:
   Operator& row(std::string_view op, const Family& family);
+  void add_times(const Family& family);
   const Operator* find_row(std::string_view op) const;
 
   std::vector<Operator> operators_;

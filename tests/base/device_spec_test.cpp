@@ -42,12 +42,15 @@ TEST_SUITE("device") {
       CHECK(device.memory_bytes > std::int64_t{1} << 33);
       CHECK(device.memory_bytes_per_second.value() > 1e11);
       CHECK_FALSE(device.flops_per_second.empty());
-      // cuBLAS takes 32 MiB on compute capability 9 and 10, 8.125 MiB on older ones.
+      CHECK(device.l2_bytes.value() >= 4'000'000);
+      CHECK((device.memory_type == "HBM" || device.memory_type == "GDDR"));
+      CHECK(device.power_watts.value() >= 70);
+      // cuBLAS takes 32 MiB on compute capability 9 and later, 8.125 MiB on older ones.
       CHECK(device.cublas_workspace_bytes ==
             (device.compute_major >= 9 ? 32 * 1024 * 1024 : 8 * 1024 * 1024 + 128 * 1024));
     }
     CHECK(std::is_sorted(names.begin(), names.end()));
-    CHECK(names.size() == 8);
+    CHECK(names.size() == 19);
   }
 
   TEST_CASE("a device is found by name or by file") {
@@ -68,7 +71,19 @@ TEST_SUITE("device") {
     CHECK(device.compute_minor == 6);
     CHECK_FALSE(device.memory_bytes_per_second);
     CHECK(device.flops_per_second.empty());
+    CHECK_FALSE(device.clock_hz);
+    CHECK_FALSE(device.l2_bytes);
+    CHECK_FALSE(device.launch_us);
+    CHECK(device.memory_type.empty());
+    CHECK(device.kernel_times.empty());
     CHECK(device.cudnn_version == DeviceSpec{}.cudnn_version);
+  }
+
+  TEST_CASE("the file of kernel times lies beside the device's") {
+    const test::TemporaryFile file("device.json",
+                                   replaced(good, "{", "{\"kernel_times\": \"times/mine.json\","));
+    CHECK(load_device(file.path()).kernel_times ==
+          file.path().substr(0, file.path().rfind('/')) + "/times/mine.json");
   }
 
   TEST_CASE("errors name the key") {
@@ -87,6 +102,9 @@ TEST_SUITE("device") {
     says("\"8.6\"", "8.6", "'compute_capability' is not a text");
     says("{", "{\"memory_bytes_per_second\": 0,", "wanted a number above 0");
     says("{", "{\"flops_per_second\": {\"bf61\": 1},", "'bf61'");
+    says("{", "{\"clock_hz\": -1,", "'clock_hz'");
+    says("{", "{\"l2_bytes\": 1.5,", "'l2_bytes'");
+    says("{", "{\"memory_type\": \"DDR4\",", "wanted HBM or GDDR");
     says("{", "", "is not well-formed JSON");
     says(good, "[]", "is not a JSON object");
   }

@@ -12,7 +12,7 @@ from program import DYNAMIC, ROOT, TINY
 # Objects whose keys are the user's names, or dtypes, and those of formulas, which formulas.md has.
 OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
 COMMANDS = [
-    ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*"],
+    ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
     ["profile", "models/tiny/nonzero.pt2", "--unbacked", "max"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
     ["fit", TINY, "--device", "h200,t4"],

@@ -39,6 +39,8 @@ std::string_view text_of(FigureUnit unit) {
       return "count";
     case FigureUnit::microseconds:
       return "µs";
+    case FigureUnit::share:
+      return "share";
   }
   return "";
 }
@@ -86,7 +88,7 @@ TEST_SUITE("figures") {
       row.*figure.counter = 1;
     }
     constexpr std::size_t confidence = 1;  // Padded to a counter's size.
-    CHECK(sizeof(RowFigures) == (counters + confidence) * sizeof(std::int64_t));
+    CHECK(sizeof(RowFigures) == (counters + confidence) * sizeof(std::int64_t) + sizeof(RowTimes));
     CHECK_THROWS_AS(figure_of("nothing"), Error);
   }
 
@@ -96,7 +98,9 @@ TEST_SUITE("figures") {
       const bool is_in_nodes =
           figure.json == InJson::nodes || figure.json == InJson::nodes_and_totals;
       CHECK_FALSE(figure.meaning.empty());
-      CHECK((figure.cost == nullptr) == (figure.calls == CallsOf::none));
+      const bool is_time =
+          figure.unit == FigureUnit::microseconds || figure.unit == FigureUnit::share;
+      CHECK((figure.cost == nullptr) == (figure.calls == CallsOf::none || is_time));
       CHECK((figure.cost == nullptr || figure.counter != nullptr));
       CHECK((figure.fold == Fold::running) == (figure.summed != nullptr));
       CHECK((figure.column.name.empty() || figure.counter != nullptr));
@@ -125,6 +129,18 @@ TEST_SUITE("figures") {
     CHECK(value_of(figure_of("optimizer_flops"), row) == 101);
     CHECK(value_of(figure_of("moved_bytes"), row) == 32);
     CHECK_FALSE(value_of(figure_of("param_count"), row).has_value());
+  }
+
+  TEST_CASE("a row has times where they were asked for, and folds what limits them") {
+    RowFigures row, other;
+    row.fwd_time_ns = 7;
+    CHECK_FALSE(value_of(figure_of("fwd_time_us"), row).has_value());
+    other.times.are_there = true, other.times.unknown.backward = 2, other.times.limited_ns[3] = 5;
+    other.fwd_time_ns = 3;
+    add_node(row, other);
+    CHECK(value_of(figure_of("fwd_time_us"), row) == 10);
+    CHECK(row.times.unknown.backward == 2);
+    CHECK(row.times.limited_ns[3] == 5);
   }
 
   TEST_CASE("figures fold as they say") {

@@ -1,0 +1,94 @@
+// Fused attention: one kernel forward. Backward there are three (the sums of the outputs'
+// gradients, the gradients, the conversion of the query's), which the formula takes as one.
+#include "profile/cost/time/families.h"
+#include "profile/cost/time/launches.h"
+
+namespace symprof::profile {
+namespace {
+
+/// Where the arguments are, and where a 4-D tensor has its sequence.
+struct AttentionArguments {
+  int query = 0, causal = 0;
+  std::size_t sequence = 2;
+  TimeClass half = TimeClass::attention_flash;  ///< In 16 bit; fp32 has one kernel of its own.
+  bool backward = false;
+};
+
+LaunchEstimate attention_launches(const Call& call, const AttentionArguments& at) {
+  const TensorSpec *query = call.input_at(at.query), *key = call.input_at(at.query + 1);
+  if (!query || !key || query->sizes.size() != 4 || key->sizes.size() != 4) return std::nullopt;
+  const std::size_t heads = 3 - at.sequence;
+  AttentionWork work;
+  work.batch = query->sizes[0], work.heads = query->sizes[heads];
+  work.kv_heads = key->sizes[heads];
+  work.queries = query->sizes[at.sequence], work.keys = key->sizes[at.sequence];
+  work.head_dim = query->sizes[3];
+  work.number_bytes = element_bytes(query->dtype);
+  work.causal = call.integer(at.causal, 0, 0) != 0, work.backward = at.backward;
+  if (work.batch * work.heads * work.kv_heads * work.queries * work.keys * work.head_dim == 0)
+    return Launches();
+  const bool is_half = query->dtype == DType::bfloat16 || query->dtype == DType::float16;
+  if (!is_half && query->dtype != DType::float32) return std::nullopt;
+  const TimeClass time_class = is_half ? at.half : TimeClass::attention_fp32;
+  return Launches{{{time_class, work, at.backward ? 3 : 1}}};
+}
+
+/// (query, key, value, dropout_p, is_causal, ...)
+LaunchEstimate sdpa_flash(const Call& call, const Cost&, const DeviceSpec&) {
+  return attention_launches(call, {.causal = 4});
+}
+/// (query, key, value, attn_bias, compute_log_sumexp, dropout_p, is_causal, ...)
+LaunchEstimate sdpa_efficient(const Call& call, const Cost&, const DeviceSpec&) {
+  return attention_launches(call, {.causal = 6});
+}
+LaunchEstimate sdpa_cudnn(const Call& call, const Cost&, const DeviceSpec&) {
+  return attention_launches(call, {.causal = 6, .half = TimeClass::attention_newer});
+}
+/// (grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p,
+/// is_causal, ...)
+LaunchEstimate sdpa_flash_backward(const Call& call, const Cost&, const DeviceSpec&) {
+  return attention_launches(call, {.query = 1, .causal = 11, .backward = true});
+}
+/// (grad_out, query, key, value, attn_bias, out, logsumexp, philox_seed, philox_offset, dropout_p,
+/// grad_input_mask, is_causal, ...)
+LaunchEstimate sdpa_efficient_backward(const Call& call, const Cost&, const DeviceSpec&) {
+  return attention_launches(call, {.query = 1, .causal = 11, .backward = true});
+}
+/// (grad_out, query, key, value, out, logsumexp, philox_seed, philox_offset, attn_bias, cum_seq_q,
+/// cum_seq_k, max_q, max_k, dropout_p, is_causal, ...)
+LaunchEstimate sdpa_cudnn_backward(const Call& call, const Cost&, const DeviceSpec&) {
+  return attention_launches(
+      call, {.query = 1, .causal = 14, .half = TimeClass::attention_newer, .backward = true});
+}
+
+/// (query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, ...), sequences
+/// not packed.
+LaunchEstimate flash_kernel(const Call& call, const Cost&, const DeviceSpec&) {
+  if (call.input_at(3) != nullptr) return std::nullopt;
+  return attention_launches(call, {.causal = 8, .sequence = 1});
+}
+/// (grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p,
+/// is_causal, ...)
+LaunchEstimate flash_kernel_backward(const Call& call, const Cost&, const DeviceSpec&) {
+  if (call.input_at(6) != nullptr) return std::nullopt;
+  return attention_launches(call, {.query = 1, .causal = 11, .sequence = 1, .backward = true});
+}
+
+constexpr TimeRule attention_time_rows[] = {
+    {"aten::_scaled_dot_product_flash_attention", sdpa_flash},
+    {"aten::_scaled_dot_product_efficient_attention", sdpa_efficient},
+    {"aten::_scaled_dot_product_cudnn_attention", sdpa_cudnn},
+    {"aten::_scaled_dot_product_flash_attention_backward", sdpa_flash_backward},
+    {"aten::_scaled_dot_product_efficient_attention_backward", sdpa_efficient_backward},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", sdpa_cudnn_backward},
+    {"aten::_flash_attention_forward", flash_kernel},
+    {"aten::_flash_attention_backward", flash_kernel_backward},
+    {"aten::_fused_sdp_choice", launches_nothing},
+    {"aten::_transform_bias_rescale_qkv", moves_bytes<TimeClass::elementwise>},
+};
+
+}  // namespace
+
+TimeRules attention_times() { return {nullptr, attention_time_rows}; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,136 @@
+// Convolutions: a kernel of cuDNN for the forward pass and for each gradient, one more for a bias.
+// PyTorch lets cuDNN round fp32 to TF32 by default (torch.backends.cudnn.allow_tf32).
+#include <utility>
+
+#include "profile/cost/time/families.h"
+#include "profile/cost/time/launches.h"
+
+namespace symprof::profile {
+namespace {
+
+/// Where the arguments of an operator are; `none`: it has no such argument.
+struct ConvolutionArguments {
+  int input = 0, weight = 1, bias = 2, stride = 3, dilation = 5, transposed = 6, groups = 8;
+};
+
+std::int64_t positions(const TensorSpec& tensor, std::size_t spatial) {
+  std::int64_t product = 1;
+  for (std::size_t i = tensor.sizes.size() - spatial; i < tensor.sizes.size(); ++i)
+    product *= tensor.sizes[i];
+  return product;
+}
+
+bool has_channels_last(const TensorSpec& tensor) {
+  return tensor.strides.size() > 2 && tensor.sizes[1] > 1 && tensor.strides[1] == 1;
+}
+
+/// All but the pass. `input` and `output` are those of a convolution that is not transposed: the
+/// transposed one is its data gradient.
+std::optional<ConvolutionWork> shape_of(const Call& call, const ConvolutionArguments& at,
+                                        const TensorSpec* input, const TensorSpec* output) {
+  const TensorSpec* weight = call.input_at(at.weight);
+  if (!input || !output || !weight || weight->sizes.size() < 3) return std::nullopt;
+  const std::size_t spatial = weight->sizes.size() - 2;
+  if (input->sizes.size() < spatial + 1 || output->sizes.size() != input->sizes.size())
+    return std::nullopt;
+  const std::size_t channels = input->sizes.size() - spatial - 1;
+  ConvolutionWork c;
+  c.batch = channels == 1 ? input->sizes[0] : 1;
+  c.groups = call.integer(at.groups, 0, 1);
+  c.in_channels = input->sizes[channels], c.out_channels = output->sizes[channels];
+  c.in = positions(*input, spatial), c.out = positions(*output, spatial);
+  c.window = positions(*weight, spatial);
+  c.number_bytes = element_bytes(input->dtype);
+  c.channels_last = has_channels_last(*input) || has_channels_last(*weight);
+  const bool is_square = spatial == 2 && weight->sizes[2] == 3 && weight->sizes[3] == 3;
+  const bool steps = call.integer(at.stride, 0, 1) > 1 || call.integer(at.dilation, 0, 1) > 1;
+  c.is_winograd = is_square && !steps;
+  return c;
+}
+
+std::optional<TimeClass> class_of(const TensorSpec& input, const DeviceSpec& device) {
+  const std::optional<TimeClass> product = product_class(input.dtype, device, true);
+  if (product == TimeClass::product_16bit) return TimeClass::convolution_16bit;
+  if (product == TimeClass::product_tf32) return TimeClass::convolution_tf32;
+  if (product == TimeClass::product_fp32) return TimeClass::convolution_fp32;
+  return std::nullopt;
+}
+
+/// Adds or sums a bias: the output once more, read and written, or read.
+Kernel of_bias(const TensorSpec& output, int times) {
+  return {TimeClass::elementwise,
+          StreamWork{times * numbers(output) * element_bytes(output.dtype)}};
+}
+
+bool is_empty(const ConvolutionWork& c) {
+  return c.batch * c.in_channels * c.out_channels * c.in * c.out * c.window == 0;
+}
+
+LaunchEstimate forward_launches(const Call& call, const DeviceSpec& device,
+                                const ConvolutionArguments& at) {
+  const TensorSpec *input = call.input_at(at.input), *output = call.output(0);
+  if (!input || !output) return std::nullopt;
+  const bool transposed = at.transposed != none && call.integer(at.transposed, 0, 0) != 0;
+  const std::optional<TimeClass> time_class = class_of(*input, device);
+  std::optional<ConvolutionWork> c =
+      transposed ? shape_of(call, at, output, input) : shape_of(call, at, input, output);
+  if (!c || !time_class) return std::nullopt;
+  if (is_empty(*c)) return Launches();
+  if (transposed) c->pass = ConvolutionPass::data_gradient;
+  Launches launches{{{*time_class, *c}}};
+  if (at.bias != none && call.input_at(at.bias) != nullptr)
+    launches.kernels.push_back(of_bias(*output, 2));
+  return launches;
+}
+
+/// (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+LaunchEstimate convolution_launches(const Call& call, const Cost&, const DeviceSpec& device) {
+  return forward_launches(call, device, {});
+}
+
+/// cudnn_convolution(input, weight, padding, stride, dilation, groups, ...)
+LaunchEstimate cudnn_launches(const Call& call, const Cost&, const DeviceSpec& device) {
+  return forward_launches(call, device,
+                          {.bias = none, .dilation = 4, .transposed = none, .groups = 5});
+}
+
+/// (grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
+/// groups, output_mask)
+LaunchEstimate backward_launches(const Call& call, const Cost&, const DeviceSpec& device) {
+  const ConvolutionArguments at{.input = 1,
+                                .weight = 2,
+                                .bias = none,
+                                .stride = 4,
+                                .dilation = 6,
+                                .transposed = 7,
+                                .groups = 9};
+  const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1);
+  if (!gradient || !input) return std::nullopt;
+  const bool transposed = call.integer(at.transposed, 0, 0) != 0;
+  const std::optional<TimeClass> time_class = class_of(*input, device);
+  std::optional<ConvolutionWork> c =
+      transposed ? shape_of(call, at, gradient, input) : shape_of(call, at, input, gradient);
+  if (!c || !time_class) return std::nullopt;
+  if (is_empty(*c)) return Launches();
+  Launches launches;
+  c->pass = transposed ? ConvolutionPass::forward : ConvolutionPass::data_gradient;
+  if (call.integer(10, 0, 1) != 0) launches.kernels.push_back({*time_class, *c});
+  c->pass = ConvolutionPass::weight_gradient;
+  if (call.integer(10, 1, 1) != 0) launches.kernels.push_back({*time_class, *c});
+  if (call.integer(10, 2, 0) != 0) launches.kernels.push_back(of_bias(*gradient, 1));
+  return launches;
+}
+
+constexpr TimeRule convolution_time_rows[] = {
+    {"aten::convolution", convolution_launches},
+    {"aten::_convolution", convolution_launches},
+    {"aten::convolution_overrideable", convolution_launches},
+    {"aten::convolution_backward", backward_launches},
+    {"aten::cudnn_convolution", cudnn_launches},
+};
+
+}  // namespace
+
+TimeRules convolution_times() { return {nullptr, convolution_time_rows}; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,68 @@
+#include "profile/cost/time/launches.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace symprof::profile {
+namespace {
+
+bool has_rate(const DeviceSpec& device, std::string_view dtype) {
+  return std::ranges::any_of(device.flops_per_second,
+                             [&](const auto& rate) { return rate.first == dtype; });
+}
+
+std::int64_t bytes_of(const Cost& cost, double passes) {
+  return std::llround(static_cast<double>(cost.bytes_read + cost.bytes_written) * passes);
+}
+
+}  // namespace
+
+std::optional<TimeClass> product_class(DType dtype, const DeviceSpec& device, bool allows_tf32) {
+  if (!has_rate(device, name(dtype))) return std::nullopt;
+  switch (dtype) {
+    case DType::bfloat16:
+    case DType::float16:
+      return TimeClass::product_16bit;
+    case DType::float8_e4m3fn:
+    case DType::float8_e5m2:
+    case DType::int8:
+      return TimeClass::product_8bit;
+    case DType::float32:
+      return allows_tf32 && has_rate(device, "tf32") ? TimeClass::product_tf32
+                                                     : TimeClass::product_fp32;
+    case DType::float64:
+      return TimeClass::product_fp64;
+    default:
+      return std::nullopt;
+  }
+}
+
+LaunchEstimate moved(const Cost& cost, TimeClass time_class, double passes, int launches) {
+  if (cost.confidence == Confidence::unmodelled) return std::nullopt;
+  const std::int64_t bytes = bytes_of(cost, passes);
+  if (bytes == 0) return Launches();
+  return Launches{{{time_class, StreamWork{bytes}, launches}}};
+}
+
+LaunchEstimate by_rows(const Cost& cost, TimeClass time_class, std::int64_t rows,
+                       std::int64_t length, double passes, int launches) {
+  if (cost.confidence == Confidence::unmodelled) return std::nullopt;
+  const std::int64_t bytes = bytes_of(cost, passes);
+  if (bytes == 0) return Launches();
+  return Launches{{{time_class, RowWork{rows, length, bytes}, launches}}};
+}
+
+LaunchEstimate launches_nothing(const Call&, const Cost&, const DeviceSpec&) { return Launches(); }
+
+LaunchEstimate waiting(LaunchEstimate launches) {
+  if (launches) launches->waits = true;
+  return launches;
+}
+
+std::int64_t numbers(const TensorSpec& tensor) {
+  std::int64_t product = 1;
+  for (const std::int64_t size : tensor.sizes) product *= size;
+  return product;
+}
+
+}  // namespace symprof::profile

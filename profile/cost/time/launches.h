@@ -1,0 +1,37 @@
+// Kernels that many rules of times have: by the bytes of a call, and row by row.
+#pragma once
+
+#include "profile/cost/time/rules.h"
+
+namespace symprof::profile {
+
+/// The class of products in `dtype` on `device`; nothing where it has no units for it.
+/// `allows_tf32`: fp32 numbers may be rounded to TF32, as PyTorch's convolutions do by default and
+/// its products do not.
+std::optional<TimeClass> product_class(DType dtype, const DeviceSpec& device,
+                                       bool allows_tf32 = false);
+
+/// Kernels that move the call's bytes `passes` times, in `launches` pieces. Nothing where the cost
+/// is not known; no kernel where no byte lies on the device.
+LaunchEstimate moved(const Cost& cost, TimeClass time_class, double passes = 1, int launches = 1);
+
+/// The same as a rule.
+template <TimeClass time_class, int percent = 100, int launches = 1>
+LaunchEstimate moves_bytes(const Call&, const Cost& cost, const DeviceSpec&) {
+  return moved(cost, time_class, percent / 100.0, launches);
+}
+
+/// Rows of `length` numbers, `passes` times over the call's bytes.
+LaunchEstimate by_rows(const Cost& cost, TimeClass time_class, std::int64_t rows,
+                       std::int64_t length, double passes = 1, int launches = 1);
+
+/// No kernel.
+LaunchEstimate launches_nothing(const Call&, const Cost&, const DeviceSpec&);
+
+/// As `launches` says, and the host waits for it.
+LaunchEstimate waiting(LaunchEstimate launches);
+
+/// Product of the sizes; 1 for a number.
+std::int64_t numbers(const TensorSpec& tensor);
+
+}  // namespace symprof::profile

@@ -1,0 +1,95 @@
+// Matrix products: one kernel of cuBLAS each. A bias of one dimension is added inside of it
+// (cublasLtMatmul's epilogue).
+
+#include <utility>
+
+#include "profile/cost/time/families.h"
+#include "profile/cost/time/launches.h"
+
+namespace symprof::profile {
+namespace {
+
+/// Weights meet the L2 cache after all other layers have passed through it.
+constexpr std::int64_t sets_of_weights = 6;
+
+bool is_parameter(const Call& call, int position) {
+  const CallRecord& record = call.record();
+  for (std::size_t i = 0; i < record.inputs.size(); ++i)
+    if (record.input_positions[i] == position && record.inputs[i].storage != none)
+      return call.recording().storages[record.inputs[i].storage].kind == StorageKind::parameter;
+  return false;
+}
+
+/// [batch, m, k] · [batch, k, n], either without a batch.
+LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) {
+  const TensorSpec *left = call.input_at(left_at), *right = call.input_at(left_at + 1);
+  if (!left || !right || left->sizes.size() < 2 || right->sizes.size() < 2) return std::nullopt;
+  const std::optional<TimeClass> time_class = product_class(left->dtype, device);
+  if (!time_class) return std::nullopt;
+  const std::size_t last = left->sizes.size() - 1;
+  ProductWork work;
+  for (std::size_t i = 0; i + 1 < last; ++i) work.batch *= left->sizes[i];
+  work.m = left->sizes[last - 1], work.k = left->sizes[last], work.n = right->sizes.back();
+  work.operand_bytes = element_bytes(left->dtype);
+  const TensorSpec* out = call.output(0);
+  work.result_bytes = out != nullptr ? element_bytes(out->dtype) : work.operand_bytes;
+  if (is_parameter(call, left_at)) std::swap(work.m, work.n);
+  if (is_parameter(call, left_at) || is_parameter(call, left_at + 1))
+    work.weight_sets = sets_of_weights;
+  if (work.batch * work.m * work.n * work.k == 0) return Launches();
+  return Launches{{{*time_class, work}}};
+}
+
+LaunchEstimate mm(const Call& call, const Cost&, const DeviceSpec& device) {
+  return product(call, device, 0);
+}
+
+LaunchEstimate addmm(const Call& call, const Cost&, const DeviceSpec& device) {
+  return product(call, device, 1);
+}
+
+/// self [M, K] · mat2 [G, K, N]: each group takes a part of the rows.
+LaunchEstimate grouped(const Call& call, const Cost&, const DeviceSpec& device) {
+  const TensorSpec *left = call.input_at(0), *right = call.input_at(1);
+  if (!left || !right || left->sizes.size() != 2 || right->sizes.size() != 3) return std::nullopt;
+  const std::optional<TimeClass> time_class = product_class(left->dtype, device);
+  const std::int64_t groups = right->sizes[0];
+  if (!time_class || groups < 1) return std::nullopt;
+  const ProductWork work{groups,
+                         (left->sizes[0] + groups - 1) / groups,
+                         right->sizes[2],
+                         left->sizes[1],
+                         element_bytes(left->dtype),
+                         element_bytes(left->dtype),
+                         sets_of_weights};
+  return Launches{{{*time_class, work}}};
+}
+
+LaunchEstimate with_vector(const Call& call, const Cost& cost, const DeviceSpec&) {
+  const TensorSpec* matrix = call.input_at(call.op() == "aten::addmv" ? 1 : 0);
+  if (!matrix || matrix->sizes.empty()) return std::nullopt;
+  const std::int64_t length = matrix->sizes.back();
+  return by_rows(cost, TimeClass::reduction, length > 0 ? numbers(*matrix) / length : 0, length);
+}
+
+constexpr TimeRule matmul_time_rows[] = {
+    {"aten::mm", mm},
+    {"aten::bmm", mm},
+    {"aten::_int_mm", mm},
+    {"aten::_scaled_mm", mm},
+    {"aten::addmm", addmm},
+    {"aten::_addmm_activation", addmm},
+    {"aten::baddbmm", addmm},
+    {"aten::_grouped_mm", grouped},
+    {"aten::mv", with_vector},
+    {"aten::addmv", with_vector},
+    {"aten::dot", with_vector},
+    {"aten::vdot", with_vector},
+    {"aten::addr", moves_bytes<TimeClass::elementwise>},
+};
+
+}  // namespace
+
+TimeRules matmul_times() { return {nullptr, matmul_time_rows}; }
+
+}  // namespace symprof::profile

@@ -1,0 +1,110 @@
+// Families whose kernels move bytes: each operator is one kernel, or the number in its row.
+#include <algorithm>
+
+#include "profile/cost/time/families.h"
+#include "profile/cost/time/launches.h"
+
+namespace symprof::profile {
+namespace {
+
+using enum TimeClass;
+
+/// The device has to say how many there are before the host can go on.
+LaunchEstimate finds_and_waits(const Call&, const Cost& cost, const DeviceSpec&) {
+  return waiting(moved(cost, sort, 2, 6));
+}
+
+LaunchEstimate reads_one(const Call&, const Cost& cost, const DeviceSpec&) {
+  return waiting(moved(cost, elementwise));
+}
+
+/// Copies between the memories of device and host take the link.
+LaunchEstimate copies_or_transfers(const Call&, const Cost& cost, const DeviceSpec&) {
+  if (cost.transfer_bytes > 0) return Launches{{{transfer, StreamWork{cost.transfer_bytes}}}};
+  return moved(cost, elementwise);
+}
+
+/// A transposing copy reads and writes in different orders.
+LaunchEstimate copies_layouts(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  const TensorSpec *in = call.input(0), *out = call.output(0);
+  const bool same_order = !in || !out || in->strides == out->strides || in->strides.empty();
+  if (cost.transfer_bytes > 0 || same_order) return copies_or_transfers(call, cost, device);
+  return moved(cost, copy);
+}
+
+/// A kernel of foreach ends at so many tensors, 2.13's limits by the number of lists, or at 2,240
+/// blocks of 65,536 numbers (ATen/native/cuda/MultiTensorApply.cuh).
+LaunchEstimate over_lists(const Call& call, const Cost& cost, const DeviceSpec&) {
+  constexpr std::int64_t tensors_by_lists[] = {770, 770, 448, 336, 252};
+  constexpr std::int64_t blocks = 2240, block = 65536;
+  const CallRecord& record = call.record();
+  std::int64_t tensors = 0, all_blocks = 0, lists = 0, last = none;
+  for (std::size_t i = 0; i < record.inputs.size(); ++i) {
+    if (record.input_positions[i] != last) ++lists, last = record.input_positions[i];
+    if (record.input_positions[i] != 0) continue;
+    const TensorSpec* spec = call.spec(record.inputs[i]);
+    if (spec == nullptr) continue;
+    ++tensors, all_blocks += (numbers(*spec) + block - 1) / block;
+  }
+  const std::int64_t limit = tensors_by_lists[std::min<std::int64_t>(lists, 4)];
+  const std::int64_t launches = std::max(
+      {(tensors + limit - 1) / limit, (all_blocks + blocks - 1) / blocks, std::int64_t{1}});
+  return moved(cost, optimizer, 1, static_cast<int>(launches));
+}
+
+/// Gradients of rows that were gathered: sorted by their index where there are many
+/// (ATen/native/cuda/Embedding.cu: more than 3,072).
+LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpec&) {
+  const TensorSpec* indices = call.input_at(1);
+  const bool sorts = indices != nullptr && numbers(*indices) > 3072;
+  return moved(cost, gather, sorts ? 1.2 : 1, sorts ? 15 : 2);
+}
+
+constexpr TimeRule indexing_time_rows[] = {
+    {"aten::index_put", moves_bytes<gather, 200, 11>},
+    {"aten::_index_put_impl", moves_bytes<gather, 200, 11>},
+    {"aten::gather", moves_bytes<gather>},
+    {"aten::scatter_add", moves_bytes<gather, 200, 2>},
+    {"aten::index_add", moves_bytes<gather, 200, 2>},
+};
+constexpr TimeRule masking_time_rows[] = {
+    {"aten::nonzero", finds_and_waits},
+    {"aten::masked_select", finds_and_waits},
+};
+constexpr TimeRule embedding_time_rows[] = {
+    {"aten::embedding_dense_backward", scatters_rows},
+};
+constexpr TimeRule sorting_time_rows[] = {
+    {"aten::topk", moves_bytes<sort, 400, 4>},
+    {"aten::sort", moves_bytes<sort, 800, 13>},
+    {"aten::argsort", moves_bytes<sort, 800, 13>},
+};
+constexpr TimeRule copy_time_rows[] = {
+    {"aten::clone", copies_layouts},
+    {"aten::contiguous", copies_layouts},
+    {"aten::_to_copy", copies_or_transfers},
+    {"aten::copy", copies_or_transfers},
+    {"aten::_lazy_clone", launches_nothing},
+    {"aten::_local_scalar_dense", reads_one},
+    {"aten::item", reads_one},
+};
+constexpr TimeRule random_time_rows[] = {
+    {"aten::randperm", moves_bytes<sort, 800, 16>},
+    {"aten::multinomial", moves_bytes<sort, 200, 4>},
+};
+
+}  // namespace
+
+TimeRules elementwise_times() { return {moves_bytes<elementwise>, {}}; }
+TimeRules pooling_times() { return {moves_bytes<elementwise>, {}}; }
+TimeRules indexing_times() { return {moves_bytes<gather>, indexing_time_rows}; }
+TimeRules masking_times() { return {moves_bytes<elementwise>, masking_time_rows}; }
+TimeRules embedding_times() { return {moves_bytes<gather>, embedding_time_rows}; }
+TimeRules sorting_times() { return {nullptr, sorting_time_rows}; }
+TimeRules copy_times() { return {moves_bytes<elementwise>, copy_time_rows}; }
+TimeRules view_times() { return {launches_nothing, {}}; }
+TimeRules loss_times() { return {moves_bytes<elementwise>, {}}; }
+TimeRules optimizer_times() { return {over_lists, {}}; }
+TimeRules random_times() { return {moves_bytes<elementwise>, random_time_rows}; }
+
+}  // namespace symprof::profile

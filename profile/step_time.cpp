@@ -1,0 +1,224 @@
+#include "profile/step_time.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "profile/operators/operators.h"
+#include "profile/own_rules.h"
+#include "profile/profile.h"
+
+namespace symprof::profile {
+namespace {
+
+// What the host takes for an ATen call, for a kernel's launch in it, and for a view; and how long
+// a launch takes to reach a device that has nothing to do. Medians of public profiler traces on
+// A100 and H100 hosts (pytorch/kineto's and others'), half of what they say: recording costs as
+// much again.
+constexpr double usual_host_call_us = 6, usual_host_launch_us = 3, view_share = 0.25;
+constexpr double reach_us = 6;
+/// Half width (natural logarithm) of what is common to all kernels of a step: another board,
+/// driver, library, temperature.
+constexpr double common_half_width = 0.10;
+
+bool is_in(Phase phase, Phase a, Phase b) { return phase == a || phase == b; }
+
+/// The kernels of one call, summed up.
+class CallTimer {
+ public:
+  CallTimer(const Recording& recording, const DeviceSpec& device, TimeModel& model,
+            const OperatorTable* own)
+      : recording_(recording), device_(device), model_(model) {
+    launches_.reserve(recording.ops.size());
+    for (const std::string& op : recording.ops)
+      launches_.push_back(find_operator(op, own).launches);
+  }
+
+  /// Nothing where it is not known.
+  std::optional<CallTime> time(const CallRecord& record, const Cost& cost) {
+    const TimeFunction rule = launches_[static_cast<std::size_t>(record.op)];
+    if (rule == nullptr) return std::nullopt;
+    const LaunchEstimate launched = rule(Call(recording_, record), cost, device_);
+    if (!launched) return std::nullopt;
+    CallTime sum;
+    sum.waits = launched->waits;
+    double longest = -1;
+    for (const Kernel& kernel : launched->kernels) {
+      const std::optional<TimeEstimate> one = model_.estimate(kernel);
+      if (!one) return std::nullopt;
+      sum.us += one->us, sum.low_us += one->low_us, sum.high_us += one->high_us;
+      sum.launches += kernel.launches;
+      if (one->basis == TimeBasis::data_sheet) sum.basis = TimeBasis::data_sheet;
+      if (one->us > longest) longest = one->us, sum.limit = one->limit;
+      last_class = kernel.time_class;
+      peak_us += model_.peak_us(kernel);
+    }
+    return sum;
+  }
+
+  TimeClass last_class = TimeClass::elementwise;
+  double peak_us = 0;  ///< Of all calls so far.
+
+ private:
+  const Recording& recording_;
+  const DeviceSpec& device_;
+  TimeModel& model_;
+  std::vector<TimeFunction> launches_;
+};
+
+std::int64_t nanoseconds(double us) { return std::llround(us * 1000); }
+
+/// Adds a call to the figures of its row.
+void add_to_row(RowFigures& row, Phase phase, const std::optional<CallTime>& time) {
+  const bool forward = is_in(phase, Phase::forward, Phase::loss);
+  const bool optimizer = phase == Phase::optimizer;
+  if (!time) {
+    ++(forward     ? row.times.unknown.forward
+       : optimizer ? row.times.unknown.optimizer
+                   : row.times.unknown.backward);
+    return;
+  }
+  const std::int64_t spent = nanoseconds(time->us);
+  (forward ? row.fwd_time_ns : optimizer ? row.optimizer_time_ns : row.bwd_time_ns) += spent;
+  row.time_ns += spent;
+  row.times.limited_ns[static_cast<std::size_t>(time->limit)] += spent;
+}
+
+/// Two queues: the host issues, the device runs what has reached it.
+class Queues {
+ public:
+  Queues(const DeviceSpec& device, LaunchKind launch)
+      : call_us_(device.host_call_us.value_or(usual_host_call_us)),
+        launch_us_(device.host_launch_us.value_or(usual_host_launch_us)),
+        launch_(launch) {}
+
+  void run(const std::optional<CallTime>& call) {
+    const bool launches = call && call->launches > 0;
+    if (launch_ == LaunchKind::eager)
+      host_ += launches ? call_us_ + call->launches * launch_us_ : call_us_ * view_share;
+    if (!launches) return;
+    const double arrives = launch_ == LaunchKind::eager ? host_ + reach_us : host_;
+    device_ = std::max(device_, arrives) + call->us;
+    if (call->waits) host_ = std::max(host_, device_);
+  }
+
+  double host() const { return host_; }
+  /// When all that was issued is done.
+  double end() const { return std::max(host_, device_); }
+
+ private:
+  double call_us_, launch_us_, host_ = 0, device_ = 0;
+  LaunchKind launch_;
+};
+
+/// The later of two steps that follow each other: the first finds an idle device.
+void run_steps(const std::vector<std::optional<CallTime>>& calls, const DeviceSpec& device,
+               StepTime& step) {
+  Queues queues(device, step.launch);
+  double host = 0, end = 0;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    host = queues.host(), end = queues.end();
+    for (const std::optional<CallTime>& call : calls) queues.run(call);
+  }
+  step.host_us = queues.host() - host;
+  step.step_us = std::max(queues.end() - end, 0.0);
+  step.idle_us = std::max(step.step_us - step.busy_us(), 0.0);
+}
+
+/// Half widths of the kernels, weighed by their times. Errors of a class go together, those of
+/// classes do not; what is common to all is on top.
+class StepInterval {
+ public:
+  void add(const CallTime& call, TimeClass time_class) {
+    if (call.us > 0)
+      spread_[static_cast<std::size_t>(time_class)] += call.us * std::log(call.high_us / call.us);
+  }
+
+  double half_width(double busy_us) const {
+    double squares = common_half_width * common_half_width;
+    for (const double spread : spread_)
+      if (busy_us > 0) squares += std::pow(spread / busy_us / 2, 2);
+    return std::sqrt(squares);
+  }
+
+ private:
+  std::array<double, time_classes> spread_{};
+};
+
+void count_inputs(const Recording& recording, StepTime& step) {
+  for (const NodeRecord& node : recording.nodes) {
+    if (node.kind != NodeKind::input || node.outputs.empty() || node.outputs[0].spec == none)
+      continue;
+    const TensorSpec& input = recording.specs[node.outputs[0].spec];
+    if (input.sizes.empty()) return;
+    step.samples = input.sizes[0];
+    if (input.sizes.size() == 2 && (input.dtype == DType::int64 || input.dtype == DType::int32))
+      step.tokens = input.numel();
+    return;
+  }
+}
+
+void name_unknown(const Recording& recording, const std::vector<bool>& unknown, StepTime& step) {
+  for (std::size_t op = 0; op < unknown.size(); ++op)
+    if (unknown[op]) step.unknown_ops.push_back(recording.ops[op]);
+  std::ranges::sort(step.unknown_ops);
+  step.unknown_ops.erase(std::ranges::unique(step.unknown_ops).begin(), step.unknown_ops.end());
+}
+
+void add_to_step(StepTime& step, Phase phase, const CallTime& time, double peak_us) {
+  const bool forward = is_in(phase, Phase::forward, Phase::loss);
+  (forward                     ? step.forward_us
+   : phase == Phase::optimizer ? step.optimizer_us
+                               : step.backward_us) += time.us;
+  step.launches += time.launches;
+  if (time.basis == TimeBasis::data_sheet) step.data_sheet_us += time.us;
+  if (phase == Phase::optimizer) return;
+  step.peak_us += peak_us;
+  if (phase != Phase::recompute) step.model_peak_us += peak_us;
+}
+
+/// Parts of a million of what the device is busy for.
+void share_out(Profile& profile, double busy_us) {
+  for (NodeProfile& node : profile.nodes) {
+    node.figures.times.are_there = true;
+    if (busy_us > 0)
+      node.figures.time_share =
+          std::llround(static_cast<double>(node.figures.time_ns) / busy_us * 1000);
+  }
+}
+
+}  // namespace
+
+void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
+               const TimeOptions& options, const OperatorTable* own) {
+  const Recording& recording = profile.recording;
+  CallTimer timer(recording, device, model, own);
+  std::vector<std::optional<CallTime>> calls(recording.calls.size());
+  std::vector<bool> unknown(recording.ops.size());
+  StepTime step{.launch = options.launch};
+  StepInterval interval;
+  for (NodeProfile& node : profile.nodes)
+    for (CallProfile& call : node.calls) {
+      const CallRecord& record = recording.calls[call.call];
+      const double peak_before = timer.peak_us;
+      call.time = timer.time(record, call.cost);
+      add_to_row(node.figures, record.phase, call.time);
+      calls[call.call] = call.time;
+      if (call.time) {
+        add_to_step(step, record.phase, *call.time, timer.peak_us - peak_before);
+        interval.add(*call.time, timer.last_class);
+      } else {
+        ++step.unknown_calls, unknown[record.op] = true;
+      }
+    }
+  run_steps(calls, device, step);
+  const double half_width = interval.half_width(step.busy_us());
+  step.low_us = step.step_us * std::exp(-half_width);
+  step.high_us = step.step_us * std::exp(half_width);
+  count_inputs(recording, step);
+  name_unknown(recording, unknown, step);
+  share_out(profile, step.busy_us());
+  profile.time = std::move(step);
+}
+
+}  // namespace symprof::profile

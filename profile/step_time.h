@@ -1,0 +1,70 @@
+// How long the calls of a step take on the device, and the step with its host.
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/device_spec.h"
+#include "profile/time/time_model.h"
+#include "record/recording.h"
+
+namespace symprof {
+
+struct Profile;
+
+/// How kernels come to the device.
+enum class LaunchKind : std::uint8_t {
+  eager,  ///< The host issues call by call.
+  graph,  ///< One CUDA graph holds the whole step.
+};
+
+struct TimeOptions {
+  LaunchKind launch = LaunchKind::eager;
+};
+
+/// One call, on the device.
+struct CallTime {
+  double us = 0, low_us = 0, high_us = 0;  ///< Nine of ten measurements lie between the two.
+  std::int32_t launches = 0;               ///< Kernels at least.
+  profile::Limit limit = profile::Limit::nothing;
+  profile::TimeBasis basis =
+      profile::TimeBasis::calibrated;  ///< The least certain of its kernels'.
+  bool waits = false;                  ///< The host waits for it.
+};
+
+/// A step of a loop that waits for nothing but what its calls wait for: the host issues calls, the
+/// device runs what was issued. Microseconds.
+struct StepTime {
+  LaunchKind launch = LaunchKind::eager;
+  double forward_us = 0, backward_us = 0, optimizer_us = 0;  ///< The device is busy.
+  double host_us = 0;                                        ///< The host issues calls.
+  double step_us = 0, low_us = 0, high_us = 0;
+  double idle_us = 0;         ///< The device waits for the host.
+  double peak_us = 0;         ///< What products would take at the peak of their types.
+  double model_peak_us = 0;   ///< The same without what backward computes again.
+  double data_sheet_us = 0;   ///< Of the busy time: what no measurement of the device stands for.
+  std::int64_t launches = 0;  ///< Kernels at least.
+  std::int64_t unknown_calls = 0;        ///< Without a time: the step takes longer than is said.
+  std::vector<std::string> unknown_ops;  ///< Sorted, distinct.
+  /// The first dimension of the first input, and where that holds whole numbers in two dimensions,
+  /// how many there are.
+  std::optional<std::int64_t> samples, tokens;
+
+  double busy_us() const { return forward_us + backward_us + optimizer_us; }
+};
+
+namespace profile {
+
+class OperatorTable;
+
+/// Fills the times of `profile`: of each call, each row and the step. `own` are rules of the
+/// caller's; may be null.
+void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
+               const TimeOptions& options, const OperatorTable* own = nullptr);
+
+}  // namespace profile
+}  // namespace symprof

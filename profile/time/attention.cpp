@@ -1,0 +1,74 @@
+// Fused attention: a block of threads takes 64 or 128 queries of one head through all keys that
+// they see. Products run on tensor cores, exponentials beside them (16 a clock and multiprocessor).
+// Source of the scheme: Dao, FlashAttention-2 (arXiv 2307.08691), section 3.
+#include <algorithm>
+#include <cmath>
+
+#include "profile/time/formula.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr Coefficient attention_rows[] = {
+    {"floor", 5, 0.5, 60},
+    {"arithmetic", 0.8, 0.2, 1},     // of the peak
+    {"exponentials", 0.5, 0.02, 4},  // share of their time that products do not hide
+    {"begin", 1.5, 0.02, 20},        // us for each block of queries
+    {"tail", 0.5, 0.02, 4},          // how much of a wave that is not full is lost
+    {"memory", 0.7, 0.3, 1},         // of the bandwidth of DRAM
+    // Time of the backward pass in forward passes. Charts of flash-attention 2 say 2.8 to 3.3 on
+    // H100; the products alone say 2.5.
+    {"backward", 2.94, 2.94, 2.94},
+};
+struct AttentionAt {
+  enum : std::uint8_t { floor_us, arithmetic, exponentials, begin, tail, memory, backward };
+};
+
+constexpr double exponentials_per_clock = 16;
+
+/// One size of a block of queries.
+double with_block(const AttentionWork& a, const Gpu& gpu, Coefficients c, TimeClass time_class,
+                  double block) {
+  const double queries = static_cast<double>(a.queries), keys = static_cast<double>(a.keys);
+  const double items = static_cast<double>(a.batch * a.heads) * pieces(queries, block);
+  const double all_keys = pieces(keys, 64) * 64;
+  // Query i sees the keys up to its own, counted from the end.
+  const double seen = a.causal ? std::max((2 * keys - queries + block) / 2, block / 2) : all_keys;
+  const double rate = gpu.rate(time_class) / gpu.multiprocessors * c[AttentionAt::arithmetic];
+  const double depth = pieces(static_cast<double>(a.head_dim), 32) * 32;
+  const double small = block < 128 ? 1.25 : 1;
+  const double per_key =
+      block * (4 * depth / rate * small +
+               c[AttentionAt::exponentials] / (exponentials_per_clock * gpu.clock));
+  const double longest = all_keys * per_key + c[AttentionAt::begin];
+  const double total = items * (seen * per_key + c[AttentionAt::begin]) / gpu.multiprocessors;
+  const double waves = items / gpu.multiprocessors;
+  const double lost = waves < 1 ? 0 : (std::ceil(waves) - waves) * std::min(longest, total);
+  return std::max(total, longest) + c[AttentionAt::tail] * lost;
+}
+
+}  // namespace
+
+const std::span<const Coefficient> attention_coefficients = attention_rows;
+
+KernelTime attention_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass time_class) {
+  const auto& a = std::get<AttentionWork>(work);
+  double products =
+      std::min(with_block(a, gpu, c, time_class, 64), with_block(a, gpu, c, time_class, 128));
+  const double bytes = static_cast<double>(a.number_bytes * a.batch * a.head_dim) *
+                       static_cast<double>(2 * a.heads * a.queries + 2 * a.kv_heads * a.keys);
+  double moves = bytes / (gpu.memory * c[AttentionAt::memory]);
+  if (a.backward) products *= c[AttentionAt::backward], moves *= 2;
+  const double us = c[AttentionAt::floor_us] + std::hypot(products, moves);
+  if (c[AttentionAt::floor_us] > us / 2) return {us, Limit::launch};
+  return {us, products > moves ? Limit::arithmetic : Limit::memory};
+}
+
+std::vector<double> attention_sizes(const Work& work) {
+  const auto& a = std::get<AttentionWork>(work);
+  const auto log = [](std::int64_t size) { return std::log2(static_cast<double>(size)); };
+  return {log(a.batch * a.heads), log(a.queries), log(a.keys), log(a.head_dim),
+          log(a.heads) - log(a.kv_heads)};
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,109 @@
+#include "profile/time/formula.h"
+
+#include <cmath>
+#include <iterator>
+
+#include "base/error.h"
+
+namespace symprof::profile {
+namespace {
+
+using enum TimeClass;
+
+constexpr ResidualKernel product_process{2, 0.08, 0.06}, attention_process{2, 0.12, 0.06},
+    convolution_process{1.5, 0.15, 0.08}, stream_process{2, 0.06, 0.05},
+    row_process{1.5, 0.12, 0.06};
+
+const Formula& row(TimeClass time_class) {
+  static const Formula rows[] = {
+      {product_16bit, "product_16bit", product_coefficients, product_time, product_sizes,
+       product_process, product_16bit},
+      {product_tf32, "product_tf32", product_coefficients, product_time, product_sizes,
+       product_process, product_16bit},
+      {product_8bit, "product_8bit", product_coefficients, product_time, product_sizes,
+       product_process, product_16bit},
+      {product_fp32, "product_fp32", product_coefficients, product_time, product_sizes,
+       product_process, product_fp32},
+      {product_fp64, "product_fp64", product_coefficients, product_time, product_sizes,
+       product_process, product_fp32},
+      {attention_flash, "attention_flash", attention_coefficients, attention_time, attention_sizes,
+       attention_process, attention_flash},
+      {attention_newer, "attention_newer", attention_coefficients, attention_time, attention_sizes,
+       attention_process, attention_flash},
+      {attention_fp32, "attention_fp32", attention_coefficients, attention_time, attention_sizes,
+       attention_process, attention_flash},
+      {convolution_16bit, "convolution_16bit", tensor_convolution_coefficients,
+       tensor_convolution_time, convolution_sizes, convolution_process, product_16bit},
+      {convolution_tf32, "convolution_tf32", tensor_convolution_coefficients,
+       tensor_convolution_time, convolution_sizes, convolution_process, convolution_16bit},
+      {convolution_fp32, "convolution_fp32", convolution_coefficients, convolution_time,
+       convolution_sizes, convolution_process, convolution_fp32},
+      {elementwise, "elementwise", stream_coefficients, stream_time, stream_sizes, stream_process,
+       elementwise},
+      {copy, "copy", stream_coefficients, stream_time, stream_sizes, stream_process, elementwise},
+      {layer_norm, "layer_norm", row_coefficients, row_time, row_sizes, row_process, layer_norm},
+      {softmax, "softmax", row_coefficients, row_time, row_sizes, row_process, layer_norm},
+      {reduction, "reduction", row_coefficients, row_time, row_sizes, row_process, layer_norm},
+      {gather, "gather", stream_coefficients, stream_time, stream_sizes, stream_process,
+       elementwise},
+      {sort, "sort", stream_coefficients, stream_time, stream_sizes, stream_process, elementwise},
+      {optimizer, "optimizer", stream_coefficients, stream_time, stream_sizes, stream_process,
+       elementwise},
+      {transfer, "transfer", stream_coefficients, stream_time, stream_sizes, stream_process,
+       elementwise},
+  };
+  static_assert(std::size(rows) == time_classes);
+  return rows[static_cast<int>(time_class)];
+}
+
+constexpr std::string_view limit_names[] = {"-",      "arithmetic", "L2",  "memory",
+                                            "launch", "link",       "host"};
+
+}  // namespace
+
+const Formula& formula_of(TimeClass time_class) { return row(time_class); }
+
+std::string_view name(TimeClass time_class) { return row(time_class).name; }
+
+std::string_view name(Limit limit) { return limit_names[static_cast<int>(limit)]; }
+
+double pieces(double extent, double size) { return std::ceil(extent / size); }
+
+namespace {
+
+double needed(const std::optional<double>& value, const DeviceSpec& device, const char* key) {
+  if (value) return *value;
+  throw Error("device " + device.name, std::string("its file has no '") + key + "'",
+              "Times need it: add it as in the files of devices/, or ask for no times.");
+}
+
+/// FLOPs per microsecond at `dtype`; 0 where the device has no such units.
+double rate_of(const DeviceSpec& device, std::string_view dtype) {
+  for (const auto& [known, rate] : device.flops_per_second)
+    if (known == dtype) return rate / 1e6;
+  return 0;
+}
+
+}  // namespace
+
+Gpu gpu_of(const DeviceSpec& device) {
+  Gpu gpu;
+  gpu.multiprocessors = device.multiprocessors;
+  gpu.clock = needed(device.clock_hz, device, "clock_hz") / 1e6;
+  gpu.memory = needed(device.memory_bytes_per_second, device, "memory_bytes_per_second") / 1e6;
+  gpu.l2_bytes = needed(device.l2_bytes, device, "l2_bytes");
+  gpu.is_gddr = device.memory_type == "GDDR";
+  gpu.link = device.pcie_bytes_per_second.value_or(0) / 1e6;
+  const auto set = [&](TimeClass time_class, std::string_view dtype) {
+    gpu.rates[static_cast<int>(time_class)] = rate_of(device, dtype);
+  };
+  for (const TimeClass one : {product_16bit, attention_flash, attention_newer, convolution_16bit})
+    set(one, "float16");
+  for (const TimeClass one : {product_tf32, convolution_tf32}) set(one, "tf32");
+  for (const TimeClass one : {product_fp32, attention_fp32, convolution_fp32}) set(one, "float32");
+  set(product_8bit, "float8_e4m3fn");
+  set(product_fp64, "float64");
+  return gpu;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,65 @@
+// The formulas of kernel times: each gives the microseconds of one kernel from its work, the
+// device's data sheet and a few coefficients that were fitted (scripts/time/).
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "profile/time/gpu.h"
+#include "profile/time/kernel.h"
+
+namespace symprof::profile {
+
+struct KernelTime {
+  double us = 0;
+  Limit limit = Limit::nothing;
+};
+
+using Coefficients = std::span<const double>;
+
+struct Coefficient {
+  std::string_view name;
+  double start;            ///< Where a fit begins.
+  double lowest, highest;  ///< Where it ends: coefficients trade against each other beyond.
+};
+
+/// Residuals of a fit are interpolated by a Gaussian process on the logarithms (base 2) of sizes.
+struct ResidualKernel {
+  double length = 2;  ///< In octaves.
+  double deviation = 0.08, noise = 0.06;
+};
+
+struct Formula {
+  TimeClass time_class;
+  std::string_view name;
+  std::span<const Coefficient> coefficients;  ///< The first is always "floor": microseconds.
+  KernelTime (*time)(const Work&, const Gpu&, Coefficients, TimeClass);
+  std::vector<double> (*sizes)(const Work&);  ///< Logarithms of what residuals depend on.
+  ResidualKernel residuals;
+  /// Whose coefficients serve where neither device nor data sheet has any; itself: nobody's.
+  TimeClass like;
+};
+
+const Formula& formula_of(TimeClass time_class);
+
+// One file each.
+extern const std::span<const Coefficient> product_coefficients, attention_coefficients,
+    convolution_coefficients, tensor_convolution_coefficients, stream_coefficients,
+    row_coefficients;
+KernelTime product_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime attention_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime convolution_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime tensor_convolution_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime stream_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime row_time(const Work&, const Gpu&, Coefficients, TimeClass);
+std::vector<double> product_sizes(const Work&);
+std::vector<double> attention_sizes(const Work&);
+std::vector<double> convolution_sizes(const Work&);
+std::vector<double> stream_sizes(const Work&);
+std::vector<double> row_sizes(const Work&);
+
+/// How many whole pieces of `size` cover `extent`.
+double pieces(double extent, double size);
+
+}  // namespace symprof::profile

@@ -1,0 +1,24 @@
+// A device as the formulas of kernel times see it, in bytes, FLOPs and microseconds.
+#pragma once
+
+#include "base/device_spec.h"
+#include "profile/time/kernel.h"
+
+namespace symprof::profile {
+
+struct Gpu {
+  double multiprocessors = 0;
+  double clock = 0;   ///< Cycles per microsecond.
+  double memory = 0;  ///< Bytes per microsecond of DRAM.
+  double l2_bytes = 0;
+  bool is_gddr = false;             ///< Its L2 is slower beside its arithmetic.
+  double link = 0;                  ///< Bytes per microsecond to the host; 0: not known.
+  double rates[time_classes] = {};  ///< FLOPs per microsecond by class; 0: the device has none.
+
+  double rate(TimeClass time_class) const { return rates[static_cast<int>(time_class)]; }
+};
+
+/// Throws Error that names the keys which the device's file lacks.
+Gpu gpu_of(const DeviceSpec& device);
+
+}  // namespace symprof::profile

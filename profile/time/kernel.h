@@ -1,0 +1,105 @@
+// What a kernel has to do, as the formulas of its time see it: sizes and bytes, no tensors.
+//
+// Public header.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+namespace symprof::profile {
+
+/// Kinds of kernels that one formula with one set of coefficients describes.
+enum class TimeClass : std::uint8_t {
+  product_16bit,  ///< Tensor cores, bf16 and fp16.
+  product_tf32,
+  product_8bit,
+  product_fp32,  ///< Without tensor cores.
+  product_fp64,
+  attention_flash,    ///< PyTorch's flash-attention 2.
+  attention_newer,    ///< cuDNN's and those written for compute capability 9 and later.
+  attention_fp32,     ///< The memory-efficient kernel in fp32.
+  convolution_16bit,  ///< Tensor cores.
+  convolution_tf32,
+  convolution_fp32,
+  elementwise,
+  copy,        ///< Between layouts.
+  layer_norm,  ///< And its relatives, row by row.
+  softmax,
+  reduction,
+  gather,  ///< And scatter: rows in an order that data gives.
+  sort,
+  optimizer,  ///< Many tensors in one kernel.
+  transfer,   ///< Between the memories of device and host.
+};
+constexpr int time_classes = static_cast<int>(TimeClass::transfer) + 1;
+
+/// As device files and tables call it: "product_16bit".
+std::string_view name(TimeClass time_class);
+
+/// `batch` products [m, k] · [k, n].
+struct ProductWork {
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  std::int64_t operand_bytes = 2, result_bytes = 2;  ///< Of one number.
+  /// How many operands [k, n] of the same size take turns, which decides whether the L2 cache still
+  /// has the one that is asked for.
+  std::int64_t weight_sets = 1;
+  auto operator<=>(const ProductWork&) const = default;
+};
+
+struct AttentionWork {
+  std::int64_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, head_dim = 0;
+  std::int64_t number_bytes = 2;
+  bool causal = false, backward = false;
+  auto operator<=>(const AttentionWork&) const = default;
+};
+
+enum class ConvolutionPass : std::uint8_t { forward, data_gradient, weight_gradient };
+
+/// A convolution in at most three dimensions; `in` and `out` are counts of positions.
+struct ConvolutionWork {
+  ConvolutionPass pass = ConvolutionPass::forward;
+  std::int64_t batch = 1, in_channels = 0, out_channels = 0, groups = 1;
+  std::int64_t in = 0, out = 0, window = 1;  ///< `window`: positions of the filter.
+  std::int64_t number_bytes = 4;
+  bool is_winograd = false;  ///< 3 x 3 without stride and dilation.
+  bool channels_last = false;
+  auto operator<=>(const ConvolutionWork&) const = default;
+};
+
+/// Reads and writes, each number once, with little arithmetic.
+struct StreamWork {
+  std::int64_t bytes = 0;
+  auto operator<=>(const StreamWork&) const = default;
+};
+
+/// Reads and writes row by row: `length` numbers make one result or one row of them.
+struct RowWork {
+  std::int64_t rows = 0, length = 0, bytes = 0;
+  auto operator<=>(const RowWork&) const = default;
+};
+
+using Work = std::variant<StreamWork, RowWork, ProductWork, AttentionWork, ConvolutionWork>;
+
+struct Kernel {
+  TimeClass time_class = TimeClass::elementwise;
+  Work work;
+  int launches = 1;  ///< How many kernels share the work.
+  auto operator<=>(const Kernel&) const = default;
+};
+
+/// What decides how long a kernel takes.
+enum class Limit : std::uint8_t {
+  nothing,     ///< There is no kernel.
+  arithmetic,  ///< Tensor cores, or the units for the type.
+  cache,       ///< L2.
+  memory,      ///< DRAM.
+  launch,      ///< It is too small for anything else.
+  transfer,    ///< The link to the host.
+  host,        ///< The device waits for the host. Of steps, not of kernels.
+};
+/// "tensor cores" is "arithmetic" in all tables: "memory", "launch".
+std::string_view name(Limit limit);
+
+}  // namespace symprof::profile

@@ -1,0 +1,119 @@
+#include "profile/time/kernel_times.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "profile/time/formula.h"
+
+namespace symprof::profile {
+namespace {
+
+using Document = nlohmann::json;
+
+constexpr std::uintmax_t largest_times_file = 16 << 20;
+
+class TimesReader {
+ public:
+  explicit TimesReader(const std::string& path) : path_(path) {}
+
+  KernelTimes read(const Document& json) {
+    if (!json.is_object() || !json.contains("classes") || !json["classes"].is_object())
+      fail("classes", "is missing, or no object");
+    KernelTimes times(time_classes);
+    for (const auto& [key, value] : json["classes"].items()) {
+      const std::optional<TimeClass> time_class = class_of(key);
+      if (!time_class) fail(key, "is no class of kernels");
+      class_ = key;
+      times[static_cast<int>(*time_class)] = read_class(value, formula_of(*time_class));
+    }
+    return times;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& key, const std::string& problem) const {
+    throw Error(path_, fmt::format("'{}{}{}' {}", class_, class_.empty() ? "" : ".", key, problem),
+                "Compare with the files in devices/time/, which scripts/time/ writes.");
+  }
+
+  static std::optional<TimeClass> class_of(const std::string& key) {
+    for (int i = 0; i < time_classes; ++i)
+      if (name(static_cast<TimeClass>(i)) == key) return static_cast<TimeClass>(i);
+    return std::nullopt;
+  }
+
+  double number(const Document& json, const std::string& key) const {
+    if (!json.is_number() || !std::isfinite(json.get<double>())) fail(key, "is no number");
+    return json.get<double>();
+  }
+
+  std::vector<double> coefficients(const Document& json, const Formula& formula) const {
+    std::vector<double> result;
+    result.reserve(formula.coefficients.size());
+    for (const Coefficient& row : formula.coefficients) {
+      const std::string key(row.name);
+      if (!json.is_object() || !json.contains(key)) fail("coefficients." + key, "is missing");
+      result.push_back(number(json[key], "coefficients." + key));
+      if (result.back() <= 0) fail("coefficients." + key, "is not above 0");
+    }
+    return result;
+  }
+
+  /// [size, size, …, residual]
+  ResidualPoint point(const Document& json) const {
+    if (!json.is_array() || json.size() < 2) fail("points", "has what is no list of numbers");
+    ResidualPoint result;
+    result.sizes.reserve(json.size() - 1);
+    for (const Document& value : json) result.sizes.push_back(number(value, "points"));
+    result.residual = result.sizes.back();
+    result.sizes.pop_back();
+    return result;
+  }
+
+  ClassTimes read_class(const Document& json, const Formula& formula) const {
+    if (!json.is_object()) fail("", "is no object");
+    ClassTimes times;
+    times.coefficients = coefficients(json.value("coefficients", Document()), formula);
+    times.interval = number(json.value("interval", Document()), "interval");
+    times.fitted_on = json.value("fitted_on", "");
+    times.is_calibrated = json.value("calibrated", false);
+    times.floor_is_host = json.value("floor_is_host", false);
+    if (json.contains("points")) {
+      times.points.reserve(json["points"].size());
+      for (const Document& value : json["points"]) times.points.push_back(point(value));
+    }
+    return times;
+  }
+
+  std::string path_, class_;
+};
+
+}  // namespace
+
+KernelTimes parse_kernel_times(const std::string& json, const std::string& path) {
+  try {
+    return TimesReader(path).read(Document::parse(json));
+  } catch (const Document::exception& error) {
+    throw Error(path, fmt::format("is not well-formed ({})", error.what()),
+                "Compare with the files in devices/time/.");
+  }
+}
+
+KernelTimes load_kernel_times(const std::string& path) {
+  std::error_code code;
+  const std::uintmax_t size = std::filesystem::file_size(path, code);
+  if (code)
+    throw Error(path, "cannot be read", "A device's file names it as 'kernel_times': correct it.");
+  if (size > largest_times_file)
+    throw Error(path, "is too large for coefficients of kernel times",
+                "Those of devices/time/ have a few thousand numbers.");
+  std::ifstream file(path);
+  return parse_kernel_times({std::istreambuf_iterator<char>(file), {}}, path);
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,42 @@
+// What was fitted for a device: the coefficients of each class of kernels, the residuals of the
+// rows that they were fitted on, and how wide an interval has to be. scripts/time/ writes it.
+//
+// Public header.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/time/kernel.h"
+
+namespace symprof::profile {
+
+/// A row that was fitted: the logarithms (base 2) of its sizes, and what its measured time is above
+/// the formula's (natural logarithm).
+struct ResidualPoint {
+  std::vector<double> sizes;
+  double residual = 0;
+};
+
+struct ClassTimes {
+  std::vector<double> coefficients;  ///< As the formula of the class names them, in its order.
+  std::vector<ResidualPoint> points;
+  /// Of the residual process' deviation where there are points, else the half width itself
+  /// (natural logarithm): 90 % of rows that no fit saw lie within.
+  double interval = 0;
+  std::string fitted_on;  ///< Which rows of which source.
+  /// False: the coefficients are those of other devices.
+  bool is_calibrated = false;
+  /// Rows were timed with one call at a time, so that "floor" is mostly the host's.
+  bool floor_is_host = false;
+};
+
+/// By TimeClass; empty where nothing was fitted.
+using KernelTimes = std::vector<std::optional<ClassTimes>>;
+
+/// Reads a file of devices/time/. Throws Error that says which key of which class is wrong.
+KernelTimes load_kernel_times(const std::string& path);
+KernelTimes parse_kernel_times(const std::string& json, const std::string& path);
+
+}  // namespace symprof::profile

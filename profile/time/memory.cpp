@@ -1,0 +1,95 @@
+// Kernels that move numbers more than they compute: element-wise, copies, norms, softmax,
+// reductions. What the L2 cache still has from the kernel before comes at its rate.
+#include <algorithm>
+#include <cmath>
+
+#include "profile/time/formula.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr Coefficient stream_rows[] = {
+    {"floor", 2.5, 0.5, 60},        // us
+    {"memory", 0.85, 0.3, 1},       // of the bandwidth of DRAM
+    {"cache", 3, 1, 12},            // bandwidth of L2 in that of DRAM
+    {"residence", 0.8, 0.05, 1.5},  // share of L2 that keeps what was used before
+    {"fill", 0.5, 0.01, 6},         // us until all multiprocessors have enough to ask for
+};
+constexpr Coefficient row_rows[] = {
+    {"floor", 2.5, 0.5, 60},   {"memory", 0.8, 0.2, 1},
+    {"cache", 3, 1, 12},       {"residence", 0.8, 0.05, 1.5},
+    {"fill", 0.5, 0.01, 6},    {"row", 0.3, 0.005, 10},  // us for the rows that run at once
+    {"number", 8, 0.3, 400},                             // numbers of a row per clock
+    {"passes", 0.3, 0.005, 3},                           // how much of a long row is read again
+};
+struct StreamAt {
+  enum : std::uint8_t { floor_us, memory, cache, residence, fill, row, number, passes };
+};
+
+/// Rows that are worked on at once on a multiprocessor.
+constexpr double rows_at_once = 16;
+/// A row of more bytes is not kept while it is read for the second time.
+constexpr double kept_numbers = 4096;
+
+struct Moves {
+  double us = 0, cache_us = 0, memory_us = 0;
+};
+
+Moves moves(double bytes, const Gpu& gpu, Coefficients c) {
+  const double found = std::clamp(2 - bytes / (gpu.l2_bytes * c[StreamAt::residence]), 0.0, 1.0);
+  Moves result;
+  result.memory_us = bytes * (1 - found) / (gpu.memory * c[StreamAt::memory]);
+  result.cache_us = bytes * found / (gpu.memory * c[StreamAt::cache]);
+  // A kernel of few bytes ends before all of the device is busy.
+  const double us = result.memory_us + result.cache_us;
+  result.us = us + c[StreamAt::fill] * us / (us + c[StreamAt::fill]);
+  return result;
+}
+
+}  // namespace
+
+const std::span<const Coefficient> stream_coefficients = stream_rows;
+const std::span<const Coefficient> row_coefficients = row_rows;
+
+KernelTime stream_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass time_class) {
+  const double bytes = static_cast<double>(std::get<StreamWork>(work).bytes);
+  if (time_class == TimeClass::transfer) {
+    const double us = gpu.link > 0 ? bytes / (gpu.link * c[StreamAt::memory]) : NAN;
+    return {c[StreamAt::floor_us] + us,
+            us < c[StreamAt::floor_us] ? Limit::launch : Limit::transfer};
+  }
+  const Moves moved = moves(bytes, gpu, c);
+  const double us = c[StreamAt::floor_us] + moved.us;
+  if (c[StreamAt::floor_us] > us / 2) return {us, Limit::launch};
+  return {us, moved.memory_us > moved.cache_us ? Limit::memory : Limit::cache};
+}
+
+KernelTime row_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass) {
+  const auto& r = std::get<RowWork>(work);
+  const double rows = static_cast<double>(r.rows), length = static_cast<double>(r.length);
+  const double bytes = static_cast<double>(r.bytes);
+  const double again = length > kept_numbers ? c[StreamAt::passes] : 0;
+  const Moves moved = moves(bytes * (1 + again), gpu, c);
+  const double turns = pieces(rows, gpu.multiprocessors * rows_at_once);
+  const double work_us = turns * (c[StreamAt::row] + length / (c[StreamAt::number] * gpu.clock));
+  const double us =
+      c[StreamAt::floor_us] + std::sqrt(std::sqrt(std::pow(moved.us, 4) + std::pow(work_us, 4)));
+  if (c[StreamAt::floor_us] > us / 2) return {us, Limit::launch};
+  if (work_us > moved.us) return {us, Limit::arithmetic};
+  return {us, moved.memory_us > moved.cache_us ? Limit::memory : Limit::cache};
+}
+
+std::vector<double> stream_sizes(const Work& work) {
+  return {
+      std::log2(static_cast<double>(std::max<std::int64_t>(std::get<StreamWork>(work).bytes, 1)))};
+}
+
+std::vector<double> row_sizes(const Work& work) {
+  const auto& r = std::get<RowWork>(work);
+  const auto log = [](std::int64_t size) {
+    return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
+  };
+  return {log(r.rows), log(r.length), log(r.bytes) - log(r.rows) - log(r.length)};
+}
+
+}  // namespace symprof::profile

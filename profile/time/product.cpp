@@ -1,0 +1,152 @@
+// Matrix products: tiles that the multiprocessors take in waves, with the L2 cache and memory
+// behind them. A library picks the tile; the fastest of those that cuBLAS has is taken here. The
+// form, with nine coefficients that differ little over four generations of GPUs, was found on
+// public measurements (ai-dynamo/aiconfigurator, systems/data/*/gemm).
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "profile/time/formula.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr Coefficient product_rows[] = {
+    {"floor", 2.0, 0.5, 60},           // us, before and after the work
+    {"arithmetic", 0.85, 0.3, 1},      // of the peak, while tiles run
+    {"shared", 32, 4, 200},            // bytes of operands per clock and multiprocessor
+    {"memory", 0.82, 0.4, 1},          // of the bandwidth of DRAM
+    {"cache", 40, 5, 300},             // bytes of L2 per clock and multiprocessor
+    {"wave", 1.0, 0.05, 10},           // us to begin a wave of tiles
+    {"join", 2.7, 0.5, 20},            // us to add up the parts of a split k
+    {"throttling", 0.07, 0.005, 0.6},  // how much slower a long product runs for its power
+    {"residence", 0.5, 0.1, 1.5},      // share of L2 that keeps what was used before
+};
+struct ProductAt {
+  enum : std::uint8_t {
+    floor_us,
+    arithmetic,
+    shared,
+    memory,
+    cache,
+    wave,
+    join,
+    throttling,
+    residence
+  };
+};
+
+/// Rows and columns of results that one block of threads makes.
+constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
+                                                          {128, 256},
+                                                          {128, 128},
+                                                          {256, 64},
+                                                          {64, 256},
+                                                          {128, 64},
+                                                          {64, 128},
+                                                          {64, 64},
+                                                          {128, 32},
+                                                          {64, 32},
+                                                          {32, 64},
+                                                          {32, 32},
+                                                          {16, 128},
+                                                          {16, 64},
+                                                          {16, 32}}};
+constexpr std::array<double, 8> splits = {1, 2, 3, 4, 6, 8, 16, 32};
+constexpr double shortest_split = 128;  ///< Numbers of k.
+
+double power6(double x) { return x * x * x * x * x * x; }
+
+/// What does not depend on tile and split.
+struct Setting {
+  double batch, m, n, k, operand_bytes, per_flop, shared_rate, cache_rate, memory_us, output_bytes;
+};
+
+Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
+                   TimeClass time_class) {
+  Setting s{};
+  s.batch = static_cast<double>(product.batch);
+  s.m = static_cast<double>(product.m), s.n = static_cast<double>(product.n);
+  s.k = static_cast<double>(product.k);
+  s.operand_bytes = static_cast<double>(product.operand_bytes);
+  // Faster units come with wider paths to them, though not in proportion: both powers are read off
+  // fits of single GPUs from compute capability 8.0 to 12.0.
+  const double per_clock = gpu.rate(time_class) / gpu.multiprocessors / gpu.clock;
+  const bool has_tensor_cores =
+      time_class != TimeClass::product_fp32 && time_class != TimeClass::product_fp64;
+  const double generation = has_tensor_cores ? per_clock / 2048 : per_clock / 256;
+  s.per_flop = gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
+  s.shared_rate = c[ProductAt::shared] * std::pow(generation, 0.65) * gpu.clock;
+  s.cache_rate = gpu.multiprocessors * gpu.clock * c[ProductAt::cache] *
+                 (gpu.is_gddr ? 0.25 : std::pow(generation, 0.5));
+  s.output_bytes = s.batch * s.m * s.n * static_cast<double>(product.result_bytes);
+  const double weights = s.batch * s.n * s.k * s.operand_bytes;
+  const double others = s.batch * s.m * s.k * s.operand_bytes + s.output_bytes;
+  const double footprint = (static_cast<double>(product.weight_sets) * weights + others) /
+                           (gpu.l2_bytes * c[ProductAt::residence]);
+  const double weights_found = std::clamp(2 - footprint, 0.0, 1.0);
+  const double others_missed = std::clamp(footprint - 1, 0.0, 1.0);
+  s.memory_us = (weights * (1 - weights_found) + others * others_missed) /
+                (gpu.memory * c[ProductAt::memory]);
+  return s;
+}
+
+struct Candidate {
+  double us = INFINITY, tile_us = 0, cache_us = 0, memory_us = 0;
+};
+
+Candidate with_tile(const Setting& s, const Gpu& gpu, Coefficients c, double rows, double columns,
+                    double split) {
+  const double per_k =
+      std::max(2 * rows * columns * s.per_flop, s.operand_bytes * (rows + columns) / s.shared_rate);
+  const double depth = pieces(s.k / split, 64) * 64;
+  const double blocks = s.batch * pieces(s.m, rows) * pieces(s.n, columns) * split;
+  const double waves = pieces(blocks, gpu.multiprocessors);
+  Candidate one;
+  one.tile_us = waves * per_k * depth;
+  one.cache_us =
+      (blocks * depth * (rows + columns) * s.operand_bytes + s.output_bytes) / s.cache_rate;
+  // Parts of a split are fp32, written and read.
+  one.memory_us = s.memory_us + (split > 1 ? 8 * split * s.batch * s.m * s.n / s.cache_rate : 0.0);
+  one.us = c[ProductAt::floor_us] + waves * c[ProductAt::wave] +
+           (split > 1 ? c[ProductAt::join] : 0.0) +
+           std::cbrt(std::sqrt(power6(one.tile_us) + power6(one.cache_us) + power6(one.memory_us)));
+  return one;
+}
+
+Limit limit_of(const Candidate& best) {
+  const double longest = std::max({best.tile_us, best.cache_us, best.memory_us});
+  if (2 * longest < best.us) return Limit::launch;
+  if (longest == best.tile_us) return Limit::arithmetic;
+  return longest == best.cache_us ? Limit::cache : Limit::memory;
+}
+
+}  // namespace
+
+const std::span<const Coefficient> product_coefficients = product_rows;
+
+KernelTime product_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass time_class) {
+  const Setting s = setting_of(std::get<ProductWork>(work), gpu, c, time_class);
+  Candidate best;
+  for (const auto& [rows, columns] : tiles)
+    for (const double split : splits) {
+      if (split * shortest_split > std::max(s.k, shortest_split)) break;
+      const Candidate one = with_tile(s, gpu, c, rows, columns, split);
+      if (one.us < best.us) best = one;
+    }
+  // Clocks fall while tensor cores are busy for long.
+  const double flops = 2 * s.batch * s.m * s.n * s.k;
+  const double reached = flops / gpu.rate(time_class) / best.us;
+  const double long_run = std::clamp(std::log(flops / 2e10) / 5, 0.0, 1.0);
+  return {best.us * (1 + c[ProductAt::throttling] * reached * long_run), limit_of(best)};
+}
+
+std::vector<double> product_sizes(const Work& work) {
+  const auto& product = std::get<ProductWork>(work);
+  std::vector<double> sizes;
+  for (const std::int64_t size : {product.m, product.n, product.k, product.batch})
+    sizes.push_back(std::log2(static_cast<double>(std::max<std::int64_t>(size, 1))));
+  return sizes;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,108 @@
+#include "profile/time/residuals.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace symprof::profile {
+namespace {
+
+/// Rows further away do not matter: at two lengths the covariance is an eighth of its largest.
+constexpr std::size_t neighbours = 40;
+/// A residual beyond is an outlier of the measurement.
+constexpr double largest_residual = 0.35;
+
+double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+struct Neighbour {
+  double distance;  ///< Squared.
+  const ResidualPoint* point;
+};
+
+/// The nearest; of equally near ones those that come first, so that the answer is the same always.
+std::vector<Neighbour> nearest(const std::vector<ResidualPoint>& points,
+                               const std::vector<double>& sizes) {
+  std::vector<Neighbour> found;
+  found.reserve(points.size());
+  for (const ResidualPoint& point : points)
+    if (point.sizes.size() == sizes.size())
+      found.push_back({squared_distance(point.sizes, sizes), &point});
+  const auto closer = [](const Neighbour& a, const Neighbour& b) {
+    return a.distance < b.distance || (a.distance == b.distance && a.point < b.point);
+  };
+  const std::size_t count = std::min(neighbours, found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(),
+                    closer);
+  found.resize(count);
+  return found;
+}
+
+/// A lower triangle, row by row.
+class Cholesky {
+ public:
+  explicit Cholesky(std::size_t size) : size_(size), values_(size * size) {}
+
+  double& at(std::size_t row, std::size_t column) { return values_[row * size_ + column]; }
+
+  /// The matrix that was filled in becomes its factor.
+  void factorize() {
+    for (std::size_t j = 0; j < size_; ++j) {
+      for (std::size_t k = 0; k < j; ++k) at(j, j) -= at(j, k) * at(j, k);
+      at(j, j) = std::sqrt(std::max(at(j, j), 1e-12));
+      for (std::size_t i = j + 1; i < size_; ++i) {
+        for (std::size_t k = 0; k < j; ++k) at(i, j) -= at(i, k) * at(j, k);
+        at(i, j) /= at(j, j);
+      }
+    }
+  }
+
+  /// Solves factor · x = right, in place.
+  void forward(std::vector<double>& right) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      for (std::size_t k = 0; k < i; ++k) right[i] -= at(i, k) * right[k];
+      right[i] /= at(i, i);
+    }
+  }
+
+ private:
+  std::size_t size_;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
+                       const ResidualKernel& kernel) {
+  const std::vector<Neighbour> near = nearest(points, sizes);
+  const double variance = kernel.deviation * kernel.deviation;
+  const double noise = kernel.noise * kernel.noise;
+  const auto covariance = [&](double squared) {
+    return variance * std::exp(-0.5 * squared / (kernel.length * kernel.length));
+  };
+  Cholesky factor(near.size());
+  std::vector<double> residuals, to_here;
+  residuals.reserve(near.size()), to_here.reserve(near.size());
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      factor.at(i, j) = covariance(squared_distance(near[i].point->sizes, near[j].point->sizes));
+    factor.at(i, i) = variance + noise;
+    residuals.push_back(std::clamp(near[i].point->residual, -largest_residual, largest_residual));
+    to_here.push_back(covariance(near[i].distance));
+  }
+  factor.factorize();
+  factor.forward(residuals);
+  factor.forward(to_here);
+  ResidualAt result;
+  double explained = 0;
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    result.mean += to_here[i] * residuals[i];
+    explained += to_here[i] * to_here[i];
+  }
+  result.deviation = std::sqrt(std::max(variance + noise - explained, 1e-8));
+  return result;
+}
+
+}  // namespace symprof::profile

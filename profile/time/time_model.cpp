@@ -1,0 +1,149 @@
+#include "profile/time/time_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "profile/time/formula.h"
+#include "profile/time/gpu.h"
+#include "profile/time/residuals.h"
+
+namespace symprof::profile {
+namespace {
+
+/// Where a device's file says nothing: of a kernel that does nothing, on an H200
+/// (te42kyfo/gpu-benches, gpu-small-kernels).
+constexpr double usual_launch_us = 2.4, usual_graph_launch_us = 1.3;
+
+/// FLOPs and bytes that a roofline counts.
+struct Amounts {
+  double flops = 0, bytes = 0;
+};
+
+double product_of(std::initializer_list<std::int64_t> factors) {
+  double result = 1;
+  for (const std::int64_t factor : factors) result *= static_cast<double>(factor);
+  return result;
+}
+
+Amounts amounts_of(const ProductWork& p) {
+  return {2 * product_of({p.batch, p.m, p.n, p.k}),
+          product_of({p.batch, p.operand_bytes, p.m * p.k + p.n * p.k}) +
+              product_of({p.batch, p.result_bytes, p.m, p.n})};
+}
+
+Amounts amounts_of(const AttentionWork& a) {
+  const double pairs = product_of({a.batch, a.heads, a.queries, a.keys}) * (a.causal ? 0.5 : 1);
+  const double bytes =
+      product_of({a.number_bytes, a.batch, a.head_dim}) *
+      (2 * product_of({a.heads, a.queries}) + 2 * product_of({a.kv_heads, a.keys}));
+  return {4 * pairs * static_cast<double>(a.head_dim) * (a.backward ? 2.5 : 1),
+          a.backward ? 2 * bytes : bytes};
+}
+
+Amounts amounts_of(const ConvolutionWork& c) {
+  const double weights = product_of({c.out_channels, c.in_channels / c.groups, c.window});
+  return {2 * weights * product_of({c.batch, c.out}),
+          static_cast<double>(c.number_bytes) *
+              (product_of({c.batch, c.in, c.in_channels}) +
+               product_of({c.batch, c.out, c.out_channels}) + weights)};
+}
+
+Amounts amounts_of(const StreamWork& stream) { return {0, static_cast<double>(stream.bytes)}; }
+Amounts amounts_of(const RowWork& rows) { return {0, static_cast<double>(rows.bytes)}; }
+
+double launch_us_of(const DeviceSpec& device, Floor floor) {
+  return floor == Floor::of_graph ? device.graph_launch_us.value_or(usual_graph_launch_us)
+                                  : device.launch_us.value_or(usual_launch_us);
+}
+
+const std::optional<ClassTimes>* find(const KernelTimes& times, TimeClass time_class) {
+  const auto index = static_cast<std::size_t>(time_class);
+  return index < times.size() && times[index] ? &times[index] : nullptr;
+}
+
+}  // namespace
+
+struct TimeModel::Device {
+  Gpu gpu;
+  KernelTimes own, data_sheet;
+  double launch_us = usual_launch_us;
+  Floor floor = Floor::of_device;
+
+  /// The coefficients that serve a class, and whether they are those of a class like it.
+  std::pair<const ClassTimes*, bool> times_of(TimeClass time_class) const {
+    for (TimeClass one = time_class;;) {
+      for (const KernelTimes* times : {&own, &data_sheet})
+        if (const auto* found = find(*times, one)) return {&**found, one != time_class};
+      const TimeClass next = formula_of(one).like;
+      const bool same_formula = formula_of(next).time == formula_of(time_class).time;
+      if (next == one || !same_formula) return {nullptr, false};
+      one = next;
+    }
+  }
+};
+
+TimeModel::TimeModel(const DeviceSpec& device, KernelTimes own, KernelTimes data_sheet, Floor floor)
+    : device_(std::make_shared<const Device>(Device{gpu_of(device), std::move(own),
+                                                    std::move(data_sheet),
+                                                    launch_us_of(device, floor), floor})) {}
+
+double TimeModel::formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const {
+  return formula_of(kernel.time_class)
+      .time(kernel.work, device_->gpu, coefficients, kernel.time_class)
+      .us;
+}
+
+double TimeModel::peak_us(const Kernel& kernel) const {
+  const Amounts amounts =
+      std::visit([](const auto& work) { return amounts_of(work); }, kernel.work);
+  const double rate = device_->gpu.rate(kernel.time_class);
+  return rate > 0 ? amounts.flops / rate : 0.0;
+}
+
+double TimeModel::roofline_us(const Kernel& kernel) const {
+  const Amounts amounts =
+      std::visit([](const auto& work) { return amounts_of(work); }, kernel.work);
+  return std::max(peak_us(kernel), amounts.bytes / device_->gpu.memory);
+}
+
+std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
+  const Formula& formula = formula_of(kernel.time_class);
+  const auto [times, is_borrowed] = device_->times_of(kernel.time_class);
+  const bool has_arithmetic = std::holds_alternative<ProductWork>(kernel.work) ||
+                              std::holds_alternative<AttentionWork>(kernel.work) ||
+                              std::holds_alternative<ConvolutionWork>(kernel.work);
+  if (times == nullptr || (has_arithmetic && device_->gpu.rate(kernel.time_class) <= 0))
+    return std::nullopt;
+  std::vector<double> coefficients = times->coefficients;
+  if (device_->floor != Floor::measured && times->floor_is_host)
+    coefficients[0] = device_->launch_us;
+  const KernelTime time = formula.time(kernel.work, device_->gpu, coefficients, kernel.time_class);
+  if (!std::isfinite(time.us)) return std::nullopt;
+  ResidualAt residual;  // Without points its deviation is 1, and the interval the half width.
+  if (!times->points.empty() && !is_borrowed)
+    residual = residual_at(times->points, formula.sizes(kernel.work), formula.residuals);
+  else if (!times->points.empty())
+    residual.deviation = std::hypot(formula.residuals.deviation, formula.residuals.noise);
+  const double half_width = times->interval * residual.deviation;
+  const double more = (kernel.launches - 1) * device_->launch_us;
+  const double us = time.us * std::exp(residual.mean) + more;
+  const bool is_calibrated = times->is_calibrated && !is_borrowed;
+  return TimeEstimate{us, us * std::exp(-half_width), us * std::exp(half_width), time.limit,
+                      is_calibrated ? TimeBasis::calibrated : TimeBasis::data_sheet};
+}
+
+std::optional<TimeEstimate> TimeModel::estimate(const Kernel& kernel) {
+  const auto found = known_.find(kernel);
+  if (found != known_.end()) return found->second;
+  return known_.emplace(kernel, compute(kernel)).first->second;
+}
+
+TimeModel time_model_of(const DeviceSpec& device, const std::string& data_sheet, Floor floor) {
+  return {device,
+          device.kernel_times.empty() ? KernelTimes() : load_kernel_times(device.kernel_times),
+          load_kernel_times(data_sheet), floor};
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,166 @@
+// Evaluates the program's own formulas of kernel times on rows of a CSV, so that fits and
+// judgements in Python have no second copy of them.
+//
+//   symprof_time_rows fit DEVICE.json CLASS ROWS.csv
+//     prints the coefficients of the class (name, start, lowest, highest), an empty line, then for
+//     each line of coefficients on standard input a line with the microseconds of all rows, and at
+//     "sizes" or "roofline" a line with those.
+//   symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv
+//     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES.
+//
+// Columns of a CSV are members of the work (profile/time/kernel.h): m,n,k for products.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "base/device_spec.h"
+#include "base/error.h"
+#include "profile/time/formula.h"
+#include "profile/time/time_model.h"
+
+namespace {
+
+using namespace symprof;
+using namespace symprof::profile;
+
+using Columns = std::map<std::string, std::int64_t>;
+
+std::int64_t column(const Columns& row, const char* name, std::int64_t otherwise) {
+  const auto found = row.find(name);
+  return found == row.end() ? otherwise : found->second;
+}
+
+Work work_of(const Work& example, const Columns& row) {
+  const auto get = [&](const char* name, std::int64_t otherwise = 1) {
+    return column(row, name, otherwise);
+  };
+  if (std::holds_alternative<ProductWork>(example))
+    return ProductWork{get("batch"),
+                       get("m"),
+                       get("n"),
+                       get("k"),
+                       get("operand_bytes", 2),
+                       get("operand_bytes", 2),
+                       get("weight_sets")};
+  if (std::holds_alternative<AttentionWork>(example))
+    return AttentionWork{get("batch"),           get("heads"),          get("kv_heads"),
+                         get("queries"),         get("keys"),           get("head_dim"),
+                         get("number_bytes", 2), get("causal", 0) != 0, get("backward", 0) != 0};
+  if (std::holds_alternative<ConvolutionWork>(example))
+    return ConvolutionWork{static_cast<ConvolutionPass>(get("pass", 0)),
+                           get("batch"),
+                           get("in_channels"),
+                           get("out_channels"),
+                           get("groups"),
+                           get("in"),
+                           get("out"),
+                           get("window"),
+                           get("number_bytes", 4),
+                           get("is_winograd", 0) != 0,
+                           get("channels_last", 0) != 0};
+  if (std::holds_alternative<RowWork>(example))
+    return RowWork{get("rows"), get("length"), get("bytes")};
+  return StreamWork{get("bytes")};
+}
+
+Work example_of(const Formula& formula) {
+  if (formula.sizes == product_sizes) return ProductWork();
+  if (formula.sizes == attention_sizes) return AttentionWork();
+  if (formula.sizes == convolution_sizes) return ConvolutionWork();
+  if (formula.sizes == row_sizes) return RowWork();
+  return StreamWork();
+}
+
+TimeClass class_called(const std::string& text) {
+  for (int i = 0; i < time_classes; ++i)
+    if (name(static_cast<TimeClass>(i)) == text) return static_cast<TimeClass>(i);
+  throw Error(text, "is no class of kernels", "Compare with profile/time/kernel.h.");
+}
+
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> result;
+  std::stringstream stream(line);
+  for (std::string cell; std::getline(stream, cell, ',');) result.push_back(cell);
+  return result;
+}
+
+std::vector<Kernel> read_rows(const std::string& path, TimeClass time_class) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> header = cells(line);
+  const Work example = example_of(formula_of(time_class));
+  std::vector<Kernel> kernels;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> values = cells(line);
+    Columns row;
+    for (std::size_t i = 0; i < values.size() && i < header.size(); ++i)
+      row[header[i]] = std::stoll(values[i]);
+    kernels.push_back({time_class, work_of(example, row)});
+  }
+  return kernels;
+}
+
+void print(const std::vector<double>& values) {
+  fmt::print("{:.9g}\n", fmt::join(values, " "));
+  std::fflush(stdout);
+}
+
+int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Kernel>& kernels) {
+  const TimeModel model(device, {}, {}, Floor::measured);
+  const Formula& formula = formula_of(time_class);
+  for (const Coefficient& row : formula.coefficients)
+    fmt::print("{} {} {} {}\n", row.name, row.start, row.lowest, row.highest);
+  fmt::print("\n");
+  std::fflush(stdout);
+  for (std::string line; std::getline(std::cin, line);) {
+    std::vector<double> values, coefficients;
+    if (line == "sizes") {
+      for (const Kernel& kernel : kernels)
+        for (const double size : formula.sizes(kernel.work)) values.push_back(size);
+    } else if (line == "roofline") {
+      for (const Kernel& kernel : kernels) values.push_back(model.roofline_us(kernel));
+    } else {
+      std::stringstream stream(line);
+      for (double number; stream >> number;) coefficients.push_back(number);
+      for (const Kernel& kernel : kernels) values.push_back(model.formula_us(kernel, coefficients));
+    }
+    print(values);
+  }
+  return 0;
+}
+
+int judge(const DeviceSpec& device, const std::string& times, const std::vector<Kernel>& kernels) {
+  TimeModel model(device, load_kernel_times(times), {}, Floor::measured);
+  fmt::print("us,low,high,limit\n");
+  for (const Kernel& kernel : kernels) {
+    const auto estimate = model.estimate(kernel);
+    if (estimate)
+      fmt::print("{:.6g},{:.6g},{:.6g},{}\n", estimate->us, estimate->low_us, estimate->high_us,
+                 name(estimate->limit));
+    else
+      fmt::print("nan,nan,nan,-\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  const std::vector<std::string> given(arguments, arguments + count);
+  if (count == 5 && given[1] == "fit") {
+    const TimeClass time_class = class_called(given[3]);
+    return fit(load_device(given[2]), time_class, read_rows(given[4], time_class));
+  }
+  if (count == 6 && given[1] == "judge")
+    return judge(load_device(given[2]), given[3], read_rows(given[5], class_called(given[4])));
+  std::cerr << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
+               "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv\n";
+  return 2;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << "\n";
+  return 2;
+}

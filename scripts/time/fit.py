@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Fits the coefficients of kernel times (profile/time/) on public measurements and writes them to devices/time/.
+
+    python scripts/time/fit.py DATA [--program build/release/bin/symprof_time_rows] [--only DEVICE:CLASS]
+
+DATA is a folder of CSV files (README.md). The formulas are the program's own: symprof_time_rows evaluates them. Rows
+are drawn with the seed below; docs/time.md, which judge.py writes, judges on rows that were not drawn. numpy, scipy and
+pandas are needed."""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import tempfile
+
+import numpy
+from scipy.optimize import least_squares
+
+import sources
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SEED = 17
+FOLDS = 5
+# How many rows a fit draws: those of a class, and beside them of products that take long, since clocks fall there.
+DRAWN = {"product_16bit": 570, "product_fp32": 300, "attention_flash": 300, "attention_newer": 300,
+         "convolution_fp32": 300, "convolution_16bit": 150, "elementwise": 80, "layer_norm": 150, "softmax": 150}
+LARGE_FLOPS, LARGE_DRAWN = 1e12, 30
+# Boards with the same chip, or nearly: what one has no rows of it takes from the others, without their residuals.
+SIBLINGS = {"a100-80g": ["a100-80g-pcie"], "a100-40g": ["a100-40g-pcie", "a100-80g"],
+            "a100-80g-pcie": ["a100-80g"], "a100-40g-pcie": ["a100-80g"], "h100-pcie": ["h100"], "h200": ["h100"],
+            "v100": ["v100-32g-pcie"], "v100-32g-pcie": ["v100"]}
+# Deviation and noise of the residuals of a class (profile/time/formula.cpp), by the first word of its name.
+PROCESS = {"product": (0.08, 0.06), "attention": (0.12, 0.06), "convolution": (0.15, 0.08),
+           "elementwise": (0.06, 0.05), "layer": (0.12, 0.06), "softmax": (0.12, 0.06)}
+SIBLING_HALF_WIDTH = 0.15  # Another board's clocks and memory, beside what the sibling's rows need.
+
+
+class Program:
+    """The program's formula of one class on one device, evaluated on rows."""
+
+    def __init__(self, program, rows):
+        self.folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(self.folder.name) / "rows.csv"
+        rows.work.to_csv(path, index=False)
+        self.process = subprocess.Popen(
+            [program, "fit", ROOT / "devices" / f"{rows.device}.json", rows.time_class, path], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.coefficients = []
+        while line := self.process.stdout.readline().strip():
+            name, *numbers = line.split()
+            self.coefficients.append((name, *map(float, numbers)))
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return numpy.array(self.process.stdout.readline().split(), dtype=float)
+
+    def us(self, logs):
+        return self.ask(" ".join(repr(float(value)) for value in numpy.exp(logs)))
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def fit_coefficients(program, parts, ridge=0.15):
+    """Coefficients that serve all `parts`, rows of one class: least squares of the logarithm, with little weight on
+    outliers, drawn a little towards the start."""
+    programs = [Program(program, rows) for rows in parts]
+    rows = programs[0].coefficients
+    start = numpy.log([row[1] for row in rows])
+    low, high = numpy.log([row[2] for row in rows]) - 1e-9, numpy.log([row[3] for row in rows]) + 1e-9
+    measured = [numpy.log(part.us) for part in parts]
+
+    def distance(logs):
+        errors = [numpy.log(one.us(logs)) - us for one, us in zip(programs, measured)]
+        return numpy.concatenate([*errors, ridge * (logs - start)])
+
+    found = least_squares(distance, start, bounds=(low, high), loss="soft_l1", f_scale=0.08, diff_step=0.03,
+                          max_nfev=60).x
+    for one in programs:
+        one.close()
+    return {row[0]: float(f"{numpy.exp(value):.4g}") for row, value in zip(rows, found)}
+
+
+def predicted(program, rows, coefficients):
+    one = Program(program, rows)
+    us = one.us(numpy.log(list(coefficients.values())))
+    one.close()
+    return us
+
+
+def sizes_of(program, rows):
+    one = Program(program, rows)
+    sizes = one.ask("sizes").reshape(len(rows.us), -1)
+    one.close()
+    return sizes
+
+
+def judge(program, rows, times):
+    """us, low, high of the program with `times` (the JSON of a class), and the limits' names."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "times.json").write_text(json.dumps({"classes": {rows.time_class: times}}))
+        rows.work.to_csv(folder / "rows.csv", index=False)
+        output = subprocess.run(
+            [program, "judge", ROOT / "devices" / f"{rows.device}.json", folder / "times.json", rows.time_class,
+             folder / "rows.csv"], text=True, capture_output=True, check=True).stdout
+    lines = [line.split(",") for line in output.splitlines()[1:]]
+    return numpy.array([line[:3] for line in lines], dtype=float), [line[3] for line in lines]
+
+
+def points_of(program, rows, coefficients):
+    residuals = numpy.log(rows.us / predicted(program, rows, coefficients))
+    sizes = sizes_of(program, rows)
+    return [[*(round(float(size), 2) for size in one), round(float(residual), 3)]
+            for one, residual in zip(sizes, residuals)]
+
+
+def interval_of(program, rows, coefficients, points):
+    """How many deviations of the residual process 90 % of the drawn rows lie within, each with the points of the
+    other folds. It never sees a row that is judged on."""
+    order = numpy.random.default_rng(SEED).permutation(len(rows.us))
+    ratios = []
+    for fold in range(FOLDS):
+        out = order[fold::FOLDS]
+        others = [points[place] for place in numpy.setdiff1d(order, out)]
+        values, _ = judge(program, rows.part(out),
+                          {"coefficients": coefficients, "interval": 1, "points": others})
+        deviation = numpy.log(values[:, 2] / values[:, 0])
+        ratios.append(numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation)
+    return float(f"{numpy.quantile(numpy.concatenate(ratios), 0.9):.4g}")
+
+
+def flops_of(rows):
+    work = rows.work
+    return 2.0 * work.get("batch", 1) * work.m * work.n * work.k if "m" in work else None
+
+
+def draw(rows, count=None, large=LARGE_DRAWN, seed=SEED):
+    """(places of the rows to fit on, places of all others)."""
+    count = DRAWN[rows.time_class] if count is None else count
+    count = min(count, len(rows.us) * 6 // 10)
+    random = numpy.random.default_rng(seed)
+    drawn = random.permutation(len(rows.us))[:count]
+    flops = flops_of(rows)
+    if flops is not None and rows.time_class == "product_16bit":
+        places = numpy.flatnonzero(flops.to_numpy() > LARGE_FLOPS)
+        drawn = numpy.union1d(drawn, random.permutation(places)[:large])
+    return numpy.sort(drawn), numpy.setdiff1d(numpy.arange(len(rows.us)), drawn)
+
+
+def fit_class(program, rows, drawn):
+    chosen = rows.part(drawn)
+    coefficients = fit_coefficients(program, [chosen])
+    points = points_of(program, chosen, coefficients)
+    times = {"fitted_on": f"{len(drawn)} of {len(rows.us)} rows of {rows.source}, seed {SEED}", "calibrated": True,
+             "coefficients": coefficients, "interval": 1, "points": points}
+    if rows.floor_is_host:
+        times["floor_is_host"] = True
+    times["interval"] = interval_of(program, chosen, coefficients, points)
+    return times
+
+
+def data_sheet_class(program, parts):
+    """Coefficients for devices that nobody measured: those that serve all measured ones. The interval is what each
+    would have needed with the coefficients of the others."""
+    few = [rows.part(draw(rows, 150, 15)[0]) for rows in parts]
+    ratios = []
+    for place, rows in enumerate(few):
+        others = few[:place] + few[place + 1:]
+        if others:
+            ratios.append(numpy.log(rows.us / predicted(program, rows, fit_coefficients(program, others))))
+    times = {"fitted_on": f"{', '.join(rows.device for rows in parts)}: {parts[0].source}, seed {SEED}",
+             "calibrated": False, "coefficients": fit_coefficients(program, few),
+             "interval": float(f"{numpy.quantile(numpy.abs(numpy.concatenate(ratios or [[0.7]])), 0.9):.4g}")}
+    if parts[0].floor_is_host:
+        times["floor_is_host"] = True
+    return times
+
+
+def compact(classes):
+    """One line for each member of a class and for each 8 points."""
+    lines = ["{", ' "classes": {']
+    for place, (name, times) in enumerate(sorted(classes.items())):
+        lines.append(f'  "{name}": {{')
+        members = [f'   "{key}": {json.dumps(value)}' for key, value in times.items() if key != "points"]
+        if times.get("points"):
+            points = [json.dumps(point, separators=(",", ":")) for point in times["points"]]
+            rows = ["    " + ",".join(points[start:start + 8]) for start in range(0, len(points), 8)]
+            members.append('   "points": [\n' + ",\n".join(rows) + "]")
+        lines.append(",\n".join(members) + "}" + ("," if place + 1 < len(classes) else ""))
+    return "\n".join([*lines, " }", "}", ""])
+
+
+def read_classes(path):
+    return json.loads(path.read_text())["classes"] if path.exists() else {}
+
+
+def lend_to_siblings(program, folder):
+    own = {path.stem: {name: times for name, times in read_classes(path).items() if times["calibrated"]}
+           for path in folder.glob("*.json")}
+    for device, siblings in SIBLINGS.items():
+        classes = dict(own.get(device, {}))
+        for sibling in siblings:
+            for name, times in own.get(sibling, {}).items():
+                if name not in classes:
+                    spread = math.hypot(*PROCESS[name.partition("_")[0]])
+                    classes[name] = {**times, "points": [], "calibrated": False,
+                                     "fitted_on": f"{sibling}: {times['fitted_on']}",
+                                     "interval": round(times["interval"] * spread + SIBLING_HALF_WIDTH, 3)}
+        (folder / f"{device}.json").write_text(compact(classes))
+
+
+def name_in_devices(folder):
+    """A device's file names the file with its coefficients."""
+    for path in folder.glob("*.json"):
+        device = folder.parent / path.name
+        if device.exists():
+            text = json.loads(device.read_text())
+            source = text.pop("source")
+            device.write_text(json.dumps({**text, "kernel_times": f"time/{path.name}", "source": source}, indent=2) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    parser.add_argument("--program", default=ROOT / "build" / "release" / "bin" / "symprof_time_rows")
+    parser.add_argument("--only", default="", help="DEVICE:CLASS, either may be left out; others stay as they are")
+    given = parser.parse_args()
+    only_device, _, only_class = given.only.partition(":")
+    folder = ROOT / "devices" / "time"
+    folder.mkdir(exist_ok=True)
+    by_class, by_device = {}, {}
+    for rows in sources.all_rows(given.data):
+        by_class.setdefault(rows.time_class, []).append(rows)
+        if only_device not in ("", rows.device) or only_class not in ("", rows.time_class):
+            continue
+        by_device.setdefault(rows.device, {})[rows.time_class] = times = fit_class(given.program, rows, draw(rows)[0])
+        print(rows.device, rows.time_class, times["coefficients"], times["interval"], flush=True)
+    if only_device in ("", "data_sheet"):
+        for time_class, parts in by_class.items():
+            if only_class in ("", time_class):
+                times = data_sheet_class(given.program, parts)
+                by_device.setdefault("data_sheet", {})[time_class] = times
+                print("data_sheet", time_class, times["coefficients"], times["interval"], flush=True)
+    for device, classes in by_device.items():
+        path = folder / f"{device}.json"
+        before = read_classes(path) if given.only else {}
+        path.write_text(compact({**before, **classes}))
+    lend_to_siblings(given.program, folder)
+    name_in_devices(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Judges the kernel times of devices/time/ on rows that no fit saw, and writes docs/time_accuracy.md.
+
+    python scripts/time/judge.py DATA [--program build/release/bin/symprof_time_rows] [--print]
+
+The drawn rows are those of fit.py's seed; at most 4,000 of the others are judged, drawn with a seed of their own."""
+import argparse
+import json
+import pathlib
+
+import numpy
+
+import fit
+import sources
+
+JUDGED, SEED = 4000, 23
+STEPS = "\n## Whole steps\n"  # The part of judge_steps.py, which stays.
+FEW = 150, 15  # Rows of products, and large ones beside them: what a short calibration measures.
+HEAD = """# How far kernel times are off
+
+`scripts/time/judge.py` writes this page. Each line is a class of kernels on a device: measured rows of
+`scripts/time/README.md` that no fit saw, drawn with seed {seed}. Errors are of the program's own formulas with the
+coefficients, residuals and intervals of `devices/time/`; each is |predicted / measured - 1|, in per cent, median / 90th
+percentile. *Roofline* is the larger of FLOPs by the peak and bytes by the bandwidth, of the same rows. *Within* is how
+many rows lie in their 90 % interval, *± width* half of that interval (median).
+
+| device | class | rows | fitted on | error | roofline | within | ± width |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+SUBSETS = {  # What is asked of a part of the rows: its name, and which they are.
+    "product_16bit": ("over 1e12 FLOPs", lambda rows: fit.flops_of(rows) > 1e12),
+    "attention_flash": ("over 100 µs", lambda rows: rows.us > 100),
+    "attention_newer": ("over 100 µs", lambda rows: rows.us > 100),
+    "elementwise": ("over 50 µs", lambda rows: rows.us > 50),
+    "layer_norm": ("over 50 µs", lambda rows: rows.us > 50),
+    "softmax": ("over 50 µs", lambda rows: rows.us > 50),
+}
+
+
+def of_errors(errors):
+    return f"{100 * numpy.median(errors):.1f} / {100 * numpy.quantile(errors, 0.9):.1f}"
+
+
+def roofline(program, rows):
+    one = fit.Program(program, rows)
+    us = one.ask("roofline")
+    one.close()
+    return us
+
+
+def line(rows, label, drawn, values, bound, chosen):
+    us, (middle, low, high) = rows.us[chosen], values[chosen].T
+    within = 100 * numpy.mean((low <= us) & (us <= high))
+    width = 100 * numpy.median((high - low) / 2 / middle)
+    return (f"| {rows.device} | {label} | {len(us):,} | {drawn} | {of_errors(abs(middle / us - 1))} | "
+            f"{of_errors(abs(bound[chosen] / us - 1))} | {within:.0f} % | {width:.0f} % |")
+
+
+def lines_of(program, rows, times, drawn, unseen):
+    judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(unseen)[:JUDGED]))
+    values, _ = fit.judge(program, judged, times)
+    bound = roofline(program, judged)
+    everything = numpy.ones(len(judged.us), dtype=bool)
+    yield line(judged, rows.time_class, drawn, values, bound, everything)
+    if rows.time_class in SUBSETS:
+        label, which = SUBSETS[rows.time_class]
+        chosen = numpy.asarray(which(judged))
+        if chosen.sum() >= 20:
+            yield line(judged, f"… {label}", drawn, values, bound, chosen)
+
+
+def table(program, data, only):
+    for rows in sources.all_rows(data):
+        path = fit.ROOT / "devices" / "time" / f"{rows.device}.json"
+        if only not in ("", rows.device, rows.time_class) or not path.exists():
+            continue
+        times = json.loads(path.read_text())["classes"].get(rows.time_class)
+        if times is None:
+            continue
+        drawn, unseen = fit.draw(rows)
+        yield from lines_of(program, rows, times, len(drawn), unseen)
+        if rows.time_class == "product_16bit" and len(rows.us) > 1000:
+            few, _ = fit.draw(rows, *FEW)
+            yield from lines_of(program, rows, fit.fit_class(program, rows, few), len(few),
+                                numpy.setdiff1d(unseen, few))
+
+
+TRANSFER_HEAD = """
+## Without measurements of the device
+
+The same rows with coefficients that never saw the device: those that serve the others (as `devices/time/data_sheet.json`
+does for devices that nobody measured), and those of H100 on H200, which have the same chip. No residuals.
+
+| device | class | coefficients of | rows | error | roofline |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def transfers(program, data):
+    by_class = {}
+    for rows in sources.all_rows(data):
+        by_class.setdefault(rows.time_class, []).append(rows)
+    for time_class, parts in by_class.items():
+        few = {rows.device: rows.part(fit.draw(rows, 150, 15)[0]) for rows in parts}
+        for rows in parts:
+            chosen = [part for device, part in few.items() if device != rows.device]
+            if chosen:
+                yield transfer(program, rows, "the others", chosen)
+            if rows.device == "h200":
+                yield transfer(program, rows, "h100", [few["h100"]])
+
+
+def transfer(program, rows, label, chosen):
+    judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(len(rows.us))[:JUDGED]))
+    us = fit.predicted(program, judged, fit.fit_coefficients(program, chosen))
+    return (f"| {rows.device} | {rows.time_class} | {label} | {len(judged.us):,} | {of_errors(abs(us / judged.us - 1))} | "
+            f"{of_errors(abs(roofline(program, judged) / judged.us - 1))} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    parser.add_argument("--program", default=fit.ROOT / "build" / "release" / "bin" / "symprof_time_rows")
+    parser.add_argument("--only", default="", help="a device or a class; prints and writes nothing")
+    parser.add_argument("--print", action="store_true")
+    given = parser.parse_args()
+    lines = []
+    for one in table(given.program, given.data, given.only):
+        lines.append(one)
+        if given.print or given.only:
+            print(one, flush=True)
+    if not given.only:
+        path = fit.ROOT / "docs" / "time_accuracy.md"
+        _, mark, steps = path.read_text().partition(STEPS) if path.exists() else ("", "", "")
+        others = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
+        path.write_text(HEAD.format(seed=SEED) + "\n".join(lines) + "\n" + others + mark + steps)
+
+
+if __name__ == "__main__":
+    main()

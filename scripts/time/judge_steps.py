@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Judges the time of whole steps on NeuSight's measured ones: fp32, TF32 off, attention in single calls, no optimizer.
+
+    python scripts/time/judge_steps.py DATA [--program build/release/bin/symprof] [--work FOLDER]
+
+Writes the second part of docs/time_accuracy.md. The models are written out here, node by node as NeuSight's files list
+them (asplos/data/label, transformers of 2023), since today's packages make other calls. torch 2.13 is needed as well."""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import pandas
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "models"))
+import pt2_file  # noqa: E402
+
+import sources  # noqa: E402
+
+MARK = "\n## Whole steps\n"
+TEXT = """`scripts/time/judge_steps.py` writes this part: NeuSight's fp32 steps without optimizer, on devices whose operators are
+fitted. No step is, though rows that were drawn may have sizes of these models. Errors are of the whole step, in per
+cent. NeuSight empties PyTorch's cache before each step, so that cudaMalloc is in the measured time: it weighs most in
+short steps of training, and on that A100 of 80 GB. Its T4 lowers its clocks (70 W).
+"""
+
+
+class Attention(nn.Module):
+    """Products, scale, mask, softmax and dropout as calls of their own."""
+
+    def __init__(self, width, heads, style):
+        super().__init__()
+        self.heads, self.style, self.depth = heads, style, width // heads
+        self.parts = nn.ModuleList([nn.Linear(width, 3 * width)] if style == "gpt" else
+                                   [nn.Linear(width, width) for _ in range(3)])
+        self.out = nn.Linear(width, width)
+        self.dropout, self.last = nn.Dropout(0.1), nn.Dropout(0.1)
+
+    def forward(self, x, mask):
+        batch, length, width = x.shape
+        made = self.parts[0](x).split(width, 2) if self.style == "gpt" else [part(x) for part in self.parts]
+        if self.style == "opt":
+            made = [made[0] * self.depth ** -0.5, *made[1:]]
+        query, key, value = (one.view(batch, length, self.heads, self.depth).transpose(1, 2) for one in made)
+        if self.style == "opt":
+            query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
+        scores = query @ key.transpose(-1, -2)
+        if self.style == "gpt":
+            scores = torch.where(mask, scores / math.sqrt(self.depth), torch.finfo(x.dtype).min)
+        elif self.style == "opt":
+            scores = torch.max(scores + mask, torch.full((), torch.finfo(x.dtype).min, device=x.device))
+        else:
+            scores = scores / math.sqrt(self.depth) + mask
+        shares = scores.softmax(-1)
+        if self.style != "opt":
+            shares = self.dropout(shares)
+        joined = (shares @ value).transpose(1, 2).reshape(batch, length, width)
+        return self.last(self.out(joined))
+
+
+class Layer(nn.Module):
+    def __init__(self, width, heads, style):
+        super().__init__()
+        self.style = style
+        self.attention = Attention(width, heads, style)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.dropout = nn.Dropout(0.1)
+
+    def activate(self, x):
+        if self.style == "opt":
+            return torch.relu(x)
+        if self.style == "bert":
+            return nn.functional.gelu(x)
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))
+        return 0.5 * x * (1.0 + torch.tanh(inner))
+
+    def forward(self, x, mask):
+        if self.style == "bert":
+            x = self.first(self.attention(x, mask) + x)
+            return self.second(self.dropout(self.down(self.activate(self.up(x)))) + x)
+        x = self.attention(self.first(x), mask) + x
+        return self.dropout(self.down(self.activate(self.up(self.second(x))))) + x
+
+
+class Model(nn.Module):
+    """As NeuSight has it: BERT ends in its pooler in inference, and has the heads of its pre-training beside it in
+    training."""
+
+    def __init__(self, width, layers, heads, style, vocabulary, length, has_head=True):
+        super().__init__()
+        self.style = style
+        self.tokens, self.places = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
+        self.types = nn.Embedding(2, width) if style == "bert" else None
+        self.dropout, self.norm = nn.Dropout(0.1), nn.LayerNorm(width)
+        self.layers = nn.ModuleList([Layer(width, heads, style) for _ in range(layers)])
+        self.pooler = nn.Linear(width, width) if style == "bert" else None
+        self.dense = nn.Linear(width, width) if style == "bert" and has_head else None
+        self.dense_norm = nn.LayerNorm(width) if style == "bert" and has_head else None
+        self.head = nn.Linear(width, vocabulary, bias=style == "bert") if has_head else None
+        if has_head:
+            self.head.weight = self.tokens.weight
+
+    def mask(self, x, batch, length):
+        if self.style == "gpt":
+            return torch.ones(1, 1, length, length, dtype=torch.bool, device=x.device).tril()
+        shape = (batch, 1, 1, length) if self.style == "bert" else (batch, 1, length, length)
+        return torch.zeros(shape, device=x.device)
+
+    def forward(self, ids):
+        batch, length = ids.shape
+        x = self.tokens(ids) + self.places(torch.arange(length, device=ids.device).unsqueeze(0))
+        if self.types is not None:
+            x = self.norm(x + self.types(torch.zeros_like(ids)))
+        if self.style != "opt":
+            x = self.dropout(x)
+        mask = self.mask(x, batch, length)
+        for layer in self.layers:
+            x = layer(x, mask)
+        if self.pooler is None:
+            return self.head(self.norm(x))
+        pooled = torch.tanh(self.pooler(x[:, 0]))
+        if self.head is None:
+            return pooled
+        return self.head(self.dense_norm(nn.functional.gelu(self.dense(x)))), pooled
+
+
+MODELS = {  # Width, layers, heads, style, vocabulary, length.
+    "bert_large": (1024, 24, 16, "bert", 30522, 512), "gpt2_large": (1280, 36, 20, "gpt", 50257, 1024),
+    "gpt3_xl": (3072, 24, 24, "gpt", 50257, 2048), "opt_13": (2048, 24, 32, "opt", 50272, 2048)}
+
+
+def write_model(path, name, mode, batch):
+    with FakeTensorMode():
+        model = Model(*MODELS[name], has_head=mode == "train" or MODELS[name][3] != "bert")
+        ids = torch.zeros(batch, MODELS[name][5], dtype=torch.int64)
+        program = pt2_file.export(model, (ids,), "train" if mode == "train" else "eval")
+        pt2_file.write(program, path, keep_weights=False)
+
+
+def predicted(program, path, mode, device):
+    how = ["--mode", "train"] if mode == "train" else ["--mode", "inference"]
+    out = subprocess.run([program, "profile", path, *how, "--device", device, "--time", "--format", "json"],
+                         capture_output=True, text=True, check=True).stdout
+    answer = json.loads(out)
+    time = answer["time"]
+    if time["unknown_calls"]:
+        print("not timed:", path, time["unknown_ops"], file=sys.stderr)
+    return [answer["totals"]["step_time_us"] / 1e3, time["step_time_low_us"] / 1e3, time["step_time_high_us"] / 1e3]
+
+
+def judged(program, data, work):
+    table = pandas.read_csv(pathlib.Path(data) / "steps_neusight_fp32.csv")
+    table = table[(table.n_gpus == 1) & table.option.isna() & table.gpu.isin(sources.NEUSIGHT)].reset_index(drop=True)
+    rows = []
+    for _, row in table.iterrows():
+        path = work / f"{row.model}_{row['mode']}_{row.batch}.pt2"
+        if not path.exists():
+            write_model(path, row.model, row["mode"], int(row.batch))
+        rows.append(predicted(program, path, row["mode"], sources.NEUSIGHT[row.gpu]))
+    values = numpy.array(rows)
+    return table.assign(us=values[:, 0], low=values[:, 1], high=values[:, 2])
+
+
+def page_of(table):
+    lines = [MARK, TEXT,
+             "| device | model | mode | batch | measured | predicted | interval | error | NeuSight's | roofline's |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    off = lambda value, row: 100 * (value / row.step_ms - 1)
+    for _, row in table.iterrows():
+        lines.append(f"| {sources.NEUSIGHT[row.gpu]} | {row.model} | {row['mode']} | {row.batch} | {row.step_ms:.1f} ms | "
+                     f"{row.us:.1f} ms | {row.low:.0f} to {row.high:.0f} | {off(row.us, row):+.1f} | "
+                     f"{off(row.neusight_ms, row):+.1f} | {off(row.roofline_ms, row):+.1f} |")
+    lines += ["", "| device | steps | mean error | largest | within | NeuSight's mean | roofline's mean |",
+              "| --- | --- | --- | --- | --- | --- | --- |"]
+    for gpu, part in [*table.groupby("gpu"), ("all", table)]:
+        mean = lambda column: (100 * (part[column] / part.step_ms - 1).abs()).mean()
+        within = ((part.low <= part.step_ms) & (part.step_ms <= part.high)).mean()
+        lines.append(f"| {sources.NEUSIGHT.get(gpu, gpu)} | {len(part)} | {mean('us'):.1f} | "
+                     f"{(100 * (part.us / part.step_ms - 1).abs()).max():.1f} | {100 * within:.0f} % | "
+                     f"{mean('neusight_ms'):.1f} | {mean('roofline_ms'):.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    parser.add_argument("--program", default=ROOT / "build" / "release" / "bin" / "symprof")
+    parser.add_argument("--work", default=None, help="a folder that keeps the exported models")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder)))
+    page = ROOT / "docs" / "time_accuracy.md"
+    page.write_text(page.read_text().split(MARK)[0] + text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

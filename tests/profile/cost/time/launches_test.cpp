@@ -1,0 +1,198 @@
+// Which kernels calls launch, and with what work: sizes by hand, numbers of launches as recorded
+// from PyTorch's CUDA build.
+#include <doctest/doctest.h>
+
+#include "profile/operators/operators.h"
+#include "profile/profile.h"
+#include "tests/support/recording_builder.h"
+
+namespace symprof::test::launches_test {
+namespace {
+
+using namespace symprof::profile;
+
+DeviceSpec device_with(std::initializer_list<const char*> dtypes) {
+  DeviceSpec device;
+  for (const char* dtype : dtypes) device.flops_per_second.emplace_back(dtype, 1e12);
+  return device;
+}
+
+const DeviceSpec modern = device_with({"float32", "tf32", "bfloat16", "float16", "float64"});
+
+/// The launches of the builder's last call; empty where its time is not known.
+LaunchEstimate launches_of(RecordingBuilder& b, const DeviceSpec& device = modern) {
+  const CallRecord& record = b.recording().calls.back();
+  const Operator found = find_operator(b.recording().ops[record.op]);
+  REQUIRE(static_cast<bool>(found.launches));
+  const Call call(b.recording(), record);
+  Cost cost;
+  if (const Estimate estimate = found.flops->estimate(call)) cost = *estimate;
+  cost.confidence = found.flops->confidence;
+  return found.launches(call, cost, device);
+}
+
+LaunchEstimate launches_of(const std::string& op, const std::vector<TestArgument>& arguments,
+                           const std::vector<TensorSpec>& outputs,
+                           const DeviceSpec& device = modern) {
+  RecordingBuilder b;
+  b.call(op, arguments, outputs, b.node("node"));
+  return launches_of(b, device);
+}
+
+constexpr auto half = DType::bfloat16;
+
+}  // namespace
+
+TEST_SUITE("launches") {
+  TEST_CASE("rules of times are of operators whose FLOPs are known") {
+    int with_times = 0;
+    for (const Operator& one : operators()) {
+      INFO(one.op);
+      if (one.launches == nullptr) continue;
+      CHECK(one.flops != nullptr);
+      ++with_times;
+    }
+    CHECK(with_times > 400);
+  }
+
+  TEST_CASE("a product has its sizes, its type's class, and the batch of both") {
+    const auto launches = launches_of("aten::bmm", {t({6, 3, 5}, half), t({6, 5, 7}, half)},
+                                      {tensor({6, 3, 7}, half)});
+    const ProductWork work{.batch = 6, .m = 3, .n = 7, .k = 5};
+    CHECK(launches->kernels == std::vector<Kernel>{{TimeClass::product_16bit, work}});
+    const auto fp32 = launches_of("aten::mm", {t({3, 5}), t({5, 7})}, {tensor({3, 7})});
+    CHECK(fp32->kernels[0].time_class == TimeClass::product_fp32);
+    CHECK(std::get<ProductWork>(fp32->kernels[0].work).operand_bytes == 4);
+  }
+
+  TEST_CASE("a type that the device has no units for has no time") {
+    const DeviceSpec t4 = device_with({"float32", "float16"});
+    const std::vector<TestArgument> arguments = {t({3, 5}, half), t({5, 7}, half)};
+    CHECK_FALSE(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}, t4));
+    CHECK(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}));
+  }
+
+  TEST_CASE("a parameter is the operand that takes turns with other layers'") {
+    RecordingBuilder b;
+    const NodeId node = b.node("node");
+    const TensorRecord x = b.fresh(tensor({3, 5}, half));
+    const TensorRecord w = b.fresh(tensor({5, 7}, half), {.kind = StorageKind::parameter});
+    const TensorRecord y = b.fresh(tensor({3, 7}, half));
+    b.call_on("aten::mm", {x, w}, {y}, node);
+    CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work).weight_sets == 6);
+    const TensorRecord left = b.fresh(tensor({3, 5}, half), {.kind = StorageKind::parameter});
+    const TensorRecord right = b.fresh(tensor({5, 7}, half));
+    b.call_on("aten::mm", {left, right}, {y}, node);
+    const ProductWork turned{.m = 7, .n = 3, .k = 5, .weight_sets = 6};
+    CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work) == turned);
+  }
+
+  TEST_CASE("attention: heads, keys of fewer heads, mask and direction") {
+    const auto flash = launches_of("aten::_scaled_dot_product_flash_attention",
+                                   {t({2, 8, 10, 64}, half), t({2, 4, 20, 64}, half),
+                                    t({2, 4, 20, 64}, half), nothing(), ints({1})},
+                                   {tensor({2, 8, 10, 64}, half)});
+    const AttentionWork work{.batch = 2,
+                             .heads = 8,
+                             .kv_heads = 4,
+                             .queries = 10,
+                             .keys = 20,
+                             .head_dim = 64,
+                             .causal = true};
+    CHECK(flash->kernels == std::vector<Kernel>{{TimeClass::attention_flash, work}});
+    const TestArgument same = t({2, 8, 10, 64});
+    const auto backward =
+        launches_of("aten::_scaled_dot_product_efficient_attention_backward",
+                    {same, same, same, same, nothing(), same, t({2, 8, 10}), nothing(), nothing(),
+                     nothing(), ints({1, 1, 1, 0}), ints({0})},
+                    {tensor({2, 8, 10, 64}), tensor({2, 8, 10, 64}), tensor({2, 8, 10, 64})});
+    CHECK(backward->kernels[0].time_class == TimeClass::attention_fp32);
+    CHECK(backward->kernels[0].launches == 3);
+    CHECK(std::get<AttentionWork>(backward->kernels[0].work).backward);
+  }
+
+  TEST_CASE("a convolution rounds to TF32 where there is, and adds its bias in a kernel") {
+    const std::vector<TestArgument> arguments = {t({2, 3, 8, 8}), t({4, 3, 3, 3}), t({4}),
+                                                 ints({1, 1}),    ints({1, 1}),    ints({1, 1}),
+                                                 ints({0}),       ints({0, 0}),    ints({1})};
+    const auto launches = launches_of("aten::convolution", arguments, {tensor({2, 4, 8, 8})});
+    REQUIRE(launches->kernels.size() == 2);
+    const ConvolutionWork work{.batch = 2,
+                               .in_channels = 3,
+                               .out_channels = 4,
+                               .in = 64,
+                               .out = 64,
+                               .window = 9,
+                               .is_winograd = true};
+    CHECK(launches->kernels[0] == Kernel{TimeClass::convolution_tf32, work});
+    CHECK(launches->kernels[1].work == Work(StreamWork{2 * 4 * 2 * 4 * 64}));
+    const auto old = launches_of("aten::convolution", arguments, {tensor({2, 4, 8, 8})},
+                                 device_with({"float32"}));
+    CHECK(old->kernels[0].time_class == TimeClass::convolution_fp32);
+  }
+
+  TEST_CASE("the backward of a convolution is a kernel for each gradient that is asked for") {
+    const auto passes = [](std::vector<std::int64_t> mask) {
+      const auto launches = launches_of(
+          "aten::convolution_backward",
+          {t({2, 4, 4, 4}), t({2, 3, 8, 8}), t({4, 3, 3, 3}), ints({4}), ints({2, 2}), ints({1, 1}),
+           ints({1, 1}), ints({0}), ints({0, 0}), ints({1}), ints(std::move(mask))},
+          {tensor({2, 3, 8, 8}), tensor({4, 3, 3, 3}), tensor({4})});
+      std::vector<ConvolutionPass> result;
+      for (const Kernel& kernel : launches->kernels)
+        if (const auto* work = std::get_if<ConvolutionWork>(&kernel.work)) {
+          CHECK_FALSE(work->is_winograd);  // It has a stride.
+          result.push_back(work->pass);
+        }
+      return result;
+    };
+    using enum ConvolutionPass;
+    CHECK(passes({1, 1, 1}) == std::vector{data_gradient, weight_gradient});
+    CHECK(passes({0, 1, 0}) == std::vector{weight_gradient});
+  }
+
+  TEST_CASE("rows of a norm are as long as its weight; its backward is two kernels") {
+    const auto forward = launches_of("aten::native_layer_norm",
+                                     {t({4, 6, 10}), ints({10}), t({10}), t({10}), nothing()},
+                                     {tensor({4, 6, 10}), tensor({4, 6, 1}), tensor({4, 6, 1})});
+    const auto& rows = std::get<RowWork>(forward->kernels[0].work);
+    CHECK(rows.rows == 24);
+    CHECK(rows.length == 10);
+    const auto backward = launches_of("aten::native_layer_norm_backward",
+                                      {t({4, 6, 10}), t({4, 6, 10}), ints({10}), t({4, 6, 1}),
+                                       t({4, 6, 1}), t({10}), t({10}), ints({1, 1, 1})},
+                                      {tensor({4, 6, 10}), tensor({10}), tensor({10})});
+    CHECK(backward->kernels[0].launches == 2);
+  }
+
+  TEST_CASE("softmax takes its dimension, and its backward twice the passes") {
+    const auto forward =
+        launches_of("aten::_softmax", {t({4, 6, 10}), ints({1}), ints({0})}, {tensor({4, 6, 10})});
+    CHECK(std::get<RowWork>(forward->kernels[0].work) ==
+          RowWork{.rows = 40, .length = 6, .bytes = 2 * 4 * 240});
+    const auto backward =
+        launches_of("aten::_softmax_backward_data",
+                    {t({4, 6, 10}), t({4, 6, 10}), ints({-1}), nothing()}, {tensor({4, 6, 10})});
+    CHECK(std::get<RowWork>(backward->kernels[0].work).bytes == 2 * 3 * 4 * 240);
+    CHECK(backward->kernels[0].launches == 2);
+  }
+
+  TEST_CASE("a kernel of foreach ends at its number of tensors, or of blocks") {
+    const auto launches = [](std::size_t tensors, std::int64_t numbers) {
+      const std::vector<Sizes> all(tensors, Sizes{numbers});
+      return launches_of("aten::_foreach_add_", {list(all), list(all)}, {})->kernels[0].launches;
+    };
+    CHECK(launches(448, 10) == 1);
+    CHECK(launches(449, 10) == 2);
+    CHECK(launches(1, 65536 * 2240) == 1);
+    CHECK(launches(1, 65536 * 2240 + 1) == 2);
+  }
+
+  TEST_CASE("views launch nothing, and what needs a value waits") {
+    CHECK(launches_of("aten::view", {t({4}), ints({2, 2})}, {tensor({2, 2})})->kernels.empty());
+    CHECK(launches_of("aten::nonzero", {t({4})}, {tensor({4, 1}, DType::int64)})->waits);
+    CHECK_FALSE(launches_of("aten::relu", {t({4})}, {tensor({4})})->waits);
+  }
+}
+
+}  // namespace symprof::test::launches_test

@@ -1,0 +1,106 @@
+// The step as two queues, on recordings made by hand and a device of round numbers.
+#include "profile/step_time.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "profile/profile.h"
+#include "profile/time/kernel_times.h"
+#include "tests/support/recording_builder.h"
+
+namespace symprof::test::step_time_test {
+namespace {
+
+/// A byte takes a microsecond, a launch 2; a call of the host 10 and each of its launches 5.
+DeviceSpec slow_device() {
+  DeviceSpec device;
+  device.name = "slow";
+  device.multiprocessors = 1, device.clock_hz = 1e6, device.memory_bytes_per_second = 1e6;
+  device.l2_bytes = 1, device.launch_us = 2, device.graph_launch_us = 1;
+  device.host_call_us = 10, device.host_launch_us = 5;
+  return device;
+}
+
+profile::KernelTimes exact_times() {
+  return profile::parse_kernel_times(
+      R"({"classes": {"elementwise": {"coefficients": {"floor": 2, "memory": 1, "cache": 1,
+          "residence": 1e-9, "fill": 1e-9}, "interval": 0.2, "calibrated": true,
+          "floor_is_host": true}}})",
+      "times.json");
+}
+
+/// `calls` element-wise calls that read and write `bytes` each: half in, half out.
+Profile timed(int calls, std::int64_t bytes, LaunchKind launch, const char* last = "aten::relu") {
+  RecordingBuilder b;
+  const NodeId node = b.node("all");
+  for (int i = 0; i < calls; ++i)
+    b.call(i + 1 < calls ? "aten::relu" : last, {t({bytes / 8})}, {tensor({bytes / 8})}, node);
+  Profile profile = profile::evaluate(b.recording(), slow_device());
+  profile::TimeModel model(
+      slow_device(), exact_times(), {},
+      launch == LaunchKind::graph ? profile::Floor::of_graph : profile::Floor::of_device);
+  profile::add_times(profile, slow_device(), model, {launch});
+  return profile;
+}
+
+}  // namespace
+
+TEST_SUITE("step_time") {
+  TEST_CASE("a device that is busy for longer than the host decides the step") {
+    const StepTime time = timed(3, 800, LaunchKind::eager).time.value();
+    CHECK(time.forward_us == doctest::Approx(3 * (800 + 2)));
+    CHECK(time.step_us == doctest::Approx(3 * (800 + 2)));
+    CHECK(time.host_us == doctest::Approx(3 * (10 + 5)));
+    CHECK(time.idle_us == doctest::Approx(0));
+    CHECK(time.launches == 3);
+    CHECK(time.data_sheet_us == 0);
+  }
+
+  TEST_CASE("a host that issues calls more slowly than they run decides it, and the device idles") {
+    const StepTime time = timed(10, 8, LaunchKind::eager).time.value();
+    CHECK(time.step_us == doctest::Approx(10 * (10 + 5)));
+    CHECK(time.idle_us == doctest::Approx(10 * (15 - (8 + 2))));
+  }
+
+  TEST_CASE("a graph has no host, and shorter launches") {
+    const StepTime time = timed(10, 8, LaunchKind::graph).time.value();
+    CHECK(time.step_us == doctest::Approx(10 * (8 + 1)));
+    CHECK(time.host_us == 0);
+  }
+
+  TEST_CASE("a call that needs a value makes the host wait") {
+    // The value's 4 bytes are read, and the next step begins after them.
+    const StepTime time =
+        timed(2, 800, LaunchKind::eager, "aten::_local_scalar_dense").time.value();
+    CHECK(time.step_us > 802 + 802 + 10 + 5);
+  }
+
+  TEST_CASE("a call without a time is in no sum, and is named") {
+    const Profile profile = timed(2, 800, LaunchKind::eager, "acme::unknown");
+    CHECK(profile.time->unknown_calls == 1);
+    CHECK(profile.time->unknown_ops == std::vector<std::string>{"acme::unknown"});
+    CHECK(profile.time->forward_us == doctest::Approx(802));
+    CHECK(profile.nodes[0].figures.times.unknown.forward == 1);
+    CHECK_FALSE(profile.nodes[0].calls[1].time.has_value());
+  }
+
+  TEST_CASE("rows have nanoseconds, shares in a million, and what limits them") {
+    const Profile profile = timed(3, 800, LaunchKind::eager);
+    const RowFigures& row = profile.nodes[0].figures;
+    CHECK(row.times.are_there);
+    CHECK(row.fwd_time_ns == 3 * 802000);
+    CHECK(row.time_ns == row.fwd_time_ns);
+    CHECK(row.time_share == 1000000);
+    CHECK(row.times.limited_ns[static_cast<std::size_t>(profile::Limit::memory)] == row.time_ns);
+  }
+
+  TEST_CASE("the interval has what is common to all kernels, and half of what their class has") {
+    const StepTime time = timed(3, 800, LaunchKind::eager).time.value();
+    const double half_width = std::sqrt(0.1 * 0.1 + 0.1 * 0.1);
+    CHECK(time.high_us / time.step_us == doctest::Approx(std::exp(half_width)));
+    CHECK(time.low_us / time.step_us == doctest::Approx(std::exp(-half_width)));
+  }
+}
+
+}  // namespace symprof::test::step_time_test

@@ -1,0 +1,130 @@
+// Formulas of kernel times against the bounds that no kernel beats, and what they must distinguish.
+#include "profile/time/formula.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/device_spec.h"
+
+namespace symprof::profile {
+namespace {
+
+const std::string device_folder = std::string(SYMPROF_SOURCE_DIR) + "/devices";
+
+std::vector<double> starts(const Formula& formula) {
+  std::vector<double> values;
+  for (const Coefficient& row : formula.coefficients) values.push_back(row.start);
+  return values;
+}
+
+KernelTime time_of(TimeClass time_class, const Work& work, const char* device = "h200") {
+  const Formula& formula = formula_of(time_class);
+  return formula.time(work, gpu_of(find_device(device, device_folder)), starts(formula),
+                      time_class);
+}
+
+}  // namespace
+
+TEST_SUITE("time_formulas") {
+  TEST_CASE("each class has its own row, whose coefficients start between their ends") {
+    for (int i = 0; i < time_classes; ++i) {
+      const auto time_class = static_cast<TimeClass>(i);
+      const Formula& formula = formula_of(time_class);
+      INFO(formula.name);
+      CHECK(formula.time_class == time_class);
+      CHECK(formula.coefficients.front().name == "floor");
+      for (const Coefficient& row : formula.coefficients) {
+        CHECK(row.lowest <= row.start);
+        CHECK(row.start <= row.highest);
+      }
+    }
+  }
+
+  TEST_CASE("no product is faster than its peak and its memory") {
+    const DeviceSpec h200 = find_device("h200", device_folder);
+    const double peak = 989.4e6, bandwidth = 4.8e6;  // Per microsecond.
+    CHECK(*h200.memory_bytes_per_second == bandwidth * 1e6);
+    for (const std::int64_t m : {1, 64, 1000, 8192})
+      for (const std::int64_t k : {128, 4096, 20000}) {
+        const ProductWork product{.m = m, .n = 8192, .k = k, .weight_sets = 6};
+        const double us = time_of(TimeClass::product_16bit, product).us;
+        CHECK(us > 2.0 * static_cast<double>(m * 8192 * k) / peak);
+        CHECK(us > 0.7 * 2.0 * static_cast<double>(8192 * k) / bandwidth);
+      }
+  }
+
+  TEST_CASE("what limits a product follows from its size") {
+    CHECK(time_of(TimeClass::product_16bit, ProductWork{.m = 8, .n = 8, .k = 8}).limit ==
+          Limit::launch);
+    CHECK(time_of(TimeClass::product_16bit, ProductWork{.m = 8192, .n = 8192, .k = 8192}).limit ==
+          Limit::arithmetic);
+    const ProductWork thin{.m = 1, .n = 16384, .k = 16384, .weight_sets = 6};
+    CHECK(time_of(TimeClass::product_16bit, thin).limit == Limit::memory);
+  }
+
+  TEST_CASE("a product that needs one more wave takes a step longer") {
+    const auto us = [](std::int64_t batch) {
+      const ProductWork product{.batch = batch, .m = 256, .n = 128, .k = 16384};
+      return time_of(TimeClass::product_16bit, product).us;
+    };
+    // 132 multiprocessors: with 132 tiles all are busy at once.
+    CHECK(us(264) / us(132) > 1.7);
+    CHECK(us(132) / us(120) < 1.1);
+  }
+
+  TEST_CASE("bytes come from memory at its bandwidth, and from L2 where they fit") {
+    const auto us = [](std::int64_t bytes) {
+      return time_of(TimeClass::elementwise, StreamWork{bytes});
+    };
+    const std::int64_t large = std::int64_t{4} << 30;
+    CHECK((us(2 * large).us - us(large).us) ==
+          doctest::Approx(static_cast<double>(large) / (4.8e6 * 0.85)).epsilon(0.01));
+    CHECK(us(large).limit == Limit::memory);
+    CHECK(us(38'000'000).limit == Limit::cache);
+    CHECK(us(1024).limit == Limit::launch);
+  }
+
+  TEST_CASE("a causal mask halves long attention; the backward pass takes its ratio") {
+    AttentionWork attention{
+        .batch = 4, .heads = 32, .kv_heads = 32, .queries = 8192, .keys = 8192, .head_dim = 128};
+    const double whole = time_of(TimeClass::attention_flash, attention).us;
+    attention.causal = true;
+    const double half = time_of(TimeClass::attention_flash, attention).us;
+    CHECK(half / whole == doctest::Approx(0.5).epsilon(0.05));
+    attention.backward = true;
+    CHECK(time_of(TimeClass::attention_flash, attention).us / half ==
+          doctest::Approx(2.94).epsilon(0.02));
+  }
+
+  TEST_CASE("Winograd beats the peak of a 3 x 3 convolution, which a stride forbids") {
+    ConvolutionWork convolution{.batch = 64,
+                                .in_channels = 256,
+                                .out_channels = 256,
+                                .in = 56 * 56,
+                                .out = 56 * 56,
+                                .window = 9};
+    const double plain = time_of(TimeClass::convolution_fp32, convolution, "t4").us;
+    const double peak_us = 2.0 * 64 * 56 * 56 * 256 * 256 * 9 / 8.1e6;
+    convolution.is_winograd = true;
+    const double winograd = time_of(TimeClass::convolution_fp32, convolution, "t4").us;
+    CHECK(plain > peak_us);
+    CHECK(winograd < peak_us);
+  }
+
+  TEST_CASE("a depthwise convolution moves its bytes, though it has few products") {
+    const ConvolutionWork convolution{.batch = 64,
+                                      .in_channels = 512,
+                                      .out_channels = 512,
+                                      .groups = 512,
+                                      .in = 56 * 56,
+                                      .out = 56 * 56,
+                                      .window = 9,
+                                      .number_bytes = 2,
+                                      .channels_last = true};
+    const double bytes = 2.0 * 2 * 64 * 56 * 56 * 512;
+    CHECK(time_of(TimeClass::convolution_16bit, convolution).us > bytes / 4.8e6);
+  }
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,152 @@
+// Coefficients, residuals and intervals from a file to an estimate.
+#include "profile/time/time_model.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.h"
+#include "profile/time/formula.h"
+#include "profile/time/kernel_times.h"
+
+namespace symprof::profile::time_model_test {
+namespace {
+
+const std::string devices_here = std::string(SYMPROF_SOURCE_DIR) + "/devices";
+
+/// A class of streams: floor 4 us, the memory's whole bandwidth, no cache to speak of.
+std::string streams(const std::string& name, const std::string& more) {
+  return R"({"classes": {")" + name +
+         R"(": {"coefficients": {"floor": 4, "memory": 1, "cache": 1, "residence": 1e-9,
+            "fill": 1e-9}, "interval": 0.5)" +
+         more + "}}}";
+}
+
+KernelTimes parsed(const std::string& json) { return parse_kernel_times(json, "times.json"); }
+
+std::string refusal(const std::string& json) {
+  try {
+    parsed(json);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr std::int64_t bytes = 4'800'000'000;  // A millisecond of an H200.
+const Kernel stream{TimeClass::elementwise, StreamWork{bytes}};
+
+DeviceSpec device() { return find_device("h200", devices_here); }
+
+}  // namespace
+
+TEST_SUITE("time_model") {
+  TEST_CASE("an estimate is the formula's, with an interval and where it comes from") {
+    TimeModel model(device(), parsed(streams("elementwise", R"(, "calibrated": true)")), {},
+                    Floor::measured);
+    const TimeEstimate one = model.estimate(stream).value();
+    CHECK(one.us == doctest::Approx(1004));
+    CHECK(one.low_us == doctest::Approx(1004 * std::exp(-0.5)));
+    CHECK(one.high_us == doctest::Approx(1004 * std::exp(0.5)));
+    CHECK(one.limit == Limit::memory);
+    CHECK(one.basis == TimeBasis::calibrated);
+    CHECK(model.roofline_us(stream) == doctest::Approx(1000));
+  }
+
+  TEST_CASE("residuals correct what was fitted, and their deviation scales the interval") {
+    const std::string points =
+        R"(, "calibrated": true, "points": [[)" + std::to_string(std::log2(bytes)) + ", 0.1]]";
+    TimeModel model(device(), parsed(streams("elementwise", points)), {}, Floor::measured);
+    const TimeEstimate one = model.estimate(stream).value();
+    const ResidualKernel kernel = formula_of(TimeClass::elementwise).residuals;
+    const double variance = kernel.deviation * kernel.deviation,
+                 noise = kernel.noise * kernel.noise;
+    CHECK(one.us == doctest::Approx(1004 * std::exp(0.1 * variance / (variance + noise))));
+    const double deviation = std::sqrt(variance + noise - variance * variance / (variance + noise));
+    CHECK(one.high_us / one.us == doctest::Approx(std::exp(0.5 * deviation)));
+  }
+
+  TEST_CASE("a host's floor gives way to a launch on the device, in a graph to a shorter one") {
+    const std::string times = streams("elementwise", R"(, "floor_is_host": true)");
+    const auto us = [&](Floor floor) {
+      return TimeModel(device(), parsed(times), {}, floor).estimate(stream)->us;
+    };
+    CHECK(us(Floor::measured) == doctest::Approx(1004));
+    CHECK(us(Floor::of_device) == doctest::Approx(1000 + *device().launch_us));
+    CHECK(us(Floor::of_graph) == doctest::Approx(1000 + *device().graph_launch_us));
+  }
+
+  TEST_CASE("each further launch takes its time") {
+    TimeModel model(device(), parsed(streams("elementwise", "")), {});
+    Kernel several = stream;
+    several.launches = 5;
+    CHECK(model.estimate(several)->us - model.estimate(stream)->us ==
+          doctest::Approx(4 * *device().launch_us));
+  }
+
+  TEST_CASE("a class without rows takes those of one like it, as from the data sheet") {
+    TimeModel model(device(), parsed(streams("elementwise", R"(, "calibrated": true)")), {});
+    const TimeEstimate copied = model.estimate({TimeClass::copy, StreamWork{bytes}}).value();
+    CHECK(copied.us == doctest::Approx(1004));
+    CHECK(copied.basis == TimeBasis::data_sheet);
+    TimeModel own_first(device(), parsed(streams("copy", R"(, "calibrated": true)")),
+                        parsed(streams("elementwise", "")));
+    CHECK(own_first.estimate({TimeClass::copy, StreamWork{bytes}})->basis == TimeBasis::calibrated);
+    CHECK(own_first.estimate(stream)->basis == TimeBasis::data_sheet);
+  }
+
+  TEST_CASE("what nothing tells has no time") {
+    TimeModel model(device(), parsed(streams("elementwise", "")), {});
+    CHECK_FALSE(model.estimate({TimeClass::product_16bit, ProductWork{.m = 8, .n = 8, .k = 8}}));
+    DeviceSpec without_rates = find_device("t4", devices_here);
+    TimeModel shipped = time_model_of(without_rates, devices_here + "/time/data_sheet.json");
+    CHECK_FALSE(shipped.estimate({TimeClass::product_8bit, ProductWork{.m = 8, .n = 8, .k = 8}}));
+    CHECK(shipped.estimate({TimeClass::product_16bit, ProductWork{.m = 8, .n = 8, .k = 8}}));
+  }
+
+  TEST_CASE("a device file without speeds is refused, and says which") {
+    DeviceSpec slow = device();
+    slow.clock_hz.reset();
+    CHECK_THROWS_WITH(TimeModel(slow, {}, {}), doctest::Contains("'clock_hz'"));
+  }
+
+  TEST_CASE("the shipped coefficients are whole") {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(devices_here + "/time")) {
+      INFO(entry.path().string());
+      const KernelTimes times = load_kernel_times(entry.path().string());
+      for (int i = 0; i < time_classes; ++i) {
+        if (!times[static_cast<std::size_t>(i)]) continue;
+        const ClassTimes& one = *times[static_cast<std::size_t>(i)];
+        const Formula& formula = formula_of(static_cast<TimeClass>(i));
+        INFO(formula.name);
+        CHECK(one.interval > 0);
+        CHECK_FALSE(one.fitted_on.empty());
+        for (std::size_t c = 0; c < one.coefficients.size(); ++c) {
+          CHECK(one.coefficients[c] >= formula.coefficients[c].lowest * 0.999);
+          CHECK(one.coefficients[c] <= formula.coefficients[c].highest * 1.001);
+        }
+      }
+      ++files;
+    }
+    CHECK(files > 10);
+    for (const DeviceSpec& one : shipped_devices(devices_here)) {
+      INFO(one.name);
+      CHECK_NOTHROW(time_model_of(one, devices_here + "/time/data_sheet.json"));
+    }
+  }
+
+  TEST_CASE("errors name the class and the key") {
+    CHECK(refusal(streams("elementwise", "")) == "no error");
+    CHECK(refusal(streams("elementwize", "")).find("'elementwize'") != std::string::npos);
+    CHECK(refusal("{}").find("'classes'") != std::string::npos);
+    CHECK(refusal("{").find("well-formed") != std::string::npos);
+    CHECK(refusal(streams("softmax", "")).find("'softmax.coefficients.row'") != std::string::npos);
+    CHECK(refusal(streams("elementwise", R"(, "points": [3])")).find("'elementwise.points'") !=
+          std::string::npos);
+    CHECK_THROWS_WITH(load_kernel_times("/no/such/file"), doctest::Contains("kernel_times"));
+  }
+}
+
+}  // namespace symprof::profile::time_model_test
