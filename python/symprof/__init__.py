@@ -10,14 +10,29 @@
         ...
     print(run.profile)
 """
+from typing import Any
+
 from . import _preload
 
 _preload.load()
 
 from ._error import Error  # noqa: E402
 from ._files import profile  # noqa: E402
+from ._fit import Fit, Formulas  # noqa: E402
 from ._profile import Profile  # noqa: E402
+from ._rows import Rows  # noqa: E402
 from ._simulate import Run, simulate  # noqa: E402
 
-__all__ = ["Error", "Profile", "Run", "profile", "simulate"]
+__all__ = ["Error", "Fit", "Formulas", "Profile", "Rows", "Run", "profile", "simulate", "watch"]
+
+
+def __getattr__(name: str) -> Any:
+    """`watch` needs torch, which this package does not import by itself."""
+    if name == "watch":
+        from ._watch import watch
+
+        return watch
+    raise AttributeError(f"module 'symprof' has no attribute '{name}'")
+
+
 __version__ = "0.1.0"

@@ -16,6 +16,7 @@ from ._profile import Profile
 from ._simulate import simulate
 from ._sizes import Resizing, copying_tensors_by, has_values, sizes_of
 
+
 def is_exported(model: Any) -> bool:
     return isinstance(model, torch.export.ExportedProgram)
 

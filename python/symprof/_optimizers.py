@@ -1,4 +1,5 @@
 """Optimizers for the parameters of a model on the simulated device."""
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -60,7 +61,7 @@ def _like(optimizer: torch.optim.Optimizer, model: torch.nn.Module) -> Optimizer
         parameters = dict(moved.named_parameters())
         with_parameters = [{**group, "params": [parameters[name] for name in group["params"]]} for group in groups]
         made = type(optimizer).__new__(type(optimizer))
-        made.__setstate__({**optimizer.__getstate__(), "state": {}, "param_groups": []})
+        made.__setstate__({**optimizer.__getstate__(), "state": collections.defaultdict(dict), "param_groups": []})
         for group in with_parameters:
             made.add_param_group(group)
         return made

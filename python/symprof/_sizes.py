@@ -83,3 +83,13 @@ def _empty(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
     is_channels_last = tensor.dim() == 4 and not tensor.is_contiguous() and tensor.is_contiguous(memory_format=torch.channels_last)
     layout = torch.channels_last if is_channels_last else torch.contiguous_format
     return torch.empty(shape, dtype=tensor.dtype, device="meta", memory_format=layout).requires_grad_(tensor.requires_grad)
+
+
+def shapes_of(value: Any) -> Any:
+    """A copy whose tensors have no memory, but for the values that decide sizes."""
+
+    def shape(tensor: torch.Tensor, memo: Any) -> torch.Tensor:
+        return tensor.detach().clone() if has_values(tensor) else _empty(tensor, list(tensor.shape))
+
+    with copying_tensors_by(shape):
+        return copy.deepcopy(value)
