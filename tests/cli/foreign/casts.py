@@ -14,12 +14,13 @@ class Casts(unittest.TestCase):
     in another dtype."""
     TRUTH = json.loads((ROOT / "truth/cast/cast.json").read_text())
     PACKAGES = json.loads((ROOT / "truth/cast/packages.json").read_text())
+    FUNCTIONS = json.loads((ROOT / "truth/cast/functions.json").read_text())
     OPTIONS = {"fp32": [], "bf16": ["--dtype", "bf16"], "fp16": ["--dtype", "fp16"],
                "autocast": ["--autocast", "bf16"]}
 
     def compare(self, name, kinds):
-        model = name.removeprefix("cast_").partition(".")[0]
-        truth = {**self.TRUTH, **self.PACKAGES}[model]
+        model = name.partition(".")[0].removeprefix("cast_").removeprefix("functions_")
+        truth = {**self.TRUTH, **self.PACKAGES, **self.FUNCTIONS}[model]
         for kind in kinds:
             with self.subTest(name, kind=kind):
                 found = totals(name, "--mode", "train", *self.OPTIONS[kind])
@@ -47,11 +48,32 @@ class Casts(unittest.TestCase):
         self.assertIn("the file does not show whether 4 casts or new tensors",
                       run("profile", f"{FOREIGN}/cast_clip.pt", "--dtype", "bf16").stdout)
 
+    def test_functions_whose_lines_no_file_has(self):
+        """truth/cast/functions.py has the models: an empty cache, casts that are undone, a table that two layers cast."""
+        kinds = {model: ("fp32", "bf16", "autocast") for model in ("cache", "norm", "shared", "encoded")}
+        kinds["rotary"] = ("fp32", "bf16")
+        for model in kinds:
+            for suffix in ("pt2", "pt"):
+                self.compare(f"functions_{model}.{suffix}", kinds[model])
+
+    def test_what_cuda_would_refuse_was_guessed_wrongly(self):
+        """A trace does not tell `mask.to(x.dtype)` from `mask.float()`; a product with a float32 mask is refused."""
+        self.compare("cast_masked.pt", ("fp32", "bf16", "fp16"))
+        for name, count in (("cast_masked.pt", "1 of them (first to) was"),
+                            ("functions_encoded.pt2", "2 of them (first linspace) were")):
+            self.assertIn(f"{count} taken the other way, as CUDA refuses a call otherwise",
+                          run("profile", f"{FOREIGN}/{name}", "--dtype", "bf16").stdout)
+
+    def test_decorators_of_functions_in_a_trace(self):
+        """`@torch.autocast(enabled=False)` and `@torch.no_grad()` stand in the stack that the file has of each call."""
+        for suffix in ("pt2", "pt"):
+            self.compare(f"functions_decorated.{suffix}", ("fp32", "autocast"))
+
     def test_a_product_of_two_dtypes_names_the_cast_and_the_way_out(self):
-        """A trace does not tell `mask.to(x.dtype)` from `mask.float()`, so the mask stays in float32."""
-        refused = run("profile", f"{FOREIGN}/cast_masked.pt", "--dtype", "bf16")
+        refused = run("profile", f"{FOREIGN}/functions_named.pt2", "--dtype", "bf16")
         self.assertEqual(refused.returncode, 2)
-        for part in ("aten::bmm is given float32 and bfloat16", "float32 comes from node to (aten::to.dtype)",
+        for part in ("aten::addmm is given bfloat16 and float32", "float32 comes from node to (aten::to.dtype)",
+                     "`return self.linear(x.float())`", "bfloat16 from parameter linear.weight",
                      "export the model in bfloat16, or give --autocast bf16"):
             self.assertIn(part, refused.stderr)
         self.assertNotIn("shapes", refused.stderr)

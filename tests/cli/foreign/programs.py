@@ -42,3 +42,11 @@ class Functions(unittest.TestCase):
         self.assertIn("inlined_function.py:21", refused.stderr)
         self.assertIn("--mode inference", refused.stderr)
         self.assertEqual(run("profile", f"{FOREIGN}/inlined_function.pt2", "--mode", "inference").returncode, 0)
+
+    def test_it_is_said_where_autograd_takes_the_forward_pass(self):
+        """PlainSum.forward has three calls; the line that applies it is in the file."""
+        said = "wrote out the forward pass of a torch.autograd.Function (3 calls, first at tests/zoo/foreign/inlined_function.py:"
+        plain = f"{FOREIGN}/inlined_function_plain.pt2"
+        self.assertIn(said, " ".join(read("profile", plain)["warnings"]))
+        self.assertEqual(read("profile", plain, "--mode", "inference")["warnings"], [])
+        self.assertEqual(read("profile", f"{FOREIGN}/nanogpt.pt2")["warnings"], [])
