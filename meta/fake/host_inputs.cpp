@@ -4,6 +4,7 @@
 #include "base/values_setting.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/known_values.h"
+#include "meta/fake/observer.h"
 
 namespace symprof::meta {
 namespace {
@@ -28,7 +29,8 @@ constexpr HostInput host_inputs[] = {
 };
 
 /// LibTorch's own code would read memory that is not there.
-[[noreturn]] void refuse_list() {
+[[noreturn]] void refuse_list(const at::Tensor& tensor) {
+  if (const auto observer = current_observer()) observer->unbacked_number(storage_id(tensor));
   throw Error("prim::tolist",
               "the values of a tensor become a list, and a tensor without storage has no values",
               "Give the values of the input that decides them with " + values_setting() +
@@ -45,7 +47,7 @@ void move_host_inputs(std::string_view op, std::vector<c10::IValue>& arguments) 
     if (auto values = known_values(argument.toTensor()))
       argument = *std::move(values);
     else if (op == "prim::tolist" && is_fake(argument.toTensor()))
-      refuse_list();
+      refuse_list(argument.toTensor());
   }
 }
 

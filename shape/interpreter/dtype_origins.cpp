@@ -31,18 +31,19 @@ class Origins {
   Origins(const Graph& graph, const ValueDTypes& dtypes)
       : graph_(graph), dtypes_(dtypes), uses_(graph) {}
 
-  std::string of(const Node& node) const {
+  DTypeOrigins of(const Node& node) const {
     std::vector<DType> seen;
-    std::string text;
+    DTypeOrigins found;
     for_each_value(node, [&](ValueId id) {
       const std::optional<DType> dtype = dtype_of(id);
       if (!dtype || !is_floating_point(*dtype) || std::ranges::find(seen, *dtype) != seen.end())
         return;
-      text += fmt::format("{} {}{} from {}", seen.empty() ? ":" : ";", name(*dtype),
-                          seen.empty() ? " comes" : "", described(origin(id, *dtype)));
+      found.values.push_back(origin(id, *dtype));
+      found.text += fmt::format("{} {}{} from {}", seen.empty() ? ":" : ";", name(*dtype),
+                                seen.empty() ? " comes" : "", described(found.values.back()));
       seen.push_back(*dtype);
     });
-    return seen.size() > 1 ? text : std::string{};
+    return seen.size() > 1 ? found : DTypeOrigins{};
   }
 
  private:
@@ -85,7 +86,7 @@ class Origins {
 
 }  // namespace
 
-std::string dtype_origins(const Graph& graph, const Node& node, const ValueDTypes& dtypes) {
+DTypeOrigins dtype_origins(const Graph& graph, const Node& node, const ValueDTypes& dtypes) {
   return Origins(graph, dtypes).of(node);
 }
 

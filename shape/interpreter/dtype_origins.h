@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "trace/graph/graph.h"
 
 namespace symprof::shape {
@@ -12,9 +13,21 @@ namespace symprof::shape {
 /// By value; empty for what is no tensor, and for what has not been made yet.
 using ValueDTypes = std::vector<std::optional<DType>>;
 
+struct DTypeOrigins {
+  std::vector<ValueId> values;  ///< For each dtype, the value that had it first.
+  std::string text;
+};
+
+/// A call that PyTorch refuses for the dtypes of its operands.
+struct DTypeConflict final : Error {
+  DTypeConflict(Error error, std::vector<ValueId> values)
+      : Error(std::move(error)), origins(std::move(values)) {}
+  std::vector<ValueId> origins;  ///< As in DTypeOrigins.
+};
+
 /// ": float32 comes from node to_1 (aten::to.dtype), `x = x.float()`; bfloat16 from parameter w"
 /// for operands of several dtypes: for each the value that had it first on the way to the node.
 /// Empty for operands of one dtype.
-std::string dtype_origins(const Graph& graph, const Node& node, const ValueDTypes& dtypes);
+DTypeOrigins dtype_origins(const Graph& graph, const Node& node, const ValueDTypes& dtypes);
 
 }  // namespace symprof::shape

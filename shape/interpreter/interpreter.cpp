@@ -123,10 +123,11 @@ void Interpreter::run_node(std::size_t index) {
 }
 
 /// A call that PyTorch refuses for the dtypes of its operands, and where the node's come from.
-Error Interpreter::dtype_refusal(std::string where, const std::string& problem,
-                                 const Node& node) const {
-  return {std::move(where), problem + dtype_origins(graph_, node, dtypes_),
-          meta::dtype_advice(graph_.cast_to)};
+DTypeConflict Interpreter::dtype_refusal(std::string where, const std::string& problem,
+                                         const Node& node) const {
+  DTypeOrigins origins = dtype_origins(graph_, node, dtypes_);
+  return {Error(std::move(where), problem + origins.text, meta::dtype_advice(graph_.cast_to)),
+          std::move(origins.values)};
 }
 
 void Interpreter::run_aten(const Node& node, c10::Device device) {

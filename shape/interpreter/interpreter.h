@@ -66,7 +66,8 @@ class Interpreter {
 
  private:
   void run_node(std::size_t index);
-  Error dtype_refusal(std::string where, const std::string& problem, const Node& node) const;
+  DTypeConflict dtype_refusal(std::string where, const std::string& problem,
+                              const Node& node) const;
   void run_aten(const Node& node, c10::Device device);
   void run_lowered(const Node& node);
   void bind_outputs(const Node& node, std::vector<c10::IValue> results);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
+#include <vector>
 
 namespace symprof::shape {
 namespace {
@@ -21,25 +24,43 @@ bool is_cast_back(const NodeRecord& node, const Recording& recording) {
          given->dtype != made->dtype;
 }
 
+/// The guesses of which another one gives another dtype.
+std::vector<const GuessedDType*> guesses_that_count(const Graph& graph,
+                                                    const Recording& recording) {
+  std::unordered_map<std::string_view, const NodeRecord*> nodes;
+  for (const NodeRecord& node : recording.nodes)
+    if (node.graph_node != none) nodes.emplace(node.name, &node);
+  std::vector<const GuessedDType*> counted;
+  for (const GuessedDType& guess : graph.guessed_dtypes) {
+    const auto node = nodes.find(guess.name);
+    const bool is_there = guess.is_constant || node != nodes.end();
+    if (is_there &&
+        (guess.is_constant || guess.is_corrected || !is_cast_back(*node->second, recording)))
+      counted.push_back(&guess);
+  }
+  return counted;
+}
+
 }  // namespace
 
 void warn_of_guessed_casts(const Graph& graph, Recording& recording) {
-  if (graph.guessed_casts.empty() || !graph.cast_to) return;
-  const std::unordered_set<std::string_view> guessed(graph.guessed_casts.begin(),
-                                                     graph.guessed_casts.end());
-  std::size_t count = 0;
-  std::string_view first;
-  for (const NodeRecord& node : recording.nodes) {
-    if (node.graph_node == none || !guessed.contains(node.name) || is_cast_back(node, recording))
-      continue;
-    if (count++ == 0) first = node.name;
-  }
-  if (count == 0) return;
+  if (graph.guessed_dtypes.empty() || !graph.cast_to) return;
+  const auto counted = guesses_that_count(graph, recording);
+  if (counted.empty()) return;
+  std::string corrected;
+  const auto is_corrected = [](const GuessedDType* guess) { return guess->is_corrected; };
+  if (const auto first = std::ranges::find_if(counted, is_corrected); first != counted.end())
+    corrected = fmt::format(
+        " {} of them (first {}) {} taken the other way, as CUDA refuses a call otherwise.",
+        std::ranges::count_if(counted, is_corrected), (*first)->name,
+        std::ranges::count_if(counted, is_corrected) == 1 ? "was" : "were");
   recording.warnings.push_back(fmt::format(
       "the file does not show whether {} cast{} or new tensors (first {}) name a dtype in the code "
-      "or take the model's: what changed nothing was taken to follow {}. Exported in {}, the file "
+      "or take the model's: what changed nothing was taken to follow {}.{} Exported in {}, the "
+      "file "
       "tells.",
-      count, count == 1 ? "" : "s", first, name(*graph.cast_to), name(*graph.cast_to)));
+      counted.size(), counted.size() == 1 ? "" : "s", counted[0]->name, name(*graph.cast_to),
+      corrected, name(*graph.cast_to)));
 }
 
 }  // namespace symprof::shape

@@ -6,8 +6,9 @@
 
 namespace symprof::shape {
 
-/// Puts a warning into `recording`, a run of `graph`, about those of Graph::guessed_casts for which
-/// another guess gives another dtype. A cast back from a wider dtype is none: it does something.
+/// Puts a warning into `recording`, a run of `graph`, about those of Graph::guessed_dtypes for
+/// which another guess gives another dtype. A cast back from a wider dtype is none: it does
+/// something.
 void warn_of_guessed_casts(const Graph& graph, Recording& recording);
 
 }  // namespace symprof::shape

@@ -7,27 +7,62 @@
 namespace symprof::shape {
 namespace {
 
-/// `pscan.py:181`: where the node was made in a forward function that belongs to no module. A
-/// trace has one for each module around the node; a torch.autograd.Function's is one more.
-std::string place_of_function(const Graph& graph, const Node& node) {
+const SourceLine* line_of(const Graph& graph, SourceId id) {
+  return id == no_source ? nullptr : &graph.source_lines[static_cast<std::size_t>(id)];
+}
+
+/// The line where the node was made in a forward function that belongs to no module; null for
+/// other nodes. A trace has one such function for each module around the node; a
+/// torch.autograd.Function's is one more.
+const SourceLine* line_in_function(const Graph& graph, const Node& node) {
   std::size_t modules = 1, functions = 0;
   for (ScopeId scope = node.scope; scope != 0;
        scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
     ++modules;
-  for (SourceId id = node.source; id != no_source;
-       id = graph.source_lines[static_cast<std::size_t>(id)].caller)
-    functions += graph.source_lines[static_cast<std::size_t>(id)].function == "forward";
-  if (functions <= modules) return {};
-  const SourceLine& line = graph.source_lines[static_cast<std::size_t>(node.source)];
-  return fmt::format("{}:{}", line.file, line.line);
+  for (const SourceLine* line = line_of(graph, node.source); line != nullptr;
+       line = line_of(graph, line->caller))
+    functions += line->function == "forward";
+  return functions > modules ? line_of(graph, node.source) : nullptr;
 }
+
+/// The line of the node in a forward function that a line of its caller applies:
+/// `SparsemaxFunction.apply(x, dim)`. Null for other nodes.
+const SourceLine* line_applied(const Graph& graph, const Node& node) {
+  for (const SourceLine* line = line_of(graph, node.source); line != nullptr;
+       line = line_of(graph, line->caller)) {
+    const SourceLine* caller = line_of(graph, line->caller);
+    const bool applies = caller != nullptr && caller->text.find(".apply(") != std::string::npos;
+    if (applies && line->function == "forward") return line_of(graph, node.source);
+  }
+  return nullptr;
+}
+
+std::string place_of(const SourceLine& line) { return fmt::format("{}:{}", line.file, line.line); }
 
 }  // namespace
 
+void warn_of_inlined_functions(const Graph& graph, Recording& recording) {
+  if (graph.format != "exported") return;
+  std::size_t calls = 0;
+  std::string first;
+  for (const Node& node : graph.nodes) {
+    const SourceLine* line = line_applied(graph, node);
+    if (line == nullptr) continue;
+    if (calls++ == 0) first = place_of(*line);
+  }
+  if (calls == 0) return;
+  recording.warnings.push_back(
+      fmt::format("torch.export wrote out the forward pass of a torch.autograd.Function ({} calls, "
+                  "first at {}) and dropped its backward pass: what autograd makes of these calls "
+                  "is counted in its place.",
+                  calls, first));
+}
+
 Error with_cause_in_export(const Error& error, const Graph& graph, const NodeRecord& node) {
   if (graph.format != "exported" || node.graph_node == none) return error;
-  const std::string place =
-      place_of_function(graph, graph.nodes[static_cast<std::size_t>(node.graph_node)]);
+  const SourceLine* line =
+      line_in_function(graph, graph.nodes[static_cast<std::size_t>(node.graph_node)]);
+  const std::string place = line == nullptr ? std::string() : place_of(*line);
   return {error.where(unspelled), error.problem(unspelled),
           fmt::format("torch.export writes out the forward pass of a torch.autograd.Function and "
                       "drops its backward pass{}. The model itself may train. Export it with that "

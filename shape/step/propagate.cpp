@@ -20,6 +20,7 @@
 #include "shape/step/offload.h"
 #include "shape/step/step_run.h"
 #include "trace/passes/bind_inputs.h"
+#include "trace/passes/other_guess.h"
 
 namespace symprof::shape {
 namespace {
@@ -58,6 +59,7 @@ class Step {
     after_forward();
     Recording recording = run_.take();
     warn_of_guessed_casts(graph_, recording);
+    if (run_.trains()) warn_of_inlined_functions(graph_, recording);
     return recording;
   }
 
@@ -156,7 +158,15 @@ class Step {
 Recording propagate(const Graph& graph, const StepOptions& options) {
   const kernels::TransformersOperators operators;
   check_operators(graph);
-  return Step(graph, options).run();
+  std::optional<Graph> corrected;
+  while (true) {  // Each guess is changed once.
+    try {
+      return Step(corrected ? *corrected : graph, options).run();
+    } catch (const DTypeConflict& conflict) {
+      if (!corrected) corrected = graph;
+      if (!trace::take_other_guess(*corrected, conflict.origins)) throw;
+    }
+  }
 }
 
 }  // namespace symprof::shape

@@ -197,6 +197,15 @@ struct ExportRecord {
   std::vector<std::string> lost_dropouts;
 };
 
+/// A dtype of which the file does not show whether the code names it or takes the model's, which the
+/// user has changed.
+struct GuessedDType {
+  std::string name;  ///< Of the node that is given the dtype, or of the constant that has it.
+  DType other = DType::float32;  ///< What it would be had it been guessed the other way.
+  bool is_constant = false;
+  bool is_corrected = false;  ///< With the first guess CUDA would have refused a call.
+};
+
 struct Graph {
   std::string path;      ///< The file.
   std::string format;    ///< "exported", "onnx", "torchscript", "module".
@@ -214,8 +223,9 @@ struct Graph {
   KeyValueCache kv_cache;
   /// The dtype that the user gave the model in the place of its own.
   std::optional<DType> cast_to;
-  /// Nodes whose dtype was taken for the model's own, though the file does not show their code.
-  std::vector<std::string> guessed_casts;
+  std::vector<GuessedDType> guessed_dtypes;
+  /// Sizes follow from numbers that the file has, which are followed as those of inputs are.
+  bool follows_values = false;
   ExportRecord export_record;
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
 

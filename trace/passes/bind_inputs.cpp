@@ -284,8 +284,9 @@ class InputBinder {
 }  // namespace
 
 bool has_values(const Graph& graph) {
-  return std::ranges::any_of(graph.inputs,
-                             [&](ValueId id) { return graph.value(id).constant != nullptr; });
+  return graph.follows_values || std::ranges::any_of(graph.inputs, [&](ValueId id) {
+           return graph.value(id).constant != nullptr;
+         });
 }
 
 void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,

@@ -125,7 +125,50 @@ class ReaderRestorer {
   Uses uses_;
 };
 
+class RepeatedCasts {
+ public:
+  explicit RepeatedCasts(Graph& graph) : graph_(graph), uses_(graph) {}
+
+  void run() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!is_recorded_cast(graph_.nodes[i]) || is_move(graph_.nodes[i])) continue;
+      const auto first = uses_.maker(operand(graph_.nodes[i], 0));
+      if (first && is_repeated(graph_.nodes[*first], graph_.nodes[i])) take_uncast(*first, i);
+    }
+  }
+
+ private:
+  bool is_repeated(const Node& first, const Node& second) const {
+    if (!is_recorded_cast(first) || is_move(first)) return false;
+    const auto* dtype = argument_as<DType>(find_argument(first, "dtype"));
+    const auto* again = argument_as<DType>(find_argument(second, "dtype"));
+    return dtype != nullptr && again != nullptr && *dtype == *again &&
+           dtype_in_file(graph_, operand(first, 0)) == *dtype &&
+           !is_inside(first.scope, second.scope) && !is_inside(second.scope, first.scope);
+  }
+
+  bool is_inside(ScopeId inner, ScopeId outer) const {
+    while (inner != outer && inner != 0)
+      inner = graph_.scopes[static_cast<std::size_t>(inner)].parent;
+    return inner == outer;
+  }
+
+  /// What the first cast was given lives until the second one.
+  void take_uncast(std::size_t first, std::size_t second) {
+    const ValueId uncast = operand(graph_.nodes[first], 0);
+    graph_.nodes[second].arguments[0].value = ValueRef{uncast};
+    for (std::size_t i = first; i < second; ++i)
+      if (std::erase(graph_.nodes[i].releases, uncast) > 0)
+        graph_.nodes[second].releases.push_back(uncast);
+  }
+
+  Graph& graph_;
+  Uses uses_;
+};
+
 }  // namespace
+
+void restore_repeated_casts(Graph& graph) { RepeatedCasts(graph).run(); }
 
 void restore_readers(Graph& graph, CastLines& lines) { ReaderRestorer(graph, lines).run(); }
 

@@ -16,4 +16,8 @@ namespace symprof::trace {
 /// - where it takes the dtype of x: `f(x.float()).type_as(x)`.
 void restore_readers(Graph& graph, CastLines& lines);
 
+/// Two modules that are given one tensor and cast it, `r.type(self.r.dtype)`, are written as a cast
+/// of the first one's cast where that did nothing. Each takes the tensor itself again.
+void restore_repeated_casts(Graph& graph);
+
 }  // namespace symprof::trace

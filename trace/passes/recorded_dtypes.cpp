@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_set>
 
+#include "trace/graph/edit.h"
 #include "trace/graph/uses.h"
 #include "trace/passes/cast_lines.h"
 #include "trace/passes/cast_readers.h"
@@ -19,6 +21,18 @@ bool is_sequence(const Node& node) {
   return std::ranges::find(sequences, node.op) != sequences.end();
 }
 
+constexpr std::array<std::string_view, 8> products = {"aten::einsum", "aten::matmul", "aten::mm",
+                                                      "aten::bmm",    "aten::mv",     "aten::dot",
+                                                      "aten::outer",  "aten::linear"};
+
+/// No function is longer.
+constexpr std::size_t most_nodes_between = 500;
+
+/// `x.to(y)`: who gives a device as well takes both from a tensor.
+bool moves_and_casts(const Node& node) {
+  return node.op == "aten::to" && node.overload == "device";
+}
+
 /// Makes a tensor from no other, or from the shape of one.
 bool makes_new_tensor(const Node& node) {
   bool takes_none = true;
@@ -28,11 +42,21 @@ bool makes_new_tensor(const Node& node) {
 
 class Follower {
  public:
-  Follower(Graph& graph, const std::set<DType>& own, DType dtype)
-      : graph_(graph), own_(own), dtype_(dtype), lines_(graph) {}
+  Follower(Graph& graph, const std::set<DType>& own, DType dtype, const FunctionCalls& calls)
+      : graph_(graph), own_(own), dtype_(dtype), calls_(calls), lines_(graph) {}
 
   void run() {
     restore_readers(graph_, lines_);
+    restore_repeated_casts(graph_);
+    const Uses uses(graph_);
+    uses_ = &uses;
+    follow_nodes();
+    for (std::size_t id = 0; id < graph_.values.size(); ++id)
+      if (constant_follows(static_cast<ValueId>(id))) cast_constant(graph_.values[id], dtype_);
+  }
+
+ private:
+  void follow_nodes() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       Node& node = graph_.nodes[i];
       if (!node.op.starts_with("aten::") && !is_recorded_cast(node)) continue;
@@ -46,7 +70,6 @@ class Follower {
     }
   }
 
- private:
   bool follows(std::size_t index, DType named) {
     switch (lines_.written(index, named).source) {
       case DTypeSource::named:
@@ -57,9 +80,103 @@ class Follower {
         break;
     }
     const Node& node = graph_.nodes[index];
-    if (!is_recorded_cast(node) && !makes_new_tensor(node)) return false;
-    graph_.guessed_casts.push_back(node.name);
-    return is_recorded_cast(node) ? is_cast_back(operand(node, 0), named) : !is_sequence(node);
+    const bool is_cast = is_recorded_cast(node);
+    if (!is_cast && !makes_new_tensor(node)) return false;
+    const bool follows =
+        moves_and_casts(node) || goes_into_product(node) ||
+        (is_cast ? is_cast_back(operand(node, 0), named) && !is_undone(index, named)
+                 : !is_sequence(node));
+    graph_.guessed_dtypes.push_back({.name = node.name, .other = follows ? named : dtype_});
+    return follows;
+  }
+
+  /// Whether the function that casts casts back what it computes from that: it would not, had the
+  /// first cast not changed the dtype.
+  bool is_undone(std::size_t index, DType named) {
+    const std::optional<int> call = call_of(index);
+    if (!call) return false;
+    std::unordered_set<ValueId> computed(graph_.nodes[index].outputs.begin(),
+                                         graph_.nodes[index].outputs.end());
+    std::size_t missing = most_nodes_between;
+    for (std::size_t i = index + 1; i < graph_.nodes.size() && missing > 0; ++i, --missing) {
+      const Node& node = graph_.nodes[i];
+      bool depends = false;
+      for_each_value(node, [&](ValueId id) { depends |= computed.contains(id); });
+      if (!depends) continue;
+      if (is_recorded_cast(node) && operand(node, 0) != graph_.nodes[index].outputs[0] &&
+          did_nothing(node, named) && call_of(i) == call &&
+          lines_.written(i, named).source == DTypeSource::unknown) {
+        restore_reads(index, i);
+        return true;
+      }
+      computed.insert(node.outputs.begin(), node.outputs.end());
+    }
+    return false;
+  }
+
+  bool did_nothing(const Node& cast, DType named) const {
+    const auto* dtype = argument_as<DType>(find_argument(cast, "dtype"));
+    const bool is_to_own =
+        dtype == nullptr ? cast.op == "aten::type_as" : *dtype == named || *dtype == dtype_;
+    return is_to_own && dtype_in_file(graph_, operand(cast, 0)) == named;
+  }
+
+  /// The file writes the cast for what was x itself: in `f(x.float()).type_as(x)`, and when the
+  /// function has cast back (the sum of a residual).
+  void restore_reads(std::size_t cast, std::size_t back) {
+    const ValueId after = graph_.nodes[cast].outputs[0], before = operand(graph_.nodes[cast], 0);
+    if (graph_.nodes[back].op == "aten::type_as" && operand(graph_.nodes[back], 1) == after)
+      graph_.nodes[back].arguments[1].value = ValueRef{before};
+    for (std::size_t i = back + 1; i < graph_.nodes.size(); ++i)
+      for_each_value(graph_.nodes[i], [&](ValueId& id) {
+        if (id == after) id = before;
+      });
+    std::ranges::replace(graph_.outputs, after, before);
+  }
+
+  std::optional<int> call_of(std::size_t index) {
+    if (const auto known = calls_.find(graph_.nodes[index].name); known != calls_.end())
+      return known->second;
+    if (graph_.nodes[index].source == no_source) return std::nullopt;
+    const std::size_t statement = lines_.run().statement_of[index];
+    return statement == no_index ? std::nullopt : std::optional(static_cast<int>(statement));
+  }
+
+  /// Whether a product reads it beside a value of the model, whose dtype it then has.
+  bool goes_into_product(const Node& node) const {
+    const auto is_product = [&](std::size_t reader) {
+      bool has_registered = false;
+      for_each_value(graph_.nodes[reader], [&](ValueId id) {
+        if (id == no_value) return;
+        const Value& value = graph_.value(id);
+        has_registered |= value.kind != ValueKind::result && value.kind != ValueKind::constant &&
+                          value.spec && own_.contains(value.spec->dtype);
+      });
+      return has_registered &&
+             std::ranges::find(products, graph_.nodes[reader].op) != products.end();
+    };
+    return std::ranges::any_of(node.outputs, [&](ValueId made) {
+      return made != no_value && std::ranges::any_of(uses_->readers(made), is_product);
+    });
+  }
+
+  /// Numbers that the code wrote down have the dtype that their line says. What has no numbers has
+  /// a dtype alone: `torch.tensor([], dtype=x.dtype)`, to which a cache is joined.
+  bool constant_follows(ValueId id) {
+    const Value& value = graph_.value(id);
+    if (value.kind != ValueKind::constant || !value.spec || !own_.contains(value.spec->dtype))
+      return false;
+    for (const std::size_t reader : uses_->readers(id)) {
+      const Node& node = graph_.nodes[reader];
+      if (node.op != "aten::lift_fresh_copy" || node.source == no_source) continue;
+      const std::string_view line = graph_.source_lines[static_cast<std::size_t>(node.source)].text;
+      const DTypeSource source = written_dtype(line, "tensor").source;
+      if (source != DTypeSource::unknown) return source == DTypeSource::followed;
+    }
+    if (value.spec->numel() != 0) return false;
+    graph_.guessed_dtypes.push_back(
+        {.name = value.name, .other = value.spec->dtype, .is_constant = true});
+    return true;
   }
 
   /// A cast that did nothing, or one to the model's dtype from a wider one.
@@ -72,7 +189,9 @@ class Follower {
   Graph& graph_;
   const std::set<DType>& own_;
   DType dtype_;
+  const FunctionCalls& calls_;
   CastLines lines_;
+  const Uses* uses_ = nullptr;  // Once readers are restored.
 };
 
 }  // namespace
@@ -87,8 +206,14 @@ std::set<DType> model_dtypes(const Graph& graph) {
   return own;
 }
 
-void follow_dtype(Graph& graph, const std::set<DType>& own, DType dtype) {
-  Follower(graph, own, dtype).run();
+void cast_constant(Value& value, DType dtype) {
+  value.spec->dtype = dtype;
+  if (value.constant) value.constant = with_dtype(*value.constant, dtype);
+}
+
+void follow_dtype(Graph& graph, const std::set<DType>& own, DType dtype,
+                  const FunctionCalls& calls) {
+  Follower(graph, own, dtype, calls).run();
 }
 
 }  // namespace symprof::trace

@@ -115,16 +115,16 @@ void GraphRecorder::add_call(const c10::FunctionSchema& schema,
   graph_.nodes.push_back(std::move(node));
 }
 
+bool GraphRecorder::is_leaf(const at::Tensor& tensor) const {
+  const auto known = values_.find(tensor.unsafeGetTensorImpl());
+  return known != values_.end() && graph_.value(known->second).kind != ValueKind::result;
+}
+
 // An operator that changes its argument returns it: from then on the tensor is the node's result,
 // but what no node makes stays what it is.
 void GraphRecorder::add_output(Node& node, const c10::IValue& result) {
   const bool is_tensor = result.isTensor() && result.toTensor().defined();
-  const auto known =
-      is_tensor ? values_.find(result.toTensor().unsafeGetTensorImpl()) : values_.end();
-  const bool is_leaf =
-      known != values_.end() &&
-      graph_.values[static_cast<std::size_t>(known->second)].kind != ValueKind::result;
-  if (!is_tensor || is_leaf) {
+  if (!is_tensor || is_leaf(result.toTensor())) {
     node.outputs.push_back(no_value);
     return;
   }

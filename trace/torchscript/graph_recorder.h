@@ -30,6 +30,9 @@ class GraphRecorder {
     return values_.contains(tensor.unsafeGetTensorImpl());
   }
 
+  /// Whether `tensor` is a value that no node makes.
+  bool is_leaf(const at::Tensor& tensor) const;
+
   /// A call that ran as a node. Real tensors among the arguments become constants. Throws Error for
   /// an argument that a graph cannot hold.
   void add_call(const c10::FunctionSchema& schema, std::span<const c10::IValue> arguments,

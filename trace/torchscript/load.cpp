@@ -4,18 +4,19 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/saved_tensor_hooks.h"
-#include "meta/fake/silent_observer.h"
 #include "meta/kernels/transformers_experts.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/deep_stack.h"
 #include "trace/torchscript/inputs.h"
 #include "trace/torchscript/limits.h"
 #include "trace/torchscript/module_tree.h"
+#include "trace/torchscript/walk_observer.h"
 #include "trace/torchscript/walker.h"
 
 namespace symprof::trace {
@@ -50,16 +51,6 @@ struct ForgettingHooks final : torch::autograd::SavedVariableHooks {
   }
 };
 
-std::shared_ptr<meta::Observer> observer_of(const Graph& graph, const TorchScriptOptions& options) {
-  std::shared_ptr<meta::Observer> observer;
-  if (options.unbacked == UnbackedSizes::max)
-    observer = std::make_shared<meta::UpperBounds>();
-  else
-    observer = std::make_shared<meta::SilentObserver>();
-  if (has_values(graph)) observer->follow_values();
-  return observer;
-}
-
 bool is_trace(const torchscript::Archive& archive) { return !archive.example_inputs.empty(); }
 
 /// What is asked of the walk: a trace does not branch on a dtype, so it is walked in its own, which
@@ -75,16 +66,23 @@ TorchScriptOptions walk_options(const torchscript::Archive& archive,
 }
 
 /// Casts the graph of a trace; inputs that were given with a dtype have that.
-void cast_trace(Graph& graph, const TorchScriptOptions& options) {
-  cast_floating_point(graph, *options.dtype);
+void cast_trace(Graph& graph, const TorchScriptOptions& options, const FunctionCalls& calls) {
+  cast_floating_point(graph, *options.dtype, calls);
   for (const InputOverride& given : options.inputs)
     for (const ValueId id : graph.inputs)
       if (given.dtype && graph.value(id).name == given.name && graph.value(id).spec)
         graph.value(id).spec->dtype = *given.dtype;
 }
 
-Graph walk(const std::string& path, const TorchScriptOptions& asked) {
+constexpr std::string_view lost_regions =
+    "this is a trace: it does not show where the code says `with torch.no_grad():` or `with "
+    "torch.autocast(...):`. What runs in such a block is counted as if it ran outside. "
+    "torch.export keeps both.";
+
+Graph walk(const std::string& path, const TorchScriptOptions& asked,
+           const std::shared_ptr<torchscript::WalkObserver>& observer, bool follows_values) {
   Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
+  graph.follows_values = follows_values;
   const kernels::TransformersOperators operators;
   torchscript::Archive archive = torchscript::read_archive(path);
   const TorchScriptOptions options = walk_options(archive, asked);
@@ -96,7 +94,8 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked) {
   const c10::FunctionSchema& schema = forward.function().getSchema();
   torchscript::declare_inputs(graph, schema, archive.example_inputs, options);
 
-  const meta::FakeMode mode({}, observer_of(graph, options));
+  if (has_values(graph)) observer->follow_values();
+  const meta::FakeMode mode({}, observer);
   const meta::SavedTensorHooks hooks([] { return std::make_unique<ForgettingHooks>(); });
   const c10::AutoGradMode gradients(options.gradients);
   GraphRecorder recorder(graph);
@@ -108,10 +107,25 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked) {
                               .most_steps = options.most_steps});
   const auto arguments = torchscript::make_arguments(graph, schema, recorder);
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
+  walker.finish();
   recorder.release_rest();
-  if (asked.dtype && !options.dtype) cast_trace(graph, asked);
+  if (is_trace(archive) && options.gradients) graph.warnings.emplace_back(lost_regions);
+  if (asked.dtype && !options.dtype) cast_trace(graph, asked, walker.function_calls());
   verify(graph);
   return graph;
+}
+
+/// Values are followed where the code needs one: it may follow from numbers of the file
+/// (`torch.arange(1, 4).tolist()`).
+Graph walk_with_values(const std::string& path, const TorchScriptOptions& options) {
+  const bool bounds = options.unbacked == UnbackedSizes::max;
+  const auto observer = std::make_shared<torchscript::WalkObserver>(bounds);
+  try {
+    return walk(path, options, observer, false);
+  } catch (const Error&) {
+    if (!observer->needs_values() || observer->follows_values()) throw;
+  }
+  return walk(path, options, std::make_shared<torchscript::WalkObserver>(bounds), true);
 }
 
 }  // namespace
@@ -120,7 +134,7 @@ Graph load_torchscript(const std::string& path, const TorchScriptOptions& option
   torchscript::check_limits(path);
   std::optional<Graph> graph;
   try {
-    torchscript::run_on_deep_stack([&] { graph = walk(path, options); });
+    torchscript::run_on_deep_stack([&] { graph = walk_with_values(path, options); });
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {

@@ -115,6 +115,21 @@ bool is_number(const at::Tensor& tensor) {
          (tensor.scalar_type() == at::kDouble || tensor.scalar_type() == at::kLong);
 }
 
+/// `weight.to(x.dtype)` that did nothing is the weight itself. The code goes on with what the cast
+/// made, which in another dtype is not the weight.
+void tell_from_leaf(const torch::jit::Node& node, const Values& inputs, Values& results,
+                    const GraphRecorder& recorder) {
+  const bool is_cast = node.kind() == c10::aten::to || node.kind() == c10::aten::type_as;
+  if (!is_cast || results.size() != 1 || !results[0].isTensor() || !inputs.at(0).isTensor()) return;
+  const at::Tensor made = results[0].toTensor();
+  if (!meta::is_fake(made) || !made.is_same(inputs[0].toTensor()) || !recorder.is_leaf(made))
+    return;
+  at::Tensor other(
+      made.unsafeGetTensorImpl()->shallow_copy_and_detach(c10::VariableVersion(0), false));
+  other.set_requires_grad(made.requires_grad());
+  results[0] = std::move(other);
+}
+
 /// aten::_shape_as_tensor reads sizes alone, which are known.
 std::optional<at::Tensor> shape_as_tensor(const torch::jit::Node& node, const Values& inputs) {
   static const auto shape_op = c10::Symbol::fromQualString("aten::_shape_as_tensor");
@@ -158,6 +173,7 @@ Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& 
     stack.emplace_back(static_cast<std::int64_t>(inputs.size()));
   meta::move_host_inputs(full_name(node), stack);
   node.getOperation()(stack);
+  tell_from_leaf(node, inputs, stack, recorder);
   recorder.set_grad_mode(grad_before, at::GradMode::is_enabled(), scope);
 
   const bool changes = schema != nullptr && schema->is_mutable() && given.any_fake;

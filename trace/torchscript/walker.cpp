@@ -10,6 +10,7 @@
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/mixed_dtypes.h"
 #include "trace/graph/region_markers.h"
+#include "trace/passes/cast_lines.h"
 #include "trace/torchscript/autocast.h"
 #include "trace/torchscript/containers.h"
 #include "trace/torchscript/operator_call.h"
@@ -232,6 +233,29 @@ void Walker::add_region(symprof::Node marker, ScopeId scope) {
   graph_.nodes.push_back(std::move(marker));
 }
 
+void Walker::finish() { enter_decorators({}, 0); }
+
+void Walker::enter_decorators(const Decorators& decorators, ScopeId scope) {
+  if (decorators == decorators_) return;
+  const auto close = [&](bool is_open) {
+    if (is_open)
+      add_region({.name = "decorated_end", .op = std::string(region_end), .overload = ""}, scope);
+  };
+  close(decorators_.no_autocast);
+  close(decorators_.no_grad);
+  const auto open = [&](bool is_wanted, std::string_view region) {
+    if (is_wanted)
+      add_region({.name = "decorated",
+                  .op = std::string(region),
+                  .overload = "",
+                  .arguments = {{"enabled", false}}},
+                 scope);
+  };
+  open(decorators.no_grad, region_grad_mode);
+  open(decorators.no_autocast, region_autocast);
+  decorators_ = decorators;
+}
+
 void Walker::run_raise(const torch::jit::Node& node, Frame& frame) {
   throw Error("", fmt::format("the code raises: {}", frame.at(node.input(0)).toStringRef()),
               "The model does not take such inputs.");
@@ -243,10 +267,22 @@ void Walker::run_operator(const torch::jit::Node& node, Frame& frame) {
                 "Write it with operators of PyTorch, or export the model with torch.export.");
   if (node.maybeOperator() == nullptr)
     throw Error("", "no rule for this node", "Export the model with torch.export instead.");
+  if (options_.traced) enter_decorators(decorators_of(node), frame.scope);
   std::vector<IValue> inputs = frame.take_inputs(node);
   take_constants_as_numbers(node, inputs);
+  const std::size_t first = graph_.nodes.size();
   set_outputs(node, frame,
               run_recorded(node, std::move(inputs), recorder_, frame.scope, modules_.dtype()));
+  if (options_.traced) note_function(node, first);
+}
+
+void Walker::note_function(const torch::jit::Node& node, std::size_t first) {
+  if (first == graph_.nodes.size() || !is_recorded_cast(graph_.nodes.back())) return;
+  const auto stack = function_call_of(node);
+  if (!stack) return;
+  const std::string call = fmt::format("{}\n{}", graph_.nodes.back().scope, *stack);
+  const int number = stacks_.try_emplace(call, static_cast<int>(stacks_.size())).first->second;
+  function_calls_.emplace(graph_.nodes.back().name, number);
 }
 
 void Walker::set_outputs(const torch::jit::Node& node, Frame& frame, std::vector<IValue> results) {

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "meta/fake/regions.h"
+#include "trace/passes/function_calls.h"
 #include "trace/torchscript/frame.h"
 #include "trace/torchscript/graph_recorder.h"
 #include "trace/torchscript/module_tree.h"
+#include "trace/torchscript/python_stack.h"
 
 namespace symprof::trace::torchscript {
 
@@ -34,6 +36,12 @@ class Walker {
   c10::IValue call_method(const c10::IValue& object, const std::string& method,
                           std::vector<c10::IValue> arguments, ScopeId scope);
 
+  /// The functions that the casts of a trace ran in.
+  const FunctionCalls& function_calls() const { return function_calls_; }
+
+  /// The code has run: closes the regions of decorators.
+  void finish();
+
  private:
   using Handler = void (Walker::*)(const torch::jit::Node&, Frame&);
   static Handler find_handler(c10::Symbol kind);
@@ -54,6 +62,8 @@ class Walker {
   void run_operator(const torch::jit::Node& node, Frame& frame);
 
   void add_region(symprof::Node marker, ScopeId scope);
+  void note_function(const torch::jit::Node& node, std::size_t first);
+  void enter_decorators(const Decorators& decorators, ScopeId scope);
   void count_step();
   const FunctionLocals& locals_of(const torch::jit::Block& body);
   void set_outputs(const torch::jit::Node& node, Frame& frame, std::vector<c10::IValue> results);
@@ -67,6 +77,9 @@ class Walker {
   Options options_;
   std::int64_t steps_ = 0;
   int depth_ = 0;
+  FunctionCalls function_calls_;
+  std::unordered_map<std::string, int> stacks_;  // By Python's stack and the module's call.
+  Decorators decorators_;                        // Of the last operator: their regions are open.
   meta::Regions regions_;
   std::unordered_map<const torch::jit::Block*, FunctionLocals> locals_;
   std::map<std::string, int> calls_;  // By a module's path: how often it ran.

@@ -32,18 +32,13 @@ def answering_as_a_device():
     yield
 
 
-def product_flops(matrix, vector, *_, out_shape=None, **__):
-    """Of mv, for which FlopCounterMode has no formula."""
-    return 2 * matrix[0] * matrix[1]
-
-
 def measure_one(name, step):
     import figures
     import stages
     import torch
     from architectures import ARCHITECTURES
 
-    figures.FORMULAS.update({torch.ops.aten.mv: product_flops, **stages.formulas()})
+    figures.FORMULAS.update(stages.formulas())
     call = figures.Call(*models.build(name, step))
     with answering_as_a_device():
         found = figures.of(call, call.inputs, "fp32" if step == "bf16" else step)

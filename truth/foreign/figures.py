@@ -9,7 +9,7 @@ import fake_models
 import measure
 import torch
 import tracker
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
@@ -48,11 +48,13 @@ class Autocast(torch.nn.Module):
 
 
 def saved_bytes(module, inputs):
-    """Distinct storages that autograd saves, without those of parameters, buffers and inputs."""
+    """Distinct storages that autograd saves, without those of parameters, buffers and inputs, and without the numbers on the
+    host that a trace computes from sizes, which alone are real."""
     owner, storages = measure.owners(module, inputs), {}
 
     def pack(tensor):
-        storages[measure.storage_key(tensor)] = tensor.untyped_storage()  # kept, so keys stay distinct
+        if isinstance(tensor, FakeTensor):
+            storages[measure.storage_key(tensor)] = tensor.untyped_storage()  # kept, so keys stay distinct
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
@@ -61,7 +63,13 @@ def saved_bytes(module, inputs):
     return sum(storage.nbytes() for key, storage in storages.items() if key not in owner)
 
 
-FORMULAS = {torch.ops.aten.convolution_backward: measure.convolution_backward_flops}  # In place of FlopCounterMode's.
+def mv_flops(matrix, _vector, **_):
+    """FlopCounterMode has no formula for a matrix times a vector."""
+    return 2 * matrix[0] * matrix[1]
+
+
+# In place of FlopCounterMode's.
+FORMULAS = {torch.ops.aten.convolution_backward: measure.convolution_backward_flops, torch.ops.aten.mv: mv_flops}
 
 
 def flops(module, inputs):
@@ -90,12 +98,15 @@ class OneDtype(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def of_training(module, inputs):
+def counts(module, inputs):
     with OneDtype():
         measure.training_step(module, inputs)
-    found = {**flops(module, inputs), "saved_bytes": saved_bytes(module, inputs)}
-    found["peak_bytes"] = peak(module, inputs, lambda: measure.training_step(module, inputs))
-    return found
+    return {**flops(module, inputs), "saved_bytes": saved_bytes(module, inputs)}
+
+
+def of_training(module, inputs):
+    step_peak = lambda: peak(module, inputs, lambda: measure.training_step(module, inputs))
+    return {**counts(module, inputs), "peak_bytes": step_peak()}
 
 
 def of_inference(module, inputs):
@@ -130,3 +141,12 @@ def of(module, inputs, step):
         if step == "inference":
             return of_inference(module, inputs)
         return of_training(Autocast(module) if step == "autocast" else module, inputs)
+
+
+def of_trace(module, inputs, step):
+    """`module` is a TracedProgram, which holds on to all that it makes: no peak."""
+    mover = fake_models.Mover(None)
+    with answering_as_cuda(), FakeTensorMode(allow_non_fake_inputs=True):  # sizes are real
+        mover.module(module)
+        inputs = tuple(mover.tensor(x) for x in inputs)
+        return counts(Autocast(module) if step == "autocast" else module, inputs)

@@ -6,7 +6,7 @@ Usage: run.py FOLDER [--models NAME,…] [--stages NAME,…] [--limit SECONDS] [
 Each stage of a model is a process of its own, forked from this one; its result is FOLDER/<model>.<stage>.json, and what
 is there already is not done again. Stages: pt2, onnx, pt (traced): the files; fp32, bf16, autocast, inference: the eager
 module on fake CUDA tensors; program_fp32, program_autocast: the exported program; program_bf16: that of the module in
-bf16. report.py compares them with symprof.
+bf16; trace_fp32, trace_autocast, trace_bf16: the same of the trace. report.py compares them with symprof.
 """
 import argparse
 import functools
@@ -27,6 +27,7 @@ import fake_cuda
 FILES = ("pt2", "onnx", "pt")
 STEPS = ("fp32", "bf16", "autocast", "inference")
 OF_PROGRAM = ("program_fp32", "program_autocast", "program_bf16")
+OF_TRACE = ("trace_fp32", "trace_autocast", "trace_bf16")
 NEED_EXPORT = ("pt2", "onnx", "program_fp32", "program_autocast")
 
 
@@ -102,9 +103,22 @@ def of_program(model, step):
     return figures.of(call, call.inputs, "fp32" if in_bf16 else step)
 
 
+def of_trace(model, step):
+    """The calls of a trace on the CUDA device; in bf16 that of the module in bf16."""
+    import figures
+    import pt_file
+    import traced_program
+
+    call = figures.Call(*(cast if step == "bf16" else build)(model), as_tuple=True)
+    traced = pt_file.trace(call, tuple(call.inputs), "train")
+    return figures.of_trace(traced_program.TracedProgram(traced), call.inputs, step)
+
+
 def step_of(stage, model, path):
     if stage in FILES:
         return functools.partial(globals()[f"write_{stage}"], model, path)
+    if stage in OF_TRACE:
+        return functools.partial(of_trace, model, stage.removeprefix("trace_"))
     measured = of_program if stage in OF_PROGRAM else of_module
     return functools.partial(measured, model, stage.removeprefix("program_"))
 
@@ -142,7 +156,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--models")
-    parser.add_argument("--stages", default=",".join(("pt2", "onnx", *OF_PROGRAM, "pt", *STEPS)))
+    parser.add_argument("--stages", default=",".join(("pt2", "onnx", *OF_PROGRAM, "pt", *OF_TRACE, *STEPS)))
     parser.add_argument("--limit", type=int, default=120, help="processor seconds of one stage")
     parser.add_argument("--again", action="store_true", help="also what has a result")
     args = parser.parse_args()

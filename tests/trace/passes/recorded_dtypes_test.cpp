@@ -89,7 +89,7 @@ TEST_SUITE("recorded_dtypes") {
     CHECK(follows(model, 1));
     CHECK(follows(model, 2));
     CHECK_FALSE(follows(model, 3));
-    CHECK(model.graph.guessed_casts.empty());
+    CHECK(model.graph.guessed_dtypes.empty());
     CHECK(model.graph.cast_to == DType::bfloat16);
   }
 
@@ -113,7 +113,7 @@ TEST_SUITE("recorded_dtypes") {
     CHECK(follows(model, 0));
     CHECK(follows(model, 1));
     CHECK_FALSE(follows(model, 2));
-    CHECK(model.graph.guessed_casts.size() == 3);
+    CHECK(model.graph.guessed_dtypes.size() == 3);
   }
 
   TEST_CASE("a move has the dtype of what is moved, and the dtype of a call is its own") {
@@ -141,7 +141,7 @@ TEST_SUITE("recorded_dtypes") {
     CHECK_FALSE(follows(model, 1));
     CHECK(follows(model, 2));
     CHECK_FALSE(follows(model, 3));
-    CHECK(model.graph.guessed_casts.size() == 2);
+    CHECK(model.graph.guessed_dtypes.size() == 2);
   }
 
   TEST_CASE("a model in bfloat16 comes back to its own dtype from float32") {

@@ -1,5 +1,5 @@
 """Models that are exported with a fixed batch, and again with another one: the first, asked for the batch of the
-second, has to answer what the second does (tests/cli/foreign.py).
+second, has to answer what the second does (tests/cli/foreign/fixed_batch.py).
 
     fixed_batch.py FOLDER     needs torch 2.13; for the ONNX files onnx and onnxscript
 

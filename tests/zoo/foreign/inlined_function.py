@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes inlined_function.pt2: a torch.autograd.Function whose forward pass changes tensors in place.
+"""Writes inlined_function.pt2, a torch.autograd.Function whose forward pass changes tensors in place, and
+inlined_function_plain.pt2, one whose forward pass does not.
 
-PyTorch trains the module: the function has a backward pass of its own. torch.export writes the forward pass out in
-place of the function, and autograd refuses the backward pass of that.
+PyTorch trains the modules: the functions have a backward pass of their own. torch.export writes the forward pass out in
+place of the function. Autograd refuses the backward pass of the first, and makes one of the second that saves more.
 """
 import pathlib
 import sys
@@ -29,7 +30,17 @@ class RunningSum(torch.autograd.Function):
         return gradient * torch.exp(x) * (1 + decay), (gradient * torch.exp(x)).sum(0)
 
 
+class PlainSum(RunningSum):
+    @staticmethod
+    def forward(ctx, x, decay):
+        sums = torch.exp(x)
+        ctx.save_for_backward(x, decay)
+        return sums + sums * decay
+
+
 class Model(nn.Module):
+    function = RunningSum
+
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 4)
@@ -37,13 +48,21 @@ class Model(nn.Module):
 
     def forward(self, x):
         x = self.first(x)
-        x = RunningSum.apply(x, self.decay)
+        x = self.function.apply(x, self.decay)
         return self.last(x)
+
+
+class PlainModel(Model):
+    function = PlainSum
+
+    def forward(self, x):
+        return super().forward(x)
 
 
 if __name__ == "__main__":
     import pt2_file
 
     inputs = (torch.zeros(2, 8),)
-    Model()(*inputs).sum().backward()  # PyTorch trains it.
-    pt2_file.write(pt2_file.export(Model(), inputs, "train"), HERE / "inlined_function.pt2", False)
+    for model, name in ((Model(), "inlined_function"), (PlainModel(), "inlined_function_plain")):
+        model(*inputs).sum().backward()  # PyTorch trains it.
+        pt2_file.write(pt2_file.export(model, inputs, "train"), HERE / f"{name}.pt2", False)

@@ -1,0 +1,93 @@
+"""`--dtype` and `--autocast` on models that cast."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+import onnx_bytes as onnx
+from foreign_files import FOREIGN, totals
+from program import ROOT, read, run
+
+
+class Casts(unittest.TestCase):
+    """Models that cast in their code (truth/cast/models.py), exported in fp32, beside what PyTorch says of them built
+    in another dtype."""
+    TRUTH = json.loads((ROOT / "truth/cast/cast.json").read_text())
+    PACKAGES = json.loads((ROOT / "truth/cast/packages.json").read_text())
+    FUNCTIONS = json.loads((ROOT / "truth/cast/functions.json").read_text())
+    OPTIONS = {"fp32": [], "bf16": ["--dtype", "bf16"], "fp16": ["--dtype", "fp16"],
+               "autocast": ["--autocast", "bf16"]}
+
+    def compare(self, name, kinds):
+        model = name.partition(".")[0].removeprefix("cast_").removeprefix("functions_")
+        truth = {**self.TRUTH, **self.PACKAGES, **self.FUNCTIONS}[model]
+        for kind in kinds:
+            with self.subTest(name, kind=kind):
+                found = totals(name, "--mode", "train", *self.OPTIONS[kind])
+                wanted = truth[kind]
+                self.assertEqual({figure: found[figure] for figure in wanted}, wanted)
+
+    def test_exports_are_as_if_built_in_the_dtype(self):
+        """Norms and softmax in float32, tables that are cast, casts back: all stand on lines of Python."""
+        for model in self.TRUTH:
+            self.compare(f"cast_{model}.pt2", self.OPTIONS)
+
+    def test_models_of_packages_are_as_if_built_in_the_dtype(self):
+        """A quantiser and a decoder that compute in float32 inside of autocast(enabled=False) and cast back."""
+        for model in self.PACKAGES:
+            self.compare(f"{model}.pt2", self.PACKAGES[model])
+
+    def test_no_warning_where_the_lines_tell(self):
+        for model in self.TRUTH:
+            found = run("profile", f"{FOREIGN}/cast_{model}.pt2", "--dtype", "bf16")
+            self.assertNotIn("file does not show", found.stdout + found.stderr)
+
+    def test_casts_of_a_trace_that_did_nothing_follow(self):
+        for model in ("clip", "conv", "times"):
+            self.compare(f"cast_{model}.pt", self.OPTIONS)
+        self.assertIn("the file does not show whether 4 casts or new tensors",
+                      run("profile", f"{FOREIGN}/cast_clip.pt", "--dtype", "bf16").stdout)
+
+    def test_functions_whose_lines_no_file_has(self):
+        """truth/cast/functions.py has the models: an empty cache, casts that are undone, a table that two layers cast."""
+        kinds = {model: ("fp32", "bf16", "autocast") for model in ("cache", "norm", "shared", "encoded")}
+        kinds["rotary"] = ("fp32", "bf16")
+        for model in kinds:
+            for suffix in ("pt2", "pt"):
+                self.compare(f"functions_{model}.{suffix}", kinds[model])
+
+    def test_what_cuda_would_refuse_was_guessed_wrongly(self):
+        """A trace does not tell `mask.to(x.dtype)` from `mask.float()`; a product with a float32 mask is refused."""
+        self.compare("cast_masked.pt", ("fp32", "bf16", "fp16"))
+        for name, count in (("cast_masked.pt", "1 of them (first to) was"),
+                            ("functions_encoded.pt2", "2 of them (first linspace) were")):
+            self.assertIn(f"{count} taken the other way, as CUDA refuses a call otherwise",
+                          run("profile", f"{FOREIGN}/{name}", "--dtype", "bf16").stdout)
+
+    def test_decorators_of_functions_in_a_trace(self):
+        """`@torch.autocast(enabled=False)` and `@torch.no_grad()` stand in the stack that the file has of each call."""
+        for suffix in ("pt2", "pt"):
+            self.compare(f"functions_decorated.{suffix}", ("fp32", "autocast"))
+
+    def test_a_product_of_two_dtypes_names_the_cast_and_the_way_out(self):
+        refused = run("profile", f"{FOREIGN}/functions_named.pt2", "--dtype", "bf16")
+        self.assertEqual(refused.returncode, 2)
+        for part in ("aten::addmm is given bfloat16 and float32", "float32 comes from node to (aten::to.dtype)",
+                     "`return self.linear(x.float())`", "bfloat16 from parameter linear.weight",
+                     "export the model in bfloat16, or give --autocast bf16"):
+            self.assertIn(part, refused.stderr)
+        self.assertNotIn("shapes", refused.stderr)
+
+    def test_a_cast_to_the_type_of_an_onnx_file_follows(self):
+        """Mul of ONNX takes operands of one type, so Cast(bool to FLOAT) makes what the model has."""
+        to_float = onnx.field(1, "to") + onnx.number(3, onnx.FLOAT) + onnx.number(20, 2)
+        nodes = [onnx.node("Greater", ["x", "y"], ["m"], "greater"),
+                 onnx.node("Cast", ["m"], ["c"], "cast", attributes=[to_float]),
+                 onnx.node("Mul", ["x", "c"], ["z"], "mul")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "mask.onnx"
+            path.write_bytes(onnx.model(nodes, {"x": [4, 8], "y": [4, 8]}, {"z": [4, 8]}))
+            for dtype, name in (("bf16", "bfloat16"), ("fp16", "float16")):
+                found = read("profile", str(path), "--mode", "inference", "--dtype", dtype)
+                made = [output["dtype"] for node in found["nodes"] for output in node["outputs"] if output]
+                self.assertEqual(set(made), {"bool", name})

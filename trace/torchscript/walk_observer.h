@@ -1,0 +1,32 @@
+// What the walk of a script does not know, and whether it needed that.
+#pragma once
+
+#include "meta/fake/silent_observer.h"
+
+namespace symprof::trace::torchscript {
+
+/// Takes upper bounds where those are asked for, and notes where a size or a number of the code
+/// follows from data.
+class WalkObserver final : public meta::SilentObserver {
+ public:
+  explicit WalkObserver(bool takes_upper_bounds) : takes_upper_bounds_(takes_upper_bounds) {}
+
+  std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override {
+    if (takes_upper_bounds_) return most;
+    needs_values_ = true;
+    return std::nullopt;
+  }
+  std::optional<std::int64_t> unbacked_number(std::int32_t) override {
+    needs_values_ = true;
+    return std::nullopt;
+  }
+  bool takes_upper_bounds() override { return takes_upper_bounds_; }
+
+  bool needs_values() const { return needs_values_; }
+
+ private:
+  bool takes_upper_bounds_;
+  bool needs_values_ = false;
+};
+
+}  // namespace symprof::trace::torchscript
