@@ -12,7 +12,10 @@ import program
 from program import ROOT, read, run
 
 HELPERS = ROOT / "truth" / "lifetimes" / "helpers"
-NOT_IN_ANY_LINE = "list_nobody_reads"  # `kept.append(x)` of a name: no node has that line
+NOT_BOUND = {
+    "list_nobody_reads.pt2",  # `kept.append(x)` of a name: no node has that line
+    "dictionary_traced.pt",  # torch.jit.trace drops a call whose result nothing reads
+}
 
 
 def profiles():
@@ -29,7 +32,7 @@ class Peaks(unittest.TestCase):
         for path, wanted, found, memory in profiles():
             with self.subTest(path.name):
                 self.assertGreaterEqual(memory["peak_doubt_most_bytes"], memory["peak_doubt_bytes"])
-                if memory["peak_is_lower_bound"] and not path.name.startswith(NOT_IN_ANY_LINE):
+                if memory["peak_is_lower_bound"] and path.name not in NOT_BOUND:
                     marked += 1
                     self.assertGreaterEqual(found + memory["peak_doubt_most_bytes"], wanted)
         self.assertGreater(marked, 20)

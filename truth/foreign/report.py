@@ -149,7 +149,8 @@ def cause_in_onnx(cell, module, figure, step):
     peak = cell["theirs"].get("peak_bytes")
     if figure == "peak_bytes" and missing and abs(ours["peak_bytes"] + missing - peak) <= CLOSE[step] * peak:
         return ("The file has other weights than the module: buffers that nothing reads in it (`num_batches_tracked`), "
-                "parameters that nothing uses, and tables that the exporter has computed; 512 bytes each at least.")
+                "parameters that nothing uses or that were equal and merged, and tables that the exporter has computed; 512 bytes "
+                "each at least.")
     calls = other_calls(ours, module)
     return f"ONNX has other operators than PyTorch, so the file makes other calls: {calls}." if calls else None
 
