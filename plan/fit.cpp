@@ -5,10 +5,9 @@
 namespace symprof::plan {
 namespace {
 
-/// What stands aside where the peak is a lower bound: all that it may grow by.
+/// What stands aside where the peak is a lower bound.
 std::int64_t set_aside(const Recording& recording) {
-  const PeakDoubt doubt = profile::peak_doubt(recording);
-  return doubt.is_lower_bound() ? doubt.bytes : 0;
+  return profile::peak_doubt(recording).margin_bytes();
 }
 
 /// The allocator takes its fraction of what it is told the device has.
@@ -27,12 +26,23 @@ profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
         const profile::LoopOptions& loop, std::optional<profile::ProgramRange> program) {
   const std::int64_t aside = set_aside(recording);
-  profile::StepMemoryOptions there = on_device(budget, aside, loop);
-  there.program = program;
+  const auto run_beside = [&](std::int64_t bytes) {
+    profile::StepMemoryOptions options = on_device(budget, bytes, loop);
+    options.program = program;
+    return profile::simulate_step_memory(recording, device, options);
+  };
   const profile::StepMemoryOptions wanted{.loop = loop, .program = program};
-  return {.wanted = profile::simulate_step_memory(recording, device, wanted),
-          .there = profile::simulate_step_memory(recording, device, there),
-          .set_aside_bytes = aside};
+  Fit found{.wanted = profile::simulate_step_memory(recording, device, wanted),
+            .there = run_beside(aside),
+            .set_aside_bytes = aside};
+  if (const PeakDoubt& doubt = found.wanted.doubt; doubt.is_lower_bound()) {
+    const auto fits_beside = [&](std::int64_t bytes) {
+      return bytes == aside ? found.fits() : !run_beside(bytes).refused_call;
+    };
+    found.fits_if_likely = fits_beside(doubt.bytes);
+    found.fits_at_most = fits_beside(doubt.most_bytes);
+  }
+  return found;
 }
 
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,

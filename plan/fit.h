@@ -43,6 +43,9 @@ struct Fit {
   /// What of the budget stands aside for values whose end the file does not tell
   /// (profile/memory/peak_doubt.h). `there` has so much less.
   std::int64_t set_aside_bytes = 0;
+  /// Whether it fits if those values live as long as is likely (PeakDoubt::bytes), and if all of
+  /// them are held until the step is over (most_bytes); empty where the peak is no lower bound.
+  std::optional<bool> fits_if_likely, fits_at_most;
 
   bool fits() const { return !there.refused_call; }
   /// Cached memory had to go back to the device to make room: it fits, and costs time.

@@ -59,6 +59,8 @@ struct StorageRecord {
   /// be held, and why.
   NodeId may_live_until = none;
   LifetimeDoubt doubt = LifetimeDoubt::none;
+  /// A function that the file does not show had it: it may be held until the step is over.
+  bool end_is_open = false;
 };
 
 /// A tensor as a call or node saw it.

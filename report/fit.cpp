@@ -94,6 +94,14 @@ void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layou
   write(out, table, layout);
 }
 
+/// What of a lower bound fits.
+std::string at_most_text(const plan::Fit& fit) {
+  if (!fit.fits_if_likely || !*fit.fits_if_likely) return {};
+  if (*fit.fits_at_most) return "; it fits even so";
+  return fmt::format("; it fits with {}, not with {}", format_bytes(fit.wanted.doubt.bytes),
+                     format_bytes(fit.wanted.doubt.most_bytes));
+}
+
 void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptions& options,
                const Layout& layout) {
   const StepMemory& wanted = report.fit.wanted;
@@ -107,7 +115,8 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("step", step_text(options));
   line("peak", peak_text(wanted, recording));
   line("", held_text(wanted.at_peak));
-  if (wanted.doubt.is_lower_bound()) line("at least", doubt_text(wanted.doubt));
+  if (wanted.doubt.is_lower_bound())
+    line("at least", doubt_text(wanted.doubt) + at_most_text(report.fit));
   line("held by", owners_text(wanted, recording));
   if (report.device.context_bytes)
     line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));

@@ -18,6 +18,12 @@ void write_figures(JsonWriter& json, const Fit& fit, const Budget& budget) {
   json.member("peak_reserved_bytes", fit.wanted.peak_reserved_bytes);
   json.member("alloc_retries", fit.there.alloc_retries);
   json.member("set_aside_bytes", fit.set_aside_bytes);
+  const auto answer = [&](std::string_view name, std::optional<bool> fits) {
+    json.key(name);
+    fits ? json.value(*fits) : json.null();
+  };
+  answer("fits_if_likely", fit.fits_if_likely);
+  answer("fits_at_most", fit.fits_at_most);
 }
 
 void write_device(JsonWriter& json, const FitReport& report) {

@@ -36,6 +36,7 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
 void write_doubt(JsonWriter& json, const PeakDoubt& doubt) {
   json.member("peak_is_lower_bound", doubt.is_lower_bound());
   json.member("peak_doubt_bytes", doubt.bytes);
+  json.member("peak_doubt_most_bytes", doubt.most_bytes);
   json.key("peak_doubt_because");
   doubt.is_lower_bound() ? json.value(because(doubt)) : json.null();
 }

@@ -18,7 +18,8 @@ void write_held(JsonWriter& json, std::string_view key, const MemoryBreakdown& h
 void write_on_device(JsonWriter& json, const StepMemory& memory,
                      std::optional<std::int64_t> context_bytes);
 
-/// The members "peak_is_lower_bound", "peak_doubt_bytes" and "peak_doubt_because".
+/// The members "peak_is_lower_bound", "peak_doubt_bytes", "peak_doubt_most_bytes" and
+/// "peak_doubt_because".
 void write_doubt(JsonWriter& json, const PeakDoubt& doubt);
 
 /// The member "memory": who holds the bytes at the peak, by category and by module, what nvidia-smi

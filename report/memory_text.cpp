@@ -65,8 +65,11 @@ std::string_view because(const PeakDoubt& doubt) {
 }
 
 std::string doubt_text(const PeakDoubt& doubt) {
-  return fmt::format("the peak is a lower bound: {}, up to {} more", because(doubt),
-                     format_bytes(doubt.bytes));
+  std::string text = fmt::format("the peak is a lower bound: {}, up to {} more", because(doubt),
+                                 format_bytes(doubt.bytes));
+  if (doubt.most_bytes > doubt.bytes)
+    text += fmt::format("; {} if they hold all until the end", format_bytes(doubt.most_bytes));
+  return text;
 }
 
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {

@@ -230,6 +230,96 @@ class Scan(Layers):
         return self.fc[1](x)
 
 
+class AppendedList(nn.Module):
+    """What is in the list is read by views of it, and lives until forward returns."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.ModuleList([linear(32, 300), linear(32, 200), linear(100, 90)])
+
+    def forward(self, x):
+        seen = []
+        seen.append(self.fc[0](x))
+        seen += [self.fc[1](x)]
+        x = torch.cat([part.flatten() for part in seen])
+        return self.fc[2](x.reshape(-1, 100))
+
+
+class Pair(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = linear(width, width)
+
+    def forward(self, state):
+        state = torch.relu(self.fc(state))
+        return state, None
+
+
+class HandedOn(nn.Module):
+    """The line that binds the name anew makes no node."""
+
+    def __init__(self):
+        super().__init__()
+        self.grow = linear(64, 192)
+        self.layers = nn.ModuleList(Pair(192) for _ in range(3))
+        self.last = linear(192, 300)
+
+    def forward(self, x):
+        state = self.grow(x)
+        for layer in self.layers:
+            outputs = layer(state)
+            state = outputs[0]
+        return self.last(state)
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.other, self.fc = nn.LayerNorm(96), nn.LayerNorm(96), linear(96, 320)
+
+    def forward(self, x):
+        x, y = self.norm(x), self.other(x)
+        return self.fc(x + y)
+
+
+class Derived(Base):
+    def forward(self, x):
+        x = super().forward(x)
+        return torch.tanh(x)
+
+
+class SuperForward(nn.Module):
+    """A function called forward that no module's call runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.derived = Derived()
+
+    def forward(self, x):
+        return self.derived(x)
+
+
+class Cache:
+    def __init__(self):
+        self.kept = []
+
+    def update(self, x):
+        self.kept.append(torch.cat([x, x], dim=-1))
+        return self.kept[-1]
+
+
+class KeptByMethod(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(linear(128, 64) for _ in range(4))
+
+    def forward(self, x):
+        cache = Cache()
+        for layer in self.layers:
+            x = cache.update(layer(x))
+        return x
+
+
 MODELS = {
     "names_of_helper": lambda: (NamesOfHelper(32, 300, 80), rows(32)),
     "method_with_modules": lambda: (MethodWithModules(), rows(64)),
@@ -246,4 +336,8 @@ MODELS = {
     "functional_attention": lambda: (FunctionalAttention(), (torch.zeros(2, 96, 32),)),
     "containers_in_list": lambda: (ContainersInList(), rows(64)),
     "scan": lambda: (Scan(32, 120, 80), (torch.zeros(8, 6, 32),)),
+    "appended_list": lambda: (AppendedList(), rows(32)),
+    "handed_on": lambda: (HandedOn(), rows(64)),
+    "super_forward": lambda: (SuperForward(), rows(96)),
+    "kept_by_method": lambda: (KeptByMethod(), rows(128)),
 }

@@ -68,12 +68,12 @@ def record(module, inputs):
             "live_bytes": sums}
 
 
-def write_onnx(program, path, optimization="small"):
-    """As the exporter writes it, without weights and local paths; the stack traces stay. `optimization`: of by_dynamo."""
+def write_onnx(program, path):
+    """As the exporter writes it, without weights and local paths; the stack traces stay."""
     import onnx_file
     import pt2_file
 
-    model = onnx_file.by_dynamo(program, None, optimization)
+    model = onnx_file.by_dynamo(program, None, "small")
     for weight in model.graph.initializer:
         if weight.raw_data:
             onnx_file.drop_data(weight)

@@ -27,16 +27,17 @@ class DoubtReplay {
         is_made[static_cast<std::size_t>(event.storage)] = true;
     for (std::size_t i = 0; i < is_made.size(); ++i)
       if (!is_made[i]) live_ += bytes_of(static_cast<StorageId>(i));
-    least_peak_ = most_peak_ = live_;
+    least_peak_ = most_peak_ = open_peak_ = live_;
   }
 
   PeakDoubt run() {
     for (const MemoryEvent& event : recording_.events) apply(event);
-    PeakDoubt found{.peak_bytes = least_peak_};
+    PeakDoubt found{.peak_bytes = least_peak_, .trains = trains_};
     if (most_peak_ - least_peak_ > least_peak_ / worth_a_word) {
       found.bytes = most_peak_ - least_peak_;
       const auto largest = std::ranges::max_element(held_at_peak_);
       found.because = static_cast<LifetimeDoubt>(largest - held_at_peak_.begin());
+      found.most_bytes = std::max(most_peak_, open_peak_) - least_peak_;
     }
     return found;
   }
@@ -63,9 +64,11 @@ class DoubtReplay {
         event.call == none ? nullptr : &recording_.calls[static_cast<std::size_t>(event.call)];
     const bool is_forward = call == nullptr || call->phase == Phase::forward;
     if (call != nullptr) let_go(is_forward ? call->node : most_node);
+    trains_ |= call != nullptr && is_in_backward(call->phase);
     if (event.kind == EventKind::allocate) {
       live_ += bytes;
       least_peak_ = std::max(least_peak_, live_);
+      open_peak_ = std::max(open_peak_, live_ + open_);
       if (live_ + extra_ > most_peak_) {
         most_peak_ = live_ + extra_;
         held_at_peak_ = held_;
@@ -73,8 +76,9 @@ class DoubtReplay {
       return;
     }
     live_ -= bytes;
-    const NodeId until =
-        recording_.storages[static_cast<std::size_t>(event.storage)].may_live_until;
+    const StorageRecord& storage = recording_.storages[static_cast<std::size_t>(event.storage)];
+    if (storage.end_is_open) open_ += bytes;
+    const NodeId until = storage.may_live_until;
     if (until == none || !is_forward || (call != nullptr && until < call->node)) return;
     extra_ += bytes;
     held_for(event.storage) += bytes;
@@ -95,7 +99,10 @@ class DoubtReplay {
   const Recording& recording_;
   std::priority_queue<Held, std::vector<Held>, std::greater<>> late_;
   std::array<std::int64_t, doubts> held_{}, held_at_peak_{};
-  std::int64_t live_ = 0, extra_ = 0, least_peak_ = 0, most_peak_ = 0;
+  std::int64_t live_ = 0, least_peak_ = 0;
+  std::int64_t extra_ = 0, most_peak_ = 0;  // What may be held, and the peak with it.
+  std::int64_t open_ = 0, open_peak_ = 0;   // What is open, and the peak with it.
+  bool trains_ = false;
 };
 
 }  // namespace

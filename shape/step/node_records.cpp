@@ -154,8 +154,10 @@ void NodeRecords::note_doubt(ValueId id) {
   if (possible_ends_.empty()) return;
   const trace::PossibleEnd& end = possible_ends_[static_cast<std::size_t>(id)];
   const StorageId storage = meta::storage_id(interpreter_.get(id).toTensor());
-  if (end.doubt == LifetimeDoubt::none || storage < 0) return;
+  if (storage < 0) return;
   StorageRecord& record = recorder_.recording().storages[static_cast<std::size_t>(storage)];
+  record.end_is_open |= end.is_open;
+  if (end.doubt == LifetimeDoubt::none) return;
   const NodeId last = last_node_until(end.last);
   if (last <= record.may_live_until) return;
   record.may_live_until = last;

@@ -112,11 +112,46 @@ std::optional<Equals> assigning(std::string_view text, std::size_t i) {
   return Equals{i, i - (doubled ? 2 : 1)};
 }
 
-/// An argument of a call over several lines: `mask=mask,` or `x, dim=1`.
-bool is_argument(std::string_view text, const Equals& equals) {
-  const bool spaced = equals.target_end != equals.at || text[equals.at - 1] == ' ';
-  const std::string_view target = text.substr(0, equals.target_end);
-  return !spaced && (text.ends_with(',') || find_outside(target, ',') != none);
+/// An argument of a call over several lines: `mask=mask,` or `x, dim=1` or `x=f(x), mask=mask`.
+bool is_argument(std::string_view text, const std::vector<Equals>& equals) {
+  const Equals& first = equals.front();
+  const bool spaced = first.target_end != first.at || text[first.at - 1] == ' ';
+  const std::string_view target = text.substr(0, first.target_end);
+  const std::string_view between = text.substr(first.at, equals.back().at - first.at);
+  return !spaced && (text.ends_with(',') || find_outside(target, ',') != none ||
+                     find_outside(between, ',') != none);
+}
+
+/// Whether `text` begins with a list or a tuple: `[x]`, `(x,)`.
+bool begins_with_container(std::string_view text) {
+  if (text.starts_with('[')) return true;
+  return text.starts_with('(') && find_outside(text.substr(1), ',') != none;
+}
+
+/// xs of `xs += [x]` and of `xs = xs + (x,)`.
+std::string_view keeper_of_sum(const Assignment& assignment, bool is_augmented) {
+  if (assignment.targets.size() != 1 || assignment.targets[0].size() != 1) return {};
+  const Target& target = assignment.targets[0][0];
+  std::string_view value = assignment.value;
+  if (!is_augmented) {
+    if (!value.starts_with(target.name)) return {};
+    value = trimmed(value.substr(target.name.size()));
+    if (!value.starts_with('+')) return {};
+    value = trimmed(value.substr(1));
+  }
+  return target.replaces && begins_with_container(value) ? target.name : std::string_view{};
+}
+
+/// xs of `xs.append(x)`.
+std::string_view keeper_of_call(std::string_view text) {
+  constexpr std::array<std::string_view, 4> keeping = {"append", "extend", "insert", "add"};
+  const auto is_path = [](char letter) { return is_word(letter) || letter == '.'; };
+  const auto end = static_cast<std::size_t>(std::ranges::find_if_not(text, is_path) - text.begin());
+  const std::string_view path = text.substr(0, end);
+  const std::size_t dot = path.rfind('.');
+  if (dot == none || end == text.size() || text[end] != '(') return {};
+  if (std::ranges::find(keeping, path.substr(dot + 1)) == keeping.end()) return {};
+  return path.substr(0, dot);
 }
 
 std::string_view without_annotation(std::string_view target) {
@@ -130,7 +165,8 @@ Assignment parse_simple(std::string_view text) {
     if (const auto found_one = assigning(text, i)) equals.push_back(*found_one);
     return true;
   });
-  if (!whole || equals.empty() || is_argument(text, equals[0])) return found;
+  if (whole && equals.empty()) found.keeper = keeper_of_call(text);
+  if (!whole || equals.empty() || is_argument(text, equals)) return found;
   std::size_t begin = 0;
   for (const Equals& one : equals) {
     found.targets.emplace_back();
@@ -139,6 +175,8 @@ Assignment parse_simple(std::string_view text) {
     begin = one.at + 1;
   }
   found.value = trimmed(text.substr(begin));
+  const bool is_sum = equals[0].target_end != equals[0].at && text[equals[0].target_end] == '+';
+  found.keeper = keeper_of_sum(found, is_sum);
   return found;
 }
 

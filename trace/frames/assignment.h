@@ -18,6 +18,9 @@ struct Assignment {
   /// An element for each `=`, the first first: `a = b, c = f()` has {a} and {b, c}.
   std::vector<std::vector<Target>> targets;
   std::string_view value;  ///< What is assigned, as far as the line has it.
+  /// The name of what keeps the value besides all that it held before: xs of `xs.append(x)`, of
+  /// `xs += [x]` and of `xs = xs + (x,)`; empty for other lines.
+  std::string_view keeper;
 
   /// Whether what is assigned is what one call returns: `f(x)` or `f(x).y`, not `f(x), 0`.
   bool assigns_one_call() const;

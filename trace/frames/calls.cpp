@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/frames/assignment.h"
 #include "trace/frames/callees.h"
+#include "trace/frames/own_calls.h"
 #include "trace/frames/repeated_lines.h"
 
 namespace symprof::trace {
@@ -36,7 +38,7 @@ class Rebuilder {
     find_modules(node.scope);
     std::size_t forwards = 0, depth = 0;
     for (; depth < lines_.size(); ++depth) {
-      forwards += line(lines_[depth]).function == "forward";
+      forwards += line(lines_[depth]).function == "forward" && !is_called_directly(depth);
       const ScopeId module =
           modules_[std::min(std::max<std::size_t>(forwards, 1), modules_.size()) - 1];
       if (depth == open_.size() || open_[depth].module != module || !continues(depth))
@@ -52,6 +54,11 @@ class Rebuilder {
       if (!node.outputs.empty()) reached.result = index;
     }
     run_.statement_of[index] = open_.back().statement;
+  }
+
+  /// Whether the function that the line lies in was called as itself, not by calling its module.
+  bool is_called_directly(std::size_t depth) const {
+    return depth > 0 && calls_forward_itself(simple_statement(line(lines_[depth - 1]).text));
   }
 
   /// Fills `lines_`, from the outermost line in.

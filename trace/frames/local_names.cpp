@@ -8,6 +8,7 @@
 #include "trace/frames/assignment.h"
 #include "trace/frames/calls.h"
 #include "trace/frames/released_names.h"
+#include "trace/frames/unseen_bindings.h"
 
 namespace symprof::trace {
 namespace {
@@ -32,6 +33,7 @@ class Holder {
     find_results();
     find_next_bindings();
     for_each_result([&](std::size_t node, std::size_t position) { hold_value(node, position); });
+    UnseenBindings(graph_, run_, assignments_).let_go(bound_, last_);
     hold_by_second_names();
   }
 
@@ -95,9 +97,12 @@ class Holder {
           const auto found = next.find(target.name);
           next_[i].push_back(found == next.end() ? no_index : found->second);
         }
+      const std::string_view keeper = assignment_of(i).keeper;
+      if (const auto found = next.find(keeper); !keeper.empty())
+        next_[i].push_back(found == next.end() ? no_index : found->second);
       for (const auto& group : groups)
         for (const Target& target : group)
-          if (target.replaces) next[target.name] = i;
+          if (target.replaces && keeper.empty()) next[target.name] = i;
       for (const std::string_view name : released_by(i)) next[name] = i;
     }
   }
@@ -120,7 +125,7 @@ class Holder {
         if (target.name == name) return next_[statement][index];
         ++index;
       }
-    return no_index;
+    return name == assignment_of(statement).keeper ? next_[statement][index] : no_index;
   }
 
   /// Binds a result in the statement that made it, and outwards as far as the value is returned.
@@ -129,10 +134,11 @@ class Holder {
     for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
       const PythonStatement& statement = run_.statements[i];
       const Assignment& assignment = assignment_of(i);
-      const bool binds = assignment.returns || !assignment.targets.empty();
+      const bool is_kept = !assignment.targets.empty() || !assignment.keeper.empty();
+      const bool binds = assignment.returns || is_kept;
       const bool is_needed = last_[static_cast<std::size_t>(value)] > statement.last;
       if (!is_needed && (statement.result != node || !binds)) return;
-      if (!assignment.targets.empty()) bind(value, i, position, graph_.nodes[node].outputs.size());
+      if (is_kept) bind(value, i, position, graph_.nodes[node].outputs.size());
     }
   }
 
@@ -147,8 +153,13 @@ class Holder {
       if (group.empty()) continue;
       name = group[count == group.size() ? position : 0].name;
       if (std::ranges::find(released_by(index), name) != released_by(index).end()) continue;
-      death = std::max(death, death_of(value, index, name));
+      const std::size_t end = death_of(value, index, name);
+      if (end == run_.calls[statement.call].last)
+        bound_.push_back({.value = value, .name = name, .statement = index, .last_else = last});
+      death = std::max(death, end);
     }
+    if (const std::string_view keeper = assignment_of(index).keeper; !keeper.empty())
+      death = std::max(death, death_of(value, index, keeper));
     if (last > death && last <= run_.calls[statement.call].last)
       renamed_[{statement.call, name}].push_back({value, statement.last});
     last = std::max(last, death);
@@ -191,6 +202,7 @@ class Holder {
   std::vector<bool> has_result_;                // By statement: what it makes is needed after it.
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
   std::map<std::pair<std::size_t, std::string_view>, std::vector<Renamed>> renamed_;
+  std::vector<HeldByName> bound_;  // To names that no later statement of their call binds.
 };
 
 }  // namespace

@@ -17,7 +17,10 @@ namespace symprof::trace {
 /// taken to be bound anew with the next such value of the first name; without such a value, it
 /// holds its own until the function returns. Where two such values are needed at once, they are
 /// taken to lie in a container. The values of a container that is used as a whole (`cat(xs)`) live
-/// until the function returns; those of any other go each with its last use.
+/// until the function returns; those of any other go each with its last use. `xs.append(f(x))` and
+/// the like show the container: what it is given lives as long as its name.
+///
+/// Names that a loop binds by lines without nodes: trace/frames/unseen_bindings.h.
 void hold_by_names(const Graph& graph, std::vector<std::size_t>& last_uses);
 
 }  // namespace symprof::trace

@@ -128,6 +128,20 @@ bool calls_method_of_self(std::string_view line) {
   return false;
 }
 
+bool calls_forward_itself(std::string_view line) { return line.find(".forward(") != line.npos; }
+
+bool gives_to_keeper(std::string_view line) {
+  constexpr std::array<std::string_view, 10> keeping = {"update", "append",    "extend", "insert",
+                                                        "push",   "enqueue",   "put",    "store",
+                                                        "record", "setdefault"};
+  bool keeps = false;
+  for_each_called(line, [&](std::string_view name, std::size_t begin) {
+    const bool is_method = begin > 0 && line[begin - 1] == '.';
+    keeps |= is_method && std::ranges::find(keeping, name) != keeping.end();
+  });
+  return keeps;
+}
+
 std::string_view function_of(std::string_view call) {
   call = call.substr(0, call.find(';'));
   const std::size_t end = call.find_last_not_of("0123456789");

@@ -19,6 +19,14 @@ int uses_of_attribute(std::string_view line, std::string_view name);
 /// `self.helper(x)` runs whatever modules the helper calls.
 bool calls_method_of_self(std::string_view line);
 
+/// `super().forward(x)` and `self.block.forward(x)` call a function named forward, but no module:
+/// what it runs belongs to the module that runs.
+bool calls_forward_itself(std::string_view line);
+
+/// Whether `line` gives something to a method that keeps what it is given: `cache.update(key)`,
+/// `queue.push(x)`. Its object may hold it as long as the step goes on.
+bool gives_to_keeper(std::string_view line);
+
 /// "linear" of "linear_1;builtin_function_or_method.linear", a Node::call; "__getitem__" of
 /// "__getitem___2".
 std::string_view function_of(std::string_view call);

@@ -26,6 +26,7 @@ class EndFinder {
   std::vector<PossibleEnd> find() {
     for (const SourceLine& line : graph_.source_lines)
       assignments_.push_back(parse_assignment(line.text));
+    open_all_of_trace();
     find_reads();
     find_last_of_scopes();
     find_last_of_calls();
@@ -55,6 +56,14 @@ class EndFinder {
 
   std::size_t caller_of(std::size_t index) const {
     return run_.calls[statement(index).call].statement;
+  }
+
+  /// A trace shows no containers at all: any may hold any value.
+  void open_all_of_trace() {
+    if (std::ranges::all_of(graph_.values,
+                            [](const Value& value) { return value.may_stay_in == no_scope; }))
+      return;
+    for (PossibleEnd& end : ends_) end.is_open = true;
   }
 
   void find_reads() {
@@ -112,7 +121,10 @@ class EndFinder {
   }
 
   void put_off(std::size_t value, std::size_t last, LifetimeDoubt doubt) {
-    if (last > ends_[value].last) ends_[value] = {last, doubt};
+    ends_[value].is_open = true;
+    if (last <= ends_[value].last) return;
+    ends_[value].last = last;
+    ends_[value].doubt = doubt;
   }
 
   void add_made(std::size_t node, std::size_t value) {
@@ -130,8 +142,17 @@ class EndFinder {
     if (is_hidden(node)) {
       put_off(value, statement(i).last, LifetimeDoubt::function);
       if (lacks_[i]) put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::container);
+      if (gives_to_keeper(simple_statement(line_of(i).text)))
+        put_off(value, graph_.nodes.size() - 1, LifetimeDoubt::container);
     }
+    open_where_lacking(i, value);
     add_returned(node, value);
+  }
+
+  /// What a call gives beside its results may hold whatever ran in it.
+  void open_where_lacking(std::size_t index, std::size_t value) {
+    for (; index != no_index; index = caller_of(index))
+      if (lacks_[index]) ends_[value].is_open = true;
   }
 
   /// Follows a value outwards, through the calls that it may leave.

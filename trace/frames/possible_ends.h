@@ -12,6 +12,9 @@ namespace symprof::trace {
 struct PossibleEnd {
   std::size_t last = 0;  ///< The index of the last node during which the value may be held.
   LifetimeDoubt doubt = LifetimeDoubt::none;  ///< none: last_uses() is right.
+  /// A function whose lines are not in the file had the value, or the file is a trace: anything may
+  /// hold it, an attribute or a list. `last` is what is likely.
+  bool is_open = false;
 };
 
 /// For each value until when it may be held, at most. last_uses() with Lifetimes::frames has until
@@ -20,6 +23,8 @@ struct PossibleEnd {
 /// - Of functions that are not called `forward` torch.export keeps no line. What ran while a
 ///   function was at a line and that line does not call itself ran in one of those. Names in there
 ///   may hold what it made and was given until it returns, so at most until the line is done.
+/// - In such a function `cache.update(key)` and the like may keep what is made as long as the step
+///   goes on.
 /// - A line that names more results than there are, `out, rest = block(x)`, got something else:
 ///   None, a number, or a container. The last may hold what the called function still held when it
 ///   returned, as long as the step goes on; until the caller returns where the name is `_`.

@@ -56,6 +56,11 @@ bool is_needed_after(const torch::jit::Value& value, const torch::jit::Value& ot
   });
 }
 
+bool is_made_by_generated_code(const torch::jit::Value& value) {
+  const auto source = original_source(*value.node());
+  return source && source->is_generated;
+}
+
 /// Whether a trace's name for the value is one of the forward function that the node of `value`
 /// lies in, not of a function that the value was given to. Without a name it has none there.
 bool is_used_by_forward(const torch::jit::Value& value) {
@@ -92,7 +97,10 @@ void FunctionLocals::add_block(const torch::jit::Block& block) {
 
 void FunctionLocals::find_unsure(const torch::jit::Block& block) {
   const auto add = [&](const torch::jit::Value& value) {
-    if (!is_used_by_forward(value)) unsure_.insert(&value);
+    if (is_made_by_generated_code(value))
+      nameless_.insert(&value);
+    else if (!is_used_by_forward(value))
+      unsure_.insert(&value);
   };
   for (const torch::jit::Value* input : block.inputs()) add(*input);
   for (const torch::jit::Node* node : block.nodes())
@@ -105,7 +113,7 @@ void FunctionLocals::name(const torch::jit::Value& value) {
   const std::string printed = value.debugNameBase();
   const std::string variable = variables_[printed] = variable_of(value, printed);
   if (value.node()->kind() == c10::prim::GetAttr || is_unnamed(printed)) return;
-  if (!unsure_.contains(&value)) names_[&value] = variable;
+  if (!unsure_.contains(&value) && !nameless_.contains(&value)) names_[&value] = variable;
 }
 
 void FunctionLocals::add_value(const torch::jit::Value& value) {

@@ -54,7 +54,7 @@ class FunctionLocals {
   std::unordered_map<std::string, std::string> variables_;  // By the name that the code has.
   std::unordered_map<const torch::jit::Value*, std::string> names_;
   std::unordered_map<std::string, const torch::jit::Value*> latest_;  // By variable.
-  std::unordered_set<const torch::jit::Value*> outliving_, unsure_;
+  std::unordered_set<const torch::jit::Value*> outliving_, unsure_, nameless_;
 };
 
 }  // namespace symprof::trace::torchscript

@@ -141,6 +141,29 @@ std::optional<at::Tensor> shape_as_tensor(const torch::jit::Node& node, const Va
   return shape;
 }
 
+/// `x[:]` is no slice in Python, but for a trace that is being recorded (applySlice in
+/// torch/csrc/autograd/python_variable_indexing.cpp): indexing returns an alias then, whose
+/// backward pass makes nothing.
+bool slices_nothing_off(const torch::jit::Node& node, const Values& inputs) {
+  if (node.kind() != c10::aten::slice || inputs.size() != 5 || !inputs[0].isTensor() ||
+      !meta::is_fake(inputs[0].toTensor()) || !inputs[1].isInt())
+    return false;
+  const auto is_or_none = [&](std::size_t i, std::int64_t wanted) {
+    return inputs[i].isNone() || (inputs[i].isInt() && inputs[i].toInt() == wanted);
+  };
+  const std::int64_t size = inputs[0].toTensor().size(inputs[1].toInt());
+  const bool reaches_end = inputs[3].isNone() || (inputs[3].isInt() && inputs[3].toInt() >= size);
+  return is_or_none(2, 0) && reaches_end && is_or_none(4, 1);
+}
+
+Values alias_of(const at::Tensor& tensor, GraphRecorder& recorder, ScopeId scope) {
+  static const auto alias = c10::Dispatcher::singleton().findSchemaOrThrow("aten::alias", "");
+  const Values given = {tensor};
+  Values results = {at::alias(tensor)};
+  recorder.add_call(alias.schema(), given, results, scope);
+  return results;
+}
+
 }  // namespace
 
 void take_constants_as_numbers(const torch::jit::Node& node, Values& inputs) {
@@ -159,6 +182,7 @@ Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& 
   if (auto shape = shape_as_tensor(node, inputs)) return {*std::move(shape)};
   if (is_move_to_host(node) && meta::is_fake(inputs.at(0).toTensor())) return inputs;
   take_numbers_out_of_tensors(node, inputs);
+  if (slices_nothing_off(node, inputs)) return alias_of(inputs[0].toTensor(), recorder, scope);
   if (cast) cast_move(node, *cast, inputs);
   const Tensors given = tensors_in(inputs);
   if (makes_tensor(node) && (given.any_fake || !given.any_real))

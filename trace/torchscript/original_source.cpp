@@ -9,6 +9,9 @@
 namespace symprof::trace::torchscript {
 namespace {
 
+/// What torch.fx calls the files of its code (torch/fx/graph_module.py, _EvalCacheLoader).
+constexpr std::string_view generated_file = "<eval_with_key>";
+
 /// "forward" of `model.py(12): forward`.
 std::optional<std::string> function_of(std::string_view line) {
   while (line.ends_with('\n')) line.remove_suffix(1);
@@ -27,9 +30,11 @@ std::optional<OriginalSource> original_source(const torch::jit::Node& node) try 
   const torch::jit::Source& source = *range->source();
   const std::size_t line =
       std::min(source.lineno_for_offset(range->start()), source.num_lines() - 1);
+  const std::string innermost = source.get_line(0).str();
   return OriginalSource{.line = source.lineno_to_source_lineno(line),
                         .text = source.get_line(line).str(),
-                        .function = function_of(source.get_line(0).str())};
+                        .function = function_of(innermost),
+                        .is_generated = innermost.starts_with(generated_file)};
 } catch (const std::exception&) {
   return std::nullopt;  // A damaged .debug_pkl, which nothing else needs.
 }

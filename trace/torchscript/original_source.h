@@ -17,6 +17,9 @@ struct OriginalSource {
   std::string text;      ///< The line itself.
   /// Traces: the function that called the operator.
   std::optional<std::string> function;
+  /// Traces: torch.fx generated the function, which lets each name go with its last use (`x =
+  /// None`).
+  bool is_generated = false;
 };
 
 /// The source of `node`; empty where the file has no such text, or it cannot be read.

@@ -65,10 +65,10 @@ def write_pt2(model, path):
 
 
 def write_onnx(model, path):
-    """As torch.onnx.export writes it, optimized and with all metadata, for symprof reads there what was folded."""
-    import lifetimes
+    """As for the zoo: without the metadata that names calls and lines."""
+    import stages
 
-    lifetimes.write_onnx(export(model), path, "exporter's")
+    stages.write_onnx(path.stem, export(model), path)
 
 
 def write_pt(model, path):

@@ -24,7 +24,7 @@ class Lifetimes(unittest.TestCase):
         self.assertIn("peak         at least ", page)
         self.assertIn("at least     ", page)
         fit = read("fit", path, "--mode", "inference", "--device", "t4")
-        self.assertEqual(fit["set_aside_bytes"], memory["peak_doubt_bytes"])
+        self.assertEqual(fit["set_aside_bytes"], memory["peak_doubt_most_bytes"])
         self.assertIn("set aside as the peak is a lower bound",
                       run("fit", path, "--mode", "inference", "--device", "t4").stdout)
 

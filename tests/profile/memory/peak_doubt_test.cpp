@@ -58,6 +58,28 @@ TEST_SUITE("peak_doubt") {
     CHECK(profile::peak_doubt(recording).is_lower_bound());
   }
 
+  TEST_CASE("at most, all that is open is held until the step is over") {
+    Recording recording = three_nodes(10, 20, 30, 1);
+    for (StorageRecord& storage : recording.storages) storage.end_is_open = true;
+    CHECK(profile::peak_doubt(recording).most_bytes == 0);  // Nothing is said of it,
+    recording = three_nodes(10, 20, 30, 2);                 // but where something is in doubt.
+    CHECK(profile::peak_doubt(recording).most_bytes == 10 * block);
+    for (StorageRecord& storage : recording.storages) storage.end_is_open = true;
+    const PeakDoubt doubt = profile::peak_doubt(recording);
+    CHECK(doubt.bytes == 10 * block);
+    CHECK(doubt.most_bytes == (10 + 20) * block);
+  }
+
+  TEST_CASE("in training less is enough") {
+    Recording recording = three_nodes(6, 20, 1000, 2);
+    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    recording.calls.push_back(recording.calls.back());
+    recording.calls.back().phase = Phase::backward;
+    recording.storages.push_back({.bytes = block});
+    recording.events.push_back({.storage = 3, .call = 3, .kind = EventKind::allocate});
+    CHECK(profile::peak_doubt(recording).is_lower_bound());
+  }
+
   TEST_CASE("a fiftieth of the peak is not worth the words") {
     CHECK_FALSE(profile::peak_doubt(three_nodes(1, 20, 50, 2)).is_lower_bound());
     CHECK(profile::peak_doubt(three_nodes(1, 20, 49, 2)).is_lower_bound());

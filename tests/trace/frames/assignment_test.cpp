@@ -60,6 +60,22 @@ TEST_SUITE("assignment") {
     CHECK(trace::parse_assignment("else: return x").returns);
   }
 
+  TEST_CASE("what keeps a value beside those that it held before") {
+    const auto keeper = [](std::string_view line) { return trace::parse_assignment(line).keeper; };
+    CHECK(keeper("xs.append(f(x))") == "xs");
+    CHECK(keeper("self.seen.insert(0, x)") == "self.seen");
+    CHECK(keeper("for x in y: xs.extend(x)") == "xs");
+    CHECK(keeper("xs += [f(x)]") == "xs");
+    CHECK(keeper("xs += (f(x),)") == "xs");
+    CHECK(keeper("xs = xs + (f(x),)  # all") == "xs");
+    for (const char* line : {"x = xs.append(y)", "xs.sort()", "append(x)", "x += (a * b)",
+                             "x += f([y])", "xs = ys + [x]", "xs = xs * [x]", "x = x + f(y, z)",
+                             "xs[0] += [x]", "return xs + (x,)"}) {
+      CAPTURE(line);
+      CHECK(keeper(line).empty());
+    }
+  }
+
   TEST_CASE("what assigns nothing") {
     for (const char* line : {"",
                              "x",
@@ -76,6 +92,7 @@ TEST_SUITE("assignment") {
                              "return",
                              "mask=mask,",
                              "a, mask=mask",
+                             "x=f(y), mask=mask",
                              "x], dim=1)",
                              ".view(x)",
                              "returned(x)",

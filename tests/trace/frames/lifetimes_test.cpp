@@ -216,4 +216,45 @@ TEST_SUITE("lifetimes") {
         "h = self.layers[1](self.layers[0](h))";
     CHECK(f.death("a") == "c");  // Both layers are one statement.
   }
+
+  TEST_CASE("what a list is given lives as long as the list's name") {
+    for (const char* keeps : {"xs.append(relu(x))", "xs += [relu(x)]", "xs = xs + (relu(x),)"}) {
+      CAPTURE(keeps);
+      Function f;
+      f.add("a", f.line(keeps), {"x"});
+      f.add("b", f.line(keeps), {"x"});
+      f.add("c", f.line("y = cat(xs)"), {"a", "b"});
+      f.add("d", f.line("xs = relu(y)"), {"c"});
+      f.add("e", f.line("return relu(xs)"), {"d"});
+      CHECK(f.death("a") == "d");
+      CHECK(f.death("b") == "d");
+      CHECK(f.death("c") == "e");
+    }
+  }
+
+  TEST_CASE("a forward function that is called as itself is no other module's") {
+    // x, y = self.norm(x), self.other(x) in a function that super().forward(x) calls.
+    Function f;
+    f.graph.scopes = {
+        {}, {"block", "Block", 0}, {"block.norm", "Norm", 1}, {"block.other", "Norm", 1}};
+    const SourceId call = f.line("h = self.block(x)");
+    const SourceId self = f.line("h = super().forward(x)", call);
+    const SourceId both = f.line("x, y = self.norm(x), self.other(x)", self);
+    f.graph.source_lines.back().file = "base.py";
+    const SourceId inside = f.line("return relu(x)", both);
+    f.graph.source_lines.back().file = "norm.py";
+    f.add("a", inside, {"x"});
+    f.graph.nodes.back().scope = 2;
+    f.add("b", inside, {"x"});
+    f.graph.nodes.back().scope = 3;
+    const SourceId last = f.line("return relu(relu(x) + relu(y))", self);
+    f.graph.source_lines.back().file = "base.py";
+    f.add("c", last, {"a", "b"});
+    f.graph.nodes.back().scope = 1;
+    f.add("d", last, {"c"});
+    f.graph.nodes.back().scope = 1;
+    f.add("e", f.line("return relu(h)"), {"d"});
+    CHECK(f.death("a") == "d");
+    CHECK(f.death("b") == "d");
+  }
 }

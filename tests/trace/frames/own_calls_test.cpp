@@ -49,6 +49,17 @@ TEST_SUITE("own_calls") {
     CHECK_FALSE(calls_module("x = self.run(x)", "layers.3"));
   }
 
+  TEST_CASE("methods that keep what they are given, and forward functions called as themselves") {
+    CHECK(trace::gives_to_keeper("k, v = cache.update(k, v, self.layer)"));
+    CHECK(trace::gives_to_keeper("x = f(self.queue.push(x))"));
+    for (const char* line :
+         {"x = update(x)", "x = cache.updated(x)", "x = cache.update", "x = helper(x)"})
+      CHECK_FALSE(trace::gives_to_keeper(line));
+    CHECK(trace::calls_forward_itself("x = super().forward(x)"));
+    CHECK(trace::calls_forward_itself("x = self.block.forward(x)"));
+    CHECK_FALSE(trace::calls_forward_itself("x = self.forward_features(x)"));
+  }
+
   TEST_CASE("functions of PyTorch that are written in Python have frames") {
     CHECK(has_frame("normalize_1;function.normalize"));
     CHECK_FALSE(has_frame("linear_1;builtin_function_or_method.linear"));

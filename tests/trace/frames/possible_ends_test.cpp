@@ -44,6 +44,10 @@ struct Model {
   void finish(const std::string& output) { graph.outputs = {ids.at(output)}; }
 
   /// The node during which a value may still be held, and why that is not sure.
+  bool is_open(const std::string& name) const {
+    return trace::possible_ends(graph)[static_cast<std::size_t>(ids.at(name))].is_open;
+  }
+
   std::pair<std::string, LifetimeDoubt> end(const std::string& name) const {
     const trace::PossibleEnd end =
         trace::possible_ends(graph)[static_cast<std::size_t>(ids.at(name))];
@@ -62,7 +66,10 @@ TEST_SUITE("possible_ends") {
     m.add("b", "mul", m.line("return torch.relu(a * 2)"), {"a"});
     m.add("c", "relu", 1, {"b"});
     m.finish("c");
-    for (const char* name : {"a", "b"}) CHECK(m.end(name).second == LifetimeDoubt::none);
+    for (const char* name : {"a", "b"}) {
+      CHECK(m.end(name).second == LifetimeDoubt::none);
+      CHECK_FALSE(m.is_open(name));
+    }
   }
 
   TEST_CASE("another function may hold what it makes until the line is done") {
@@ -74,7 +81,20 @@ TEST_SUITE("possible_ends") {
     m.add("last", "relu", m.line("return torch.relu(x)"), {"result"});
     m.finish("last");
     CHECK(m.end("low") == End{"result", LifetimeDoubt::function});
-    CHECK(m.end("high").second == LifetimeDoubt::none);  // Its last use is the line's end.
+    CHECK(m.end("high").second == LifetimeDoubt::none);  // Its last use is the line's end,
+    CHECK(m.is_open("high"));                            // but helper may have put it anywhere.
+    CHECK_FALSE(m.is_open("last"));
+  }
+
+  TEST_CASE("a method that keeps what it is given may hold it as long as the step goes on") {
+    Model m;
+    m.add("key", "relu", m.line("key = torch.relu(x)"), {"x"});
+    m.add("cached", "cat", m.line("key = cache.update(key)"), {"key"});
+    m.add("next", "mul", m.line("key = key * 2"), {"cached"});
+    m.add("last", "relu", m.line("return torch.relu(key)"), {"next"});
+    m.finish("last");
+    CHECK(m.end("cached") == End{"last", LifetimeDoubt::container});
+    CHECK(m.end("next").second == LifetimeDoubt::none);
   }
 
   TEST_CASE("another function may hold what it is given") {

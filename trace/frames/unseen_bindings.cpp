@@ -1,0 +1,101 @@
+#include "trace/frames/unseen_bindings.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "trace/frames/own_calls.h"
+
+namespace symprof::trace {
+
+UnseenBindings::UnseenBindings(const Graph& graph, const PythonRun& run,
+                               const std::vector<Assignment>& assignments)
+    : graph_(graph),
+      run_(run),
+      assignments_(assignments),
+      made_at_(graph.values.size(), no_index),
+      last_read_(graph.values.size(), no_index),
+      next_run_(run.statements.size(), no_index) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const ValueId id : graph.nodes[i].outputs)
+      if (id != no_value) made_at_[static_cast<std::size_t>(id)] = i;
+    for_each_value(graph.nodes[i], [&](ValueId id) {
+      if (id != no_value) last_read_[static_cast<std::size_t>(id)] = i;
+    });
+  }
+  std::map<std::pair<std::size_t, SourceId>, std::size_t> next;
+  for (std::size_t i = run.statements.size(); i-- > 0;) {
+    const auto [found, is_last] =
+        next.try_emplace({run.statements[i].call, run.statements[i].line}, i);
+    if (!is_last) next_run_[i] = std::exchange(found->second, i);
+  }
+}
+
+void UnseenBindings::let_go(const std::vector<HeldByName>& held,
+                            std::vector<std::size_t>& last) const {
+  std::map<std::size_t, std::vector<const HeldByName*>> by_reader;
+  for (const HeldByName& one : held)
+    if (const std::size_t reader = reading_statement(one); reader != no_index)
+      by_reader[reader].push_back(&one);
+  for (auto& [reader, names] : by_reader) {
+    const std::vector<ValueId> handed = handed_on(reader);
+    if (handed.empty()) continue;
+    if (names.size() > 1)
+      std::erase_if(names, [&](const HeldByName* one) { return !has_spec_of(one->value, handed); });
+    if (names.size() != 1) continue;
+    const HeldByName& released = *names.front();
+    last[static_cast<std::size_t>(released.value)] =
+        std::max(released.last_else, run_.statements[reader].last);
+  }
+}
+
+/// The statement of `call` that was running when the node did.
+std::size_t UnseenBindings::statement_in(std::size_t call, std::size_t node) const {
+  std::size_t i = run_.statement_of[node];
+  while (i != no_index && run_.statements[i].call != call)
+    i = run_.calls[run_.statements[i].call].statement;
+  return i;
+}
+
+/// The statement that reads the value last, if it runs again and names it without binding the name.
+std::size_t UnseenBindings::reading_statement(const HeldByName& held) const {
+  const std::size_t read = last_read_[static_cast<std::size_t>(held.value)];
+  if (read == no_index) return no_index;
+  const std::size_t reader = statement_in(run_.statements[held.statement].call, read);
+  if (reader == no_index || reader == held.statement || next_run_[reader] == no_index)
+    return no_index;
+  const Assignment& assignment = assignment_of(reader);
+  if (assignment.targets.empty() || count_word(assignment.value, held.name) == 0) return no_index;
+  for (const std::vector<Target>& group : assignment.targets)
+    for (const Target& target : group)
+      if (count_word(assignment.value, target.name) > 0) return no_index;
+  return reader;
+}
+
+/// What the statement makes and its next run reads.
+std::vector<ValueId> UnseenBindings::handed_on(std::size_t statement) const {
+  const std::size_t again = next_run_[statement], call = run_.statements[statement].call;
+  std::vector<ValueId> handed;
+  for (std::size_t i = run_.statements[statement].last + 1; i <= run_.statements[again].last; ++i) {
+    if (statement_in(call, i) != again) continue;
+    for_each_value(graph_.nodes[i], [&](ValueId id) {
+      if (id == no_value) return;
+      const std::size_t made_at = made_at_[static_cast<std::size_t>(id)];
+      if (made_at != no_index && statement_in(call, made_at) == statement) handed.push_back(id);
+    });
+  }
+  return handed;
+}
+
+const Assignment& UnseenBindings::assignment_of(std::size_t statement) const {
+  return assignments_[static_cast<std::size_t>(run_.statements[statement].line)];
+}
+
+bool UnseenBindings::has_spec_of(ValueId value, const std::vector<ValueId>& others) const {
+  const auto& spec = graph_.values[static_cast<std::size_t>(value)].spec;
+  return spec && std::ranges::any_of(others, [&](ValueId other) {
+           return graph_.values[static_cast<std::size_t>(other)].spec == spec;
+         });
+}
+
+}  // namespace symprof::trace
