@@ -26,6 +26,7 @@ class EagerProgram::Run {
         place_(std::move(place)),
         nodes(*recorder, place_) {
     recorder->take_upper_bounds();
+    recorder->obey_switches();
     recorder->answer_numbers([this](StorageId storage) { return read_number(storage); });
     recorder->recording().format = "program";
     recorder->recording().producer = "python";
