@@ -60,9 +60,10 @@ def row(name, kept, causes):
     equal = sum(not step for step in found)
     if not ours or not theirs:
         return f"| {name} | {len(ours)} | – | – | – | {causes.get(name, '')} |\n"
-    last = {key: ours[-1][key] - theirs[-1][key] for key in ("peak_allocated", "peak_reserved")}
-    parts = [f"{mebibytes(ours[-1][key])}" + (f" ({last[key]:+,} bytes)" if last[key] else "") for key in last]
-    cause = "" if equal == len(theirs) else causes.get(name, "NO CAUSE")
+    end = min(len(ours), len(theirs)) - 1
+    last = {key: ours[end][key] - theirs[end][key] for key in ("peak_allocated", "peak_reserved")}
+    parts = [f"{mebibytes(ours[end][key])}" + (f" ({last[key]:+,} bytes)" if last[key] else "") for key in last]
+    cause = "" if equal == len(theirs) == len(ours) else causes.get(name, "NO CAUSE")
     return f"| {name} | {len(theirs)} | {equal} | {parts[0]} | {parts[1]} | {cause} |\n"
 
 
