@@ -86,7 +86,8 @@ struct CallRecord {
   std::vector<std::uint8_t> input_positions;
   std::vector<TensorRecord> outputs;  ///< Lists flattened; an undefined output keeps its place.
   std::vector<IntegerArgument> integers;
-  std::int64_t stream = 0;  ///< The CUDA stream that it ran on; 0: the default one.
+  std::int64_t stream = 0;          ///< The CUDA stream that it ran on; 0: the default one.
+  bool times_convolutions = false;  ///< Under torch.backends.cudnn.benchmark, in a program.
 };
 
 enum class EventKind : std::uint8_t { allocate, free };

@@ -40,7 +40,7 @@ ROOMS = {
     "profile/cost/time": ["base", "record", "profile/cost", "profile/time"],
     "profile/operators": ["base", "record", "profile/cost/*", "profile/time"],
     "profile/memory/allocator": ["base"],
-    "profile/memory": ["base", "record", "profile/cost/scratch", "profile/operators", "profile/memory/allocator"],
+    "profile/memory": ["base", "record", "profile/cost", "profile/cost/scratch", "profile/operators", "profile/memory/allocator"],
     "profile": ["base", "record", "profile/*"],
     "plan/formulas": ["base", "record", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],

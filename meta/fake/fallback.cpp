@@ -8,6 +8,7 @@
 
 #include <unordered_map>
 
+#include "meta/fake/collectives.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/followed_call.h"
@@ -32,7 +33,8 @@ struct OperatorInfo {
   bool makes_outputs_backwards = false;
   bool reads_data = false;
   bool takes_host_tensors = false;
-  bool is_composite = false;  // Made of other operators, on every device.
+  bool is_composite = false;   // Made of other operators, on every device.
+  bool is_collective = false;  // Of a process group, which has the kernel.
 };
 
 const OperatorInfo& info_of(const c10::OperatorHandle& op) {
@@ -52,7 +54,12 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
     if (output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
   info.makes_outputs_backwards = makes_outputs_backwards(op.schema().name());
   info.takes_host_tensors = takes_host_tensors(op.schema());
-  info.is_composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  // Autograd's keys take it apart; tensors of inference mode have none. One that has a kernel of
+  // its own on the host has one on a device, too (aten::silu_backward).
+  const auto has = [&](c10::DispatchKey key) { return op.hasKernelForDispatchKey(key); };
+  info.is_composite = has(c10::DispatchKey::CompositeImplicitAutograd) &&
+                      !has(c10::DispatchKey::CPU) && !has(c10::DispatchKey::Meta);
+  info.is_collective = is_collective(op);
   info.reads_data = op.schema().name() == "aten::_local_scalar_dense";
   return info;
 }
@@ -86,7 +93,9 @@ class FakeCall {
     find_device();
     if (!device_) return run_on_real_tensors();
     if (info_.reads_data) return read_number();
-    if (info_.is_composite) return take_apart();
+    if (info_.is_composite)
+      return op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, stack_);
+    if (info_.is_collective) return run_collective(op_, stack_);
     if (info_.of_one_dtype != 0) check_one_dtype(op_.schema(), stack_, first_, info_.of_one_dtype);
     if (!info_.takes_host_tensors && current_factories() == Factories::on_host)
       check_one_device(op_.schema(), stack_, first_);
@@ -138,11 +147,6 @@ class FakeCall {
   void run_on_real_tensors() {
     c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
     op_.callBoxed(&stack_);
-  }
-
-  // With autograd its keys do so; tensors of inference mode have none.
-  void take_apart() {
-    op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, stack_);
   }
 
   // A number that is read from data, where it is known or the observer has one for it.

@@ -1,5 +1,6 @@
 #include "meta/fake/simulated_device.h"
 
+#include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/DispatchStub.h>
 #include <ATen/native/transformers/attention.h>
@@ -140,6 +141,8 @@ void simulate_device() {
 }
 
 std::int64_t current_stream() { return stream_now; }
+
+bool times_convolutions() { return at::globalContext().benchmarkCuDNN(); }
 
 }  // namespace symprof::meta
 

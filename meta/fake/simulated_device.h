@@ -13,4 +13,7 @@ void simulate_device();
 /// The id of this thread's current stream on the simulated device; 0: the default one.
 std::int64_t current_stream();
 
+/// torch.backends.cudnn.benchmark.
+bool times_convolutions();
+
 }  // namespace symprof::meta

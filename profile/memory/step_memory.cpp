@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profile/memory/cache_growth.h"
+#include "profile/memory/convolution_benchmarks.h"
 #include "profile/memory/cycle.h"
 #include "profile/memory/held_blocks.h"
 #include "profile/memory/holdings.h"
@@ -45,6 +46,7 @@ class Loop {
         device_(device),
         blocks_(options),
         cache_(recording),
+        benchmarks_(recording),
         scratch_(scratch_of(recording, device, options.own)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording)),
@@ -254,11 +256,21 @@ class Loop {
     std::vector<HeldBlock> blocks;
     empty_cache_before(next);
     take_blocks(needed, needed.before_outputs, blocks, call);
-    while (is_of_call(next) && recording_.events[next].kind == EventKind::allocate)
-      take(recording_.events[next++].storage);
+    const std::vector<bool> timed = benchmarks_.times(call);
+    for (; is_of_call(next) && recording_.events[next].kind == EventKind::allocate; ++next) {
+      take(recording_.events[next].storage);
+      if (is_timed_output(call, timed, recording_.events[next].storage)) blocks_.empty_cache();
+    }
     take_blocks(needed, needed.blocks.size(), blocks, call);
     if (needed.uses_cublas) take_workspace(call);
     blocks_.give_back(blocks);
+  }
+
+  static bool is_timed_output(const CallRecord& call, const std::vector<bool>& timed,
+                              StorageId storage) {
+    for (std::size_t i = 0; i < timed.size(); ++i)
+      if (timed[i] && call.outputs[i].storage == storage) return true;
+    return false;
   }
 
   /// Takes blocks of `needed` until `blocks` has `count`, and gives back those that go early.
@@ -289,6 +301,7 @@ class Loop {
   const DeviceSpec& device_;
   HeldBlocks blocks_;
   CacheGrowth cache_;
+  ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.
   std::vector<HeldBlock> storages_;
   std::vector<NodeId> owners_;   // By storage.

@@ -24,6 +24,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--device", default="h200", help="the GPU to simulate (default: h200; `symprof devices` lists them)")
     made.add_argument("--steps", type=int, default=3, help="optimizer steps before the script is stopped (default: 3)")
     made.add_argument("--all", action="store_true", help="let the script run to its end")
+    made.add_argument("--ranks", type=int, default=None, help="how many ranks there are: the script is rank 0 of a group that is "
+                      "not there (default: one process)")
+    made.add_argument("--attention", default=None, help="the attention kernels that run (default: those that the GPU takes)")
     made.add_argument("--alloc-conf", default=None, help="PYTORCH_ALLOC_CONF of the simulated allocator")
     made.add_argument("--by", choices=("node", "module", "op"), default="module", help="what a row is (default: module)")
     made.add_argument("--depth", type=int, default=2, help="module levels that stay apart (default: 2)")
@@ -51,8 +54,8 @@ def run_script(options: argparse.Namespace) -> Profile:
     """The profile of the script's last step."""
     if not options.script.is_file():
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
-    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf} if options.alloc_conf else {}
-    run = simulate(options.device, name=options.script.name, **settings)
+    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf, "attention": options.attention}
+    run = simulate(options.device, name=options.script.name, ranks=options.ranks, **settings)
     if not options.all:
         run.stop_after(options.steps, EnoughSteps)
     sys.argv = [str(options.script), *options.arguments]

@@ -14,6 +14,7 @@ class Run:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._name = settings.pop("name", None) or "program"
+        self._ranks = settings.pop("ranks", None)
         self._texts = setting_texts(settings)
         self._program: Any = None
         self._handle: Any = None
@@ -56,14 +57,15 @@ class Run:
         self.count_step()
 
     def __enter__(self) -> "Run":
-        from . import _compile, _cuda, _kernels, _observe, _tensor_methods, _values
+        from . import _compile, _cuda, _kernels, _observe, _ranks, _tensor_methods, _values
 
         _native.set_library_folders(_library_folders())
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
-        self._exits.enter_context(_cuda.replaced(_cuda.answers(self._program)))
+        self._exits.enter_context(_cuda.replaced(_cuda.answers(self._program, self._ranks or 1)))
         self._exits.enter_context(_cuda.replaced({**_values.readers(self._program), **_tensor_methods.ANSWERS}))
+        self._exits.enter_context(_ranks.group_of(self._ranks))
         self._exits.enter_context(_compile.runs_eagerly(self._program))
         self._exits.enter_context(_observe.observed(self._program, self.count_step))
         return self
@@ -75,12 +77,12 @@ class Run:
             self._handle = handle
 
 
-def simulate(device: str = "h200", *, name: str = "", **settings: Any) -> Run:
+def simulate(device: str = "h200", *, name: str = "", ranks: int | None = None, **settings: Any) -> Run:
     """A block in which `cuda` is the simulated device, and tensors there have no storage.
 
-    `name` is what reports call it. Settings have the names of the command's options: `attention="flash"`, `alloc_conf="expandable_segments:True"`.
+    `name` is what reports call it. With `ranks` the program is rank 0 of so many (docs/python.md). Settings have the names of the command's options: `attention="flash"`, `alloc_conf="expandable_segments:True"`.
     """
-    return Run({"device": device, "name": name, **settings})
+    return Run({"device": device, "name": name, "ranks": ranks, **settings})
 
 
 def _library_folders() -> list[str]:

@@ -27,6 +27,7 @@ class EagerProgram::Run {
         nodes(*recorder, place_) {
     recorder->take_upper_bounds();
     recorder->follow_values();
+    recorder->obey_switches();
     recorder->answer_numbers([this](StorageId storage) { return read_number(storage); });
     recorder->recording().format = "program";
     recorder->recording().producer = "python";

@@ -73,7 +73,8 @@ void Recorder::on_call_begin(const c10::OperatorHandle& op) {
   recording_.calls.push_back({.op = op_id(op),
                               .phase = again ? Phase::recompute : phase_,
                               .node = node,
-                              .stream = meta::current_stream()});
+                              .stream = meta::current_stream(),
+                              .times_convolutions = is_of_program_ && meta::times_convolutions()});
 }
 
 void Recorder::on_call(const meta::SeenCall& seen) {

@@ -87,6 +87,9 @@ class Recorder final : public meta::Observer {
   /// From here on, upper bounds stand for sizes that are not given, and mark their nodes.
   void take_upper_bounds() { takes_upper_bounds_ = true; }
 
+  /// Switches that a program sets (torch.backends.cudnn.benchmark) are its own.
+  void obey_switches() { is_of_program_ = true; }
+
   /// `answer` stands in for numbers that are read from data.
   void answer_numbers(std::function<std::int64_t(StorageId)> answer) {
     answer_number_ = std::move(answer);
@@ -128,6 +131,7 @@ class Recorder final : public meta::Observer {
   bool takes_upper_bounds_ = false, found_changed_tensor_ = false;
   std::function<std::int64_t(StorageId)> answer_number_;
   int stream_uses_ = 0;
+  bool is_of_program_ = false;
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };
 

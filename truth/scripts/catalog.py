@@ -27,6 +27,7 @@ class Script:
     path: tuple[str, ...] = ()
     steps: int = 4
     environment: tuple[tuple[str, str], ...] = ()
+    ranks: int = 0
 
 
 SOURCES = {
@@ -57,6 +58,14 @@ _CLM = ("--config_name {data}/gpt2 --tokenizer_name {data}/gpt2 --train_file {da
         "--block_size 256 --per_device_train_batch_size 4 --output_dir {out} --report_to none --num_train_epochs 1")
 _METRIC = (("examples/pytorch/text-classification/accuracy", "accuracy"),)
 _TIMM = "--data-dir {data}/images --num-classes 8 --batch-size 16 --workers 2 --output {out} --epochs 1"
+
+# Beside this file; their figures are a test's expectations.
+OWN = {
+    "images": Script("", "own/images.py", steps=8),
+    "text": Script("", "own/text.py", steps=6),
+    "train": Script("", "../../examples/python/train.py", "--batch-size 4", steps=4),
+    "ranks": Script("", "own/ranks.py", steps=5, ranks=8),
+}
 
 SCRIPTS = {
     "nanogpt": Script("nanoGPT", "train.py", "config/train_shakespeare_char.py --eval_iters=2 --out_dir={out}",

@@ -25,9 +25,65 @@ def differences(ours, theirs):
     return [{key: a[key] - b[key] for key in FIGURES if a[key] != b[key]} for a, b in zip(ours, theirs, strict=False)]
 
 
+def command_of(name):
+    script = (catalog.SCRIPTS | catalog.OWN)[name]
+    return f"{script.script} {script.arguments}".strip()
+
+
+def record(folder, name):
+    """What is kept: the source, the command, and what both sides said of each step."""
+    script = (catalog.SCRIPTS | catalog.OWN)[name]
+    source = catalog.SOURCES.get(script.source)
+    kept = {"repository": source.repository, "commit": source.commit, "folder": script.folder} if source else {}
+    return {**kept, "command": command_of(name), "ranks": script.ranks, "cuda": steps(folder, "cuda", name), "ours": steps(folder, "ours", name)}
+
+
+HEAD = """# Training scripts of other projects
+
+Each script below is as its project has it; only its data are small and random (`truth/scripts/data.py`). It ran twice:
+under `symprof run`, and in PyTorch's own CUDA build on a GPU that computes nothing (`truth/scripts/README.md`), whose
+caching allocator is the real one. After each optimizer step both said what is allocated and reserved now, and the peaks
+since the step before. The table has the last step; *equal* counts the steps of which all four figures are equal.
+
+| script | steps | equal | peak allocated | reserved | difference |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def mebibytes(count):
+    return f"{count / 2**20:,.2f} MiB"
+
+
+def row(name, kept, causes):
+    ours, theirs = kept["ours"], kept["cuda"]
+    found = differences(ours, theirs)
+    equal = sum(not step for step in found)
+    if not ours or not theirs:
+        return f"| {name} | {len(ours)} | – | – | – | {causes.get(name, '')} |\n"
+    end = min(len(ours), len(theirs)) - 1
+    last = {key: ours[end][key] - theirs[end][key] for key in ("peak_allocated", "peak_reserved")}
+    parts = [f"{mebibytes(ours[end][key])}" + (f" ({last[key]:+,} bytes)" if last[key] else "") for key in last]
+    cause = "" if equal == len(theirs) == len(ours) else causes.get(name, "NO CAUSE")
+    return f"| {name} | {len(theirs)} | {equal} | {parts[0]} | {parts[1]} | {cause} |\n"
+
+
+def write(folder):
+    causes = json.loads((HERE / "causes.json").read_text())
+    found = {name: record(folder, name) for name in catalog.SCRIPTS}
+    own = {name: record(folder, name) for name in catalog.OWN}
+    (HERE / "scripts.json").write_text(json.dumps(found, indent=1) + "\n")
+    (HERE / "own.json").write_text(json.dumps(own, indent=1) + "\n")
+    rows = "".join(row(name, kept, causes) for name, kept in {**found, **own}.items())
+    sources = "".join(f"- {name}: `{kept['repository']}` at `{kept['commit'][:12]}`, `{kept['command']}`\n" for name, kept in found.items())
+    foot = "\nCommands, with `{data}` for the data and `{out}` for a folder:\n\n" + sources
+    (HERE.parent.parent / "docs" / "scripts.md").write_text(HEAD + rows + foot)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for name, script in catalog.SCRIPTS.items():
+    if sys.argv[2:] == ["--write"]:
+        return write(folder)
+    for name, script in {**catalog.SCRIPTS, **catalog.OWN}.items():
         ours, theirs = steps(folder, "ours", name), steps(folder, "cuda", name)
         found = differences(ours, theirs)
         equal = sum(not step for step in found)

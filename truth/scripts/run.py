@@ -36,9 +36,15 @@ def prepare(script, folder, remote):
     return checkout, place
 
 
+def ranks_of(script):
+    """What torchrun tells rank 0."""
+    told = {"RANK": 0, "LOCAL_RANK": 0, "WORLD_SIZE": script.ranks, "LOCAL_WORLD_SIZE": script.ranks}
+    return {name: str(value) for name, value in told.items()} if script.ranks else {}
+
+
 def run(name, side, folder, remote):
-    script = catalog.SCRIPTS[name]
-    checkout, place = prepare(script, folder, remote)
+    script = (catalog.SCRIPTS | catalog.OWN)[name]
+    checkout, place = prepare(script, folder, remote) if script.source else (HERE, HERE)
     out = folder / side / f"{name}.jsonl"
     out.parent.mkdir(parents=True, exist_ok=True)
     out.unlink(missing_ok=True)
@@ -46,8 +52,10 @@ def run(name, side, folder, remote):
     arguments = [word.format(**words) for word in script.arguments.split()]
     watched = [str(HERE / "watch.py"), str(out), str(script.steps), str(place / script.script), *arguments]
     start = [sys.executable] if side == "cuda" else [sys.executable, "-m", "symprof", "run", "--all", "--format", "json", "-o", str(out) + ".json"]
+    if script.ranks and side == "ours":
+        start += ["--ranks", str(script.ranks)]
     path = [*(str(checkout / entry) for entry in script.path), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, **dict(script.environment), "PYTHONPATH": ":".join(path), "HF_HUB_OFFLINE": "1",
+    environment = {**os.environ, **dict(script.environment), **ranks_of(script), "PYTHONPATH": ":".join(path), "HF_HUB_OFFLINE": "1",
                    "HF_DATASETS_CACHE": str(folder / "cache"), "WANDB_MODE": "disabled", "TOKENIZERS_PARALLELISM": "false"}
     begin = time.monotonic()
     with open(str(out) + ".log", "w") as log:
@@ -65,7 +73,7 @@ def main():
     options = parser.parse_args()
     folder = options.folder.resolve()
     data.make(folder / "data")
-    for name in options.names or catalog.SCRIPTS:
+    for name in options.names or [*catalog.SCRIPTS, *catalog.OWN]:
         try:
             run(name, options.side, folder, options.remote)
         except (OSError, subprocess.SubprocessError) as error:

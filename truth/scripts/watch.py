@@ -7,6 +7,7 @@ the peaks are reset. The script itself stays as it is. torch.compile runs it eag
 is not cuDNN's.
 """
 import json
+import os
 import pathlib
 import runpy
 import sys
@@ -44,6 +45,10 @@ def main():
     register_optimizer_step_post_hook(after_update)
     torch.compiler.set_stance("force_eager")
     torch.backends.cuda.enable_cudnn_sdp(False)  # There is no cuDNN on a GPU that computes nothing.
+    if "WORLD_SIZE" in os.environ and "symprof" not in sys.modules:
+        import fake_group
+
+        fake_group.install()
     sys.argv = [script, *arguments]
     sys.path[0] = str(pathlib.Path(script).resolve().parent)
     try:

@@ -1,0 +1,62 @@
+#include "meta/fake/collectives.h"
+
+#include <ATen/core/jit_type.h>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <torch/csrc/distributed/c10d/reducer_timer.hpp>
+
+#include <utility>
+
+namespace symprof::meta {
+namespace {
+
+struct FinishedWork final : c10d::Work {
+  explicit FinishedWork(c10::IValue result) : result_(std::move(result)) {}
+
+  bool isCompleted() override { return true; }
+  bool isSuccess() const override { return true; }
+  bool wait(std::chrono::milliseconds) override { return true; }
+  // A future that looks at the storages would find no memory of a device.
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
+    auto future =
+        c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+    future->markCompleted(result_, std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>>{});
+    return future;
+  }
+
+ private:
+  c10::IValue result_;
+};
+
+#ifndef SYMPROF_LIBTORCH_HAS_CUDA
+// The reducer measures its phases; none takes time here.
+struct SimulatedTimer final : c10d::Timer {
+  explicit SimulatedTimer(c10::Device) {}
+  void record(Event event) override { getTimeRef(event) = 1; }
+  std::optional<std::int64_t> measureDifference(Event, Event) override { return std::nullopt; }
+};
+#endif
+
+}  // namespace
+
+// torch/csrc/distributed/c10d/Ops.cpp registers one function for every device.
+bool is_collective(const c10::OperatorHandle& op) {
+  return op.schema().name().starts_with("c10d::") &&
+         op.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+}
+
+void run_collective(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+  const c10::IValue changed = stack[stack.size() - op.schema().arguments().size()];
+  op.callBoxedForDispatchKey(c10::DispatchKey::CUDA, stack);
+  if (stack.empty() || !stack.back().isCustomClass() || !changed.isTensorList()) return;
+  c10::intrusive_ptr<c10d::Work> work = c10::make_intrusive<FinishedWork>(changed);
+  stack.back() = c10::IValue(std::move(work));
+}
+
+}  // namespace symprof::meta
+
+#ifndef SYMPROF_LIBTORCH_HAS_CUDA
+namespace c10d {
+using symprof::meta::SimulatedTimer;
+C10_REGISTER_TYPED_CLASS(TimerRegistry, c10::kCUDA, SimulatedTimer)
+}  // namespace c10d
+#endif

@@ -1,0 +1,87 @@
+"""Programs for several ranks: the process is rank 0 of a group that is not there.
+
+torch.distributed gets PyTorch's own fake process group, whose collectives do nothing. Buckets, shards and what is gathered
+take memory as on a GPU; what NCCL itself allocates is none of PyTorch's allocator.
+"""
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from ._cuda import replaced
+
+
+@contextlib.contextmanager
+def group_of(ranks: int | None) -> Iterator[None]:
+    """While it is open, `init_process_group` makes a group of `ranks`; None: of as many as WORLD_SIZE says."""
+    if not torch.distributed.is_available():
+        yield
+        return
+    size = ranks if ranks is not None else int(os.environ.get("WORLD_SIZE", "1"))
+    with contextlib.ExitStack() as exits:
+        if ranks is not None:
+            exits.enter_context(_variables(ranks))
+        exits.enter_context(replaced(_answers(size)))
+        exits.callback(_leave_group, torch.distributed.is_initialized())
+        yield
+
+
+def _leave_group(was_there: bool) -> None:
+    if not was_there and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
+@contextlib.contextmanager
+def _variables(ranks: int) -> Iterator[None]:
+    """What torchrun tells rank 0 of one machine."""
+    told = {"RANK": "0", "LOCAL_RANK": "0", "GROUP_RANK": "0", "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
+            "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _answers(size: int) -> dict[tuple[Any, str], Any]:
+    distributed = torch.distributed
+    c10d = distributed.distributed_c10d
+    init, new_group = c10d.init_process_group, c10d.new_group
+
+    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
+        # Importing it registers the backend.
+        from torch.testing._internal.distributed.fake_pg import FakeStore
+
+        kept = {name: value for name, value in kwargs.items() if name in ("timeout", "group_name")}
+        init("fake", store=FakeStore(), rank=0, world_size=size, **kept)
+
+    def make_group(ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return new_group(ranks, timeout, group_desc=kwargs.get("group_desc"))
+
+    def verify_shapes(group: Any, tensors: Any, logger: Any = None) -> None:
+        """Each rank sends the shapes of its parameters to the others (torch/csrc/distributed/c10d/reducer.cpp), and
+        compares. The other ranks are this one's equals; the block that is sent is there for a moment."""
+        if tensors:
+            torch.empty(sum(1 + tensor.dim() for tensor in tensors), dtype=torch.int64, device=tensors[0].device)
+
+    owners = (distributed, c10d)
+    return {
+        **{(owner, "init_process_group"): init_process_group for owner in owners},
+        **{(owner, "new_group"): make_group for owner in owners},
+        (distributed, "is_nccl_available"): lambda: True,
+        **{(module, "_verify_param_shape_across_processes"): verify_shapes for module in _verifiers()},
+    }
+
+
+def _verifiers() -> list[Any]:
+    from torch.distributed import utils
+    from torch.nn.parallel import distributed as data_parallel
+
+    return [utils, data_parallel]
