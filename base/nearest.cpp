@@ -58,7 +58,7 @@ std::optional<std::string> nearest(std::string_view word,
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t most_named = 3;
+  constexpr std::size_t most_named = 4;
   const std::optional<std::string> best = nearest(word, candidates);
   if (!best) return {};
   std::vector<std::string> meant;

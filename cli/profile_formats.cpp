@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/option_spelling.h"
 #include "cli/profile_options.h"
+#include "report/chrome_trace.h"
 #include "report/csv.h"
 #include "report/html.h"
 #include "report/json.h"
@@ -68,6 +69,11 @@ void write_memory_snapshot(fmt::memory_buffer& out, const Profile& profile,
   report::write_memory_snapshot(out, trace, profile.recording);
 }
 
+void write_chrome_trace(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
+                        const ProfileOptions&) {
+  report::write_chrome_trace(out, profile, settings.step.device);
+}
+
 constexpr ProfileFormat formats[] = {
     {.name = "table",
      .write = write_table,
@@ -85,6 +91,11 @@ constexpr ProfileFormat formats[] = {
      .note = "-o FILE, for pytorch.org/memory_viz",
      .write = write_memory_snapshot,
      .file = "snapshot.pickle"},
+    {.name = "chrome-trace",
+     .note = "the step in time, for ui.perfetto.dev",
+     .write = write_chrome_trace,
+     .warnings = Warnings::on_standard_error,
+     .needs_times = true},
 };
 
 /// "table or json": the formats for which `can` holds.

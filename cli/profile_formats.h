@@ -41,6 +41,7 @@ struct ProfileFormat {
   Readers readers = Readers::programs;
   /// "snapshot.pickle", of a format that is no text: it needs a file, such as this one.
   std::string_view file = {};
+  bool needs_times = false;  ///< It shows nothing without: it asks for them.
 };
 
 /// All of them, the default first.

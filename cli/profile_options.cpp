@@ -41,11 +41,12 @@ bool is_of_times(Column column) {
   return is_text(column) ? column.words == report::Words::limit : report::is_time(*column.figure);
 }
 
-/// A column of times asks for them, as --time does.
+/// A column or a format of times asks for them, as --time does.
 void ask_for_times(ProfileOptions& options, const ProfileText& text) {
   const bool sorts = options.rows.sort && is_of_times(*options.rows.sort);
-  if (sorts || std::ranges::any_of(options.columns, is_of_times))
-    if (!options.settings.time) options.settings.time.emplace();
+  const bool asks =
+      sorts || options.format->needs_times || std::ranges::any_of(options.columns, is_of_times);
+  if (asks && !options.settings.time) options.settings.time.emplace();
   if (options.settings.time && !text.symbolic.empty())
     throw Error("--symbolic", "times are no polynomials of sizes.",
                 "Leave --time, --launch and columns of times out, or ask at one size: --set.");
@@ -123,8 +124,8 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   options.rows = parse_rows(text);
   options.columns =
       parse_columns(text, options.settings.step.optimizer, options.settings.time.has_value());
-  ask_for_times(options, text);
   options.format = &find_profile_format(text.format);
+  ask_for_times(options, text);
   options.symbolic = parse_symbolic(text, *options.format);
   options.shows_peak = parse_peak(text, *options.format);
   options.output = text.output;

@@ -49,15 +49,15 @@ class CallTimer {
       sum.us += one->us, sum.low_us += one->low_us, sum.high_us += one->high_us;
       sum.launches += kernel.launches;
       if (one->basis == TimeBasis::data_sheet) sum.basis = TimeBasis::data_sheet;
-      if (one->us > longest) longest = one->us, sum.limit = one->limit;
-      last_class = kernel.time_class;
+      if (one->us > longest)
+        longest = one->us, sum.limit = one->limit, main_class = kernel.time_class;
       peak_us += model_.peak_us(kernel);
     }
     return sum;
   }
 
-  TimeClass last_class = TimeClass::elementwise;
-  double peak_us = 0;  ///< Of all calls so far.
+  TimeClass main_class = TimeClass::elementwise;  ///< Of the last call's longest kernel.
+  double peak_us = 0;                             ///< Of all calls so far.
 
  private:
   const Recording& recording_;
@@ -92,14 +92,18 @@ class Queues {
         launch_us_(device.host_launch_us.value_or(usual_host_launch_us)),
         launch_(launch) {}
 
-  void run(const std::optional<CallTime>& call) {
+  CallSlot run(const std::optional<CallTime>& call) {
+    CallSlot slot{host_, host_, device_, device_};
     const bool launches = call && call->launches > 0;
     if (launch_ == LaunchKind::eager)
       host_ += launches ? call_us_ + call->launches * launch_us_ : call_us_ * view_share;
-    if (!launches) return;
+    slot.issued_us = host_;
+    if (!launches) return slot;
     const double arrives = launch_ == LaunchKind::eager ? host_ + reach_us : host_;
-    device_ = std::max(device_, arrives) + call->us;
+    slot.begin_us = std::max(device_, arrives);
+    slot.end_us = device_ = slot.begin_us + call->us;
     if (call->waits) host_ = std::max(host_, device_);
+    return slot;
   }
 
   double host() const { return host_; }
@@ -115,10 +119,14 @@ class Queues {
 void run_steps(const std::vector<std::optional<CallTime>>& calls, const DeviceSpec& device,
                StepTime& step) {
   Queues queues(device, step.launch);
+  step.schedule.reserve(calls.size());
   double host = 0, end = 0;
   for (int repetition = 0; repetition < 3; ++repetition) {
     host = queues.host(), end = queues.end();
-    for (const std::optional<CallTime>& call : calls) queues.run(call);
+    for (const std::optional<CallTime>& call : calls) {
+      const CallSlot slot = queues.run(call);
+      if (repetition == 0) step.schedule.push_back(slot);
+    }
   }
   step.host_us = queues.host() - host;
   step.step_us = std::max(queues.end() - end, 0.0);
@@ -162,7 +170,8 @@ void name_unknown(const Recording& recording, const std::vector<bool>& unknown, 
   for (std::size_t op = 0; op < unknown.size(); ++op)
     if (unknown[op]) step.unknown_ops.push_back(recording.ops[op]);
   std::ranges::sort(step.unknown_ops);
-  step.unknown_ops.erase(std::ranges::unique(step.unknown_ops).begin(), step.unknown_ops.end());
+  step.unknown_ops.erase(std::unique(step.unknown_ops.begin(), step.unknown_ops.end()),
+                         step.unknown_ops.end());
 }
 
 void add_to_step(StepTime& step, Phase phase, const CallTime& time, double peak_us) {
@@ -206,7 +215,7 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
       calls[call.call] = call.time;
       if (call.time) {
         add_to_step(step, record.phase, *call.time, timer.peak_us - peak_before);
-        interval.add(*call.time, timer.last_class);
+        interval.add(*call.time, timer.main_class);
       } else {
         ++step.unknown_calls, unknown[record.op] = true;
       }

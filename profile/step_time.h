@@ -36,6 +36,13 @@ struct CallTime {
   bool waits = false;                  ///< The host waits for it.
 };
 
+/// When a call is issued by the host and runs on the device, in a step that finds both idle.
+/// Microseconds since its begin.
+struct CallSlot {
+  double issue_us = 0, issued_us = 0;  ///< The same in a graph.
+  double begin_us = 0, end_us = 0;     ///< The same where nothing runs.
+};
+
 /// A step of a loop that waits for nothing but what its calls wait for: the host issues calls, the
 /// device runs what was issued. Microseconds.
 struct StepTime {
@@ -53,6 +60,7 @@ struct StepTime {
   /// The first dimension of the first input, and where that holds whole numbers in two dimensions,
   /// how many there are.
   std::optional<std::int64_t> samples, tokens;
+  std::vector<CallSlot> schedule;  ///< By CallId.
 
   double busy_us() const { return forward_us + backward_us + optimizer_us; }
 };

@@ -89,7 +89,8 @@ bool is_direct(const ConvolutionWork& c) { return c.in_channels / c.groups < 4 &
 
 double direct_us(const Sizes& s, const ConvolutionWork& c, const Gpu& gpu, double bandwidth) {
   constexpr double of_the_peak = 0.3;  // Of separate multiplications and additions on CUDA cores.
-  const double flops = 2 * s.numbers_out * static_cast<double>(c.in_channels / c.groups * c.window);
+  const std::int64_t met = c.in_channels / c.groups * c.window;  // By each number of the output.
+  const double flops = 2 * s.numbers_out * static_cast<double>(met);
   return std::max(s.bytes / bandwidth,
                   flops / (gpu.rate(TimeClass::convolution_fp32) * of_the_peak));
 }

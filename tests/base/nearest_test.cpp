@@ -20,7 +20,7 @@ TEST_SUITE("nearest") {
     CHECK(did_you_mean("a100", {"a100-40g", "a100-80g", "h100"}) ==
           "Did you mean 'a100-40g' or 'a100-80g'?");
     CHECK(did_you_mean("t", {"t4", "t40"}) == "Did you mean 't4'?");
-    CHECK(did_you_mean("in", {"in1", "in2", "in3", "in4"}) == "Did you mean 'in1'?");
+    CHECK(did_you_mean("in", {"in1", "in2", "in3", "in4", "in5"}) == "Did you mean 'in1'?");
   }
 
   TEST_CASE("nothing near") {

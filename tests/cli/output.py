@@ -25,6 +25,26 @@ class Output(unittest.TestCase):
             os.umask(mask)
             self.assertEqual(path.stat().st_mode & 0o777, 0o666 & ~mask)
 
+    def test_a_trace_has_every_call_in_its_time(self):
+        report = program.read("profile", TINY, "--time", "--device", "h100")
+        trace = program.run("profile", TINY, "--format", "chrome-trace", "--device", "h100")
+        events = json.loads(trace.stdout)["traceEvents"]
+        slices = [event for event in events if event["ph"] == "X"]
+        host = [event for event in slices if event["pid"] == 0]
+        device = sorted((event for event in slices if event["pid"] == 1), key=lambda event: event["ts"])
+        calls = {call["call"]: call for node in report["nodes"] for call in node["calls"]}
+        self.assertEqual({event["args"]["call"] for event in host}, set(calls))
+        self.assertEqual({event["args"]["call"] for event in device},
+                         {number for number, call in calls.items() if call["launches"]})
+        for event in device:
+            self.assertAlmostEqual(event["dur"], calls[event["args"]["call"]]["time_us"], delta=0.002)
+        for before, after in zip(device, device[1:]):
+            self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 0.002)
+        starts = {event["id"]: event["ts"] for event in events if event["ph"] == "s" and event["cat"] == "launch"}
+        ends = {event["id"]: event["ts"] for event in events if event["ph"] == "f" and event["cat"] == "launch"}
+        self.assertEqual(starts.keys(), ends.keys())
+        self.assertTrue(all(starts[number] < ends[number] for number in starts))
+
     def test_an_error_leaves_an_old_file_as_it_was(self):
         with tempfile.TemporaryDirectory() as name:
             path = pathlib.Path(name) / "out.txt"

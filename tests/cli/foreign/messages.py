@@ -25,8 +25,8 @@ class Messages(unittest.TestCase):
                 part.flush()
                 self.assertIn(f"write it again with {saver}.", self.refused("profile", part.name))
 
-    def test_a_beginning_of_two_devices_names_both(self):
-        self.assertIn("Did you mean 'a100-40g' or 'a100-80g'?",
+    def test_a_beginning_of_four_devices_names_all(self):
+        self.assertIn("Did you mean 'a100-40g', 'a100-40g-pcie', 'a100-80g' or 'a100-80g-pcie'?",
                       self.refused("profile", program.TINY, "--device", "a100"))
 
     def test_a_count_that_does_not_fit_names_the_shapes(self):

@@ -1,0 +1,21 @@
+// The step as a trace of events that Perfetto and chrome://tracing open, of a run that never
+// happened.
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "base/device_spec.h"
+#include "profile/profile.h"
+
+namespace symprof::report {
+
+/// Two processes: the host's calls and the device's kernels, a slice for each call. Flows go from a
+/// call to its kernels, and from a node's forward pass to its backward pass. Counters are the
+/// memory that is held and the FLOPs per second of the kernels. The step begins with an idle
+/// device. Source of the format: "Trace Event Format", the document of chromium's project catapult.
+/// `profile` has times.
+void write_chrome_trace(fmt::memory_buffer& out, const Profile& profile, const DeviceSpec& device);
+
+}  // namespace symprof::report
