@@ -48,12 +48,12 @@ class Autocast(torch.nn.Module):
 
 
 def saved_bytes(module, inputs):
-    """Distinct storages that autograd saves, without those of parameters, buffers and inputs, and without the numbers on the
-    host that a trace computes from sizes, which alone are real."""
+    """Distinct storages of the device that autograd saves, without those of parameters, buffers and inputs. Numbers on the
+    host (a scale, indices that Python made, what a trace computes from sizes) take none of the device's memory."""
     owner, storages = measure.owners(module, inputs), {}
 
     def pack(tensor):
-        if isinstance(tensor, FakeTensor):
+        if isinstance(tensor, FakeTensor) and tensor.is_cuda:
             storages[measure.storage_key(tensor)] = tensor.untyped_storage()  # kept, so keys stay distinct
         return tensor
 
