@@ -136,7 +136,7 @@ Graph Session::follow_script(const Settings& settings) {
   trace::TorchScriptOptions options{.inputs = settings.inputs, .bindings = settings.sizes};
   if (settings.mode) options.mode = trace::training_mode(*settings.mode);
   options.dtype = settings.dtype;
-  options.gradients = settings.mode != Mode::inference;
+  options.gradients = settings.mode != Mode::inference && !settings.step.kv_cache;
   options.unbacked = settings.step.unbacked;
   return torch_.get().load_torchscript(file_.path, options);
 }

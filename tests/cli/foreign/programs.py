@@ -39,7 +39,7 @@ class Functions(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("changed in place later, which autograd refuses", refused.stderr)
         self.assertIn("torch.autograd.Function", refused.stderr)
-        self.assertIn("inlined_function.py:21", refused.stderr)
+        self.assertIn("inlined_function.py:22", refused.stderr)
         self.assertIn("--mode inference", refused.stderr)
         self.assertEqual(run("profile", f"{FOREIGN}/inlined_function.pt2", "--mode", "inference").returncode, 0)
 
