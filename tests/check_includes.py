@@ -46,7 +46,7 @@ ROOMS = {
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
     "report": ["base", "record", "profile/*", "plan/*", "session"],
-    "python/bindings": ["base", "record", "profile/*", "session", "shape/eager", "report"],
+    "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
     "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")

@@ -51,7 +51,8 @@ report::RowOptions rows_of(const TableRequest& request) {
 }
 
 std::vector<report::Column> columns_of(const TableRequest& request, const Settings& settings) {
-  if (request.columns.empty()) return report::default_columns(settings.step.optimizer);
+  if (request.columns.empty())
+    return report::default_columns(settings.step.optimizer, settings.time.has_value());
   std::vector<report::Column> columns;
   for (const std::string& name : request.columns) columns.push_back(column_of(name));
   return columns;

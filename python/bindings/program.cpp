@@ -85,8 +85,10 @@ std::optional<double> Program::stand_in(nanobind::handle tensor) {
 ProfileHandle Program::finish() {
   const std::size_t finished = program_->steps(), step = finished == 0 ? 0 : finished - 1;
   const auto program = std::make_shared<const ProgramRecording>(program_->take());
-  return {profile::evaluate_program(*program, step, settings_.step.device, settings_.loop),
-          settings_, program, step};
+  Profile profile =
+      profile::evaluate_program(*program, step, settings_.step.device, settings_.loop);
+  add_times(profile, settings_);
+  return {std::move(profile), settings_, program, step};
 }
 
 }  // namespace symprof::python

@@ -100,6 +100,11 @@ class Profile:
                      for point in self.data["timeline"]])
 
     @property
+    def time(self) -> dict[str, Any] | None:
+        """Of the step, in microseconds, with its interval (docs/json.md); None unless `time=True` asked for it."""
+        return self.data.get("time")
+
+    @property
     def warnings(self) -> list[str]:
         return self.data["warnings"]
 

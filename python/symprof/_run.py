@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--ranks", type=int, default=None, help="how many ranks there are: the script is rank 0 of a group that is "
                       "not there (default: one process)")
     made.add_argument("--attention", default=None, help="the attention kernels that run (default: those that the GPU takes)")
+    made.add_argument("--time", action="store_true", help="how long each call and the step take on the device")
     made.add_argument("--alloc-conf", default=None, help="PYTORCH_ALLOC_CONF of the simulated allocator")
     made.add_argument("--by", choices=("node", "module", "op"), default="module", help="what a row is (default: module)")
     made.add_argument("--depth", type=int, default=2, help="module levels that stay apart (default: 2)")
@@ -44,6 +45,10 @@ def main(arguments: Sequence[str]) -> int:
     try:
         profile = run_script(options)
         report(profile, options)
+        fit = profile.fit()
+        if not fit:
+            print(f"\n{fit}", file=sys.stderr)
+            return 1
     except Error as error:
         print(f"symprof: {error}", file=sys.stderr)
         return 2
@@ -54,7 +59,7 @@ def run_script(options: argparse.Namespace) -> Profile:
     """The profile of the script's last step."""
     if not options.script.is_file():
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
-    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf, "attention": options.attention}
+    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf, "attention": options.attention, "time": options.time}
     run = simulate(options.device, name=options.script.name, ranks=options.ranks, **settings)
     if not options.all:
         run.stop_after(options.steps, EnoughSteps)

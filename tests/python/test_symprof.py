@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import symprof  # Before torch.
@@ -178,6 +179,23 @@ class Command(unittest.TestCase):
         self.assertEqual(found["model"]["path"], "train.py")
         self.assertGreater(found["totals"]["optimizer_flops"], 0)
         self.assertIn("blocks.5.mlp.0", {node["module"] for node in found["nodes"]})
+
+    def test_a_script_that_does_not_fit_says_the_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "large.py"
+            script.write_text("import torch\nx = torch.empty(2**34, device='cuda')  # 64 GiB\ny = x + 1\n")
+            done = self.python("-m", "symprof", "run", "--device", "t4", str(script))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("large.py does not fit into NVIDIA T4 16 GB", done.stderr)
+        self.assertRegex(done.stderr, r"refused +a request in forward at empty \(large\.py:2\)")
+
+    def test_times_are_there_where_they_are_asked_for(self):
+        done = self.python("-m", "symprof", "run", "--time", "--steps", "1", "--format", "json",
+                           str(ROOT / "examples/python/train.py"), "--batch-size", "4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout[done.stdout.index("{"):])
+        self.assertLess(found["time"]["step_time_low_us"], found["time"]["step_time_high_us"])
+        self.assertIsNone(symprof.profile(Feedforward(), torch.randn(BATCH, WIDTH)).time)
 
     def test_a_script_that_is_not_there(self):
         done = self.python("-m", "symprof", "run", "absent.py")
