@@ -43,7 +43,8 @@ std::vector<bool> ConvolutionBenchmarks::times(const CallRecord& record) {
   if (!is_backward && op != "aten::convolution" && op != "aten::_convolution") return {};
   const Call call(recording_, record);
   const Places& places = is_backward ? of_backward : of_forward;
-  const TensorSpec *input = call.input_at(places.input), *weight = call.input_at(places.weight);
+  const TensorSpec* input = call.input_at(static_cast<int>(places.input));
+  const TensorSpec* weight = call.input_at(static_cast<int>(places.weight));
   const bool is_transposed = call.integer(places.transposed, 0, 0) != 0;
   if (input == nullptr || weight == nullptr ||
       is_native_depthwise(*input, *weight, is_transposed, call.integer(places.groups, 0, 1)))

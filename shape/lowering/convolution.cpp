@@ -4,12 +4,22 @@
 
 #include <algorithm>
 
+#include "meta/fake/known_values.h"
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
 #include "shape/lowering/windows.h"
 
 namespace symprof::lowering {
 namespace {
+
+/// The exporter writes a bias of zeros, made from the weight's shape, where PyTorch's call has
+/// none.
+std::optional<at::Tensor> bias_in(OnnxCall& call) {
+  std::optional<at::Tensor> bias = call.optional_input(2);
+  const auto values = bias ? meta::known_values(*bias) : std::nullopt;
+  if (values && !values->any().item<bool>()) return std::nullopt;
+  return bias;
+}
 
 /// x [N, C, D…], weight [M, C / group, K…], bias [M].
 Tensors convolution(OnnxCall& call) {
@@ -19,8 +29,8 @@ Tensors convolution(OnnxCall& call) {
   const Integers kernel(weight.sizes().begin() + 2, weight.sizes().end());
   Window window = read_window(call, kernel, x.sizes());
   if (!window.is_symmetric()) x = pad_explicitly(x, window, 0);
-  return {at::convolution(x, weight, call.optional_input(2), window.strides, window.begins,
-                          window.dilations, /*transposed=*/false, Integers(kernel.size(), 0),
+  return {at::convolution(x, weight, bias_in(call), window.strides, window.begins, window.dilations,
+                          /*transposed=*/false, Integers(kernel.size(), 0),
                           call.integer("group", 1))};
 }
 
@@ -60,7 +70,7 @@ Tensors transposed_convolution(OnnxCall& call) {
   if (output_shape) pad_for_output(call, *output_shape, x.sizes(), output_padding, window);
   const bool symmetric = window.is_symmetric();
   at::Tensor y =
-      at::convolution(x, weight, call.optional_input(2), window.strides,
+      at::convolution(x, weight, bias_in(call), window.strides,
                       symmetric ? window.begins : Integers(kernel.size(), 0), window.dilations,
                       /*transposed=*/true, output_padding, call.integer("group", 1));
   for (std::size_t i = 0; i < kernel.size() && !symmetric; ++i) {

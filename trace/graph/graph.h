@@ -197,8 +197,8 @@ struct ExportRecord {
   std::vector<std::string> lost_dropouts;
 };
 
-/// A dtype of which the file does not show whether the code names it or takes the model's, which the
-/// user has changed.
+/// A dtype of which the file does not show whether the code names it or takes the model's, which
+/// the user has changed.
 struct GuessedDType {
   std::string name;  ///< Of the node that is given the dtype, or of the constant that has it.
   DType other = DType::float32;  ///< What it would be had it been guessed the other way.

@@ -7,6 +7,14 @@ from program import read
 
 
 class Onnx(unittest.TestCase):
+    def test_a_bias_of_zeros_that_the_exporter_made_is_none(self):
+        """Zeros made from the weight's shape lie on the host, which autocast passes over: convolutions had two dtypes."""
+        figures = ("fwd_flops", "bwd_flops", "saved_bytes")
+        for options in ([], ["--autocast", "bf16"]):
+            of_onnx, of_export = (read("profile", f"models/resnet50.{kind}", "--set", "batch=2", *options)["totals"]
+                                  for kind in ("onnx", "pt2"))
+            self.assertEqual([of_onnx[figure] for figure in figures], [of_export[figure] for figure in figures])
+
     def test_pads_of_the_last_axis_alone(self):
         """Reflected and repeated edges: two columns on either side of [N, C, H, W]."""
         for name in ("pad_reflect_w.onnx", "pad_edge_w.onnx"):
