@@ -126,7 +126,7 @@ TEST_SUITE("lifetimes") {
                          known = read_json("helpers/differences.json");
     const auto folder = source_dir / "truth/lifetimes/helpers";
     for (const auto& [name, record] : records.items())
-      for (const std::string file : {name + ".pt2", name + ".onnx", name + "_traced.pt"}) {
+      for (const std::string& file : {name + ".pt2", name + ".onnx", name + "_traced.pt"}) {
         if (!std::filesystem::exists(folder / file)) continue;
         CAPTURE(file);
         const Profile profile =
