@@ -14,11 +14,11 @@ import os
 import pathlib
 import sys
 import time
-import warnings
 
 import symprof  # Before torch.
 
-import models
+import models  # The folders of truth are on the path from here on.
+import catalog
 
 FIGURES = {"fwd_flops": "forward FLOPs", "bwd_flops": "backward FLOPs", "saved_bytes": "saved", "peak_bytes": "peak"}
 HERE = pathlib.Path(__file__).resolve().parent
@@ -28,7 +28,6 @@ def profile(name, step):
     """Of the second of two steps; seconds are those of both, without building."""
     import figures
     import measure
-    import torch
     from symprof._module import OnDevice, on_device
 
     call = figures.Call(*models.build(name, step))
@@ -108,15 +107,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path)
     args = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    import torch
-    import zoo  # lets torchvision be imported without its compiled operators
-
-    import transformers.integrations.executorch as caches
-
-    assert zoo.TORCHVISION_OPERATORS
-    caches.register_dynamic_cache_export_support()
-    torch.set_num_threads(1)
+    catalog.prepare_packages()
     rows = []
     for name in args.models.split(",") if args.models else models.names():
         for step in args.steps.split(","):

@@ -8,14 +8,14 @@ there already is not done again. The figures are those of truth/foreign/figures.
 """
 import argparse
 import contextlib
-import json
+import functools
 import os
 import pathlib
-import time
-import warnings
 
 import models  # The folders of truth are on the path from here on.
+import catalog
 import fake_cuda
+import stages
 
 
 @contextlib.contextmanager
@@ -34,8 +34,6 @@ def answering_as_a_device():
 
 def measure_one(name, step):
     import figures
-    import stages
-    import torch
     from architectures import ARCHITECTURES
 
     figures.FORMULAS.update(stages.formulas())
@@ -45,25 +43,6 @@ def measure_one(name, step):
     if step != "inference" and name in ARCHITECTURES and stages.has_recurrent_layer(name):
         found.update(stages.flops_without_cudnn(name, "train"))
     return found
-
-
-def run_one(result, name, step, limit):
-    import stages
-
-    child = os.fork()
-    if child:
-        _, status = os.waitpid(child, 0)
-        if status:
-            result.write_text(json.dumps({"failed": f"ended with status {status} (limit: {limit} s)"}) + "\n")
-        print(step, name, json.loads(result.read_text()).get("failed", "ok"), flush=True)
-        return
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.dup2(1, 2)
-    stages.limit_processor_time(limit)
-    start = time.process_time()
-    found = stages.attempt(lambda: measure_one(name, step))
-    result.write_text(json.dumps({**found, "seconds": round(time.process_time() - start, 1)}, indent=1) + "\n")
-    os._exit(0)
 
 
 def main():
@@ -76,20 +55,12 @@ def main():
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     fake_cuda.load()  # before torch
-    warnings.filterwarnings("ignore")
-    import torch
-    import zoo  # lets torchvision be imported without its compiled operators
-
-    import transformers.integrations.executorch as caches
-
-    assert zoo.TORCHVISION_OPERATORS
-    caches.register_dynamic_cache_export_support()
-    torch.set_num_threads(1)
+    catalog.prepare_packages()
     for name in args.models.split(",") if args.models else models.names():
         for step in args.steps.split(","):
-            result = args.folder / f"{name}.{step}.json"
-            if args.again or not result.exists():
-                run_one(result, name, step, args.limit)
+            child = stages.Child(name, args.folder, args.limit, ("torch",), os.devnull)
+            if args.again or not child.result(step).exists():
+                child.run(step, functools.partial(measure_one, name, step))
 
 
 if __name__ == "__main__":

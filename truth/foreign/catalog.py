@@ -1,5 +1,6 @@
 """The models of `truth/foreign`: {name: Model}, small configurations of packages that nobody of this project wrote."""
 import dataclasses
+import warnings
 from typing import Any, Callable
 
 
@@ -10,6 +11,19 @@ class Model:
     package: str
     kind: str
     build: Callable[[], tuple[Any, tuple, dict]]
+
+
+def prepare_packages():
+    """For models and forked children: imports what they need, on one thread. After the shims that come before torch."""
+    warnings.filterwarnings("ignore")
+    import torch
+    import zoo  # lets torchvision be imported without its compiled operators
+
+    import transformers.integrations.executorch as caches
+
+    assert zoo.TORCHVISION_OPERATORS
+    caches.register_dynamic_cache_export_support()
+    torch.set_num_threads(1)
 
 
 def all_models():

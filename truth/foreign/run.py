@@ -10,18 +10,14 @@ bf16; trace_fp32, trace_autocast, trace_bf16: the same of the trace. report.py c
 """
 import argparse
 import functools
-import importlib.metadata
-import json
-import os
 import pathlib
 import sys
-import time
-import warnings
 
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTH = HERE.parent
 sys.path[:0] = [str(HERE), str(TRUTH), str(TRUTH / "zoo"), str(TRUTH / "steps"), str(TRUTH.parent / "models")]
 
+import catalog
 import fake_cuda
 
 FILES = ("pt2", "onnx", "pt")
@@ -123,33 +119,13 @@ def step_of(stage, model, path):
     return functools.partial(measured, model, stage.removeprefix("program_"))
 
 
-def save(path, package, found):
-    versions = {name: importlib.metadata.version(name).split("+")[0] for name in ("torch", package)}
-    path.write_text(json.dumps({**found, "versions": versions}, indent=1) + "\n")
-
-
 def run_one(folder, name, model, stage, limit):
-    """In a child of this process, which has imported everything."""
     import stages
 
-    result = folder / f"{name}.{stage}.json"
     if stage in NEED_EXPORT:
         stages.attempt(lambda: export(model) and None)  # an error is the stage's, too
-    child = os.fork()
-    if child:
-        _, status = os.waitpid(child, 0)
-        if status:
-            save(result, model.package, {"failed": f"ended with status {status} (limit: {limit} s)"})
-        found = json.loads(result.read_text())
-        print(stage, name, found.get("failed", "ok"), found.get("seconds", ""), flush=True)
-        return
-    os.dup2(os.open(folder / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-    os.dup2(2, 1)
-    stages.limit_processor_time(limit)
-    start = time.process_time()
-    found = stages.attempt(step_of(stage, model, folder / f"{name}.{stage}"))
-    save(result, model.package, {**found, "seconds": round(time.process_time() - start, 1)})
-    os._exit(0)
+    child = stages.Child(name, folder, limit, ("torch", model.package), folder / f"{name}.log")
+    child.run(stage, step_of(stage, model, folder / f"{name}.{stage}"))
 
 
 def main():
@@ -162,17 +138,10 @@ def main():
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     fake_cuda.load()  # before torch
-    warnings.filterwarnings("ignore")
-    import torch
-    import zoo  # lets torchvision be imported without its compiled operators
-
-    import catalog
+    catalog.prepare_packages()
     import figures  # here, so that no child has to
-    import transformers.integrations.executorch as caches
 
-    assert zoo.TORCHVISION_OPERATORS and figures
-    caches.register_dynamic_cache_export_support()
-    torch.set_num_threads(1)
+    assert figures
     models = catalog.all_models()
     for name in args.models.split(",") if args.models else models:
         for stage in args.stages.split(","):

@@ -18,8 +18,8 @@ PACKAGES = ("torch", "torchvision", "transformers", "diffusers", "torch_geometri
             "onnxscript")
 
 
-def versions():
-    return {name: importlib.metadata.version(name).split("+")[0] for name in PACKAGES}
+def versions(packages):
+    return {name: importlib.metadata.version(name).split("+")[0] for name in packages}
 
 
 def first_line(error):
@@ -159,17 +159,25 @@ def write_pt(name, path):
 
 
 class Child:
-    """Runs steps in children of this process, which has imported everything and exported once."""
+    """Runs steps in children of this process, which has imported everything and exported once. `log`: where what a step
+    prints goes, in place of this process's own outputs."""
 
-    def __init__(self, name, folder, limit):
-        self.name, self.folder, self.limit = name, folder, limit
+    def __init__(self, name, folder, limit, packages=PACKAGES, log=None):
+        self.name, self.folder, self.limit, self.packages, self.log = name, folder, limit, packages, log
 
     def result(self, stage):
         return self.folder / f"{self.name}.{stage}.json"
 
     def save(self, stage, found):
-        text = json.dumps({**found, "versions": versions()}, indent=1)
+        text = json.dumps({**found, "versions": versions(self.packages)}, indent=1)
         self.result(stage).write_text(text + "\n")
+
+    def fail(self, stage, why):
+        self.save(stage, {"failed": why})
+        self.say(stage)
+
+    def say(self, stage):
+        found = json.loads(self.result(stage).read_text())
         print(stage, self.name, found.get("failed", "ok"), found.get("seconds", ""), flush=True)
 
     def run(self, stage, step):
@@ -178,9 +186,13 @@ class Child:
             _, status = os.waitpid(child, 0)
             if status:
                 over = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
-                why = f"took more than {self.limit} s" if over else f"ended with status {status}"
-                self.save(stage, {"failed": why})
+                self.fail(stage, f"took more than {self.limit} s" if over else f"ended with status {status}")
+            else:
+                self.say(stage)
             return
+        if self.log is not None:
+            os.dup2(os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+            os.dup2(2, 1)
         limit_processor_time(self.limit)
         start = time.process_time()
         found = attempt(step)
@@ -211,7 +223,7 @@ def run_exported(child, wanted):
         program = pt2_file.export(module, inputs, "train")
     except Exception as error:
         for stage in wanted:
-            child.save(stage, {"failed": first_line(error)})
+            child.fail(stage, first_line(error))
         return
     if "pt2" in wanted:
         # Writing gives the program real example inputs, so it is done in a child too.
