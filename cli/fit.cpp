@@ -27,21 +27,13 @@ struct FitText {
   OutputOptions output;
 };
 
-/// "a100-40g,h200" as a list, "all" as those that are shipped.
-std::vector<std::string> device_names(const std::string& text) {
-  if (text != "all") return settings::split_list(text);
-  std::vector<std::string> names;
-  for (const DeviceSpec& device : shipped_devices()) names.push_back(device.name);
-  return names;
-}
-
 int run(const FitText& text) {
   SettingTexts texts = text.model;
   FitQuestion question{.largest = text.largest};
   if (SettingTexts::Given& device = texts.given.at("device"); device.is_given()) {
-    const std::vector<std::string> names = device_names(device.one);
-    for (const std::string& name : names) question.devices.push_back(find_device(name));
-    device.one = names.front();
+    const std::vector<std::string> names = settings::split_list(device.one);
+    question.devices = find_devices(names);
+    device.one = device.one == "all" ? question.devices.front().name : names.front();
   }
   Settings settings = read_settings(texts);
   if (settings.time)

@@ -13,17 +13,10 @@ namespace {
 /// Formulas of the totals and of the rows and columns that are asked for.
 report::FormulaReport find(const ProfileOptions& options) {
   report::FormulaReport report;
-  const auto listed = [&](const Profile& profile) {
-    if (report.list.as_run.empty())
-      report.list = report::list_figures(profile, options.rows, options.columns);
-    return report::figures(profile, report.list);
-  };
   Session session(options.model);
-  static_cast<FormulaAnswer&>(report) =
-      find_formulas(session, options.settings,
-                    {.dimensions = options.symbolic,
-                     .figures = listed,
-                     .requested_peak = report::index_of_total("peak_requested_bytes")});
+  static_cast<FormulaAnswer&>(report) = find_formulas(
+      session, options.settings,
+      report::question_about(report.list, options.symbolic, options.rows, options.columns));
   return report;
 }
 

@@ -188,6 +188,17 @@ void write_origin(fmt::memory_buffer& out, const FormulaReport& report, const St
 
 }  // namespace
 
+FormulaQuestion question_about(FigureList& list, std::vector<std::string> dimensions,
+                               const RowOptions& rows, const std::vector<Column>& columns) {
+  const auto listed = [&list, rows, columns](const Profile& profile) {
+    if (list.as_run.empty()) list = list_figures(profile, rows, columns);
+    return figures(profile, list);
+  };
+  return {.dimensions = std::move(dimensions),
+          .figures = listed,
+          .requested_peak = index_of_total("peak_requested_bytes")};
+}
+
 Excess allocated_excess(const PeaksBySize& peaks) {
   return excess_of(peaks, &SizedPeak::allocated_bytes);
 }

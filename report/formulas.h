@@ -21,6 +21,11 @@ struct FormulaReport : FormulaAnswer {
   FigureList list;
 };
 
+/// Asks for formulas of the totals, of these rows and columns; `list` gets which is which and has
+/// to outlive the question.
+FormulaQuestion question_about(FigureList& list, std::vector<std::string> dimensions,
+                               const RowOptions& rows, const std::vector<Column>& columns);
+
 using PeaksBySize = std::map<plan::Sizes, SizedPeak>;
 
 /// How far one peak is above another.

@@ -8,6 +8,14 @@ DeviceSpec find_device(const std::string& name_or_path) {
   return find_device(name_or_path, devices_folder());
 }
 
+std::vector<DeviceSpec> find_devices(const std::vector<std::string>& names) {
+  if (names == std::vector<std::string>{"all"}) return shipped_devices();
+  std::vector<DeviceSpec> devices;
+  devices.reserve(names.size());
+  for (const std::string& name : names) devices.push_back(find_device(name));
+  return devices;
+}
+
 std::vector<DeviceSpec> shipped_devices() { return shipped_devices(devices_folder()); }
 
 }  // namespace symprof

@@ -32,16 +32,18 @@ class FileDimensions {
     return session_.prepare(sized);
   }
 
-  /// Throws Error about a name that the model does not have.
-  std::vector<plan::Variable> variables() const {
+  /// The variables, and the settings as they run. Throws Error about a name that the model does not
+  /// have.
+  SizedModel model() const {
     plan::Sizes start;
     for (const std::string& name : question_.dimensions)
       start.push_back(given_size(settings_, name).value_or(usual_start));
-    const Graph bound = bind(start);
-    std::vector<plan::Variable> variables;
+    PreparedModel bound = bind(start);
+    SizedModel model{.settings = std::move(bound.settings)};
+    model.settings.sizes = settings_.sizes;
     for (std::size_t i = 0; i < start.size(); ++i)
-      variables.push_back(variable(question_.dimensions[i], start[i], bound));
-    return variables;
+      model.variables.push_back(variable(question_.dimensions[i], start[i], bound.graph));
+    return model;
   }
 
  private:
@@ -59,9 +61,9 @@ class FileDimensions {
   }
 
   /// Says which names are wrong.
-  Graph bind(const plan::Sizes& start) const {
+  PreparedModel bind(const plan::Sizes& start) const {
     try {
-      return at(start).graph;
+      return at(start);
     } catch (const Error& error) {
       for (const std::string& name : question_.dimensions)
         if (error.is_about("sizes", name)) throw error.at(SettingRef{"symbolic", name});
@@ -145,11 +147,7 @@ FormulaAnswer find_formulas(const SizedModel& model, const FormulaQuestion& ques
 FormulaAnswer find_formulas(Session& session, const Settings& settings,
                             const FormulaQuestion& question) {
   const FileDimensions dimensions(session, settings, question);
-  SizedModel model{.variables = dimensions.variables()};
-  plan::Sizes starts;
-  for (const plan::Variable& variable : model.variables) starts.push_back(variable.start);
-  model.settings = dimensions.at(starts).settings;  // With the mode and the device that it decides.
-  model.settings.sizes = settings.sizes;
+  SizedModel model = dimensions.model();
   model.profile_at = [&](const plan::Sizes& sizes) {
     return session.profile(dimensions.at(sizes));
   };

@@ -40,9 +40,9 @@ std::shared_ptr<Observer> current_observer() {
   return info == nullptr ? nullptr : info->observer;
 }
 
-Factories current_factories() {
+bool is_in_program() {
   const ModeInfo* info = current_info();
-  return info == nullptr ? Factories::on_device : info->factories;
+  return info != nullptr && info->factories == Factories::on_host;
 }
 
 const AttentionPolicy* current_attention_policy() {

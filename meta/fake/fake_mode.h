@@ -42,8 +42,8 @@ class FakeMode {
   c10::AutogradState saved_autograd_state_;
 };
 
-/// Where the current mode's factories make tensors; on the device outside one.
-Factories current_factories();
+/// Whether the current mode is a program's (Factories::on_host); outside one it is not.
+bool is_in_program();
 
 /// The attention policy of the current mode; null outside one.
 const AttentionPolicy* current_attention_policy();

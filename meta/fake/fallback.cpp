@@ -97,7 +97,7 @@ class FakeCall {
       return op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, stack_);
     if (info_.is_collective) return run_collective(op_, stack_);
     if (info_.of_one_dtype != 0) check_one_dtype(op_.schema(), stack_, first_, info_.of_one_dtype);
-    if (!info_.takes_host_tensors && current_factories() == Factories::on_host)
+    if (!info_.takes_host_tensors && is_in_program())
       check_one_device(op_.schema(), stack_, first_);
     note_inputs();
     if (observer_ && observer_->follows_values()) followed_.emplace(op_, arguments_);
@@ -107,7 +107,7 @@ class FakeCall {
     wrap_outputs();
     if (followed_) followed_->finish(results());
     if (observer_) report();
-    if (device_->is_cpu() && current_factories() == Factories::on_host) copy_to_host();
+    if (device_->is_cpu() && is_in_program()) copy_to_host();
   }
 
  private:
@@ -137,7 +137,7 @@ class FakeCall {
       if (value.isDevice()) {
         const c10::Device wanted = value.toDevice();
         if (any_fake || wanted.is_cuda()) device_ = with_index(wanted);
-      } else if (!any_fake && !any_real && current_factories() == Factories::on_device) {
+      } else if (!any_fake && !any_real && !is_in_program()) {
         device_ = c10::Device(c10::kCUDA, 0);
         value = *device_;
       }

@@ -43,8 +43,6 @@ std::vector<at::Tensor> tensors_of(std::span<const c10::IValue> values) {
   return tensors;
 }
 
-bool is_in_program() { return current_factories() == Factories::on_host; }
-
 /// A program's floating-point tensors are weights, data and states of optimizers, which decide
 /// nothing: the small ones among them may be masks and scales.
 bool is_small(const at::Tensor& tensor) {

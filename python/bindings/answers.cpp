@@ -7,34 +7,6 @@
 #include "session/session.h"
 
 namespace symprof::python {
-namespace {
-
-/// Of the totals and of the requested rows, as they are found.
-FormulaQuestion question_about(FormulaHandle& handle, std::vector<std::string> dimensions,
-                               const TableRequest& request) {
-  report::FigureList& list = handle.report.list;
-  const auto figures = [&list, &handle, rows = rows_of(request)](const Profile& profile) {
-    if (list.as_run.empty()) list = report::list_figures(profile, rows, handle.columns);
-    return report::figures(profile, list);
-  };
-  return {.dimensions = std::move(dimensions),
-          .figures = figures,
-          .requested_peak = report::index_of_total("peak_requested_bytes")};
-}
-
-}  // namespace
-
-std::vector<DeviceSpec> devices_of(const std::vector<std::string>& names) {
-  std::vector<DeviceSpec> devices;
-  for (const std::string& name : names) {
-    if (name != "all")
-      devices.push_back(find_device(name));
-    else
-      for (const DeviceSpec& device : shipped_devices()) devices.push_back(device);
-  }
-  return devices;
-}
-
 bool FitHandle::fits() const {
   return std::ranges::all_of(reports, [](const auto& report) { return report.fit.fits(); });
 }
@@ -83,8 +55,9 @@ std::string FormulaHandle::json() const {
 FormulaHandle formulas_of(Session& session, const Settings& settings,
                           const std::vector<std::string>& dimensions, const TableRequest& request) {
   FormulaHandle handle{.columns = columns_of(request, settings)};
-  static_cast<FormulaAnswer&>(handle.report) =
-      find_formulas(session, settings, question_about(handle, dimensions, request));
+  static_cast<FormulaAnswer&>(handle.report) = find_formulas(
+      session, settings,
+      report::question_about(handle.report.list, dimensions, rows_of(request), handle.columns));
   return handle;
 }
 
@@ -101,8 +74,8 @@ FormulaHandle formulas_of(
     model.variables.push_back({.name = name, .start = start});
     names.push_back(name);
   }
-  static_cast<FormulaAnswer&>(handle.report) =
-      find_formulas(model, question_about(handle, names, request));
+  static_cast<FormulaAnswer&>(handle.report) = find_formulas(
+      model, report::question_about(handle.report.list, names, rows_of(request), handle.columns));
   return handle;
 }
 

@@ -11,9 +11,6 @@
 
 namespace symprof::python {
 
-/// Devices by the names that find_device takes.
-std::vector<DeviceSpec> devices_of(const std::vector<std::string>& names);
-
 struct FitHandle {
   std::vector<plan::FitReport> reports;
   Settings settings;

@@ -40,7 +40,7 @@ class Model {
   FitHandle fit(const SettingTexts& texts, const std::vector<std::string>& devices,
                 const std::string& largest) {
     FitAnswer answer =
-        session_.fit(settings_of(texts), {.devices = devices_of(devices), .largest = largest});
+        session_.fit(settings_of(texts), {.devices = find_devices(devices), .largest = largest});
     return {std::move(answer.reports), std::move(answer.settings)};
   }
 
@@ -167,7 +167,6 @@ void bind_program(nb::module_& module) {
       .def("empty_cache", &Program::empty_cache)
       .def("warn", &Program::warn)
       .def("has_no_values", &Program::has_no_values)
-      .def("stand_in", &Program::stand_in)
       .def("device", &Program::device)
       .def("finish", &Program::finish);
 }

@@ -77,11 +77,6 @@ bool Program::has_no_values(nanobind::handle tensor) const {
   return EagerProgram::has_no_values(tensor_of(tensor));
 }
 
-std::optional<double> Program::stand_in(nanobind::handle tensor) {
-  const auto number = program_->stand_in(tensor_of(tensor));
-  return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
-}
-
 ProfileHandle Program::finish() {
   const std::size_t finished = program_->steps(), step = finished == 0 ? 0 : finished - 1;
   const auto program = std::make_shared<const ProgramRecording>(program_->take());

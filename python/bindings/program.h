@@ -52,8 +52,6 @@ class Program {
   void warn(const std::string& sentence);
   /// Whether the tensor is on the simulated device, or came from there.
   bool has_no_values(nanobind::handle tensor) const;
-  /// What stands for each number of a tensor without storage; empty for a real one.
-  std::optional<double> stand_in(nanobind::handle tensor);
   /// Ends the simulation; the profile is that of the last step that ended, or of the unfinished one
   /// where none did.
   ProfileHandle finish();

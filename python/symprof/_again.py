@@ -1,4 +1,5 @@
 """How a profile is asked for again, with something changed."""
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -39,8 +40,6 @@ class File:
             return self._model.fit(setting_texts(self._settings), list(devices), "")
 
     def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
-        import json
-
         with self._kernels():
             answer = json.loads(self._model.fit(setting_texts(self._settings), list(devices), name).json())
         return [device["largest"]["size"] for device in answer["devices"]]
@@ -51,18 +50,23 @@ class File:
 
 
 class Call:
-    """A module and what it is called with. `run` takes the sizes and the settings, and gives a handle."""
+    """A module and what it is called with. `run` takes the sizes and the settings, and gives a handle; `handle` is that of
+    these."""
 
-    def __init__(self, run: Callable[[dict[str, int], dict[str, Any]], Any], sizes: dict[str, int], settings: dict[str, Any]) -> None:
-        self._run, self._sizes, self._settings = run, sizes, settings
+    def __init__(self, run: Callable[[dict[str, int], dict[str, Any]], Any], sizes: dict[str, int], settings: dict[str, Any],
+                 handle: Any = None) -> None:
+        self._run, self._sizes, self._settings, self._handle = run, sizes, settings, handle
 
     def profile(self, changes: dict[str, Any]) -> tuple[Any, "Call"]:
         sizes = {name: changes.get(name, size) for name, size in self._sizes.items()}
         settings = {**self._settings, **{name: value for name, value in changes.items() if name not in sizes}}
-        return self._run(sizes, settings), Call(self._run, sizes, settings)
+        handle = self._run(sizes, settings)
+        return handle, Call(self._run, sizes, settings, handle)
 
     def _on(self, device: str, sizes: dict[str, int]) -> Any:
-        return _native.fit_of(self._run(sizes, {**self._settings, "device": device}))
+        settings = {**self._settings, "device": device}
+        is_this = sizes == self._sizes and settings == self._settings
+        return _native.fit_of(self._handle if is_this and self._handle is not None else self._run(sizes, settings))
 
     def _devices(self, devices: Sequence[str]) -> list[str]:
         return list(devices) or [self._settings["device"]]

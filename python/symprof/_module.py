@@ -39,11 +39,13 @@ def profile_module(
     if not isinstance(model, torch.nn.Module):
         raise Error(f"profile: found {type(model).__name__}, wanted a file, its bytes, an ExportedProgram or a torch.nn.Module.")
     given = (args, kwargs or {})
-    call = Call(functools.partial(_run, model, given, loss), sizes_of(given), {"device": "h200", **settings})
+    sizes = sizes_of(given)
+    call = Call(functools.partial(_run, model, given, loss, sizes), sizes, {"device": "h200", **settings})
     return Profile(*call.profile({}))
 
 
-def _run(model: torch.nn.Module, given: Any, loss: Any, sizes: dict[str, int], settings: dict[str, Any]) -> Any:
+def _run(model: torch.nn.Module, given: Any, loss: Any, given_sizes: dict[str, int], sizes: dict[str, int],
+         settings: dict[str, Any]) -> Any:
     """The native handle of the profile at these sizes, with these settings."""
     texts = dict(settings)
     autocast, passes = texts.pop("autocast", None), int(texts.pop("micro_batches", 1))
@@ -52,7 +54,7 @@ def _run(model: torch.nn.Module, given: Any, loss: Any, sizes: dict[str, int], s
     name = type(model).__name__
     with simulate(name=name, **texts) as run, on_device(model) as trained:
         trained.train(mode == "train")
-        inputs = OnDevice(run, Resizing(sizes_of(given), sizes))
+        inputs = OnDevice(run, Resizing(given_sizes, sizes))
         optimizer = make_optimizer(trained) if make_optimizer is not None and mode != "inference" else None
         for _ in range(2):
             # Each pass has structures of its own: a cache that the call fills is empty before the next one.

@@ -1,4 +1,5 @@
 """A profile as a Python object."""
+import functools
 import json as json_module
 import shutil
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ class Profile:
     def __init__(self, handle: Any, again: Again | None = None) -> None:
         self._handle = handle
         self._again = again or Program(handle)
-        self._data: dict[str, Any] | None = None
 
     def at(self, **changes: Any) -> "Profile":
         """The same with other sizes or settings, by running again: `profile.at(batch=64, optimizer="adamw")`.
@@ -71,29 +71,27 @@ class Profile:
         """The command's JSON as text."""
         return self._handle.json()
 
-    @property
+    @functools.cached_property
     def data(self) -> dict[str, Any]:
         """The command's JSON (schema symprof.profile/1, docs/json.md)."""
-        if self._data is None:
-            self._data = json_module.loads(self.json)
-        return self._data
+        return json_module.loads(self.json)
 
     @property
     def totals(self) -> dict[str, Any]:
         return self.data["totals"]
 
-    @property
+    @functools.cached_property
     def nodes(self) -> Rows:
         """A row for each node, as in the JSON's `nodes` without their calls."""
         return Rows([{key: value for key, value in node.items() if key != "calls"} for node in self.data["nodes"]])
 
-    @property
+    @functools.cached_property
     def calls(self) -> Rows:
         """A row for each ATen call, in the order in which they ran: its node's index, and what the JSON says of it."""
         calls = [{"node": i, **call} for i, node in enumerate(self.data["nodes"]) for call in node["calls"]]
         return Rows(sorted(calls, key=lambda call: call["call"]))
 
-    @property
+    @functools.cached_property
     def timeline(self) -> Rows:
         """A row for each call that changed what is held: bytes after it, the highest while it ran, and by category."""
         return Rows([{**{key: value for key, value in point.items() if key != "held"}, **point["held"]}

@@ -1,12 +1,13 @@
 """A program on a GPU that is not there."""
 import contextlib
+import functools
 import sysconfig
 from typing import Any
 
 from . import _native, _preload
 from ._error import Error
-from ._settings import setting_texts
 from ._profile import Profile
+from ._settings import setting_texts
 
 
 class Run:
@@ -23,7 +24,7 @@ class Run:
         self.steps = 0
         self._stop: tuple[int, type[BaseException]] | None = None
 
-    @property
+    @functools.cached_property
     def profile(self) -> Profile:
         """The last step that ended with `optimizer.step()`; without one, the whole block."""
         return Profile(self.handle)
@@ -63,8 +64,8 @@ class Run:
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
-        self._exits.enter_context(_cuda.replaced(_cuda.answers(self._program, self._ranks or 1)))
-        self._exits.enter_context(_cuda.replaced({**_values.readers(self._program), **_tensor_methods.ANSWERS}))
+        answers = {**_cuda.answers(self._program, self._ranks or 1), **_values.readers(self._program), **_tensor_methods.ANSWERS}
+        self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_ranks.group_of(self._ranks))
         self._exits.enter_context(_compile.runs_eagerly(self._program))
         self._exits.enter_context(_observe.observed(self._program, self.count_step))

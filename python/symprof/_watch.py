@@ -1,5 +1,6 @@
 """A real loop, watched: measured peaks beside the estimate."""
 import contextlib
+import functools
 from typing import Any
 
 import torch
@@ -18,7 +19,6 @@ class Watch:
         self._model, self._optimizer, self._settings = model, optimizer, settings
         self._call: tuple[Any, Any] | None = None
         self._measured: list[dict[str, int | None]] = []
-        self._estimate: Profile | None = None
         self._exits = contextlib.ExitStack()
 
     def __enter__(self) -> "Watch":
@@ -51,15 +51,13 @@ class Watch:
             torch.cuda.reset_peak_memory_stats()
         self._measured.append(row)
 
-    @property
+    @functools.cached_property
     def estimate(self) -> Profile:
         """Of the model's first call, with the optimizer that was watched."""
         if self._call is None:
             raise Error("watch: the model was not called.\n  Give the model that the loop calls.")
-        if self._estimate is None:
-            args, kwargs = self._call
-            self._estimate = profile(self._model, *args, kwargs=kwargs, optimizer=self._optimizer, **self._settings)
-        return self._estimate
+        args, kwargs = self._call
+        return profile(self._model, *args, kwargs=kwargs, optimizer=self._optimizer, **self._settings)
 
     @property
     def rows(self) -> Rows:

@@ -129,11 +129,6 @@ void EagerProgram::warn(const std::string& sentence) {
 
 bool EagerProgram::has_no_values(const at::Tensor& tensor) { return meta::is_fake(tensor); }
 
-std::optional<std::int64_t> EagerProgram::stand_in(const at::Tensor& tensor) {
-  if (!meta::is_fake(tensor)) return std::nullopt;
-  return run_->read_number(meta::storage_id(tensor));
-}
-
 const Recording& EagerProgram::recording() const { return run_->recorder->recording(); }
 
 std::size_t EagerProgram::steps() const { return run_->nodes.finished_steps(); }

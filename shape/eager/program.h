@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,9 +58,6 @@ class EagerProgram {
   void warn(const std::string& sentence);
   /// Whether the tensor has no storage.
   static bool has_no_values(const at::Tensor& tensor);
-  /// What stands for the numbers of a tensor without storage, which the program reads now; empty
-  /// for a real one.
-  std::optional<std::int64_t> stand_in(const at::Tensor& tensor);
 
   /// What was recorded until now; its kinds of storages may still change.
   const Recording& recording() const;
