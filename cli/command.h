@@ -21,5 +21,12 @@ Run add_profile(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_devices(CLI::App& app);
 Run add_ops(CLI::App& app);
+Run add_show(CLI::App& app);
+Run add_stats(CLI::App& app);
+Run add_inline(CLI::App& app);
+Run add_partition(CLI::App& app);
+Run add_strip(CLI::App& app);
+Run add_fill(CLI::App& app);
+Run add_optimize(CLI::App& app);
 
 }  // namespace symprof::cli

@@ -46,8 +46,12 @@ ROOMS = {
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
     "report": ["base", "record", "profile/*", "plan/*", "session"],
+    "workbench": ["base", "trace/graph", "trace/onnx", "report"],
+    "workbench/show": ["base", "trace/graph", "trace/onnx", "report", "workbench"],
+    "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
+    "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
-    "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report"],
+    "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report", "workbench/*"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|python/bindings)/")

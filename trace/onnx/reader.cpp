@@ -1,59 +1,19 @@
 #include "trace/onnx/reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
 #include "trace/onnx/builder.h"
 #include "trace/onnx/definitions.h"
 #include "trace/onnx/initializers.h"
+#include "trace/onnx/mapped_file.h"
 #include "trace/onnx/sequences.h"
 #include "trace/onnx/skim.h"
 
 namespace symprof::trace {
 namespace {
-
-/// A file mapped for reading: pages of weights that are skipped are never read.
-class MappedFile {
- public:
-  explicit MappedFile(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status = {};
-    if (file < 0 || ::fstat(file, &status) != 0) {
-      const int reason = errno;
-      if (file >= 0) ::close(file);
-      throw Error(path, std::string("cannot be read: ") + std::strerror(reason),
-                  "Give the path of a model file.");
-    }
-    if (!S_ISREG(status.st_mode)) {
-      ::close(file);
-      throw Error(path, "not a file", "Give the path of a model file.");
-    }
-    size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ > 0) data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-    ::close(file);
-    if (data_ == MAP_FAILED) throw Error(path, "cannot be mapped into memory");
-  }
-  ~MappedFile() {
-    if (size_ > 0) ::munmap(data_, size_);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
-
- private:
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 std::vector<std::pair<std::string, std::int64_t>> read_opsets(const onnx::ModelProto& model) {
   std::vector<std::pair<std::string, std::int64_t>> opsets;

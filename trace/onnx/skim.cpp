@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -39,7 +40,8 @@ struct Damage {
 
 class Skimmer {
  public:
-  Skimmer(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
+  Skimmer(std::string_view bytes, const std::string& path, std::uint64_t largest_kept)
+      : bytes_(bytes), path_(path), largest_kept_(largest_kept) {}
 
   /// Copies the message in [begin, end) without large tensor data.
   std::string copy(Message message, std::uint64_t begin, std::uint64_t end, int depth = 0) {
@@ -61,7 +63,7 @@ class Skimmer {
         const auto inner = child(message, tag >> 3);
         if (inner == Message::node) count_node();
         // What is small holds no large tensor.
-        if (inner && size > largest_kept_tensor_bytes) {
+        if (inner && size > std::min(largest_kept_, largest_kept_tensor_bytes)) {
           const std::string text = copy(*inner, payload_begin, at, depth + 1);
           append_varint(out, tag);
           append_varint(out, text.size());
@@ -104,13 +106,13 @@ class Skimmer {
 
   void keep(std::string& out, std::uint64_t begin, std::uint64_t end) {
     kept_bytes_ += end - begin;
-    if (kept_bytes_ > most_kept_bytes)
+    if (kept_bytes_ > most_kept_bytes && largest_kept_ <= largest_kept_tensor_bytes)
       throw_too_large(path_, fmt::format("{} MiB beside its weights", most_kept_bytes >> 20));
     out += bytes_.substr(begin, end - begin);
   }
 
-  static bool drops(Message message, std::uint64_t field, std::uint64_t size) {
-    if (message != Message::tensor || size <= largest_kept_tensor_bytes) return false;
+  bool drops(Message message, std::uint64_t field, std::uint64_t size) const {
+    if (message != Message::tensor || size <= largest_kept_) return false;
     using onnx::TensorProto;
     return field == TensorProto::kRawDataFieldNumber ||
            field == TensorProto::kFloatDataFieldNumber ||
@@ -159,6 +161,7 @@ class Skimmer {
 
   std::string_view bytes_;
   const std::string& path_;
+  const std::uint64_t largest_kept_;
   std::uint64_t kept_bytes_ = 0, nodes_ = 0;
 };
 
@@ -174,11 +177,12 @@ bool starts_like_a_model(std::string_view bytes) {
 
 }  // namespace
 
-void parse_model(std::string_view bytes, const std::string& path, onnx::ModelProto& model) {
+void parse_model(std::string_view bytes, const std::string& path, onnx::ModelProto& model,
+                 std::uint64_t largest_kept) {
   if (bytes.empty()) throw_not_a_model(path, "the file is empty");
   std::string skimmed;
   try {
-    skimmed = Skimmer(bytes, path).copy(Message::model, 0, bytes.size());
+    skimmed = Skimmer(bytes, path, largest_kept).copy(Message::model, 0, bytes.size());
   } catch (const Damage& damage) {
     if (!starts_like_a_model(bytes)) throw_not_a_model(path, damage.problem);
     throw Error(path,

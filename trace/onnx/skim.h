@@ -16,8 +16,9 @@ namespace symprof::trace {
 /// Tensors of more bytes than this lose their data on reading.
 constexpr std::uint64_t largest_kept_tensor_bytes = 32 * 1024;
 
-/// Parses `bytes` into `model`, large initializers without data. Throws Error when this is not
-/// ONNX or ends too soon; `path` is for the message.
-void parse_model(std::string_view bytes, const std::string& path, onnx::ModelProto& model);
+/// Parses `bytes` into `model`; tensors of more than `largest_kept` bytes come without data. Throws
+/// Error when this is not ONNX or ends too soon; `path` is for the message.
+void parse_model(std::string_view bytes, const std::string& path, onnx::ModelProto& model,
+                 std::uint64_t largest_kept = largest_kept_tensor_bytes);
 
 }  // namespace symprof::trace

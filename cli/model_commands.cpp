@@ -1,0 +1,123 @@
+// symprof inline, partition, strip and fill: an ONNX model in, another one out.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/model_output.h"
+#include "report/format_number.h"
+#include "workbench/inline.h"
+#include "workbench/partition.h"
+#include "workbench/weights.h"
+
+namespace symprof::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::vector<std::string> globs;
+  std::int64_t largest = workbench::largest_kept_by_strip;
+  std::uint64_t seed = 0;
+  OutputOptions output;
+};
+
+using Change = std::string (*)(onnx::ModelProto& model, const Options& options);
+
+int run_change(const Options& options, const char* command, Change change) {
+  check_output(options.output);
+  check_is_onnx(options.model, command);
+  const workbench::Model model = workbench::read_model(options.model, workbench::Weights::keep);
+  const std::string what = change(*model, options);
+  write_model(options.output, model, options.model);
+  if (!options.output.quiet) fmt::print("{}: {}\n", options.output.file, what);
+  return done;
+}
+
+std::string inline_chosen(onnx::ModelProto& model, const Options& options) {
+  const auto report = workbench::inline_functions(
+      model,
+      [&](const onnx::FunctionProto& function) {
+        for (const std::string& glob : options.globs)
+          if (workbench::matches(glob, function)) return false;
+        return true;
+      },
+      options.model);
+  for (const std::string& kept : report.kept) warn(options.output, "function not inlined: " + kept);
+  return fmt::format("{} calls inlined", report.calls);
+}
+
+std::string partition(onnx::ModelProto& model, const Options& options) {
+  const auto report = workbench::partition(model, options.globs);
+  for (const std::string& left : report.left)
+    warn(options.output, "module not a function: " + left);
+  return fmt::format("{} modules are calls of {} functions", report.calls, report.functions);
+}
+
+std::string strip(onnx::ModelProto& model, const Options& options) {
+  const auto report = workbench::strip(model, options.largest);
+  return fmt::format("{} tensors of {} taken out", report.tensors,
+                     report::format_bytes(report.bytes));
+}
+
+std::string fill(onnx::ModelProto& model, const Options& options) {
+  const auto report = workbench::fill(model, options.model, options.seed);
+  return fmt::format("{} tensors of {} filled", report.tensors, report::format_bytes(report.bytes));
+}
+
+std::shared_ptr<Options> add_common(CLI::App& app, const char* description, const char* examples) {
+  const auto options = std::make_shared<Options>();
+  app.description(description);
+  app.footer(std::string("Example:\n  ") + examples);
+  app.add_option("MODEL", options->model, "An ONNX model")->required()->type_name("");
+  add_output_options(app, options->output);
+  return options;
+}
+
+void add_globs(CLI::App& app, const char* name, Options& options, const char* help) {
+  app.add_option(name, options.globs, help)
+      ->type_name("GLOB")
+      ->allow_extra_args(false)
+      ->group("What changes");
+}
+
+}  // namespace
+
+Run add_inline(CLI::App& app) {
+  const auto options =
+      add_common(app, "Puts the local functions of an ONNX model where they are called.",
+                 "symprof inline llama.onnx --keep 'LlamaLayer*' -o flat.onnx");
+  add_globs(app, "--keep", *options, "Functions that stay, by name or domain.name (repeatable)");
+  return [options] { return run_change(*options, "inline", inline_chosen); };
+}
+
+Run add_partition(CLI::App& app) {
+  const auto options =
+      add_common(app, "Makes modules of an ONNX model local functions, by its nodes' metadata.",
+                 "symprof partition llama.onnx --modules 'layers.*' -o layers.onnx");
+  add_globs(app, "--modules", *options,
+            "Modules by path (repeatable); without, the elements of lists, as layers.0");
+  return [options] { return run_change(*options, "partition", partition); };
+}
+
+Run add_strip(CLI::App& app) {
+  const auto options =
+      add_common(app, "Takes the weights out of an ONNX model; profiling needs none.",
+                 "symprof strip llama.onnx -o llama.graph.onnx");
+  app.add_option("--largest", options->largest, "Tensors of up to so many bytes stay (4096)")
+      ->type_name("BYTES")
+      ->group("What changes");
+  return [options] { return run_change(*options, "strip", strip); };
+}
+
+Run add_fill(CLI::App& app) {
+  const auto options =
+      add_common(app, "Gives random weights to an ONNX model that has none, the same each time.",
+                 "symprof fill llama.graph.onnx --seed 1 -o llama.random.onnx");
+  app.add_option("--seed", options->seed, "Other numbers for another seed (0)")
+      ->type_name("N")
+      ->group("What changes");
+  return [options] { return run_change(*options, "fill", fill); };
+}
+
+}  // namespace symprof::cli

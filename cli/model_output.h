@@ -1,0 +1,19 @@
+// What commands that write models share.
+#pragma once
+
+#include <string>
+
+#include "cli/output.h"
+#include "workbench/model.h"
+
+namespace symprof::cli {
+
+/// Writes the model, read from `source`, to the file of `options`, complete or not at all, and
+/// makes external data readable beside it. Throws Error when -o is missing.
+void write_model(const OutputOptions& options, const workbench::Model& model,
+                 const std::string& source);
+
+/// Throws Error for a file that is no ONNX: a command of models has nothing to do with it.
+void check_is_onnx(const std::string& path, const std::string& command);
+
+}  // namespace symprof::cli

@@ -1,0 +1,179 @@
+// before                                      after
+//   y = Mul(x, Reciprocal(Sqrt(v)))             y = Div(x, Sqrt(v))
+//   y = Mul(x, Div(1, Sqrt(v)))                 y = Div(x, Sqrt(v))
+//   y = MatMul(Transpose(a), Transpose(b))      y = Gemm(a, b, transA=1, transB=1), two dimensions
+//   y = BatchNormalization(Conv(x, w, b), …)    y = Conv(x, w', b'), where nothing is trained
+#include <cmath>
+
+#include "workbench/optimize/attributes.h"
+#include "workbench/optimize/rule.h"
+#include "workbench/types.h"
+
+namespace symprof::workbench::rules {
+namespace {
+
+bool is_two_dimensional(const Editor& editor, const std::string& value) {
+  const Type type = editor.type(value);
+  return type.sizes && type.sizes->size() == 2;
+}
+
+/// The node that swaps the two axes of a matrix, and nobody else reads; -1 for others.
+int swap_of(const Editor& editor, const std::string& value) {
+  const int node = editor.maker(value);
+  if (!editor.is(node, "Transpose") || !editor.is_private(value)) return -1;
+  const auto perm = integers(editor.node(node), "perm");
+  return perm.empty() || perm == std::vector<std::int64_t>{1, 0} ? node : -1;
+}
+
+}  // namespace
+
+bool divide_by_root(Editor& editor, int node) {
+  if (!editor.is(node, "Mul")) return false;
+  for (const int side : {0, 1}) {
+    const std::string inverse = editor.node(node).input(side),
+                      other = editor.node(node).input(1 - side);
+    const int reciprocal = editor.maker(inverse);
+    if (!editor.is_private(inverse)) continue;
+    const bool divides =
+        editor.is(reciprocal, "Div") && editor.number(editor.node(reciprocal).input(0)) == 1.0;
+    if (!divides && !editor.is(reciprocal, "Reciprocal")) continue;
+    const std::string root = editor.node(reciprocal).input(divides ? 1 : 0);
+    if (!editor.is(editor.maker(root), "Sqrt")) continue;
+    if (!editor.type(inverse).same(editor.type(root))) continue;
+    onnx::NodeProto made;
+    made.set_op_type("Div");
+    made.add_input(other);
+    made.add_input(root);
+    made.add_output(editor.node(node).output(0));
+    editor.remove(node);
+    editor.remove(reciprocal);
+    editor.add(made, node);
+    return true;
+  }
+  return false;
+}
+
+bool transpose_into_gemm(Editor& editor, int node) {
+  const bool product = editor.is(node, "MatMul");
+  if (!product && !editor.is(node, "Gemm")) return false;
+  const onnx::NodeProto old = editor.node(node);
+  if (!is_two_dimensional(editor, old.input(0)) || !is_two_dimensional(editor, old.input(1)))
+    return false;
+  const auto dtype = editor.type(old.input(0)).dtype();
+  if (!dtype || !is_floating_point(*dtype)) return false;
+  const int left = swap_of(editor, old.input(0)), right = swap_of(editor, old.input(1));
+  if (left < 0 && right < 0) return false;
+  onnx::NodeProto made;
+  made.set_op_type("Gemm");
+  made.add_input(left < 0 ? old.input(0) : editor.node(left).input(0));
+  made.add_input(right < 0 ? old.input(1) : editor.node(right).input(0));
+  if (old.input_size() > 2) made.add_input(old.input(2));
+  made.add_output(old.output(0));
+  set_integer(made, "transA", integer(old, "transA", 0) ^ (left >= 0));
+  set_integer(made, "transB", integer(old, "transB", 0) ^ (right >= 0));
+  if (!product) {
+    set_real(made, "alpha", real(old, "alpha", 1));
+    set_real(made, "beta", real(old, "beta", 1));
+  }
+  editor.remove(node);
+  if (left >= 0) editor.remove(left);
+  if (right >= 0 && right != left) editor.remove(right);
+  editor.add(made, node);
+  return true;
+}
+
+namespace {
+
+/// `node`, a product of matrices, with `value` read through a transposition more.
+onnx::NodeProto gemm_reading(const Editor& editor, int node, const std::string& value,
+                             const std::string& source) {
+  const onnx::NodeProto& old = editor.node(node);
+  const bool product = editor.is(node, "MatMul");
+  onnx::NodeProto made = old;
+  made.set_op_type("Gemm");
+  made.clear_attribute();
+  for (const int side : {0, 1}) {
+    const char* name = side == 0 ? "transA" : "transB";
+    const bool swaps = old.input(side) == value;
+    if (swaps) made.set_input(side, source);
+    set_integer(made, name, integer(old, name, 0) ^ swaps);
+  }
+  if (product) return made;
+  set_real(made, "alpha", real(old, "alpha", 1));
+  set_real(made, "beta", real(old, "beta", 1));
+  return made;
+}
+
+}  // namespace
+
+bool shared_transpose_into_gemm(Editor& editor, int node) {
+  if (!editor.is(node, "Transpose")) return false;
+  const std::string value = editor.node(node).output(0), source = editor.node(node).input(0);
+  const std::vector<int> readers = editor.readers(value);
+  const auto dtype = editor.type(value).dtype();
+  if (editor.is_pinned(value) || readers.empty() || !dtype || !is_floating_point(*dtype) ||
+      !is_two_dimensional(editor, value))
+    return false;
+  const auto perm = integers(editor.node(node), "perm");
+  if (!perm.empty() && perm != std::vector<std::int64_t>{1, 0}) return false;
+  for (const int reader : readers) {
+    if (!editor.is(reader, "MatMul") && !editor.is(reader, "Gemm")) return false;
+    const onnx::NodeProto& proto = editor.node(reader);
+    if (proto.input_size() > 2 && proto.input(2) == value) return false;
+    for (const int side : {0, 1})
+      if (!is_two_dimensional(editor, proto.input(side))) return false;
+  }
+  for (const int reader : readers) {
+    onnx::NodeProto made = gemm_reading(editor, reader, value, source);
+    editor.remove(reader);
+    editor.add(std::move(made), reader);
+  }
+  editor.remove(node);
+  return true;
+}
+
+bool norm_into_conv(Editor& editor, int node) {
+  if (!editor.is(node, "BatchNormalization") || editor.node(node).input_size() != 5) return false;
+  const onnx::NodeProto norm = editor.node(node);
+  if (integer(norm, "training_mode", 0) != 0 || norm.output_size() != 1) return false;
+  const int before = editor.maker(norm.input(0));
+  if (!editor.is(before, "Conv") || !editor.is_private(norm.input(0))) return false;
+  const onnx::NodeProto conv = editor.node(before);
+  const ConstantPointer weight = editor.constant(conv.input(1));
+  const bool has_bias = conv.input_size() > 2 && !conv.input(2).empty();
+  const ConstantPointer bias = has_bias ? editor.constant(conv.input(2)) : nullptr;
+  if (!weight || weight->spec.sizes.empty() || (has_bias && !bias)) return false;
+  const std::int64_t channels = weight->spec.sizes[0];
+  std::vector<std::vector<double>> parts;  // Scale, bias, mean, variance.
+  for (int i = 1; i < 5; ++i) {
+    const ConstantPointer part = editor.constant(norm.input(i));
+    if (!part || part->spec.numel() != channels) return false;
+    parts.push_back(reals_of(*part));
+  }
+  std::vector<double> values = reals_of(*weight);
+  std::vector<double> shift =
+      bias ? reals_of(*bias) : std::vector<double>(static_cast<std::size_t>(channels));
+  const std::size_t inner = channels == 0 ? 0 : values.size() / static_cast<std::size_t>(channels);
+  const double epsilon = real(norm, "epsilon", 1e-5F);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
+    const double scale = parts[0][c] / std::sqrt(parts[3][c] + epsilon);
+    for (std::size_t i = 0; i < inner; ++i) values[c * inner + i] *= scale;
+    shift[c] = (shift[c] - parts[2][c]) * scale + parts[1][c];
+  }
+  const ConstantPointer new_weight = make_constant(weight->spec.dtype, weight->spec.sizes, values),
+                        new_bias = make_constant(weight->spec.dtype, {channels}, shift);
+  if (!new_weight || !new_bias) return false;
+  onnx::NodeProto made = conv;
+  made.clear_input();
+  made.add_input(conv.input(0));
+  made.add_input(editor.add_constant(new_weight, conv.input(1) + "_folded"));
+  made.add_input(editor.add_constant(
+      new_bias, (has_bias ? conv.input(2) : conv.input(1) + "_bias") + "_folded"));
+  made.set_output(0, norm.output(0));
+  editor.remove(node);
+  editor.remove(before);
+  editor.add(made, before);
+  return true;
+}
+
+}  // namespace symprof::workbench::rules

@@ -1,0 +1,192 @@
+#include "workbench/weights.h"
+
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include "base/error.h"
+#include "base/float_bytes.h"
+#include "trace/onnx/tensors.h"
+#include "workbench/types.h"
+
+namespace symprof::workbench {
+namespace {
+
+constexpr const char* note_key = "symprof.values";  ///< "mean deviation least greatest".
+constexpr const char* absent_file = "weights-stripped-by-symprof";
+
+struct Moments {
+  double mean = 0, deviation = 0.02;
+  double least = -std::numeric_limits<double>::infinity();
+  double greatest = std::numeric_limits<double>::infinity();
+};
+
+std::optional<Moments> moments_of(const onnx::TensorProto& tensor) {
+  const auto dtype = trace::onnx_dtype(tensor.data_type());
+  if (!dtype || !is_floating_point(*dtype)) return std::nullopt;
+  const auto constant = trace::constant_tensor(tensor, tensor.name());
+  const auto bytes = *dtype == DType::float64
+                         ? constant->data
+                         : convert_floats(constant->data, *dtype, DType::float64);
+  const std::size_t count = bytes.size() / sizeof(double);
+  if (count == 0) return std::nullopt;
+  std::vector<double> values(count);
+  std::memcpy(values.data(), bytes.data(), count * sizeof(double));
+  Moments moments{0, 0, values[0], values[0]};
+  for (const double value : values) {
+    moments.mean += value / static_cast<double>(count);
+    moments.least = std::min(moments.least, value);
+    moments.greatest = std::max(moments.greatest, value);
+  }
+  for (const double value : values)
+    moments.deviation +=
+        (value - moments.mean) * (value - moments.mean) / static_cast<double>(count);
+  moments.deviation = std::sqrt(moments.deviation);
+  return moments;
+}
+
+std::optional<Moments> noted(const onnx::TensorProto& tensor) {
+  for (const onnx::StringStringEntryProto& entry : tensor.metadata_props()) {
+    if (entry.key() != note_key) continue;
+    Moments moments;
+    const char* at = entry.value().c_str();
+    char* end = nullptr;
+    for (double* number : {&moments.mean, &moments.deviation, &moments.least, &moments.greatest}) {
+      *number = std::strtod(at, &end);
+      if (end == at || std::isnan(*number)) return std::nullopt;
+      at = end;
+    }
+    return moments;
+  }
+  return std::nullopt;
+}
+
+void note(onnx::TensorProto& tensor, const Moments& moments) {
+  auto* entry = tensor.add_metadata_props();
+  entry->set_key(note_key);
+  entry->set_value(
+      fmt::format("{} {} {} {}", moments.mean, moments.deviation, moments.least, moments.greatest));
+}
+
+void clear_data(onnx::TensorProto& tensor) {
+  tensor.clear_raw_data();
+  tensor.clear_float_data();
+  tensor.clear_double_data();
+  tensor.clear_int32_data();
+  tensor.clear_int64_data();
+  tensor.clear_uint64_data();
+  tensor.clear_external_data();
+}
+
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), and Box and Muller's normal numbers from it.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  /// In (0, 1].
+  double uniform() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
+
+  std::uint64_t state_;
+};
+
+/// FNV-1a: the same on every machine, which std::hash is not.
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  return hash;
+}
+
+std::string random_bytes(const onnx::TensorProto& tensor, std::uint64_t seed) {
+  const std::int64_t bytes = tensor_bytes(tensor);
+  std::string data(static_cast<std::size_t>(bytes), '\0');
+  const auto dtype = trace::onnx_dtype(tensor.data_type());
+  if (!dtype || !is_floating_point(*dtype) || element_bits(*dtype) < 16) return data;
+  const Moments moments = noted(tensor).value_or(Moments());
+  Random random(seed ^ hash_of(tensor.name()));
+  std::vector<std::byte> values(static_cast<std::size_t>(element_count(tensor)) * sizeof(double));
+  for (std::size_t at = 0; at < values.size(); at += sizeof(double)) {
+    const double value = std::clamp(moments.mean + moments.deviation * random.normal(),
+                                    moments.least, moments.greatest);
+    std::memcpy(values.data() + at, &value, sizeof value);
+  }
+  const auto converted =
+      *dtype == DType::float64 ? values : convert_floats(values, DType::float64, *dtype);
+  std::memcpy(data.data(), converted.data(), std::min(data.size(), converted.size()));
+  return data;
+}
+
+bool lacks_data(const onnx::TensorProto& tensor, const std::string& path) {
+  if (element_count(tensor) == 0 || tensor.data_type() == onnx::TensorProto::STRING) return false;
+  if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return false;
+  for (const onnx::StringStringEntryProto& entry : tensor.external_data())
+    if (entry.key() == "location") {
+      std::error_code error;
+      return !std::filesystem::exists(std::filesystem::path(path).parent_path() / entry.value(),
+                                      error);
+    }
+  return true;
+}
+
+}  // namespace
+
+WeightsReport strip(onnx::ModelProto& model, std::int64_t largest) {
+  WeightsReport report;
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    const std::int64_t bytes = tensor_bytes(tensor);
+    if (bytes <= largest || tensor.data_type() == onnx::TensorProto::STRING) continue;
+    const bool is_here = tensor.data_location() != onnx::TensorProto::EXTERNAL;
+    if (const auto moments = is_here ? moments_of(tensor) : std::nullopt) note(tensor, *moments);
+    clear_data(tensor);
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* location = tensor.add_external_data();
+    location->set_key("location");
+    location->set_value(absent_file);
+    ++report.tensors;
+    report.bytes += bytes;
+  }
+  return report;
+}
+
+WeightsReport fill(onnx::ModelProto& model, const std::string& path, std::uint64_t seed) {
+  WeightsReport report;
+  std::int64_t left = (std::int64_t{1} << 31) - static_cast<std::int64_t>(model.ByteSizeLong());
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    if (!lacks_data(tensor, path)) continue;
+    const std::int64_t bytes = tensor_bytes(tensor);
+    left -= bytes;
+    if (left < 0)
+      throw Error(path,
+                  "the model with its weights would have 2 GiB or more, which no ONNX file "
+                  "holds",
+                  "Fill a part of it, or a smaller model.");
+    std::string data = random_bytes(tensor, seed);
+    clear_data(tensor);
+    tensor.clear_data_location();
+    tensor.set_raw_data(std::move(data));
+    ++report.tensors;
+    report.bytes += bytes;
+  }
+  return report;
+}
+
+}  // namespace symprof::workbench
