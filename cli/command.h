@@ -21,5 +21,6 @@ Run add_profile(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_devices(CLI::App& app);
 Run add_ops(CLI::App& app);
+Run add_engine(CLI::App& app);
 
 }  // namespace symprof::cli

@@ -28,6 +28,7 @@ constexpr Command commands[] = {
     {"fit", add_fit},
     {"devices", add_devices},
     {"ops", add_ops},
+    {"engine", add_engine},
 };
 
 int run(int argc, char** argv) {

@@ -23,6 +23,7 @@ ROOMS = {
     "trace/onnx": ["base", "trace/graph", "trace/frames", "trace/passes"],
     "trace/torchscript": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "trace/exported"],
     "trace": ["base", "trace/*"],
+    "engine": ["base", "trace/graph", "trace/onnx"],
     "shape/lowering": ["base", "meta/fake", "trace/graph", "trace/onnx"],
     "shape/lowering/contrib": ["base", "meta/fake", "trace/graph", "shape/lowering"],
     "shape/interpreter": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "shape/lowering"],
@@ -45,9 +46,9 @@ ROOMS = {
     "plan/formulas": ["base", "record", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
-    "report": ["base", "record", "profile/*", "plan/*", "session"],
+    "report": ["base", "record", "engine", "profile/*", "plan/*", "session"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
-    "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report"],
+    "cli": ["base", "record", "trace/graph", "engine", "profile/*", "plan/*", "session", "report"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|python/bindings)/")
