@@ -40,6 +40,13 @@ const CLI::Option* repeated_option(const CLI::App& app) {
   return nullptr;
 }
 
+/// The first argument that was to be given and was not.
+std::string missing_argument(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_positional() && option->count() == 0) return option->get_name();
+  return "An argument";
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -80,9 +87,13 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::App* command : app.get_subcommands()) where = command;
   check_leftovers(*where);
   check_leftovers(app);
-  if (dynamic_cast<const CLI::RequiredError*>(&error))
-    throw Error(command_of(*where), "MODEL is missing.",
-                fmt::format("Name a model file (.pt2, .pt or .onnx). {}", see_help(*where)));
+  if (dynamic_cast<const CLI::RequiredError*>(&error)) {
+    const std::string missing = missing_argument(*where);
+    throw Error(command_of(*where), missing + " is missing.",
+                missing == "MODEL"
+                    ? fmt::format("Name a model file (.pt2, .pt or .onnx). {}", see_help(*where))
+                    : see_help(*where));
+  }
   const std::string found = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
     if (const CLI::Option* repeated = repeated_option(*where))

@@ -5,9 +5,8 @@
 #include "report/names.h"
 
 namespace symprof::report {
-namespace {
 
-std::string quoted(const std::string& text) {
+std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
   for (const char letter : text) {
@@ -17,14 +16,16 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
+namespace {
+
 std::string field(const Row& row, Column column, Unit unit) {
   switch (column.words) {
     case Words::op_type:
-      return quoted(row.op_type);
+      return csv_field(row.op_type);
     case Words::op:
-      return quoted(row.op);
+      return csv_field(row.op);
     case Words::module:
-      return quoted(row.module);
+      return csv_field(row.module);
     case Words::confidence:
     case Words::limit:
       return text_of(row, column);

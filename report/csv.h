@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <vector>
 
 #include "profile/profile.h"
@@ -13,6 +14,9 @@
 #include "report/rows.h"
 
 namespace symprof::report {
+
+/// `text` as a field: in quotes where it holds a comma, a quote or a line end.
+std::string csv_field(const std::string& text);
 
 void write_csv(fmt::memory_buffer& out, const Profile& profile, const RowOptions& row_options,
                const std::vector<Column>& columns);

@@ -23,6 +23,7 @@ ROOMS = {
     "trace/onnx": ["base", "trace/graph", "trace/frames", "trace/passes"],
     "trace/torchscript": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "trace/exported"],
     "trace": ["base", "trace/*"],
+    "engine": ["base", "trace/graph", "trace/onnx"],
     "shape/lowering": ["base", "meta/fake", "trace/graph", "trace/onnx"],
     "shape/lowering/contrib": ["base", "meta/fake", "trace/graph", "shape/lowering"],
     "shape/interpreter": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "shape/lowering"],
@@ -45,13 +46,13 @@ ROOMS = {
     "plan/formulas": ["base", "record", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
-    "report": ["base", "record", "profile/*", "plan/*", "session"],
+    "report": ["base", "record", "engine", "profile/*", "plan/*", "session"],
     "workbench": ["base", "trace/graph", "trace/onnx", "report"],
     "workbench/show": ["base", "trace/graph", "trace/onnx", "report", "workbench"],
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
-    "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report", "workbench/*"],
+    "cli": ["base", "record", "trace/graph", "engine", "profile/*", "plan/*", "session", "report", "workbench/*"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|python/bindings)/")

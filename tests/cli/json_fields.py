@@ -10,6 +10,7 @@ import program
 from program import DYNAMIC, ROOT, TINY
 
 # Objects whose keys are the user's names, or dtypes, and those of formulas, which formulas.md has.
+ENGINE = "tests/engine/samples/resnet18_qat."
 OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
 COMMANDS = [
     ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
@@ -20,6 +21,8 @@ COMMANDS = [
     ["devices"],
     ["ops"],
     ["ops", "--onnx"],
+    ["engine", ENGINE + "graph.json", "--profile", ENGINE + "profile.json"],
+    ["engine", "tests/engine/samples/mnist.graph.json", "--onnx", "tests/engine/samples/mnist.onnx"],
 ]
 
 

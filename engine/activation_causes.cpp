@@ -1,0 +1,165 @@
+// Why an activation was not fused into the convolution before it, told from the model's nodes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "engine/cause_list.h"
+#include "engine/names.h"
+
+namespace symprof::engine {
+namespace {
+
+template <std::size_t size>
+bool is_among(const ModelNode& node, const std::array<std::string_view, size>& ops) {
+  return std::ranges::find(ops, node.op) != ops.end();
+}
+
+/// What a group of a convolution takes on: partitioning.py and op_types.py of modelopt.
+bool is_fusible(const ModelNode& node) {
+  constexpr std::array<std::string_view, 14> ops = {
+      "BatchNormalization", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh",  "Elu",
+      "HardSigmoid",        "Add",  "Mul",  "Sub",       "Div",     "PRelu", "Softplus"};
+  return is_among(node, ops);
+}
+
+/// With it a convolution's group ends: what follows is another group, and no broken one.
+bool ends_group(const ModelNode& node) {
+  constexpr std::array<std::string_view, 7> ops = {"Relu", "Clip",  "LeakyRelu", "Tanh",
+                                                   "Elu",  "PRelu", "Softplus"};
+  return is_among(node, ops);
+}
+
+bool is_convolution(const ModelNode& node) {
+  constexpr std::array<std::string_view, 2> ops = {"Conv", "ConvTranspose"};
+  return is_among(node, ops);
+}
+
+/// Walks from a convolution along what its layer took in, to the first node that it did not.
+class ActivationCauses {
+ public:
+  ActivationCauses(const Engine& engine, const EngineSummary& summary, const Model& model,
+                   const NodeMap& map, CauseList& causes)
+      : engine_(engine), summary_(summary), model_(model), map_(map), causes_(causes) {}
+
+  void add(int convolution) {
+    const int layer = layer_of(convolution);
+    // Regions of generated kernels have groups of their own.
+    if (layer < 0 ||
+        split_kernel_number(engine_.layers[static_cast<std::size_t>(layer)].name).second)
+      return;
+    Path path{.convolution = convolution, .layer = layer};
+    for (int node = convolution; node >= 0;) node = step(node, path);
+  }
+
+ private:
+  struct Path {
+    int convolution = 0, layer = 0;
+    bool has_quantizers = false, has_cast = false;
+  };
+
+  const ModelNode& at(int node) const { return model_.nodes[static_cast<std::size_t>(node)]; }
+
+  int layer_of(int node) const {
+    const std::vector<Assignment>& layers = map_.nodes[static_cast<std::size_t>(node)].layers;
+    return layers.empty() ? -1 : layers.front().layer;
+  }
+
+  bool is_in(int node, int layer) const {
+    const std::vector<Assignment>& layers = map_.nodes[static_cast<std::size_t>(node)].layers;
+    return std::ranges::find(layers, layer, &Assignment::layer) != layers.end();
+  }
+
+  /// The node behind `node` that the convolution's layer has too, or, where the chain ends there,
+  /// -1; a cause is added where it ends at what should have been taken in.
+  int step(int node, Path& path) {
+    if (at(node).outputs.empty() || ends_group(at(node))) return -1;
+    const auto value = static_cast<std::size_t>(at(node).outputs.front());
+    const std::vector<int>& users = model_.consumers[value];
+    for (const int user : users) {
+      if (is_quantizer(at(user)) || is_dequantizer(at(user))) {
+        path.has_quantizers = true;
+        return user;
+      }
+      if (at(user).op == "Cast") {
+        path.has_cast = true;
+        return user;
+      }
+      if (!is_fusible(at(user))) continue;
+      if (is_in(user, path.layer)) return user;
+      if (layer_of(user) < 0 || !runs_alone(layer_of(user))) return -1;
+      // Sigmoid and Mul of one SiLU are two readers in one layer.
+      const bool has_other_reader =
+          std::ranges::any_of(users, [&](int other) { return !is_in(other, layer_of(user)); });
+      explain(node, user, has_other_reader, model_.outputs[value], path);
+      return -1;
+    }
+    return -1;
+  }
+
+  /// Whether a kernel runs for the layer, and none of its nodes is a convolution or a product, into
+  /// which the node was fused then.
+  bool runs_alone(int layer) const {
+    const auto index = static_cast<std::size_t>(layer);
+    constexpr std::array<std::string_view, 4> weighted = {"Conv", "ConvTranspose", "Gemm",
+                                                          "MatMul"};
+    return summary_.layers[index].has_kernel &&
+           std::ranges::none_of(map_.layers[index].nodes,
+                                [&](int node) { return is_among(at(node), weighted); });
+  }
+
+  /// Whether all inputs of `node` but the one that `before` makes are constants.
+  bool has_constant_operands(int node, int before) const {
+    return std::ranges::all_of(at(node).inputs, [&](ValueId id) {
+      const auto index = static_cast<std::size_t>(id);
+      return model_.constants[index] || model_.producers[index] == before;
+    });
+  }
+
+  void explain(int before, int node, bool has_other_reader, bool is_output, const Path& path) {
+    const std::string& name = at(node).name;
+    const std::string& convolution = at(path.convolution).name;
+    const auto add = [&](Cause::Kind kind, const std::string& what, const char* change) {
+      causes_.add(kind, name, layer_of(node),
+                  fmt::format("{} is not fused into {}: {}", name, convolution, what), change);
+    };
+    if (path.has_quantizers)
+      add(Cause::Kind::chain, "Q and DQ stand between them",
+          "Put them behind the activation, before the next convolution.");
+    else if (path.has_cast)
+      add(Cause::Kind::precision, "a Cast stands between them", "Let both run in one type.");
+    else if (is_output)
+      add(Cause::Kind::graph_output,
+          fmt::format("the result of {} is an output of the model", at(before).name),
+          "Give back the activation's result, or compute the other once more.");
+    else if (has_other_reader)
+      add(Cause::Kind::second_reader,
+          fmt::format("others read the result of {}, too", at(before).name),
+          "Let them read the activation's result.");
+    else if (!has_constant_operands(node, before))
+      add(Cause::Kind::operand,
+          "its other operand is no constant, and it was not taken for a residual", "");
+    else
+      add(Cause::Kind::untold,
+          "neither the engine nor the model tells why; TensorRT may have no kernel for the pair",
+          "");
+  }
+
+  const Engine& engine_;
+  const EngineSummary& summary_;
+  const Model& model_;
+  const NodeMap& map_;
+  CauseList& causes_;
+};
+
+}  // namespace
+
+void add_activation_causes(const Engine& engine, const EngineSummary& summary, const Model& model,
+                           const NodeMap& map, CauseList& causes) {
+  ActivationCauses finder(engine, summary, model, map, causes);
+  for (std::size_t i = 0; i < model.nodes.size(); ++i)
+    if (is_convolution(model.nodes[i])) finder.add(static_cast<int>(i));
+}
+
+}  // namespace symprof::engine

@@ -1,0 +1,37 @@
+// Collects causes: one for each place and kind, whatever finds them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/causes.h"
+
+namespace symprof::engine {
+
+class CauseList {
+ public:
+  explicit CauseList(const EngineSummary& summary) : summary_(summary) {}
+
+  /// Adds `layer` to the cause of this kind at this place, which is made where it is not there.
+  void add(Cause::Kind kind, const std::string& place, int layer, const std::string& what,
+           const std::string& change);
+
+  /// All of them, with their times, in the order of their first layers.
+  std::vector<Cause> take();
+
+ private:
+  const EngineSummary& summary_;
+  std::vector<Cause> causes_;
+};
+
+/// Adds what quantizers that stand alone tell: LayerGraph of the engine alone.
+void add_quantizer_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes);
+
+/// Adds what reformats tell that change a type between two layers.
+void add_cast_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes);
+
+/// Adds activations that run beside the convolution before them.
+void add_activation_causes(const Engine& engine, const EngineSummary& summary, const Model& model,
+                           const NodeMap& map, CauseList& causes);
+
+}  // namespace symprof::engine

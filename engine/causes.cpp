@@ -1,0 +1,69 @@
+#include "engine/causes.h"
+
+#include <algorithm>
+
+#include "engine/cause_list.h"
+
+namespace symprof::engine {
+
+void CauseList::add(Cause::Kind kind, const std::string& place, int layer, const std::string& what,
+                    const std::string& change) {
+  const auto is_same = [&](const Cause& each) { return each.kind == kind && each.place == place; };
+  auto found = std::ranges::find_if(causes_, is_same);
+  if (found == causes_.end())
+    found = causes_.insert(causes_.end(),
+                           {.kind = kind, .place = place, .what = what, .change = change});
+  if (std::ranges::find(found->layers, layer) == found->layers.end())
+    found->layers.push_back(layer);
+}
+
+std::vector<Cause> CauseList::take() {
+  for (Cause& cause : causes_) {
+    std::ranges::sort(cause.layers);
+    double sum = 0;
+    bool is_known = summary_.has_times;
+    for (const int layer : cause.layers) {
+      const auto& time = summary_.layers[static_cast<std::size_t>(layer)].measured_ms;
+      is_known &= time.has_value();
+      sum += time.value_or(0);
+    }
+    if (is_known) cause.measured_ms = sum;
+  }
+  std::ranges::stable_sort(causes_, {}, [](const Cause& each) { return each.layers.front(); });
+  return std::move(causes_);
+}
+
+std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summary,
+                               const Model* model, const NodeMap* map) {
+  CauseList causes(summary);
+  add_quantizer_causes(engine, summary, causes);
+  add_cast_causes(engine, summary, causes);
+  if (model && map) add_activation_causes(engine, summary, *model, *map, causes);
+  return causes.take();
+}
+
+std::string_view name(Cause::Kind kind) {
+  switch (kind) {
+    case Cause::Kind::residual:
+      return "residual";
+    case Cause::Kind::unquantized_op:
+      return "unquantized_op";
+    case Cause::Kind::unquantized_input:
+      return "unquantized_input";
+    case Cause::Kind::chain:
+      return "chain";
+    case Cause::Kind::second_reader:
+      return "second_reader";
+    case Cause::Kind::graph_output:
+      return "graph_output";
+    case Cause::Kind::precision:
+      return "precision";
+    case Cause::Kind::operand:
+      return "operand";
+    case Cause::Kind::untold:
+      return "untold";
+  }
+  return "";
+}
+
+}  // namespace symprof::engine

@@ -1,0 +1,44 @@
+// Why kernels run that a better model would not need: quantizers that no layer took in, casts, and
+// activations that were not fused into the convolution before them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/map.h"
+#include "engine/summary.h"
+
+namespace symprof::engine {
+
+struct Cause {
+  enum class Kind : std::uint8_t {
+    residual,           ///< The residual input of an Add is not quantised.
+    unquantized_op,     ///< An operator between quantised ones runs in a floating type.
+    unquantized_input,  ///< An input of a convolution or a product is not quantised.
+    chain,              ///< Q and DQ stand between a convolution and its activation.
+    second_reader,      ///< Something else reads the tensor between the two.
+    graph_output,       ///< The tensor between the two is an output of the model.
+    precision,          ///< A type changes between the two.
+    operand,            ///< The other operand is no constant and no residual.
+    untold,             ///< Nothing in the engine or the model tells.
+  };
+  Kind kind = Kind::untold;
+  std::string place;                  ///< The layer or node at which it shows.
+  std::vector<int> layers;            ///< The kernels that would not run without it.
+  std::string what;                   ///< A sentence.
+  std::string change;                 ///< What to do in the model; empty where that is not known.
+  std::optional<double> measured_ms;  ///< Of `layers`; empty without times.
+};
+
+/// From the engine's own tensors, and, where `model` and `map` are given, from the model's nodes.
+/// In the order of the layers. Conditions of fusions: NVIDIA's "Layer Fusion Catalog" and its rules
+/// for placing Q and DQ; which nodes make a group: modelopt/onnx/quantization/partitioning.py.
+std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summary,
+                               const Model* model, const NodeMap* map);
+
+std::string_view name(Cause::Kind kind);
+
+}  // namespace symprof::engine

@@ -1,0 +1,42 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine/names.h"
+#include "engine/tensor_format.h"
+
+namespace symprof::engine {
+namespace {
+
+/// Types for which nothing runs on the device: TREx's parser and the samples of TensorRT 8 to 10.
+constexpr std::string_view without_kernel[] = {"NoOp", "Constant", "shape_call", "signal", "wait"};
+
+}  // namespace
+
+std::optional<std::int64_t> bytes(const Tensor& tensor) {
+  const std::optional<std::int64_t> bits = element_bits(tensor.dtype);
+  if (!bits || tensor.dimensions.empty()) return std::nullopt;
+  std::int64_t product = *bits;
+  for (std::size_t i = 0; i < tensor.dimensions.size(); ++i) {
+    std::int64_t size = tensor.dimensions[i];
+    if (size < 0) return std::nullopt;
+    // Channels are the second dimension.
+    if (i == 1 && size % tensor.vector_width != 0 &&
+        __builtin_add_overflow(size, tensor.vector_width - size % tensor.vector_width, &size))
+      return std::nullopt;
+    if (__builtin_mul_overflow(product, size, &product)) return std::nullopt;
+  }
+  return product / 8 + (product % 8 != 0);
+}
+
+bool has_kernel(const Layer& layer) {
+  return std::ranges::find(without_kernel, layer.type) == std::end(without_kernel);
+}
+
+bool is_reformat(const Layer& layer) {
+  // A cast of the model that became one is a node of it, and has the node's name.
+  return reformat_name(layer.name) || (layer.type == "Reformat" && layer.origin == "REFORMAT");
+}
+
+}  // namespace symprof::engine

@@ -1,0 +1,378 @@
+#include "engine/map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "engine/names.h"
+
+namespace symprof::engine {
+namespace {
+
+constexpr int no_node = -1;
+
+/// Without the number that the parser adds to a name that was given twice: "node_linear_1_2".
+std::string_view without_number(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool has_number = last != std::string_view::npos && last + 1 < name.size() && last > 0;
+  return has_number && name[last] == '_' ? name.substr(0, last) : std::string_view();
+}
+
+class Mapper {
+ public:
+  Mapper(const Engine& engine, const Model& model) : engine_(engine), model_(model) {
+    map_.layers.resize(engine.layers.size());
+    map_.nodes.resize(model.nodes.size());
+    visited_.resize(model.nodes.size());
+  }
+
+  NodeMap map() {
+    for (int i = 0; i < layer_count(); ++i) add_marks(i);
+    for (int i = 0; i < layer_count(); ++i) add_names(i);
+    add_log();
+    attach_reformats();
+    name_tensors();
+    for (int i = 0; i < layer_count(); ++i) follow_flow(i);
+    for (int i = 0; i < node_count(); ++i) place_neighbours(i);
+    find_sizes();
+    for (int i = 0; i < node_count(); ++i) decide(i);
+    for (LayerNodes& layer : map_.layers) std::ranges::sort(layer.nodes);
+    return std::move(map_);
+  }
+
+ private:
+  int layer_count() const { return static_cast<int>(engine_.layers.size()); }
+  int node_count() const { return static_cast<int>(model_.nodes.size()); }
+  const Layer& layer(int i) const { return engine_.layers[static_cast<std::size_t>(i)]; }
+  const ModelNode& node(int i) const { return model_.nodes[static_cast<std::size_t>(i)]; }
+  NodeFate& fate(int i) { return map_.nodes[static_cast<std::size_t>(i)]; }
+  LayerNodes& nodes_of(int i) { return map_.layers[static_cast<std::size_t>(i)]; }
+  int producer(ValueId value) const { return model_.producers[static_cast<std::size_t>(value)]; }
+
+  int find_node(std::string_view name) const {
+    const auto found = model_.nodes_by_name.find(std::string(name));
+    return found == model_.nodes_by_name.end() ? no_node : found->second;
+  }
+
+  void assign(int node, int layer, Rule rule, Certainty certainty) {
+    std::vector<Assignment>& layers = fate(node).layers;
+    if (std::ranges::find(layers, layer, &Assignment::layer) != layers.end()) return;
+    layers.push_back({layer, rule, certainty});
+    nodes_of(layer).nodes.push_back(node);
+  }
+
+  void add_marks(int index) {
+    for (const std::string& name : layer(index).metadata)
+      if (const int found = find_node(name); found != no_node)
+        assign(found, index, Rule::mark, Certainty::certain);
+  }
+
+  void add_names(int index) {
+    if (reformat_name(layer(index).name)) return;
+    for (const NameTerm& term : name_terms(layer(index).name)) {
+      if (term.kind == NameTerm::Kind::unnamed) continue;
+      int found = find_node(term.text);
+      const bool is_exact = found != no_node;
+      if (!is_exact) found = find_node(without_number(term.text));
+      if (found == no_node) continue;
+      // What was made to bring a node's tensors into shape is not the node, where that has a layer.
+      if (term.kind == NameTerm::Kind::helper && !fate(found).layers.empty()) {
+        nodes_of(index).serves = found;
+      } else if (is_exact || layer(index).metadata.empty()) {
+        assign(found, index, Rule::name, is_exact ? Certainty::certain : Certainty::likely);
+      }
+    }
+  }
+
+  /// The first node that a layer's name in a log line has a place for.
+  std::optional<int> layer_named(std::string_view name) {
+    for (const NameTerm& term : name_terms(name))
+      if (const int found = find_node(term.text);
+          found != no_node && !fate(found).layers.empty() && term.kind == NameTerm::Kind::node)
+        return fate(found).layers.front().layer;
+    return std::nullopt;
+  }
+
+  /// Quantizers that the log says went into a layer. What is said last holds.
+  void add_log() {
+    for (const Fusion& fusion : engine_.fusions) {
+      if (fusion.kind != Fusion::Kind::absorbed) continue;
+      const int found = find_node(fusion.first);
+      if (found == no_node || !fate(found).layers.empty()) continue;
+      if (const auto taker = layer_named(fusion.second))
+        assign(found, *taker, Rule::log, Certainty::certain);
+    }
+  }
+
+  /// The layers with their number when each region counts as one, as kernels' names count them.
+  std::unordered_map<int, std::string> region_names() const {
+    std::unordered_map<int, std::string> names;
+    for (std::size_t i = 0; i < engine_.regions.size(); ++i)
+      if (region_name(engine_.regions[i].name))
+        names.emplace(static_cast<int>(i), engine_.regions[i].name);
+    return names;
+  }
+
+  void attach_reformats() {
+    std::unordered_map<std::string_view, int> by_name;
+    for (int i = layer_count(); i-- > 0;) by_name[layer(i).name] = i;
+    const auto regions = region_names();
+    for (int i = 0; i < layer_count(); ++i) {
+      if (const auto number = split_kernel_number(layer(i).name).second) {
+        const auto known = regions.find(number->region);
+        nodes_of(i).region =
+            known == regions.end() ? fmt::format("region {}", number->region) : known->second;
+      } else if (region_name(layer(i).name)) {
+        nodes_of(i).region = layer(i).name;
+      }
+      const auto reformat = reformat_name(layer(i).name);
+      if (!reformat) continue;
+      if (const auto owner = by_name.find(reformat->layer); owner != by_name.end())
+        nodes_of(i).owner = owner->second;
+      else if (region_name(reformat->layer))
+        nodes_of(i).region = reformat->layer;
+    }
+  }
+
+  /// Tensors between layers have the model's names, but for those that a reformat made or takes.
+  void name_tensors() {
+    for (int i = 0; i < layer_count(); ++i) {
+      if (!reformat_name(layer(i).name) || layer(i).inputs.size() != 1 ||
+          layer(i).outputs.size() != 1)
+        continue;
+      const std::string& in = layer(i).inputs[0].name;
+      const std::string& out = layer(i).outputs[0].name;
+      if (out.starts_with("Reformatted "))
+        real_names_.emplace(out, in);
+      else if (in.starts_with("Reformatted "))
+        real_names_.emplace(in, out);
+    }
+  }
+
+  /// The model's value that a tensor is; no_value for the engine's own. The first part of a name
+  /// that Myelin numbered ("/act_q/QuantizeLinear_output_0.1_6_myl0") may be a value's.
+  ValueId value_of(std::string_view name) const {
+    std::string text(name);
+    constexpr int most_reformats = 4;
+    for (int i = 0; i < most_reformats; ++i)
+      if (const auto real = real_names_.find(text); real != real_names_.end()) text = real->second;
+    if (const auto found = model_.values.find(text); found != model_.values.end())
+      return found->second;
+    const std::size_t dot = text.rfind(".1");
+    if (dot == std::string::npos) return no_value;
+    const auto found = model_.values.find(text.substr(0, dot));
+    return found == model_.values.end() ? no_value : found->second;
+  }
+
+  /// Walks from the layer's outputs back to its inputs. What lies between and no layer has is the
+  /// layer's.
+  void follow_flow(int index) {
+    if (nodes_of(index).owner >= 0 || reformat_name(layer(index).name)) return;
+    std::vector<ValueId> stops, pending;
+    for (const Tensor& tensor : layer(index).inputs)
+      if (const ValueId id = value_of(tensor.name); id != no_value) stops.push_back(id);
+    for (const Tensor& tensor : layer(index).outputs)
+      if (const ValueId id = value_of(tensor.name); id != no_value) pending.push_back(id);
+    std::vector<int> between;
+    // Myelin's tensors have the model's names in part, so that they tell less.
+    bool is_closed = stops.size() == layer(index).inputs.size() &&
+                     !split_kernel_number(layer(index).name).second;
+    while (!pending.empty()) {
+      const ValueId value = pending.back();
+      pending.pop_back();
+      if (std::ranges::find(stops, value) != stops.end()) continue;
+      const int maker = producer(value);
+      if (maker == no_node || is_elsewhere(maker, index)) {
+        is_closed &= model_.constants[static_cast<std::size_t>(value)] || maker != no_node;
+        continue;
+      }
+      if (visited_[static_cast<std::size_t>(maker)] == index + 1) continue;
+      visited_[static_cast<std::size_t>(maker)] = index + 1;
+      between.push_back(maker);
+      for (const ValueId input : node(maker).inputs) pending.push_back(input);
+    }
+    for (const int found : between)
+      assign(found, index, Rule::flow, is_closed ? Certainty::certain : Certainty::likely);
+    if (nodes_of(index).nodes.empty()) serve(index);
+  }
+
+  /// Whether layers have the node, and `index` is none of them.
+  bool is_elsewhere(int node, int index) {
+    const std::vector<Assignment>& layers = fate(node).layers;
+    return !layers.empty() && std::ranges::find(layers, index, &Assignment::layer) == layers.end();
+  }
+
+  /// A layer that no node became, such as a cast that the parser put behind an output.
+  void serve(int index) {
+    for (const Tensor& tensor : layer(index).outputs)
+      if (const ValueId id = value_of(tensor.name); id != no_value && producer(id) != no_node)
+        nodes_of(index).serves = producer(id);
+  }
+
+  bool is_constant(const ModelNode& node) const {
+    return !node.inputs.empty() && std::ranges::all_of(node.inputs, [&](ValueId id) {
+      return model_.constants[static_cast<std::size_t>(id)];
+    });
+  }
+
+  /// A Q that nothing named went into the layer before it, a DQ into the one behind it.
+  void place_neighbours(int index) {
+    if (!fate(index).layers.empty()) return;
+    const ModelNode& here = node(index);
+    if (is_quantizer(here) && !is_constant(here) && !here.inputs.empty()) {
+      const int maker = producer(here.inputs.front());
+      if (maker != no_node && !fate(maker).layers.empty())
+        assign(index, fate(maker).layers.front().layer, Rule::neighbour, Certainty::likely);
+    } else if (is_dequantizer(here) || is_quantizer(here)) {
+      for (const ValueId output : here.outputs)
+        for (const int user : model_.consumers[static_cast<std::size_t>(output)])
+          if (!fate(user).layers.empty())
+            return assign(index, fate(user).layers.front().layer, Rule::neighbour,
+                          Certainty::likely);
+    }
+  }
+
+  /// Nodes that follow from shapes and constants alone.
+  void find_sizes() {
+    std::vector<bool> is_size(model_.producers.size());
+    computes_sizes_.resize(model_.nodes.size());
+    for (int i = 0; i < node_count(); ++i) {
+      const ModelNode& here = node(i);
+      const auto is_known = [&](ValueId id) {
+        return is_size[static_cast<std::size_t>(id)] ||
+               model_.constants[static_cast<std::size_t>(id)];
+      };
+      const bool from_sizes = here.op == "Shape" || here.op == "Size" ||
+                              (!here.inputs.empty() && !is_constant(here) &&
+                               std::ranges::all_of(here.inputs, is_known));
+      computes_sizes_[static_cast<std::size_t>(i)] = from_sizes;
+      for (const ValueId id : here.outputs) is_size[static_cast<std::size_t>(id)] = from_sizes;
+    }
+  }
+
+  /// "'A' and 'B'": the layers before and behind a node that is in none, where they are known.
+  std::string neighbours(int index) {
+    const auto layer_behind = [&](ValueId value) -> int {
+      for (const int user : model_.consumers[static_cast<std::size_t>(value)])
+        if (!fate(user).layers.empty()) return fate(user).layers.front().layer;
+      return -1;
+    };
+    int before = -1, behind = -1;
+    for (const ValueId input : node(index).inputs)
+      if (const int maker = producer(input);
+          before < 0 && maker != no_node && !fate(maker).layers.empty())
+        before = fate(maker).layers.front().layer;
+    for (const ValueId output : node(index).outputs)
+      if (behind < 0) behind = layer_behind(output);
+    if (before >= 0 && behind >= 0) return fmt::format(" between layers {} and {}", before, behind);
+    if (before >= 0) return fmt::format(" behind layer {}", before);
+    return behind >= 0 ? fmt::format(" before layer {}", behind) : "";
+  }
+
+  /// Whether the node picks a part of one tensor at a place that the file fixes.
+  bool takes_a_part(int index) const {
+    const ModelNode& here = node(index);
+    const auto is_fixed = [&](ValueId id) {
+      return model_.constants[static_cast<std::size_t>(id)];
+    };
+    return (here.op == "Gather" || here.op == "Slice" || here.op == "Split") &&
+           !here.inputs.empty() &&
+           std::all_of(here.inputs.begin() + 1, here.inputs.end(), is_fixed);
+  }
+
+  void decide(int index) {
+    NodeFate& found = fate(index);
+    const bool runs = std::ranges::any_of(
+        found.layers, [&](const Assignment& each) { return has_kernel(layer(each.layer)); });
+    if (runs) {
+      found.fate = Fate::kernel;
+    } else if (!found.layers.empty()) {
+      found.fate = Fate::view;
+      found.reason = fmt::format("layer {} runs no kernel", found.layers.front().layer);
+    } else if (is_constant(node(index)) || node(index).inputs.empty()) {
+      found.fate = Fate::folded;
+      found.reason = "follows from constants: computed when the engine was built";
+    } else if (computes_sizes_[static_cast<std::size_t>(index)]) {
+      found.fate = Fate::sizes;
+      found.reason = "computes sizes, which the engine has or computes on the host";
+    } else if (is_view(node(index)) || takes_a_part(index)) {
+      found.fate = Fate::view;
+      found.reason = (is_view(node(index)) ? "another view of a tensor" : "a part of a tensor") +
+                     neighbours(index);
+    } else {
+      found.reason = "no layer names it, and it lies between no layer's outputs and inputs";
+    }
+  }
+
+  const Engine& engine_;
+  const Model& model_;
+  NodeMap map_;
+  std::unordered_map<std::string, std::string> real_names_;
+  std::vector<bool> computes_sizes_;
+  std::vector<int> visited_;  ///< By node: the last layer whose flow met it, counted from 1.
+};
+
+}  // namespace
+
+NodeMap map_nodes(const Engine& engine, const Model& model) { return Mapper(engine, model).map(); }
+
+std::string_view quantizer_role(const Engine& engine, const Model& model, const NodeMap& map,
+                                int node) {
+  const auto index = static_cast<std::size_t>(node);
+  const ModelNode& found = model.nodes[index];
+  if (!is_quantizer(found) && !is_dequantizer(found)) return {};
+  for (const Fusion& fusion : engine.fusions)
+    if (fusion.kind == Fusion::Kind::eliminated && fusion.first == found.name) return "duplicate";
+  for (const Assignment& each : map.nodes[index].layers)
+    if (is_lone_quantizer(engine.layers[static_cast<std::size_t>(each.layer)])) return "alone";
+  if (!found.inputs.empty() && model.constants[static_cast<std::size_t>(found.inputs.front())])
+    return "weights";
+  return map.nodes[index].layers.empty() ? std::string_view() : "absorbed";
+}
+
+std::string_view name(Rule rule) {
+  switch (rule) {
+    case Rule::mark:
+      return "mark";
+    case Rule::name:
+      return "name";
+    case Rule::log:
+      return "log";
+    case Rule::flow:
+      return "flow";
+    case Rule::neighbour:
+      return "neighbour";
+  }
+  return "";
+}
+
+std::string_view name(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::certain:
+      return "certain";
+    case Certainty::likely:
+      return "likely";
+  }
+  return "";
+}
+
+std::string_view name(Fate fate) {
+  switch (fate) {
+    case Fate::kernel:
+      return "kernel";
+    case Fate::view:
+      return "view";
+    case Fate::folded:
+      return "folded";
+    case Fate::sizes:
+      return "sizes";
+    case Fate::unknown:
+      return "unknown";
+  }
+  return "";
+}
+
+}  // namespace symprof::engine

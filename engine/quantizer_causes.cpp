@@ -1,0 +1,168 @@
+// Why a Q or DQ stands alone, told from the types of the tensors around it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/cause_list.h"
+#include "engine/layer_graph.h"
+#include "engine/names.h"
+
+namespace symprof::engine {
+namespace {
+
+bool is_quantized(const Tensor& tensor) {
+  return tensor.dtype == "int8" || tensor.dtype == "float8" || tensor.dtype == "int4" ||
+         tensor.dtype == "float4";
+}
+
+bool is_floating(const Tensor& tensor) { return !tensor.dtype.empty() && !is_quantized(tensor); }
+
+/// Convolutions and products, which are what Q and DQ are for.
+bool is_weighted(const Layer& layer) {
+  return layer.subtype.starts_with("Conv") || layer.type.find("Conv") != std::string::npos ||
+         layer.type.find("Gemm") != std::string::npos || layer.type == "gemm" ||
+         layer.type == "conv";
+}
+
+/// Quantised, with another activation that is not: the residual of an Add that was fused.
+const Tensor* floating_residual(const Layer& layer) {
+  if (!is_weighted(layer) || layer.inputs.size() < 2 ||
+      std::ranges::none_of(layer.inputs, is_quantized))
+    return nullptr;
+  const auto found = std::ranges::find_if(layer.inputs, is_floating);
+  return found == layer.inputs.end() ? nullptr : &*found;
+}
+
+/// The Add in a layer's name, or all of the name.
+std::string addition_of(const Layer& layer) {
+  for (const NameTerm& term : name_terms(layer.name)) {
+    const std::size_t slash = term.text.rfind('/');
+    const std::string_view last =
+        std::string_view(term.text).substr(slash == std::string::npos ? 0 : slash + 1);
+    if (last.starts_with("Add") || last.starts_with("add") || last.starts_with("node_add"))
+      return term.text;
+  }
+  return layer.name;
+}
+
+class QuantizerCauses {
+ public:
+  QuantizerCauses(const Engine& engine, CauseList& causes)
+      : engine_(engine), graph_(engine), causes_(causes) {}
+
+  void add(int index) {
+    const Layer& layer = at(index);
+    if (layer.inputs.empty() || layer.outputs.empty()) return;
+    if (is_quantized(layer.inputs.front()))
+      add_dequantizer(index);
+    else
+      add_quantizer(index);
+  }
+
+ private:
+  const Layer& at(int index) const { return engine_.layers[static_cast<std::size_t>(index)]; }
+
+  void add_residual(const Layer& taker, const Tensor& residual, int quantizer) {
+    causes_.add(Cause::Kind::residual, addition_of(taker), quantizer,
+                fmt::format("the residual input of {} ({}) is {} and not quantised",
+                            addition_of(taker), residual.name, residual.dtype),
+                "Put Q and DQ on the residual input of the Add.");
+  }
+
+  void add_operator(int op, int quantizer) {
+    causes_.add(Cause::Kind::unquantized_op, at(op).name, quantizer,
+                fmt::format("{} runs in {} between quantised layers", at(op).name,
+                            at(op).inputs.empty() ? std::string("a floating type")
+                                                  : at(op).inputs.front().dtype),
+                "Put Q and DQ on its input as well as on its output.");
+  }
+
+  void add_quantizer(int index) {
+    const Tensor& input = at(index).inputs.front();
+    const int maker = graph_.producer(input.name);
+    if (maker < 0) return;  // An input of the engine has to be quantised somewhere.
+    if (const Tensor* residual = floating_residual(at(maker)))
+      return add_residual(at(maker), *residual, index);
+    for (const int reader : graph_.readers(input.name)) {
+      const Tensor* residual = floating_residual(at(reader));
+      if (residual && graph_.producer(residual->name) == maker)
+        return add_residual(at(reader), *residual, index);
+    }
+    if (!is_weighted(at(maker))) return add_operator(maker, index);
+    if (std::ranges::none_of(at(maker).inputs, is_quantized)) {
+      causes_.add(Cause::Kind::unquantized_input, at(maker).name, index,
+                  fmt::format("the input of {} is not quantised", at(maker).name),
+                  "Put Q and DQ on every input of a convolution or a product.");
+      return;
+    }
+    add_other_reader(maker, index);
+  }
+
+  /// The convolution could have written what the Q writes, were its result not read otherwise.
+  void add_other_reader(int maker, int index) {
+    for (const int reader : graph_.readers(at(index).inputs.front().name))
+      if (reader != index && !is_lone_quantizer(at(reader))) {
+        causes_.add(Cause::Kind::second_reader, at(maker).name, index,
+                    fmt::format("{} reads the result of {} before it is quantised", at(reader).name,
+                                at(maker).name),
+                    "Let it read the result behind the Q and DQ.");
+        return;
+      }
+    causes_.add(Cause::Kind::untold, at(index).name, index,
+                fmt::format("{} runs alone, and nothing in the engine tells why", at(index).name),
+                "");
+  }
+
+  void add_dequantizer(int index) {
+    for (const int reader : graph_.readers(at(index).outputs.front().name)) {
+      if (!is_weighted(at(reader))) return add_operator(reader, index);
+      // A layer that does not write a quantised type takes no quantised residual, either: what
+      // reads its result in a floating type is what keeps it from that.
+      for (const Tensor& output : at(reader).outputs)
+        if (is_floating(output))
+          for (const int behind : graph_.readers(output.name))
+            if (!is_weighted(at(behind)) && !is_lone_quantizer(at(behind)))
+              return add_operator(behind, index);
+    }
+    // An output of the engine is dequantised somewhere.
+    if (graph_.readers(at(index).outputs.front().name).empty()) return;
+    causes_.add(Cause::Kind::untold, at(index).name, index,
+                fmt::format("{} runs alone, and nothing in the engine tells why", at(index).name),
+                "");
+  }
+
+  const Engine& engine_;
+  LayerGraph graph_;
+  CauseList& causes_;
+};
+
+}  // namespace
+
+void add_quantizer_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes) {
+  QuantizerCauses finder(engine, causes);
+  for (std::size_t i = 0; i < engine.layers.size(); ++i)
+    if (summary.layers[i].is_quantizer) finder.add(static_cast<int>(i));
+}
+
+void add_cast_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes) {
+  const LayerGraph graph(engine);
+  for (std::size_t i = 0; i < engine.layers.size(); ++i) {
+    const Layer& layer = engine.layers[i];
+    if (!summary.layers[i].is_reformat || !summary.layers[i].has_kernel ||
+        layer.inputs.size() != 1 || layer.outputs.size() != 1 ||
+        layer.inputs[0].dtype == layer.outputs[0].dtype)
+      continue;
+    const int maker = graph.producer(layer.inputs[0].name);
+    const std::vector<int> readers = graph.readers(layer.outputs[0].name);
+    // Inputs and outputs of the engine have the types that were asked for.
+    if (maker < 0 || readers.empty()) continue;
+    const std::string& before = engine.layers[static_cast<std::size_t>(maker)].name;
+    const std::string& behind = engine.layers[static_cast<std::size_t>(readers.front())].name;
+    causes.add(Cause::Kind::precision, layer.name, static_cast<int>(i),
+               fmt::format("{} gives {}, and {} takes {}", before, layer.inputs[0].dtype, behind,
+                           layer.outputs[0].dtype),
+               "Let both run in one type.");
+  }
+}
+
+}  // namespace symprof::engine

@@ -1,0 +1,51 @@
+// What an engine's layers add up to: time, memory traffic, reformats, quantizers that stand alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/times.h"
+
+namespace symprof::engine {
+
+/// What one layer moves and how long it took. Bytes are those of its tensors with the channels
+/// that their layouts add, weights included once; empty where a size or dtype is not known.
+struct LayerFigures {
+  std::optional<std::int64_t> bytes_read, bytes_written;
+  std::optional<double> measured_ms;
+  bool has_kernel = false;
+  bool is_reformat = false;
+  bool is_quantizer = false;  ///< Q or DQ that no other layer took in.
+};
+
+/// Layers of one kind together.
+struct LayerGroup {
+  std::int64_t layers = 0;
+  double measured_ms = 0;
+  std::int64_t timed_layers = 0;
+  std::int64_t bytes = 0;
+  std::int64_t layers_of_unknown_bytes = 0;
+};
+
+struct EngineSummary {
+  std::vector<LayerFigures> layers;  ///< In the engine's order.
+  LayerGroup kernels, reformats, quantizers;
+  std::int64_t untyped_layers = 0;  ///< They count as layers with a kernel.
+  double measured_ms = 0;           ///< Of all records of the profile.
+  std::int64_t runs = 0;            ///< 0 where the profile does not say.
+  bool has_times = false;
+  std::vector<std::string> warnings;  ///< The engine's, the profile's, and those of joining them.
+};
+
+/// `times` may be null: those in the engine's own file serve.
+EngineSummary summarize(const Engine& engine, const Times* times);
+
+/// Adds a layer to a group.
+void add(const LayerFigures& layer, LayerGroup& group);
+
+/// "int8 → float32"; one word where they are one; empty where the file does not say.
+std::string precision(const Layer& layer);
+
+}  // namespace symprof::engine

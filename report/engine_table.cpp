@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "report/engine.h"
+#include "report/format_number.h"
+
+namespace symprof::report {
+namespace {
+
+using engine::LayerGroup;
+
+std::string share_text(double part, double whole) {
+  return whole > 0 ? fmt::format(" ({:.1f} %)", 100 * part / whole) : "";
+}
+
+/// "12 layers, 46.08 µs (4.2 %), 77.00 MiB moved".
+std::string group_text(const LayerGroup& group, const engine::EngineSummary& summary) {
+  std::string text =
+      fmt::format("{} layer{}", group_digits(group.layers), group.layers == 1 ? "" : "s");
+  if (summary.has_times) {
+    text += fmt::format(", {}{}", format_time(group.measured_ms * 1e3),
+                        share_text(group.measured_ms, summary.measured_ms));
+    if (group.timed_layers < group.layers)
+      text += fmt::format(" and {} without a time", group.layers - group.timed_layers);
+  }
+  if (group.layers == group.layers_of_unknown_bytes) return text + ", bytes not known";
+  text += fmt::format(", {} moved", format_bytes(group.bytes));
+  if (group.layers_of_unknown_bytes)
+    text += fmt::format(" and {} of unknown size", group.layers_of_unknown_bytes);
+  return text;
+}
+
+/// "37 layers, 2 without a kernel".
+std::string layer_counts(const EngineReport& report) {
+  const auto layers = static_cast<std::int64_t>(report.engine.layers.size());
+  const std::string text = fmt::format("{} layer{}", group_digits(layers), layers == 1 ? "" : "s");
+  if (report.summary.untyped_layers == layers)
+    return text + ", of types that the file does not give";
+  return text +
+         fmt::format(", {} without a kernel", group_digits(layers - report.summary.kernels.layers));
+}
+
+/// "172 in the model; in kernels: 169; views without a kernel: 3".
+std::string node_counts(const engine::NodeMap& map) {
+  using engine::Fate;
+  const auto count = [&](Fate fate) {
+    return std::ranges::count(map.nodes, fate, &engine::NodeFate::fate);
+  };
+  std::string text = fmt::format("{} in the model", map.nodes.size());
+  for (const auto& [fate, words] : {std::pair{Fate::kernel, "in kernels"},
+                                    {Fate::view, "views without a kernel"},
+                                    {Fate::folded, "folded"},
+                                    {Fate::sizes, "for sizes"},
+                                    {Fate::unknown, "not found"}})
+    if (count(fate)) text += fmt::format("; {}: {}", words, group_digits(count(fate)));
+  return text;
+}
+
+/// Which kernels cost what a better model would not: "232.45 µs: the residual input of …".
+void write_causes(fmt::memory_buffer& out, const EngineReport& report) {
+  if (report.causes.empty()) return;
+  out.append(std::string_view("\nKernels that another model would not need:\n"));
+  for (const engine::Cause& cause : report.causes) {
+    const std::string time =
+        cause.measured_ms ? format_time(*cause.measured_ms * 1e3) + " in " : "";
+    std::string layers;
+    for (const int layer : cause.layers)
+      layers += fmt::format("{}{}", layers.empty() ? "" : ", ", layer);
+    fmt::format_to(std::back_inserter(out), "  {}layer{} {}: {}.\n", time,
+                   cause.layers.size() == 1 ? "" : "s", layers, cause.what);
+    if (!cause.change.empty()) fmt::format_to(std::back_inserter(out), "    {}\n", cause.change);
+  }
+}
+
+/// "25 of 25 layers with a kernel, in the model".
+std::string resolved_text(const EngineReport& report) {
+  std::int64_t resolved = 0;
+  for (std::size_t i = 0; i < report.map->layers.size(); ++i)
+    resolved += report.summary.layers[i].has_kernel && report.map->layers[i].is_resolved();
+  return fmt::format("{} of {} layers with a kernel, in the model", group_digits(resolved),
+                     group_digits(report.summary.kernels.layers));
+}
+
+void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
+  const engine::Engine& engine = report.engine;
+  const engine::EngineSummary& summary = report.summary;
+  const auto line = [&](std::string_view name, const std::string& text) {
+    fmt::format_to(std::back_inserter(out), "{:<12} {}\n", name, text);
+  };
+  if (!engine.version.empty()) line("TensorRT", engine.version);
+  line(summary.untyped_layers ? "layers" : "kernels", group_text(summary.kernels, summary));
+  if (summary.reformats.layers) line("reformats", group_text(summary.reformats, summary));
+  if (summary.quantizers.layers)
+    line("quantizers",
+         group_text(summary.quantizers, summary) + ": Q and DQ that no layer took in");
+  if (summary.has_times)
+    line("measured",
+         format_time(summary.measured_ms * 1e3) + " for one run, the sum of its layers" +
+             (summary.runs ? fmt::format(", mean of {} run{}", group_digits(summary.runs),
+                                         summary.runs == 1 ? "" : "s")
+                           : ""));
+  if (report.map) {
+    line("nodes", node_counts(*report.map));
+    line("found", resolved_text(report));
+  }
+  for (const std::string& warning : summary.warnings) line("warning", warning);
+}
+
+}  // namespace
+
+void write_engine_table(fmt::memory_buffer& out, const EngineReport& report,
+                        const EngineRowOptions& rows, const Layout& layout) {
+  fmt::format_to(std::back_inserter(out), "{}: {}; from {}.\n\n",
+                 emphasize(report.engine.path, Emphasis::strong, layout.colour),
+                 layer_counts(report), report.engine.form);
+  write(out,
+        rows.by == EngineRows::node     ? engine_node_rows(report)
+        : rows.by == EngineRows::module ? engine_module_rows(report, rows.depth)
+                                        : engine_layer_rows(report),
+        layout);
+  out.push_back('\n');
+  write_engine_footer(out, report);
+  write_causes(out, report);
+}
+
+}  // namespace symprof::report

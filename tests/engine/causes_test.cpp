@@ -1,0 +1,272 @@
+// Why a fusion broke: on TREx's engines of ResNet-18, and on engines that are made here with one
+// rule broken each.
+#include "engine/causes.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/read.h"
+#include "engine/summary.h"
+#include "trace/onnx/reader.h"
+
+namespace symprof::engine {
+namespace {
+
+std::vector<Cause> causes_of(const Engine& engine, const Times* times,
+                             const Model* model = nullptr) {
+  const EngineSummary summary = summarize(engine, times);
+  if (!model) return find_causes(engine, summary, nullptr, nullptr);
+  const NodeMap map = map_nodes(engine, *model);
+  return find_causes(engine, summary, model, &map);
+}
+
+std::vector<Cause> causes_of_sample(const std::string& name) {
+  const std::string path = SYMPROF_SOURCE_DIR "/tests/engine/samples/" + name;
+  const Times times = read_times(path + ".profile.json");
+  return causes_of(read_engine(path + ".graph.json"), &times);
+}
+
+double sum_of(const std::vector<Cause>& causes, Cause::Kind kind) {
+  double sum = 0;
+  for (const Cause& cause : causes)
+    if (cause.kind == kind) sum += cause.measured_ms.value();
+  return sum;
+}
+
+/// What of a small network TensorRT is given.
+enum class Broken {
+  nothing,
+  residual,       ///< The residual has no Q and DQ.
+  pool,           ///< The pooling between two convolutions has none before it.
+  chain,          ///< Q and DQ stand between convolution and activation.
+  second_reader,  ///< Something else reads the convolution's result.
+  graph_output,   ///< The convolution's result is an output.
+  cast,           ///< A cast stands between convolution and activation.
+  operand,        ///< The convolution's result is multiplied with another activation.
+};
+
+/// A model of `blocks` convolutions with activations, one of them with a broken rule, and the
+/// engine that TensorRT makes of it: what a rule lets it fuse is one layer.
+class Generator {
+ public:
+  Generator(Broken broken, int blocks, int at) : broken_(broken) {
+    for (int i = 0; i < blocks; ++i) add_block(i, i == at ? broken : Broken::nothing);
+    add_output();
+  }
+
+  Model model() const {
+    const std::string text =
+        "<ir_version: 8, opset_import: [\"\" : 13]>\ng (float[1, 8, 4, 4] t0, "
+        "float[1, 8, 4, 4] other, float[8, 8, 1, 1] w, float s, int8 z) => (" +
+        outputs_ + ") {\n" + nodes_ + "}";
+    return model_of(trace::parse_onnx_text(text, "generated.onnx"));
+  }
+
+  Engine engine() const { return read_engine("[" + layers_ + "]", "generated.json"); }
+  Times times() const { return times_; }
+  /// What the layers take that are there only because the rule is broken.
+  double cost_ms() const { return cost_ms_; }
+
+ private:
+  static bool is_quantized(Broken broken) {
+    return broken == Broken::residual || broken == Broken::pool || broken == Broken::chain;
+  }
+
+  void add_node(const std::string& name, const std::string& output, const std::string& call) {
+    nodes_ += "  [" + name + "] " + output + " = " + call + "\n";
+  }
+
+  struct Flow {
+    std::string name, type;
+  };
+
+  void add_layer(const std::string& name, const std::string& type, const std::vector<Flow>& inputs,
+                 const Flow& output, bool is_cost, const std::string& more = "") {
+    const auto tensor = [](const Flow& flow) {
+      return R"({"Name": ")" + flow.name + R"(", "Dimensions": [1,8,4,4], "Format/Datatype": ")" +
+             flow.type + R"("})";
+    };
+    std::string list;
+    for (const Flow& flow : inputs) list += (list.empty() ? "" : ",") + tensor(flow);
+    layers_ += (layers_.empty() ? "" : ",\n") + (R"({"Name": ")" + name) + R"(", "LayerType": ")" +
+               type + R"(", "Inputs": [)" + list + R"(], "Outputs": [)" + tensor(output) + "]" +
+               more + "}";
+    const double ms = 0.01 * static_cast<double>(times_.layers.size() + 1);
+    times_.layers.push_back({.name = name, .average_ms = ms, .total_ms = ms});
+    if (is_cost) cost_ms_ += ms;
+  }
+
+  void add_block(int index, Broken broken) {
+    const std::string n = std::to_string(index), in = "t" + n,
+                      out = "t" + std::to_string(index + 1);
+    if (is_quantized(broken_))
+      add_quantized_block(n, in, out, broken);
+    else
+      add_plain_block(n, in, out, broken);
+  }
+
+  void add_plain_block(const std::string& n, const std::string& in, const std::string& out,
+                       Broken broken) {
+    const std::string conv = "c" + n;
+    add_node("Conv_" + n, conv, "Conv (" + in + ", w)");
+    if (broken == Broken::nothing) {
+      add_node("Relu_" + n, out, "Relu (" + conv + ")");
+      return add_layer("Conv_" + n + " + Relu_" + n, "CaskConvolution", {{in, "Half"}},
+                       {out, "Half"}, false);
+    }
+    add_layer("Conv_" + n, "CaskConvolution", {{in, "Half"}}, {conv, "Half"}, false);
+    std::string read = conv;
+    if (broken == Broken::cast) {
+      read = "k" + n;
+      add_node("Cast_" + n, read, "Cast <to: int = 1> (" + conv + ")");
+    }
+    if (broken == Broken::graph_output) outputs_ += "float[1, 8, 4, 4] " + conv + ", ";
+    if (broken == Broken::operand) {
+      add_node("Mul_" + n, out, "Mul (" + conv + ", other)");
+      return add_layer("PWN(Mul_" + n + ")", "PointWiseV2", {{conv, "Half"}, {"other", "Half"}},
+                       {out, "Half"}, true);
+    }
+    add_node("Relu_" + n, out, "Relu (" + read + ")");
+    add_layer("PWN(Relu_" + n + ")", "PointWiseV2", {{conv, "Half"}}, {out, "Half"}, true);
+    if (broken == Broken::second_reader) {
+      add_node("Softmax_" + n, "m" + n, "Softmax (" + conv + ")");
+      add_layer("Softmax_" + n, "CudaSoftMax", {{conv, "Half"}}, {"m" + n, "Half"}, false);
+      outputs_ += "float[1, 8, 4, 4] m" + n + ", ";
+    }
+  }
+
+  /// Q and DQ of `value`; the name of what they give.
+  std::string add_pair(const std::string& name, const std::string& value) {
+    add_node("QuantizeLinear_" + name, value + "_q", "QuantizeLinear (" + value + ", s, z)");
+    add_node("DequantizeLinear_" + name, value + "_d", "DequantizeLinear (" + value + "_q, s, z)");
+    return value + "_d";
+  }
+
+  void add_lone_quantizer(const std::string& name, const std::string& value, bool is_cost) {
+    add_layer("QuantizeLinear_" + name, "Reformat", {{value, "Half"}}, {value + "_q", "Int8"},
+              is_cost, R"(, "Origin": "QDQ")");
+  }
+
+  void add_quantized_block(const std::string& n, const std::string& in, const std::string& out,
+                           Broken broken) {
+    const std::string read = n == "0" ? add_pair("in", in) : in + "_d";
+    if (n == "0") add_lone_quantizer("in", in, false);
+    const std::string conv = "c" + n, from = in + "_q";
+    add_node("Conv_" + n, conv, "Conv (" + read + ", w)");
+    if (broken == Broken::chain) {
+      add_node("Relu_" + n, out, "Relu (" + add_pair("c" + n, conv) + ")");
+      add_pair(n, out);
+      add_layer("Conv_" + n, "CaskConvolution", {{from, "Int8"}}, {conv + "_q", "Int8"}, false);
+      return add_layer("PWN(Relu_" + n + ")", "PointWiseV2", {{conv + "_q", "Int8"}},
+                       {out + "_q", "Int8"}, true);
+    }
+    if (broken == Broken::residual) {
+      add_node("Add_" + n, out, "Add (" + conv + ", other)");
+      add_pair(n, out);
+      add_layer("Conv_" + n + " + Add_" + n, "CaskConvolution", {{from, "Int8"}, {"other", "Half"}},
+                {out, "Half"}, false);
+      return add_lone_quantizer(n, out, true);
+    }
+    if (broken == Broken::pool) {
+      add_node("GlobalAveragePool_" + n, out, "GlobalAveragePool (" + conv + ")");
+      add_pair(n, out);
+      add_layer("Conv_" + n, "CaskConvolution", {{from, "Int8"}}, {conv, "Half"}, false);
+      add_layer("GlobalAveragePool_" + n, "CaskPooling", {{conv, "Half"}}, {out, "Half"}, false);
+      return add_lone_quantizer(n, out, true);
+    }
+    add_node("Relu_" + n, out, "Relu (" + conv + ")");
+    add_pair(n, out);
+    add_layer("Conv_" + n + " + Relu_" + n, "CaskConvolution", {{from, "Int8"}},
+              {out + "_q", "Int8"}, false);
+  }
+
+  void add_output() {
+    const std::string last = "t" + std::to_string(times_.layers.empty() ? 0 : last_value());
+    outputs_ += "float[1, 8, 4, 4] " + last + (is_quantized(broken_) ? "_d" : "");
+  }
+
+  int last_value() const {
+    int last = 0;
+    for (int i = 1; nodes_.find("] t" + std::to_string(i) + " = ") != std::string::npos; ++i)
+      last = i;
+    return last;
+  }
+
+  Broken broken_;
+  std::string nodes_, layers_, outputs_;
+  Times times_{.runs = 1};
+  double cost_ms_ = 0;
+};
+
+struct BrokenRule {
+  Broken broken;
+  std::optional<Cause::Kind> kind;
+};
+
+constexpr BrokenRule rules[] = {
+    {Broken::nothing, std::nullopt},
+    {Broken::residual, Cause::Kind::residual},
+    {Broken::pool, Cause::Kind::unquantized_op},
+    {Broken::chain, Cause::Kind::chain},
+    {Broken::second_reader, Cause::Kind::second_reader},
+    {Broken::graph_output, Cause::Kind::graph_output},
+    {Broken::cast, Cause::Kind::precision},
+    {Broken::operand, Cause::Kind::operand},
+};
+
+}  // namespace
+
+TEST_SUITE("engine_causes") {
+  TEST_CASE("residual Adds that are not quantised, and a pooling") {
+    // qat_model.py there quantises neither: eight quantizers run alone for the residuals, and one
+    // behind the pooling. The tenth quantises the model's input, which somebody has to.
+    const std::vector<Cause> causes = causes_of_sample("resnet18_qat");
+    std::vector<int> residual;
+    for (const Cause& cause : causes) {
+      CAPTURE(cause.what);
+      if (cause.kind == Cause::Kind::residual)
+        residual.insert(residual.end(), cause.layers.begin(), cause.layers.end());
+    }
+    CHECK(residual == std::vector<int>{4, 7, 10, 14, 17, 21, 24, 28});
+    CHECK(sum_of(causes, Cause::Kind::residual) == doctest::Approx(0.232448 - 0.06144 - 0.007168));
+    const auto pool = std::ranges::find(causes, Cause::Kind::unquantized_op, &Cause::kind);
+    REQUIRE(pool != causes.end());
+    CHECK(pool->place == "GlobalAveragePool_246");
+    CHECK(pool->layers == std::vector<int>{33});
+    CHECK(std::ranges::count(causes, Cause::Kind::untold, &Cause::kind) == 0);
+  }
+
+  TEST_CASE("with quantised residuals the pooling alone is left") {
+    const std::vector<Cause> causes = causes_of_sample("resnet18_qat-residual");
+    REQUIRE(causes.size() == 1);
+    CHECK(causes[0].kind == Cause::Kind::unquantized_op);
+    CHECK(causes[0].place == "GlobalAveragePool_294");
+    CHECK(causes[0].layers.size() == 2);  // DequantizeLinear_291 and QuantizeLinear_298.
+  }
+
+  TEST_CASE("an engine in one type has no such cause") {
+    CHECK(causes_of_sample("resnet18_fp32").empty());
+  }
+
+  TEST_CASE("one broken rule each, in networks of several sizes") {
+    for (const BrokenRule& rule : rules)
+      for (const int blocks : {1, 2, 5})
+        for (int at = 0; at < blocks; ++at) {
+          const Generator generated(rule.broken, blocks, at);
+          const Model model = generated.model();
+          const Times times = generated.times();
+          const std::vector<Cause> causes = causes_of(generated.engine(), &times, &model);
+          CAPTURE(static_cast<int>(rule.broken));
+          CAPTURE(blocks);
+          CAPTURE(at);
+          REQUIRE(causes.size() == (rule.kind ? 1 : 0));
+          if (!rule.kind) continue;
+          CHECK(causes[0].kind == *rule.kind);
+          CHECK(causes[0].measured_ms.value() == doctest::Approx(generated.cost_ms()));
+        }
+  }
+}
+
+}  // namespace symprof::engine
