@@ -12,7 +12,7 @@ onnx_version=1.23.2
 packages=(
   ca-certificates g++ cmake ninja-build make ccache mold git pkg-config python3 python3-dev python3-venv python3-pip
   libprotobuf-dev protobuf-compiler libfmt-dev librange-v3-dev libboost-dev libutf8proc-dev
-  libsimdjson-dev libzip-dev nlohmann-json3-dev libcli11-dev doctest-dev libbenchmark-dev clang-format clang-tidy
+  libsimdjson-dev libzip-dev zlib1g-dev nlohmann-json3-dev libcli11-dev doctest-dev libbenchmark-dev clang-format clang-tidy
 )
 deps=$PWD/.deps
 mkdir -p "$deps"

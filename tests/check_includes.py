@@ -43,6 +43,8 @@ ROOMS = {
     "profile/memory/allocator": ["base"],
     "profile/memory": ["base", "record", "profile/cost", "profile/cost/scratch", "profile/operators", "profile/memory/allocator"],
     "profile": ["base", "record", "profile/*"],
+    "measure": ["base", "record"],
+    "measure/kineto": ["base", "record", "measure"],
     "plan/formulas": ["base", "record", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],

@@ -1,0 +1,257 @@
+#include "measure/kineto/events.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "measure/kineto/read_file.h"
+
+namespace symprof::measure::kineto {
+namespace {
+
+using Json = simdjson::dom::element;
+using simdjson::dom::object;
+
+enum class Kind : std::uint8_t { other, op, mark, call, kernel, copy, set };
+
+/// Kineto's categories since PyTorch 1.12, and those before (kineto's ActivityType.cpp).
+constexpr std::pair<std::string_view, Kind> categories[] = {
+    {"cpu_op", Kind::op},         {"Operator", Kind::op},      {"user_annotation", Kind::mark},
+    {"cuda_runtime", Kind::call}, {"cuda_driver", Kind::call}, {"Runtime", Kind::call},
+    {"kernel", Kind::kernel},     {"Kernel", Kind::kernel},    {"gpu_memcpy", Kind::copy},
+    {"Memcpy", Kind::copy},       {"gpu_memset", Kind::set},   {"Memset", Kind::set},
+};
+
+Kind kind_of(std::string_view category) {
+  for (const auto& [name, kind] : categories)
+    if (name == category) return kind;
+  return Kind::other;
+}
+
+std::string_view text_of(object event, std::string_view key) {
+  std::string_view text;
+  return event[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+/// Old versions write numbers as text, and ids of either sign.
+std::optional<std::int64_t> integer_of(object event, std::string_view key) {
+  Json value;
+  if (event[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  std::int64_t number = 0;
+  if (value.get(number) == simdjson::SUCCESS) return number;
+  std::string_view text;
+  if (value.get(text) != simdjson::SUCCESS || text.empty()) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
+
+/// As a thread or a process is told apart: a number or a text.
+std::string word_of(object event, std::string_view key) {
+  if (const std::optional<std::int64_t> number = integer_of(event, key))
+    return std::to_string(*number);
+  return std::string(text_of(event, key));
+}
+
+/// Microseconds of the file as nanoseconds. Whole numbers stay exact: those of old versions count
+/// from 1970 and have more digits than a double keeps.
+std::optional<std::int64_t> nanoseconds_of(object event, std::string_view key) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4000;
+  Json value;
+  if (event[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  std::int64_t whole = 0;
+  if (value.get(whole) == simdjson::SUCCESS)
+    return whole > -most && whole < most ? std::optional(whole * 1000) : std::nullopt;
+  double us = 0;
+  if (value.get(us) != simdjson::SUCCESS || !(std::abs(us) < static_cast<double>(most)))
+    return std::nullopt;
+  const double floor = std::floor(us);
+  return static_cast<std::int64_t>(floor) * 1000 + std::llround((us - floor) * 1000);
+}
+
+/// "Input Dims": a list for each argument. Lists of tensors have a list of lists, whose tensors
+/// are arguments here as well.
+std::vector<std::vector<std::int64_t>> sizes_of(object arguments) {
+  std::vector<std::vector<std::int64_t>> result;
+  simdjson::dom::array inputs;
+  if (arguments["Input Dims"].get(inputs) != simdjson::SUCCESS) return result;
+  const auto add = [&](simdjson::dom::array sizes) {
+    std::vector<std::int64_t>& added = result.emplace_back();
+    for (const Json size : sizes)
+      if (std::int64_t number = 0; size.get(number) == simdjson::SUCCESS) added.push_back(number);
+  };
+  for (const Json input : inputs) {
+    simdjson::dom::array sizes;
+    if (input.get(sizes) != simdjson::SUCCESS) continue;
+    const bool is_list = sizes.begin() != sizes.end() && (*sizes.begin()).is_array();
+    if (!is_list) {
+      add(sizes);
+      continue;
+    }
+    for (const Json tensor : sizes)
+      if (simdjson::dom::array inner; tensor.get(inner) == simdjson::SUCCESS) add(inner);
+  }
+  return result;
+}
+
+class Reader {
+ public:
+  void add(object event) {
+    if (text_of(event, "ph") != "X") return;
+    const Kind kind = kind_of(text_of(event, "cat"));
+    if (kind == Kind::other) return;
+    const auto begin = nanoseconds_of(event, "ts");
+    const auto duration = nanoseconds_of(event, "dur");
+    if (!begin || !duration || *duration < 0) {
+      ++events_.unreadable;
+      return;
+    }
+    object arguments;
+    const bool has_arguments = event["args"].get(arguments) == simdjson::SUCCESS;
+    const object* given = has_arguments ? &arguments : nullptr;
+    const Range range{std::string(text_of(event, "name")), *begin, *begin + *duration};
+    if (kind == Kind::op || kind == Kind::mark)
+      add_operator(event, given, kind, range);
+    else if (kind == Kind::call)
+      add_call(event, given, range);
+    else
+      add_activity(given, kind, range);
+  }
+
+  Events take(Json root) {
+    simdjson::dom::array devices;
+    if (root.at_key("deviceProperties").get(devices) == simdjson::SUCCESS)
+      for (const Json device : devices)
+        if (object properties; device.get(properties) == simdjson::SUCCESS) {
+          const std::string_view name = text_of(properties, "name");
+          if (!name.empty() && events_.device_name.empty()) events_.device_name = name;
+        }
+    return std::move(events_);
+  }
+
+ private:
+  struct Range {
+    std::string name;
+    std::int64_t begin_ns, end_ns;
+  };
+
+  std::int32_t thread_of(object event) {
+    const auto key = std::pair(word_of(event, "pid"), word_of(event, "tid"));
+    const auto [at, is_new] =
+        threads_.try_emplace(key, static_cast<std::int32_t>(events_.threads.size()));
+    if (is_new) events_.threads.push_back({.process = key.first, .name = key.second});
+    return at->second;
+  }
+
+  void add_operator(object event, const object* arguments, Kind kind, const Range& range) {
+    Operator op{.name = range.name,
+                .kind = kind == Kind::op ? Operator::Kind::op : Operator::Kind::mark,
+                .begin_ns = range.begin_ns,
+                .end_ns = range.end_ns,
+                .thread = thread_of(event)};
+    std::optional<std::int64_t> order;
+    if (arguments != nullptr) {
+      op.sequence = integer_of(*arguments, "Sequence number");
+      op.forward_thread = integer_of(*arguments, "Fwd thread id").value_or(0);
+      op.input_sizes = sizes_of(*arguments);
+      // Operators, unlike kernels, have their own number here in all versions.
+      order = integer_of(*arguments, "External id");
+      if (!order) order = integer_of(*arguments, "external id");
+    }
+    // PyTorch before 1.12 wrote the profiler's own ranges as operators.
+    if (op.name.starts_with("ProfilerStep#") || op.name.starts_with("Optimizer."))
+      op.kind = Operator::Kind::mark;
+    events_.order.push_back(order.value_or(static_cast<std::int64_t>(events_.operators.size())));
+    events_.operators.push_back(std::move(op));
+  }
+
+  /// A call without an id launches nothing that could be found.
+  void add_call(object event, const object* arguments, const Range& range) {
+    const auto correlation = correlation_of(arguments);
+    if (!correlation) return;
+    events_.calls.push_back({.name = range.name,
+                             .thread = thread_of(event),
+                             .begin_ns = range.begin_ns,
+                             .end_ns = range.end_ns,
+                             .correlation = *correlation});
+  }
+
+  void add_activity(const object* arguments, Kind kind, const Range& range) {
+    Activity activity{.name = range.name, .begin_ns = range.begin_ns, .end_ns = range.end_ns};
+    activity.kind = kind == Kind::kernel ? Activity::Kind::kernel
+                    : kind == Kind::copy ? Activity::Kind::copy
+                                         : Activity::Kind::set;
+    if (arguments != nullptr) {
+      activity.device = integer_of(*arguments, "device").value_or(0);
+      activity.stream = integer_of(*arguments, "stream").value_or(0);
+    }
+    events_.correlations.push_back(correlation_of(arguments));
+    events_.activities.push_back(std::move(activity));
+  }
+
+  /// CUPTI's ids have 32 bits; some versions print those from 2^31 on as negative numbers. 0 is
+  /// none.
+  static std::optional<std::uint32_t> correlation_of(const object* arguments) {
+    if (arguments == nullptr) return std::nullopt;
+    const auto id = integer_of(*arguments, "correlation");
+    if (!id || static_cast<std::uint32_t>(*id) == 0) return std::nullopt;
+    return static_cast<std::uint32_t>(*id);
+  }
+
+  Events events_;
+  std::map<std::pair<std::string, std::string>, std::int32_t> threads_;
+};
+
+constexpr auto advice =
+    "torch.profiler's export_chrome_trace writes such a file (.json, .json.gz).";
+
+/// simdjson says what is wrong and not where: another parser, which nobody waits for, does.
+std::string where_broken(std::string_view text) {
+  try {
+    const auto parsed = nlohmann::json::parse(text, [](int, auto, auto&) { return false; });
+    return {};
+  } catch (const nlohmann::json::parse_error& error) {
+    return fmt::format(" at byte {} of {}", error.byte, text.size());
+  }
+}
+
+Events parse(const simdjson::padded_string& text, const std::string& path) {
+  simdjson::dom::parser parser;
+  Json root;
+  if (const auto error = parser.parse(text).get(root))
+    throw Error(
+        path,
+        fmt::format("is no complete JSON: it breaks off{} ({}).",
+                    where_broken({text.data(), text.size()}), simdjson::error_message(error)),
+        "Copy the trace again, or record it again.");
+  simdjson::dom::array events;
+  // The list of events alone is a trace as well, by the format's description.
+  if (root.get(events) != simdjson::SUCCESS && root.at_key("traceEvents").get(events))
+    throw Error(path, "has no list 'traceEvents'.", advice);
+  Reader reader;
+  std::size_t index = 0;
+  for (const Json element : events) {
+    object event;
+    if (element.get(event) != simdjson::SUCCESS)
+      throw Error(fmt::format("{}: event {}", path, index), "is no object.", advice);
+    reader.add(event);
+    ++index;
+  }
+  return reader.take(root);
+}
+
+}  // namespace
+
+Events read_events(const std::string& path) { return parse(read_file(path), path); }
+
+Events parse_events(const std::string& text, const std::string& path) {
+  return parse(simdjson::padded_string(text), path);
+}
+
+}  // namespace symprof::measure::kineto
