@@ -21,20 +21,31 @@ profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
   return {.loop = loop, .device_bytes = free};
 }
 
+/// What the loop reserves with room without end is within what the device has: it meets no limit
+/// there. Garbage collection comes before a limit does.
+bool never_asks_for_more(const StepMemory& wanted, const profile::StepMemoryOptions& there) {
+  const profile::AllocatorSettings& allocator = there.loop.allocator;
+  const auto limit = static_cast<std::int64_t>(allocator.per_process_memory_fraction *
+                                               static_cast<double>(*there.device_bytes));
+  return allocator.garbage_collection_threshold == 0 && !wanted.refused_call &&
+         wanted.peak_reserved_bytes <= limit;
+}
+
 }  // namespace
 
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::LoopOptions& loop, std::optional<profile::ProgramRange> program) {
+        const profile::LoopOptions& loop, std::optional<ProgramRun> program) {
   const std::int64_t aside = set_aside(recording);
+  Fit found{.wanted = program ? program->wanted
+                              : profile::simulate_step_memory(recording, device, {.loop = loop}),
+            .set_aside_bytes = aside};
   const auto run_beside = [&](std::int64_t bytes) {
     profile::StepMemoryOptions options = on_device(budget, bytes, loop);
-    options.program = program;
+    if (program) options.program = program->range;
+    if (never_asks_for_more(found.wanted, options)) return found.wanted;
     return profile::simulate_step_memory(recording, device, options);
   };
-  const profile::StepMemoryOptions wanted{.loop = loop, .program = program};
-  Fit found{.wanted = profile::simulate_step_memory(recording, device, wanted),
-            .there = run_beside(aside),
-            .set_aside_bytes = aside};
+  found.there = run_beside(aside);
   if (const PeakDoubt& doubt = found.wanted.doubt; doubt.is_lower_bound()) {
     const auto fits_beside = [&](std::int64_t bytes) {
       return bytes == aside ? found.fits() : !run_beside(bytes).refused_call;

@@ -56,10 +56,17 @@ struct Fit {
   }
 };
 
-/// Runs the loop twice on the simulated allocator. `program`: see profile::StepMemoryOptions.
+/// A program that ran: its range (profile::StepMemoryOptions), and its memory where there is always
+/// room.
+struct ProgramRun {
+  profile::ProgramRange range;
+  const StepMemory& wanted;
+};
+
+/// Runs the loop on the simulated allocator: once where there is always room, and once more on the
+/// device where that could have been too much. Of a program that ran, the first is known.
 Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budget,
-        const profile::LoopOptions& loop,
-        std::optional<profile::ProgramRange> program = std::nullopt);
+        const profile::LoopOptions& loop, std::optional<ProgramRun> program = std::nullopt);
 
 /// Whether the loop fits: the answer of fit(), with one run.
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,

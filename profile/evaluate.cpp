@@ -178,15 +178,17 @@ ProgramRange range_of(const ProgramStep& step) {
   return {step.first_call, step.end_call, step.first_event, step.end_event};
 }
 
-Profile evaluate_program(const ProgramRecording& program, std::size_t step,
-                         const DeviceSpec& device, const LoopOptions& loop) {
-  Profile profile = count(step_of(program, step), nullptr);
+ProgramProfile evaluate_program(const ProgramRecording& program, std::size_t step,
+                                const DeviceSpec& device, const LoopOptions& loop,
+                                const OperatorTable* own) {
+  ProgramProfile found{.profile = count(step_of(program, step), own)};
   const ProgramStep& range = program.steps.at(step);
-  StepMemory memory =
-      simulate_step_memory(program.recording, device, {.loop = loop, .program = range_of(range)});
+  found.memory = simulate_step_memory(program.recording, device,
+                                      {.loop = loop, .program = range_of(range), .own = own});
+  StepMemory memory = found.memory;
   name_as_in_step(memory, range);
-  set_memory(profile, std::move(memory));
-  return profile;
+  set_memory(found.profile, std::move(memory));
+  return found;
 }
 
 Profile evaluate(Recording recording, const DeviceSpec& device, const OperatorTable& own,

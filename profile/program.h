@@ -14,10 +14,17 @@ namespace symprof::profile {
 /// The memory of `step`, for StepMemoryOptions.
 ProgramRange range_of(const ProgramStep& step);
 
+struct ProgramProfile {
+  Profile profile;    ///< Calls and nodes are counted from the step's first.
+  StepMemory memory;  ///< The same memory; calls and nodes are those of the whole program.
+};
+
 /// The rows and totals are those of `step`. The memory is that of the whole program until the
 /// step's end, each allocation as the program made it, on the simulated allocator of `device`; its
 /// peaks are those since the step began, as after torch.cuda.reset_peak_memory_stats().
-Profile evaluate_program(const ProgramRecording& program, std::size_t step,
-                         const DeviceSpec& device, const LoopOptions& loop = {});
+/// `own` are rules of the caller (profile/own_rules.h); null: none.
+ProgramProfile evaluate_program(const ProgramRecording& program, std::size_t step,
+                                const DeviceSpec& device, const LoopOptions& loop = {},
+                                const OperatorTable* own = nullptr);
 
 }  // namespace symprof::profile

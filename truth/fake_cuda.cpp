@@ -121,9 +121,10 @@ std::int64_t choose(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   if (forced_backend) return *forced_backend;
   if (q.dim() != 4 || k.dim() != 4 || v.dim() != 4) return math;
   const Attention attention{q, k, v, mask, dropout, causal, grouped};
-  if (attention.fits_cudnn()) return cudnn;
-  if (attention.fits_flash()) return flash;
-  return attention.fits_efficient() ? efficient : math;
+  const at::Context& allowed = at::globalContext();  // torch.nn.attention.sdpa_kernel
+  if (allowed.userEnabledCuDNNSDP() && attention.fits_cudnn()) return cudnn;
+  if (allowed.userEnabledFlashSDP() && attention.fits_flash()) return flash;
+  return allowed.userEnabledMemEfficientSDP() && attention.fits_efficient() ? efficient : math;
 }
 
 // Never run: FakeTensorMode answers for the shapes. That they exist is what makes rms_norm one

@@ -41,6 +41,18 @@ class Mover:
         return module
 
 
+def flatten_recurrent(module):
+    """`flatten_parameters` of recurrent layers on a device, which fake tensors leave out: one block has the weights of a layer."""
+    for layer in module.modules():
+        if not isinstance(layer, torch.nn.RNNBase) or len({weight.dtype for weight in layer.parameters()}) != 1:
+            continue
+        first = next(layer.parameters())
+        block = torch.empty(sum(weight.numel() for weight in layer.parameters()), dtype=first.dtype, device=first.device)
+        parts = block.split([weight.numel() for weight in layer.parameters()])
+        for (name, weight), part in zip(list(layer.named_parameters()), parts, strict=True):
+            setattr(layer, name, torch.nn.Parameter(part.view(weight.shape), weight.requires_grad))
+
+
 def cast_in_place(module, dtype):
     """module.to(dtype), which cannot swap fake parameters; tied ones stay tied."""
     cast = {}

@@ -1,6 +1,8 @@
 """What PyTorch itself says about one module on fake CUDA tensors; truth/README.md has the
 meaning of every field. Everything runs under the caller's FakeTensorMode."""
 import collections
+import contextlib
+import gc
 
 import torch
 from torch.distributed._tools.mem_tracker import MemTracker
@@ -189,6 +191,18 @@ def training_step(module, inputs, optimizer=None):
 def inference_step(module, inputs):
     with torch.no_grad():
         module(*inputs)
+
+
+@contextlib.contextmanager
+def uncollected():
+    """Python's garbage collector runs before, and rests inside: when it comes depends on how many objects Python makes, so on
+    who watches. What is in a cycle of references then lives until the step is over."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def make_states(module, optimizer):

@@ -13,6 +13,7 @@ struct StorageTag {
   std::shared_ptr<Observer> observer;
   std::int32_t id;
   std::int64_t bytes;
+  Place place;
   c10::Storage values;  // In host memory; none where they are not known.
 };
 
@@ -32,12 +33,15 @@ std::int64_t block_bytes(const c10::StorageImpl& storage, at::ScalarType type) {
   return element_bits(dtype_of(type)) < 8 ? packed_bytes(dtype_of(type), bytes) : bytes;
 }
 
+void hold_tag(c10::StorageImpl& storage, StorageTag* tag) {
+  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, tag, &free_tag, c10::Device(c10::kMeta)));
+}
+
 void set_tag(c10::StorageImpl& storage, at::ScalarType type,
              const std::shared_ptr<Observer>& observer, Place place) {
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   const std::int32_t id = observer ? observer->on_allocate(block_bytes(storage, type), place) : -1;
-  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, new StorageTag{observer, id, bytes, {}},
-                                           &free_tag, c10::Device(c10::kMeta)));
+  hold_tag(storage, new StorageTag{observer, id, bytes, place, {}});
 }
 
 void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observer, Place place) {
@@ -182,6 +186,19 @@ void announce(const at::Tensor& fake) {
   if (tag != nullptr && tag->observer == observer) return;
   set_tag(storage, fake.scalar_type(), observer,
           fake.device().is_cuda() ? Place::device : Place::host);
+}
+
+void announce_size(const c10::Storage& storage) {
+  c10::StorageImpl& impl = *storage.unsafeGetStorageImpl();
+  const StorageTag* old = impl.device_type() == c10::kMeta ? tag_of(impl) : nullptr;
+  const auto bytes = static_cast<std::int64_t>(impl.nbytes());
+  if (old == nullptr || old->bytes == bytes) return;
+  const auto observer = current_observer();
+  const bool is_known = observer && old->observer == observer;
+  const std::int32_t id = is_known   ? observer->on_resize(old->id, bytes, old->place)
+                          : observer ? observer->on_allocate(bytes, old->place)
+                                     : -1;
+  hold_tag(impl, new StorageTag{observer, id, bytes, old->place, {}});
 }
 
 SeenTensor seen(const at::Tensor& tensor, Observer& observer) {

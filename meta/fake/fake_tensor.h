@@ -36,6 +36,10 @@ void adopt(const at::Tensor& fake, const at::Tensor& meta);
 /// Tells the observer of the current mode of a storage that was made under another mode, once.
 void announce(const at::Tensor& fake);
 
+/// Tells the observer that a storage behind fake tensors was resized from outside of every call (as
+/// FSDP frees and takes gathered parameters); others are passed over.
+void announce_size(const c10::Storage& storage);
+
 /// The ids under which `observer` knows a tensor's geometry and storage. A real tensor gets a
 /// geometry and no storage.
 SeenTensor seen(const at::Tensor& tensor, Observer& observer);

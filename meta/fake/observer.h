@@ -45,6 +45,11 @@ class Observer {
 
   /// A storage of `bytes` came to be; the answer is its id.
   virtual std::int32_t on_allocate(std::int64_t bytes, Place place) = 0;
+  /// A storage known as `old` has a new size, so a new block; the answer is the id of this one. The
+  /// old block is freed after it.
+  virtual std::int32_t on_resize(std::int32_t /*old*/, std::int64_t bytes, Place place) {
+    return on_allocate(bytes, place);
+  }
   /// PyTorch would free the storage now.
   virtual void on_free(std::int32_t storage) noexcept = 0;
   /// A tensor of a new geometry; the answer is the id of the geometry.

@@ -35,7 +35,9 @@ FitHandle fit_of(const ProfileHandle& profile) {
   const profile::LoopOptions& loop = profile.settings.loop;
   plan::FitReport report{
       .device = device, .budget = budget_of(device, loop), .recording = profile.program->recording};
-  report.fit = plan::fit(report.recording, device, report.budget, loop, profile.program_range());
+  std::optional<plan::ProgramRun> run;
+  if (const auto range = profile.program_range()) run.emplace(*range, profile.program_memory);
+  report.fit = plan::fit(report.recording, device, report.budget, loop, run);
   return {{std::move(report)}, profile.settings};
 }
 

@@ -2,9 +2,11 @@
 // report/.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
@@ -161,6 +163,7 @@ void bind_program(nb::module_& module) {
       .def("add_input", &Program::add_input)
       .def("add_gradient", &Program::add_gradient)
       .def("add_optimizer_state", &Program::add_optimizer_state)
+      .def("storage_resized", &Program::storage_resized)
       .def("steps", &Program::steps)
       .def("memory", &Program::memory)
       .def("reset_peaks", &Program::reset_peaks)

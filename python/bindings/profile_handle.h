@@ -43,6 +43,7 @@ struct ProfileHandle {
   /// Of a program that ran: all of it, and the step that is profiled.
   std::shared_ptr<const ProgramRecording> program = nullptr;
   std::size_t step = 0;
+  StepMemory program_memory = {};  ///< Where there is always room; calls are the program's.
 
   /// Of that step; empty for a model file.
   std::optional<profile::ProgramRange> program_range() const;

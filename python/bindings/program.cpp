@@ -1,5 +1,6 @@
 #include "python/bindings/program.h"
 
+#include <torch/csrc/Storage.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include "profile/program.h"
@@ -52,6 +53,10 @@ void Program::add_optimizer_state(nanobind::handle state, nanobind::handle param
   program_->add_optimizer_state(tensor_of(state), tensor_of(parameter));
 }
 
+void Program::storage_resized(nanobind::handle storage) {
+  EagerProgram::resized(THPStorage_Unpack(storage.ptr()));
+}
+
 std::size_t Program::steps() const { return program_->steps(); }
 
 StepMemory Program::memory() const {
@@ -77,13 +82,14 @@ bool Program::has_no_values(nanobind::handle tensor) const {
   return EagerProgram::has_no_values(tensor_of(tensor));
 }
 
-ProfileHandle Program::finish() {
+ProfileHandle Program::finish(const std::vector<std::string>& costed, const AskCost& ask) {
   const std::size_t finished = program_->steps(), step = finished == 0 ? 0 : finished - 1;
   const auto program = std::make_shared<const ProgramRecording>(program_->take());
-  Profile profile =
-      profile::evaluate_program(*program, step, settings_.step.device, settings_.loop);
+  const OwnCosts own(costed, ask);
+  auto [profile, memory] = profile::evaluate_program(*program, step, settings_.step.device,
+                                                     settings_.loop, &own.table());
   add_times(profile, settings_);
-  return {std::move(profile), settings_, program, step};
+  return {std::move(profile), settings_, program, step, std::move(memory)};
 }
 
 }  // namespace symprof::python

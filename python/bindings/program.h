@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "python/bindings/own_costs.h"
 #include "python/bindings/profile_handle.h"
 
 namespace symprof {
@@ -41,6 +42,9 @@ class Program {
   void add_gradient(nanobind::handle gradient, nanobind::handle parameter);
   void add_optimizer_state(nanobind::handle state, nanobind::handle parameter);
 
+  /// The program resized a torch.UntypedStorage.
+  void storage_resized(nanobind::handle storage);
+
   std::size_t steps() const;
   const DeviceSpec& device() const { return settings_.step.device; }
   /// What the allocator holds now, and its peaks since they were reset.
@@ -54,7 +58,8 @@ class Program {
   bool has_no_values(nanobind::handle tensor) const;
   /// Ends the simulation; the profile is that of the last step that ended, or of the unfinished one
   /// where none did.
-  ProfileHandle finish();
+  /// `costed`: operators of which `ask` tells the costs.
+  ProfileHandle finish(const std::vector<std::string>& costed, const AskCost& ask);
 
  private:
   Settings settings_;

@@ -16,6 +16,7 @@ from . import _preload
 
 _preload.load()
 
+from ._costs import Cost, cost_rule  # noqa: E402
 from ._error import Error  # noqa: E402
 from ._files import profile  # noqa: E402
 from ._fit import Fit, Formulas  # noqa: E402
@@ -23,7 +24,7 @@ from ._profile import Profile  # noqa: E402
 from ._rows import Rows  # noqa: E402
 from ._simulate import Run, simulate  # noqa: E402
 
-__all__ = ["Error", "Fit", "Formulas", "Profile", "Rows", "Run", "profile", "simulate", "watch"]
+__all__ = ["Cost", "Error", "Fit", "Formulas", "Profile", "Rows", "Run", "cost_rule", "profile", "simulate", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,11 @@ from ._error import Error
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 
+def of_this_rank(tensor: torch.Tensor) -> torch.Tensor:
+    """The shard of a DTensor; other tensors are whole."""
+    return getattr(tensor, "_local_tensor", tensor)
+
+
 class Observer:
     """Hooks of torch that tell `program` (symprof._native.Program)."""
 
@@ -39,9 +44,9 @@ class Observer:
 
     def program_tensors(self, model: torch.nn.Module) -> None:
         for parameter in model.parameters():
-            self.program.add_parameter(parameter)
+            self.program.add_parameter(of_this_rank(parameter))
         for buffer in model.buffers():
-            self.program.add_buffer(buffer)
+            self.program.add_buffer(of_this_rank(buffer))
 
     def name_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
         """A report names the optimizers that the settings know; others are rows without a name."""
@@ -52,14 +57,14 @@ class Observer:
         for model in self.roots:
             for parameter in model.parameters():
                 if parameter.grad is not None:
-                    self.program.add_gradient(parameter.grad, parameter)
+                    self.program.add_gradient(of_this_rank(parameter.grad), of_this_rank(parameter))
 
     def before_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                self.program.add_parameter(parameter)
+                self.program.add_parameter(of_this_rank(parameter))
                 if parameter.grad is not None:
-                    self.program.add_gradient(parameter.grad, parameter)
+                    self.program.add_gradient(of_this_rank(parameter.grad), of_this_rank(parameter))
         self.name_optimizer(optimizer)
         self.program.enter_optimizer()
 
@@ -67,7 +72,7 @@ class Observer:
         for parameter, states in optimizer.state.items():
             for state in states.values():
                 if isinstance(state, torch.Tensor):
-                    self.program.add_optimizer_state(state, parameter)
+                    self.program.add_optimizer_state(of_this_rank(state), of_this_rank(parameter))
         self.program.leave_optimizer()
         self.step_ended()
 

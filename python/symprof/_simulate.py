@@ -4,7 +4,7 @@ import functools
 import sysconfig
 from typing import Any
 
-from . import _native, _preload
+from . import _costs, _native, _preload
 from ._error import Error
 from ._profile import Profile
 from ._settings import setting_texts
@@ -58,13 +58,13 @@ class Run:
         self.count_step()
 
     def __enter__(self) -> "Run":
-        from . import _compile, _cuda, _kernels, _observe, _ranks, _tensor_methods, _values
+        from . import _compile, _cuda, _kernels, _observe, _ranks, _tensor_methods, _triton, _values
 
         _native.set_library_folders(_library_folders())
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
-        answers = {**_cuda.answers(self._program, self._ranks or 1), **_values.readers(self._program), **_tensor_methods.ANSWERS}
+        answers = {**_cuda.answers(self._program, self._ranks or 1), **_values.readers(self._program), **_tensor_methods.answers(self._program), **_triton.answers(self._program)}
         self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_ranks.group_of(self._ranks))
         self._exits.enter_context(_compile.runs_eagerly(self._program))
@@ -73,7 +73,7 @@ class Run:
 
     def __exit__(self, *error: Any) -> None:
         self._exits.close()
-        handle = self._program.finish()
+        handle = self._program.finish(_costs.operators(), _costs.ask)
         if error[0] is None:
             self._handle = handle
 

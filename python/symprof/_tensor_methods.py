@@ -1,4 +1,5 @@
-"""Methods of tensors that PyTorch answers by the address or the backend of a tensor; one without storage has neither."""
+"""Methods of tensors that PyTorch answers by the address or the backend of a tensor; one without storage has neither. And the
+storage's own size, which a program may set without any call of an operator."""
 from typing import Any
 
 import torch
@@ -21,4 +22,14 @@ def new(self: torch.Tensor, *sizes: Any, device: Any = None) -> torch.Tensor:
     return torch.empty(shape, dtype=self.dtype, device=device or self.device)
 
 
-ANSWERS = {(torch.Tensor, "new_tensor"): new_tensor, (torch.Tensor, "new"): new}
+def answers(program: Any) -> dict[tuple[Any, str], Any]:
+    """By class and name."""
+    resize = torch.UntypedStorage.resize_
+
+    def resize_(self: torch.UntypedStorage, size: int) -> torch.UntypedStorage:
+        """FSDP frees the parameters that it has gathered, and takes blocks for them again, by this."""
+        resize(self, size)
+        program.storage_resized(self)
+        return self
+
+    return {(torch.Tensor, "new_tensor"): new_tensor, (torch.Tensor, "new"): new, (torch.UntypedStorage, "resize_"): resize_}

@@ -121,6 +121,8 @@ void EagerProgram::add_optimizer_state(const at::Tensor& state, const at::Tensor
   run_->give(state, StorageKind::optimizer_state, parameter);
 }
 
+void EagerProgram::resized(const c10::Storage& storage) { meta::announce_size(storage); }
+
 void EagerProgram::empty_cache() { run_->recorder->on_empty_cache(); }
 
 void EagerProgram::warn(const std::string& sentence) {

@@ -52,6 +52,8 @@ class EagerProgram {
   void add_gradient(const at::Tensor& gradient, const at::Tensor& parameter);
   void add_optimizer_state(const at::Tensor& state, const at::Tensor& parameter);
 
+  /// The program resized a storage itself; one that is not of a fake tensor is passed over.
+  static void resized(const c10::Storage& storage);
   /// The program gives cached memory back to the device (torch.cuda.empty_cache).
   void empty_cache();
   /// Adds a sentence to the report's warnings.

@@ -47,6 +47,18 @@ std::int32_t Recorder::on_allocate(std::int64_t bytes, meta::Place place) {
   return id;
 }
 
+// Such a block is for what the old one was for.
+std::int32_t Recorder::on_resize(std::int32_t old, std::int64_t bytes, meta::Place place) {
+  const std::int32_t id = on_allocate(bytes, place);
+  const std::lock_guard lock(mutex_);
+  const StorageRecord before = recording_.storages[static_cast<std::size_t>(old)];
+  StorageRecord& record = recording_.storages[static_cast<std::size_t>(id)];
+  record.kind = before.kind;
+  record.parameter = before.parameter;
+  if (record.allocated_by == none) record.allocated_by = last_call_;
+  return id;
+}
+
 void Recorder::add_allocation(StorageId storage) {
   if (open_call_ != none || made_ == Made::now)
     recording_.events.push_back({storage, last_call_, EventKind::allocate});

@@ -19,6 +19,7 @@ namespace symprof::shape {
 class Recorder final : public meta::Observer {
  public:
   std::int32_t on_allocate(std::int64_t bytes, meta::Place place) override;
+  std::int32_t on_resize(std::int32_t old, std::int64_t bytes, meta::Place place) override;
   void on_free(std::int32_t storage) noexcept override;
   std::int32_t on_spec(TensorSpec spec) override;
   void on_call_begin(const c10::OperatorHandle& op) override;

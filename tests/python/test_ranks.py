@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 WIDTH, RANKS, FLOAT = 512, 8, 4
+LAYERS, ROWS = 3, 4
 
 
 class Ranks(unittest.TestCase):
@@ -39,6 +40,41 @@ class Ranks(unittest.TestCase):
                 return torch.cuda.memory_allocated()
 
         self.assertEqual(held(True) - held(False), FLOAT * WIDTH * WIDTH)
+
+    def test_sharded_parameters_are_gathered_for_their_layer_alone(self):
+        """Those of a layer are gathered into one block, and copied into blocks of their own, which go when its forward ends;
+        the first block goes when the next layer's is copied out (torch/distributed/fsdp/_fully_shard)."""
+        from torch.distributed.fsdp import fully_shard
+
+        seen = []
+
+        class Layer(nn.Linear):
+            def forward(self, x):
+                seen.append(torch.cuda.memory_allocated())
+                return super().forward(x)
+
+        with symprof.simulate(ranks=RANKS) as run:
+            distributed.init_process_group("nccl")
+            mesh = distributed.init_device_mesh("cuda", (RANKS,))
+            with torch.device("meta"):
+                model = nn.Sequential(*(Layer(WIDTH, WIDTH, bias=False) for _ in range(LAYERS)))
+            for layer in model:
+                fully_shard(layer, mesh=mesh)
+            fully_shard(model, mesh=mesh)
+            model.to_empty(device="cuda")
+            built = torch.cuda.memory_allocated()
+            x = torch.zeros(ROWS, WIDTH, device="cuda")
+            model(x).sum().backward()
+            with_gradients = torch.cuda.memory_allocated()
+            model.zero_grad()
+            without = torch.cuda.memory_allocated()
+        layer, activation = FLOAT * WIDTH * WIDTH, FLOAT * ROWS * WIDTH
+        self.assertEqual(built, LAYERS * layer // RANKS)
+        self.assertEqual(with_gradients - without, LAYERS * layer // RANKS)
+        # Backward gathers again, but runs no forward. Between the first two layers cuBLAS has taken its workspace.
+        self.assertEqual(seen[0], built + activation + 2 * layer)
+        self.assertEqual(seen[2] - seen[1], activation)
+        self.assertEqual(run.profile.totals["param_count"], LAYERS * WIDTH * WIDTH // RANKS)
 
 
 if __name__ == "__main__":

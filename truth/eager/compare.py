@@ -38,7 +38,8 @@ def profile(name, step):
         call.train(step != "inference")
         module = figures.Autocast(call) if step == "autocast" else call
         for _ in range(2):
-            (measure.inference_step if step == "inference" else measure.training_step)(module, inputs)
+            with measure.uncollected():
+                (measure.inference_step if step == "inference" else measure.training_step)(module, inputs)
             run.end_step()
     totals = run.profile.totals
     found = {figure: totals[figure] for figure in FIGURES if figure in totals}

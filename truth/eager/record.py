@@ -9,6 +9,7 @@ there already is not done again. The figures are those of truth/foreign/figures.
 import argparse
 import contextlib
 import functools
+import itertools
 import os
 import pathlib
 
@@ -18,15 +19,42 @@ import fake_cuda
 import stages
 
 
+# What they read does not depend on data: the times of a solver, a mask that the module makes of zeros.
+READING_WHAT_THEY_MAKE = ("neural_ode", "video_diffusion")
+
+
+def numbers_that_are_read(name, step):
+    """In one step of the module with memory, on the CPU, in order."""
+    import figures
+    import measure
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    numbers = []
+
+    class Reads(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            if func is torch.ops.aten._local_scalar_dense.default:
+                numbers.append(result)
+            return result
+
+    call = figures.Call(*models.build(name, step)).train(step != "inference")
+    with Reads():
+        (measure.inference_step if step == "inference" else measure.training_step)(call, call.inputs)
+    return numbers
+
+
 @contextlib.contextmanager
-def answering_as_a_device():
-    """A module on a device has numbers: where it reads one, this is the one that symprof lets stand for it, and nothing
-    tells it that its tensors are fake."""
+def answering_as_a_device(numbers=(1,)):
+    """A module on a device has numbers: where it reads one, it gets the next of these, again and again. 1 is what symprof
+    lets stand for a number of the data. Nothing tells the module that its tensors are fake."""
     import torch
     import transformers.utils.import_utils as questions
     from torch._subclasses import fake_impls
 
-    fake_impls.op_implementations_dict[torch.ops.aten._local_scalar_dense.default] = lambda mode, func, *args: 1
+    numbers = itertools.cycle(numbers)
+    fake_impls.op_implementations_dict[torch.ops.aten._local_scalar_dense.default] = lambda *call: next(numbers)
     questions.is_fake_tensor = lambda tensor: False
     torch.cuda.get_device_capability = lambda device=None: (9, 0)
     yield
@@ -38,8 +66,9 @@ def measure_one(name, step):
 
     figures.FORMULAS.update(stages.formulas())
     call = figures.Call(*models.build(name, step))
-    with answering_as_a_device():
-        found = figures.of(call, call.inputs, "fp32" if step == "bf16" else step)
+    numbers = numbers_that_are_read(name, step) if name in READING_WHAT_THEY_MAKE else (1,)
+    with answering_as_a_device(numbers):
+        found = figures.of(call, call.inputs, "fp32" if step == "bf16" else step, earlier=1)
     if step != "inference" and name in ARCHITECTURES and stages.has_recurrent_layer(name):
         found.update(stages.flops_without_cudnn(name, "train"))
     return found

@@ -47,10 +47,12 @@ class Autocast(torch.nn.Module):
             return self.module(*inputs)
 
 
-def saved_bytes(module, inputs):
-    """Distinct storages of the device that autograd saves, without those of parameters, buffers and inputs. Numbers on the
-    host (a scale, indices that Python made, what a trace computes from sizes) take none of the device's memory."""
-    owner, storages = measure.owners(module, inputs), {}
+def saved_bytes(module, inputs, kept=()):
+    """Distinct storages of the device that autograd saves, without those of parameters, buffers and inputs, and `kept`, which
+    were there before the step. Numbers on the host (a scale, indices that Python made, what a trace computes from sizes) take
+    none of the device's memory."""
+    owner = measure.owners(module, inputs) | {storage._cdata: "kept" for storage in kept}
+    storages = {}
 
     def pack(tensor):
         if isinstance(tensor, FakeTensor) and tensor.is_cuda:
@@ -78,11 +80,12 @@ def flops(module, inputs):
             "fwd_flops_by_op": forward, "bwd_flops_by_op": backward}
 
 
-def peak(module, inputs, step):
+def peak(module, inputs, step, earlier=0):
+    """(bytes at the peak of a step after so many earlier ones, the storages that it leaves alive)"""
     constants = [value for part in module.modules() for value in vars(part).values()
                  if isinstance(value, torch.Tensor)]
     watch = tracker.CudaTracker(tracker.holders_of_one())
-    return tracker.peak(watch, (module, *inputs, *constants), step)
+    return tracker.peak(watch, (module, *inputs, *constants), lambda: step(module, inputs), earlier), watch.storages()
 
 
 class OneDtype(TorchDispatchMode):
@@ -98,19 +101,34 @@ class OneDtype(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def counts(module, inputs):
+def counts(module, inputs, kept=()):
     with OneDtype():
         measure.training_step(module, inputs)
-    return {**flops(module, inputs), "saved_bytes": saved_bytes(module, inputs)}
+    return {**flops(module, inputs), "saved_bytes": saved_bytes(module, inputs, kept)}
+
+
+def uncollected(step):
+    def call(module, inputs):
+        with measure.uncollected():
+            step(module, inputs)
+
+    return call
 
 
 def of_training(module, inputs):
-    step_peak = lambda: peak(module, inputs, lambda: measure.training_step(module, inputs))
-    return {**counts(module, inputs), "peak_bytes": step_peak()}
+    counted = counts(module, inputs)
+    return {**counted, "peak_bytes": peak(module, inputs, measure.training_step)[0]}
 
 
-def of_inference(module, inputs):
-    return {"peak_bytes": peak(module, inputs, lambda: measure.inference_step(module, inputs))}
+def of_later_training(module, inputs, earlier):
+    """What modules keep from one step for the next is there, and is not the step's."""
+    peak_bytes, kept = peak(module, inputs, uncollected(measure.training_step), earlier)
+    return {**counts(module, inputs, kept), "peak_bytes": peak_bytes}
+
+
+def of_inference(module, inputs, earlier=0):
+    step = uncollected(measure.inference_step) if earlier else measure.inference_step
+    return {"peak_bytes": peak(module, inputs, step, earlier)[0]}
 
 
 @contextlib.contextmanager
@@ -130,17 +148,21 @@ def hold_frozen_as_buffers(module):
                 part._buffers[name] = parameter.data
 
 
-def of(module, inputs, step):
-    """`step`: fp32, bf16, autocast (training) or inference."""
+def of(module, inputs, step, earlier=0):
+    """`step`: fp32, bf16, autocast (training) or inference. `earlier`: how many steps come before that of the peak;
+    the module is then one that lives on the device."""
     mover = fake_models.Mover(torch.bfloat16 if step == "bf16" else None)
     with answering_as_cuda(), FakeTensorMode(allow_non_fake_inputs=False):
         mover.module(module)
+        if earlier:
+            fake_models.flatten_recurrent(module)
         hold_frozen_as_buffers(module)
         inputs = tuple(mover.tensor(x) for x in inputs)
         module.train(step != "inference")
         if step == "inference":
-            return of_inference(module, inputs)
-        return of_training(Autocast(module) if step == "autocast" else module, inputs)
+            return of_inference(module, inputs, earlier)
+        module = Autocast(module) if step == "autocast" else module
+        return of_later_training(module, inputs, earlier) if earlier else of_training(module, inputs)
 
 
 def of_trace(module, inputs, step):

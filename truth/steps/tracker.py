@@ -16,6 +16,9 @@ what PyTorch's profiler says of real tensors on the CPU, where no mode is active
   (`gather_backward` in aten/src/ATen/native/TensorAdvancedIndexing.cpp).
 - A mean or sum of a loss lies in the block that was made for all of the loss's numbers (`maybe_get_output().resize_({})`
   in native/BinaryOps.cpp, `mse_loss`); the meta kernels in Python make a block of one number.
+- Recurrent layers with the batch first give what they made with time first, transposed (`output.transpose_(0, 1)` in
+  native/cudnn/RNN.cpp); the meta kernel in Python makes it contiguous, so that a linear layer behind takes another path.
+  PyTorch's CUDA build on a GPU that computes nothing has the strides of RNN.cpp.
 """
 import contextlib
 import functools
@@ -32,6 +35,7 @@ EFFICIENT_ATTENTION = (
 SEED, OFFSET = 2, 3  # among its results
 REDUCED_IN_PLACE = (aten.mse_loss.default, aten.smooth_l1_loss.default)
 REDUCTION = 2  # among their arguments; 0 is none, 1 the mean
+BATCH_FIRST, BATCH_SIZES = 10, 14  # among the arguments of _cudnn_rnn; sizes are those of packed sequences
 LINEAR = ((F, "linear"), (aten.linear, "default"))
 
 
@@ -83,6 +87,15 @@ class CudaTracker(MemTracker):
         self.exit.close()
         return super().__exit__(*args)
 
+    def forget_peak(self):
+        """What is held now is the peak so far, as on entry."""
+        self._peak_mem_snap = self.get_tracker_snapshot()
+        self._peak_mem = {device: held["Total"] for device, held in self._peak_mem_snap.items()}
+
+    def storages(self):
+        """Of the tensors that are alive, as far as they were seen."""
+        return list(self._WINFO)
+
     def watched(self, linear):
         @functools.wraps(linear)
         def call(*args, **kwargs):
@@ -102,14 +115,19 @@ class CudaTracker(MemTracker):
         first, second = args
         return first.shape == second.shape and first.dtype == second.dtype
 
-    def in_place(self, func, args):
-        """The result of a call that CUDA makes in place, or into a block that is there; None for other calls."""
+    def as_on_cuda(self, func, args):
+        """The result of a call that CUDA makes in place, into a block that is there, or in another layout; None for other
+        calls."""
         if func is aten.scatter_add.default and args[0] is self.zeros and torch._C._current_graph_task_id() != -1:
             return args[0].scatter_add_(*args[1:])
         if self.in_linear and func is aten.add.Tensor:
             return args[0].detach().add_(args[1])
         if func in REDUCED_IN_PLACE and args[REDUCTION:] != (0,):
             return func(*args[:REDUCTION], 0, *args[REDUCTION + 1:]).resize_(())
+        if func is aten._cudnn_rnn.default and args[BATCH_FIRST] and not args[BATCH_SIZES]:
+            output, *others = func(*args)
+            batch, time, width = output.shape
+            return output.as_strided(output.shape, (width, batch * width, 1)), *others
         return None
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -117,7 +135,7 @@ class CudaTracker(MemTracker):
             if holders(args[0]) == self.holders_of_one:
                 self.sums_in_place += 1
                 return args[0].add_(args[1])
-        found, self.zeros = self.in_place(func, args), None
+        found, self.zeros = self.as_on_cuda(func, args), None
         if found is not None:
             return super().__torch_dispatch__(lambda: found, types)
         if func in EFFICIENT_ATTENTION:
@@ -166,9 +184,13 @@ def holders_of_one():
     return seen
 
 
-def peak(tracker, tracked, step):
-    """Bytes at the peak of one call of `step`."""
+def peak(tracker, tracked, step, earlier=0):
+    """Bytes at the peak of one call of `step`, after so many earlier ones, what those left included."""
     tracker.track_external(*tracked)
     with tracker:
+        for _ in range(earlier):
+            step()
+        if earlier:
+            tracker.forget_peak()
         step()
     return tracker.get_tracker_snapshot("peak")[torch.device("cuda", 0)]["Total"]

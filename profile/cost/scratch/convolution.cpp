@@ -2,6 +2,9 @@
 // the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is. What
 // it does not do, PyTorch's own kernels do (native/Convolution.cpp, cuda/DepthwiseConv2d.cu,
 // DepthwiseConv3d.cu).
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "profile/cost/scratch/convolution_kernels.h"
@@ -20,6 +23,26 @@ bool is_native_depthwise(const TensorSpec& input, const TensorSpec& weight, bool
 
 namespace {
 
+/// A plane or a volume with channels. cuDNN takes one format for all tensors of a call: channels
+/// last where its input or its weight lies so (cudnn_conv_suggest_memory_format in
+/// native/ConvUtils.h), which a tensor that lies both ways does not tell.
+bool is_image(const TensorSpec& tensor) {
+  return tensor.dtype != DType::float64 && (tensor.sizes.size() == 4 || tensor.sizes.size() == 5);
+}
+
+bool wants_channels_last(std::initializer_list<const TensorSpec*> tensors) {
+  return std::ranges::any_of(tensors, [](const TensorSpec* tensor) {
+    return tensor != nullptr && is_channels_last(*tensor) && !is_row_major(*tensor);
+  });
+}
+
+/// The block in which a tensor that lies otherwise is copied; nothing where it lies so.
+std::optional<std::size_t> take_copy(Scratch& result, const TensorSpec& tensor,
+                                     bool channels_last) {
+  if (channels_last ? is_channels_last(tensor) : is_row_major(tensor)) return std::nullopt;
+  return result.take(tensor.bytes());
+}
+
 /// (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 Scratch forward(const Call& call, const DeviceSpec&) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
@@ -30,9 +53,18 @@ Scratch forward(const Call& call, const DeviceSpec&) {
     laid_out = row_major(input->dtype, input->sizes);  // Before it is looked at as a plane.
     result.take(laid_out.bytes());
   }
+  const bool is_native =
+      is_native_depthwise(laid_out, *weight, call.integer(6, 0, 0) != 0, call.integer(8, 0, 1));
+  if (is_native || !is_image(*input)) {
+    result.make_outputs();
+    result.is_incomplete = !is_native;
+    return result;
+  }
+  const bool channels_last = wants_channels_last({input, weight, call.output(0)});
+  take_copy(result, *input, channels_last);
   result.make_outputs();
-  result.is_incomplete =
-      !is_native_depthwise(laid_out, *weight, call.integer(6, 0, 0) != 0, call.integer(8, 0, 1));
+  take_copy(result, *weight, channels_last);
+  result.is_incomplete = true;
   return result;
 }
 
@@ -43,14 +75,29 @@ void add_bias_gradient(Scratch& result, const TensorSpec& gradient, const Device
   add_reduction(result, sum_of(gradient, std::move(is_reduced)), device);
 }
 
+/// cuDNN's: copies of what lies otherwise until both gradients are there, then that of the bias.
+Scratch cudnn_backward(const Call& call, const DeviceSpec& device) {
+  const TensorSpec &gradient = *call.input_at(0), &input = *call.input_at(1),
+                   &weight = *call.input_at(2);
+  const bool channels_last = wants_channels_last({&input, &weight, call.output(0)});
+  Scratch result{.is_incomplete = true};
+  if (call.integer(10, 1, 0) != 0) take_copy(result, input, channels_last);
+  take_copy(result, gradient, channels_last);
+  result.make_outputs();
+  if (call.integer(10, 0, 0) != 0) take_copy(result, weight, channels_last);
+  result.give_back_from(0);
+  if (call.integer(10, 2, 0) != 0) add_bias_gradient(result, gradient, device);
+  return result;
+}
+
 /// (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
 /// groups, output_mask)
 Scratch backward(const Call& call, const DeviceSpec& device) {
   const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1),
                    *weight = call.input_at(2);
-  if (gradient == nullptr || input == nullptr || weight == nullptr ||
-      !is_native_depthwise(*input, *weight, call.integer(7, 0, 0) != 0, call.integer(9, 0, 1)))
-    return {.is_incomplete = true};
+  if (gradient == nullptr || input == nullptr || weight == nullptr) return {.is_incomplete = true};
+  if (!is_native_depthwise(*input, *weight, call.integer(7, 0, 0) != 0, call.integer(9, 0, 1)))
+    return is_image(*input) ? cudnn_backward(call, device) : Scratch{.is_incomplete = true};
   Scratch result;
   if (!is_row_major(*gradient)) result.take(gradient->bytes());
   result.make_outputs();
