@@ -24,6 +24,7 @@ def prepare_packages():
     assert zoo.TORCHVISION_OPERATORS
     caches.register_dynamic_cache_export_support()
     torch.set_num_threads(1)
+    torch.distributions.Distribution.set_default_validate_args(False)  # it looks at data
 
 
 def all_models():

@@ -166,9 +166,10 @@ def of(module, inputs, step, earlier=0):
 
 
 def of_trace(module, inputs, step):
-    """`module` is a TracedProgram, which holds on to all that it makes: no peak."""
+    """`module` is a TracedProgram."""
     mover = fake_models.Mover(None)
     with answering_as_cuda(), FakeTensorMode(allow_non_fake_inputs=True):  # sizes are real
         mover.module(module)
+        hold_frozen_as_buffers(module)
         inputs = tuple(mover.tensor(x) for x in inputs)
-        return counts(Autocast(module) if step == "autocast" else module, inputs)
+        return of_training(Autocast(module) if step == "autocast" else module, inputs)
