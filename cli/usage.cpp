@@ -53,6 +53,17 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+/// What the Python package does, which has a command of the same name.
+void reject_script(const std::string& word) {
+  constexpr auto from_python =
+      "It comes with the Python package (docs/python.md): pip install symprof";
+  if (word == "run")
+    throw Error(word, "runs Python scripts, which this program does not.", from_python);
+  if (word.ends_with(".py"))
+    throw Error(word, "is a Python script, not a command.",
+                fmt::format("symprof run {} runs it. {}", word, from_python));
+}
+
 [[noreturn]] void reject_leftover(const CLI::App& app, const std::string& word) {
   if (word.starts_with('-')) {
     const std::string name = word.substr(0, word.find('='));
@@ -76,6 +87,7 @@ std::string command_line(const CLI::App& app) {
 void check_leftovers(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining();
   if (words.empty()) return;
+  if (!command_names(app).empty()) reject_script(words.front());
   // The word after an unknown option may be its value: the option is what is wrong.
   for (const std::string& word : words)
     if (word.starts_with('-') && word != "--") reject_leftover(app, word);

@@ -20,7 +20,16 @@ namespace {
 
 constexpr auto formats = "symprof reads .pt2 (torch.export.save), .onnx and TorchScript .pt files.";
 
-enum class Content { exported, torchscript, checkpoint, other_archive, onnx, pickle, unknown };
+enum class Content {
+  exported,
+  torchscript,
+  checkpoint,
+  other_archive,
+  onnx,
+  pickle,
+  script,
+  unknown
+};
 
 /// The first bytes of the file. Throws Error when it cannot be read or has none.
 std::string first_bytes(const std::string& path) {
@@ -64,7 +73,9 @@ Content content_of(const std::string& path) {
   if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"))
     return archive_content(path);
   if (bytes.starts_with('\x80')) return Content::pickle;
-  const bool named_onnx = std::filesystem::path(path).extension() == ".onnx";
+  const std::filesystem::path extension = std::filesystem::path(path).extension();
+  if (extension == ".py") return Content::script;
+  const bool named_onnx = extension == ".onnx";
   return named_onnx || may_be_onnx(bytes) ? Content::onnx : Content::unknown;
 }
 
@@ -81,6 +92,9 @@ std::optional<Graph> read(const std::string& path, Content content) {
     case Content::pickle:
       throw Error(path, "is a checkpoint: it has tensors or Python objects, but no graph",
                   "Load it into its model and export that with torch.export.");
+    case Content::script:
+      throw Error(path, "is a Python script, not a model",
+                  fmt::format("The Python package runs it: symprof run {}", path));
     case Content::other_archive:
     case Content::unknown:
       break;

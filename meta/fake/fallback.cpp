@@ -14,6 +14,7 @@
 #include "meta/fake/followed_call.h"
 #include "meta/fake/host_copies.h"
 #include "meta/fake/host_outputs.h"
+#include "meta/fake/host_writes.h"
 #include "meta/fake/known_values.h"
 #include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/observer.h"
@@ -106,6 +107,8 @@ class FakeCall {
     if (info_.writes_arguments) adopt_changes();
     wrap_outputs();
     if (followed_) followed_->finish(results());
+    if (info_.writes_arguments && is_in_program())
+      write_to_host(op_.schema(), arguments_, observer_);
     if (observer_) report();
     if (device_->is_cpu() && is_in_program()) copy_to_host();
   }

@@ -171,6 +171,7 @@ void bind_program(nb::module_& module) {
       .def("warn", &Program::warn)
       .def("has_no_values", &Program::has_no_values)
       .def("device", &Program::device)
+      .def("close", &Program::close)
       .def("finish", &Program::finish);
 }
 

@@ -82,6 +82,8 @@ bool Program::has_no_values(nanobind::handle tensor) const {
   return EagerProgram::has_no_values(tensor_of(tensor));
 }
 
+void Program::close() { program_.reset(); }
+
 ProfileHandle Program::finish(const std::vector<std::string>& costed, const AskCost& ask) {
   const std::size_t finished = program_->steps(), step = finished == 0 ? 0 : finished - 1;
   const auto program = std::make_shared<const ProgramRecording>(program_->take());

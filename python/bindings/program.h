@@ -56,6 +56,8 @@ class Program {
   void warn(const std::string& sentence);
   /// Whether the tensor is on the simulated device, or came from there.
   bool has_no_values(nanobind::handle tensor) const;
+  /// Ends the simulation without one.
+  void close();
   /// Ends the simulation; the profile is that of the last step that ended, or of the unfinished one
   /// where none did.
   /// `costed`: operators of which `ask` tells the costs.

@@ -18,8 +18,8 @@ def runs_eagerly(program: Any) -> Iterator[None]:
             program.warn("torch.compile: what it compiles ran eagerly; a compiled step may hold less memory, and other kernels run.")
         return compile_as_it_is(*args, **kwargs)
 
-    torch.compile = compile
     try:
+        torch.compile = compile
         yield
     finally:
         torch.compile = compile_as_it_is

@@ -14,6 +14,9 @@ import torch
 from ._error import Error
 from ._streams import Event, Stream, set_stream, stream_ids
 
+_data: Any = torch._C.TensorBase.data
+_swap: Any = torch.utils.swap_tensors
+
 
 def _always(value: Any) -> Any:
     """A function of its own each time: torch._dynamo tells functions apart by their identity."""
@@ -23,9 +26,9 @@ def _always(value: Any) -> Any:
 def _set_data(self: torch.Tensor, value: torch.Tensor) -> None:
     """`tensor.data = value`. A tensor with storage cannot become one without: the two change places."""
     if value.is_cuda and not self.is_cuda:
-        torch.utils.swap_tensors(self, torch.nn.Parameter(value, self.requires_grad) if _is_parameter(self) else value)
+        _swap(self, torch.nn.Parameter(value, self.requires_grad) if _is_parameter(self) else value)
     else:
-        torch._C.TensorBase.data.__set__(self, value)
+        _data.__set__(self, value)
 
 
 def _is_parameter(tensor: torch.Tensor) -> bool:
@@ -34,11 +37,11 @@ def _is_parameter(tensor: torch.Tensor) -> bool:
 
 def flatten_parameters(self: torch.nn.RNNBase) -> None:
     """One buffer for a layer's weights, as cuDNN has it; PyTorch's own looks at addresses, which no tensor has here."""
-    weights = self._flat_weights
+    weights: list[Any] = self._flat_weights
     if not all(isinstance(weight, torch.Tensor) and weight.is_cuda and weight.dtype == weights[0].dtype for weight in weights):
         return
     with torch.no_grad():
-        buffer = torch.empty(sum(weight.numel() for weight in weights), dtype=weights[0].dtype, device="cuda")
+        buffer: Any = torch.empty(sum(weight.numel() for weight in weights), dtype=weights[0].dtype, device="cuda")
         for weight, part in zip(weights, buffer.split([weight.numel() for weight in weights]), strict=True):
             weight.data = part.view(weight.shape)
 
@@ -94,7 +97,7 @@ def answers(program: Any, devices: int = 1) -> dict[tuple[Any, str], Any]:
         **_about_memory(program, device),
         **_about_execution(),
         **_about_libraries(device),
-        (torch.Tensor, "data"): property(torch._C.TensorBase.data.__get__, _set_data),
+        (torch.Tensor, "data"): property(_data.__get__, _set_data),
         # Parameters keep their identity when a model comes to the device.
         (torch.__future__, "_swap_module_params_on_conversion"): True,
         (torch.nn.RNNBase, "flatten_parameters"): flatten_parameters,
@@ -243,7 +246,8 @@ def _about_execution() -> dict[tuple[Any, str], Any]:
 
 
 def _about_libraries(device: Any) -> dict[tuple[Any, str], Any]:
-    cuda = torch.cuda
+    cuda, cudnn = torch.cuda, sys.modules["torch.backends.cudnn"]
+    backend: Any = cudnn.m  # A class that stands in place of the module.
     runtime = types.SimpleNamespace(
         cudaError=types.SimpleNamespace(success=0),
         **{name: _always(0) for name in ("cudaProfilerStart", "cudaProfilerStop", "cudaHostRegister", "cudaHostUnregister",
@@ -254,9 +258,9 @@ def _about_libraries(device: Any) -> dict[tuple[Any, str], Any]:
         (cuda, "cudart"): _always(runtime),
         (cuda, "_cudart"): runtime,
         (cuda, "check_error"): _always(None),
-        (torch.backends.cudnn.m, "is_available"): _always(True),
-        (torch.backends.cudnn.m, "_init"): _always(True),
-        (torch.backends.cudnn.m, "version"): _always(device.cudnn_version),
+        (backend, "is_available"): _always(True),
+        (backend, "_init"): _always(True),
+        (backend, "version"): _always(device.cudnn_version),
         (torch.backends.cuda, "is_built"): _always(True),
         (torch.version, "cuda"): "13.0",
     }
@@ -267,13 +271,14 @@ def replaced(table: dict[tuple[Any, str], Any]) -> Iterator[None]:
     """The answers are in place while the context is open."""
     absent = object()
     before = {(owner, name): owner.__dict__.get(name, absent) for owner, name in table}
-    for (owner, name), value in table.items():
-        setattr(owner, name, value)
     try:
+        for (owner, name), value in table.items():
+            setattr(owner, name, value)
         yield
     finally:
         for (owner, name), value in before.items():
             if value is absent:
-                delattr(owner, name)
+                if name in owner.__dict__:  # An interrupt may have come before it was set.
+                    delattr(owner, name)
             else:
                 setattr(owner, name, value)

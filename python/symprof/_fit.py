@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 from typing import Any
 
+from . import _native
 from ._again import Again
 
 
@@ -12,7 +13,7 @@ class Fit:
 
     def __init__(self, again: Again, devices: Sequence[str]) -> None:
         self._again, self._devices = again, tuple(devices)
-        self._handle = again.fit(self._devices)
+        self._handle: _native.FitHandle = again.fit(self._devices)
         self.data: dict[str, Any] = json.loads(self._handle.json())  # Schema symprof.fit/1, docs/json.md.
 
     def __bool__(self) -> bool:
@@ -21,7 +22,8 @@ class Fit:
     @property
     def margin_bytes(self) -> int:
         """Of the first device: what is left beside the reserved memory; below 0, what is missing."""
-        return self.data["margin_bytes"]
+        margin: int = self.data["margin_bytes"]
+        return margin
 
     def largest(self, name: str) -> Any:
         """The largest size of this dimension that fits, by runs at other sizes; None where not even 1 does. With several
@@ -41,13 +43,14 @@ class Fit:
 class Formulas:
     """The answer of `symprof profile --symbolic`."""
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: _native.FormulaHandle) -> None:
         self._handle = handle
         self.data: dict[str, Any] = json.loads(handle.json())  # Schema symprof.formulas/1, docs/json.md.
 
     @property
     def totals(self) -> dict[str, Any]:
-        return self.data["totals"]
+        totals: dict[str, Any] = self.data["totals"]
+        return totals
 
     def __str__(self) -> str:
         return self._handle.text(shutil.get_terminal_size().columns)

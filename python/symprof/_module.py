@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from ._again import Call
 from ._error import Error
+from ._interrupts import uninterrupted
 from ._optimizers import optimizer_of
 from ._profile import Profile
 from ._simulate import simulate
@@ -84,7 +85,7 @@ def _step(model: Any, batches: Iterator[Any], loss: Any, autocast: Any, optimize
 
 def _backward(output: Any, loss: torch.Tensor | None) -> None:
     if loss is not None:
-        loss.backward()
+        torch.autograd.backward(loss)
         return
     outputs = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     if not outputs:
@@ -147,9 +148,10 @@ def on_device(model: torch.nn.Module) -> Iterator[torch.nn.Module]:
                 module.flatten_parameters()  # As when it comes to a device.
         yield model
     finally:
-        for table, entries in before:
-            table.clear()
-            table.update(entries)
+        with uninterrupted():
+            for table, entries in before:
+                table.clear()
+                table.update(entries)
 
 
 _OWN_TABLES = ("_parameters", "_buffers", "_modules")

@@ -1,11 +1,14 @@
 """Tells the recorder what only Python knows: modules, backward, the update, and what tensors are for."""
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from ._error import Error
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from ._error import Error
+from ._paths import inner_of, paths_of
 
 
 def of_this_rank(tensor: torch.Tensor) -> torch.Tensor:
@@ -31,7 +34,7 @@ class Observer:
             self.roots.append(module)
             self.program_tensors(module)
         self.depth += 1
-        self.program.enter_module(self.paths[id(module)], type(module).__qualname__)
+        self.program.enter_module(self.paths[id(module)], type(inner_of(module)).__qualname__)
 
     def leave_module(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
         self.depth -= 1
@@ -39,7 +42,7 @@ class Observer:
 
     def add_model(self, model: torch.nn.Module) -> None:
         self.models.append(model)
-        for path, module in model.named_modules():
+        for module, path in paths_of(model):
             self.paths.setdefault(id(module), path)
 
     def program_tensors(self, model: torch.nn.Module) -> None:
@@ -81,9 +84,22 @@ class Observer:
 def observed(program: Any, step_ended: Callable[[], None]) -> Iterator[Observer]:
     """The hooks are there while the context is open; `step_ended` is called after each update."""
     observer = Observer(program, step_ended)
-    run_backward = torch.autograd.graph._engine_run_backward
+    owners: tuple[Any, ...] = (torch.autograd, torch.autograd.graph)
+    run_backward = owners[1]._engine_run_backward
+    thread = threading.get_ident()
+
+    def here(hook: Callable[..., None]) -> Callable[..., None]:
+        """torch calls its hooks in every thread; what others run is none of the program."""
+
+        def call(*args: Any) -> None:
+            if threading.get_ident() == thread:
+                hook(*args)
+
+        return call
 
     def engine(*args: Any, **kwargs: Any) -> Any:
+        if threading.get_ident() != thread:
+            return run_backward(*args, **kwargs)
         program.enter_backward()
         try:
             return run_backward(*args, **kwargs)
@@ -91,18 +107,18 @@ def observed(program: Any, step_ended: Callable[[], None]) -> Iterator[Observer]
             program.leave_backward()
             observer.after_backward()
 
-    handles = [
-        torch.nn.modules.module.register_module_forward_pre_hook(observer.enter_module),
-        torch.nn.modules.module.register_module_forward_hook(observer.leave_module, always_call=True),
-        register_optimizer_step_pre_hook(observer.before_update),
-        register_optimizer_step_post_hook(observer.after_update),
-    ]
-    for owner in (torch.autograd, torch.autograd.graph):
-        owner._engine_run_backward = engine
+    modules = torch.nn.modules.module
+    handles: list[Any] = []
     try:
+        handles.append(modules.register_module_forward_pre_hook(here(observer.enter_module)))
+        handles.append(modules.register_module_forward_hook(here(observer.leave_module), always_call=True))
+        handles.append(register_optimizer_step_pre_hook(here(observer.before_update)))
+        handles.append(register_optimizer_step_post_hook(here(observer.after_update)))
+        for owner in owners:
+            owner._engine_run_backward = engine
         yield observer
     finally:
-        for owner in (torch.autograd, torch.autograd.graph):
+        for owner in owners:
             owner._engine_run_backward = run_backward
         for handle in handles:
             handle.remove()

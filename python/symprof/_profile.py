@@ -14,7 +14,7 @@ from ._rows import Rows
 class Profile:
     """What a step costs. `print(profile)` is the command's table; in a notebook it is the HTML page."""
 
-    def __init__(self, handle: Any, again: Again | None = None) -> None:
+    def __init__(self, handle: _native.ProfileHandle, again: Again | None = None) -> None:
         self._handle = handle
         self._again = again or Program(handle)
 
@@ -74,11 +74,13 @@ class Profile:
     @functools.cached_property
     def data(self) -> dict[str, Any]:
         """The command's JSON (schema symprof.profile/1, docs/json.md)."""
-        return json_module.loads(self.json)
+        data: dict[str, Any] = json_module.loads(self.json)
+        return data
 
     @property
     def totals(self) -> dict[str, Any]:
-        return self.data["totals"]
+        totals: dict[str, Any] = self.data["totals"]
+        return totals
 
     @functools.cached_property
     def nodes(self) -> Rows:
@@ -104,7 +106,8 @@ class Profile:
 
     @property
     def warnings(self) -> list[str]:
-        return self.data["warnings"]
+        warnings: list[str] = self.data["warnings"]
+        return warnings
 
     def __str__(self) -> str:
         return self.table(width=shutil.get_terminal_size().columns)
@@ -113,7 +116,7 @@ class Profile:
         return self.html()
 
 
-def _request(by: str, depth: int | None, sort: str, top: int | None, columns: Sequence[str], width: int | None) -> Any:
+def _request(by: str, depth: int | None, sort: str, top: int | None, columns: Sequence[str], width: int | None) -> _native.TableRequest:
     request = _native.TableRequest()
     request.by, request.depth, request.sort, request.top = by, depth, sort, top
     request.columns, request.width = list(columns), width

@@ -2,12 +2,18 @@
 import contextlib
 import functools
 import sysconfig
+import threading
 from typing import Any
 
 from . import _costs, _native, _preload
 from ._error import Error
+from ._interrupts import uninterrupted
 from ._profile import Profile
 from ._settings import setting_texts
+
+
+# What stands for CUDA in torch is the process's: simulations of several threads take turns. One may lie in another.
+_turn = threading.RLock()
 
 
 class Run:
@@ -19,6 +25,7 @@ class Run:
         self._texts = setting_texts(settings)
         self._program: Any = None
         self._handle: Any = None
+        self._is_complete = False
         self._exits = contextlib.ExitStack()
         self.mode = settings.get("mode") or "train"
         self.steps = 0
@@ -58,9 +65,22 @@ class Run:
         self.count_step()
 
     def __enter__(self) -> "Run":
+        try:
+            with uninterrupted():
+                self._enter()
+        except BaseException:  # An interrupt, too, leaves nothing behind.
+            with uninterrupted():
+                self._exits.close()
+            raise
+        return self
+
+    def _enter(self) -> None:
         from . import _compile, _cuda, _kernels, _observe, _ranks, _tensor_methods, _triton, _values
 
+
+        self._exits.enter_context(_turn)
         _native.set_library_folders(_library_folders())
+        self._exits.callback(self._end)
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
@@ -69,13 +89,19 @@ class Run:
         self._exits.enter_context(_ranks.group_of(self._ranks))
         self._exits.enter_context(_compile.runs_eagerly(self._program))
         self._exits.enter_context(_observe.observed(self._program, self.count_step))
-        return self
 
     def __exit__(self, *error: Any) -> None:
-        self._exits.close()
-        handle = self._program.finish(_costs.operators(), _costs.ask)
-        if error[0] is None:
-            self._handle = handle
+        with uninterrupted():
+            self._is_complete = error[0] is None
+            self._exits.close()
+
+    def _end(self) -> None:
+        """The device is there until torch has its own answers back."""
+        program, self._program = self._program, None
+        if program is not None and self._is_complete:
+            self._handle = program.finish(_costs.operators(), _costs.ask)
+        elif program is not None:
+            program.close()
 
 
 def simulate(device: str = "h200", *, name: str = "", ranks: int | None = None, **settings: Any) -> Run:

@@ -1,9 +1,13 @@
 """The dimensions of a module's inputs, by name, and inputs of other sizes."""
+import contextlib
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+
+from ._interrupts import uninterrupted
 
 
 def is_integer(tensor: torch.Tensor) -> bool:
@@ -37,35 +41,35 @@ def _tensors_in(value: Any) -> list[torch.Tensor]:
     return found
 
 
-class copying_tensors_by:
+@contextlib.contextmanager
+def copying_tensors_by(function: Any) -> Iterator[None]:
     """While it is open, copy.deepcopy copies tensors by this function of the tensor and the memo."""
-
-    def __init__(self, function: Any) -> None:
-        self._function = function
-
-    def __enter__(self) -> None:
-        self._before = [(owner, owner.__deepcopy__) for owner in (torch.Tensor, torch.nn.Parameter)]
-        for owner, _ in self._before:
-            owner.__deepcopy__ = self._function
-
-    def __exit__(self, *error: Any) -> None:
-        for owner, function in self._before:
-            owner.__deepcopy__ = function
+    before = [(owner, owner.__deepcopy__) for owner in (torch.Tensor, torch.nn.Parameter)]
+    try:
+        for owner, _ in before:
+            setattr(owner, "__deepcopy__", function)
+        yield
+    finally:
+        with uninterrupted():
+            for owner, own in before:
+                setattr(owner, "__deepcopy__", own)
 
 
 class Resizing:
     """Tensors with other sizes where theirs are those of `batch` and `seq`."""
 
     def __init__(self, before: dict[str, int], after: dict[str, int]) -> None:
-        self._batch = (before.get("batch"), after.get("batch"))
-        self._sequence = (before.get("seq"), after.get("seq"))
+        self._before, self._after = before, after
+
+    def _size(self, name: str, size: int) -> int:
+        return self._after[name] if size == self._before.get(name) else size
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor:
         shape = list(tensor.shape)
-        if shape and shape[0] == self._batch[0]:
-            shape[0] = self._batch[1]
+        if shape:
+            shape[0] = self._size("batch", shape[0])
         if is_integer(tensor):
-            shape[1:] = [self._sequence[1] if size == self._sequence[0] else size for size in shape[1:]]
+            shape[1:] = [self._size("seq", size) for size in shape[1:]]
         if shape == list(tensor.shape):
             return tensor
         return _repeated(tensor, shape) if has_values(tensor) else _empty(tensor, shape)

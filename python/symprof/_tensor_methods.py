@@ -8,7 +8,7 @@ import torch
 def new_tensor(self: torch.Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
                layout: Any = torch.strided, pin_memory: bool = False) -> torch.Tensor:
     """PyTorch's own looks for the backend of `self` by its dispatch key."""
-    options = {"dtype": dtype or self.dtype, "device": device or self.device}
+    options: dict[str, Any] = {"dtype": dtype or self.dtype, "device": device or self.device}
     if isinstance(data, torch.Tensor):
         return data.detach().clone().to(**options).requires_grad_(requires_grad)
     return torch.tensor(data, **options, requires_grad=requires_grad)

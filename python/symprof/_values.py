@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
-_reduce = torch.Tensor.__reduce_ex__
-_text = torch._tensor_str._str
+_reduce: Any = torch.Tensor.__reduce_ex__
+_text: Any = torch._tensor_str._str
 
 
 def readers(program: Any) -> dict[tuple[Any, str], Any]:
@@ -25,7 +25,7 @@ def readers(program: Any) -> dict[tuple[Any, str], Any]:
     def text(self: torch.Tensor, *, tensor_contents: str | None = None) -> str:
         """As PyTorch writes a tensor on `meta`: what it is, without values."""
         if not program.has_no_values(self):
-            return _text(self, tensor_contents=tensor_contents)
+            return str(_text(self, tensor_contents=tensor_contents))
         parts = [tensor_contents or "...", f"device='{self.device}'", f"size={tuple(self.shape)}", f"dtype={self.dtype}"]
         if self.grad_fn is not None:
             parts.append(f"grad_fn=<{type(self.grad_fn).__name__}>")

@@ -28,7 +28,8 @@ class TrainingStep(torch.nn.Module):
         for name in ("log", "log_dict"):
             self.module.__dict__[name] = lambda *args, **kwargs: None
         output = self.module.training_step(batch, 0)
-        return output["loss"] if isinstance(output, dict) else output
+        loss: torch.Tensor = output["loss"] if isinstance(output, dict) else output
+        return loss
 
 
 class FitCallback(Callback):

@@ -11,6 +11,7 @@
 
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/host_writes.h"
 #include "shape/eager/program_nodes.h"
 #include "shape/eager/stand_in.h"
 #include "shape/step/forced_backend.h"
@@ -51,6 +52,15 @@ class EagerProgram::Run {
     return number;
   }
 
+  /// Says where tensors on the host do not have what a device would have written there.
+  void tell_kept_numbers() const {
+    for (const auto& [place, count] : kept_at_)
+      recorder->recording().warnings.push_back(fmt::format(
+          "{}: wrote the device's numbers to a large tensor on the host {} time{}; it keeps what "
+          "it had.",
+          place.empty() ? "the program" : place, count, count == 1 ? "" : "s"));
+  }
+
   /// Says that a block which another stream uses may be free later on a GPU.
   void tell_streams() const {
     if (const int count = recorder->stream_uses(); count > 0)
@@ -75,7 +85,8 @@ class EagerProgram::Run {
 
  private:
   PlaceOfProgram place_;
-  std::map<std::string, int> numbers_at_;
+  std::map<std::string, int> numbers_at_, kept_at_;
+  meta::KeptNumbersListener kept_numbers_{[this] { ++kept_at_[place_()]; }};
 
  public:
   shape::ProgramNodes nodes;
@@ -137,6 +148,7 @@ std::size_t EagerProgram::steps() const { return run_->nodes.finished_steps(); }
 
 ProgramRecording EagerProgram::take() {
   run_->tell_numbers();
+  run_->tell_kept_numbers();
   run_->tell_streams();
   ProgramRecording program{.steps = run_->nodes.steps()};
   program.recording = run_->recorder->take();

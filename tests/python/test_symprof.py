@@ -99,6 +99,31 @@ class Modules(unittest.TestCase):
         self.assertIn(f"test_symprof.py:{line}", {node.get("source") for node in nodes})
 
 
+    def test_wrappers_are_in_no_path(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.module = torch.compile(Feedforward()), nn.Linear(WIDTH, WIDTH)
+
+            def forward(self, x):
+                return self.module(self.body(x))
+
+        with symprof.simulate() as run:
+            model = torch.compile(nn.DataParallel(Net().cuda()))
+            model(torch.randn(BATCH, WIDTH).cuda()).sum().backward()
+            run.end_step()
+        modules = [node["module"] for node in run.profile.nodes if node["op"] == "aten::linear"]
+        self.assertEqual(modules, ["body.up", "body.down", "module"])
+
+    def test_a_notebook_shows_the_page(self):
+        profile = symprof.profile(Feedforward(), torch.randn(BATCH, WIDTH))
+        page = profile._repr_html_()
+        self.assertEqual(page, profile.html())
+        self.assertIn("<svg", page)
+        for outside in ("<script src", "<link", "@import", "url(http"):
+            self.assertNotIn(outside, page)
+
+
 class Simulations(unittest.TestCase):
     def test_checkpointing_saves_less_and_computes_again(self):
         def run(function):

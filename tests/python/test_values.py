@@ -91,6 +91,26 @@ class OnTheHost(unittest.TestCase):
             copy = torch.randn(2**40, device="cuda").cpu()  # 4 TiB.
         self.assertEqual((copy.shape, copy.untyped_storage().nbytes()), ((2**40,), FLOAT))
 
+    def test_what_is_written_to_the_host_is_what_a_copy_has(self):
+        with symprof.simulate() as run:
+            known, unknown = torch.arange(4, device="cuda"), torch.randn(3, device="cuda")
+            kept, filled, parts = torch.full((4,), 9), torch.full((3,), 9.0), torch.full((3,), 9.0)
+            kept.copy_(known)
+            filled.copy_(unknown)
+            parts[1] = unknown[0]
+            torch._foreach_copy_([first := torch.zeros(4), second := torch.zeros(3)], [known.float(), unknown])
+            self.assertEqual(kept.tolist(), [0, 1, 2, 3])
+            self.assertEqual((filled.tolist(), parts.tolist()), ([1.0] * 3, [9.0, 1.0, 9.0]))
+            self.assertEqual((first.tolist(), second.tolist()), ([0, 1, 2, 3], [1.0] * 3))
+        self.assertEqual(len(run.profile.warnings), 3)  # filled, parts, second; what is known needs no word.
+
+    def test_a_large_tensor_on_the_host_keeps_its_numbers_and_it_is_said(self):
+        with symprof.simulate() as run:
+            large = torch.zeros(2**20 + 1)
+            large.copy_(torch.randn(2**20 + 1, device="cuda"))
+            self.assertEqual(large.count_nonzero(), 0)
+        self.assertRegex(run.profile.warnings[0], r"test_values\.py:\d+: wrote .* large tensor on the host 1 time; it keeps what it had")
+
     def test_backward_passes_through_the_host(self):
         with symprof.simulate():
             x = torch.randn(3, device="cuda", requires_grad=True)

