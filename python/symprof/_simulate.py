@@ -73,7 +73,7 @@ class Run:
 
     def __exit__(self, *error: Any) -> None:
         self._exits.close()
-        handle = self._program.finish(_costs.operators(), _costs.ask)
+        handle = self._program.finish(_costs.operators() if error[0] is None else [], _costs.ask)
         if error[0] is None:
             self._handle = handle
 
