@@ -22,6 +22,9 @@ constexpr std::string_view readers_of_geometry[] = {
     "aten::new_zeros",         "aten::ones_like", "aten::zeros_like",
 };
 
+/// What others define may do anything on the host, and need not have a kernel there that answers.
+constexpr std::string_view own_operators = "aten::";
+
 /// What these make has no values yet. In a graph zeros stand for them, as it has no meaning to read
 /// them before they are written. A program's have been made for data that come from elsewhere.
 constexpr std::string_view makers_of_room[] = {
@@ -81,7 +84,8 @@ FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::I
     : op_(op),
       arguments_(arguments),
       reads_(is_among(readers_of_geometry, op.schema().name()) ? Reads::geometry : Reads::values),
-      is_known_(!op.hasTag(at::Tag::nondeterministic_seeded)) {
+      is_known_(op.schema().name().starts_with(own_operators) &&
+                !op.hasTag(at::Tag::nondeterministic_seeded)) {
   if (is_in_program() && is_among(makers_of_room, op.schema().name())) is_known_ = false;
   const bool overwrites = is_among(overwriters, op.schema().name());
   for (std::size_t i = 0; is_known_ && i < arguments.size(); ++i) {

@@ -77,7 +77,6 @@ class Run:
     def _enter(self) -> None:
         from . import _compile, _cuda, _kernels, _observe, _ranks, _tensor_methods, _triton, _values
 
-
         self._exits.enter_context(_turn)
         _native.set_library_folders(_library_folders())
         self._exits.callback(self._end)
