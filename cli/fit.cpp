@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/setting_options.h"
 #include "report/fit.h"
+#include "session/read_job.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
@@ -23,22 +24,20 @@ constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json"
 
 struct FitText {
   SettingTexts model;
-  std::string largest, format = "table";
+  std::string largest, price, samples, deadline, format = "table";
   OutputOptions output;
 };
 
 int run(const FitText& text) {
   SettingTexts texts = text.model;
-  FitQuestion question{.largest = text.largest};
+  FitQuestion question{.largest = text.largest,
+                       .job = settings::read_job({text.price, text.samples, text.deadline})};
   if (SettingTexts::Given& device = texts.given.at("device"); device.is_given()) {
     const std::vector<std::string> names = settings::split_list(device.one);
     question.devices = find_devices(names);
     device.one = device.one == "all" ? question.devices.front().name : names.front();
   }
   Settings settings = read_settings(texts);
-  if (settings.time)
-    throw Error(SettingRef{"time"}, "whether a loop fits says nothing of how long it takes.",
-                "Ask `symprof profile` for times.");
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
   check_output(text.output);
   ProgressBar progress(text.output);
@@ -46,9 +45,10 @@ int run(const FitText& text) {
   const FitAnswer answer = Session(texts.model).fit(settings, question);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_fit_json(out, answer.reports, answer.settings, spell_as_option);
+    report::write_fit_json(out, answer.reports, answer.job, answer.settings, spell_as_option);
   else
-    report::write_fit(out, answer.reports, answer.settings.step, layout_of(text.output));
+    report::write_fit(out, answer.reports, answer.job, answer.settings.step,
+                      layout_of(text.output));
   progress.clear();
   write_output(text.output, {out.data(), out.size()},
                format == Format::json ? Readers::programs : Readers::people);
@@ -68,6 +68,7 @@ Run add_fit(CLI::App& app) {
       "  symprof fit gpt2.pt2 --optimizer adamw --device a100-40g\n"
       "  symprof fit vit_b_16.onnx --set batch=64 --max batch\n"
       "  symprof fit gpt2.pt2 --device a100-40g,h200,l40s\n"
+      "  symprof fit gpt2.pt2 --device all --price prices.json --samples 1e7 --deadline 3d\n"
       "  symprof fit llama_7b.pt2 --optimizer adamw --alloc-conf expandable_segments:True");
   add_setting_options(app, text->model);
   app.get_option("--device")
@@ -83,6 +84,12 @@ Run add_fit(CLI::App& app) {
   };
   add("--max", text->largest, "NAME",
       "The largest size of this dimension (as --set names it, or kv-cache) that fits");
+  add("--price", text->price, "FILE",
+      "What devices cost an hour, as JSON (docs/fit.md); with times, at the largest batch that "
+      "fits");
+  add("--samples", text->samples, "N", "How many samples there are to do: 1e6");
+  add("--deadline", text->deadline, "TIME",
+      "Until when --samples are to be done: 3d, 12h or 90min");
   add("--format", text->format, "FORMAT", "table or json");
   add_output_options(app, text->output);
   return [text] { return run(*text); };

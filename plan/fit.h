@@ -12,6 +12,7 @@
 #include "plan/change.h"
 #include "plan/largest_size.h"
 #include "profile/memory/step_memory.h"
+#include "profile/step_time.h"
 #include "record/recording.h"
 
 namespace symprof::plan {
@@ -92,6 +93,9 @@ struct FitReport {
   std::string dimension;  ///< Empty: no largest size was asked for.
   std::optional<LargestSize> largest;
   std::optional<Fit> at_largest;
+  /// How long a step takes, where that is asked for: with the largest size that fits, or as given
+  /// where none was asked for; empty where that does not fit.
+  std::optional<StepTime> time;
   /// Changes that make the loop fit come first; within each group, the one that costs least.
   std::vector<TriedChange> changes;
   std::vector<NotTried> not_tried;

@@ -25,7 +25,10 @@ Fitting::Fitting(Trial& trial, const Budget& budget) : trial_(trial) {
 FitReport Fitting::run(const std::string& dimension) {
   report_.recording = trial_.record({});
   report_.fit = fit(report_.recording, trial_.loop({}));
-  if (!dimension.empty()) find_largest(dimension);
+  if (!dimension.empty())
+    find_largest(dimension);
+  else if (report_.fit.fits())
+    report_.time = trial_.time(report_.recording);
   if (!report_.fit.fits()) add_changes();
   return std::move(report_);
 }
@@ -83,8 +86,11 @@ void Fitting::find_largest(const std::string& dimension) {
     if (*size) **size *= range.factor;
   if (largest.refused && refusals.contains(*largest.refused))
     largest.refusal = refusals.at(*largest.refused);
-  if (largest.fits)
-    report_.at_largest = fit(trial_.record(at_size(dimension, *largest.fits)), trial_.loop({}));
+  if (largest.fits) {
+    const Recording there = trial_.record(at_size(dimension, *largest.fits));
+    report_.at_largest = fit(there, trial_.loop({}));
+    report_.time = trial_.time(there);
+  }
   report_.largest = std::move(largest);
 }
 

@@ -3,6 +3,7 @@
 
 #include "plan/change.h"
 #include "profile/memory/step_memory.h"
+#include "profile/step_time.h"
 #include "record/recording.h"
 #include "record/step_options.h"
 #include "trace/graph/graph.h"
@@ -33,6 +34,9 @@ class Trial {
   virtual Recording record(const Change& change) = 0;
   /// The loop around that step.
   virtual profile::LoopOptions loop(const Change& change) const = 0;
+  /// How long a step that was recorded takes; empty where nobody asks. Throws Error where the
+  /// device's file lacks what times need.
+  virtual std::optional<StepTime> time(const Recording& recording) = 0;
 };
 
 }  // namespace symprof::plan

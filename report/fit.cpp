@@ -8,6 +8,7 @@
 #include "report/memory_text.h"
 #include "report/names.h"
 #include "report/peak_owners.h"
+#include "report/rent.h"
 #include "report/step_options.h"
 #include "report/text_table.h"
 
@@ -252,10 +253,13 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
 
 }  // namespace
 
-void write_fit(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
+void write_fit(fmt::memory_buffer& out, const std::vector<FitReport>& reports, const plan::Job& job,
                const StepOptions& options, const Layout& layout) {
-  if (reports.size() == 1) return write_one(out, reports.front(), options, layout);
-  write_several(out, reports, options, layout);
+  if (reports.size() == 1)
+    write_one(out, reports.front(), options, layout);
+  else
+    write_several(out, reports, options, layout);
+  write_rents(out, reports, job, layout);
 }
 
 }  // namespace symprof::report

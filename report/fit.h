@@ -9,6 +9,7 @@
 
 #include "base/setting.h"
 #include "plan/fit.h"
+#include "plan/rent.h"
 #include "record/step_options.h"
 #include "report/layout.h"
 #include "report/step_options.h"
@@ -16,12 +17,13 @@
 namespace symprof::report {
 
 /// For one device the answer, the peak and who holds it, the largest size, and what would make it
-/// fit; for several a row each.
+/// fit; for several a row each. Where times were asked for, what the devices cost (report/rent.h).
 void write_fit(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
-               const StepOptions& options, const Layout& layout);
+               const plan::Job& job, const StepOptions& options, const Layout& layout);
 
 /// All devices are in the array "devices"; the members beside it are those of the first.
 void write_fit_json(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
-                    const Settings& settings, SettingSpeller spell = spell_plainly);
+                    const plan::Job& job, const Settings& settings,
+                    SettingSpeller spell = spell_plainly);
 
 }  // namespace symprof::report

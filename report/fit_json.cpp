@@ -2,6 +2,7 @@
 #include "report/fit.h"
 #include "report/json_writer.h"
 #include "report/memory_json.h"
+#include "report/rent.h"
 #include "report/step_options.h"
 
 namespace symprof::report {
@@ -73,7 +74,7 @@ void write_changes(JsonWriter& json, const FitReport& report) {
   json.end_array();
 }
 
-void write_devices(JsonWriter& json, const std::vector<FitReport>& reports) {
+void write_devices(JsonWriter& json, const std::vector<FitReport>& reports, const plan::Job& job) {
   json.key("devices");
   json.begin_array();
   for (const FitReport& report : reports) {
@@ -84,6 +85,8 @@ void write_devices(JsonWriter& json, const std::vector<FitReport>& reports) {
     write_peak_at(json, report.fit.wanted, report.recording);
     write_largest(json, report);
     write_changes(json, report);
+    json.line(4);
+    write_rent(json, report, job);
     json.end_object();
   }
   json.closing_line(2);
@@ -93,7 +96,7 @@ void write_devices(JsonWriter& json, const std::vector<FitReport>& reports) {
 }  // namespace
 
 void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
-                    const Settings& settings, SettingSpeller spell) {
+                    const plan::Job& job, const Settings& settings, SettingSpeller spell) {
   const FitReport& first = reports.front();
   JsonWriter json(out, spell);
   json.begin_object();
@@ -115,7 +118,11 @@ void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& repor
   json.line(2);
   write_changes(json, first);
   json.line(2);
-  write_devices(json, reports);
+  write_rent(json, first, job);
+  json.line(2);
+  write_job(json, reports, job);
+  json.line(2);
+  write_devices(json, reports, job);
   json.end_document();
 }
 

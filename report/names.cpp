@@ -24,6 +24,20 @@ std::string_view name(profile::TimeBasis basis) {
   return basis == profile::TimeBasis::calibrated ? "calibrated" : "data sheet";
 }
 
+std::string_view name(plan::InTime in_time) {
+  switch (in_time) {
+    case plan::InTime::yes:
+      return "yes";
+    case plan::InTime::likely:
+      return "likely";
+    case plan::InTime::unlikely:
+      return "unlikely";
+    case plan::InTime::no:
+      return "no";
+  }
+  return "?";
+}
+
 std::string_view name(Confidence confidence) {
   switch (confidence) {
     case Confidence::exact:

@@ -1,4 +1,6 @@
 // The verb fit: a training loop tried on devices.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -65,6 +67,13 @@ class DeviceTrial final : public plan::Trial {
 
   profile::LoopOptions loop(const plan::Change& change) const override { return with(change).loop; }
 
+  std::optional<StepTime> time(const Recording& recording) override {
+    if (!settings_.time) return std::nullopt;
+    Profile profile = profile::evaluate(recording, settings_.step.device, settings_.loop);
+    add_times(profile, settings_);
+    return profile.time;
+  }
+
  private:
   Settings with(const plan::Change& change) const {
     Settings changed = settings_;
@@ -116,6 +125,35 @@ PreparedModel model_to_fit(Session& session, Settings settings, const std::strin
   }
 }
 
+/// What `largest` is where a job asks for the batch: its name; empty where the model has none.
+std::string batch_to_find(Session& session, Settings settings) {
+  std::optional<PreparedModel> model;
+  try {
+    model = session.prepare(settings);
+  } catch (const Error&) {
+    set_size(settings, "batch", 1);  // It may be the size that is missing.
+  }
+  try {
+    if (!model) return session.prepare(settings), "batch";
+    if (const auto batch = trace::batch_dimension(model->graph))
+      return trace::symbol_of(model->graph, "batch") == batch->symbol ? "batch" : batch->symbol;
+    if (!trace::fixed_batch(model->graph)) return {};
+    with_open_batch(session, settings, "batch", std::move(*model));
+    return "batch";
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+void check_job(const Settings& settings, const plan::Job& job) {
+  if (settings.time && settings.loop.micro_batches > 1)
+    throw Error(SettingRef{"time"}, "times are of one backward pass for each update.",
+                fmt::format("Leave {} out.", setting("micro_batches")));
+  if (job.deadline_seconds && !job.samples)
+    throw Error(SettingRef{"deadline"}, "nothing says how much is to be done by then.",
+                fmt::format("Add {}.", setting("samples", "1000000")));
+}
+
 }  // namespace
 
 plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop) {
@@ -144,11 +182,16 @@ FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
   budgets.reserve(devices.size());
   for (const DeviceSpec& device : devices) budgets.push_back(budget_of(device, settings.loop));
   on_device.step.device = devices.front();
-  const PreparedModel model = model_to_fit(*this, on_device, question.largest);
-  FitAnswer answer{.settings = model.settings};
+  if (question.job.is_asked() && !on_device.time) on_device.time.emplace();
+  check_job(on_device, question.job);
+  const std::string largest = question.largest.empty() && question.job.is_asked()
+                                  ? batch_to_find(*this, on_device)
+                                  : question.largest;
+  const PreparedModel model = model_to_fit(*this, on_device, largest);
+  FitAnswer answer{.settings = model.settings, .job = question.job};
   for (std::size_t i = 0; i < devices.size(); ++i) {
     DeviceTrial trial(*this, model, devices[i]);
-    answer.reports.push_back(plan::Fitting(trial, budgets[i]).run(question.largest));
+    answer.reports.push_back(plan::Fitting(trial, budgets[i]).run(largest));
   }
   return answer;
 }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -31,18 +33,47 @@ int parse_count(const SettingRef& where, const std::string& given, int least) {
   throw Error(where, fmt::format("'{}' is not a whole number of at least {}.", given, least));
 }
 
-std::int64_t parse_bytes(const SettingRef& where, const std::string& given) {
-  constexpr Named<double> units[] = {
-      {"", 1},         {"B", 1},    {"KiB", 1024.0}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
-      {"TiB", 0x1p40}, {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},      {"TB", 1e12}};
+namespace {
+
+/// A number of at least 0 with one of `units` behind it, multiplied by that.
+template <std::size_t size>
+std::optional<double> number_in(const std::string& given, const Named<double> (&units)[size]) {
   double number = 0;
   const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(given.data() + given.size() - end));
   for (const Named<double>& known : units)
     if (error == std::errc() && known.name == unit && number >= 0 && number * known.value < 0x1p62)
-      return static_cast<std::int64_t>(number * known.value);
+      return number * known.value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t parse_bytes(const SettingRef& where, const std::string& given) {
+  constexpr Named<double> units[] = {
+      {"", 1},         {"B", 1},    {"KiB", 1024.0}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+      {"TiB", 0x1p40}, {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},      {"TB", 1e12}};
+  if (const std::optional<double> bytes = number_in(given, units))
+    return static_cast<std::int64_t>(*bytes);
   throw Error(where, fmt::format("'{}' is no number of bytes.", given),
               "Write 700MiB, 1.5GiB or 80GB.");
+}
+
+double parse_duration(const SettingRef& where, const std::string& given) {
+  constexpr Named<double> units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+  if (const std::optional<double> seconds = number_in(given, units); seconds && *seconds > 0)
+    return *seconds;
+  throw Error(where, fmt::format("'{}' is no span of time.", given),
+              "Write 3d, 12h, 90min or 45s.");
+}
+
+std::int64_t parse_amount(const SettingRef& where, const std::string& given) {
+  constexpr Named<double> units[] = {{"", 1}};
+  if (const std::optional<double> number = number_in(given, units);
+      number && *number >= 1 && *number == std::floor(*number))
+    return static_cast<std::int64_t>(*number);
+  throw Error(where, fmt::format("'{}' is not a whole number of at least 1.", given),
+              "Write 1000000 or 1e6.");
 }
 
 std::vector<std::string> split_list(const std::string& text) {

@@ -32,6 +32,12 @@ int parse_count(const SettingRef& where, const std::string& given, int least);
 /// "700MiB", "1.5GiB", "80GB" or plain bytes. Throws Error.
 std::int64_t parse_bytes(const SettingRef& where, const std::string& given);
 
+/// "3d", "12h", "90min" or "45s", as seconds. Throws Error.
+double parse_duration(const SettingRef& where, const std::string& given);
+
+/// "1000000" or "1e6". Throws Error for what is no whole number of at least 1.
+std::int64_t parse_amount(const SettingRef& where, const std::string& given);
+
 /// "a,b" as {"a", "b"}; blanks around the words are dropped.
 std::vector<std::string> split_list(const std::string& text);
 

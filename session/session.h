@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "plan/fit.h"
+#include "plan/rent.h"
 #include "profile/profile.h"
 #include "session/devices.h"
 #include "session/settings.h"
@@ -37,11 +38,15 @@ struct FitQuestion {
   std::vector<DeviceSpec> devices;
   /// The dimension whose largest size is asked for, as sizes name it, or "kv-cache"; may be empty.
   std::string largest;
+  /// Where something is asked for here, a step is timed with the largest batch that fits, unless
+  /// `largest` names another dimension; with the batch as given where it cannot be another one.
+  plan::Job job;
 };
 
 struct FitAnswer {
   Settings settings;                     ///< As they ran: see PreparedModel.
   std::vector<plan::FitReport> reports;  ///< One for each device.
+  plan::Job job;                         ///< As it was asked.
 };
 
 class Session {

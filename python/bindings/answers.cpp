@@ -12,7 +12,7 @@ bool FitHandle::fits() const {
 }
 
 FitHandle joined(const std::vector<FitHandle>& fits) {
-  FitHandle all{.settings = fits.at(0).settings};
+  FitHandle all{.settings = fits.at(0).settings, .job = fits.at(0).job};
   for (const FitHandle& one : fits)
     all.reports.insert(all.reports.end(), one.reports.begin(), one.reports.end());
   return all;
@@ -20,17 +20,31 @@ FitHandle joined(const std::vector<FitHandle>& fits) {
 
 std::string FitHandle::text(std::optional<int> width) const {
   fmt::memory_buffer out;
-  report::write_fit(out, reports, settings.step, {.width = width, .spell = spell_as_argument});
+  report::write_fit(out, reports, job, settings.step, {.width = width, .spell = spell_as_argument});
   return fmt::to_string(out);
 }
 
 std::string FitHandle::json() const {
   fmt::memory_buffer out;
-  report::write_fit_json(out, reports, settings, spell_as_argument);
+  report::write_fit_json(out, reports, job, settings, spell_as_argument);
   return fmt::to_string(out);
 }
 
-FitHandle fit_of(const ProfileHandle& profile) {
+namespace {
+
+/// Of the step that is profiled, where it fits.
+std::optional<StepTime> time_of(const ProfileHandle& profile, const plan::Job& job) {
+  if (profile.profile.time || !job.is_asked()) return profile.profile.time;
+  Profile timed = profile.profile;
+  Settings settings = profile.settings;
+  settings.time.emplace();
+  add_times(timed, settings);
+  return timed.time;
+}
+
+}  // namespace
+
+FitHandle fit_of(const ProfileHandle& profile, const plan::Job& job) {
   const DeviceSpec device = device_of(profile.settings);
   const profile::LoopOptions& loop = profile.settings.loop;
   plan::FitReport report{
@@ -38,7 +52,8 @@ FitHandle fit_of(const ProfileHandle& profile) {
   std::optional<plan::ProgramRun> run;
   if (const auto range = profile.program_range()) run.emplace(*range, profile.program_memory);
   report.fit = plan::fit(report.recording, device, report.budget, loop, run);
-  return {{std::move(report)}, profile.settings};
+  if (report.fit.fits()) report.time = time_of(profile, job);
+  return {{std::move(report)}, profile.settings, job};
 }
 
 std::string FormulaHandle::text(std::optional<int> width) const {

@@ -14,6 +14,7 @@ namespace symprof::python {
 struct FitHandle {
   std::vector<plan::FitReport> reports;
   Settings settings;
+  plan::Job job;
 
   /// Whether it fits into each device.
   bool fits() const;
@@ -24,8 +25,9 @@ struct FitHandle {
 /// The answers for several devices, one for each, as one.
 FitHandle joined(const std::vector<FitHandle>& fits);
 
-/// Whether a program that ran fits into the device that it ran for. Throws Error as budget_of.
-FitHandle fit_of(const ProfileHandle& profile);
+/// Whether a program that ran fits into the device that it ran for, and how long its step takes
+/// where `job` asks for something. Throws Error as budget_of and add_times.
+FitHandle fit_of(const ProfileHandle& profile, const plan::Job& job);
 
 struct FormulaHandle {
   report::FormulaReport report;

@@ -15,6 +15,7 @@
 #include "python/bindings/frames.h"
 #include "python/bindings/profile_handle.h"
 #include "python/bindings/program.h"
+#include "session/read_job.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 
@@ -40,10 +41,10 @@ class Model {
   }
 
   FitHandle fit(const SettingTexts& texts, const std::vector<std::string>& devices,
-                const std::string& largest) {
-    FitAnswer answer =
-        session_.fit(settings_of(texts), {.devices = find_devices(devices), .largest = largest});
-    return {std::move(answer.reports), std::move(answer.settings)};
+                const std::string& largest, const plan::Job& job) {
+    FitAnswer answer = session_.fit(
+        settings_of(texts), {.devices = find_devices(devices), .largest = largest, .job = job});
+    return {std::move(answer.reports), std::move(answer.settings), std::move(answer.job)};
   }
 
   FormulaHandle formulas(const SettingTexts& texts, const std::vector<std::string>& dimensions,
@@ -94,6 +95,11 @@ FormulaHandle formulas_of_program(
 }
 
 void bind_answers(nb::module_& module) {
+  nb::class_<plan::Job>(module, "Job");
+  module.def("job_of",
+             [](const std::string& price, const std::string& samples, const std::string& deadline) {
+               return settings::read_job({price, samples, deadline});
+             });
   nb::class_<FitHandle>(module, "FitHandle")
       .def("text", &FitHandle::text, nb::arg("width").none())
       .def("json", &FitHandle::json)

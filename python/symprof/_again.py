@@ -7,6 +7,8 @@ from . import _native
 from ._error import Error
 from ._settings import setting_texts
 
+NO_JOB = _native.job_of("", "", "")
+
 
 class Again(Protocol):
     """What a profile was made of."""
@@ -14,8 +16,8 @@ class Again(Protocol):
     def profile(self, changes: dict[str, Any]) -> tuple[Any, "Again"]:
         """The handle of another profile, and what that was made of."""
 
-    def fit(self, devices: Sequence[str]) -> Any:
-        """The handle of whether it fits."""
+    def fit(self, devices: Sequence[str], job: Any) -> Any:
+        """The handle of whether it fits, and what a job costs there."""
 
     def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
         """The largest size for each device."""
@@ -35,13 +37,13 @@ class File:
         with self._kernels():
             return self._model.profile(setting_texts(settings)), File(self._model, settings, self._kernels, self._keeps)
 
-    def fit(self, devices: Sequence[str]) -> Any:
+    def fit(self, devices: Sequence[str], job: Any) -> Any:
         with self._kernels():
-            return self._model.fit(setting_texts(self._settings), list(devices), "")
+            return self._model.fit(setting_texts(self._settings), list(devices), "", job)
 
     def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
         with self._kernels():
-            answer = json.loads(self._model.fit(setting_texts(self._settings), list(devices), name).json())
+            answer = json.loads(self._model.fit(setting_texts(self._settings), list(devices), name, NO_JOB).json())
         return [device["largest"]["size"] for device in answer["devices"]]
 
     def formulas(self, names: Sequence[str], request: Any) -> Any:
@@ -63,16 +65,16 @@ class Call:
         handle = self._run(sizes, settings)
         return handle, Call(self._run, sizes, settings, handle)
 
-    def _on(self, device: str, sizes: dict[str, int]) -> Any:
+    def _on(self, device: str, sizes: dict[str, int], job: Any) -> Any:
         settings = {**self._settings, "device": device}
         is_this = sizes == self._sizes and settings == self._settings
-        return _native.fit_of(self._handle if is_this and self._handle is not None else self._run(sizes, settings))
+        return _native.fit_of(self._handle if is_this and self._handle is not None else self._run(sizes, settings), job)
 
     def _devices(self, devices: Sequence[str]) -> list[str]:
         return list(devices) or [self._settings["device"]]
 
-    def fit(self, devices: Sequence[str]) -> Any:
-        return _native.joined_fits([self._on(device, self._sizes) for device in self._devices(devices)])
+    def fit(self, devices: Sequence[str], job: Any) -> Any:
+        return _native.joined_fits([self._on(device, self._sizes, job) for device in self._devices(devices)])
 
     def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
         start = self._size(name)
@@ -80,7 +82,7 @@ class Call:
         def fits_on(device: str) -> Callable[[int], bool]:
             def fits(size: int) -> bool:
                 try:
-                    return bool(self._on(device, {**self._sizes, name: size}).fits())
+                    return bool(self._on(device, {**self._sizes, name: size}, NO_JOB).fits())
                 except (RuntimeError, ValueError, IndexError):
                     if size == start:
                         raise
@@ -107,10 +109,10 @@ class Program:
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
-    def fit(self, devices: Sequence[str]) -> Any:
+    def fit(self, devices: Sequence[str], job: Any) -> Any:
         if devices:
             raise self._error("fit(device)", "on another device")
-        return _native.fit_of(self._handle)
+        return _native.fit_of(self._handle, job)
 
     def profile(self, changes: dict[str, Any]) -> tuple[Any, "Again"]:
         raise self._error("at()", "with changes")

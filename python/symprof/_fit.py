@@ -11,9 +11,9 @@ from ._again import Again
 class Fit:
     """The answer of `symprof fit`. It is true where the step fits into every device that was named."""
 
-    def __init__(self, again: Again, devices: Sequence[str]) -> None:
+    def __init__(self, again: Again, devices: Sequence[str], job: Any) -> None:
         self._again, self._devices = again, tuple(devices)
-        self._handle: _native.FitHandle = again.fit(self._devices)
+        self._handle: _native.FitHandle = again.fit(self._devices, job)
         self.data: dict[str, Any] = json.loads(self._handle.json())  # Schema symprof.fit/1, docs/json.md.
 
     def __bool__(self) -> bool:
@@ -24,6 +24,12 @@ class Fit:
         """Of the first device: what is left beside the reserved memory; below 0, what is missing."""
         margin: int = self.data["margin_bytes"]
         return margin
+
+    @property
+    def best_device(self) -> str | None:
+        """The cheapest that does the job in time, or the fastest where there are no prices; None where none does."""
+        job = self.data["job"]
+        return job["best_device"] if job else None
 
     def largest(self, name: str) -> Any:
         """The largest size of this dimension that fits, by runs at other sizes; None where not even 1 does. With several

@@ -1,6 +1,7 @@
 """A profile as a Python object."""
 import functools
 import json as json_module
+import os
 import shutil
 from collections.abc import Sequence
 from typing import Any
@@ -26,9 +27,14 @@ class Profile:
         """
         return Profile(*self._again.profile(changes))
 
-    def fit(self, *devices: str) -> Fit:
-        """Whether the step fits into the devices, by name ("a100-80g", or "all"); into its own where none is named."""
-        return Fit(self._again, devices)
+    def fit(
+        self, *devices: str, price: str | os.PathLike[str] = "", samples: int | None = None, deadline: str = ""
+    ) -> Fit:
+        """Whether the step fits into the devices, by name ("a100-80g", or "all"); into its own where none is named. With
+        a file of prices, samples to do or a deadline ("3d"), also how long it takes there and what it costs
+        (docs/fit.md)."""
+        job = _native.job_of(os.fspath(price), "" if samples is None else str(samples), deadline)
+        return Fit(self._again, devices, job)
 
     def formulas(self, *names: str, by: str = "module", depth: int | None = 1, columns: Sequence[str] = ()) -> Formulas:
         """Figures as formulas of these dimensions (docs/formulas.md)."""

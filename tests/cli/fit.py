@@ -2,6 +2,7 @@
 
     fit.py PROGRAM [unittest arguments]
 """
+import json
 import shlex
 import unittest
 
@@ -94,6 +95,45 @@ class Fit(unittest.TestCase):
         self.assertEqual({entry["device"]["name"] for entry in found["devices"]}, shipped)
         for entry in found["devices"]:
             self.assertGreater(entry["largest"]["size"], 0)
+
+    def test_which_device_to_rent(self):
+        prices = json.loads((ROOT / "examples" / "prices.json").read_text())
+        found = answer(GPT2, "--optimizer", "adamw", "--device", "h100,a100-40g,t4,l4", "--price", "examples/prices.json",
+                       "--samples", "1e6", "--deadline", "1d")
+        costs = {}
+        for entry in found["devices"]:
+            name, time, rent = entry["device"]["name"], entry["time"], entry["rent"]
+            # The step is that of the largest batch.
+            self.assertEqual(entry["largest"]["dimension"], "batch")
+            self.assertEqual(time["samples"], entry["largest"]["size"])
+            self.assertLess(time["step_time_low_us"], time["step_time_us"])
+            steps = -(-10**6 // time["samples"])
+            for key, us in [("job_seconds", "step_time_us"), ("job_high_seconds", "step_time_high_us")]:
+                self.assertAlmostEqual(rent[key], steps * time[us] / 1e6, places=3)
+            self.assertEqual(rent["in_time"] == "yes", rent["job_high_seconds"] <= 86400)
+            if name not in prices["per_hour"]:
+                self.assertIsNone(rent["job_cost"])
+                continue
+            self.assertAlmostEqual(rent["job_cost"], prices["per_hour"][name] * rent["job_seconds"] / 3600, places=6)
+            if rent["in_time"] in ["yes", "likely"]:
+                costs[name] = rent["job_cost"]
+        self.assertEqual(found["job"]["best_device"], min(costs, key=costs.get))
+        self.assertEqual(found["job"]["currency"], prices["currency"])
+
+    def test_the_step_is_the_profiles(self):
+        found = answer(GPT2, "--device", "h100", "--time")
+        profile = program.read("profile", GPT2, "--device", "h100", "--time")
+        self.assertEqual(found["time"]["step_time_us"], profile["totals"]["step_time_us"])
+        self.assertIsNone(found["job"])
+        self.assertIsNone(answer(GPT2, "--device", "h100")["time"])
+
+    def test_questions_about_a_job_that_have_no_answer(self):
+        for arguments, word in [(["--deadline", "3d"], "--samples"), (["--samples", "some"], "1e6"),
+                                (["--samples", "9", "--deadline", "soon"], "3d"), (["--price", "none.json"], "per_hour"),
+                                (["--time", "--micro-batches", "2"], "--micro-batches")]:
+            refused = fit(GPT2, *arguments)
+            self.assertEqual(refused.returncode, 2, arguments)
+            self.assertIn(word, refused.stderr)
 
     def test_a_narrow_terminal_tells_devices_apart(self):
         for columns in [60, 80, 120]:

@@ -18,6 +18,7 @@ COMMANDS = [
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
     ["fit", TINY, "--device", "h200,t4"],
     ["fit", DYNAMIC, "--max", "x.0"],
+    ["fit", TINY, "--samples", "1e6", "--deadline", "1d", "--price", "examples/prices.json"],
     ["devices"],
     ["ops"],
     ["ops", "--onnx"],

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "session/read_text.h"
 #include "session/setting_table.h"
 
 namespace symprof::test {
@@ -26,6 +27,18 @@ std::string refusal(const Settings& settings) {
 }  // namespace
 
 TEST_SUITE("settings") {
+  TEST_CASE("spans of time and amounts") {
+    const SettingRef where{"deadline"};
+    CHECK(settings::parse_duration(where, "3d") == 3 * 24 * 3600);
+    CHECK(settings::parse_duration(where, "1.5h") == 1.5 * 3600);
+    CHECK(settings::parse_duration(where, "90min") == 90 * 60);
+    for (const char* wrong : {"", "3", "3 d", "-3d", "0s", "3weeks"})
+      CHECK_THROWS_AS(settings::parse_duration(where, wrong), Error);
+    CHECK(settings::parse_amount(where, "1e6") == 1'000'000);
+    for (const char* wrong : {"", "0", "1.5", "-1", "1k"})
+      CHECK_THROWS_AS(settings::parse_amount(where, wrong), Error);
+  }
+
   TEST_CASE("every row has a name of its own, a group and words for it") {
     std::set<std::string_view> names;
     for (const settings::Setting& row : settings::table()) {
