@@ -24,10 +24,8 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"profile", add_profile},
-    {"fit", add_fit},
-    {"devices", add_devices},
-    {"ops", add_ops},
+    {"profile", add_profile}, {"fit", add_fit}, {"measure", add_measure},
+    {"devices", add_devices}, {"ops", add_ops},
 };
 
 int run(int argc, char** argv) {

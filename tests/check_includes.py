@@ -44,17 +44,20 @@ ROOMS = {
     "profile": ["base", "record", "profile/*"],
     "measure": ["base", "record"],
     "measure/kineto": ["base", "record", "measure"],
+    "measure/nodes": ["base", "record", "measure"],
+    "measure/real": ["base", "record", "meta/fake", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering",
+                     "shape/recipe", "shape/step", "measure"],
     "plan/formulas": ["base", "record", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
-    "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
-    "report": ["base", "record", "profile/*", "plan/*", "session"],
+    "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "measure/*", "plan/*"],
+    "report": ["base", "record", "profile/*", "measure", "plan/*", "session"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
-    "cli": ["base", "record", "trace/graph", "profile/*", "plan/*", "session", "report"],
+    "cli": ["base", "record", "trace/graph", "profile/*", "measure", "plan/*", "session", "report"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
-TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|python/bindings)/")
+TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|measure/real|python/bindings)/")
 # What other rooms include of those has no LibTorch in it.
-TORCH_FREE = {"shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
+TORCH_FREE = {"measure/real/library.h", "shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
 
 root = pathlib.Path(__file__).resolve().parent.parent
 

@@ -14,6 +14,7 @@ OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
 COMMANDS = [
     ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
     ["profile", "models/tiny/nonzero.pt2", "--unbacked", "max"],
+    ["profile", "models/tiny/convnet.pt2", "--measured", "truth/kineto/cpu/convnet.json.gz"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
     ["fit", TINY, "--device", "h200,t4"],
     ["fit", DYNAMIC, "--max", "x.0"],
