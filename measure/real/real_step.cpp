@@ -67,6 +67,9 @@ void check(const StepOptions& options) {
   constexpr auto advice = "Leave it out to measure the step without.";
   if (options.grad_scaler)
     throw Error(SettingRef{"grad_scaler"}, "torch.amp.GradScaler is not run on the CPU.", advice);
+  if (options.attention != AttentionBackend::automatic)
+    throw Error(SettingRef{"attention"}, "which kernel runs on the CPU is PyTorch's choice there.",
+                advice);
   if (!options.offload_saved.empty())
     throw Error(SettingRef{"offload_saved"}, "on the CPU, saved tensors are in host memory anyway.",
                 advice);

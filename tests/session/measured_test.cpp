@@ -214,16 +214,21 @@ TEST_CASE("recipes run here: autocast, checkpointing, clipping, masters, inferen
 }
 
 TEST_CASE("what a step on the CPU does not have is refused by name") {
-  Settings settings = settings_of(Loss::mean, 0);
-  settings.step.grad_scaler = true;
-  Session session(source + "/models/tiny/mlp.pt2");
-  const PreparedModel prepared = session.prepare(settings);
-  try {
-    session.measure(prepared, two_steps);
-    FAIL("no refusal");
-  } catch (const Error& error) {
-    CHECK(error.is_about("grad_scaler"));
-  }
+  const auto refused = [](const char* name, auto change) {
+    Settings settings = settings_of(Loss::mean, 0);
+    change(settings.step);
+    Session session(source + "/models/tiny/mlp.pt2");
+    const PreparedModel prepared = session.prepare(settings);
+    try {
+      session.measure(prepared, two_steps);
+      FAIL("no refusal");
+    } catch (const Error& error) {
+      CHECK(error.is_about(name));
+    }
+  };
+  refused("grad_scaler", [](StepOptions& step) { step.grad_scaler = true; });
+  refused("attention", [](StepOptions& step) { step.attention = AttentionBackend::math; });
+  refused("offload_saved", [](StepOptions& step) { step.offload_saved = {"*"}; });
 }
 
 TEST_CASE("a run that was saved is read for the profile of the same model") {
