@@ -19,6 +19,7 @@ using Run = std::function<int()>;
 
 Run add_profile(CLI::App& app);
 Run add_fit(CLI::App& app);
+Run add_measure(CLI::App& app);
 Run add_devices(CLI::App& app);
 Run add_ops(CLI::App& app);
 Run add_show(CLI::App& app);

@@ -24,12 +24,11 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"profile", add_profile},   {"fit", add_fit},
-    {"devices", add_devices},   {"ops", add_ops},
-    {"show", add_show},         {"stats", add_stats},
-    {"inline", add_inline},     {"partition", add_partition},
-    {"strip", add_strip},       {"fill", add_fill},
-    {"optimize", add_optimize}, {"engine", add_engine},
+    {"profile", add_profile}, {"fit", add_fit},       {"measure", add_measure},
+    {"devices", add_devices}, {"ops", add_ops},       {"show", add_show},
+    {"stats", add_stats},     {"inline", add_inline}, {"partition", add_partition},
+    {"strip", add_strip},     {"fill", add_fill},     {"optimize", add_optimize},
+    {"engine", add_engine},
 };
 
 int run(int argc, char** argv) {

@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/symbolic.h"
 #include "profile/profile.h"
+#include "session/measured.h"
 #include "session/session.h"
 
 namespace symprof::cli {
@@ -33,6 +34,8 @@ int run(const ProfileText& text) {
   Session session(options.model);
   const PreparedModel model = session.prepare(options.settings);
   const Profile profile = session.profile(model);
+  if (!options.measured_file.empty())
+    options.measured = read_measurement(options.measured_file, profile);
   progress.clear();
   print(profile, model.settings, options);
   return done;

@@ -12,6 +12,7 @@
 #include "report/html.h"
 #include "report/json.h"
 #include "report/markdown.h"
+#include "report/measured.h"
 #include "report/memory_snapshot.h"
 #include "report/peak_owners.h"
 #include "report/table.h"
@@ -24,6 +25,11 @@ void write_table(fmt::memory_buffer& out, const Profile& profile, const Settings
                  const ProfileOptions& options) {
   const report::Layout layout = layout_of(options.output);
   report::write_table(out, profile, settings.step, options.rows, options.columns, layout);
+  if (options.measured) {
+    out.push_back('\n');
+    report::write_measured_table(out, profile, *options.measured, options.rows,
+                                 settings.step.device, layout);
+  }
   if (!options.shows_peak) return;
   out.push_back('\n');
   report::write_peak_table(out, profile.memory, profile.recording,
@@ -37,8 +43,8 @@ void write_formulas(fmt::memory_buffer& out, const report::FormulaReport& report
 }
 
 void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
-                const ProfileOptions&) {
-  report::write_json(out, profile, settings, spell_as_option);
+                const ProfileOptions& options) {
+  report::write_json(out, profile, settings, spell_as_option, options.measurement());
 }
 
 void write_formulas_json(fmt::memory_buffer& out, const report::FormulaReport& report,
@@ -53,7 +59,8 @@ void write_csv(fmt::memory_buffer& out, const Profile& profile, const Settings&,
 
 void write_html(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
                 const ProfileOptions& options) {
-  report::write_html(out, profile, settings.step, options.rows, options.columns, spell_as_option);
+  report::write_html(out, profile, settings.step, options.rows, options.columns, spell_as_option,
+                     options.measurement());
 }
 
 void write_markdown(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
@@ -79,13 +86,15 @@ constexpr ProfileFormat formats[] = {
      .write = write_table,
      .write_formulas = write_formulas,
      .peak = PeakTable::on_request,
-     .readers = Readers::people},
+     .readers = Readers::people,
+     .has_measurement = true},
     {.name = "json",
      .write = write_json,
      .write_formulas = write_formulas_json,
-     .peak = PeakTable::always},
+     .peak = PeakTable::always,
+     .has_measurement = true},
     {.name = "csv", .write = write_csv, .warnings = Warnings::on_standard_error},
-    {.name = "html", .write = write_html, .peak = PeakTable::always},
+    {.name = "html", .write = write_html, .peak = PeakTable::always, .has_measurement = true},
     {.name = "markdown", .write = write_markdown},
     {.name = "memory-snapshot",
      .note = "-o FILE, for pytorch.org/memory_viz",
@@ -107,6 +116,7 @@ std::string names_where(bool (*can)(const ProfileFormat&)) {
 }
 
 bool has_formulas(const ProfileFormat& format) { return format.write_formulas != nullptr; }
+bool has_measurement(const ProfileFormat& format) { return format.has_measurement; }
 bool has_peak_table(const ProfileFormat& format) { return format.peak != PeakTable::absent; }
 
 }  // namespace
@@ -131,6 +141,13 @@ void check_has_peak_table(const ProfileFormat& format) {
   if (!has_peak_table(format))
     throw Error("--peak", fmt::format("--format {} has no place for a second table.", format.name),
                 fmt::format("Choose {}.", names_where(has_peak_table)));
+}
+
+void check_has_measurement(const ProfileFormat& format) {
+  if (!format.has_measurement)
+    throw Error("--measured",
+                fmt::format("--format {} has no place for what was measured.", format.name),
+                fmt::format("Choose {}.", names_where(has_measurement)));
 }
 
 void check_has_file(const ProfileFormat& format, const std::string& file) {

@@ -41,7 +41,8 @@ struct ProfileFormat {
   Readers readers = Readers::programs;
   /// "snapshot.pickle", of a format that is no text: it needs a file, such as this one.
   std::string_view file = {};
-  bool needs_times = false;  ///< It shows nothing without: it asks for them.
+  bool has_measurement = false;  ///< It shows what was measured beside what was estimated.
+  bool needs_times = false;      ///< It shows nothing without: it asks for them.
 };
 
 /// All of them, the default first.
@@ -53,6 +54,7 @@ const ProfileFormat& find_profile_format(const std::string& name);
 /// Each throws Error where `format` cannot do what is asked of it.
 void check_has_formulas(const ProfileFormat& format);
 void check_has_peak_table(const ProfileFormat& format);
+void check_has_measurement(const ProfileFormat& format);
 void check_has_file(const ProfileFormat& format, const std::string& file);
 
 }  // namespace symprof::cli

@@ -44,8 +44,8 @@ bool is_of_times(Column column) {
 /// A column or a format of times asks for them, as --time does.
 void ask_for_times(ProfileOptions& options, const ProfileText& text) {
   const bool sorts = options.rows.sort && is_of_times(*options.rows.sort);
-  const bool asks =
-      sorts || options.format->needs_times || std::ranges::any_of(options.columns, is_of_times);
+  const bool asks = sorts || !options.measured_file.empty() || options.format->needs_times ||
+                    std::ranges::any_of(options.columns, is_of_times);
   if (asks && !options.settings.time) options.settings.time.emplace();
   if (options.settings.time && !text.symbolic.empty())
     throw Error("--symbolic", "times are no polynomials of sizes.",
@@ -89,6 +89,15 @@ bool parse_peak(const ProfileText& text, const ProfileFormat& format) {
   return text.shows_peak;
 }
 
+std::string parse_measured(const ProfileText& text, const ProfileFormat& format) {
+  if (text.measured.empty()) return {};
+  if (!text.symbolic.empty())
+    throw Error("--measured", "it was measured at one size, and formulas have many.",
+                "Leave --symbolic out.");
+  check_has_measurement(format);
+  return text.measured;
+}
+
 void add_report_options(CLI::App& app, ProfileText& text) {
   const std::string group = "What is reported";
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
@@ -105,6 +114,9 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   app.add_flag("--peak", text.shows_peak,
                "After the totals, which modules hold the memory at its peak (--depth, --top)")
       ->group(group);
+  add("--measured", text.measured, "FILE",
+      "A trace of torch.profiler of this step, or a run of `symprof measure`: its times beside the "
+      "estimates of --time");
   const std::string formats = settings::alternatives(profile_formats());
   add("--format", text.format, "FORMAT", formats.c_str());
 }
@@ -125,6 +137,7 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   options.columns =
       parse_columns(text, options.settings.step.optimizer, options.settings.time.has_value());
   options.format = &find_profile_format(text.format);
+  options.measured_file = parse_measured(text, *options.format);
   ask_for_times(options, text);
   options.symbolic = parse_symbolic(text, *options.format);
   options.shows_peak = parse_peak(text, *options.format);

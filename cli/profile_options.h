@@ -2,12 +2,14 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/output.h"
 #include "cli/profile_formats.h"
 #include "cli/setting_options.h"
+#include "measure/measurement.h"
 #include "report/columns.h"
 #include "report/rows.h"
 
@@ -16,7 +18,7 @@ namespace symprof::cli {
 /// What was typed; empty strings where an option was not given.
 struct ProfileText {
   SettingTexts model;
-  std::string by, depth, sort, top, columns, unit = "flops", symbolic;
+  std::string by, depth, sort, top, columns, unit = "flops", symbolic, measured;
   std::string format{profile_formats().front().name};
   bool shows_peak = false;
   OutputOptions output;
@@ -30,7 +32,12 @@ struct ProfileOptions {
   const ProfileFormat* format = nullptr;  ///< Never null once it is parsed.
   std::vector<std::string> symbolic;      ///< Dimensions that formulas are asked for in.
   bool shows_peak = false;                ///< A table of who holds the peak, after the others.
+  std::string measured_file;              ///< What was measured; may be empty.
+  /// What is in that file, once the model was profiled.
+  std::optional<measure::Measurement> measured;
   OutputOptions output;
+
+  const measure::Measurement* measurement() const { return measured ? &*measured : nullptr; }
 };
 
 void add_profile_options(CLI::App& app, ProfileText& text);

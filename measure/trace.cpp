@@ -1,6 +1,7 @@
 #include "measure/trace.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/text.h"
 
@@ -27,16 +28,21 @@ OperatorId named_operator(const Trace& trace, OperatorId from) {
   return innermost;
 }
 
-std::int64_t busy_ns(const Trace& trace) {
-  std::int64_t busy = 0, until = 0;
-  bool any = false;
-  for (const Activity& activity : trace.activities) {  // As they began.
-    const std::int64_t begin = any ? std::max(until, activity.begin_ns) : activity.begin_ns;
-    if (activity.end_ns > begin) busy += activity.end_ns - begin;
-    until = any ? std::max(until, activity.end_ns) : activity.end_ns;
-    any = true;
+std::int64_t busy_ns(const std::vector<const Activity*>& activities) {
+  std::int64_t busy = 0;
+  std::int64_t until = std::numeric_limits<std::int64_t>::min();
+  for (const Activity* activity : activities) {
+    busy += std::max<std::int64_t>(activity->end_ns - std::max(until, activity->begin_ns), 0);
+    until = std::max(until, activity->end_ns);
   }
   return busy;
+}
+
+std::int64_t busy_ns(const Trace& trace) {
+  std::vector<const Activity*> activities;
+  activities.reserve(trace.activities.size());
+  for (const Activity& activity : trace.activities) activities.push_back(&activity);
+  return busy_ns(activities);
 }
 
 }  // namespace symprof::measure

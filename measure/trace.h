@@ -82,6 +82,8 @@ OperatorId named_operator(const Trace& trace, OperatorId from);
 
 /// How long the device was busy: the union of its activities, in nanoseconds.
 std::int64_t busy_ns(const Trace& trace);
+/// The same of some, which have to stand in the order in which they began.
+std::int64_t busy_ns(const std::vector<const Activity*>& activities);
 
 /// Whether `name` is a node of autograd's graph: "AddmmBackward0", "CudnnConvolutionBackward",
 /// "torch::autograd::AccumulateGrad", "autograd::engine::evaluate_function: …".

@@ -4,6 +4,7 @@
 
 #include "base/setting.h"
 #include "report/footer.h"
+#include "report/measured.h"
 #include "report/memory_text.h"
 #include "report/peak_owners.h"
 #include "report/peak_svg.h"
@@ -49,11 +50,20 @@ void write_peak(fmt::memory_buffer& out, const Profile& profile, const RowOption
              escaped({table.data(), table.size()}) + "</pre></details>\n");
 }
 
+void write_beside_estimate(fmt::memory_buffer& out, const Profile& profile,
+                           const measure::Measurement& measured, const RowOptions& rows,
+                           const DeviceSpec& device) {
+  fmt::memory_buffer table;
+  write_measured_table(table, profile, measured, rows, device, {});
+  out.append("<h2>Measured beside estimated</h2>\n<pre>" + escaped({table.data(), table.size()}) +
+             "</pre>\n");
+}
+
 }  // namespace
 
 void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
                 const RowOptions& row_options, const std::vector<Column>& columns,
-                SettingSpeller spell) {
+                SettingSpeller spell, const measure::Measurement* measured) {
   const std::string path = escaped(profile.recording.path);
   const auto print = [&](const std::string& text) { out.append(text); };
   print(
@@ -71,6 +81,8 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptio
       "back is in the peaks alone. The legend says what the bytes at the peak (the dot) are held "
       "for.</p>\n");
   write_peak(out, profile, row_options);
+  if (measured != nullptr)
+    write_beside_estimate(out, profile, *measured, row_options, options.device);
   fmt::memory_buffer table;
   write_table(table, profile, options, row_options, columns, {.spell = spell});
   print(fmt::format("<h2>Rows</h2>\n<pre>{}</pre>\n</body>\n</html>\n",

@@ -6,6 +6,7 @@
 #include "base/setting.h"
 #include "report/figure_values.h"
 #include "report/json_writer.h"
+#include "report/measured.h"
 #include "report/memory_json.h"
 #include "report/names.h"
 #include "report/rows.h"
@@ -224,7 +225,7 @@ void write_warnings(JsonWriter& json, const Profile& profile) {
 }  // namespace
 
 void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
-                SettingSpeller spell) {
+                SettingSpeller spell, const measure::Measurement* measured) {
   JsonWriter json(out, spell);
   json.begin_object();
   json.line(2);
@@ -248,7 +249,7 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings&
   json.line(2);
   write_timeline(json, profile);
   json.line(2);
-  json.null_member("measured");
+  write_measured(json, profile, measured);
   json.line(2);
   write_warnings(json, profile);
   json.end_document();

@@ -7,14 +7,17 @@
 #include <fmt/format.h>
 
 #include "base/setting.h"
+#include "measure/measurement.h"
 #include "profile/profile.h"
 #include "record/step_options.h"
 #include "report/step_options.h"
 
 namespace symprof::report {
 
-/// One line for each node, each group of totals and the timeline; ends in a newline.
+/// One line for each node, each group of totals and the timeline; ends in a newline. `measured` may
+/// be null: nothing was measured.
 void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
-                SettingSpeller spell = spell_plainly);
+                SettingSpeller spell = spell_plainly,
+                const measure::Measurement* measured = nullptr);
 
 }  // namespace symprof::report

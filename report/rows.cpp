@@ -58,6 +58,7 @@ Row row_of(const profile::FoldedRow& folded, const Profile& profile, const RowOp
   Row row;
   describe(row, folded, profile.recording, options);
   row.figures = folded.figures;
+  row.nodes = folded.nodes;
   for (const NodeId id : folded.nodes) {
     const NodeProfile& node = profile.nodes[id];
     row.upper_bound |= profile.recording.nodes[id].upper_bound;
@@ -78,6 +79,7 @@ void add(Row& sum, const Row& row) {
   profile::add_row(sum.figures, row.figures);
   sum.upper_bound |= row.upper_bound;
   sum.unmodelled += row.unmodelled;
+  sum.nodes.insert(sum.nodes.end(), row.nodes.begin(), row.nodes.end());
 }
 
 bool comes_before(const Row& left, const Row& right, const RowOptions& options) {

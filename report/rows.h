@@ -44,7 +44,8 @@ struct Row {
   std::string op_type;
   std::string op;
   std::string module;
-  int depth = 0;  ///< Indentation.
+  int depth = 0;              ///< Indentation.
+  std::vector<NodeId> nodes;  ///< In the order in which they ran.
   RowFigures figures;
   UnmodelledCalls unmodelled;
   bool upper_bound = false;  ///< One of its nodes has it; see NodeRecord.

@@ -171,6 +171,10 @@ Recording Session::record(const Settings& settings) {
   return record(model.graph, model.settings.step);
 }
 
+measure::Run Session::measure(const PreparedModel& model, const measure::RunOptions& options) {
+  return torch_.measuring().run_on_cpu(model.graph, model.settings.step, options);
+}
+
 Profile Session::profile(const PreparedModel& model) try {
   Profile profile = profile::evaluate(record(model.graph, model.settings.step),
                                       model.settings.step.device, model.settings.loop);

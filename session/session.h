@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "measure/run.h"
 #include "plan/fit.h"
 #include "plan/rent.h"
 #include "profile/profile.h"
@@ -71,6 +72,10 @@ class Session {
   /// a sum exceeds 64 bits.
   Profile profile(const PreparedModel& model);
   Profile profile(const Settings& settings) { return profile(prepare(settings)); }
+
+  /// One step of a model that was prepared, on real tensors of the CPU, timed again and again.
+  /// Throws Error that names the node, or what a step on the CPU does not have.
+  measure::Run measure(const PreparedModel& model, const measure::RunOptions& options = {});
 
   /// Whether the training loop fits into devices, and what would make it fit. Throws what prepare()
   /// and record() throw.

@@ -20,22 +20,29 @@ namespace {
               ErrorKind::not_available);
 }
 
-const shape::Library* load() {
-  const std::string path = torch_library_path();
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) fail(path);
-  const auto function =
-      reinterpret_cast<shape::LibraryFunction>(dlsym(handle, shape::library_symbol));
+/// The function called `symbol` of the library at `path`.
+template <class Function>
+Function function_of(void* handle, const char* symbol, const std::string& path) {
+  const auto function = reinterpret_cast<Function>(dlsym(handle, symbol));
   if (!function) fail(path);
-  return function();
+  return function;
 }
 
 }  // namespace
 
+TorchLibrary::Loaded TorchLibrary::load() {
+  const std::string path = torch_library_path();
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) fail(path);
+  return {
+      .shape = function_of<shape::LibraryFunction>(handle, shape::library_symbol, path)(),
+      .measure = function_of<measure::LibraryFunction>(handle, measure::library_symbol, path)()};
+}
+
 // A thread of its own, not std::async: a future of that would wait in its destructor, and an
 // unreadable model would be answered a quarter of a second late.
 TorchLibrary::TorchLibrary() {
-  std::promise<const shape::Library*> promise;
+  std::promise<Loaded> promise;
   loaded_ = promise.get_future().share();
   std::thread([promise = std::move(promise)]() mutable {
     try {

@@ -6,6 +6,7 @@
 
 #include <future>
 
+#include "measure/real/library.h"
 #include "shape/library.h"
 
 namespace symprof {
@@ -16,10 +17,18 @@ class TorchLibrary {
   TorchLibrary();
 
   /// Waits until the library is there. Throws Error (not_available) when it cannot be loaded.
-  const shape::Library& get() { return *loaded_.get(); }
+  const shape::Library& get() { return *loaded_.get().shape; }
+  /// The same of what runs on real tensors.
+  const measure::Library& measuring() { return *loaded_.get().measure; }
 
  private:
-  std::shared_future<const shape::Library*> loaded_;
+  struct Loaded {
+    const shape::Library* shape = nullptr;
+    const measure::Library* measure = nullptr;
+  };
+  static Loaded load();
+
+  std::shared_future<Loaded> loaded_;
 };
 
 }  // namespace symprof

@@ -45,21 +45,24 @@ ROOMS = {
     "profile": ["base", "record", "profile/*"],
     "measure": ["base", "record"],
     "measure/kineto": ["base", "record", "measure"],
+    "measure/nodes": ["base", "record", "measure"],
+    "measure/real": ["base", "record", "meta/fake", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering",
+                     "shape/recipe", "shape/step", "measure"],
     "plan/formulas": ["base", "record", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
-    "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "plan/*"],
-    "report": ["base", "record", "engine", "profile/*", "plan/*", "session"],
+    "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "measure/*", "plan/*"],
+    "report": ["base", "record", "engine", "profile/*", "measure", "plan/*", "session"],
     "workbench": ["base", "trace/graph", "trace/onnx", "report"],
     "workbench/show": ["base", "trace/graph", "trace/onnx", "report", "workbench"],
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
-    "cli": ["base", "record", "trace/graph", "engine", "profile/*", "plan/*", "session", "report", "workbench/*"],
+    "cli": ["base", "record", "trace/graph", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
-TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|python/bindings)/")
+TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|measure/real|python/bindings)/")
 # What other rooms include of those has no LibTorch in it.
-TORCH_FREE = {"shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
+TORCH_FREE = {"measure/real/library.h", "shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
 
 root = pathlib.Path(__file__).resolve().parent.parent
 

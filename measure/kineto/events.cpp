@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -212,12 +213,13 @@ constexpr auto advice =
     "torch.profiler's export_chrome_trace writes such a file (.json, .json.gz).";
 
 /// simdjson says what is wrong and not where: another parser, which nobody waits for, does.
-std::string where_broken(std::string_view text) {
+std::string broken_json(std::string_view text, const char* reason) {
   try {
     const auto parsed = nlohmann::json::parse(text, [](int, auto, auto&) { return false; });
-    return {};
+    return fmt::format("is no JSON that can be read ({}).", reason);
   } catch (const nlohmann::json::parse_error& error) {
-    return fmt::format(" at byte {} of {}", error.byte, text.size());
+    return fmt::format("is no complete JSON: it breaks off at byte {} of {}.",
+                       std::min(error.byte, text.size()), text.size());
   }
 }
 
@@ -225,11 +227,8 @@ Events parse(const simdjson::padded_string& text, const std::string& path) {
   simdjson::dom::parser parser;
   Json root;
   if (const auto error = parser.parse(text).get(root))
-    throw Error(
-        path,
-        fmt::format("is no complete JSON: it breaks off{} ({}).",
-                    where_broken({text.data(), text.size()}), simdjson::error_message(error)),
-        "Copy the trace again, or record it again.");
+    throw Error(path, broken_json({text.data(), text.size()}, simdjson::error_message(error)),
+                "Copy the trace again, or record it again.");
   simdjson::dom::array events;
   // The list of events alone is a trace as well, by the format's description.
   if (root.get(events) != simdjson::SUCCESS && root.at_key("traceEvents").get(events))

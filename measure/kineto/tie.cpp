@@ -119,22 +119,25 @@ bool is_inside_operator(const std::vector<Operator>& operators, const Operator& 
   return false;
 }
 
+/// Of an operator whose surroundings have theirs. A step of an optimizer may call the model again
+/// (its closure), so backward comes first.
+Phase phase_of(const std::vector<Operator>& operators, const Operator& op,
+               const std::vector<bool>& is_backward) {
+  const Phase around =
+      op.parent == none ? Phase::forward : operators[static_cast<std::size_t>(op.parent)].phase;
+  if (is_optimizers(op.name)) return Phase::optimizer;
+  if (around == Phase::backward || op.is_autograd_node ||
+      is_backward[static_cast<std::size_t>(op.thread)])
+    return Phase::backward;
+  const bool updates = op.kind == Operator::Kind::op && updates_many_tensors(op.name) &&
+                       !is_inside_operator(operators, op);
+  return updates ? Phase::optimizer : around;
+}
+
 void find_phases(std::vector<Operator>& operators, std::size_t threads) {
   for (Operator& op : operators) op.is_autograd_node = names_autograd_node(op.name);
   const std::vector<bool> is_backward = backward_threads(operators, threads);
-  for (Operator& op : operators) {  // Parents come first.
-    const Phase around =
-        op.parent == none ? Phase::forward : operators[static_cast<std::size_t>(op.parent)].phase;
-    if (is_optimizers(op.name))
-      op.phase = Phase::optimizer;
-    else if (around == Phase::backward || op.is_autograd_node ||
-             is_backward[static_cast<std::size_t>(op.thread)])
-      op.phase = Phase::backward;
-    else if (around == Phase::optimizer ||
-             (op.kind == Operator::Kind::op && updates_many_tensors(op.name) &&
-              !is_inside_operator(operators, op)))
-      op.phase = Phase::optimizer;
-  }
+  for (Operator& op : operators) op.phase = phase_of(operators, op, is_backward);  // Parents first.
 }
 
 /// Calls by correlation id. Ids may come again when 32 bits are used up: then the call that began

@@ -7,14 +7,14 @@
 
 #include "base/error.h"
 #include "meta/fake/convert.h"
-#include "meta/fake/fake_tensor.h"
+#include "shape/recipe/optimizers/optimizers.h"
 
 namespace symprof::shape {
 namespace {
 
 at::Tensor target_like(std::vector<std::int64_t> sizes, DType dtype) {
   auto strides = contiguous_strides(sizes);
-  return meta::make_fake({dtype, std::move(sizes), std::move(strides), 0});
+  return made_tensor({dtype, std::move(sizes), std::move(strides), 0});
 }
 
 at::Tensor cross_entropy(const at::Tensor& output) {

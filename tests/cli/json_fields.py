@@ -3,7 +3,9 @@
     json_fields.py PROGRAM [unittest arguments]
 """
 import json
+import pathlib
 import re
+import tempfile
 import unittest
 
 import program
@@ -15,6 +17,7 @@ OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
 COMMANDS = [
     ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
     ["profile", "models/tiny/nonzero.pt2", "--unbacked", "max"],
+    ["profile", "models/tiny/convnet.pt2", "--measured", "truth/kineto/cpu/convnet.json.gz"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
     ["fit", TINY, "--device", "h200,t4"],
     ["fit", DYNAMIC, "--max", "x.0"],
@@ -41,7 +44,11 @@ class Fields(unittest.TestCase):
         page = set(re.findall(r"`([a-z_]+)`", (ROOT / "docs" / "json.md").read_text()))
         formulas = set(re.findall(r'"([a-z_]+)":', (ROOT / "docs" / "formulas.md").read_text()))
         answers = [program.read(*command) for command in COMMANDS]
-        for command, answer in zip(COMMANDS, answers):
+        with tempfile.TemporaryDirectory() as folder:
+            run = pathlib.Path(folder) / "run.json"
+            answers.append(program.read("measure", TINY, "--steps", "1", "--save", str(run)))
+            answers.append(json.loads(run.read_text()))
+        for command, answer in zip([*COMMANDS, "measure", "measure --save"], answers):
             self.assertEqual(keys_of(answer) - page - formulas, set(), command)
         written = set(re.findall(r'"([a-z_]+)"', json.dumps(answers)))
         unwritten = {name for name in page if "_" in name} - written

@@ -5,6 +5,7 @@
 #include <ATen/native/ForeachUtils.h>
 
 #include "meta/fake/convert.h"
+#include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 
 namespace symprof::shape {
@@ -56,13 +57,20 @@ at::Tensor state_like(const at::Tensor& tensor, at::ScalarType dtype) {
       tensor.is_non_overlapping_and_dense()
           ? tensor.strides().vec()
           : at::infer_dense_strides(tensor.sizes(), tensor.strides());
-  return meta::make_fake({meta::dtype_of(dtype), tensor.sizes().vec(), std::move(strides), 0});
+  return made_tensor({meta::dtype_of(dtype), tensor.sizes().vec(), std::move(strides), 0});
 }
 
 at::Tensor state_of(at::IntArrayRef sizes, at::ScalarType dtype) {
   std::vector<std::int64_t> extents = sizes.vec();
   auto strides = contiguous_strides(extents);
-  return meta::make_fake({meta::dtype_of(dtype), std::move(extents), std::move(strides), 0});
+  return made_tensor({meta::dtype_of(dtype), std::move(extents), std::move(strides), 0});
+}
+
+at::Tensor made_tensor(const TensorSpec& spec) {
+  if (meta::current_attention_policy() != nullptr) return meta::make_fake(spec);
+  return at::empty_strided(spec.sizes, spec.strides,
+                           at::TensorOptions(meta::scalar_type(spec.dtype)).device(at::kCPU))
+      .zero_();
 }
 
 }  // namespace symprof::shape

@@ -74,4 +74,8 @@ at::Tensor state_like(const at::Tensor& tensor);
 at::Tensor state_like(const at::Tensor& tensor, at::ScalarType dtype);
 at::Tensor state_of(at::IntArrayRef sizes, at::ScalarType dtype);
 
+/// A tensor that a step has before it runs, made without a call: fake under a FakeMode, zeros on
+/// the CPU elsewhere.
+at::Tensor made_tensor(const TensorSpec& spec);
+
 }  // namespace symprof::shape

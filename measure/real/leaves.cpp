@@ -1,0 +1,83 @@
+#include "measure/real/leaves.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "meta/fake/convert.h"
+#include "shape/interpreter/leaves.h"
+#include "shape/lowering/real_tensor.h"
+#include "trace/graph/uses.h"
+
+namespace symprof::measure::real {
+namespace {
+
+/// The table and its indices, of operators that look up rows.
+struct LookUp {
+  const char* op;
+  std::size_t table, indices;
+};
+constexpr LookUp look_ups[] = {{"aten::embedding", 0, 1},
+                               {"aten::embedding_bag", 0, 1},
+                               {"aten::index_select", 0, 2},
+                               {"onnx::Gather", 0, 1}};
+
+/// Operators whose result has the numbers of their first operand.
+constexpr const char* keeps_numbers[] = {
+    "aten::to",      "aten::_to_copy",   "aten::view",      "aten::reshape",   "aten::slice",
+    "aten::select",  "aten::expand",     "aten::unsqueeze", "aten::squeeze",   "aten::clone",
+    "aten::flatten", "aten::contiguous", "aten::permute",   "aten::transpose", "onnx::Cast",
+    "onnx::Reshape", "onnx::Unsqueeze",  "onnx::Squeeze",   "onnx::Identity",  "onnx::Slice"};
+
+constexpr std::int64_t usual_bound = 2;
+
+std::int64_t rows_of(const Graph& graph, ValueId table) {
+  if (table == no_value) return usual_bound;
+  const Value& value = graph.values[static_cast<std::size_t>(table)];
+  return value.spec && !value.spec->sizes.empty() ? value.spec->sizes[0] : usual_bound;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> bounds_of_inputs(const Graph& graph) {
+  std::vector<std::int64_t> bounds(graph.values.size(), 0);  // 0: no table reads the value.
+  const auto lower = [&](ValueId id, std::int64_t bound) {
+    if (id == no_value || bound <= 0) return;
+    std::int64_t& known = bounds[static_cast<std::size_t>(id)];
+    known = known == 0 ? bound : std::min(known, bound);
+  };
+  for (std::size_t i = graph.nodes.size(); i > 0; --i) {  // From readers to makers.
+    const Node& node = graph.nodes[i - 1];
+    for (const LookUp& look_up : look_ups)
+      if (node.op == look_up.op)
+        lower(trace::operand(node, look_up.indices),
+              rows_of(graph, trace::operand(node, look_up.table)));
+    if (std::ranges::find(keeps_numbers, node.op) == std::end(keeps_numbers)) continue;
+    if (!node.outputs.empty() && node.outputs[0] != no_value)
+      lower(trace::operand(node, 0), bounds[static_cast<std::size_t>(node.outputs[0])]);
+  }
+  for (std::int64_t& bound : bounds)
+    if (bound == 0) bound = usual_bound;
+  return bounds;
+}
+
+at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound) {
+  const TensorSpec& spec = shape::spec_of_leaf(graph, value);
+  if (value.constant && value.constant->data.size() == static_cast<std::size_t>(spec.bytes()))
+    return lowering::real_tensor(*value.constant);
+  at::Tensor tensor = at::empty_strided(
+      spec.sizes, spec.strides, at::TensorOptions(meta::scalar_type(spec.dtype)).device(at::kCPU));
+  if (!tensor.is_floating_point() && !tensor.is_complex()) {
+    // A mask that hides nothing; an index into some table.
+    if (tensor.scalar_type() == at::kBool) return tensor.fill_(true);
+    if (value.kind != ValueKind::input) return tensor.zero_();
+    return tensor.random_(0, bound);
+  }
+  // Buffers are variances and tables: above 0.
+  if (value.kind != ValueKind::parameter && value.kind != ValueKind::input)
+    return tensor.uniform_(0.5, 1.5);
+  const bool is_input = value.kind == ValueKind::input;
+  return tensor.normal_(0, is_input ? 1 : 0.02);
+}
+
+}  // namespace symprof::measure::real

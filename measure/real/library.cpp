@@ -1,0 +1,8 @@
+#include "measure/real/library.h"
+
+#include "measure/real/run_on_cpu.h"
+
+extern "C" const symprof::measure::Library* symprof_measure_library() {
+  static const symprof::measure::Library library{.run_on_cpu = &symprof::measure::run_on_cpu};
+  return &library;
+}

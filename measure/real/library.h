@@ -1,0 +1,22 @@
+// How a program without LibTorch reaches what runs on real tensors: one C symbol, looked up with
+// dlsym, as that of shape/library.h.
+//
+// Public header.
+#pragma once
+
+#include "measure/run.h"
+#include "record/step_options.h"
+#include "trace/graph/graph.h"
+
+namespace symprof::measure {
+
+struct Library {
+  /// Runs a prepared graph on the CPU and times it. Throws Error that names the node.
+  Run (*run_on_cpu)(const Graph& graph, const StepOptions& step, const RunOptions& options);
+};
+
+/// Name of the symbol in libsymprof_torch.so; its type is LibraryFunction.
+constexpr const char* library_symbol = "symprof_measure_library";
+using LibraryFunction = const Library* (*)();
+
+}  // namespace symprof::measure

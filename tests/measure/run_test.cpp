@@ -1,0 +1,77 @@
+// A run that was measured here: as JSON and back, and beside the model that it is of.
+#include "measure/run.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/support/recording_builder.h"
+
+namespace symprof::measure::test::run_test {
+namespace {
+
+/// Two nodes, of which the recording of model() has the same.
+Run small_run() {
+  return {.model = "a.pt2",
+          .device = "cpu",
+          .processor = "some processor",
+          .threads = 2,
+          .torch_version = "2.13.0",
+          .step_us = {30, 10, 20, 100, 40},
+          .nodes = {{"x", "input", {}}, {"mm", "aten::mm", {4000, 5000, 0}}}};
+}
+
+Recording model(const char* op) {
+  symprof::test::RecordingBuilder b;
+  const NodeId input = b.node("x", NodeKind::input), node = b.node("mm");
+  b[input].op = "input", b[node].op = op;
+  return b.recording();
+}
+
+std::string message_of(const std::string& json) {
+  try {
+    parse_run(json, "run.json");
+  } catch (const Error& error) {
+    return error.summary();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("run");
+
+TEST_CASE("a run is the same after it was written and read") {
+  const Run run = small_run(), read = parse_run(to_json(run), "run.json");
+  CHECK(to_json(read) == to_json(run));
+  CHECK(read.nodes.at(1).times.backward_ns == 5000);
+  CHECK(read.step_us == run.step_us);
+}
+
+TEST_CASE("the middle of the steps, and half of them around it") {
+  CHECK(small_run().median_step_us() == 30);
+  CHECK(small_run().lower_quartile_us() == 20);
+  CHECK(small_run().upper_quartile_us() == 40);
+}
+
+TEST_CASE("what the step takes outside of its operators is no node's") {
+  const Measurement found = measurement_of(small_run(), model("aten::mm"));
+  CHECK(found.nodes.at(1).forward_ns == 4000);
+  CHECK(found.attributed_ns() == 9000);
+  REQUIRE(found.unattributed.size() == 1);
+  CHECK(found.unattributed[0].times.total_ns() == 30'000 - 9000);
+  CHECK(found.total.total_ns() == 30'000);
+}
+
+TEST_CASE("a run of another model is refused, and so is what is no run") {
+  CHECK_THROWS_AS(measurement_of(small_run(), model("aten::bmm")), Error);
+  Run longer = small_run();
+  longer.nodes.push_back({"more", "aten::mm", {}});
+  CHECK_THROWS_AS(measurement_of(longer, model("aten::mm")), Error);
+  CHECK(message_of(R"({"schema": "symprof.run/2"})").find("schema") != std::string::npos);
+  CHECK(message_of(R"({"schema": "symprof.run/1"})").find("model") != std::string::npos);
+  CHECK(message_of("{").starts_with("run.json: is no run of symprof"));
+}
+
+TEST_SUITE_END();
+
+}  // namespace symprof::measure::test::run_test
