@@ -21,9 +21,18 @@ std::string stable_name(const Layer& layer) {
   return number ? std::string(base) + "_myl" : std::string(base);
 }
 
-/// The nodes of a layer, without quantizers, which a change of precision adds and takes away; of a
-/// quantizer alone, itself.
-std::vector<std::string> nodes_of(const Layer& layer) {
+/// "Conv" of "Conv_84", a name that an exporter counted up; empty of another name. Such numbers
+/// change with every node that is added before.
+std::string_view counted_operator(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool is_counted = last != std::string_view::npos && last > 0 && last + 1 < name.size() &&
+                          name[last] == '_' && name.find_first_of("./") == std::string_view::npos;
+  return is_counted ? name.substr(0, last) : std::string_view();
+}
+
+/// The nodes and weights of a layer, without quantizers, which a change of precision adds and takes
+/// away; of a quantizer alone, itself.
+std::vector<std::string> all_names(const Layer& layer) {
   std::vector<std::string> names = layer.metadata;
   if (!reformat_name(layer.name))
     for (const NameTerm& term : name_terms(layer.name))
@@ -32,6 +41,24 @@ std::vector<std::string> nodes_of(const Layer& layer) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
   const auto is_other = [](const std::string& name) { return !is_quantizer_name(name); };
   if (std::ranges::any_of(names, is_other)) std::erase_if(names, std::not_fn(is_other));
+  return names;
+}
+
+/// Those by which a layer is found in another engine: names that were counted up only where there
+/// are no others, such as weights'.
+std::vector<std::string> nodes_of(const Layer& layer) {
+  std::vector<std::string> names = all_names(layer);
+  const auto is_counted = [](const std::string& name) { return !counted_operator(name).empty(); };
+  if (!std::ranges::all_of(names, is_counted)) std::erase_if(names, is_counted);
+  return names;
+}
+
+/// What a layer fuses, numbers aside.
+std::vector<std::string> operators_of(const Layer& layer) {
+  std::vector<std::string> names = all_names(layer);
+  for (std::string& name : names)
+    if (const std::string_view op = counted_operator(name); !op.empty()) name = std::string(op);
+  std::ranges::sort(names);
   return names;
 }
 
@@ -48,6 +75,10 @@ class Comparison {
           ComparedLayers::Kind::same);
     align([&](const Side& side, std::size_t i) { return key_of(nodes_of(side.layer(i))); },
           ComparedLayers::Kind::similar);
+    for (ComparedLayers& each : found_)
+      if (operators_of(sides_[0].layer(static_cast<std::size_t>(each.before.front()))) !=
+          operators_of(sides_[1].layer(static_cast<std::size_t>(each.after.front()))))
+        each.kind = ComparedLayers::Kind::regrouped;
     join_regrouped();
     add_rest();
     for (ComparedLayers& each : found_) add_times(each);

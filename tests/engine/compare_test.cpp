@@ -65,6 +65,17 @@ TEST_SUITE("engine_compare") {
     CHECK(found.back().after == std::vector<int>{0});
   }
 
+  TEST_CASE("weights tell layers whose nodes were counted anew") {
+    const Read a(std::string(R"(["a.weight + Conv_1", "b.weight + Conv_2 + Relu_3"])"));
+    const Read b(std::string(R"(["a.weight + Conv_2", "b.weight + Conv_4 + Add_5 + Relu_6"])"));
+    const auto found = compared(a, b);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].kind == Kind::similar);
+    CHECK(found[0].after == std::vector<int>{0});
+    CHECK(found[1].kind == Kind::regrouped);  // The Add is fused in one of them.
+    CHECK(found[1].after == std::vector<int>{1});
+  }
+
   TEST_CASE("every layer with a kernel is in one row, times as they were") {
     const Read a("resnet18_qat", true), b("resnet18_qat-residual", true);
     std::vector<int> before, after;
