@@ -1,32 +1,44 @@
-// symprof engine: the layers of a TensorRT engine, and how long each took.
+// symprof engine: the layers of a TensorRT engine, how long each took, and what of a model they
+// are.
 #include <memory>
 #include <optional>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/engine_flops.h"
 #include "cli/output.h"
 #include "engine/causes.h"
+#include "engine/costs.h"
 #include "engine/map.h"
 #include "engine/model.h"
 #include "engine/read.h"
 #include "engine/summary.h"
 #include "report/engine.h"
+#include "session/devices.h"
 #include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json, csv };
+enum class Format { table, json, csv, dot };
 constexpr settings::Named<report::EngineRows> row_names[] = {
     {"layer", report::EngineRows::layer},
     {"node", report::EngineRows::node},
     {"module", report::EngineRows::module}};
 constexpr settings::Named<Format> formats[] = {
-    {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}};
+    {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"dot", Format::dot}};
+
+/// The files of one engine.
+struct EngineFiles {
+  std::string layers, profile, log;
+};
 
 struct Options {
   OutputOptions output;
-  std::string layers, onnx, profile, log;
+  EngineFiles files;
+  std::vector<std::string> other;  ///< What stands behind "--".
+  std::string onnx, device;
+  std::vector<std::string> sizes;
   std::string format = "table", by = "layer", depth;
 };
 
@@ -48,52 +60,149 @@ report::EngineRowOptions parse_rows(const Options& options, Format format) {
   return rows;
 }
 
-/// The engine, with what a build log beside it says.
-engine::Engine read(const Options& options) {
-  engine::Engine found = engine::read_engine(options.layers);
-  if (options.log.empty()) return found;
-  const engine::Engine built = engine::read_engine(options.log);
-  found.fusions = built.fusions;
-  if (found.version.empty()) found.version = built.version;
-  if (found.regions.empty()) found.regions = built.regions.empty() ? built.layers : built.regions;
-  if (!found.times) found.times = built.times;
-  return found;
+/// Throws Error for what a comparison does not read.
+EngineFiles parse_other(const Options& options, Format format) {
+  EngineFiles files{.layers = options.other.front()};
+  for (std::size_t i = 1; i < options.other.size(); i += 2) {
+    const std::string& word = options.other[i];
+    std::string* value = word == "--profile" ? &files.profile
+                         : word == "--log"   ? &files.log
+                                             : nullptr;
+    if (!value)
+      throw Error(
+          "engine",
+          "behind -- stand the other engine's LAYERS, --profile and --log, not '" + word + "'.",
+          "Write all other options before it.");
+    if (i + 1 == options.other.size())
+      throw Error("engine", word + " has no value.", "See symprof engine --help.");
+    *value = options.other[i + 1];
+  }
+  if (!options.onnx.empty() || !options.device.empty() || options.by != "layer")
+    throw Error("engine", "two engines are compared by their layers alone.",
+                "Leave --onnx, --device and --by out, or ask for one engine.");
+  if (format == Format::csv || format == Format::dot)
+    throw Error("--format", "a comparison has no " + options.format + ".",
+                "Write --format table or json.");
+  return files;
 }
 
-void write(fmt::memory_buffer& out, Format format, const report::EngineReport& report,
-           const report::EngineRowOptions& rows, const report::Layout& layout) {
-  if (format == Format::json)
-    report::write_engine_json(out, report);
-  else if (format == Format::csv)
-    report::write_engine_csv(out, report);
+/// An engine as its files have it, with what a build log beside it says.
+struct ReadEngine {
+  explicit ReadEngine(const EngineFiles& files) : engine(engine::read_engine(files.layers)) {
+    if (!files.log.empty()) add_log(files.log);
+    if (!files.profile.empty()) engine.times = engine::read_times(files.profile);
+    summary = summarize(engine, nullptr);
+  }
+
+  engine::Engine engine;
+  engine::EngineSummary summary;
+
+ private:
+  void add_log(const std::string& path) {
+    const engine::Engine built = engine::read_engine(path);
+    engine.fusions = built.fusions;
+    if (engine.version.empty()) engine.version = built.version;
+    if (engine.regions.empty())
+      engine.regions = built.regions.empty() ? built.layers : built.regions;
+    if (!engine.times) engine.times = built.times;
+  }
+};
+
+/// The model, the map and the costs that a report points to.
+struct Findings {
+  std::optional<engine::Model> model;
+  std::optional<engine::NodeMap> map;
+  std::optional<engine::EngineCosts> costs;
+};
+
+report::EngineReport report_of(const ReadEngine& read, const Options& options, Findings& found) {
+  report::EngineReport report{read.engine, read.summary};
+  if (!options.onnx.empty()) {
+    report.model = &found.model.emplace(engine::read_model(options.onnx));
+    report.map = &found.map.emplace(engine::map_nodes(read.engine, *found.model));
+  }
+  if (!options.device.empty()) {
+    const DeviceSpec device = find_device(options.device);
+    std::optional<engine::NodeFlops> flops;
+    if (found.map) flops = flops_of_nodes(options.onnx, options.sizes);
+    report.costs = &found.costs.emplace(engine::cost_layers(
+        read.engine, read.summary, device, report.model, report.map, flops ? &*flops : nullptr));
+  }
+  report.causes = engine::find_causes(read.engine, read.summary, report.model, report.map);
+  return report;
+}
+
+void write_one(fmt::memory_buffer& out, Format format, const ReadEngine& read,
+               const Options& options) {
+  const report::EngineRowOptions rows = parse_rows(options, format);
+  Findings found;
+  const report::EngineReport report = report_of(read, options, found);
+  if (format == Format::json) return report::write_engine_json(out, report);
+  if (format == Format::table)
+    return report::write_engine_table(out, report, rows, layout_of(options.output));
+  if (format == Format::dot)
+    report::write_engine_dot(out, report);
   else
-    report::write_engine_table(out, report, rows, layout);
+    report::write_engine_csv(out, report);
+  // Neither has a place for them.
+  for (const std::string& warning : read.summary.warnings) warn(options.output, warning);
+}
+
+void write_both(fmt::memory_buffer& out, Format format, const ReadEngine& first,
+                const ReadEngine& second, const Options& options) {
+  const report::EngineReport before{first.engine, first.summary},
+      after{second.engine, second.summary};
+  if (format == Format::json) return report::write_engine_comparison_json(out, before, after);
+  report::write_engine_comparison(out, before, after, layout_of(options.output));
 }
 
 int run(const Options& options) {
   const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
-  const report::EngineRowOptions rows = parse_rows(options, format);
+  static_cast<void>(parse_rows(options, format));  // Refuses before files are read.
+  std::optional<EngineFiles> other;
+  if (!options.other.empty()) other = parse_other(options, format);
   check_output(options.output);
-  const engine::Engine engine = read(options);
-  std::optional<engine::Times> times;
-  if (!options.profile.empty()) times = engine::read_times(options.profile);
-  const engine::EngineSummary summary = summarize(engine, times ? &*times : nullptr);
-  report::EngineReport report{engine, summary};
-  std::optional<engine::Model> model;
-  std::optional<engine::NodeMap> map;
-  if (!options.onnx.empty()) {
-    report.model = &model.emplace(engine::read_model(options.onnx));
-    report.map = &map.emplace(engine::map_nodes(engine, *model));
-  }
-  report.causes = engine::find_causes(engine, summary, report.model, report.map);
+  const ReadEngine first(options.files);
   fmt::memory_buffer out;
-  write(out, format, report, rows, layout_of(options.output));
-  // CSV has no place for them.
-  if (format == Format::csv)
-    for (const std::string& warning : summary.warnings) warn(options.output, warning);
+  if (other)
+    write_both(out, format, first, ReadEngine(*other), options);
+  else
+    write_one(out, format, first, options);
   write_output(options.output, {out.data(), out.size()},
                format == Format::table ? Readers::people : Readers::programs);
   return done;
+}
+
+void add_engine_options(CLI::App& app, Options& options) {
+  app.get_formatter()->label("Positionals", "Engine");
+  app.add_option("LAYERS", options.files.layers, "What describes the engine")
+      ->type_name("")
+      ->required();
+  app.add_option("OTHER", options.other, "Behind --: another engine, to compare the first with")
+      ->type_name("")
+      ->expected(1, 5);
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help,
+                       const char* group) {
+    app.add_option(name, value, help)->type_name(type)->group(group);
+  };
+  const char* known = "What else is known of it";
+  add("--onnx", options.onnx, "MODEL",
+      "The model that the engine was built from: says which nodes became which layers", known);
+  add("--profile", options.files.profile, "TIMES",
+      "What trtexec writes with --exportProfile, or a log", known);
+  add("--log", options.files.log, "LOG", "The verbose log of the engine's build", known);
+  add("--device", options.device, "NAME",
+      "The device that it ran on: says what its data sheet allows, with --onnx FLOPs, too", known);
+  app.add_option("--set", options.sizes, "The size of a dimension that the model leaves open: N=8")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false)
+      ->group(known);
+  const char* reported = "What is reported";
+  add("--by", options.by, "ROW",
+      "A row for each layer (the default), or, of the model, for each node or module", reported);
+  add("--depth", options.depth, "N", "Fold modules deeper than N levels (--by module)", reported);
+  add("--format", options.format, "FORMAT", "table, json, csv, or dot (for graphviz)", "Output");
+  add_output_options(app, options.output);
 }
 
 }  // namespace
@@ -105,29 +214,10 @@ Run add_engine(CLI::App& app) {
       "LAYERS is what trtexec writes with --exportLayerInfo (--profilingVerbosity=detailed tells\n"
       "most), the text or JSON of EngineInspector, or a verbose log.\n\n"
       "Examples:\n"
-      "  symprof engine layers.json --profile times.json\n"
+      "  symprof engine layers.json --profile times.json --device a100-80g\n"
       "  symprof engine layers.json --profile times.json --onnx model.onnx --by module --depth 2\n"
-      "  symprof engine build.log --format json -o engine.json");
-  app.get_formatter()->label("Positionals", "Engine");
-  app.add_option("LAYERS", options->layers, "What describes the engine")->type_name("")->required();
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type)->group("What else is known of it");
-  };
-  add("--onnx", options->onnx, "MODEL",
-      "The model that the engine was built from: says which nodes became which layers");
-  add("--profile", options->profile, "TIMES", "What trtexec writes with --exportProfile, or a log");
-  add("--log", options->log, "LOG", "The verbose log of the engine's build");
-  const auto add_row = [&](const char* name, std::string& value, const char* type,
-                           const char* help) {
-    app.add_option(name, value, help)->type_name(type)->group("What is reported");
-  };
-  add_row("--by", options->by, "ROW",
-          "A row for each layer (the default), or, of the model, for each node or module");
-  add_row("--depth", options->depth, "N", "Fold modules deeper than N levels (--by module)");
-  app.add_option("--format", options->format, "table, json or csv")
-      ->type_name("FORMAT")
-      ->group("Output");
-  add_output_options(app, options->output);
+      "  symprof engine old.json --profile old_times.json -- new.json --profile new_times.json");
+  add_engine_options(app, *options);
   return [options] { return run(*options); };
 }
 

@@ -85,12 +85,13 @@ std::string command_line(const CLI::App& app) {
 }
 
 void check_leftovers(const CLI::App& app) {
-  const std::vector<std::string> words = app.remaining();
+  std::vector<std::string> words = app.remaining();
+  std::erase(words, "--");  // It says that what follows are no options, and is none itself.
   if (words.empty()) return;
   if (!command_names(app).empty()) reject_script(words.front());
   // The word after an unknown option may be its value: the option is what is wrong.
   for (const std::string& word : words)
-    if (word.starts_with('-') && word != "--") reject_leftover(app, word);
+    if (word.starts_with('-')) reject_leftover(app, word);
   reject_leftover(app, words.front());
 }
 

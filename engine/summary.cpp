@@ -79,6 +79,8 @@ EngineSummary summarize(const Engine& engine, const Times* times) {
   for (const Layer& layer : engine.layers) {
     summary.layers.push_back(figures_of(layer));
     summary.untyped_layers += layer.type.empty();
+    summary.layers_of_unknown_weights +=
+        has_kernel(layer) && split_kernel_number(layer.name).second.has_value();
   }
   if (!times && engine.times) times = &*engine.times;
   if (times) add_times(engine, *times, summary);

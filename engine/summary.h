@@ -33,8 +33,10 @@ struct EngineSummary {
   std::vector<LayerFigures> layers;  ///< In the engine's order.
   LayerGroup kernels, reformats, quantizers;
   std::int64_t untyped_layers = 0;  ///< They count as layers with a kernel.
-  double measured_ms = 0;           ///< Of all records of the profile.
-  std::int64_t runs = 0;            ///< 0 where the profile does not say.
+  /// Kernels of regions, which do not say how large the weights are that they read.
+  std::int64_t layers_of_unknown_weights = 0;
+  double measured_ms = 0;  ///< Of all records of the profile.
+  std::int64_t runs = 0;   ///< 0 where the profile does not say.
   bool has_times = false;
   std::vector<std::string> warnings;  ///< The engine's, the profile's, and those of joining them.
 };

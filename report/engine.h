@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/causes.h"
+#include "engine/compare.h"
+#include "engine/costs.h"
 #include "engine/engine.h"
 #include "engine/map.h"
 #include "engine/summary.h"
@@ -22,6 +26,7 @@ struct EngineReport {
   const engine::Model* model = nullptr;  ///< Null where none was given; then `map` is, too.
   const engine::NodeMap* map = nullptr;
   std::vector<engine::Cause> causes;
+  const engine::EngineCosts* costs = nullptr;  ///< Null where no device was named.
 };
 
 enum class EngineRows : std::uint8_t { layer, node, module };
@@ -41,6 +46,20 @@ TextTable engine_module_rows(const EngineReport& report, int depth);
 
 /// One line a layer (RFC 4180); an empty field for what is not known.
 void write_engine_csv(fmt::memory_buffer& out, const EngineReport& report);
+/// Both engines' layers side by side, and what differs in sum. Their models and costs are not read.
+void write_engine_comparison(fmt::memory_buffer& out, const EngineReport& before,
+                             const EngineReport& after, const Layout& layout);
+void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& before,
+                                  const EngineReport& after);
+
+/// "a + b + 3 more": a layer's name in the room of a table.
+std::string short_layer_name(const engine::Layer& layer);
+/// "36.86 µs", or "?" where it is not known.
+TextCell measured_cell(const std::optional<double>& milliseconds);
+
+/// For graphviz: the model's nodes with a cluster for each layer, or, without a model, the layers;
+/// the redder, the longer a layer took.
+void write_engine_dot(fmt::memory_buffer& out, const EngineReport& report);
 /// docs/json.md names the members.
 void write_engine_json(fmt::memory_buffer& out, const EngineReport& report);
 

@@ -73,6 +73,12 @@ void write_layer(JsonWriter& json, const EngineReport& report, std::size_t index
   json.member("bytes_read", figures.bytes_read);
   json.member("bytes_written", figures.bytes_written);
   json.member("measured_ms", figures.measured_ms);
+  if (report.costs) {
+    const engine::LayerCost& cost = report.costs->layers[index];
+    json.member("flops", cost.flops);
+    json.member("least_ms", cost.least_ms);
+    json.member("limit", cost.limit);
+  }
   if (report.map) write_layer_nodes(json, report, index);
   json.end_object();
 }
@@ -146,7 +152,8 @@ void write_engine_causes(JsonWriter& json, const std::vector<engine::Cause>& cau
   json.end_array();
 }
 
-void write_engine_totals(JsonWriter& json, const engine::EngineSummary& summary) {
+void write_engine_totals(JsonWriter& json, const EngineReport& report) {
+  const engine::EngineSummary& summary = report.summary;
   json.line(2);
   json.key("totals");
   json.begin_object();
@@ -154,9 +161,20 @@ void write_engine_totals(JsonWriter& json, const engine::EngineSummary& summary)
   write_group(json, "reformats", summary.reformats, summary.has_times);
   write_group(json, "quantizers", summary.quantizers, summary.has_times);
   json.line(4);
+  json.member("layers_of_unknown_weights", summary.layers_of_unknown_weights);
+  json.line(4);
   json.member("measured_ms", summary.has_times ? std::optional(summary.measured_ms) : std::nullopt);
   json.line(4);
   json.member("runs", summary.runs > 0 ? std::optional(summary.runs) : std::nullopt);
+  if (report.costs) {
+    json.line(4);
+    json.member("device", report.costs->device);
+    json.member("flops", report.map ? std::optional(report.costs->flops) : std::nullopt);
+    json.member("other_flops",
+                report.map ? std::optional(report.costs->other_flops) : std::nullopt);
+    json.member("least_ms", report.costs->least_ms);
+    json.member("unknown_layers", report.costs->unknown_layers);
+  }
   json.closing_line(2);
   json.end_object();
 }
@@ -184,7 +202,7 @@ void write_engine_json(fmt::memory_buffer& out, const EngineReport& report) {
   json.closing_line(2);
   json.end_array();
   write_nodes(json, report);
-  write_engine_totals(json, report.summary);
+  write_engine_totals(json, report);
   write_engine_causes(json, report.causes);
   json.line(2);
   json.key("warnings");

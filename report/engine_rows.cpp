@@ -24,13 +24,6 @@ TextCell moved_cell(const LayerFigures& layer) {
   return moved_cell(*layer.bytes_read + *layer.bytes_written);
 }
 
-TextCell measured_cell(const std::optional<double>& milliseconds) {
-  if (!milliseconds) return unknown_figure();
-  const Quantity scaled =
-      scale_time(static_cast<std::int64_t>(std::llround(*milliseconds * 1e6)), Precision::decimals);
-  return {scaled.number, scaled.unit, *milliseconds == 0 ? Emphasis::faint : Emphasis::normal};
-}
-
 void add_time_columns(const EngineReport& report, TextTable& table) {
   if (!report.summary.has_times) return;
   table.columns.push_back({"Time", Align::number});
@@ -70,16 +63,36 @@ std::string short_name(const std::string& name) {
   return pieces.size() < 2 ? shorten(name, longest_name) : joined(pieces, " + ");
 }
 
-std::string shown_name(const engine::Layer& layer) {
-  const auto reformat = engine::reformat_name(layer.name);
-  if (!reformat) return short_name(layer.name);
-  return fmt::format("reformat of {} {} of {}", reformat->is_input ? "input" : "output",
-                     reformat->tensor, short_name(reformat->layer));
-}
-
 Emphasis emphasis_of(const LayerFigures& layer) {
   if (!layer.has_kernel) return Emphasis::faint;
   return layer.is_reformat || layer.is_quantizer ? Emphasis::alert : Emphasis::normal;
+}
+
+void add_cost_columns(const EngineReport& report, TextTable& table) {
+  if (!report.costs) return;
+  if (report.map) table.columns.push_back({"FLOPs", Align::number});
+  table.columns.push_back({"Least", Align::number});
+  if (report.summary.has_times) table.columns.push_back({"Of peak", Align::number});
+}
+
+/// A layer that is faster than the data sheet allows kept tensors in a cache.
+void add_costs(const EngineReport& report, std::size_t layer, TextRow& row) {
+  if (!report.costs) return;
+  const engine::LayerCost& cost = report.costs->layers[layer];
+  const LayerFigures& figures = report.summary.layers[layer];
+  const auto put = [&](TextCell cell) {
+    row.cells.push_back(figures.has_kernel ? std::move(cell) : TextCell{""});
+  };
+  if (report.map) {
+    const Quantity flops = scale_count(cost.flops.value_or(0), Precision::decimals);
+    put(cost.flops ? TextCell{flops.number, flops.unit} : unknown_figure());
+  }
+  put(measured_cell(cost.least_ms));
+  const bool has_share = cost.least_ms && figures.measured_ms && *figures.measured_ms > 0;
+  if (report.summary.has_times)
+    put(has_share
+            ? TextCell{fmt::format("{:.0f}", 100 * *cost.least_ms / *figures.measured_ms), "%"}
+            : unknown_figure());
 }
 
 /// "Q, 2 DQ, Conv, Relu": the operators of a layer's nodes, each once with how many it has.
@@ -126,6 +139,20 @@ std::optional<double> time_of(const EngineReport& report, const engine::NodeFate
 
 }  // namespace
 
+TextCell measured_cell(const std::optional<double>& milliseconds) {
+  if (!milliseconds) return unknown_figure();
+  const Quantity scaled =
+      scale_time(static_cast<std::int64_t>(std::llround(*milliseconds * 1e6)), Precision::decimals);
+  return {scaled.number, scaled.unit, *milliseconds == 0 ? Emphasis::faint : Emphasis::normal};
+}
+
+std::string short_layer_name(const engine::Layer& layer) {
+  const auto reformat = engine::reformat_name(layer.name);
+  if (!reformat) return short_name(layer.name);
+  return fmt::format("reformat of {} {} of {}", reformat->is_input ? "input" : "output",
+                     reformat->tensor, short_name(reformat->layer));
+}
+
 TextTable engine_layer_rows(const EngineReport& report) {
   TextTable table;
   table.columns = {{"#", Align::number},
@@ -134,6 +161,7 @@ TextTable engine_layer_rows(const EngineReport& report) {
                    {"Precision"},
                    {"Moved", Align::number}};
   add_time_columns(report, table);
+  add_cost_columns(report, table);
   if (report.map) table.columns.push_back({"Operators of its nodes"});
   table.rows.reserve(report.engine.layers.size());
   for (std::size_t i = 0; i < report.engine.layers.size(); ++i) {
@@ -141,11 +169,12 @@ TextTable engine_layer_rows(const EngineReport& report) {
     const LayerFigures& figures = report.summary.layers[i];
     TextRow row;
     row.cells = {{std::to_string(i)},
-                 {shown_name(layer), "", emphasis_of(figures)},
+                 {short_layer_name(layer), "", emphasis_of(figures)},
                  {layer.type.empty() ? "?" : layer.type},
                  {engine::precision(layer)},
                  moved_cell(figures)};
     add_times(report, figures.measured_ms, row);
+    add_costs(report, i, row);
     if (report.map) row.cells.push_back({operators_of(report, i)});
     table.rows.push_back(std::move(row));
   }

@@ -57,6 +57,22 @@ std::string node_counts(const engine::NodeMap& map) {
   return text;
 }
 
+/// "0.42 ms on NVIDIA A100 PCIe 80 GB by its data sheet, 39 % of what was measured".
+std::string least_text(const EngineReport& report) {
+  const engine::EngineCosts& costs = *report.costs;
+  std::string text =
+      fmt::format("{} on {} by its data sheet", format_time(costs.least_ms * 1e3), costs.device);
+  if (costs.measured_ms > 0)
+    text +=
+        fmt::format(", {:.0f} % of what was measured", 100 * costs.least_ms / costs.measured_ms);
+  if (costs.unknown_layers)
+    text += fmt::format("; {} layers of unknown size are in no sum", costs.unknown_layers);
+  if (report.map) text += "; " + format_count(costs.flops, "FLOPs");
+  if (costs.other_flops)
+    text += ", and " + format_count(costs.other_flops, "FLOPs") + " of nodes in no layer";
+  return text;
+}
+
 /// Which kernels cost what a better model would not: "232.45 µs: the residual input of …".
 void write_causes(fmt::memory_buffer& out, const EngineReport& report) {
   if (report.causes.empty()) return;
@@ -90,6 +106,11 @@ void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
   };
   if (!engine.version.empty()) line("TensorRT", engine.version);
   line(summary.untyped_layers ? "layers" : "kernels", group_text(summary.kernels, summary));
+  if (summary.layers_of_unknown_weights)
+    line("weights",
+         fmt::format("of {} generated kernels are in no sum: the engine does not say how "
+                     "large they are",
+                     group_digits(summary.layers_of_unknown_weights)));
   if (summary.reformats.layers) line("reformats", group_text(summary.reformats, summary));
   if (summary.quantizers.layers)
     line("quantizers",
@@ -100,6 +121,7 @@ void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
              (summary.runs ? fmt::format(", mean of {} run{}", group_digits(summary.runs),
                                          summary.runs == 1 ? "" : "s")
                            : ""));
+  if (report.costs) line("least", least_text(report));
   if (report.map) {
     line("nodes", node_counts(*report.map));
     line("found", resolved_text(report));

@@ -26,7 +26,9 @@ COMMANDS = [
     ["ops"],
     ["ops", "--onnx"],
     ["engine", ENGINE + "graph.json", "--profile", ENGINE + "profile.json"],
-    ["engine", "tests/engine/samples/mnist.graph.json", "--onnx", "tests/engine/samples/mnist.onnx"],
+    ["engine", "tests/engine/samples/mnist.graph.json", "--onnx", "tests/engine/samples/mnist.onnx",
+     "--device", "h100-pcie", "--set", "N=1"],
+    ["engine", ENGINE + "graph.json", "--", "tests/engine/samples/resnet18_qat-residual.graph.json"],
 ]
 
 

@@ -27,9 +27,9 @@ def run(*arguments, cwd=ROOT, **options):
                           **options)
 
 
-def read(*arguments, code=0):
+def read(command, *arguments, code=0):
     """The answer as JSON; `code` is the exit code that belongs to it."""
-    result = run(*arguments, "--format", "json")
+    result = run(command, "--format", "json", *arguments)
     assert result.returncode == code, result.stderr
     return json.loads(result.stdout)
 

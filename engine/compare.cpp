@@ -1,0 +1,216 @@
+#include "engine/compare.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <unordered_map>
+
+#include "engine/names.h"
+
+namespace symprof::engine {
+namespace {
+
+bool is_quantizer_name(std::string_view name) {
+  return name.find("QuantizeLinear") != std::string_view::npos ||
+         name.find("DequantizeLinear") != std::string_view::npos;
+}
+
+/// The name without the region's number, which says where the region stands, and not what it is.
+std::string stable_name(const Layer& layer) {
+  const auto [base, number] = split_kernel_number(layer.name);
+  return number ? std::string(base) + "_myl" : std::string(base);
+}
+
+/// "Conv" of "Conv_84", a name that an exporter counted up; empty of another name. Such numbers
+/// change with every node that is added before.
+std::string_view counted_operator(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool is_counted = last != std::string_view::npos && last > 0 && last + 1 < name.size() &&
+                          name[last] == '_' && name.find_first_of("./") == std::string_view::npos;
+  return is_counted ? name.substr(0, last) : std::string_view();
+}
+
+/// The nodes and weights of a layer, without quantizers, which a change of precision adds and takes
+/// away; of a quantizer alone, itself.
+std::vector<std::string> all_names(const Layer& layer) {
+  std::vector<std::string> names = layer.metadata;
+  if (!reformat_name(layer.name))
+    for (const NameTerm& term : name_terms(layer.name))
+      if (term.kind == NameTerm::Kind::node) names.push_back(term.text);
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const auto is_other = [](const std::string& name) { return !is_quantizer_name(name); };
+  if (std::ranges::any_of(names, is_other)) std::erase_if(names, std::not_fn(is_other));
+  return names;
+}
+
+/// Those by which a layer is found in another engine: names that were counted up only where there
+/// are no others, such as weights'.
+std::vector<std::string> nodes_of(const Layer& layer) {
+  std::vector<std::string> names = all_names(layer);
+  const auto is_counted = [](const std::string& name) { return !counted_operator(name).empty(); };
+  if (!std::ranges::all_of(names, is_counted)) std::erase_if(names, is_counted);
+  return names;
+}
+
+/// What a layer fuses, numbers aside.
+std::vector<std::string> operators_of(const Layer& layer) {
+  std::vector<std::string> names = all_names(layer);
+  for (std::string& name : names)
+    if (const std::string_view op = counted_operator(name); !op.empty()) name = std::string(op);
+  std::ranges::sort(names);
+  return names;
+}
+
+class Comparison {
+ public:
+  Comparison(const Engine& before, const EngineSummary& before_summary, const Engine& after,
+             const EngineSummary& after_summary)
+      : sides_{{&before, &before_summary, {}}, {&after, &after_summary, {}}} {
+    for (Side& side : sides_) side.is_taken.resize(side.engine->layers.size());
+  }
+
+  std::vector<ComparedLayers> compare() {
+    align([&](const Side& side, std::size_t i) { return stable_name(side.layer(i)); },
+          ComparedLayers::Kind::same);
+    align([&](const Side& side, std::size_t i) { return key_of(nodes_of(side.layer(i))); },
+          ComparedLayers::Kind::similar);
+    for (ComparedLayers& each : found_)
+      if (operators_of(sides_[0].layer(static_cast<std::size_t>(each.before.front()))) !=
+          operators_of(sides_[1].layer(static_cast<std::size_t>(each.after.front()))))
+        each.kind = ComparedLayers::Kind::regrouped;
+    join_regrouped();
+    add_rest();
+    for (ComparedLayers& each : found_) add_times(each);
+    std::ranges::stable_sort(found_, {}, [&](const ComparedLayers& each) {
+      // What the second engine alone has stands at the end.
+      return each.before.empty()
+                 ? sides_[0].engine->layers.size() + static_cast<std::size_t>(each.after.front())
+                 : static_cast<std::size_t>(each.before.front());
+    });
+    return std::move(found_);
+  }
+
+ private:
+  struct Side {
+    const Engine* engine;
+    const EngineSummary* summary;
+    std::vector<bool> is_taken;
+
+    const Layer& layer(std::size_t i) const { return engine->layers[i]; }
+    bool is_open(std::size_t i) const { return summary->layers[i].has_kernel && !is_taken[i]; }
+    std::size_t size() const { return engine->layers.size(); }
+  };
+
+  static std::string key_of(const std::vector<std::string>& names) {
+    return std::accumulate(
+        names.begin(), names.end(), std::string(),
+        [](std::string sum, const std::string& name) { return std::move(sum) + name + '\n'; });
+  }
+
+  /// Pairs the k-th open layer of a key with the k-th of the other engine.
+  template <class Key>
+  void align(Key key, ComparedLayers::Kind kind) {
+    std::unordered_map<std::string, std::vector<std::size_t>> places;
+    for (std::size_t i = sides_[1].size(); i-- > 0;)
+      if (sides_[1].is_open(i)) places[key(sides_[1], i)].push_back(i);
+    for (std::size_t i = 0; i < sides_[0].size(); ++i) {
+      if (!sides_[0].is_open(i)) continue;
+      const std::string name = key(sides_[0], i);
+      const auto known = places.find(name);
+      if (name.empty() || known == places.end() || known->second.empty()) continue;
+      const std::size_t other = known->second.back();
+      known->second.pop_back();
+      sides_[0].is_taken[i] = sides_[1].is_taken[other] = true;
+      found_.push_back(
+          {.kind = kind, .before = {static_cast<int>(i)}, .after = {static_cast<int>(other)}});
+    }
+  }
+
+  /// Joins what is left by shared nodes: a node that is in layer 3 of the one engine and in layers
+  /// 5 and 6 of the other puts the three together.
+  void join_regrouped() {
+    std::unordered_map<std::string, std::size_t> group_of_node;
+    std::vector<std::size_t> parents;
+    const std::function<std::size_t(std::size_t)> root = [&](std::size_t i) {
+      while (parents[i] != i) i = parents[i] = parents[parents[i]];
+      return i;
+    };
+    std::vector<std::pair<int, std::size_t>> members;  // A layer's number and its side, by group.
+    for (std::size_t side = 0; side < 2; ++side)
+      for (std::size_t i = 0; i < sides_[side].size(); ++i) {
+        if (!sides_[side].is_open(i)) continue;
+        const std::size_t mine = parents.size();
+        parents.push_back(mine);
+        members.emplace_back(static_cast<int>(i), side);
+        for (const std::string& node : nodes_of(sides_[side].layer(i))) {
+          const auto [known, is_new] = group_of_node.emplace(node, mine);
+          if (!is_new) parents[root(mine)] = root(known->second);
+        }
+      }
+    std::unordered_map<std::size_t, ComparedLayers> groups;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      ComparedLayers& group = groups[root(i)];
+      (members[i].second == 0 ? group.before : group.after).push_back(members[i].first);
+    }
+    for (auto& [unused, group] : groups) {
+      if (group.before.empty() || group.after.empty()) continue;
+      group.kind = ComparedLayers::Kind::regrouped;
+      for (const int i : group.before) sides_[0].is_taken[static_cast<std::size_t>(i)] = true;
+      for (const int i : group.after) sides_[1].is_taken[static_cast<std::size_t>(i)] = true;
+      found_.push_back(std::move(group));
+    }
+  }
+
+  void add_rest() {
+    for (std::size_t side = 0; side < 2; ++side)
+      for (std::size_t i = 0; i < sides_[side].size(); ++i) {
+        if (!sides_[side].is_open(i)) continue;
+        ComparedLayers alone{.kind = ComparedLayers::Kind::only_one};
+        (side == 0 ? alone.before : alone.after).push_back(static_cast<int>(i));
+        found_.push_back(std::move(alone));
+      }
+  }
+
+  std::optional<double> time_of(const Side& side, const std::vector<int>& layers) const {
+    if (layers.empty()) return std::nullopt;  // It has no such layer, rather than one of no time.
+    double sum = 0;
+    for (const int i : layers) {
+      const auto& time = side.summary->layers[static_cast<std::size_t>(i)].measured_ms;
+      if (!time) return std::nullopt;
+      sum += *time;
+    }
+    return sum;
+  }
+
+  void add_times(ComparedLayers& each) const {
+    each.before_ms = time_of(sides_[0], each.before);
+    each.after_ms = time_of(sides_[1], each.after);
+  }
+
+  Side sides_[2];
+  std::vector<ComparedLayers> found_;
+};
+
+}  // namespace
+
+std::vector<ComparedLayers> compare(const Engine& before, const EngineSummary& before_summary,
+                                    const Engine& after, const EngineSummary& after_summary) {
+  return Comparison(before, before_summary, after, after_summary).compare();
+}
+
+std::string_view name(ComparedLayers::Kind kind) {
+  switch (kind) {
+    case ComparedLayers::Kind::same:
+      return "same";
+    case ComparedLayers::Kind::similar:
+      return "similar";
+    case ComparedLayers::Kind::regrouped:
+      return "regrouped";
+    case ComparedLayers::Kind::only_one:
+      return "only one";
+  }
+  return "";
+}
+
+}  // namespace symprof::engine

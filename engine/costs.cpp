@@ -1,0 +1,97 @@
+#include "engine/costs.h"
+
+#include <algorithm>
+
+namespace symprof::engine {
+namespace {
+
+/// The peak for the layer's type; empty where the device's file has none for it.
+std::optional<double> rate_of(const Layer& layer, const DeviceSpec& device) {
+  if (layer.inputs.empty()) return std::nullopt;
+  std::string dtype = layer.inputs.front().dtype;
+  if (dtype == "float32" && layer.tactic.find("tf32") != std::string::npos) dtype = "tf32";
+  const auto found =
+      std::ranges::find(device.flops_per_second, dtype, &std::pair<std::string, double>::first);
+  return found == device.flops_per_second.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Adds up FLOPs by layer.
+class FlopsOfLayers {
+ public:
+  FlopsOfLayers(const Model& model, const NodeMap& map, const NodeFlops& flops,
+                EngineCosts& costs) {
+    for (LayerCost& layer : costs.layers) layer.flops = 0;
+    for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+      const auto found = flops.find(model.nodes[i].name);
+      // A node that was joined with its neighbour has its FLOPs there.
+      if (found == flops.end() || is_folded(model, model.nodes[i])) continue;
+      if (map.nodes[i].layers.empty()) {
+        costs.other_flops += found->second.value_or(0);
+        continue;
+      }
+      const int first = std::ranges::min(map.nodes[i].layers, {}, &Assignment::layer).layer;
+      add(found->second, costs.layers[static_cast<std::size_t>(first)].flops);
+    }
+  }
+
+ private:
+  /// Weights' Q and DQ ran when the engine was built.
+  static bool is_folded(const Model& model, const ModelNode& node) {
+    return !node.inputs.empty() && std::ranges::all_of(node.inputs, [&](ValueId id) {
+      return model.constants[static_cast<std::size_t>(id)];
+    });
+  }
+
+  static void add(const std::optional<std::int64_t>& flops, std::optional<std::int64_t>& sum) {
+    std::int64_t total = 0;
+    if (!flops || !sum || __builtin_add_overflow(*sum, *flops, &total))
+      sum.reset();
+    else
+      sum = total;
+  }
+};
+
+void bound(const Layer& layer, const LayerFigures& figures, const DeviceSpec& device,
+           LayerCost& cost) {
+  if (figures.bytes_read && figures.bytes_written && device.memory_bytes_per_second) {
+    const double bytes =
+        static_cast<double>(*figures.bytes_read) + static_cast<double>(*figures.bytes_written);
+    cost.least_ms = 1e3 * bytes / *device.memory_bytes_per_second;
+    cost.limit = "memory";
+  }
+  const std::optional<double> rate = rate_of(layer, device);
+  if (!cost.flops || !rate) return;
+  const double compute_ms = 1e3 * static_cast<double>(*cost.flops) / *rate;
+  if (cost.least_ms && *cost.least_ms >= compute_ms) return;
+  // Without its bytes a layer that computes nothing has no bound, rather than one of zero.
+  if (!cost.least_ms && *cost.flops == 0) return;
+  cost.least_ms = compute_ms;
+  cost.limit = "compute";
+}
+
+}  // namespace
+
+EngineCosts cost_layers(const Engine& engine, const EngineSummary& summary,
+                        const DeviceSpec& device, const Model* model, const NodeMap* map,
+                        const NodeFlops* flops) {
+  EngineCosts costs;
+  costs.device = device.description.empty() ? device.name : device.description;
+  costs.layers.resize(engine.layers.size());
+  if (model && map && flops) FlopsOfLayers(*model, *map, *flops, costs);
+  for (std::size_t i = 0; i < engine.layers.size(); ++i) {
+    LayerCost& cost = costs.layers[i];
+    const LayerFigures& figures = summary.layers[i];
+    if (!figures.has_kernel) continue;
+    bound(engine.layers[i], figures, device, cost);
+    costs.flops += cost.flops.value_or(0);
+    if (!cost.least_ms) {
+      ++costs.unknown_layers;
+      continue;
+    }
+    costs.least_ms += *cost.least_ms;
+    costs.measured_ms += figures.measured_ms.value_or(0);
+  }
+  return costs;
+}
+
+}  // namespace symprof::engine

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <iterator>
+
+#include "report/engine.h"
+#include "report/format_number.h"
+#include "report/json_writer.h"
+
+namespace symprof::report {
+namespace {
+
+using engine::ComparedLayers;
+
+std::string names_of_layers(const EngineReport& report, const std::vector<int>& layers) {
+  if (layers.empty()) return "-";
+  std::string text =
+      fmt::format("{} {}", layers.front(),
+                  short_layer_name(report.engine.layers[static_cast<std::size_t>(layers.front())]));
+  if (layers.size() > 1) text += fmt::format(" and {} more", layers.size() - 1);
+  return text;
+}
+
+std::string types_of_layers(const EngineReport& report, const std::vector<int>& layers) {
+  return layers.empty() ? ""
+                        : precision(report.engine.layers[static_cast<std::size_t>(layers.front())]);
+}
+
+TextTable comparison_rows(const EngineReport& before, const EngineReport& after,
+                          const std::vector<ComparedLayers>& compared) {
+  const bool has_times = before.summary.has_times && after.summary.has_times;
+  TextTable table;
+  table.columns = {
+      {""}, {"A", Align::left, 20}, {"B", Align::left, 20}, {"Precision of A"}, {"Precision of B"}};
+  if (has_times) {
+    table.columns.push_back({"Time of A", Align::number});
+    table.columns.push_back({"Time of B", Align::number});
+  }
+  for (const ComparedLayers& each : compared) {
+    TextRow row;
+    row.cells = {{std::string(name(each.kind)), "",
+                  each.kind == ComparedLayers::Kind::same ? Emphasis::faint : Emphasis::normal},
+                 {names_of_layers(before, each.before)},
+                 {names_of_layers(after, each.after)},
+                 {types_of_layers(before, each.before)},
+                 {types_of_layers(after, each.after)}};
+    if (has_times) {
+      row.cells.push_back(each.before.empty() ? TextCell{""} : measured_cell(each.before_ms));
+      row.cells.push_back(each.after.empty() ? TextCell{""} : measured_cell(each.after_ms));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void write_side_totals(fmt::memory_buffer& out, std::string_view title,
+                       const EngineReport& report) {
+  const engine::EngineSummary& summary = report.summary;
+  fmt::format_to(std::back_inserter(out),
+                 "{:<12} {}: {} layers with a kernel, {} reformats, {} "
+                 "quantizers alone",
+                 title, report.engine.path, summary.kernels.layers, summary.reformats.layers,
+                 summary.quantizers.layers);
+  if (summary.has_times)
+    fmt::format_to(std::back_inserter(out), "; {}", format_time(summary.measured_ms * 1e3));
+  out.push_back('\n');
+}
+
+void write_indices(JsonWriter& json, std::string_view name, const std::vector<int>& layers) {
+  json.key(name);
+  json.begin_array();
+  for (const int layer : layers) json.value(static_cast<std::int64_t>(layer));
+  json.end_array();
+}
+
+void write_side(JsonWriter& json, std::string_view name, const EngineReport& report) {
+  json.line(2);
+  json.key(name);
+  json.begin_object();
+  json.member("path", report.engine.path);
+  json.member("layers", report.summary.kernels.layers);
+  json.member("measured_ms",
+              report.summary.has_times ? std::optional(report.summary.measured_ms) : std::nullopt);
+  json.end_object();
+}
+
+}  // namespace
+
+void write_engine_comparison(fmt::memory_buffer& out, const EngineReport& before,
+                             const EngineReport& after, const Layout& layout) {
+  const std::vector<ComparedLayers> compared =
+      compare(before.engine, before.summary, after.engine, after.summary);
+  write(out, comparison_rows(before, after, compared), layout);
+  out.push_back('\n');
+  write_side_totals(out, "A", before);
+  write_side_totals(out, "B", after);
+  for (const ComparedLayers::Kind kind :
+       {ComparedLayers::Kind::same, ComparedLayers::Kind::similar, ComparedLayers::Kind::regrouped,
+        ComparedLayers::Kind::only_one})
+    if (const auto count = std::ranges::count(compared, kind, &ComparedLayers::kind); count > 0)
+      fmt::format_to(std::back_inserter(out), "{:<12} {}\n", name(kind), count);
+  for (const EngineReport* side : {&before, &after})
+    for (const std::string& warning : side->summary.warnings)
+      fmt::format_to(std::back_inserter(out), "{:<12} {}: {}\n", "warning", side->engine.path,
+                     warning);
+}
+
+void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& before,
+                                  const EngineReport& after) {
+  JsonWriter json(out);
+  json.begin_object();
+  json.line(2);
+  json.member("schema", "symprof.engines/1");
+  write_side(json, "before", before);
+  write_side(json, "after", after);
+  json.line(2);
+  json.key("compared");
+  json.begin_array();
+  for (const ComparedLayers& each :
+       compare(before.engine, before.summary, after.engine, after.summary)) {
+    json.line(4);
+    json.begin_object();
+    json.member("kind", name(each.kind));
+    write_indices(json, "before", each.before);
+    write_indices(json, "after", each.after);
+    json.member("before_ms", each.before_ms);
+    json.member("after_ms", each.after_ms);
+    json.end_object();
+  }
+  json.closing_line(2);
+  json.end_array();
+  json.line(2);
+  json.key("warnings");
+  json.begin_array();
+  for (const EngineReport* side : {&before, &after})
+    for (const std::string& warning : side->summary.warnings) json.value(warning);
+  json.end_array();
+  json.end_document();
+}
+
+}  // namespace symprof::report
