@@ -29,7 +29,7 @@ constexpr Command commands[] = {
     {"show", add_show},         {"stats", add_stats},
     {"inline", add_inline},     {"partition", add_partition},
     {"strip", add_strip},       {"fill", add_fill},
-    {"optimize", add_optimize},
+    {"optimize", add_optimize}, {"dot", add_dot},
 };
 
 int run(int argc, char** argv) {
