@@ -30,5 +30,6 @@ Run add_strip(CLI::App& app);
 Run add_fill(CLI::App& app);
 Run add_optimize(CLI::App& app);
 Run add_engine(CLI::App& app);
+Run add_dot(CLI::App& app);
 
 }  // namespace symprof::cli

@@ -28,7 +28,7 @@ constexpr Command commands[] = {
     {"devices", add_devices}, {"ops", add_ops},       {"show", add_show},
     {"stats", add_stats},     {"inline", add_inline}, {"partition", add_partition},
     {"strip", add_strip},     {"fill", add_fill},     {"optimize", add_optimize},
-    {"engine", add_engine},
+    {"dot", add_dot},         {"engine", add_engine},
 };
 
 int run(int argc, char** argv) {

@@ -14,6 +14,8 @@ namespace {
 
 /// Longer blocks than this are not looked for: time grows with the square.
 constexpr int longest_block = 4000;
+/// Pairs of nodes that are compared at most: a second of work.
+constexpr std::int64_t most_comparisons = 400'000'000;
 constexpr int least_nodes = 3;  ///< Fewer are no block: three Casts in a row say nothing.
 
 class BlockFinder {
@@ -42,7 +44,7 @@ class BlockFinder {
     RepeatedBlock best;
     int saved = 0;
     const int longest = std::min({(end - begin) / 2, most_length, longest_block});
-    for (int length = least_nodes; length <= longest; ++length)
+    for (int length = least_nodes; length <= longest && comparisons_ < most_comparisons; ++length)
       look(begin, end, length, best, saved);
     if (saved == 0) return blocks;
     blocks = find(begin, best.first, most_length);
@@ -79,6 +81,7 @@ class BlockFinder {
   }
 
   void look(int begin, int end, int length, RepeatedBlock& best, int& saved) const {
+    comparisons_ += end - begin;
     int run = 0;
     for (int i = begin; i + length <= end; ++i) {
       const bool same = i + length < end && equal(i, i + length);
@@ -93,6 +96,7 @@ class BlockFinder {
     }
   }
 
+  mutable std::int64_t comparisons_ = 0;
   std::vector<std::size_t> kinds_;
   std::vector<std::vector<int>> reads_;  // By input: the node that made it, or below 0.
 };

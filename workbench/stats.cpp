@@ -166,7 +166,6 @@ void count_blocks(ModelStats& stats, const std::vector<const onnx::NodeProto*>& 
 ModelStats stats_of(const onnx::ModelProto& model, const std::string& path) {
   ModelStats stats;
   stats.ir_version = model.ir_version();
-  stats.file_bytes = static_cast<std::int64_t>(model.ByteSizeLong());
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
     stats.opsets[opset.domain()] = opset.version();
   stats.nodes = count_nodes(model);

@@ -40,7 +40,7 @@ struct ModuleStats {
 };
 
 struct ModelStats {
-  std::int64_t ir_version = 0, file_bytes = 0;
+  std::int64_t ir_version = 0;
   std::map<std::string, std::int64_t> opsets;
   NodeCounts nodes, inlined;
   std::map<std::string, std::int64_t> ops, ops_inlined;  ///< "com.microsoft.Gelu"; with subgraphs.

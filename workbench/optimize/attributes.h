@@ -32,6 +32,18 @@ inline std::vector<std::int64_t> integers(const onnx::NodeProto& node, std::stri
   return {attribute->ints().begin(), attribute->ints().end()};
 }
 
+/// Whether `perm` names each of its axes once.
+inline bool is_permutation(const std::vector<std::int64_t>& perm) {
+  std::vector<bool> seen(perm.size());
+  for (const std::int64_t axis : perm) {
+    if (axis < 0 || axis >= static_cast<std::int64_t>(perm.size()) ||
+        seen[static_cast<std::size_t>(axis)])
+      return false;
+    seen[static_cast<std::size_t>(axis)] = true;
+  }
+  return true;
+}
+
 inline void set_integer(onnx::NodeProto& node, const std::string& name, std::int64_t value) {
   auto* attribute = node.add_attribute();
   attribute->set_name(name);

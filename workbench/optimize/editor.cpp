@@ -284,16 +284,17 @@ void Editor::remove(int node) {
 }
 
 void Editor::drop_unread(const onnx::NodeProto& gone) {
-  for (const std::string& input : gone.input()) {
-    const int made = maker(input);
+  std::vector<std::string> values(gone.input().begin(), gone.input().end());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const int made = maker(values[i]);
     if (made < 0) continue;
     const onnx::NodeProto& producer = node(made);
-    const bool read = std::any_of(
+    const bool is_read = std::any_of(
         producer.output().begin(), producer.output().end(),
         [&](const std::string& output) { return !readers(output).empty() || is_pinned(output); });
-    if (read) continue;
+    if (is_read) continue;
     remove(made);
-    drop_unread(producer);
+    values.insert(values.end(), producer.input().begin(), producer.input().end());
   }
 }
 

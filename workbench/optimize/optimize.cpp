@@ -120,6 +120,7 @@ class Optimizer {
   }
 
   OptimizeReport run() {
+    if (options_.verifies) check("not a valid ONNX model", "Export the model again.");
     for (const std::string& kept : inline_functions(model_, "inline", path_).kept)
       report_.warnings.push_back("function not inlined: " + kept);
     const auto types = interface_of();
@@ -137,7 +138,9 @@ class Optimizer {
     if (types != interface_of())
       throw Error(path_, "types of inputs or outputs changed",
                   "Please report this with the model.");
-    if (options_.verifies) check();
+    if (options_.verifies)
+      check("the optimized model is not valid",
+            "Please report this with the model; rules can be left out.");
     return std::move(report_);
   }
 
@@ -181,29 +184,33 @@ class Optimizer {
     return true;
   }
 
-  void check() {
+  void check(const char* what, const char* advice) const {
+    onnx::ModelProto copy = model_;
+    // The checker looks for external data; what a graph is does not depend on it.
+    std::vector<onnx::TensorProto> outside;
+    auto* list = copy.mutable_graph()->mutable_initializer();
+    for (int i = list->size(); i-- > 0;)
+      if (list->Get(i).data_location() == onnx::TensorProto::EXTERNAL) {
+        outside.push_back(list->Get(i));
+        list->DeleteSubrange(i, 1);
+      }
+    for (const onnx::TensorProto& tensor : outside) {
+      onnx::ValueInfoProto& input = *copy.mutable_graph()->add_input();
+      input.set_name(tensor.name());
+      auto& type = *input.mutable_type()->mutable_tensor_type();
+      type.set_elem_type(tensor.data_type());
+      for (const std::int64_t size : tensor.dims())
+        type.mutable_shape()->add_dim()->set_dim_value(size);
+    }
+    // ONNX Runtime has this operator in ONNX's own domain, where onnx itself knows none.
+    for (onnx::NodeProto& node : *copy.mutable_graph()->mutable_node())
+      if (node.op_type() == "SimplifiedLayerNormalization") node.set_domain("com.microsoft");
     try {
-      onnx::ModelProto copy = model_;
-      // The checker looks for external data; what a graph is does not depend on it.
-      for (onnx::TensorProto& tensor : *copy.mutable_graph()->mutable_initializer())
-        if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
-          auto* input = copy.mutable_graph()->add_input();
-          input->set_name(tensor.name());
-          input->mutable_type()->mutable_tensor_type()->set_elem_type(tensor.data_type());
-          for (const std::int64_t size : tensor.dims())
-            input->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(
-                size);
-        }
-      auto* list = copy.mutable_graph()->mutable_initializer();
-      for (int i = list->size(); i-- > 0;)
-        if (list->Get(i).data_location() == onnx::TensorProto::EXTERNAL) list->DeleteSubrange(i, 1);
-      // ONNX Runtime has this operator in ONNX's own domain, where onnx itself knows none.
-      for (onnx::NodeProto& node : *copy.mutable_graph()->mutable_node())
-        if (node.op_type() == "SimplifiedLayerNormalization") node.set_domain("com.microsoft");
       onnx::checker::check_model(copy);
     } catch (const std::exception& error) {
-      throw Error(path_, fmt::format("the optimized model is not valid: {}", error.what()),
-                  "Please report this with the model; a rule can be left out.");
+      std::string problem = error.what();
+      problem = problem.substr(0, problem.find('\n'));
+      throw Error(path_, fmt::format("{}: {}", what, problem), advice);
     }
   }
 

@@ -14,7 +14,7 @@ namespace symprof::workbench {
 struct OptimizeOptions {
   std::string fused = "standard";       ///< "none", "standard" or "microsoft".
   std::vector<std::string> only, skip;  ///< Names of rules.
-  bool verifies = true;                 ///< onnx's checker, after each rule that changed something.
+  bool verifies = true;                 ///< onnx's checker, before and after.
 };
 
 struct RuleReport {
@@ -25,7 +25,7 @@ struct RuleReport {
 };
 
 struct OptimizeReport {
-  std::int64_t nodes_before = 0, nodes_after = 0;  ///< Functions inlined, without Constants.
+  std::int64_t nodes_before = 0, nodes_after = 0;  ///< Of the main graph, functions inlined.
   int passes = 0;
   std::vector<RuleReport> rules;  ///< In the order of the list, those that were tried.
   std::vector<std::string> warnings;
@@ -40,8 +40,8 @@ std::vector<RuleDescription> rule_list();
 /// Inlines functions and applies rules to the main graph until none applies. It ends: a change
 /// lowers the number of nodes, or leaves it and lowers the number of computed operands and outputs;
 /// a rule that did neither once is not tried again. Types
-/// of inputs and outputs stay. Throws Error for a name that is no rule, and where the result is no
-/// valid model, which names the rule.
+/// of inputs and outputs stay. Throws Error for a name that is no rule, for a model that is not
+/// valid, and where the result is not.
 OptimizeReport optimize(onnx::ModelProto& model, const OptimizeOptions& options,
                         const std::string& path);
 

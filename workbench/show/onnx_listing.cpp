@@ -18,14 +18,25 @@ using onnx::AttributeProto;
 constexpr std::int64_t most_inline = 8;  ///< Elements of a constant written where it is read.
 constexpr std::size_t longest_text = 60;
 
+/// Numbers of float32 and narrower in as many digits as they have.
+std::string short_text(const TensorElements& elements, std::size_t index) {
+  const bool is_narrow =
+      !elements.reals.empty() && elements.element_type != onnx::TensorProto::DOUBLE;
+  return is_narrow ? fmt::format("{}", static_cast<float>(elements.reals[index]))
+                   : element_text(elements, index);
+}
+
 /// "[1, 2]", or empty where the tensor is large or its values are not known.
 std::string small_value(const onnx::TensorProto& tensor) {
-  if (element_count(tensor) > most_inline) return {};
+  if (element_count(tensor) > most_inline || tensor.dims_size() > 1) return {};
   const auto elements = elements_of(tensor, most_inline);
   if (!elements) return {};
-  std::string text = python_list_start(tensor, longest_text);
-  if (tensor.dims_size() == 0 || element_count(tensor) > 0) return text;
-  return type_text(tensor);
+  std::vector<std::string> words;
+  for (std::int64_t i = 0; i < element_count(tensor); ++i)
+    words.push_back(short_text(*elements, static_cast<std::size_t>(i)));
+  if (tensor.dims_size() == 0) return words.empty() ? std::string() : words.front();
+  std::string text = fmt::format("[{}]", fmt::join(words, ", "));
+  return text.size() <= longest_text ? text : std::string();
 }
 
 std::string list_text(const std::vector<std::string>& words) {

@@ -78,7 +78,9 @@ bool merge_transposes(Editor& editor, int node) {
     return false;
   const auto first = integers(editor.node(inner), "perm"),
              second = integers(editor.node(node), "perm");
-  if (first.empty() || first.size() != second.size()) return false;
+  if (first.empty() || first.size() != second.size() || !is_permutation(first) ||
+      !is_permutation(second))
+    return false;
   std::vector<std::int64_t> both;
   for (const std::int64_t axis : second) both.push_back(first[static_cast<std::size_t>(axis)]);
   onnx::NodeProto made;
@@ -145,6 +147,13 @@ bool merge_unsqueezes(Editor& editor, int node) {
   const std::size_t rank = result.sizes->size(),
                     inside = static_cast<std::size_t>(second->spec.numel());
   std::vector<bool> is_new(rank), is_new_inside(rank - inside);
+  const auto are_axes = [](const ConstantTensor& axes, std::size_t of) {
+    const auto limit = static_cast<std::int64_t>(of);
+    const auto numbers = integers_of(axes);
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [&](std::int64_t axis) { return axis >= -limit && axis < limit; });
+  };
+  if (inside > rank || !are_axes(*second, rank) || !are_axes(*first, rank - inside)) return false;
   for (const std::int64_t axis : integers_of(*second))
     is_new[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis)] =
         true;
@@ -154,7 +163,8 @@ bool merge_unsqueezes(Editor& editor, int node) {
   std::vector<std::int64_t> axes;
   std::size_t at = 0;
   for (std::size_t i = 0; i < rank; ++i)
-    if (is_new[i] || is_new_inside[at++]) axes.push_back(static_cast<std::int64_t>(i));
+    if (is_new[i] || (at < is_new_inside.size() && is_new_inside[at++]))
+      axes.push_back(static_cast<std::int64_t>(i));
   onnx::NodeProto made;
   made.set_op_type("Unsqueeze");
   made.add_input(editor.node(inner).input(0));

@@ -69,7 +69,8 @@ bool scatter_to_pad(Editor& editor, int node) {
     const auto first = integers(editor.node(before), "perm");
     const auto second = editor.is(after, "Transpose") ? integers(editor.node(after), "perm")
                                                       : std::vector<std::int64_t>();
-    bool undoes = !first.empty() && first.size() == second.size();
+    bool undoes = !first.empty() && first.size() == second.size() && is_permutation(first) &&
+                  is_permutation(second) && first.size() == zeros->spec.sizes.size();
     for (std::size_t i = 0; undoes && i < second.size(); ++i)
       undoes = first[static_cast<std::size_t>(second[i])] == static_cast<std::int64_t>(i);
     if (undoes) {

@@ -1,0 +1,77 @@
+"""Commands of models on models that are damaged: each ends in a clear error or a result, and leaves no half-written file.
+
+    workbench.py PROGRAM [unittest arguments]
+"""
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+MODELS = pathlib.Path(__file__).resolve().parents[1] / "workbench" / "golden" / "models"
+READERS = [["show"], ["show", "--style", "pretty"], ["stats"], ["dot"]]
+WRITERS = [["inline"], ["partition"], ["strip"], ["fill"], ["optimize", "--fused", "microsoft"]]
+
+
+def damaged(data, chance):
+    """`data` cut, or with some bytes changed, or with a piece taken out."""
+    kind = chance.randrange(3)
+    if kind == 0:
+        return data[:chance.randrange(len(data))]
+    changed = bytearray(data)
+    if kind == 1:
+        for _ in range(chance.randrange(1, 6)):
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+        return bytes(changed)
+    at = chance.randrange(len(changed))
+    del changed[at:at + chance.randrange(1, 40)]
+    return bytes(changed)
+
+
+class Workbench(unittest.TestCase):
+    def run_on(self, folder, command, data):
+        model, out = folder / "model.onnx", folder / "out.onnx"
+        model.write_bytes(data)
+        writes = command in WRITERS
+        arguments = [PROGRAM, command[0], str(model), *command[1:], *(["-o", str(out)] if writes else [])]
+        done = subprocess.run(arguments, capture_output=True, timeout=60)
+        self.assertIn(done.returncode, (0, 2), (command, done.stderr[-500:]))
+        self.assertNotIn(b"mistake in symprof", done.stderr, command)
+        left = sorted(path.name for path in folder.iterdir())
+        wanted = ["model.onnx", "out.onnx"] if writes and done.returncode == 0 else ["model.onnx"]
+        self.assertEqual(left, wanted, command)
+        if done.returncode == 2:
+            self.assertEqual(done.stdout, b"")
+            lines = [line for line in done.stderr.splitlines() if not line.startswith(b"symprof: warning")]
+            self.assertLessEqual(len(lines), 2, (command, done.stderr[-500:]))
+        out.unlink(missing_ok=True)
+        return done.returncode
+
+    def test_damaged_models(self):
+        chance, codes = random.Random(20), []
+        for name in ("corner", "gpt_functions", "train_attention.onnxslim"):
+            data = (MODELS / f"{name}.onnx").read_bytes()
+            for _ in range(8):
+                broken = damaged(data, chance)
+                with tempfile.TemporaryDirectory() as folder:
+                    codes += [self.run_on(pathlib.Path(folder), command, broken) for command in READERS + WRITERS]
+        self.assertIn(2, codes)
+
+    def test_written_models_are_read_again(self):
+        for name in ("llama_part", "cnn", "train_mlp"):
+            data = (MODELS / f"{name}.onnx").read_bytes()
+            for command in WRITERS:
+                with tempfile.TemporaryDirectory() as folder:
+                    out = pathlib.Path(folder) / "out.onnx"
+                    (pathlib.Path(folder) / "in.onnx").write_bytes(data)
+                    arguments = [PROGRAM, command[0], f"{folder}/in.onnx", *command[1:], "-o", str(out), "--quiet"]
+                    self.assertEqual(subprocess.run(arguments).returncode, 0, command)
+                    profile = subprocess.run([PROGRAM, "stats", str(out)], capture_output=True)
+                    self.assertEqual(profile.returncode, 0, (command, profile.stderr))
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()

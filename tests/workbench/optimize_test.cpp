@@ -1,0 +1,108 @@
+// Node counts of the optimizer beside those of public tools.
+#include "workbench/optimize/optimize.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "tests/support/workbench_files.h"
+#include "workbench/stats.h"
+
+namespace symprof::optimize_test {
+namespace {
+
+using nlohmann::json;
+using namespace workbench;
+
+struct Found {
+  OptimizeReport report;
+  ModelStats before, after;
+};
+
+Found optimized(const std::string& name, const std::string& fused) {
+  const auto path = test::workbench_file("models/" + name + ".onnx");
+  const Model model = read_model(path, Weights::keep);
+  Found found;
+  found.before = stats_of(*model, name);
+  OptimizeOptions options;
+  options.fused = fused;
+  found.report = optimize(*model, options, name);
+  found.after = stats_of(*model, name);
+  return found;
+}
+
+/// The fewest nodes that a public tool leaves; without those that fuse for a runtime, where asked.
+std::int64_t best(const json& tools, bool with_runtime) {
+  std::int64_t least = 1 << 30;
+  for (const auto& [tool, counts] : tools.items()) {
+    const bool is_runtime = tool == "ort_extended" || tool == "ort_all" || tool == "onnxscript_ort";
+    if (counts.contains("no_constant") && (with_runtime || !is_runtime))
+      least = std::min(least, counts["no_constant"].get<std::int64_t>());
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_SUITE("workbench_optimize") {
+  TEST_CASE("never more nodes than the best public tool leaves") {
+    const json golden = json::parse(test::workbench_text("optimizers.json"));
+    for (const auto& [name, tools] : golden.items()) {
+      INFO(name);
+      CHECK(optimized(name, "standard").after.nodes.no_constant <= best(tools, false));
+      CHECK(optimized(name, "microsoft").after.nodes.no_constant <= best(tools, true));
+    }
+  }
+
+  TEST_CASE("at most the nodes that rules by hand leave") {
+    const std::map<std::string, std::pair<int, int>> most = {{"llama", {123, 88}},
+                                                             {"llama_dynamic", {137, 102}},
+                                                             {"gpt", {33, 27}},
+                                                             {"cnn", {8, 7}},
+                                                             {"train_attention", {38, 26}},
+                                                             {"train_llama", {239, 229}},
+                                                             {"llama_script", {123, 88}}};
+    for (const auto& [name, counts] : most) {
+      INFO(name);
+      CHECK(optimized(name, "standard").report.nodes_after <= counts.first);
+      CHECK(optimized(name, "microsoft").report.nodes_after <= counts.second);
+    }
+  }
+
+  TEST_CASE("inputs and outputs stay, and no rule has to be stopped") {
+    for (const std::string& name : test::workbench_names("models", false)) {
+      INFO(name);
+      const Found found = optimized(name, "microsoft");
+      CHECK(found.report.warnings.empty());
+      CHECK(found.after.inputs.size() == found.before.inputs.size());
+      CHECK(found.after.outputs.size() == found.before.outputs.size());
+      // The report counts the main graph alone.
+      if (found.before.inlined.main == found.before.inlined.with_subgraphs) {
+        CHECK(found.report.nodes_before == found.before.inlined.no_constant);
+        CHECK(found.report.nodes_after == found.after.nodes.no_constant);
+      }
+      for (const RuleReport& rule : found.report.rules) CHECK(rule.removed >= rule.added);
+    }
+  }
+
+  TEST_CASE("without fused operators there are none that were not there") {
+    const Found found = optimized("train_mlp", "none");
+    for (const auto& [op, count] : found.after.ops) {
+      INFO(op);
+      CHECK((found.before.ops.contains(op) || op == "Reshape" || op == "Gemm" || op == "Split" ||
+             op == "Div" || op == "Pad" || op == "Concat" || op == "Unsqueeze"));
+    }
+  }
+
+  TEST_CASE("a rule that is not there is refused") {
+    const auto path = test::workbench_file("models/cnn.onnx");
+    const Model model = read_model(path, Weights::keep);
+    OptimizeOptions options;
+    options.only = {"identiti"};
+    CHECK_THROWS_AS(optimize(*model, options, path), Error);
+  }
+}
+
+}  // namespace symprof::optimize_test

@@ -1,0 +1,219 @@
+#include "workbench/draw/folded_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "trace/onnx/order.h"
+#include "workbench/blocks.h"
+#include "workbench/inline.h"
+#include "workbench/types.h"
+
+namespace symprof::workbench {
+namespace {
+
+/// A value with more readers in other modules than this is drawn again in each module.
+constexpr std::size_t most_far_readers = 3;
+
+class Folder {
+ public:
+  Folder(const onnx::ModelProto& model, const DrawOptions& options)
+      : graph_(model.graph()), options_(options), nodes_(nodes_in_order(graph_)) {
+    types_ = value_types(graph_);
+    for (const onnx::TensorProto& tensor : graph_.initializer()) given_.insert(tensor.name());
+    for (const onnx::NodeProto& node : graph_.node())
+      if (node.op_type() == "Constant" && plain_domain(node.domain()).empty())
+        given_.insert(node.output_size() > 0 ? node.output(0) : std::string());
+    same_as_.resize(nodes_.size());
+    copy_.resize(nodes_.size());
+    block_of_.assign(nodes_.size(), -1);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) same_as_[i] = static_cast<int>(i);
+    out_.clusters.push_back({});
+    out_.nodes = static_cast<int>(nodes_.size());
+  }
+
+  FoldedGraph run() {
+    if (options_.folds) fold(repeated_blocks(nodes_), 0);
+    add_inputs();
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (same_as_[i] == static_cast<int>(i)) add_box(static_cast<int>(i));
+    for (std::size_t i = 0; i < nodes_.size(); ++i) add_arrows(static_cast<int>(i));
+    add_outputs();
+    return std::move(out_);
+  }
+
+ private:
+  /// Nodes of later copies are the same as those of the first one, and so on inside.
+  void fold(const std::vector<RepeatedBlock>& blocks, int parent) {
+    for (const RepeatedBlock& block : blocks) {
+      const int cluster = static_cast<int>(out_.clusters.size());
+      const auto at = [&](int copy) {
+        return static_cast<std::size_t>(block.first + copy * block.length);
+      };
+      const std::string first = place(*nodes_[at(0)]), last = place(*nodes_[at(block.times - 1)]);
+      out_.clusters.push_back(
+          {fmt::format("{} × {}{}", block.times, first, first == last ? "" : " … " + last), parent,
+           block.times});
+      for (int i = 0; i < block.length; ++i)
+        block_of_[at(0) + static_cast<std::size_t>(i)] = cluster;
+      fold(block.inside, cluster);
+      for (int copy = 1; copy < block.times; ++copy)
+        for (int i = 0; i < block.length; ++i) {
+          const auto own = at(copy) + static_cast<std::size_t>(i);
+          same_as_[own] = same_as_[at(0) + static_cast<std::size_t>(i)];
+          copy_[own] = copy;
+        }
+    }
+  }
+
+  static std::string place(const onnx::NodeProto& node) {
+    const auto modules = modules_of(node);
+    // The element of a list, as layers.0, says more of a block than what lies deeper.
+    for (const ModuleStep& step : modules)
+      if (!step.path.empty() && step.path.back() >= '0' && step.path.back() <= '9')
+        return step.path;
+    return modules.empty() ? node.op_type() : modules.back().path;
+  }
+
+  int cluster_of(int node) {
+    const int block = block_of_[static_cast<std::size_t>(node)];
+    int cluster = std::max(block, 0);
+    if (!options_.has_modules) return cluster;
+    const auto modules = modules_of(*nodes_[static_cast<std::size_t>(node)]);
+    for (const ModuleStep& step : modules) {
+      const auto [found, added] =
+          modules_known_.try_emplace({cluster, step.path}, static_cast<int>(out_.clusters.size()));
+      if (added) {
+        const std::string type = step.type.substr(step.type.rfind('.') + 1);
+        out_.clusters.push_back(
+            {type.empty() ? step.path : step.path + " (" + type + ")", cluster, 1});
+      }
+      cluster = found->second;
+    }
+    return cluster;
+  }
+
+  void add_inputs() {
+    for (const onnx::ValueInfoProto& input : graph_.input()) {
+      if (given_.contains(input.name())) continue;
+      makers_[input.name()] = -static_cast<int>(out_.boxes.size()) - 1;
+      out_.boxes.push_back(
+          {Box::Kind::input, input.name(), type_text(input.type()), input.name(), 0});
+    }
+  }
+
+  void add_box(int node) {
+    const onnx::NodeProto& proto = *nodes_[static_cast<std::size_t>(node)];
+    Box box{Box::Kind::node, qualified_op(proto), "",
+            proto.name().empty() ? proto.op_type() : proto.name(), cluster_of(node)};
+    std::vector<std::string> notes;
+    for (const std::string& input : proto.input())
+      if (given_.contains(input)) {
+        const auto type = types_.find(input);
+        const bool is_weight = type != types_.end() && type->second.find(',') != type->second.npos;
+        if (is_weight) notes.push_back(type->second);
+      }
+    for (const onnx::AttributeProto& attribute : proto.attribute())
+      if (attribute.name() == "axis" || attribute.name() == "to" || attribute.name() == "group")
+        notes.push_back(fmt::format("{}={}", attribute.name(), attribute.i()));
+      else if (attribute.name() == "perm")
+        notes.push_back(fmt::format("perm=[{}]", fmt::join(attribute.ints(), ",")));
+    box.note = fmt::format("{}", fmt::join(notes, " "));
+    boxes_[node] = static_cast<int>(out_.boxes.size());
+    out_.boxes.push_back(std::move(box));
+  }
+
+  int box_of(int node) const { return boxes_.at(same_as_[static_cast<std::size_t>(node)]); }
+
+  void add_arrows(int node) {
+    const onnx::NodeProto& proto = *nodes_[static_cast<std::size_t>(node)];
+    const int to = box_of(node);
+    for (const std::string& name : trace::names_read(proto)) {
+      const auto maker = makers_.find(name);
+      if (maker == makers_.end()) continue;
+      const int from = maker->second < 0 ? -maker->second - 1 : box_of(maker->second);
+      // What a later copy reads is what the first one does, but for what the copy before it made.
+      const bool same_copy =
+          maker->second < 0 || same_as_[static_cast<std::size_t>(maker->second)] == maker->second ||
+          copy_[static_cast<std::size_t>(maker->second)] == copy_[static_cast<std::size_t>(node)];
+      const bool later = copy_[static_cast<std::size_t>(node)] > 0;
+      const bool to_next =
+          later && from >= 0 && maker->second >= 0 &&
+          block_of_[static_cast<std::size_t>(same_as_[static_cast<std::size_t>(maker->second)])] ==
+              block_of_[static_cast<std::size_t>(same_as_[static_cast<std::size_t>(node)])] &&
+          copy_[static_cast<std::size_t>(maker->second)] != copy_[static_cast<std::size_t>(node)];
+      if (later && !to_next && !same_copy) continue;
+      connect(from, to, name, to_next);
+    }
+    for (const std::string& output : proto.output())
+      if (!output.empty()) makers_[output] = node;
+  }
+
+  void connect(int from, int to, const std::string& value, bool to_next) {
+    const auto type = types_.find(value);
+    const std::string text = type == types_.end() || type->second == "?" ? "" : type->second;
+    if (!seen_.insert({from, to, to_next}).second) return;
+    const int near = to_next ? from : near_box(from, to, text);
+    out_.arrows.push_back({near, to, text, to_next});
+  }
+
+  /// The box itself, or its copy in the reader's cluster where the value is read in many.
+  int near_box(int from, int to, const std::string& type) {
+    const int home = out_.boxes[static_cast<std::size_t>(from)].cluster;
+    const int away = out_.boxes[static_cast<std::size_t>(to)].cluster;
+    if (home == away) return from;
+    auto& clusters = readers_[from];
+    clusters.insert(away);
+    if (clusters.size() <= most_far_readers) return from;
+    const auto [found, added] =
+        copies_.try_emplace({from, away}, static_cast<int>(out_.boxes.size()));
+    if (added) {
+      const Box original = out_.boxes[static_cast<std::size_t>(from)];
+      out_.boxes.push_back({Box::Kind::shared, original.label, type, original.name, away});
+    }
+    return found->second;
+  }
+
+  void add_outputs() {
+    for (const onnx::ValueInfoProto& output : graph_.output()) {
+      const auto maker = makers_.find(output.name());
+      if (maker == makers_.end()) continue;
+      const int box = static_cast<int>(out_.boxes.size());
+      out_.boxes.push_back(
+          {Box::Kind::output, output.name(), type_text(output.type()), output.name(), 0});
+      const int from = maker->second < 0 ? -maker->second - 1 : box_of(maker->second);
+      out_.arrows.push_back({from, box, type_text(output.type()), false});
+    }
+  }
+
+  const onnx::GraphProto& graph_;
+  const DrawOptions& options_;
+  std::vector<const onnx::NodeProto*> nodes_;
+  std::unordered_map<std::string, std::string> types_;
+  std::set<std::string> given_;                 ///< Initializers and Constants.
+  std::vector<int> same_as_, copy_, block_of_;  ///< By node.
+  std::map<std::pair<int, std::string>, int> modules_known_;
+  std::unordered_map<std::string, int> makers_;  ///< A node, or below 0 the box of an input.
+  std::unordered_map<int, int> boxes_;
+  std::set<std::tuple<int, int, bool>> seen_;
+  std::unordered_map<int, std::set<int>> readers_;
+  std::map<std::pair<int, int>, int> copies_;
+  FoldedGraph out_;
+};
+
+}  // namespace
+
+FoldedGraph folded_graph(const onnx::ModelProto& model, const DrawOptions& options,
+                         const std::string& path) {
+  onnx::ModelProto inlined = model;
+  inline_functions(inlined, "inline", path);
+  infer_types(inlined);
+  return Folder(inlined, options).run();
+}
+
+}  // namespace symprof::workbench

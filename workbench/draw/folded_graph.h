@@ -1,0 +1,51 @@
+// A model's graph as boxes and arrows: modules as clusters, repeated blocks drawn once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "workbench/model.h"
+
+namespace symprof::workbench {
+
+struct Box {
+  enum class Kind : std::uint8_t { node, input, output, shared } kind = Kind::node;
+  std::string label;  ///< The operator, or the name of an input or output.
+  std::string note;   ///< Small constants, weights, attributes.
+  std::string name;   ///< Of the node, as a profile calls it.
+  int cluster = 0;    ///< Index into FoldedGraph::clusters.
+};
+
+struct Arrow {
+  int from = 0, to = 0;
+  std::string type;      ///< "float32[2,8,16]".
+  bool to_next = false;  ///< From one copy of a block to the next.
+};
+
+struct Cluster {
+  std::string label;
+  int parent = 0;  ///< 0, the first of all, is the whole graph.
+  int times = 1;   ///< Copies of a repeated block that it stands for.
+};
+
+struct FoldedGraph {
+  std::vector<Box> boxes;
+  std::vector<Arrow> arrows;
+  std::vector<Cluster> clusters;
+  int nodes = 0;  ///< That the boxes stand for.
+};
+
+struct DrawOptions {
+  bool folds = true;        ///< Repeated blocks are drawn once.
+  bool has_modules = true;  ///< Clusters for modules.
+};
+
+/// The main graph of `model`, functions inlined. A value that several modules read, as a mask, is
+/// drawn again in each of them, so that no arrow crosses the whole drawing. Throws Error for
+/// functions that cannot be inlined.
+FoldedGraph folded_graph(const onnx::ModelProto& model, const DrawOptions& options,
+                         const std::string& path);
+
+}  // namespace symprof::workbench
