@@ -22,7 +22,9 @@ struct DTypeOrigins {
 struct DTypeConflict final : Error {
   DTypeConflict(Error error, std::vector<ValueId> values)
       : Error(std::move(error)), origins(std::move(values)) {}
-  std::vector<ValueId> origins;  ///< As in DTypeOrigins.
+  std::vector<ValueId> origins;  ///< As in DTypeOrigins, of the graph in which the call stands.
+  /// Where that is a nested graph: the nodes that have it, the outermost last.
+  std::vector<std::size_t> nested_in;
 };
 
 /// ": float32 comes from node to_1 (aten::to.dtype), `x = x.float()`; bfloat16 from parameter w"

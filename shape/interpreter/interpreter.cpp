@@ -110,6 +110,11 @@ void Interpreter::run_node(std::size_t index) {
       run_lowered(node);
   } catch (const meta::MixedDTypes& error) {
     throw dtype_refusal(where(), error.problem(unspelled), node);
+  } catch (const DTypeConflict& conflict) {
+    DTypeConflict outer(conflict.inside(where()), conflict.origins);
+    outer.nested_in = conflict.nested_in;
+    outer.nested_in.push_back(index);
+    throw outer;
   } catch (const Error& error) {
     throw error.inside(where());
   } catch (const c10::Error& error) {

@@ -21,9 +21,15 @@ std::optional<at::Tensor> bias_in(OnnxCall& call) {
   return bias;
 }
 
+/// A table that the exporter computed lies on the host, which autocast passes over.
+at::Tensor input_beside(const OnnxCall& call, const at::Tensor& weight) {
+  const at::Tensor& x = call.input(0);
+  return is_real(x) ? to_device_of(x, weight) : x;
+}
+
 /// x [N, C, D…], weight [M, C / group, K…], bias [M].
 Tensors convolution(OnnxCall& call) {
-  at::Tensor x = call.input(0);
+  at::Tensor x = input_beside(call, call.input(1));
   const at::Tensor& weight = call.input(1);
   if (weight.dim() < 3) call.fail(fmt::format("a weight of rank {}; wanted 3 to 5", weight.dim()));
   const Integers kernel(weight.sizes().begin() + 2, weight.sizes().end());
@@ -52,7 +58,7 @@ void pad_for_output(const OnnxCall& call, const Integers& wanted, at::IntArrayRe
 
 /// x [N, C, D…], weight [C, M / group, K…]. Unequal pads are cut off the unpadded result.
 Tensors transposed_convolution(OnnxCall& call) {
-  const at::Tensor& x = call.input(0);
+  const at::Tensor x = input_beside(call, call.input(1));
   const at::Tensor& weight = call.input(1);
   if (weight.dim() < 3) call.fail(fmt::format("a weight of rank {}; wanted 3 to 5", weight.dim()));
   const Integers kernel(weight.sizes().begin() + 2, weight.sizes().end());

@@ -1,6 +1,8 @@
 // Matrix products.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
 
@@ -34,7 +36,17 @@ Tensors gemm(OnnxCall& call) {
   return {alpha == 1.0 ? product : at::mul(product, alpha)};
 }
 
-Tensors einsum(OnnxCall& call) { return {at::einsum(call.text("equation", ""), call.inputs)}; }
+/// Tables that the exporter computed lie on the host, which autocast passes over.
+Tensors einsum(OnnxCall& call) {
+  Tensors operands = call.inputs;
+  const auto placed = std::ranges::find_if_not(operands, is_real);
+  if (placed != operands.end()) {
+    const at::Tensor like = *placed;
+    for (at::Tensor& operand : operands)
+      if (is_real(operand)) operand = to_device_of(operand, like);
+  }
+  return {at::einsum(call.text("equation", ""), operands)};
+}
 
 constexpr Lowering matmul_rows[] = {
     {"onnx::Einsum", einsum},

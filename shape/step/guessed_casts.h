@@ -11,4 +11,7 @@ namespace symprof::shape {
 /// something.
 void warn_of_guessed_casts(const Graph& graph, Recording& recording);
 
+/// The same of a run under autocast and Graph::kept_casts: of those that did something in it.
+void warn_of_kept_casts(const Graph& graph, Recording& recording);
+
 }  // namespace symprof::shape

@@ -59,6 +59,7 @@ class Step {
     after_forward();
     Recording recording = run_.take();
     warn_of_guessed_casts(graph_, recording);
+    warn_of_kept_casts(graph_, recording);
     if (run_.trains()) warn_of_inlined_functions(graph_, recording);
     return recording;
   }
@@ -164,7 +165,7 @@ Recording propagate(const Graph& graph, const StepOptions& options) {
       return Step(corrected ? *corrected : graph, options).run();
     } catch (const DTypeConflict& conflict) {
       if (!corrected) corrected = graph;
-      if (!trace::take_other_guess(*corrected, conflict.origins)) throw;
+      if (!trace::take_other_guess(*corrected, conflict.origins, conflict.nested_in)) throw;
     }
   }
 }

@@ -224,6 +224,9 @@ struct Graph {
   /// The dtype that the user gave the model in the place of its own.
   std::optional<DType> cast_to;
   std::vector<GuessedDType> guessed_dtypes;
+  /// Names of casts that did nothing when the file was made, and of which it does not show whether
+  /// the code names their dtype or takes a tensor's, which may be another one under autocast.
+  std::vector<std::string> kept_casts;
   /// Sizes follow from numbers that the file has, which are followed as those of inputs are.
   bool follows_values = false;
   ExportRecord export_record;

@@ -14,6 +14,15 @@
 namespace symprof::trace {
 namespace {
 
+/// The dtype of a cast that changed nothing when the file was made; empty for other nodes.
+std::optional<DType> cast_that_did_nothing(const Graph& graph, const Node& node) {
+  if (!is_recorded_cast(node) || node.outputs.size() != 1) return std::nullopt;
+  const auto* named = argument_as<DType>(find_argument(node, "dtype"));
+  if (named == nullptr || !is_floating_point(*named)) return std::nullopt;
+  if (dtype_in_file(graph, operand(node, 0)) != *named) return std::nullopt;
+  return *named;
+}
+
 class AutocastFollower {
  public:
   explicit AutocastFollower(Graph& graph) : graph_(graph), lines_(graph) {}
@@ -22,16 +31,12 @@ class AutocastFollower {
     restore_readers(graph_, lines_);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       Node& node = graph_.nodes[i];
-      if (!is_recorded_cast(node) || node.outputs.size() != 1) continue;
-      Argument* argument = find_argument(node, "dtype");
-      const auto* named = argument_as<DType>(argument);
-      const ValueId self = operand(node, 0);
-      if (named == nullptr || !is_floating_point(*named) || dtype_in_file(graph_, self) != *named)
-        continue;
+      const auto named = cast_that_did_nothing(graph_, node);
+      if (!named) continue;
       if (is_move(node))
-        argument->value = NoArgument{};  // As its input.
+        find_argument(node, "dtype")->value = NoArgument{};  // As its input.
       else
-        follow(i, self, *named);
+        follow(i, operand(node, 0), *named);
     }
   }
 
@@ -43,6 +48,8 @@ class AutocastFollower {
 
   void follow(std::size_t index, ValueId self, DType named) {
     const WrittenDType written = lines_.written(index, named);
+    if (written.source == DTypeSource::unknown)
+      graph_.kept_casts.push_back(graph_.nodes[index].name);
     if (written.source != DTypeSource::followed) return;
     const ValueId like = followed(index, written.expression);
     if (like == no_value) return;
@@ -144,5 +151,10 @@ class AutocastFollower {
 }  // namespace
 
 void follow_autocast(Graph& graph) { AutocastFollower(graph).run(); }
+
+void note_kept_casts(Graph& graph) {
+  for (const Node& node : graph.nodes)
+    if (cast_that_did_nothing(graph, node)) graph.kept_casts.push_back(node.name);
+}
 
 }  // namespace symprof::trace

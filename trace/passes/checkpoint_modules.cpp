@@ -45,6 +45,7 @@ class Outliner {
     inner_->format = graph.format;
     inner_->producer = graph.producer;
     inner_->opsets = graph.opsets;
+    inner_->cast_to = graph.cast_to;
     // Calls of modules and functions inside end as they do without a checkpoint.
     inner_->scopes = graph.scopes;
     inner_->source_lines = graph.source_lines;

@@ -31,6 +31,12 @@ class Guesses {
     return true;
   }
 
+  /// Gives what stands in this graph the dtypes of guesses that a nested graph has changed.
+  void apply_corrected() {
+    for (GuessedDType& guess : graph_.guessed_dtypes)
+      if (guess.is_corrected) change(guess);
+  }
+
  private:
   Node* node_called(const std::string& name) {
     const auto node = std::ranges::find(graph_.nodes, name, &Node::name);
@@ -112,8 +118,19 @@ class Guesses {
 
 }  // namespace
 
-bool take_other_guess(Graph& graph, std::span<const ValueId> origins) {
-  return graph.cast_to && graph.format != "onnx" && Guesses(graph).change_one_of(origins);
+bool take_other_guess(Graph& graph, std::span<const ValueId> origins,
+                      std::span<const std::size_t> nested_in) {
+  if (!graph.cast_to || graph.format == "onnx") return false;
+  if (nested_in.empty()) return Guesses(graph).change_one_of(origins);
+  bool is_changed = false;
+  for (Argument& argument : graph.nodes.at(nested_in.back()).arguments)
+    change_nested(argument, [&](Graph& nested) {
+      nested.guessed_dtypes = std::move(graph.guessed_dtypes);
+      is_changed |= take_other_guess(nested, origins, nested_in.first(nested_in.size() - 1));
+      graph.guessed_dtypes = std::move(nested.guessed_dtypes);
+    });
+  if (is_changed) Guesses(graph).apply_corrected();
+  return is_changed;
 }
 
 }  // namespace symprof::trace

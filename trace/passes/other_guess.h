@@ -15,6 +15,10 @@ namespace symprof::trace {
 ///
 /// Where both were guessed, a parameter or buffer that was cast stays in the file's dtype
 /// (`inv_freq.float() @ positions.float()`), else what was left in it follows the model's.
-bool take_other_guess(Graph& graph, std::span<const ValueId> origins);
+///
+/// Where the call stands in a nested graph (of a checkpointed module), `nested_in` are the nodes
+/// that have it, the outermost last, and `origins` values of that graph.
+bool take_other_guess(Graph& graph, std::span<const ValueId> origins,
+                      std::span<const std::size_t> nested_in = {});
 
 }  // namespace symprof::trace

@@ -9,6 +9,7 @@
 #include "trace/graph/edit.h"
 #include "trace/graph/name_list.h"
 #include "trace/graph/uses.h"
+#include "trace/passes/training_updates.h"
 
 namespace symprof::trace {
 namespace {
@@ -207,6 +208,9 @@ class ModeSwitch {
 
 }  // namespace
 
-void set_training_mode(Graph& graph, TrainingMode mode) { ModeSwitch(graph, mode).run(); }
+void set_training_mode(Graph& graph, TrainingMode mode) {
+  ModeSwitch(graph, mode).run();
+  if (mode == TrainingMode::eval) warn_of_training_updates(graph);
+}
 
 }  // namespace symprof::trace

@@ -11,6 +11,7 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/saved_tensor_hooks.h"
 #include "meta/kernels/transformers_experts.h"
+#include "trace/passes/autocast_casts.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/deep_stack.h"
 #include "trace/torchscript/inputs.h"
@@ -109,6 +110,7 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked,
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
   walker.finish();
   recorder.release_rest();
+  if (is_trace(archive)) note_kept_casts(graph);
   if (is_trace(archive) && options.gradients) graph.warnings.emplace_back(lost_regions);
   if (asked.dtype && !options.dtype) cast_trace(graph, asked, walker.function_calls());
   verify(graph);

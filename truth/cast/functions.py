@@ -142,6 +142,17 @@ class Decorated(nn.Module):
         return product(y, y.transpose(1, 2)).sum() + (y - target(self.other, x)).pow(2).sum()
 
 
+class Nested(nn.Module):
+    """What CUDA would refuse stands in a module that can be checkpointed."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Encoded()
+
+    def forward(self, x):
+        return self.inner(x).sin()
+
+
 class Listed(nn.Module):
     """Numbers that the code makes and reads."""
 
@@ -175,6 +186,7 @@ def build():
         "shared": (Shared(), (torch.rand(8, 16),)),
         "encoded": (Encoded(), (x(),)),
         "decorated": (Decorated(), (x(),)),
+        "nested": (Nested(), (x(),)),
         "listed": (Listed(), (torch.rand(2, 6, 16),)),
         "named": (Named(), (x(),)),
     }

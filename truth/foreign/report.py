@@ -37,7 +37,8 @@ def profile(binary, path, options):
     command = [binary, "profile", str(path), "--format", "json", *options]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        return {"error": done.stderr.strip().splitlines()[0].replace(str(path.parent) + "/", "")}
+        said = done.stderr.strip() or f"ended with status {done.returncode}"
+        return {"error": said.splitlines()[0].replace(str(path.parent) + "/", "")}
     found = json.loads(done.stdout)
     if found["coverage"]["unmodelled"]:
         return {"error": "calls without a rule: " + ", ".join(found["coverage"]["unmodelled_ops"])}

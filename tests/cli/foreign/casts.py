@@ -64,6 +64,25 @@ class Casts(unittest.TestCase):
             self.assertIn(f"{count} taken the other way, as CUDA refuses a call otherwise",
                           run("profile", f"{FOREIGN}/{name}", "--dtype", "bf16").stdout)
 
+    def test_wrong_guesses_inside_of_a_checkpoint(self):
+        """The module that stands for one node has the linspace and the cast: the guesses are changed there, and said."""
+        for suffix in ("pt2", "pt"):
+            name = f"functions_nested.{suffix}"
+            self.compare(name, ("fp32", "bf16", "autocast"))
+            found = read("profile", f"{FOREIGN}/{name}", "--dtype", "bf16", "--checkpoint", "inner")
+            self.assertEqual(found["totals"]["fwd_flops"], self.FUNCTIONS["nested"]["bf16"]["fwd_flops"])
+            self.assertIn("2 of them (first linspace) were taken the other way", " ".join(found["warnings"]))
+
+    def test_casts_that_autocast_wakes_are_said(self):
+        """`turned.to(dtype)` takes the dtype of x, which autocast has changed. No line tells: the saved bytes are not
+        PyTorch's, and a warning says why."""
+        for suffix in ("pt2", "pt"):
+            found = read("profile", f"{FOREIGN}/functions_rotary.{suffix}", "--autocast", "bf16")
+            self.assertNotEqual(found["totals"]["saved_bytes"], self.FUNCTIONS["rotary"]["autocast"]["saved_bytes"])
+            self.assertIn("under autocast 2 casts (first ", " ".join(found["warnings"]))
+        for kept in ("norm.pt2", "encoded.pt2"):
+            self.assertNotIn("under autocast", " ".join(read("profile", f"{FOREIGN}/functions_{kept}")["warnings"]))
+
     def test_decorators_of_functions_in_a_trace(self):
         """`@torch.autocast(enabled=False)` and `@torch.no_grad()` stand in the stack that the file has of each call."""
         for suffix in ("pt2", "pt"):

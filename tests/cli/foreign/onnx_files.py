@@ -1,4 +1,7 @@
 """What exporters to ONNX write in their own way."""
+import pathlib
+import struct
+import tempfile
 import unittest
 
 import onnx_bytes as onnx
@@ -14,6 +17,25 @@ class Onnx(unittest.TestCase):
             of_onnx, of_export = (read("profile", f"models/resnet50.{kind}", "--set", "batch=2", *options)["totals"]
                                   for kind in ("onnx", "pt2"))
             self.assertEqual([of_onnx[figure] for figure in figures], [of_export[figure] for figure in figures])
+
+    def test_products_of_tables_that_the_exporter_computed(self):
+        """A table lies on the host, which autocast passes over: the products were given two dtypes, and refused. PyTorch's
+        einsum and convolution cast both operands (torch.matmul and conv2d under autocast); 8 channels, 4 rows of weights."""
+        floats = b"".join(struct.pack("<Bf", 7 << 3 | 5, 0.5 + i) for i in range(8))
+        values = onnx.field(1, "value_floats") + floats + onnx.number(20, 6)
+        sizes = onnx.field(1, "value_ints") + b"".join(onnx.number(8, i) for i in (1, 8, 1, 1)) + onnx.number(20, 7)
+        equation = onnx.field(1, "equation") + onnx.field(4, "h,nh->n") + onnx.number(20, 3)
+        nodes = [onnx.node("Constant", [], ["t"], "table", attributes=[values]), onnx.node("Sin", ["t"], ["s"], "sin"),
+                 onnx.node("Constant", [], ["z"], "sizes", attributes=[sizes]),
+                 onnx.node("Reshape", ["s", "z"], ["image"], "reshape"),
+                 onnx.node("Einsum", ["s", "w"], ["y"], "einsum", attributes=[equation]),
+                 onnx.node("Conv", ["image", "v"], ["c"], "conv")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "tables.onnx"
+            path.write_bytes(onnx.model(nodes, {"w": [4, 8], "v": [4, 8, 1, 1]}, {"y": [4], "c": [1, 4, 1, 1]}))
+            for options in ((), ("--autocast", "bf16")):
+                found = read("profile", str(path), "--mode", "inference", *options)
+                self.assertEqual(found["totals"]["fwd_flops"], 2 * 4 * 8 + 2 * 4 * 8)
 
     def test_pads_of_the_last_axis_alone(self):
         """Reflected and repeated edges: two columns on either side of [N, C, H, W]."""
