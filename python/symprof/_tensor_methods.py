@@ -32,4 +32,15 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         program.storage_resized(self)
         return self
 
-    return {(torch.Tensor, "new_tensor"): new_tensor, (torch.Tensor, "new"): new, (torch.UntypedStorage, "resize_"): resize_}
+    copy_deep = torch.Tensor.__deepcopy__
+
+    def deepcopy(self: torch.Tensor, memo: dict[Any, Any]) -> torch.Tensor:
+        """PyTorch copies the storage first, without a call of an operator, and then makes a tensor over it."""
+        if program.has_no_values(self) and id(self) not in memo:
+            storage, copies = self.untyped_storage(), memo.setdefault("torch", {})
+            if storage._cdata not in copies:
+                copies[storage._cdata] = torch.empty(storage.nbytes(), dtype=torch.uint8, device=self.device).untyped_storage()
+        return copy_deep(self, memo)
+
+    return {(torch.Tensor, "new_tensor"): new_tensor, (torch.Tensor, "new"): new, (torch.Tensor, "__deepcopy__"): deepcopy,
+            (torch.UntypedStorage, "resize_"): resize_}

@@ -1,4 +1,5 @@
 """What programs ask of CUDA, and whole scripts beside PyTorch's CUDA build (truth/scripts/)."""
+import copy
 import io
 import json
 import os
@@ -38,6 +39,14 @@ class Memory(unittest.TestCase):
                 self.assertEqual(torch.cuda.current_stream(), stream)
             self.assertEqual(torch.cuda.current_stream(), outer)
             self.assertNotEqual(torch.cuda.Stream().stream_id, stream.stream_id)
+
+    def test_a_deep_copy_takes_one_block_for_each_storage(self):
+        with symprof.simulate():
+            whole = torch.empty(MIB, dtype=torch.uint8, device="cuda")
+            copies = copy.deepcopy([whole, whole[: MIB // 2]])
+            self.assertEqual(torch.cuda.memory_allocated(), 2 * MIB)
+            self.assertEqual(torch.cuda.max_memory_allocated(), 2 * MIB + BLOCK)  # PyTorch makes each tensor empty first.
+            self.assertEqual(copies[1].shape, (MIB // 2,))
 
     def test_empty_cache_gives_free_segments_back(self):
         with symprof.simulate():
