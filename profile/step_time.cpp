@@ -7,6 +7,7 @@
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
 #include "profile/profile.h"
+#include "profile/time/formula.h"
 
 namespace symprof::profile {
 namespace {
@@ -21,7 +22,19 @@ constexpr double reach_us = 6;
 /// driver, library, temperature.
 constexpr double common_half_width = 0.10;
 
-bool is_in(Phase phase, Phase a, Phase b) { return phase == a || phase == b; }
+/// The three sums that a step's time has.
+enum class Pass : std::uint8_t { forward, backward, optimizer };
+
+Pass pass_of(Phase phase) {
+  if (phase == Phase::optimizer) return Pass::optimizer;
+  return is_in_backward(phase) ? Pass::backward : Pass::forward;
+}
+
+/// `forward`, `backward` or `optimizer`: the one of this pass.
+template <class T>
+T& choose(Pass pass, T& forward, T& backward, T& optimizer) {
+  return pass == Pass::forward ? forward : pass == Pass::backward ? backward : optimizer;
+}
 
 /// The kernels of one call, summed up.
 class CallTimer {
@@ -50,14 +63,15 @@ class CallTimer {
       sum.launches += kernel.launches;
       if (one->basis == TimeBasis::data_sheet) sum.basis = TimeBasis::data_sheet;
       if (one->us > longest)
-        longest = one->us, sum.limit = one->limit, main_class = kernel.time_class;
+        longest = one->us, sum.limit = one->limit, sum.time_class = kernel.time_class,
+        sum.kind = kind_of(kernel);
       peak_us += model_.peak_us(kernel);
     }
+    if (launched->is_rough) sum.basis = TimeBasis::data_sheet;
     return sum;
   }
 
-  TimeClass main_class = TimeClass::elementwise;  ///< Of the last call's longest kernel.
-  double peak_us = 0;                             ///< Of all calls so far.
+  double peak_us = 0;  ///< Of all calls so far.
 
  private:
   const Recording& recording_;
@@ -70,16 +84,14 @@ std::int64_t nanoseconds(double us) { return std::llround(us * 1000); }
 
 /// Adds a call to the figures of its row.
 void add_to_row(RowFigures& row, Phase phase, const std::optional<CallTime>& time) {
-  const bool forward = is_in(phase, Phase::forward, Phase::loss);
-  const bool optimizer = phase == Phase::optimizer;
+  const Pass pass = pass_of(phase);
   if (!time) {
-    ++(forward     ? row.times.unknown.forward
-       : optimizer ? row.times.unknown.optimizer
-                   : row.times.unknown.backward);
+    RowTimes::UnknownCalls& unknown = row.times.unknown;
+    ++choose(pass, unknown.forward, unknown.backward, unknown.optimizer);
     return;
   }
   const std::int64_t spent = nanoseconds(time->us);
-  (forward ? row.fwd_time_ns : optimizer ? row.optimizer_time_ns : row.bwd_time_ns) += spent;
+  choose(pass, row.fwd_time_ns, row.bwd_time_ns, row.optimizer_time_ns) += spent;
   row.time_ns += spent;
   row.times.limited_ns[static_cast<std::size_t>(time->limit)] += spent;
 }
@@ -137,9 +149,10 @@ void run_steps(const std::vector<std::optional<CallTime>>& calls, const DeviceSp
 /// classes do not; what is common to all is on top.
 class StepInterval {
  public:
-  void add(const CallTime& call, TimeClass time_class) {
+  void add(const CallTime& call) {
     if (call.us > 0)
-      spread_[static_cast<std::size_t>(time_class)] += call.us * std::log(call.high_us / call.us);
+      spread_[static_cast<std::size_t>(call.time_class)] +=
+          call.us * std::log(call.high_us / call.us);
   }
 
   double half_width(double busy_us) const {
@@ -175,13 +188,11 @@ void name_unknown(const Recording& recording, const std::vector<bool>& unknown, 
 }
 
 void add_to_step(StepTime& step, Phase phase, const CallTime& time, double peak_us) {
-  const bool forward = is_in(phase, Phase::forward, Phase::loss);
-  (forward                     ? step.forward_us
-   : phase == Phase::optimizer ? step.optimizer_us
-                               : step.backward_us) += time.us;
+  const Pass pass = pass_of(phase);
+  choose(pass, step.forward_us, step.backward_us, step.optimizer_us) += time.us;
   step.launches += time.launches;
   if (time.basis == TimeBasis::data_sheet) step.data_sheet_us += time.us;
-  if (phase == Phase::optimizer) return;
+  if (pass == Pass::optimizer) return;
   step.peak_us += peak_us;
   if (phase != Phase::recompute) step.model_peak_us += peak_us;
 }
@@ -215,7 +226,7 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
       calls[call.call] = call.time;
       if (call.time) {
         add_to_step(step, record.phase, *call.time, timer.peak_us - peak_before);
-        interval.add(*call.time, timer.main_class);
+        interval.add(*call.time);
       } else {
         ++step.unknown_calls, unknown[record.op] = true;
       }

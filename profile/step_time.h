@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/device_spec.h"
@@ -34,6 +35,9 @@ struct CallTime {
   profile::TimeBasis basis =
       profile::TimeBasis::calibrated;  ///< The least certain of its kernels'.
   bool waits = false;                  ///< The host waits for it.
+  /// Class and kind of the kernel that takes longest (profile/time/kernel.h).
+  profile::TimeClass time_class = profile::TimeClass::elementwise;
+  std::string_view kind;
 };
 
 /// When a call is issued by the host and runs on the device, in a step that finds both idle.

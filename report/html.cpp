@@ -8,6 +8,7 @@
 #include "report/memory_text.h"
 #include "report/peak_owners.h"
 #include "report/peak_svg.h"
+#include "report/roofline_svg.h"
 #include "report/step_options.h"
 #include "report/table.h"
 #include "report/timeline_svg.h"
@@ -81,6 +82,10 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptio
       "back is in the peaks alone. The legend says what the bytes at the peak (the dot) are held "
       "for.</p>\n");
   write_peak(out, profile, row_options);
+  if (profile.time) {
+    print("<h2>Operators under the roofline</h2>\n");
+    write_roofline_svg(out, profile, options.device);
+  }
   if (measured != nullptr)
     write_beside_estimate(out, profile, *measured, row_options, options.device);
   fmt::memory_buffer table;

@@ -135,6 +135,9 @@ void write_call_time(JsonWriter& json, const std::optional<CallTime>& time) {
   if (!time) return;
   json.member("launches", std::int64_t{time->launches});
   json.member("limit", profile::name(time->limit));
+  json.member("kernel", time->launches > 0
+                            ? fmt::format("{}.{}", profile::name(time->time_class), time->kind)
+                            : std::string());
   json.member("basis", name(time->basis));
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/footer.h"
 #include "report/format_number.h"
+#include "report/memory_text.h"
 #include "report/names.h"
 #include "report/text_table.h"
 

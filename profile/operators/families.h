@@ -46,8 +46,8 @@ inline constexpr Family families[] = {
     {"loss", loss_rules, loss_scratch, loss_times},
     {"optimizer", optimizer_rules, optimizer_scratch, optimizer_times},
     {"random", random_rules, random_scratch, random_times},
-    {"rnn", rnn_rules, rnn_scratch},
-    {"linalg", linalg_rules, linalg_scratch},
+    {"rnn", rnn_rules, rnn_scratch, rnn_times},
+    {"linalg", linalg_rules, linalg_scratch, linalg_times},
 };
 
 }  // namespace symprof::profile

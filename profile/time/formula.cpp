@@ -41,6 +41,8 @@ const Formula& row(TimeClass time_class) {
       {elementwise, "elementwise", stream_coefficients, stream_time, stream_sizes, stream_process,
        elementwise},
       {copy, "copy", stream_coefficients, stream_time, stream_sizes, stream_process, elementwise},
+      {batch_norm, "batch_norm", stream_coefficients, stream_time, stream_sizes, stream_process,
+       elementwise},
       {layer_norm, "layer_norm", row_coefficients, row_time, row_sizes, row_process, layer_norm},
       {softmax, "softmax", row_coefficients, row_time, row_sizes, row_process, layer_norm},
       {reduction, "reduction", row_coefficients, row_time, row_sizes, row_process, layer_norm},

@@ -59,6 +59,10 @@ std::vector<double> convolution_sizes(const Work&);
 std::vector<double> stream_sizes(const Work&);
 std::vector<double> row_sizes(const Work&);
 
+/// The part of its class that a kernel belongs to, for which a device may have a factor of its own:
+/// "dense_backward", "batched", "all".
+std::string_view kind_of(const Kernel& kernel);
+
 /// How many whole pieces of `size` cover `extent`.
 double pieces(double extent, double size);
 

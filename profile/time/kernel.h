@@ -24,7 +24,8 @@ enum class TimeClass : std::uint8_t {
   convolution_tf32,
   convolution_fp32,
   elementwise,
-  copy,        ///< Between layouts.
+  copy,  ///< Between layouts.
+  batch_norm,
   layer_norm,  ///< And its relatives, row by row.
   softmax,
   reduction,

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -81,6 +83,10 @@ class TimesReader {
     times.coefficients = coefficients(json.value("coefficients", Document()), formula);
     times.interval = number(json.value("interval", Document()), "interval");
     times.fitted_on = json.value("fitted_on", "");
+    const Document factors = json.value("factors", Document::object());
+    for (const auto& [kind, factor] : factors.items())
+      if (times.factors[kind] = number(factor, "factors." + kind); times.factors[kind] <= 0)
+        fail("factors." + kind, "is not above 0");
     times.is_calibrated = json.value("calibrated", false);
     times.floor_is_host = json.value("floor_is_host", false);
     if (json.contains("points")) {
@@ -104,16 +110,36 @@ KernelTimes parse_kernel_times(const std::string& json, const std::string& path)
   }
 }
 
+namespace {
+
+/// A file as it was read, and when it was written: a program asks for the same one again and again.
+struct KnownFile {
+  std::filesystem::file_time_type written;
+  std::uintmax_t size = 0;
+  KernelTimes times;
+};
+
+}  // namespace
+
 KernelTimes load_kernel_times(const std::string& path) {
-  std::error_code code;
+  std::error_code code, no_date;
   const std::uintmax_t size = std::filesystem::file_size(path, code);
+  const auto written = std::filesystem::last_write_time(path, no_date);
   if (code)
     throw Error(path, "cannot be read", "A device's file names it as 'kernel_times': correct it.");
   if (size > largest_times_file)
     throw Error(path, "is too large for coefficients of kernel times",
                 "Those of devices/time/ have a few thousand numbers.");
+  static std::mutex lock;
+  static std::map<std::string, KnownFile> known;
+  const std::lock_guard guard(lock);
+  const auto found = known.find(path);
+  if (found != known.end() && found->second.written == written && found->second.size == size)
+    return found->second.times;
   std::ifstream file(path);
-  return parse_kernel_times({std::istreambuf_iterator<char>(file), {}}, path);
+  KernelTimes times = parse_kernel_times({std::istreambuf_iterator<char>(file), {}}, path);
+  if (!no_date) known[path] = {written, size, times};
+  return times;
 }
 
 }  // namespace symprof::profile

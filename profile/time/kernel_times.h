@@ -4,6 +4,8 @@
 // Public header.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +27,8 @@ struct ClassTimes {
   /// Of the residual process' deviation where there are points, else the half width itself
   /// (natural logarithm): 90 % of rows that no fit saw lie within.
   double interval = 0;
+  /// By kind of kernel (kind_of): what the formula's time is multiplied by; 1 where there is none.
+  std::map<std::string, double, std::less<>> factors;
   std::string fitted_on;  ///< Which rows of which source.
   /// False: the coefficients are those of other devices.
   bool is_calibrated = false;
@@ -35,7 +39,7 @@ struct ClassTimes {
 /// By TimeClass; empty where nothing was fitted.
 using KernelTimes = std::vector<std::optional<ClassTimes>>;
 
-/// Reads a file of devices/time/. Throws Error that says which key of which class is wrong.
+/// Reads a file of devices/time/, once as long as it stays as it is. Throws Error that says which key of which class is wrong.
 KernelTimes load_kernel_times(const std::string& path);
 KernelTimes parse_kernel_times(const std::string& json, const std::string& path);
 

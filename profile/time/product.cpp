@@ -77,8 +77,10 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   const double generation = has_tensor_cores ? per_clock / 2048 : per_clock / 256;
   s.per_flop = gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
   s.shared_rate = c[ProductAt::shared] * std::pow(generation, 0.65) * gpu.clock;
-  s.cache_rate = gpu.multiprocessors * gpu.clock * c[ProductAt::cache] *
-                 (gpu.is_gddr ? 0.25 : std::pow(generation, 0.5));
+  // Nothing comes from DRAM faster than through L2.
+  s.cache_rate = std::max(gpu.multiprocessors * gpu.clock * c[ProductAt::cache] *
+                              (gpu.is_gddr ? 0.25 : std::pow(generation, 0.5)),
+                          gpu.memory);
   s.output_bytes = s.batch * s.m * s.n * static_cast<double>(product.result_bytes);
   const double weights = s.batch * s.n * s.k * s.operand_bytes;
   const double others = s.batch * s.m * s.k * s.operand_bytes + s.output_bytes;

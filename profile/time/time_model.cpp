@@ -128,7 +128,9 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
     residual.deviation = std::hypot(formula.residuals.deviation, formula.residuals.noise);
   const double half_width = times->interval * residual.deviation;
   const double more = (kernel.launches - 1) * device_->launch_us;
-  const double us = time.us * std::exp(residual.mean) + more;
+  const auto factor = times->factors.find(kind_of(kernel));
+  const double scale = factor == times->factors.end() || is_borrowed ? 1 : factor->second;
+  const double us = time.us * scale * std::exp(residual.mean) + more;
   const bool is_calibrated = times->is_calibrated && !is_borrowed;
   return TimeEstimate{us, us * std::exp(-half_width), us * std::exp(half_width), time.limit,
                       is_calibrated ? TimeBasis::calibrated : TimeBasis::data_sheet};

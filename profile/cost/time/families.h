@@ -25,5 +25,7 @@ TimeRules view_times();
 TimeRules loss_times();
 TimeRules optimizer_times();
 TimeRules random_times();
+TimeRules rnn_times();
+TimeRules linalg_times();
 
 }  // namespace symprof::profile

@@ -32,13 +32,14 @@ LaunchEstimate norm_of_groups(const Call& call, const Cost& cost, const DeviceSp
 /// Read once for the statistics and once to apply them, or with stored ones only applied.
 LaunchEstimate batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec&) {
   const bool training = call.integer(5, 0, call.integer(3, 0, 1)) != 0;
-  return moved(cost, TimeClass::elementwise, training ? 1.5 : 1, training ? 3 : 1);
+  return training ? moved(cost, TimeClass::batch_norm, 1.5, 3)
+                  : moved(cost, TimeClass::elementwise);
 }
 
 /// cuDNN's is one kernel that keeps what fits.
 LaunchEstimate cudnn_batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec&) {
   const bool training = call.integer(5, 0, 1) != 0;
-  return moved(cost, TimeClass::elementwise, training ? 1.5 : 1);
+  return training ? moved(cost, TimeClass::batch_norm, 1.5) : moved(cost, TimeClass::elementwise);
 }
 
 constexpr TimeRule normalization_time_rows[] = {
@@ -55,9 +56,9 @@ constexpr TimeRule normalization_time_rows[] = {
     {"aten::cudnn_batch_norm", cudnn_batch_norm_times},
     {"aten::_batch_norm_with_update", cudnn_batch_norm_times},
     {"aten::_batch_norm_no_update", moves_bytes<TimeClass::elementwise>},
-    {"aten::native_batch_norm_backward", moves_bytes<TimeClass::elementwise, 167, 2>},
-    {"aten::batch_norm_backward", moves_bytes<TimeClass::elementwise, 167, 2>},
-    {"aten::cudnn_batch_norm_backward", moves_bytes<TimeClass::elementwise, 167>},
+    {"aten::native_batch_norm_backward", moves_bytes<TimeClass::batch_norm, 167, 2>},
+    {"aten::batch_norm_backward", moves_bytes<TimeClass::batch_norm, 167, 2>},
+    {"aten::cudnn_batch_norm_backward", moves_bytes<TimeClass::batch_norm, 167>},
 };
 
 }  // namespace

@@ -1,16 +1,23 @@
 // Reductions: one kernel; rows are the numbers that make one result.
+#include <algorithm>
+
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
 namespace symprof::profile {
 namespace {
 
+/// Short rows share a block of threads (block_width and block_height of
+/// ATen/native/cuda/Reduce.cuh), so they take turns together.
+constexpr std::int64_t shared_block = 512;
+
 template <int percent, int launches>
 LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec&) {
   const TensorSpec *in = call.input(0), *out = call.output(0);
   if (!in || !out) return std::nullopt;
-  const std::int64_t rows = numbers(*out);
-  return by_rows(cost, TimeClass::reduction, rows, rows > 0 ? numbers(*in) / rows : 0,
+  const std::int64_t results = numbers(*out), length = results > 0 ? numbers(*in) / results : 0;
+  const std::int64_t together = length > 0 ? std::max<std::int64_t>(shared_block / length, 1) : 1;
+  return by_rows(cost, TimeClass::reduction, (results + together - 1) / together, length * together,
                  percent / 100.0, launches);
 }
 

@@ -23,6 +23,8 @@ namespace symprof::profile {
 struct Launches {
   std::vector<Kernel> kernels;
   bool waits = false;  ///< The host waits until the device is done: it needs a value.
+  /// The kernels stand for others that nobody measured: no device's coefficients are its own.
+  bool is_rough = false;
 };
 
 /// Nothing where the call has a form that the rule does not cover: its time is not known then.

@@ -54,6 +54,32 @@ TEST_SUITE("time_model") {
     CHECK(model.roofline_us(stream) == doctest::Approx(1000));
   }
 
+  TEST_CASE("a device may have factors for kinds of a class") {
+    TimeModel model(device(), parsed(streams("elementwise", R"(, "factors": {"all": 1.5})")), {},
+                    Floor::measured);
+    CHECK(model.estimate(stream)->us == doctest::Approx(1.5 * 1004));
+    const Kernel copy{TimeClass::copy, StreamWork{bytes}};  // Borrows the class, not its factors.
+    CHECK(model.estimate(copy)->us == doctest::Approx(1004));
+    CHECK(refusal(streams("elementwise", R"(, "factors": {"all": 0})")).find("factors.all") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("kinds of convolutions: by channels of a group, window and pass") {
+    const auto kind = [](std::int64_t groups, std::int64_t window, ConvolutionPass pass) {
+      return kind_of({TimeClass::convolution_16bit, ConvolutionWork{.pass = pass,
+                                                                    .in_channels = 64,
+                                                                    .out_channels = 64,
+                                                                    .groups = groups,
+                                                                    .window = window}});
+    };
+    CHECK(kind(1, 9, ConvolutionPass::forward) == "dense");
+    CHECK(kind(1, 1, ConvolutionPass::data_gradient) == "point_backward");
+    CHECK(kind(16, 9, ConvolutionPass::weight_gradient) == "grouped_backward");
+    CHECK(kind(64, 9, ConvolutionPass::forward) == "direct");
+    CHECK(kind_of({TimeClass::product_16bit, ProductWork{.batch = 2}}) == "batched");
+    CHECK(kind_of(stream) == "all");
+  }
+
   TEST_CASE("residuals correct what was fitted, and their deviation scales the interval") {
     const std::string points =
         R"(, "calibrated": true, "points": [[)" + std::to_string(std::log2(bytes)) + ", 0.1]]";

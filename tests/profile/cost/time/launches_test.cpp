@@ -2,6 +2,8 @@
 // from PyTorch's CUDA build.
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "profile/operators/operators.h"
 #include "profile/profile.h"
 #include "tests/support/recording_builder.h"
@@ -186,6 +188,48 @@ TEST_SUITE("launches") {
     CHECK(launches(449, 10) == 2);
     CHECK(launches(1, 65536 * 2240) == 1);
     CHECK(launches(1, 65536 * 2240 + 1) == 2);
+  }
+
+  TEST_CASE("short rows share a block, long ones have their own") {
+    const auto rows_of = [](std::int64_t results, std::int64_t length) {
+      const auto launches =
+          launches_of("aten::sum", {t({results, length}), ints({1})}, {tensor({results})});
+      return std::get<RowWork>(launches->kernels[0].work);
+    };
+    CHECK(rows_of(1000, 2).rows == (1000 + 255) / 256);
+    CHECK(rows_of(1000, 2).length == 512);
+    CHECK(rows_of(1000, 512).rows == 1000);
+    CHECK(rows_of(10, 4096).length == 4096);
+  }
+
+  TEST_CASE("a recurrent layer: what comes in at once, the states step after step") {
+    // Two steps of three sequences, one layer of an LSTM from 5 to 7 numbers.
+    const auto launches =
+        launches_of("aten::_cudnn_rnn",
+                    {t({2, 3, 5}), list({{28, 5}, {28, 7}, {28}, {28}}), ints({4}), nothing(),
+                     t({1, 3, 7}), t({1, 3, 7}), ints({2}), ints({7}), ints({0}), ints({1}),
+                     ints({0}), ints({0}), ints({1}), ints({0}), ints({}), nothing()},
+                    {tensor({2, 3, 7})});
+    REQUIRE(launches->kernels.size() == 1 + 2);
+    const auto work = [&](std::size_t i) {
+      return std::get<ProductWork>(launches->kernels[i].work);
+    };
+    CHECK(std::tuple(work(0).m, work(0).n, work(0).k) == std::tuple(2 * 3, 28, 5));
+    for (const std::size_t step : {1, 2})
+      CHECK(std::tuple(work(step).m, work(step).n, work(step).k) == std::tuple(3, 28, 7));
+    CHECK(launches->is_rough);
+  }
+
+  TEST_CASE("linear algebra goes panel by panel, and is said to be rough") {
+    const auto launches = launches_of("aten::linalg_cholesky_ex", {t({2, 130, 130})},
+                                      {tensor({2, 130, 130}), tensor({2}, DType::int32)});
+    REQUIRE(launches->kernels.size() == 1);
+    CHECK(launches->kernels[0].launches == 3 * 3);
+    const auto work = std::get<ProductWork>(launches->kernels[0].work);
+    CHECK(std::tuple(work.batch, work.m, work.n) == std::tuple(2, 130, 130));
+    CHECK(work.k == 130 / 6);  // n cubed / 3 FLOPs, in 2 m n k.
+    CHECK(launches->is_rough);
+    CHECK(launches_of("aten::_cdist_forward", {t({4, 5}), t({6, 5})}, {tensor({4, 6})})->is_rough);
   }
 
   TEST_CASE("views launch nothing, and what needs a value waits") {
