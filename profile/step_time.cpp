@@ -166,17 +166,29 @@ class StepInterval {
   std::array<double, time_classes> spread_{};
 };
 
+/// The first input of a model; of a program, which has no nodes for them, the first that a call
+/// reads.
+const TensorSpec* first_input(const Recording& recording) {
+  const auto spec_of = [&](const TensorRecord& tensor) {
+    return tensor.spec == none ? nullptr : &recording.specs[static_cast<std::size_t>(tensor.spec)];
+  };
+  for (const NodeRecord& node : recording.nodes)
+    if (node.kind == NodeKind::input && !node.outputs.empty())
+      if (const TensorSpec* spec = spec_of(node.outputs[0])) return spec;
+  for (const CallRecord& call : recording.calls)
+    for (const TensorRecord& tensor : call.inputs)
+      if (tensor.storage != none &&
+          recording.storages[static_cast<std::size_t>(tensor.storage)].kind == StorageKind::input)
+        return spec_of(tensor);
+  return nullptr;
+}
+
 void count_inputs(const Recording& recording, StepTime& step) {
-  for (const NodeRecord& node : recording.nodes) {
-    if (node.kind != NodeKind::input || node.outputs.empty() || node.outputs[0].spec == none)
-      continue;
-    const TensorSpec& input = recording.specs[node.outputs[0].spec];
-    if (input.sizes.empty()) return;
-    step.samples = input.sizes[0];
-    if (input.sizes.size() == 2 && (input.dtype == DType::int64 || input.dtype == DType::int32))
-      step.tokens = input.numel();
-    return;
-  }
+  const TensorSpec* input = first_input(recording);
+  if (input == nullptr || input->sizes.empty()) return;
+  step.samples = input->sizes[0];
+  if (input->sizes.size() == 2 && (input->dtype == DType::int64 || input->dtype == DType::int32))
+    step.tokens = input->numel();
 }
 
 void name_unknown(const Recording& recording, const std::vector<bool>& unknown, StepTime& step) {

@@ -32,9 +32,9 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         program.storage_resized(self)
         return self
 
-    copy_deep = torch.Tensor.__deepcopy__
+    copy_deep: Any = torch.Tensor.__deepcopy__
 
-    def deepcopy(self: torch.Tensor, memo: dict[Any, Any]) -> torch.Tensor:
+    def deepcopy(self: torch.Tensor, memo: dict[Any, Any]) -> Any:
         """PyTorch copies the storage first, without a call of an operator, and then makes a tensor over it."""
         if program.has_no_values(self) and id(self) not in memo:
             storage, copies = self.untyped_storage(), memo.setdefault("torch", {})

@@ -10,8 +10,9 @@ from ._costs import has_rule
 
 
 @functools.cache
-def _library() -> torch.library.Library:
-    return torch.library.Library("triton", "FRAGMENT")
+def _library() -> Any:
+    library: Any = torch.library.Library
+    return library("triton", "FRAGMENT")
 
 
 @functools.cache
@@ -26,7 +27,8 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
     """By class and name; none where Triton is not installed."""
     if importlib.util.find_spec("triton") is None:
         return {}
-    from triton.runtime import autotuner, jit
+    runtime: Any = importlib.import_module("triton.runtime")
+    autotuner, jit = runtime.autotuner, runtime.jit
 
     launch = jit.JITFunction.run
     said: set[str] = set()

@@ -48,9 +48,14 @@ class EagerProgram::Run {
 
   std::int64_t read_number(StorageId storage) {
     const std::int64_t number = shape::stand_in_for(recorder->recording(), storage);
-    if (number == 1) ++numbers_at_[place_()];
-    return number;
+    if (number != 1) return number;
+    const std::string place = place_();
+    ++numbers_at_[place];
+    return ends_loop(place) ? 0 : 1;
   }
+
+  /// A module or a pass began or ended: what reads numbers after it is no loop of before it.
+  void forget_reads() { reads_ = 0; }
 
   /// Says where tensors on the host do not have what a device would have written there.
   void tell_kept_numbers() const {
@@ -74,9 +79,10 @@ class EagerProgram::Run {
   void tell_numbers() const {
     for (const auto& [place, count] : numbers_at_)
       recorder->recording().warnings.push_back(fmt::format(
-          "{}: read the value of a tensor {} time{}; 1 (true) stood for it, and what the program "
+          "{}: read the value of a tensor {} time{}; 1 (true) stood for it{}, and what the program "
           "decides by it may go another way on a device.",
-          place.empty() ? "the program" : place, count, count == 1 ? "" : "s"));
+          place.empty() ? "the program" : place, count, count == 1 ? "" : "s",
+          ended_at_.contains(place) ? ", and 0 after every 16th, to end a loop" : ""));
   }
 
   std::shared_ptr<shape::Recorder> recorder;
@@ -84,8 +90,24 @@ class EagerProgram::Run {
   meta::FakeMode mode;
 
  private:
+  /// `while mask.any():` would never end: a place that reads again and again, with no module run in
+  /// between, gets the other answer after so many.
+  static constexpr int most_reads = 16;
+
+  bool ends_loop(const std::string& place) {
+    reads_ = place == last_place_ ? reads_ + 1 : 1;
+    last_place_ = place;
+    if (reads_ <= most_reads) return false;
+    reads_ = 0;
+    ended_at_.insert(place);
+    return true;
+  }
+
   PlaceOfProgram place_;
   std::map<std::string, int> numbers_at_, kept_at_;
+  std::set<std::string> ended_at_;
+  std::string last_place_;
+  int reads_ = 0;
   meta::KeptNumbersListener kept_numbers_{[this] { ++kept_at_[place_()]; }};
 
  public:
@@ -102,12 +124,28 @@ void EagerProgram::set_name(const std::string& name) { run_->recorder->recording
 
 void EagerProgram::enter_module(const std::string& path, const std::string& type) {
   run_->nodes.enter_module(path, type);
+  run_->forget_reads();
 }
-void EagerProgram::leave_module() { run_->nodes.leave_module(); }
-void EagerProgram::enter_backward() { run_->nodes.enter_backward(); }
-void EagerProgram::leave_backward() { run_->nodes.leave_backward(); }
-void EagerProgram::enter_optimizer() { run_->nodes.enter_optimizer(); }
-void EagerProgram::leave_optimizer() { run_->nodes.leave_optimizer(); }
+void EagerProgram::leave_module() {
+  run_->nodes.leave_module();
+  run_->forget_reads();
+}
+void EagerProgram::enter_backward() {
+  run_->nodes.enter_backward();
+  run_->forget_reads();
+}
+void EagerProgram::leave_backward() {
+  run_->nodes.leave_backward();
+  run_->forget_reads();
+}
+void EagerProgram::enter_optimizer() {
+  run_->nodes.enter_optimizer();
+  run_->forget_reads();
+}
+void EagerProgram::leave_optimizer() {
+  run_->nodes.leave_optimizer();
+  run_->forget_reads();
+}
 
 void EagerProgram::add_parameter(const at::Tensor& parameter) {
   const StorageId storage = meta::storage_id(parameter);

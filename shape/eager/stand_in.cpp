@@ -30,6 +30,7 @@ class Reader {
     if (is_one_of(op, {"isnan", "isinf", "zeros", "zeros_like", "zero_", "new_zeros",
                        "_amp_foreach_non_finite_check_and_unscale_"}))
       return 0;
+    if (is_one_of(op, {"lt", "gt"}) && is_drawn(call, writer)) return 0;
     if (is_one_of(op, {"logical_not", "bitwise_not"})) return 1 - input(0);
     if (is_one_of(op, {"logical_or", "bitwise_or", "add", "add_", "maximum"}))
       return std::max(input(0), input(1));
@@ -45,6 +46,14 @@ class Reader {
     std::string_view name = recording_.ops[static_cast<std::size_t>(call.op)];
     name.remove_prefix(name.rfind(':') + 1);
     return name;
+  }
+
+  /// Whether its first input comes from `normal_`: torch.nn.init.trunc_normal_ draws again while a
+  /// number lies beyond the bounds, which are a hundred standard deviations away by default.
+  bool is_drawn(const CallRecord& call, CallId id) const {
+    const CallId writer = call.inputs.empty() ? none : writer_of(call.inputs[0].storage, id);
+    return writer != none &&
+           name_of(recording_.calls[static_cast<std::size_t>(writer)]) == "normal_";
   }
 
   static bool has(const std::vector<TensorRecord>& tensors, StorageId storage) {

@@ -59,8 +59,8 @@ class Help(unittest.TestCase):
 
     def test_the_examples_run(self):
         with tempfile.TemporaryDirectory() as folder:
-            for model in (ROOT / "models").glob("*.*"):
-                (pathlib.Path(folder) / model.name).symlink_to(model)
+            for file in [*(ROOT / "models").glob("*.*"), *(ROOT / "examples").glob("*.json")]:
+                (pathlib.Path(folder) / file.name).symlink_to(file)
             for command in [[], *([command] for command in COMMANDS)]:
                 lines = run(*command, "--help").stdout.splitlines()
                 examples = [shlex.split(line)[1:] for line in lines if line.startswith("  symprof ")]

@@ -76,6 +76,17 @@ class Ranks(unittest.TestCase):
         self.assertEqual(seen[2] - seen[1], activation)
         self.assertEqual(run.profile.totals["param_count"], LAYERS * WIDTH * WIDTH // RANKS)
 
+    def test_tensor_parallelism_says_that_its_peaks_are_not_exact(self):
+        from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
+
+        with symprof.simulate(ranks=RANKS) as run:
+            distributed.init_process_group("nccl")
+            mesh = distributed.init_device_mesh("cuda", (RANKS,))
+            layer = parallelize_module(nn.Linear(WIDTH, WIDTH, bias=False).cuda(), mesh, ColwiseParallel())
+            layer(torch.zeros(ROWS, WIDTH, device="cuda")).sum().backward()
+        self.assertEqual(run.profile.totals["param_count"], WIDTH * WIDTH // RANKS)
+        self.assertEqual(sum("tensor parallelism" in warning for warning in run.profile.warnings), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

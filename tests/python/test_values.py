@@ -54,6 +54,24 @@ class Values(unittest.TestCase):
         self.assertEqual(profile.totals["fwd_flops"], 2 * ROWS * PRODUCT_OF_A_ROW)
         self.assertEqual(profile.warnings, [])
 
+    def test_truncated_normal_numbers_are_drawn_once(self):
+        """PyTorch draws again while a number lies beyond a bound, a hundred standard deviations away by default."""
+        with symprof.simulate() as run:
+            weight = torch.empty(WIDTH, WIDTH, device="cuda")
+            nn.init.trunc_normal_(weight, std=0.02)
+            (weight @ weight).sum()
+        self.assertEqual(run.profile.totals["fwd_flops"], WIDTH * PRODUCT_OF_A_ROW)
+        self.assertEqual(run.profile.warnings, [])
+
+    def test_a_loop_on_a_value_that_nobody_knows_ends(self):
+        passes = 0
+        with symprof.simulate() as run:
+            x = torch.randn(WIDTH, device="cuda")
+            while (x > 0).all():
+                x, passes = x + 1, passes + 1
+        self.assertEqual(passes, 16)
+        self.assertEqual([", and 0 after every 16th, to end a loop" in warning for warning in run.profile.warnings], [True])
+
     def test_a_number_that_nobody_knows_is_said(self):
         profile = symprof.profile(BranchesOnMask(), torch.randn(ROWS, WIDTH), MASK.to("meta"))
         self.assertEqual(profile.totals["fwd_flops"], ROWS * PRODUCT_OF_A_ROW)
