@@ -39,7 +39,8 @@ struct ClassTimes {
 /// By TimeClass; empty where nothing was fitted.
 using KernelTimes = std::vector<std::optional<ClassTimes>>;
 
-/// Reads a file of devices/time/, once as long as it stays as it is. Throws Error that says which key of which class is wrong.
+/// Reads a file of devices/time/, once as long as it stays as it is. Throws Error that says which
+/// key of which class is wrong.
 KernelTimes load_kernel_times(const std::string& path);
 KernelTimes parse_kernel_times(const std::string& json, const std::string& path);
 

@@ -1,5 +1,5 @@
-// Before the GPU that computes nothing: truth values that the host reads from it are true, other numbers 0. For scripts that
-// ask about masks of their own making, of which that is so.
+// Before the GPU that computes nothing: truth values that the host reads from it are true, other
+// numbers 0. For scripts that ask about masks of their own making, of which that is so.
 #include <cstring>
 
 extern "C" int cudaMemcpyAsync(void* to, const void*, unsigned long bytes, int kind, void*) {
