@@ -19,6 +19,8 @@ using Run = std::function<int()>;
 
 Run add_profile(CLI::App& app);
 Run add_fit(CLI::App& app);
+/// With commands of its own, one for each kind of plan.
+Run add_plan(CLI::App& app);
 Run add_measure(CLI::App& app);
 Run add_devices(CLI::App& app);
 Run add_ops(CLI::App& app);

@@ -67,9 +67,7 @@ void set_up(CLI::App& app) {
 }
 
 int print_help(const CLI::App& app, std::FILE* stream) {
-  const CLI::App* where = &app;
-  for (const CLI::App* command : app.get_subcommands()) where = command;
-  std::fputs(help_text(*where).c_str(), stream);
+  std::fputs(help_text(innermost_command(app)).c_str(), stream);
   return stream == stdout ? done : bad_input;
 }
 

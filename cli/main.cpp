@@ -24,11 +24,11 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"profile", add_profile}, {"fit", add_fit},       {"measure", add_measure},
-    {"devices", add_devices}, {"ops", add_ops},       {"show", add_show},
-    {"stats", add_stats},     {"inline", add_inline}, {"partition", add_partition},
-    {"strip", add_strip},     {"fill", add_fill},     {"optimize", add_optimize},
-    {"dot", add_dot},         {"engine", add_engine},
+    {"profile", add_profile},     {"fit", add_fit},         {"plan", add_plan},
+    {"measure", add_measure},     {"devices", add_devices}, {"ops", add_ops},
+    {"show", add_show},           {"stats", add_stats},     {"inline", add_inline},
+    {"partition", add_partition}, {"strip", add_strip},     {"fill", add_fill},
+    {"optimize", add_optimize},   {"dot", add_dot},         {"engine", add_engine},
 };
 
 int run(int argc, char** argv) {
@@ -55,8 +55,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     explain(app, error);
   }
-  for (const CLI::App* command : app.get_subcommands()) check_leftovers(*command);
-  check_leftovers(app);
+  check_leftovers_below(app);
   if (chosen) return chosen();
   return print_help(app, stderr);
 }

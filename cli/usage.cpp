@@ -13,7 +13,11 @@ namespace symprof::cli {
 namespace {
 
 /// The command that a message is about; empty for the program itself.
-std::string command_of(const CLI::App& app) { return app.get_parent() ? app.get_name() : ""; }
+std::string command_of(const CLI::App& app) {
+  if (!app.get_parent()) return "";
+  const std::string outer = command_of(*app.get_parent());
+  return outer.empty() ? app.get_name() : outer + " " + app.get_name();
+}
 
 std::string see_help(const CLI::App& app) {
   return fmt::format("See {} --help.", command_line(app));
@@ -81,7 +85,13 @@ void reject_script(const std::string& word) {
 
 std::string command_line(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
-  return parent ? parent->get_name() + " " + app.get_name() : app.get_name();
+  return parent ? command_line(*parent) + " " + app.get_name() : app.get_name();
+}
+
+const CLI::App& innermost_command(const CLI::App& app) {
+  const CLI::App* where = &app;
+  while (!where->get_subcommands().empty()) where = where->get_subcommands().back();
+  return *where;
 }
 
 void check_leftovers(const CLI::App& app) {
@@ -95,11 +105,14 @@ void check_leftovers(const CLI::App& app) {
   reject_leftover(app, words.front());
 }
 
-void explain(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* where = &app;
-  for (const CLI::App* command : app.get_subcommands()) where = command;
-  check_leftovers(*where);
+void check_leftovers_below(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) check_leftovers_below(*command);
   check_leftovers(app);
+}
+
+void explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* where = &innermost_command(app);
+  check_leftovers_below(app);
   if (dynamic_cast<const CLI::RequiredError*>(&error)) {
     const std::string missing = missing_argument(*where);
     throw Error(command_of(*where), missing + " is missing.",

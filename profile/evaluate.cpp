@@ -7,6 +7,7 @@
 #include <range/v3/view/transform.hpp>
 
 #include "base/checked.h"
+#include "profile/call_cost.h"
 #include "profile/cost/cost.h"
 #include "profile/figure_sums.h"
 #include "profile/node_bytes.h"
@@ -21,19 +22,6 @@ namespace {
 std::vector<const Rule*> resolve(const Recording& recording, const OperatorTable* own) {
   const auto rule_of = [&](const std::string& op) { return find_operator(op, own).flops; };
   return recording.ops | ranges::views::transform(rule_of) | ranges::to<std::vector>();
-}
-
-Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* rule) {
-  if (!rule) return {};
-  try {
-    Estimate estimate = rule->estimate(Call(recording, record));
-    if (!estimate) return {};
-    estimate->confidence = rule->confidence;
-    return *estimate;
-  } catch (const Error& error) {
-    throw error.at("node " + recording.nodes[record.node].name + " (" + recording.ops[record.op] +
-                   ")");
-  }
 }
 
 /// Every node with room for its calls.
@@ -169,6 +157,19 @@ void name_as_in_step(StepMemory& memory, const ProgramStep& step) {
 }
 
 }  // namespace
+
+Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* rule) {
+  if (!rule) return {};
+  try {
+    Estimate estimate = rule->estimate(Call(recording, record));
+    if (!estimate) return {};
+    estimate->confidence = rule->confidence;
+    return *estimate;
+  } catch (const Error& error) {
+    throw error.at("node " + recording.nodes[record.node].name + " (" + recording.ops[record.op] +
+                   ")");
+  }
+}
 
 Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOptions& loop) {
   return evaluate_with(std::move(recording), device, loop, nullptr);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "profile/call_cost.h"
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
 #include "profile/profile.h"
@@ -251,6 +252,34 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
   name_unknown(recording, unknown, step);
   share_out(profile, step.busy_us());
   profile.time = std::move(step);
+}
+
+StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,
+                      const TimeOptions& options, const OperatorTable* own) {
+  CallTimer timer(recording, device, model, own);
+  std::vector<const Rule*> rules;
+  rules.reserve(recording.ops.size());
+  for (const std::string& op : recording.ops) rules.push_back(find_operator(op, own).flops);
+  std::vector<std::optional<CallTime>> times(recording.calls.size());
+  StepLoad load;
+  load.calls.resize(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const CallRecord& record = recording.calls[i];
+    const Cost cost = cost_of(recording, record, rules[static_cast<std::size_t>(record.op)]);
+    load.calls[i].flops = cost.product_flops + cost.other_flops;
+    times[i] = timer.time(record, cost);
+    if (times[i])
+      load.device_us += load.calls[i].device_us = times[i]->us;
+    else
+      load.calls[i].is_known = false, ++load.unknown_calls;
+  }
+  StepTime step{.launch = options.launch};
+  run_steps(times, device, step);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    load.calls[i].host_us = step.schedule[i].issued_us - step.schedule[i].issue_us;
+  load.step_us = step.step_us;
+  load.host_us = step.host_us;
+  return load;
 }
 
 }  // namespace symprof::profile

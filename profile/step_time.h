@@ -78,5 +78,28 @@ class OperatorTable;
 void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
                const TimeOptions& options, const OperatorTable* own = nullptr);
 
+/// What one call is to the two queues of a step, in microseconds.
+struct CallLoad {
+  double device_us = 0;  ///< 0 where nothing is known of it.
+  double host_us = 0;    ///< 0 in a graph.
+  bool is_known = true;
+  std::int64_t flops = 0;
+};
+
+/// A step's calls as the two queues see them.
+struct StepLoad {
+  std::vector<CallLoad> calls;  ///< By CallId.
+  double step_us = 0;           ///< As StepTime has it.
+  double device_us = 0, host_us = 0;
+  std::int64_t unknown_calls = 0;
+
+  /// Whether the step takes as long as the host issues calls, and not as the device is busy.
+  bool waits_for_host() const { return host_us > device_us; }
+};
+
+/// The times of add_times for a recording alone.
+StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,
+                      const TimeOptions& options, const OperatorTable* own = nullptr);
+
 }  // namespace profile
 }  // namespace symprof

@@ -12,6 +12,7 @@
 
 #include "base/device_spec.h"
 #include "base/tensor_spec.h"
+#include "record/checkpoint_plan.h"
 #include "record/lifetimes.h"
 #include "record/optimizers.h"
 
@@ -49,6 +50,8 @@ struct StepOptions {
   /// Modules of a graph whose activations are computed again in backward
   /// (trace/passes/checkpoint_modules.h). C++ modules call symprof::checkpoint themselves.
   std::vector<std::string> checkpoint;
+  /// What else is computed again, and what of it is kept, module by module. Of a graph.
+  CheckpointPlan checkpoint_plan;
   /// Parameters of a graph that get no gradient and no update, besides those that the file freezes
   /// (trace/passes/frozen_parameters.h). C++ modules call set_requires_grad(false) themselves.
   std::vector<std::string> freeze;

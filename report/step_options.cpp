@@ -45,6 +45,10 @@ std::string step_text(const StepOptions& options) {
     text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
   if (!options.checkpoint.empty())
     text += fmt::format(", checkpoint {}", fmt::join(options.checkpoint, " "));
+  if (const CheckpointPlan& plan = options.checkpoint_plan; !plan.is_empty())
+    text +=
+        fmt::format(", checkpoint plan {}of {} regions", plan.path.empty() ? "" : plan.path + " ",
+                    plan.regions.size() + plan.offloaded.size());
   if (!options.freeze.empty()) text += fmt::format(", frozen {}", fmt::join(options.freeze, " "));
   if (options.kv_cache)
     text += fmt::format(", key-value cache of {} token{}", *options.kv_cache,

@@ -53,6 +53,13 @@ std::string shapes_of_inputs(const Graph& graph) {
   return fmt::format("{}", fmt::join(shapes, ", "));
 }
 
+/// Modules whose saved tensors the plan keeps in host memory.
+void add_offloaded(StepOptions& step) {
+  for (const std::string& module : step.checkpoint_plan.offloaded)
+    if (std::ranges::find(step.offload_saved, module) == step.offload_saved.end())
+      step.offload_saved.push_back(module);
+}
+
 bool has_parameters(const Graph& graph) {
   return std::ranges::any_of(graph.values,
                              [](const Value& value) { return value.kind == ValueKind::parameter; });
@@ -146,6 +153,7 @@ PreparedModel Session::prepare(const Settings& settings) {
   PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings), .settings = settings};
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);
+  add_offloaded(model.settings.step);
   const auto specs_of = [&](const Graph& graph) {
     StepOptions step = model.settings.step;
     step.kv_cache.reset();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "plan/checkpoint/alternatives.h"
 #include "measure/run.h"
 #include "plan/fit.h"
 #include "plan/rent.h"
@@ -50,6 +51,41 @@ struct FitAnswer {
   plan::Job job;                         ///< As it was asked.
 };
 
+/// Which activations are to be kept, and which computed again.
+struct CheckpointQuestion {
+  /// What the process may take of the device, CUDA's context with it. Empty: the device's memory
+  /// for one budget, and the curve over all of them.
+  std::vector<std::int64_t> budgets;
+  /// Modules that may run again; empty: those that plan::regions_of finds.
+  std::vector<std::string> regions;
+  /// Points of the curve; 0: no curve.
+  int curve_points = 20;
+  /// Whether other ways are carried out beside the first budget's plan.
+  bool wants_alternatives = true;
+};
+
+struct CheckpointAnswer {
+  Settings settings;  ///< As they ran: see PreparedModel.
+  DeviceSpec device;
+  std::string model;
+  std::vector<std::string> regions;      ///< Modules that may run again.
+  std::vector<plan::NotTried> left_out;  ///< Modules that cannot, and why.
+  std::size_t block_types = 0;
+  plan::PlayedPlan plain, all_again;
+  double plain_step_us = 0;
+  bool waits_for_host = false;     ///< Times are those of the host that issues the calls.
+  std::int64_t unknown_calls = 0;  ///< Without a time.
+  std::int64_t context_bytes = 0;  ///< Set aside of each budget, with what the peak may grow by.
+  bool is_context_given = false;
+  std::int64_t set_aside_bytes = 0;
+  std::vector<plan::PlanAnswer> answers;  ///< By budget; budgets there are without the context.
+  std::vector<plan::PlanAnswer> curve;    ///< Ascending in memory.
+  std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
+  std::size_t plans_played = 0;
+  Recording recording;  ///< The plain step.
+  std::vector<std::string> warnings;
+};
+
 class Session {
  public:
   /// Opens the file, once, while LibTorch loads on another thread. Throws Error: a file that is
@@ -80,6 +116,10 @@ class Session {
   /// Whether the training loop fits into devices, and what would make it fit. Throws what prepare()
   /// and record() throw.
   FitAnswer fit(const Settings& settings, const FitQuestion& question = {});
+
+  /// Checkpoint plans of least time within budgets (plan/checkpoint/planner.h). Throws what
+  /// prepare() and record() throw, and Error where the model has no modules to run again.
+  CheckpointAnswer plan_checkpoint(const Settings& settings, const CheckpointQuestion& question);
 
  private:
   Graph script(const Settings& settings);

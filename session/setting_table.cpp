@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "session/checkpoint_file.h"
 #include "session/devices.h"
 #include "session/read_text.h"
 #include "session/setting_names.h"
@@ -31,6 +32,22 @@ void add_patterns(std::vector<std::string>& patterns, const std::string& given) 
   for (std::string& pattern : split_list(given))
     if (std::ranges::find(patterns, pattern) == patterns.end())
       patterns.push_back(std::move(pattern));
+}
+
+void read_checkpoint(Settings& settings, const std::string& given) {
+  StepOptions& step = settings.step;
+  if (!is_plan_file(given)) return add_patterns(step.checkpoint, given);
+  if (!step.checkpoint_plan.is_empty())
+    throw Error(SettingRef{"checkpoint", given}, "there is another plan already.",
+                "Give one plan, or modules beside it.");
+  step.checkpoint_plan = load_checkpoint_plan(given);
+}
+
+/// Patterns, and the plan's file.
+std::vector<std::string> checkpoints_of(const StepOptions& step) {
+  std::vector<std::string> all = step.checkpoint;
+  if (!step.checkpoint_plan.path.empty()) all.push_back(step.checkpoint_plan.path);
+  return all;
 }
 
 std::string names_of(std::span<const OptimizerVariant> variants) {
@@ -134,9 +151,10 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string&) { s.step.split_bias = true; },
      [](const Settings& s) { return Value(s.step.split_bias); }, Needs::nothing, Alters::graph},
     {"checkpoint", memory_group, Arity::several, "GLOB",
-     "Modules whose activations are computed again in backward: 'layers.*'; repeatable",
-     [](Settings& s, const std::string& given) { add_patterns(s.step.checkpoint, given); },
-     [](const Settings& s) { return Value(s.step.checkpoint); }, Needs::backward, Alters::graph},
+     "Modules whose activations are computed again in backward: 'layers.*', or a plan (.json); "
+     "repeatable",
+     read_checkpoint, [](const Settings& s) { return Value(checkpoints_of(s.step)); },
+     Needs::backward, Alters::graph},
     {"freeze", model_group, Arity::several, "GLOB",
      "Parameters, or modules with all of theirs, that are not trained: 'encoder'; repeatable",
      [](Settings& s, const std::string& given) { add_patterns(s.step.freeze, given); },

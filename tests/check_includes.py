@@ -49,6 +49,7 @@ ROOMS = {
     "measure/real": ["base", "record", "meta/fake", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering",
                      "shape/recipe", "shape/step", "measure"],
     "plan/formulas": ["base", "record", "profile/*"],
+    "plan/checkpoint": ["base", "record", "trace/graph", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "measure/*", "plan/*"],
     "report": ["base", "record", "engine", "profile/*", "measure", "plan/*", "session"],

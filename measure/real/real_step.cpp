@@ -4,6 +4,8 @@
 #include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "measure/real/leaves.h"
 #include "meta/fake/convert.h"
@@ -73,6 +75,11 @@ void check(const StepOptions& options) {
   if (!options.offload_saved.empty())
     throw Error(SettingRef{"offload_saved"}, "on the CPU, saved tensors are in host memory anyway.",
                 advice);
+  const auto keeps_calls = [](const CheckpointRegion& region) { return !region.kept.empty(); };
+  if (std::ranges::any_of(options.checkpoint_plan.regions, keeps_calls))
+    throw Error(SettingRef{"checkpoint"},
+                "a plan that keeps outputs of single calls is not run on the CPU.",
+                "Name modules instead of the plan.");
 }
 
 }  // namespace
@@ -82,7 +89,7 @@ RealStep::RealStep(const Graph& graph, const StepOptions& options)
       options_(options),
       interpreter_(
           graph, cpu,
-          [](auto function, const auto& inputs, shape::RunAgain) {
+          [](auto function, const auto& inputs, const shape::Rerun&) {
             return checkpoint(TensorsFunction(std::move(function)), inputs);
           },
           options.lifetimes),

@@ -8,6 +8,7 @@
 
 #include <unordered_map>
 
+#include "meta/fake/call_cache.h"
 #include "meta/fake/collectives.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
@@ -96,6 +97,8 @@ class FakeCall {
     if (info_.reads_data) return read_number();
     if (info_.is_composite)
       return op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, stack_);
+    CallCache* const cache = CallCache::innermost();
+    if (cache != nullptr && cache->answer(op_, stack_, first_)) return;
     if (info_.is_collective) return run_collective(op_, stack_);
     if (info_.of_one_dtype != 0) check_one_dtype(op_.schema(), stack_, first_, info_.of_one_dtype);
     if (!info_.takes_host_tensors && is_in_program())
@@ -110,6 +113,7 @@ class FakeCall {
     if (info_.writes_arguments && is_in_program())
       write_to_host(op_.schema(), arguments_, observer_);
     if (observer_) report();
+    if (cache != nullptr) cache->finish(op_, results());
     if (device_->is_cpu() && is_in_program()) copy_to_host();
   }
 

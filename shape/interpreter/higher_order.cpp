@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "shape/interpreter/branch_cost.h"
 #include "shape/interpreter/nested_body.h"
+#include "trace/graph/uses.h"
+#include "trace/passes/checkpoint_modules.h"
 
 namespace symprof::shape {
 namespace {
@@ -24,6 +26,7 @@ struct HigherOrderCall {
   std::vector<const Graph*> graphs;
   std::vector<Values> lists;
   Values others;
+  std::vector<std::string> kept;  // Of a checkpoint (trace/passes/checkpoint_modules.h).
   c10::Device device;
   const Recompute& recompute;
   Lifetimes lifetimes;
@@ -115,7 +118,7 @@ Values run_again_in_backward(const HigherOrderCall& call, const Graph& body, Val
       if (result.isTensor()) outputs.push_back(std::exchange(result, at::Tensor()).toTensor());
     return outputs;
   };
-  const Tensors outputs = call.recompute(function, tensors, how);
+  const Tensors outputs = call.recompute(function, tensors, {how, call.kept});
   Values all = *results;
   auto next = outputs.begin();
   for (IValue& result : all)
@@ -276,10 +279,13 @@ bool is_higher_order(std::string_view op) { return higher_order_functions.contai
 
 Values run_higher_order(const Node& node, const Values& values, c10::Device device,
                         const Recompute& recompute, Lifetimes lifetimes) {
-  HigherOrderCall call{{}, {}, {}, device, recompute, lifetimes};
+  HigherOrderCall call{{}, {}, {}, {}, device, recompute, lifetimes};
   OperandReader reader(call, values);
   for (const Argument& argument : node.arguments)
     if (argument.name.empty()) std::visit(reader, argument.value);
+  if (const auto* kept = trace::argument_as<std::vector<std::string>>(
+          trace::find_argument(node, trace::kept_argument)))
+    call.kept = *kept;
   return higher_order_functions.find(node.op)->second(call);
 }
 

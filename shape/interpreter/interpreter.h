@@ -4,7 +4,9 @@
 #include <ATen/core/ivalue.h>
 #include <c10/core/Device.h>
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -20,15 +22,23 @@ class Interpreter;
 using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
 
 /// Whose backward runs a function again.
-enum class RunAgain {
+enum class RunAgain : std::uint8_t {
   of_checkpoint,  ///< torch.utils.checkpoint: until what it saves is there (early stop).
   of_operator,    ///< Control flow: all of it, and its own backward inside.
 };
 
+/// How backward runs a function again.
+struct Rerun {
+  RunAgain how = RunAgain::of_operator;
+  /// Calls of a checkpoint whose outputs are kept for that, as record/checkpoint_plan.h writes
+  /// them.
+  std::vector<std::string> kept;
+};
+
 /// Runs a function of tensors so that backward runs it again, where autograd would have kept what
 /// the function saves. Empty: the function runs once.
-using Recompute = std::function<std::vector<at::Tensor>(TensorFunction,
-                                                        const std::vector<at::Tensor>&, RunAgain)>;
+using Recompute = std::function<std::vector<at::Tensor>(
+    TensorFunction, const std::vector<at::Tensor>&, const Rerun&)>;
 
 /// Told of each node before and after it runs. While `end_node` runs, the node's inputs and outputs
 /// are still there; values at their last use die right after it.

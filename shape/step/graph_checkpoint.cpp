@@ -5,11 +5,18 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
+#include <fmt/format.h>
+
 #include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "base/error.h"
 #include "meta/fake/autocast_state.h"
+#include "meta/fake/call_cache.h"
 #include "meta/fake/saved_tensor_hooks.h"
+#include "record/checkpoint_plan.h"
 
 namespace symprof::shape {
 namespace {
@@ -30,6 +37,7 @@ struct Holder {
 struct Frame {
   CheckpointedFunction function;
   meta::AutocastState autocast;
+  std::optional<meta::CallCache> cache;  // With a policy (create_selective_checkpoint_contexts).
   std::vector<SavedVariable> saved_inputs;
   Tensors of_module;                           // By input; undefined where it is saved.
   std::vector<std::weak_ptr<Holder>> holders;  // In the order in which the function saves.
@@ -43,6 +51,24 @@ struct Frame {
     return found;
   }
 };
+
+std::set<meta::CallCache::Key> keys_of(const std::vector<std::string>& kept) {
+  std::set<meta::CallCache::Key> keys;
+  for (const std::string& text : kept) {
+    const KeptCall call = parse_kept_call(text);
+    keys.emplace(call.op, call.index);
+  }
+  return keys;
+}
+
+void refuse_missing(const meta::CallCache& cache) {
+  const auto missing = cache.missing();
+  if (missing.empty()) return;
+  throw Error("",
+              fmt::format("it makes no call {} that the plan keeps",
+                          to_string(KeptCall{missing[0].first, missing[0].second})),
+              "The plan is of another model, device or setting: make it anew.");
+}
 
 // While the function runs again: puts what it saves into the holders.
 class RefillingHooks final : public SavedVariableHooks {
@@ -69,6 +95,9 @@ void recompute(Frame& frame) {
   const meta::SavedTensorHooks hooks([&] { return std::make_unique<RefillingHooks>(frame); });
   frame.function.run_again([&] {
     const meta::AutocastRegion autocast(frame.autocast);
+    const meta::CallCache::Pausing outer;
+    std::optional<meta::CallCache::Answering> answering;
+    if (frame.cache) answering.emplace(*frame.cache);
     try {
       frame.function.run(inputs);
     } catch (const EverySavedTensorIsThere&) {
@@ -102,13 +131,22 @@ Tensors graph_checkpoint(CheckpointedFunction function, const Tensors& inputs) {
   auto frame = std::make_shared<Frame>();
   frame->function = std::move(function);
   frame->autocast = meta::AutocastState::now();
+  if (const std::vector<std::string>& kept = frame->function.kept; !kept.empty())
+    frame->cache.emplace(keys_of(kept));
   for (const at::Tensor& input : inputs) {
     const bool is_kept = !input.defined() || frame->function.is_of_module(input);
     frame->of_module.push_back(is_kept ? input : at::Tensor());
     frame->saved_inputs.push_back(is_kept ? SavedVariable() : SavedVariable(input, false));
   }
   const meta::SavedTensorHooks hooks([frame] { return std::make_unique<HoldingHooks>(frame); });
-  return frame->function.run(inputs);
+  if (!frame->cache) return frame->function.run(inputs);
+  Tensors outputs;
+  {
+    const meta::CallCache::Keeping keeping(*frame->cache);
+    outputs = frame->function.run(inputs);
+  }
+  refuse_missing(*frame->cache);
+  return outputs;
 }
 
 }  // namespace symprof::shape

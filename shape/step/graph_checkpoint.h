@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace symprof::shape {
@@ -18,11 +19,15 @@ struct CheckpointedFunction {
   /// True for parameters and buffers: a module's code has them by itself, so they are no inputs to
   /// keep.
   std::function<bool(const at::Tensor&)> is_of_module;
+  /// Calls whose outputs are kept besides the inputs: "aten::addmm#0" (record/checkpoint_plan.h).
+  std::vector<std::string> kept;
 };
 
 /// The value of `function.run(inputs)` on fake tensors, of which only `inputs` are kept for
 /// backward. When backward first asks for a tensor that the function saved, it runs again, until as
-/// many are saved as before (early stop); each goes when it has been asked for.
+/// many are saved as before (early stop); each goes when it has been asked for. Calls whose outputs
+/// are kept do not run again. Throws Error where the function makes no such call, and c10::Error
+/// where an output that is kept is changed later.
 std::vector<at::Tensor> graph_checkpoint(CheckpointedFunction function,
                                          const std::vector<at::Tensor>& inputs);
 

@@ -182,8 +182,8 @@ std::vector<at::Tensor> NodeRecords::recompute_all(TensorFunction function,
 
 std::vector<at::Tensor> NodeRecords::recompute(TensorFunction function,
                                                const std::vector<at::Tensor>& inputs,
-                                               RunAgain how) {
-  if (how == RunAgain::of_operator) return recompute_all(std::move(function), inputs);
+                                               const Rerun& rerun) {
+  if (rerun.how == RunAgain::of_operator) return recompute_all(std::move(function), inputs);
   const auto run_again = [this,
                           node = recorder_.current_node()](const std::function<void()>& body) {
     const Recomputation recomputation(recorder_, node);
@@ -195,7 +195,7 @@ std::vector<at::Tensor> NodeRecords::recompute(TensorFunction function,
     const StorageKind kind = recorder_.recording().storages[static_cast<std::size_t>(storage)].kind;
     return kind == StorageKind::parameter || kind == StorageKind::buffer;
   };
-  return graph_checkpoint({std::move(function), run_again, is_of_module}, inputs);
+  return graph_checkpoint({std::move(function), run_again, is_of_module, rerun.kept}, inputs);
 }
 
 void NodeRecords::finish_input(std::size_t input) {

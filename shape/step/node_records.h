@@ -26,7 +26,7 @@ class NodeRecords final : public NodeObserver {
   /// it again for the same node (shape/step/graph_checkpoint.h; for operators
   /// shape/step/checkpoint.h).
   std::vector<at::Tensor> recompute(TensorFunction function, const std::vector<at::Tensor>& inputs,
-                                    RunAgain how);
+                                    const Rerun& rerun);
 
   NodeId input_node(std::size_t input) const { return static_cast<NodeId>(input); }
   NodeId loss_node() const { return output_node_ + 1; }

@@ -36,8 +36,8 @@ class Step {
         recorder_(run_.recorder()),
         interpreter_(
             graph, cuda,
-            [this](auto function, const auto& inputs, RunAgain how) {
-              return nodes_.recompute(std::move(function), inputs, how);
+            [this](auto function, const auto& inputs, const Rerun& rerun) {
+              return nodes_.recompute(std::move(function), inputs, rerun);
             },
             options.lifetimes),
         nodes_(graph, interpreter_, recorder_, run_.options()),

@@ -29,7 +29,7 @@ def run(*arguments, cwd=ROOT, **options):
 
 def read(command, *arguments, code=0):
     """The answer as JSON; `code` is the exit code that belongs to it."""
-    result = run(command, "--format", "json", *arguments)
+    result = run(*command.split(), "--format", "json", *arguments)
     assert result.returncode == code, result.stderr
     return json.loads(result.stdout)
 

@@ -18,6 +18,7 @@ constexpr const char* checkpoint_operator = "higher_order::tag_activation_checkp
 struct ModuleRegion {
   ScopeId scope = 0;
   std::size_t begin = 0, end = 0;
+  const CheckpointRegion* planned = nullptr;
 };
 
 /// The line of the module's own forward that made the region's last node, so that names hold what
@@ -34,6 +35,13 @@ SourceId line_of(const Graph& graph, const ModuleRegion& region) {
     if (graph.source_lines[static_cast<std::size_t>(id)].function == "forward")
       forwards.push_back(id);
   return forwards.size() < depth ? no_source : forwards[forwards.size() - depth];
+}
+
+std::vector<std::string> texts_of(const std::vector<KeptCall>& kept) {
+  std::vector<std::string> texts;
+  texts.reserve(kept.size());
+  for (const KeptCall& call : kept) texts.push_back(to_string(call));
+  return texts;
 }
 
 /// Makes the graph inside one checkpoint, and the node that stands for it.
@@ -68,6 +76,8 @@ class Outliner {
                .scope = region_.scope,
                .source = source};
     for (const ValueId id : operands_) outer.arguments.push_back({"", ValueRef{id}});
+    if (region_.planned != nullptr && !region_.planned->kept.empty())
+      outer.arguments.push_back({kept_argument, texts_of(region_.planned->kept)});
     for (const ValueId id : made_) {
       if (last_use[static_cast<std::size_t>(id)] < region_.end) continue;
       outer.outputs.push_back(id);
@@ -124,8 +134,44 @@ class Outliner {
   std::vector<ValueId> operands_, made_, outer_releases_;
 };
 
+void refuse_overlaps(const Graph& graph, const std::vector<ModuleRegion>& regions) {
+  for (std::size_t i = 1; i < regions.size(); ++i)
+    if (regions[i].begin < regions[i - 1].end)
+      throw Error(graph.path,
+                  fmt::format("the nodes of {} and {} are interleaved",
+                              graph.scopes[static_cast<std::size_t>(regions[i - 1].scope)].path,
+                              graph.scopes[static_cast<std::size_t>(regions[i].scope)].path),
+                  "Checkpoint the module around them, or one of the two.");
+}
+
+/// Calls of modules that are one region of the plan become one.
+void join_planned(const Graph& graph, const CheckpointPlan& plan,
+                  std::vector<ModuleRegion>& regions) {
+  std::unordered_map<std::string, const CheckpointRegion*> planned;
+  for (const CheckpointRegion& region : plan.regions)
+    for (const std::string& module : region.modules)
+      if (!planned.emplace(module, &region).second)
+        throw Error(graph.path, fmt::format("the plan has {} twice", module),
+                    "Leave one of the two out.");
+  std::vector<ModuleRegion> joined;
+  for (ModuleRegion& region : regions) {
+    const auto found =
+        planned.find(module_path(graph.scopes[static_cast<std::size_t>(region.scope)]));
+    if (found != planned.end()) region.planned = found->second;
+    const bool is_same = !joined.empty() && region.planned != nullptr &&
+                         region.planned->modules.size() > 1 &&
+                         joined.back().planned == region.planned;
+    if (is_same)
+      joined.back().end = region.end;
+    else
+      joined.push_back(region);
+  }
+  regions = std::move(joined);
+}
+
 /// From the first node of each call to its last: what stands between goes with it.
-std::vector<ModuleRegion> find_regions(const Graph& graph, const std::vector<ScopeId>& matched) {
+std::vector<ModuleRegion> find_regions(const Graph& graph, const std::vector<ScopeId>& matched,
+                                       const CheckpointPlan& plan) {
   std::vector<ModuleRegion> regions;
   std::unordered_map<ScopeId, std::size_t> of_scope;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -135,13 +181,8 @@ std::vector<ModuleRegion> find_regions(const Graph& graph, const std::vector<Sco
     if (is_new) regions.push_back({scope, i, i});
     regions[at->second].end = i + 1;
   }
-  for (std::size_t i = 1; i < regions.size(); ++i)
-    if (regions[i].begin < regions[i - 1].end)
-      throw Error(graph.path,
-                  fmt::format("the nodes of {} and {} are interleaved",
-                              graph.scopes[static_cast<std::size_t>(regions[i - 1].scope)].path,
-                              graph.scopes[static_cast<std::size_t>(regions[i].scope)].path),
-                  "Checkpoint the module around them, or one of the two.");
+  refuse_overlaps(graph, regions);
+  join_planned(graph, plan, regions);
   return regions;
 }
 
@@ -164,10 +205,14 @@ void refuse_nested(const Graph& graph, const std::vector<std::string>& patterns,
 
 }  // namespace
 
-void checkpoint_modules(Graph& graph, const std::vector<std::string>& patterns) {
+void checkpoint_modules(Graph& graph, const std::vector<std::string>& chosen,
+                        const CheckpointPlan& plan) {
+  std::vector<std::string> patterns = chosen;
+  for (const CheckpointRegion& region : plan.regions)
+    patterns.insert(patterns.end(), region.modules.begin(), region.modules.end());
   const std::vector<ScopeId> matched = matched_scopes(graph, patterns, "checkpoint");
   refuse_nested(graph, patterns, matched);
-  const std::vector<ModuleRegion> regions = find_regions(graph, matched);
+  const std::vector<ModuleRegion> regions = find_regions(graph, matched, plan);
   const std::vector<std::size_t> last_use = last_uses(graph, Lifetimes::last_use);
   std::vector<Node> nodes;
   std::size_t next = 0;

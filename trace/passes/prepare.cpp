@@ -101,9 +101,11 @@ constexpr Pass all[] = {
      [](const Graph&, const PrepareOptions& options) { return options.step.split_bias; },
      [](Graph& graph, const PrepareOptions&) { split_bias(graph); }},
     {"checkpoint_modules", "modules that are computed again in backward become one node each",
-     [](const Graph&, const PrepareOptions& options) { return !options.step.checkpoint.empty(); },
+     [](const Graph&, const PrepareOptions& options) {
+       return !options.step.checkpoint.empty() || !options.step.checkpoint_plan.regions.empty();
+     },
      [](Graph& graph, const PrepareOptions& options) {
-       checkpoint_modules(graph, options.step.checkpoint);
+       checkpoint_modules(graph, options.step.checkpoint, options.step.checkpoint_plan);
      }},
     {"key_value_cache", "one step of generation: attention reads keys and values of tokens before",
      [](const Graph&, const PrepareOptions& options) { return options.step.kv_cache.has_value(); },

@@ -1,0 +1,118 @@
+// symprof plan: what to run in another way, decided.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/option_spelling.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/setting_options.h"
+#include "report/checkpoint.h"
+#include "session/read_text.h"
+#include "session/session.h"
+
+namespace symprof::cli {
+namespace {
+
+enum class PlanFormat { table, json, html };
+constexpr settings::Named<PlanFormat> plan_formats[] = {
+    {"table", PlanFormat::table}, {"json", PlanFormat::json}, {"html", PlanFormat::html}};
+
+struct CheckpointText {
+  SettingTexts model;
+  std::string budget, format = "table";
+  std::vector<std::string> regions;
+  OutputOptions output;
+};
+
+CheckpointQuestion question_of(const CheckpointText& text) {
+  CheckpointQuestion question;
+  if (!text.budget.empty())
+    for (const std::string& budget : settings::split_list(text.budget))
+      question.budgets.push_back(settings::parse_bytes(SettingRef{"budget"}, budget));
+  for (const std::string& given : text.regions)
+    for (std::string& pattern : settings::split_list(given))
+      question.regions.push_back(std::move(pattern));
+  if (!question.budgets.empty()) question.curve_points = 0;
+  return question;
+}
+
+int run_checkpoint(const CheckpointText& text) {
+  Settings settings = read_settings(text.model);
+  const PlanFormat format = settings::choose(SettingRef{"format"}, text.format, plan_formats);
+  CheckpointQuestion question = question_of(text);
+  check_output(text.output);
+  ProgressBar progress(text.output);
+  const CheckpointAnswer answer = Session(text.model.model).plan_checkpoint(settings, question);
+  fmt::memory_buffer out;
+  if (format == PlanFormat::json)
+    report::write_checkpoint_json(out, answer, spell_as_option);
+  else if (format == PlanFormat::html)
+    report::write_checkpoint_html(out, answer, spell_as_option);
+  else
+    report::write_checkpoint_plan(out, answer, layout_of(text.output));
+  progress.clear();
+  write_output(text.output, {out.data(), out.size()},
+               format == PlanFormat::table ? Readers::people : Readers::programs);
+  const bool all_found = std::ranges::all_of(
+      answer.answers, [](const plan::PlanAnswer& one) { return one.best.has_value(); });
+  return all_found ? done : answer_is_no;
+}
+
+Run add_checkpoint(CLI::App& app) {
+  const auto text = std::make_shared<CheckpointText>();
+  app.description("Which activations to keep and which to compute again, within a budget.");
+  app.footer(
+      "Exit code 0: there is a plan for every budget; 1: there is none.\n\n"
+      "Examples:\n"
+      "  symprof plan checkpoint gpt2.pt2 --optimizer adamw --budget 3GiB\n"
+      "  symprof plan checkpoint llama_7b.pt2 --device h100\n"
+      "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format json -o plan.json");
+  add_setting_options(app, text->model);
+  const std::string group = "What is asked";
+  app.add_option(
+         "--budget", text->budget,
+         "What the process may take of the device: 40GiB, with commas between several; else "
+         "the device's memory, and a curve")
+      ->type_name("BYTES")
+      ->group(group);
+  app.add_option(
+         "--regions", text->regions,
+         "Modules that may run again, the outermost that match: 'layers.*'; else those that "
+         "repeat")
+      ->type_name("GLOB")
+      ->group(group);
+  app.add_option("--format", text->format, "table, json or html")
+      ->type_name("FORMAT")
+      ->group(group);
+  add_output_options(app, text->output);
+  return [text] { return run_checkpoint(*text); };
+}
+
+struct PlanKind {
+  const char* name;
+  Run (*add)(CLI::App& app);
+};
+
+constexpr PlanKind plan_kinds[] = {{"checkpoint", add_checkpoint}};
+
+}  // namespace
+
+Run add_plan(CLI::App& app) {
+  app.description("What to run in another way, so that it fits.");
+  app.footer("Examples:\n  symprof plan checkpoint gpt2.pt2 --optimizer adamw --budget 3GiB");
+  const auto chosen = std::make_shared<Run>();
+  for (const PlanKind& kind : plan_kinds) {
+    CLI::App* added = app.add_subcommand(kind.name);
+    set_up(*added);
+    added->parse_complete_callback([chosen, run = kind.add(*added)] { *chosen = run; });
+  }
+  return [chosen, &app] { return *chosen ? (*chosen)() : print_help(app, stderr); };
+}
+
+}  // namespace symprof::cli

@@ -1,0 +1,147 @@
+#include "plan/checkpoint/frontier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace symprof::plan {
+namespace {
+
+/// More labels than these are thinned while the frontier grows, more patterns when it is done.
+constexpr std::size_t most_labels = 4000, most_patterns = 160;
+
+/// A set of kept calls: another set and one more.
+struct KeptSet {
+  std::int64_t bytes = 0;
+  double saved_us = 0;
+  int before = -1, call = -1;  // Index of the other set, and the call.
+};
+
+/// Evenly spaced ones, with both ends.
+template <class T>
+std::vector<T> thinned(const std::vector<T>& all, std::size_t most) {
+  std::vector<T> some;
+  some.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * (all.size() - 1) / (most - 1)]);
+  return some;
+}
+
+class SetBuilder {
+ public:
+  explicit SetBuilder(const RegionCosts& region) : region_(region) {
+    sets_.push_back({});
+    front_.push_back(0);
+    for (std::size_t i = 0; i < region.calls.size(); ++i) add(static_cast<int>(i));
+  }
+
+  Frontier frontier() {
+    Frontier found;
+    if (front_.size() > most_patterns) {
+      front_ = thinned(front_, most_patterns);
+      is_complete_ = false;
+    }
+    found.is_complete = is_complete_;
+    found.patterns.push_back({});
+    for (std::size_t i = front_.size(); i-- > 0;) {
+      const KeptSet& set = sets_[front_[i]];
+      // Keeping more than autograd does is beaten by the plain step.
+      const std::int64_t freed = region_.freed_bytes - set.bytes;
+      if (freed <= 0) continue;
+      found.patterns.push_back({.freed_bytes = freed,
+                                .cost_us = std::max(region_.cost_us - set.saved_us, 0.0),
+                                .runs_again = true,
+                                .kept = calls_of(front_[i])});
+    }
+    return found;
+  }
+
+ private:
+  /// Sets with the call beside those without it, without any that another one beats.
+  void add(int call) {
+    const KeepableCall& kept = region_.calls[static_cast<std::size_t>(call)];
+    std::vector<std::size_t> with;
+    with.reserve(front_.size());
+    for (const std::size_t at : front_) {
+      const KeptSet& set = sets_[at];
+      if (set.bytes + kept.bytes >= region_.freed_bytes) break;
+      with.push_back(sets_.size());
+      sets_.push_back(
+          {set.bytes + kept.bytes, set.saved_us + kept.cost_us, static_cast<int>(at), call});
+    }
+    std::vector<std::size_t> all(front_.size() + with.size());
+    const auto is_before = [&](std::size_t a, std::size_t b) {
+      if (sets_[a].bytes != sets_[b].bytes) return sets_[a].bytes < sets_[b].bytes;
+      return sets_[a].saved_us > sets_[b].saved_us;
+    };
+    std::ranges::merge(front_, with, all.begin(), is_before);
+    front_.clear();
+    for (const std::size_t at : all)
+      if (front_.empty() || sets_[at].saved_us > sets_[front_.back()].saved_us + 1e-9)
+        front_.push_back(at);
+    if (front_.size() <= most_labels) return;
+    front_ = thinned(front_, most_labels / 2);
+    is_complete_ = false;
+  }
+
+  std::vector<int> calls_of(std::size_t at) const {
+    std::vector<int> calls;
+    for (int i = static_cast<int>(at); sets_[static_cast<std::size_t>(i)].call >= 0;
+         i = sets_[static_cast<std::size_t>(i)].before)
+      calls.push_back(sets_[static_cast<std::size_t>(i)].call);
+    std::ranges::reverse(calls);
+    return calls;
+  }
+
+  const RegionCosts& region_;
+  std::vector<KeptSet> sets_;
+  std::vector<std::size_t> front_;  // By bytes ascending.
+  bool is_complete_ = true;
+};
+
+/// The lower convex hull of the plain step and of keeping calls in the order of what a byte of them
+/// saves: the relaxation of the knapsack (Dantzig), which no set of whole calls is below.
+std::vector<BoundPoint> bound_of(const RegionCosts& region) {
+  std::vector<std::size_t> order(region.calls.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto saved_by_byte = [&](std::size_t i) {
+    const KeepableCall& call = region.calls[i];
+    return call.cost_us / static_cast<double>(std::max<std::int64_t>(call.bytes, 1));
+  };
+  std::ranges::stable_sort(order, std::ranges::greater(), saved_by_byte);
+  BoundPoint point{static_cast<double>(region.freed_bytes), region.cost_us};
+  std::vector<BoundPoint> points{point};
+  for (const std::size_t i : order) {
+    const auto bytes = static_cast<double>(region.calls[i].bytes);
+    const double share = bytes > 0 ? std::min(point.freed_bytes / bytes, 1.0) : 1.0;
+    point.freed_bytes -= share * bytes;
+    point.cost_us = std::max(point.cost_us - share * region.calls[i].cost_us, 0.0);
+    points.push_back(point);
+  }
+  points.push_back({});
+  std::ranges::reverse(points);
+  std::vector<BoundPoint> hull;
+  for (const BoundPoint& next : points) {
+    if (!hull.empty() && next.freed_bytes <= hull.back().freed_bytes) {
+      if (next.cost_us >= hull.back().cost_us) continue;
+      hull.pop_back();
+    }
+    const auto is_above = [&] {
+      const BoundPoint &a = hull[hull.size() - 2], &b = hull.back();
+      return (b.cost_us - a.cost_us) * (next.freed_bytes - a.freed_bytes) >=
+             (next.cost_us - a.cost_us) * (b.freed_bytes - a.freed_bytes);
+    };
+    while (hull.size() > 1 && is_above()) hull.pop_back();
+    hull.push_back(next);
+  }
+  return hull;
+}
+
+}  // namespace
+
+Frontier frontier_of(const RegionCosts& region) {
+  Frontier found = SetBuilder(region).frontier();
+  found.bound = bound_of(region);
+  return found;
+}
+
+}  // namespace symprof::plan

@@ -1,0 +1,37 @@
+// Which calls of one region are worth keeping: every choice that no other one beats.
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/checkpoint/region_costs.h"
+
+namespace symprof::plan {
+
+/// One way to run a region.
+struct Pattern {
+  std::int64_t freed_bytes = 0;  ///< Beside the plain step.
+  double cost_us = 0;
+  bool runs_again = false;  ///< False: as in the plain step.
+  std::vector<int> kept;    ///< Of RegionCosts::calls, ascending.
+};
+
+/// A point on a lower bound of the costs; between two of them the bound is a line.
+struct BoundPoint {
+  double freed_bytes = 0, cost_us = 0;
+};
+
+struct Frontier {
+  /// By freed bytes ascending; the first is the plain step, the last keeps the inputs alone.
+  std::vector<Pattern> patterns;
+  /// False where some of the frontier were left out, as there are too many.
+  bool is_complete = true;
+  /// Convex, from nothing freed to all of it: parts of calls may be kept, too. No pattern is below.
+  std::vector<BoundPoint> bound;
+};
+
+Frontier frontier_of(const RegionCosts& region);
+
+}  // namespace symprof::plan

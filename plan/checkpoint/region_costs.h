@@ -1,0 +1,77 @@
+// What there is to save in each region of a step, and what it costs to compute it again: read from
+// two recordings, the plain step and the one in which every region runs again.
+//
+// As torch.utils.checkpoint runs them, a region runs again once, when backward first asks for a
+// tensor that it saved, from its first call to the last one whose result autograd saves (early
+// stop), without the calls whose outputs are kept. So what a region costs is a sum over its calls.
+// What it frees is free from the end of its forward pass to that moment; then everything is there
+// that would have been there without it.
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/checkpoint_plan.h"
+#include "record/recording.h"
+
+namespace symprof::plan {
+
+/// A call whose outputs can be kept: it runs again otherwise, nothing changes them in place, and
+/// they are no views.
+struct KeepableCall {
+  KeptCall call;
+  std::int64_t bytes = 0;  ///< Of its outputs, in blocks of 512.
+  double cost_us = 0;
+
+  bool operator==(const KeepableCall&) const = default;
+};
+
+/// All runs of one module together.
+struct RegionCosts {
+  std::string module;
+  std::vector<KeepableCall> calls;
+  std::vector<KeptCall> cut;                   ///< What AOTAutograd would keep (min_cut.h), sorted.
+  std::int64_t freed_bytes = 0;                ///< If nothing is kept but the inputs.
+  std::int64_t output_bytes = 0;               ///< What other regions keep of what it makes.
+  double cost_us = 0;                          ///< Of running all of it again.
+  CallId first_call = none, last_call = none;  ///< Of its forward pass in the plain step.
+  /// The plain step's call before which backward first asks for what it saved.
+  CallId goes_back_before = none;
+
+  /// Equal blocks of a model.
+  bool is_like(const RegionCosts& other) const {
+    return calls == other.calls && freed_bytes == other.freed_bytes && cost_us == other.cost_us;
+  }
+};
+
+/// The most that the plain step holds while no more than the first `regions` regions may have given
+/// something up.
+struct Window {
+  std::size_t regions = 0;
+  std::int64_t bytes = 0;
+  CallId call = none;  ///< Where that is.
+};
+
+struct StepCosts {
+  std::vector<RegionCosts> regions;  ///< In the order in which their forward passes end.
+  std::vector<Window> windows;       ///< At most one for each number of regions, ascending.
+};
+
+/// Operators that AOTAutograd does not compute again (compute_intensive_ops of
+/// torch/_functorch/partitioners.py), and that trainers save by default.
+bool is_compute_intensive(std::string_view op);
+
+/// `plain` and `again` are recordings of a step without a plan and with one region for each of
+/// `modules`; `held_bytes` is by call of `plain`, `cost_us` by call of `again`. Modules that run
+/// again nowhere have no region. Throws Error where the two steps do not make the same calls.
+StepCosts costs_of_step(const Recording& plain, const Recording& again,
+                        const std::vector<std::string>& modules,
+                        const std::vector<std::int64_t>& held_bytes,
+                        const std::vector<double>& cost_us);
+
+}  // namespace symprof::plan

@@ -1,0 +1,213 @@
+#include "plan/checkpoint/selection.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+namespace symprof::plan {
+namespace {
+
+/// Sums of bytes and costs that are carried from region to region; more are thinned.
+constexpr std::size_t most_partial = 6000;
+constexpr double tolerance_us = 1e-6;
+
+/// Patterns of the first regions.
+struct Partial {
+  std::int64_t freed_bytes = 0;
+  double cost_us = 0;
+  int before = -1, pattern = -1;
+};
+
+/// What is left of `all` without those that another one beats: by freed bytes descending, costs
+/// fall. Returns whether none but such went.
+bool keep_best(std::vector<Partial>& all) {
+  std::ranges::sort(all, [](const Partial& a, const Partial& b) {
+    return a.freed_bytes != b.freed_bytes ? a.freed_bytes > b.freed_bytes : a.cost_us < b.cost_us;
+  });
+  std::vector<Partial> best;
+  for (const Partial& partial : all)
+    if (best.empty() || partial.cost_us < best.back().cost_us - tolerance_us)
+      best.push_back(partial);
+  const bool fits = best.size() <= most_partial;
+  all.clear();
+  const std::size_t count = std::min(best.size(), most_partial);
+  all.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(best[count == 1 ? 0 : i * (best.size() - 1) / (count - 1)]);
+  return fits;
+}
+
+/// Costs in cells of freed bytes: one for each of many sums, where there are too many to sort.
+class Cells {
+ public:
+  explicit Cells(std::int64_t most_bytes)
+      : width_(std::max<std::int64_t>(most_bytes / static_cast<std::int64_t>(most_partial), 1)) {
+    cells_.resize(most_partial + 2);
+  }
+
+  void add(const Partial& partial) {
+    const auto at = static_cast<std::size_t>(partial.freed_bytes / width_);
+    Partial& cell = cells_[std::min(at, cells_.size() - 1)];
+    if (cell.pattern < 0 || partial.cost_us < cell.cost_us) cell = partial;
+  }
+
+  std::vector<Partial> take() {
+    std::erase_if(cells_, [](const Partial& cell) { return cell.pattern < 0; });
+    return std::move(cells_);
+  }
+
+ private:
+  std::int64_t width_;
+  std::vector<Partial> cells_;
+};
+
+/// A piece of a region's bound: so many bytes at so much each.
+struct Piece {
+  double us_per_byte = 0;
+  std::size_t region = 0, point = 0;
+  bool operator>(const Piece& other) const { return us_per_byte > other.us_per_byte; }
+};
+
+double value_at(const std::vector<BoundPoint>& bound, double freed_bytes) {
+  for (std::size_t i = 1; i < bound.size(); ++i)
+    if (freed_bytes <= bound[i].freed_bytes) {
+      const double width = bound[i].freed_bytes - bound[i - 1].freed_bytes;
+      const double share = width > 0 ? (freed_bytes - bound[i - 1].freed_bytes) / width : 0;
+      return bound[i - 1].cost_us + share * (bound[i].cost_us - bound[i - 1].cost_us);
+    }
+  return bound.back().cost_us;
+}
+
+}  // namespace
+
+Selector::Selector(StepCosts costs) : costs_(std::move(costs)) {
+  std::vector<std::size_t> first;  // By type: a region of it.
+  for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
+    const auto same = std::ranges::find_if(
+        first, [&](std::size_t j) { return costs_.regions[j].is_like(costs_.regions[i]); });
+    of_region_.push_back(static_cast<int>(same - first.begin()));
+    if (same != first.end()) continue;
+    first.push_back(i);
+    frontiers_.push_back(frontier_of(costs_.regions[i]));
+  }
+}
+
+std::vector<std::int64_t> Selector::needs(std::int64_t budget_bytes) const {
+  std::vector<std::int64_t> needs(costs_.regions.size() + 1, 0);
+  for (const Window& window : costs_.windows)
+    needs[window.regions] = std::max(needs[window.regions], window.bytes - budget_bytes);
+  for (std::size_t i = 1; i < needs.size(); ++i) needs[i] = std::max(needs[i], std::int64_t{0});
+  return needs;
+}
+
+/// The least relaxed cost, by region in freed bytes. As the constraints are nested and the bounds
+/// convex, each constraint in turn is met by the cheapest bytes of the regions in it.
+std::optional<std::vector<double>> Selector::relaxed(const std::vector<std::int64_t>& needs) const {
+  if (needs[0] > 0) return std::nullopt;
+  std::vector<double> freed(costs_.regions.size(), 0);
+  std::priority_queue<Piece, std::vector<Piece>, std::greater<>> cheapest;
+  const auto offer = [&](std::size_t region, std::size_t point) {
+    const std::vector<BoundPoint>& bound = frontier(region).bound;
+    if (point >= bound.size()) return;
+    const double bytes = bound[point].freed_bytes - bound[point - 1].freed_bytes;
+    cheapest.push({(bound[point].cost_us - bound[point - 1].cost_us) / bytes, region, point});
+  };
+  double sum = 0;
+  for (std::size_t i = 0; i < freed.size(); ++i) {
+    offer(i, 1);
+    while (sum < static_cast<double>(needs[i + 1])) {
+      if (cheapest.empty()) return std::nullopt;
+      const Piece piece = cheapest.top();
+      const double end = frontier(piece.region).bound[piece.point].freed_bytes;
+      const double wanted = static_cast<double>(needs[i + 1]) - sum;
+      const double taken = std::min(end - freed[piece.region], wanted);
+      sum += taken;
+      freed[piece.region] += taken;
+      if (taken < wanted || freed[piece.region] >= end) {
+        cheapest.pop();
+        freed[piece.region] = end;
+        offer(piece.region, piece.point + 1);
+      }
+    }
+  }
+  return freed;
+}
+
+/// Frees at least as much of each region.
+Selection Selector::rounded_up(const std::vector<double>& freed) const {
+  Selection selection;
+  for (std::size_t i = 0; i < freed.size(); ++i) {
+    const std::vector<Pattern>& patterns = frontier(i).patterns;
+    std::size_t chosen = patterns.size() - 1;
+    for (std::size_t p = patterns.size(); p-- > 0;)
+      if (static_cast<double>(patterns[p].freed_bytes) >= freed[i] - 1 &&
+          patterns[p].cost_us <= patterns[chosen].cost_us)
+        chosen = p;
+    selection.patterns.push_back(static_cast<int>(chosen));
+    selection.cost_us += patterns[chosen].cost_us;
+  }
+  return selection;
+}
+
+std::optional<Selection> Selector::select(std::int64_t budget_bytes) const {
+  bool is_exact = true;
+  return select(budget_bytes, is_exact);
+}
+
+/// Region after region, all sums of freed bytes and costs that may still be the best.
+std::optional<Selection> Selector::select(std::int64_t budget_bytes, bool& is_exact) const {
+  const std::vector<std::int64_t> needed = needs(budget_bytes);
+  const std::optional<std::vector<double>> relaxed_freed = relaxed(needed);
+  if (!relaxed_freed) return std::nullopt;
+  const Selection known = rounded_up(*relaxed_freed);
+  const std::int64_t most = *std::ranges::max_element(needed);
+  std::vector<std::vector<Partial>> partials{{Partial{}}};
+  for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
+    const std::vector<Partial>& before = partials.back();
+    const std::vector<Pattern>& patterns = frontier(i).patterns;
+    is_exact = is_exact && frontier(i).is_complete;
+    const bool is_many = before.size() * patterns.size() > 40 * most_partial;
+    Cells cells(most);
+    std::vector<Partial> after;
+    for (std::size_t b = 0; b < before.size(); ++b)
+      for (std::size_t p = 0; p < patterns.size(); ++p) {
+        const Partial next{std::min(before[b].freed_bytes + patterns[p].freed_bytes, most),
+                           before[b].cost_us + patterns[p].cost_us, static_cast<int>(b),
+                           static_cast<int>(p)};
+        if (next.freed_bytes < needed[i + 1] || next.cost_us > known.cost_us + tolerance_us)
+          continue;
+        if (is_many)
+          cells.add(next);
+        else
+          after.push_back(next);
+      }
+    if (is_many) after = cells.take();
+    if (!keep_best(after) || is_many) is_exact = false;
+    if (after.empty()) return is_exact ? std::nullopt : std::optional(known);
+    partials.push_back(std::move(after));
+  }
+  const auto best = std::ranges::min_element(partials.back(), {}, &Partial::cost_us);
+  if (best->cost_us > known.cost_us) return known;
+  Selection selection{.patterns = std::vector<int>(costs_.regions.size()),
+                      .cost_us = best->cost_us};
+  const Partial* at = &*best;
+  for (std::size_t i = costs_.regions.size(); i-- > 0;) {
+    selection.patterns[i] = at->pattern;
+    at = &partials[i][static_cast<std::size_t>(at->before)];
+  }
+  return selection;
+}
+
+std::optional<double> Selector::least_cost_us(std::int64_t budget_bytes) const {
+  const std::optional<std::vector<double>> freed = relaxed(needs(budget_bytes));
+  if (!freed) return std::nullopt;
+  double least = 0;
+  for (std::size_t i = 0; i < freed->size(); ++i) least += value_at(frontier(i).bound, (*freed)[i]);
+  bool is_exact = true;
+  const std::optional<Selection> selection = select(budget_bytes, is_exact);
+  if (!is_exact) return least;
+  if (!selection) return std::nullopt;
+  return std::max(least, selection->cost_us - tolerance_us);
+}
+
+}  // namespace symprof::plan

@@ -1,0 +1,26 @@
+// Checkpoint plans as text, as JSON (schema symprof.checkpoint_plan/1), and as a page.
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "report/layout.h"
+#include "session/session.h"
+
+namespace symprof::report {
+
+/// Each budget's plan, what it costs and how much better another one could be; the curve of memory
+/// against time; the alternatives.
+void write_checkpoint_plan(fmt::memory_buffer& out, const CheckpointAnswer& answer,
+                           const Layout& layout);
+
+/// All of it. "plan" is that of the first budget, as the setting `checkpoint` takes it.
+void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answer,
+                           SettingSpeller spell = spell_plainly);
+
+/// The curve and the alternatives as one HTML page that needs no other file.
+void write_checkpoint_html(fmt::memory_buffer& out, const CheckpointAnswer& answer,
+                           SettingSpeller spell = spell_plainly);
+
+}  // namespace symprof::report

@@ -1,0 +1,115 @@
+#include "report/checkpoint.h"
+#include "report/checkpoint_text.h"
+#include "report/json_writer.h"
+#include "report/step_options.h"
+
+namespace symprof::report {
+namespace {
+
+using plan::PlanAnswer;
+using plan::PlayedPlan;
+
+void write_texts(JsonWriter& json, std::string_view name, const auto& texts, auto text_of) {
+  json.key(name);
+  json.begin_array();
+  for (const auto& text : texts) json.value(text_of(text));
+  json.end_array();
+}
+
+void write_plan(JsonWriter& json, const CheckpointPlan& plan) {
+  const auto same = [](const std::string& text) { return text; };
+  json.key("plan");
+  json.begin_object();
+  json.key("regions");
+  json.begin_array();
+  for (const CheckpointRegion& region : plan.regions) {
+    json.begin_object();
+    write_texts(json, "modules", region.modules, same);
+    write_texts(json, "keep", region.kept, [](const KeptCall& call) { return to_string(call); });
+    json.end_object();
+  }
+  json.end_array();
+  write_texts(json, "offload", plan.offloaded, same);
+  json.end_object();
+}
+
+void write_played(JsonWriter& json, const CheckpointAnswer& answer, const PlayedPlan& played) {
+  json.member("peak_allocated_bytes", played.peaks.allocated_bytes);
+  json.member("peak_reserved_bytes", played.peaks.reserved_bytes);
+  json.member("recompute_time_us", played.cost_us);
+  json.member("step_time_us", answer.plain_step_us + played.cost_us);
+  json.member("recompute_flops", played.recompute_flops);
+}
+
+void write_one(JsonWriter& json, const CheckpointAnswer& answer, const PlanAnswer& one) {
+  json.member("budget_bytes", one.budget_bytes + answer.context_bytes);
+  json.member("available_bytes", one.budget_bytes);
+  json.member("found", one.best.has_value());
+  if (one.best) {
+    write_played(json, answer, *one.best);
+    write_plan(json, one.best->plan);
+  } else {
+    json.null_member("plan");
+  }
+}
+
+void write_played_object(JsonWriter& json, std::string_view name, const CheckpointAnswer& answer,
+                         const PlayedPlan& played) {
+  json.key(name);
+  json.begin_object();
+  write_played(json, answer, played);
+  json.end_object();
+}
+
+}  // namespace
+
+void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answer,
+                           SettingSpeller spell) {
+  JsonWriter json(out, spell);
+  json.begin_object();
+  json.line(2), json.member("schema", "symprof.checkpoint_plan/1");
+  json.line(2), json.member("model", answer.model);
+  json.line(2), json.member("device", answer.device.name);
+  json.line(2), write_settings(json, answer.settings);
+  json.line(2), json.member("context_bytes", answer.context_bytes);
+  json.line(2), json.member("waits_for_host", answer.waits_for_host);
+  json.line(2), json.member("unknown_calls", answer.unknown_calls);
+  json.line(2), json.member("plans_played", static_cast<std::int64_t>(answer.plans_played));
+  json.line(2), json.member("block_types", static_cast<std::int64_t>(answer.block_types));
+  json.line(2),
+      write_texts(json, "regions", answer.regions, [](const std::string& text) { return text; });
+  json.line(2), write_texts(json, "notes", notes_of(answer),
+                            [&](const std::string& text) { return spelled(text, spell); });
+  json.line(2), write_played_object(json, "without", answer, answer.plain);
+  json.line(2), write_played_object(json, "all_again", answer, answer.all_again);
+  if (answer.answers.front().best)
+    json.line(2), write_plan(json, answer.answers.front().best->plan);
+  const auto write_list = [&](std::string_view name, const std::vector<PlanAnswer>& list) {
+    json.line(2), json.key(name);
+    json.begin_array();
+    for (const PlanAnswer& one : list) {
+      json.line(4), json.begin_object();
+      write_one(json, answer, one);
+      json.end_object();
+    }
+    json.end_array();
+  };
+  write_list("budgets", answer.answers);
+  write_list("curve", answer.curve);
+  const std::size_t knee = knee_of(answer);
+  json.line(2), json.key("knee");
+  knee < answer.curve.size() ? json.value(static_cast<std::int64_t>(knee)) : json.null();
+  json.line(2), json.key("alternatives");
+  json.begin_array();
+  for (const plan::AlternativePlan& one : answer.alternatives) {
+    json.line(4), json.begin_object();
+    json.member("name", one.name);
+    json.spelled_member("note", one.note);
+    if (one.played) write_played(json, answer, *one.played);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_document();
+}
+
+}  // namespace symprof::report

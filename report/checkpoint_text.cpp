@@ -1,0 +1,178 @@
+#include "report/checkpoint_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "record/module_path.h"
+#include "report/format_number.h"
+#include "report/memory_text.h"
+
+namespace symprof::report {
+namespace {
+
+using plan::PlanAnswer;
+using plan::PlayedPlan;
+
+/// "2 addmm, gelu"
+std::string kept_text(const std::vector<KeptCall>& kept) {
+  std::map<std::string, int> counts;
+  for (const KeptCall& call : kept) ++counts[call.op.substr(call.op.find("::") + 2)];
+  std::vector<std::string> words;
+  for (const auto& [op, count] : counts)
+    words.push_back(count == 1 ? op : fmt::format("{} {}", count, op));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// The path without the numbers that make it one of several, and that number.
+std::pair<std::string, std::string> pattern_and_number(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  const std::string last = dot == std::string::npos ? path : path.substr(dot + 1);
+  const bool is_number = !last.empty() && std::ranges::all_of(last, [](unsigned char letter) {
+    return std::isdigit(letter) != 0;
+  });
+  if (!is_number) return {path, ""};
+  return {path.substr(0, dot + 1), last};
+}
+
+/// "0, 3 to 7" of "0", "3", … in order.
+std::string ranges_text(const std::vector<std::string>& numbers) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && std::stol(numbers[end]) == std::stol(numbers[end - 1]) + 1)
+      ++end;
+    words.push_back(
+        end - i < 3
+            ? fmt::format("{}", fmt::join(numbers.begin() + static_cast<std::ptrdiff_t>(i),
+                                          numbers.begin() + static_cast<std::ptrdiff_t>(end), ", "))
+            : fmt::format("{} to {}", numbers[i], numbers[end - 1]));
+    i = end;
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// How a module runs in backward.
+struct Treatment {
+  std::string what, kept;
+  auto operator<=>(const Treatment&) const = default;
+};
+
+Treatment treatment_of(const std::string& module, const CheckpointPlan& plan) {
+  for (const CheckpointRegion& region : plan.regions)
+    if (std::ranges::find(region.modules, module) != region.modules.end())
+      return {region.kept.empty() ? "all again" : "again, but for", kept_text(region.kept)};
+  if (std::ranges::find(plan.offloaded, module) != plan.offloaded.end())
+    return {"saved in host memory", ""};
+  return {"as it is", ""};
+}
+
+}  // namespace
+
+std::vector<PlanLine> lines_of(const CheckpointAnswer& answer, const CheckpointPlan& plan) {
+  struct Line {
+    std::string pattern;
+    Treatment treatment;
+    std::vector<std::string> numbers;
+  };
+  std::vector<Line> lines;
+  for (const std::string& module : answer.regions) {
+    const auto [pattern, number] = pattern_and_number(module);
+    const Treatment treatment = treatment_of(module, plan);
+    const auto same = std::ranges::find_if(lines, [&](const Line& line) {
+      return line.pattern == pattern && line.treatment == treatment && !number.empty();
+    });
+    if (same != lines.end())
+      same->numbers.push_back(number);
+    else
+      lines.push_back({pattern, treatment, {number}});
+  }
+  std::vector<PlanLine> written;
+  written.reserve(lines.size());
+  for (const Line& line : lines)
+    written.push_back(
+        {line.numbers[0].empty() ? line.pattern : line.pattern + ranges_text(line.numbers),
+         static_cast<std::int64_t>(line.numbers.size()), line.treatment.what, line.treatment.kept});
+  return written;
+}
+
+double share_of_step(const CheckpointAnswer& answer, double us) {
+  return answer.plain_step_us > 0 ? 100 * us / answer.plain_step_us : 0;
+}
+
+std::size_t knee_of(const CheckpointAnswer& answer) {
+  std::vector<std::size_t> there;
+  for (std::size_t i = 0; i < answer.curve.size(); ++i)
+    if (answer.curve[i].best) there.push_back(i);
+  if (there.size() < 3) return answer.curve.size();
+  const auto memory = [&](std::size_t i) {
+    return static_cast<double>(answer.curve[i].best->peaks.reserved_bytes);
+  };
+  const auto time = [&](std::size_t i) { return answer.curve[i].best->cost_us; };
+  const double width = memory(there.back()) - memory(there.front());
+  const double height = time(there.front()) - time(there.back());
+  if (width <= 0 || height <= 0) return answer.curve.size();
+  std::size_t knee = there.front();
+  double farthest = 0;
+  for (const std::size_t i : there) {
+    const double below =
+        (memory(there.back()) - memory(i)) / width - (time(i) - time(there.back())) / height;
+    if (below > farthest) farthest = below, knee = i;
+  }
+  return farthest > 0 ? knee : answer.curve.size();
+}
+
+std::string verdict(const CheckpointAnswer& answer, const PlanAnswer& one) {
+  const std::string budget = format_bytes(one.budget_bytes + answer.context_bytes);
+  if (!one.best)
+    return fmt::format("{}: no plan within {} was found, and none is excluded.", answer.model,
+                       budget);
+  if (one.best->plan.is_empty())
+    return fmt::format("{} fits into {} without a plan.", answer.model, budget);
+  return fmt::format("{} fits into {} with this plan, for {:.2f} % more time.", answer.model,
+                     budget, share_of_step(answer, one.best->cost_us));
+}
+
+std::string budget_text(const CheckpointAnswer& answer, const PlanAnswer& one) {
+  return fmt::format(
+      "{} of {}; {} {} for CUDA's context{}", format_bytes(one.budget_bytes),
+      format_bytes(one.budget_bytes + answer.context_bytes), format_bytes(answer.context_bytes),
+      answer.is_context_given ? "given" : "set aside",
+      answer.is_context_given ? ""
+                              : fmt::format(" (not measured; {} gives it)", setting("context")));
+}
+
+std::string figures_text(const CheckpointAnswer& answer, const PlayedPlan& played) {
+  std::string text = fmt::format("{} allocated, {} reserved, step of {}",
+                                 format_bytes(played.peaks.allocated_bytes),
+                                 format_bytes(played.peaks.reserved_bytes),
+                                 format_time(answer.plain_step_us + played.cost_us));
+  if (played.cost_us > 0)
+    text += fmt::format(" ({} or {:.2f} % more)", format_time(played.cost_us),
+                        share_of_step(answer, played.cost_us));
+  return text;
+}
+
+std::string regions_text(const CheckpointAnswer& answer) {
+  return fmt::format("{} modules may run again, of {} kind{}; {} plans carried out",
+                     answer.regions.size(), answer.block_types, answer.block_types == 1 ? "" : "s",
+                     answer.plans_played);
+}
+
+std::vector<std::string> notes_of(const CheckpointAnswer& answer) {
+  std::vector<std::string> notes;
+  if (answer.waits_for_host)
+    notes.push_back(
+        "the step waits for the host: what is computed again costs the time to issue its calls");
+  if (answer.unknown_calls > 0)
+    notes.push_back(fmt::format("{} calls have no time, and cost nothing here",
+                                group_digits(answer.unknown_calls)));
+  for (const plan::NotTried& module : answer.left_out)
+    notes.push_back(fmt::format("{} is left out: {}", text_of(module.change), module.problem));
+  for (const std::string& warning : answer.warnings) notes.push_back(warning);
+  return notes;
+}
+
+}  // namespace symprof::report

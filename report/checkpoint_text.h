@@ -1,0 +1,34 @@
+// Sentences about checkpoint plans, and a plan in few lines.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "session/session.h"
+
+namespace symprof::report {
+
+/// Equal lines of a plan as one.
+struct PlanLine {
+  std::string modules;  ///< "encoder.layers.0, 3 to 7"
+  std::int64_t count = 0;
+  std::string what;  ///< "as it is", "all again", "again, but for"
+  std::string kept;  ///< Operators: "2 addmm, gelu"; empty where there is none.
+};
+
+/// Modules that are called alike but for a number, and treated alike, share a line.
+std::vector<PlanLine> lines_of(const CheckpointAnswer& answer, const CheckpointPlan& plan);
+
+/// Per cent of the step without a plan.
+double share_of_step(const CheckpointAnswer& answer, double us);
+/// The point of the curve that is farthest below the line between its ends.
+std::size_t knee_of(const CheckpointAnswer& answer);
+
+std::string verdict(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
+std::string budget_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
+std::string figures_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
+std::string regions_text(const CheckpointAnswer& answer);
+std::vector<std::string> notes_of(const CheckpointAnswer& answer);
+
+}  // namespace symprof::report

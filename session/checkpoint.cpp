@@ -1,0 +1,177 @@
+// The verb plan checkpoint: which activations to keep, and which to compute again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "plan/checkpoint/regions.h"
+#include "profile/memory/peak_doubt.h"
+#include "session/paths.h"
+#include "session/session.h"
+
+namespace symprof {
+namespace {
+
+class PlannedStep final : public plan::CheckpointTrial {
+ public:
+  PlannedStep(Session& session, const Settings& settings, profile::TimeModel model)
+      : session_(session), settings_(settings), model_(std::move(model)) {}
+
+  Recording record(const CheckpointPlan& plan) override {
+    Settings planned = settings_;
+    planned.step.checkpoint_plan = plan;
+    return session_.record(planned);
+  }
+
+  plan::StepPeaks peaks(const Recording& recording) override {
+    const StepMemory memory =
+        profile::simulate_step_memory(recording, settings_.step.device, {.loop = settings_.loop});
+    const std::int64_t aside = memory.doubt.margin_bytes();
+    return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+  }
+
+  /// Blocks of expandable segments are split wherever that is possible, so that they hold what is
+  /// asked for, rounded up, and nothing else.
+  std::vector<std::int64_t> held_bytes(const Recording& recording) override {
+    profile::LoopOptions loop = settings_.loop;
+    loop.allocator.expandable_segments = true;
+    const StepMemory memory =
+        profile::simulate_step_memory(recording, settings_.step.device, {.loop = loop});
+    std::vector<std::int64_t> held(recording.calls.size(), 0);
+    std::int64_t now = 0;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      held[i] = now;
+      for (; next < memory.timeline.size() && memory.timeline[next].call == static_cast<CallId>(i);
+           ++next) {
+        held[i] = std::max(held[i], memory.timeline[next].highest_bytes);
+        now = memory.timeline[next].held.total();
+      }
+    }
+    return held;
+  }
+
+  std::vector<double> costs_us(const Recording& recording) override {
+    const profile::StepLoad load = load_of(recording);
+    std::vector<double> costs;
+    costs.reserve(load.calls.size());
+    for (const profile::CallLoad& call : load.calls)
+      costs.push_back(waits_for_host_ ? call.host_us : call.device_us);
+    return costs;
+  }
+
+  std::int64_t recompute_flops(const Recording& recording) override {
+    const profile::StepLoad load = load_of(recording);
+    std::int64_t flops = 0;
+    for (std::size_t i = 0; i < load.calls.size(); ++i)
+      if (recording.calls[i].phase == Phase::recompute) flops += load.calls[i].flops;
+    return flops;
+  }
+
+  profile::StepLoad load_of(const Recording& recording) {
+    return profile::load_of_step(recording, settings_.step.device, model_,
+                                 settings_.time.value_or(TimeOptions{}));
+  }
+
+  void set_waits_for_host(bool waits) { waits_for_host_ = waits; }
+
+ private:
+  Session& session_;
+  Settings settings_;
+  profile::TimeModel model_;
+  bool waits_for_host_ = false;
+};
+
+/// Modules that cannot run again as one, alone or beside the others, are left out.
+std::vector<std::string> runnable(PlannedStep& trial, const std::vector<std::string>& modules,
+                                  std::vector<plan::NotTried>& left_out) {
+  CheckpointPlan all;
+  for (const std::string& module : modules) all.regions.push_back({.modules = {module}});
+  try {
+    trial.record(all);
+    return modules;
+  } catch (const Error&) {
+    all.regions.clear();
+  }
+  std::vector<std::string> good;
+  for (const std::string& module : modules) try {
+      all.regions.push_back({.modules = {module}});
+      trial.record(all);
+      good.push_back(module);
+    } catch (const Error& error) {
+      all.regions.pop_back();
+      left_out.push_back({{{{"checkpoint", module}}}, error.problem(unspelled)});
+    }
+  return good;
+}
+
+/// Evenly spaced budgets, from all computed again to nothing.
+std::vector<plan::PlanAnswer> curve_of(plan::CheckpointPlanner& planner, int points) {
+  std::vector<plan::PlanAnswer> curve;
+  const std::int64_t least = std::min(planner.all_again().peaks.reserved_bytes,
+                                      planner.plain().peaks.reserved_bytes),
+                     most = planner.plain().peaks.reserved_bytes;
+  std::vector<std::int64_t> budgets;
+  for (int i = 0; i < points; ++i)
+    budgets.push_back(points == 1 ? most : least + (most - least) * i / (points - 1));
+  for (const std::int64_t budget : budgets) planner.answer(budget);
+  for (const std::int64_t budget : budgets) curve.push_back(planner.known_answer(budget));
+  return curve;
+}
+
+}  // namespace
+
+CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
+                                          const CheckpointQuestion& question) {
+  const PreparedModel model = prepare(settings);
+  if (model.settings.step.mode == Mode::inference)
+    throw Error(SettingRef{"mode"}, "inference keeps no activations for backward.",
+                fmt::format("Use {}.", setting("mode", "train")));
+  if (!settings.step.checkpoint.empty() || !settings.step.checkpoint_plan.is_empty())
+    throw Error(SettingRef{"checkpoint"}, "the plan says what is computed again.",
+                fmt::format("Leave it out, or name modules with {}.", setting("regions")));
+  Settings on_device = settings;
+  on_device.step.device = model.settings.step.device;
+  on_device.step.mode = model.settings.step.mode;
+  const DeviceSpec& device = on_device.step.device;
+  const bool is_graph = settings.time && settings.time->launch == LaunchKind::graph;
+  PlannedStep trial(
+      *this, on_device,
+      profile::time_model_of(device, devices_folder() + "/time/data_sheet.json",
+                             is_graph ? profile::Floor::of_graph : profile::Floor::of_device));
+  CheckpointAnswer answer{.settings = model.settings, .device = device, .model = model.graph.path};
+  answer.regions =
+      runnable(trial, plan::regions_of(model.graph, question.regions), answer.left_out);
+  if (answer.regions.empty())
+    throw Error(model.graph.path, "has no modules that could run again.",
+                "The file does not say which modules its nodes belong to, or they overlap.");
+  const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));
+  trial.set_waits_for_host(plain_load.waits_for_host());
+  plan::CheckpointPlanner planner(trial, answer.regions);
+  answer.plain_step_us = plain_load.step_us;
+  answer.waits_for_host = plain_load.waits_for_host();
+  answer.unknown_calls = plain_load.unknown_calls;
+  const plan::Budget whole = budget_of(device, settings.loop);
+  answer.context_bytes = whole.context_bytes;
+  answer.is_context_given = whole.is_context_given;
+  std::vector<std::int64_t> budgets = question.budgets;
+  if (budgets.empty()) budgets.push_back(device.memory_bytes);
+  for (const std::int64_t budget : budgets) planner.answer(budget - answer.context_bytes);
+  if (question.wants_alternatives)  // What they find counts as well.
+    answer.alternatives = plan::play_alternatives(planner, budgets.front() - answer.context_bytes);
+  for (const std::int64_t budget : budgets)
+    answer.answers.push_back(planner.known_answer(budget - answer.context_bytes));
+  if (question.curve_points > 0) answer.curve = curve_of(planner, question.curve_points);
+  if (question.wants_alternatives)
+    answer.alternatives.push_back(
+        {"symprof", answer.answers.front().best,
+         answer.answers.front().best ? "" : "no plan within the budget was found"});
+  answer.plain = planner.plain();
+  answer.all_again = planner.all_again();
+  answer.block_types = planner.selector().block_types();
+  answer.plans_played = planner.played().size();
+  answer.recording = planner.plain_recording();
+  return answer;
+}
+
+}  // namespace symprof

@@ -1,0 +1,182 @@
+// Selective checkpoint plans against PyTorch, which carried out every plan of three models:
+// truth/plans/torch_plans.py says what its fields mean.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/rounding.h"
+#include "plan/checkpoint/planner.h"
+#include "profile/profile.h"
+#include "shape/step/propagate.h"
+#include "tests/support/torch/prepared_step.h"
+#include "trace/load.h"
+
+namespace symprof::checkpoint_plans_test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+const fs::path folder = fs::path(SYMPROF_SOURCE_DIR) / "truth/plans";
+
+json truth() {
+  std::ifstream file(folder / "torch_plans.json");
+  return json::parse(file);
+}
+
+/// Of a region that is null in the file, as it runs without a checkpoint, there is none.
+CheckpointPlan plan_of(const json& regions) {
+  CheckpointPlan plan;
+  for (const auto& [module, kept] : regions.items()) {
+    if (kept.is_null()) continue;
+    CheckpointRegion& region = plan.regions.emplace_back();
+    region.modules = {module};
+    for (const json& call : kept)
+      region.kept.push_back({"aten::" + call.at(0).get<std::string>(), call.at(1).get<int>()});
+  }
+  return plan;
+}
+
+/// The step that PyTorch ran, counted as it counts it: tensors in blocks of 512 bytes, without
+/// parameters, the input, and the output of the step before; made-up costs by operator.
+class CountedStep final : public plan::CheckpointTrial {
+ public:
+  explicit CountedStep(const json& model)
+      : graph_(trace::load(
+            (folder / "models" / (model.at("model").get<std::string>() + ".pt2")).string())),
+        costs_(model.at("time_per_element")) {
+    const Recording plain = record({});
+    for (const StorageRecord& storage : plain.storages)
+      if (storage.kind == StorageKind::parameter || storage.kind == StorageKind::input)
+        aside_ += round_up(storage.bytes, std::int64_t{512});
+    // A residual model: its output is as large as its input.
+    for (const StorageRecord& storage : plain.storages)
+      if (storage.kind == StorageKind::input) aside_ += round_up(storage.bytes, std::int64_t{512});
+  }
+
+  Recording record(const CheckpointPlan& plan) override {
+    StepOptions options{.loss = Loss::sum,
+                        .device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json")};
+    options.mode = Mode::train;
+    options.checkpoint_plan = plan;
+    return test::record_prepared(graph_, options);
+  }
+
+  plan::StepPeaks peaks(const Recording& recording) override {
+    const Profile profile =
+        profile::evaluate(recording, load_device(SYMPROF_SOURCE_DIR "/devices/h200.json"));
+    const std::int64_t bytes = profile.totals.tensor_peak.bytes - aside_;
+    return {bytes, bytes};
+  }
+
+  std::vector<std::int64_t> held_bytes(const Recording& recording) override {
+    std::vector<std::int64_t> held(recording.calls.size(), 0);
+    std::int64_t now = -aside_;
+    std::vector<bool> has_event(recording.storages.size(), false);
+    for (const MemoryEvent& event : recording.events)
+      has_event[static_cast<std::size_t>(event.storage)] = true;
+    for (std::size_t i = 0; i < has_event.size(); ++i)
+      if (!has_event[i] && recording.storages[i].on_device)
+        now += round_up(recording.storages[i].bytes, std::int64_t{512});
+    std::size_t next = 0;
+    for (; next < recording.events.size() && recording.events[next].call == none; ++next)
+      now += signed_bytes(recording, recording.events[next]);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      held[i] = now;
+      for (;
+           next < recording.events.size() && recording.events[next].call == static_cast<CallId>(i);
+           ++next)
+        held[i] = std::max(held[i], now += signed_bytes(recording, recording.events[next]));
+    }
+    return held;
+  }
+
+  std::vector<double> costs_us(const Recording& recording) override {
+    std::vector<double> costs;
+    for (const CallRecord& call : recording.calls) {
+      const auto cost = costs_.find(recording.ops[static_cast<std::size_t>(call.op)].substr(6));
+      costs.push_back(
+          cost == costs_.end()
+              ? 0
+              : cost->second *
+                    static_cast<double>(
+                        recording.specs[static_cast<std::size_t>(call.outputs.at(0).spec)]
+                            .numel()));
+    }
+    return costs;
+  }
+
+  std::int64_t recompute_flops(const Recording&) override { return 0; }
+
+ private:
+  static std::int64_t signed_bytes(const Recording& recording, const MemoryEvent& event) {
+    const StorageRecord& storage = recording.storages[static_cast<std::size_t>(event.storage)];
+    const std::int64_t bytes = storage.on_device ? round_up(storage.bytes, std::int64_t{512}) : 0;
+    return event.kind == EventKind::allocate ? bytes : -bytes;
+  }
+
+  Graph graph_;
+  std::map<std::string, double> costs_;
+  std::int64_t aside_ = 0;
+};
+
+double recompute_cost(CountedStep& step, const Recording& recording) {
+  const std::vector<double> costs = step.costs_us(recording);
+  double sum = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    if (recording.calls[i].phase == Phase::recompute) sum += costs[i];
+  return sum;
+}
+
+}  // namespace
+
+TEST_SUITE("checkpoint_plans") {
+  TEST_CASE("peaks and recomputed calls of plans are PyTorch's") {
+    int plans = 0;
+    for (const json& model : truth()) {
+      CAPTURE(model.at("model"));
+      CountedStep step(model);
+      for (const json& sample : model.at("sample")) {
+        CAPTURE(sample.dump());
+        const Recording recording = step.record(plan_of(sample.at("plan")));
+        CHECK(step.peaks(recording).allocated_bytes == sample.at("peak").get<std::int64_t>());
+        CHECK(recompute_cost(step, recording) == sample.at("time").get<double>());
+        ++plans;
+      }
+    }
+    CHECK(plans == 450);
+  }
+
+  TEST_CASE("no budget is overrun, no cost is below the exact frontier, and none rises") {
+    for (const json& model : truth()) {
+      CAPTURE(model.at("model"));
+      CountedStep step(model);
+      std::vector<std::string> regions;
+      for (const auto& [region, calls] : model.at("regions").items()) regions.push_back(region);
+      plan::CheckpointPlanner planner(step, regions);
+      for (const json& point : model.at("frontier")) {
+        CAPTURE(point.dump());
+        const auto budget = point.at("peak").get<std::int64_t>();
+        const plan::PlanAnswer answer = planner.answer(budget);
+        REQUIRE(answer.best);
+        CHECK(answer.best->peaks.reserved_bytes <= budget);
+        CHECK(answer.best->cost_us >= point.at("time").get<double>());
+        CHECK(planner.answer(budget + 512).best->cost_us <= answer.best->cost_us);
+      }
+      CHECK_FALSE(planner.answer(model.at("frontier")[0].at("peak").get<std::int64_t>() - 1).best);
+    }
+  }
+
+  TEST_CASE("a plan of another model is refused") {
+    CountedStep step(truth()[0]);
+    CHECK_THROWS_WITH_AS(step.record({.regions = {{{"a"}, {{"aten::addmm", 7}}}}}),
+                         doctest::Contains("makes no call aten::addmm#7"), Error);
+    CHECK_THROWS_WITH_AS(step.record({.regions = {{{"a"}, {}}, {{"a"}, {}}}}),
+                         doctest::Contains("the plan has a twice"), Error);
+  }
+}
+
+}  // namespace symprof::checkpoint_plans_test
