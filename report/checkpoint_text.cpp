@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "profile/memory/peak_doubt.h"
 #include "record/module_path.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
@@ -171,7 +172,9 @@ std::vector<std::string> notes_of(const CheckpointAnswer& answer) {
                                 group_digits(answer.unknown_calls)));
   for (const plan::NotTried& module : answer.left_out)
     notes.push_back(fmt::format("{} is left out: {}", text_of(module.change), module.problem));
-  for (const std::string& warning : answer.warnings) notes.push_back(warning);
+  if (const PeakDoubt doubt = profile::peak_doubt(answer.recording); doubt.is_lower_bound())
+    notes.push_back(doubt_text(doubt));
+  for (const std::string& warning : answer.recording.warnings) notes.push_back(warning);
   return notes;
 }
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "plan/checkpoint/alternatives.h"
 #include "measure/run.h"
+#include "plan/checkpoint/alternatives.h"
 #include "plan/fit.h"
 #include "plan/rent.h"
 #include "profile/profile.h"
@@ -75,15 +75,13 @@ struct CheckpointAnswer {
   double plain_step_us = 0;
   bool waits_for_host = false;     ///< Times are those of the host that issues the calls.
   std::int64_t unknown_calls = 0;  ///< Without a time.
-  std::int64_t context_bytes = 0;  ///< Set aside of each budget, with what the peak may grow by.
+  std::int64_t context_bytes = 0;  ///< Set aside of each budget.
   bool is_context_given = false;
-  std::int64_t set_aside_bytes = 0;
   std::vector<plan::PlanAnswer> answers;  ///< By budget; budgets there are without the context.
   std::vector<plan::PlanAnswer> curve;    ///< Ascending in memory.
   std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
   std::size_t plans_played = 0;
   Recording recording;  ///< The plain step.
-  std::vector<std::string> warnings;
 };
 
 class Session {
