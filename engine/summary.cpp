@@ -94,9 +94,10 @@ EngineSummary summarize(const Engine& engine, const Times* times) {
 }
 
 std::string precision(const Layer& layer) {
-  const std::string in = dtypes(layer.inputs), out = dtypes(layer.outputs);
+  std::string in = dtypes(layer.inputs), out = dtypes(layer.outputs);
   if (in == out || out.empty()) return in;
-  return in.empty() ? out : in + " → " + out;
+  if (in.empty()) return out;
+  return in + " → " + out;
 }
 
 }  // namespace symprof::engine

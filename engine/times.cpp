@@ -192,10 +192,12 @@ std::optional<Times> times_in(std::string_view log) {
         return;
       }
       if (trimmed(line).empty()) in_table = false;
-      auto row = read_row(line, *form);
-      if (row && row->name == "Total") in_table = false;
-      if (row && row->name != "Total") table->layers.push_back(*std::move(row));
-      if (!row && in_table)
+      std::optional<LayerTime> row = read_row(line, *form);
+      if (row && row->name == "Total")
+        in_table = false;
+      else if (row)
+        table->layers.push_back(*std::move(row));
+      else if (in_table)
         table->warnings.push_back(fmt::format("line {}: this row of the profile is cut", number));
     } else if (auto time = read_callback(line)) {
       if (!callbacks) callbacks.emplace();

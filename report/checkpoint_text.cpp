@@ -82,9 +82,10 @@ std::vector<PlanLine> lines_of(const CheckpointAnswer& answer, const CheckpointP
   for (const std::string& module : answer.regions) {
     const auto [pattern, number] = pattern_and_number(module);
     const Treatment treatment = treatment_of(module, plan);
-    const auto same = std::ranges::find_if(lines, [&](const Line& line) {
-      return line.pattern == pattern && line.treatment == treatment && !number.empty();
-    });
+    const auto same =
+        std::ranges::find_if(lines, [&, &pattern = pattern, &number = number](const Line& line) {
+          return line.pattern == pattern && line.treatment == treatment && !number.empty();
+        });
     if (same != lines.end())
       same->numbers.push_back(number);
     else

@@ -18,7 +18,7 @@ say() { printf '\033[1m[wheel]\033[0m %s\n' "$*" >&2; }
 make_wheel() {
   rm -rf "$wheels"
   "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$wheels" \
-    -C build-dir=build/wheel-of-release -C "cmake.define.SYMPROF_BUILT=$PWD/build/release"
+    --config-settings build-dir=build/wheel-of-release --config-settings "cmake.define.SYMPROF_BUILT=$PWD/build/release"
 }
 
 # PEP 600: the tag says which glibc the machine has to have.

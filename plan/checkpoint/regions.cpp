@@ -55,7 +55,7 @@ std::set<std::string> inside(const std::string& outer,
   std::set<std::string> found;
   for (const auto& [path, count] : nodes) {
     if (count < 2 || !(outer.empty() || is_inside(path, outer))) continue;
-    const bool is_nested = std::ranges::any_of(nodes, [&](const auto& other) {
+    const bool is_nested = std::ranges::any_of(nodes, [&, &path = path](const auto& other) {
       return is_inside(path, other.first) && (outer.empty() || is_inside(other.first, outer));
     });
     if (!is_nested) found.insert(path);

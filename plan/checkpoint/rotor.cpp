@@ -25,7 +25,8 @@ class Table {
   }
 
   double time(std::int64_t m, std::size_t s, std::size_t t) const {
-    return m < 0 ? impossible : cell(m, s, t).time;
+    if (m < 0) return impossible;
+    return cell(m, s, t).time;
   }
 
   void add_segments(std::int64_t m, std::size_t s, std::size_t t,
