@@ -22,6 +22,7 @@ std::string kept_text(const std::vector<KeptCall>& kept) {
   std::map<std::string, int> counts;
   for (const KeptCall& call : kept) ++counts[call.op.substr(call.op.find("::") + 2)];
   std::vector<std::string> words;
+  words.reserve(counts.size());
   for (const auto& [op, count] : counts)
     words.push_back(count == 1 ? op : fmt::format("{} {}", count, op));
   return fmt::format("{}", fmt::join(words, ", "));

@@ -93,7 +93,7 @@ void add_step_columns(std::vector<RentColumn>& columns, const std::vector<FitRep
   for (const auto& [title, value] : {std::pair{"Step", &StepTime::step_us},
                                      {"from", &StepTime::low_us},
                                      {"to", &StepTime::high_us}})
-    columns.push_back({title, [value](const FitReport& report, const Rent&) {
+    columns.push_back({title, [value = value](const FitReport& report, const Rent&) {
                          return step_cell(report, value);
                        }});
   if (any_has(reports, &StepTime::samples))

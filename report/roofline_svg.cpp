@@ -232,8 +232,10 @@ class RooflineDrawing {
       });
     };
     double shift = 0;
-    for (int i = 0; i < 12 && !is_free(at_y + shift); ++i)
-      shift = (i % 2 == 0 ? 1 : -1) * line * (i / 2 + 1);
+    for (int i = 0; i < 12 && !is_free(at_y + shift); ++i) {
+      const int lines = i / 2 + 1;
+      shift = (i % 2 == 0 ? line : -line) * lines;
+    }
     labels_.push_back({begin, begin + length, at_y + shift});
     print(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)"
           "\n",

@@ -112,6 +112,8 @@ std::vector<plan::PlanAnswer> curve_of(plan::CheckpointPlanner& planner, int poi
                                       planner.plain().peaks.reserved_bytes),
                      most = planner.plain().peaks.reserved_bytes;
   std::vector<std::int64_t> budgets;
+  budgets.reserve(static_cast<std::size_t>(points));
+  curve.reserve(static_cast<std::size_t>(points));
   for (int i = 0; i < points; ++i)
     budgets.push_back(points == 1 ? most : least + (most - least) * i / (points - 1));
   for (const std::int64_t budget : budgets) planner.answer(budget);
