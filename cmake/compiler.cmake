@@ -40,6 +40,9 @@ endif()
 # LibTorch is built with NDEBUG. Without it, at::RecordFunction::inputs() checks a member that LibTorch never sets.
 set_source_files_properties(shape/step/module_nodes.cpp shape/eager/program_nodes.cpp PROPERTIES COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
 
+# <sys/mman.h> defines MAP_TYPE, which is a name in onnx's parser.h.
+set_source_files_properties(trace/onnx/mapped_file.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
 # What headers hold costs more than what a file holds: twelve files of a folder compile in a third of the time that
 # they take alone. Where single files are worked on, SYMPROF_UNITY=OFF compiles less after each change.
 option(SYMPROF_UNITY "Compile the files of a folder together" ON)
