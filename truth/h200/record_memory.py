@@ -10,6 +10,7 @@ import array
 import collections
 import contextlib
 import dataclasses
+import faulthandler
 import functools
 import importlib.metadata
 import io
@@ -1037,7 +1038,16 @@ def attention_call(device, backend, dtype, head_size, heads, kv_heads, length, c
 def probe_attention_scratch(small, device):
     lengths = (32, 96) if small else (128, 500, 1024, 4096)
     sizes = (32, 64) if small else (32, 64, 72, 80, 96, 128, 160, 256)
-    axes = [s for s in grid(backend=("efficient", "flash", "cudnn"), dtype=("bfloat16", "float32"),
+    return attention_scratch(device, ("efficient", "flash"), sizes, lengths)
+
+
+def probe_attention_scratch_cudnn(small, device):
+    """Few sizes: cuDNN compiles a kernel for each, which takes a second."""
+    return attention_scratch(device, ("cudnn",), (32, 64) if small else (64, 128), (32, 96) if small else (500, 1024))
+
+
+def attention_scratch(device, backends, sizes, lengths):
+    axes = [s for s in grid(backend=backends, dtype=("bfloat16", "float32"),
                             head_size=sizes, heads=(8,), kv_heads=(8, 2), length=lengths,
                             causal=(False, True), masked=(False, True), dropout=(0.0, 0.1), backward=(False, True))
             if not (s["causal"] and s["masked"]) and (s["dtype"] == "bfloat16" or s["backend"] == "efficient")
@@ -1261,6 +1271,7 @@ PROBES = {
     "cublas": probe_cublas,
     "attention_choice": probe_attention_choice,
     "attention_scratch": probe_attention_scratch,
+    "attention_scratch_cudnn": probe_attention_scratch_cudnn,
     "convolution": probe_convolution,
     "normalization": probe_normalization,
     "recurrent": probe_recurrent,
@@ -1401,9 +1412,13 @@ def failure(job, status, text):
 RECORDERS = {"case": record_case, "probe": record_probe, "export": record_export}
 
 
+SILENT_SECONDS = 25  # a process that takes longer prints where it stands
+
+
 def run_job(job, folder, small, device_name, alone, connection):
     """The whole of one process."""
     preload(job.kind)
+    faulthandler.dump_traceback_later(SILENT_SECONDS)
     DEVICE["alone"] = alone
     device = torch.device(device_name)
     if device.type == "cpu":

@@ -8,7 +8,10 @@ from kernels import trace as traces
 ATTRIBUTED_SHARE = 0.99      # of the GPU's busy time in each whole step
 REPEAT_SPREAD = 0.05         # two measurements of a point differ by no more than this share,
 REPEAT_NS = 500              # or this much, for kernels of a few microseconds;
-REPEAT_AGREEING = 0.95       # so many of all pairs must
+# so many of all pairs must. A kernel that is repeated minutes later, on operands at other addresses, can take up to 13 %
+# more or less (a product of 2048, a batch norm's backward), while the 25 repeats at one address agree within 2 %.
+REPEAT_AGREEING = 0.9
+STEP_SPREAD = 0.06           # two profiled steps of a model, by the time that the device is busy
 CLOCK_STEP_NS = 1000         # CUPTI maps the GPU's clock to the CPU's: launch and start may differ
 LARGEST_RECORD_BYTES = 40 * 10 ** 6
 MEASURED_POINTS = 2500       # of the sweep's about 3 400: some backends refuse some sizes
@@ -107,6 +110,19 @@ def check_calls(where, calls):
     return complaints
 
 
+# Kernels of cuBLASLt and cuDNN, which launch the next kernel of their call before one has ended
+# (programmatic dependent launch).
+LIBRARY_KERNELS = ("nvjet", "cublasLt", "cudnn", "xmma", "cutlass")
+
+
+def inside_of_a_library(table):
+    """The call of each kernel that cuBLAS or cuDNN launched, None for the others; in the order of the table."""
+    strings, kernels = table["strings"], table["kernels"]
+    names = [strings[name] for name in kernels["name"]]
+    return [call if any(part in name for part in LIBRARY_KERNELS) else None
+            for call, name in zip(kernels["call"], names)]
+
+
 def check_kernels(where, table):
     """Kernel times of a step add up; on one stream no kernel starts before the last one ended."""
     kernels, totals, complaints = table["kernels"], table["totals"], []
@@ -116,7 +132,7 @@ def check_kernels(where, table):
         by_call[call] += duration
     attributed = sum(time for call, time in by_call.items() if call >= 0)
     busy = traces.busy_ns(work)
-    overlap, pairs = traces.overlap_ns(work)
+    overlap, pairs = traces.overlap_ns(work, inside_of_a_library(table))
     found = {"kernel_count": len(work), "kernel_ns": sum(by_call.values()), "busy_ns": busy,
              "attributed_ns": attributed, "idle_ns": totals["span_ns"] - busy}
     for name, value in found.items():
@@ -154,7 +170,7 @@ def check_timed(where, timed, tables, on_gpu):
     expect(timed["steps"] >= TIMED_STEPS and times[0] is not None, complaints,
            f"{where}: {timed['steps']} timed steps, want {TIMED_STEPS}")
     busy = [table["totals"]["busy_ns"] or 0 for table in tables]
-    expect(agrees(min(busy), max(busy)), complaints,
+    expect(max(busy) - min(busy) <= max(REPEAT_NS, STEP_SPREAD * min(busy)), complaints,
            f"{where}: profiled steps are busy for {busy} ns, want them to agree")
     return complaints
 

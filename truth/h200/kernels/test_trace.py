@@ -144,5 +144,20 @@ class Checks(unittest.TestCase):
         self.assertEqual(len(checks.check_step("step", step(without_gpu), True)), 1)
 
 
+
+class Overlap(unittest.TestCase):
+    """Three kernels of 100 ns on one stream, each 10 ns before the one in front ends."""
+
+    WORK = [traces.Work(None, None, 90 * place, 100, 7, None, None, None, None, None, None, None) for place in range(3)]
+
+    def test_every_overlap_is_counted(self):
+        self.assertEqual(traces.overlap_ns(self.WORK), (2 * 10, 2))
+
+    def test_kernels_of_one_library_call_may_overlap(self):
+        self.assertEqual(traces.overlap_ns(self.WORK, [4, 4, 5]), (10, 1))
+        self.assertEqual(traces.overlap_ns(self.WORK, [4, 4, None]), (10, 1))
+        self.assertEqual(traces.overlap_ns(self.WORK, [4, 4, 4]), (0, 0))
+
+
 if __name__ == "__main__":
     unittest.main()

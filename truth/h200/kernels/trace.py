@@ -111,16 +111,18 @@ def busy_ns(work):
     return total
 
 
-def overlap_ns(work):
-    """Per stream, by how long work began before the work in front of it ended: (ns, pairs)."""
+def overlap_ns(work, launchers=None):
+    """Per stream, by how long work began before the work in front of it ended: (ns, pairs). `launchers`
+    names for each item the library call that launched it, or None: two items of one such call may overlap."""
     last, overlap, pairs = {}, 0, 0
-    for item in sorted(work, key=lambda w: w.start_ns):
+    launchers = launchers or [None] * len(work)
+    for item, launcher in sorted(zip(work, launchers), key=lambda pair: pair[0].start_ns):
         end = item.start_ns + item.duration_ns
-        before = last.get(item.stream)
-        if before is not None and item.start_ns < before:
+        before, before_launcher = last.get(item.stream, (item.start_ns, None))
+        if item.start_ns < before and (launcher is None or launcher != before_launcher):
             overlap += min(before, end) - item.start_ns
             pairs += 1
-        last[item.stream] = end if before is None else max(before, end)
+        last[item.stream] = max((before, before_launcher), (end, launcher), key=lambda last_end: last_end[0])
     return overlap, pairs
 
 
