@@ -124,7 +124,6 @@ void set_memory(Profile& profile, StepMemory memory) {
   totals.peak_node = call.node;
 }
 
-/// Everything but the memory.
 Profile count(Recording recording, const OperatorTable* own) {
   Profile profile;
   profile.recording = std::move(recording);
@@ -170,6 +169,8 @@ Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* r
                    ")");
   }
 }
+
+Profile evaluate_costs(Recording recording) { return count(std::move(recording), nullptr); }
 
 Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOptions& loop) {
   return evaluate_with(std::move(recording), device, loop, nullptr);

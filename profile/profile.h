@@ -127,5 +127,8 @@ namespace profile {
 /// 64-bit sum.
 Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOptions& loop = {});
 
+/// Counts alone: `memory`, and the totals that come from it, stay as they are made.
+Profile evaluate_costs(Recording recording);
+
 }  // namespace profile
 }  // namespace symprof

@@ -69,7 +69,7 @@ class DeviceTrial final : public plan::Trial {
 
   std::optional<StepTime> time(const Recording& recording) override {
     if (!settings_.time) return std::nullopt;
-    Profile profile = profile::evaluate(recording, settings_.step.device, settings_.loop);
+    Profile profile = profile::evaluate_costs(recording);
     add_times(profile, settings_);
     return profile.time;
   }

@@ -81,17 +81,13 @@ def _answers(size: int) -> dict[tuple[Any, str], Any]:
 
 
 def _tensor_parallel(program: Any) -> dict[tuple[Any, str], Any]:
-    """Each style of tensor parallelism says, where it is first applied, that the peaks are not exact."""
+    """Each style of tensor parallelism says that memory is not exact."""
     from torch.distributed.tensor.parallel import style
-
-    said: list[bool] = []
 
     def saying(apply: Any) -> Any:
         def apply_and_say(*args: Any, **kwargs: Any) -> Any:
-            if not said:
-                said.append(True)
-                program.warn("tensor parallelism: how long what a collective gives is held is not followed. Peaks were within 3.1 % of "
-                             "PyTorch's, reserved bytes within 7.5 %, where they were compared.")
+            program.warn("tensor parallelism: memory is not exact. Where it was compared, peaks were within 3.1 % of PyTorch's, and "
+                         "reserved bytes within 7.5 %.")
             return apply(*args, **kwargs)
 
         return apply_and_say

@@ -31,15 +31,13 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
     autotuner, jit = runtime.autotuner, runtime.jit
 
     launch = jit.JITFunction.run
-    said: set[str] = set()
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         if not any(map(program.has_no_values, tensors)):
             return launch(self, *args, **kwargs)
         kernel = self.fn.__name__
-        if not has_rule(f"triton::{kernel}") and kernel not in said:
-            said.add(kernel)
+        if not has_rule(f"triton::{kernel}"):
             program.warn(f"triton::{kernel}: no rule says what this kernel costs; symprof.cost_rule takes one.")
         return _operator(kernel)(tensors)
 

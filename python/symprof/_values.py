@@ -15,12 +15,8 @@ def readers(program: Any) -> dict[tuple[Any, str], Any]:
         """A checkpoint has the shapes of such tensors: it is read back as a tensor on `meta`."""
         if not program.has_no_values(self):
             return _reduce(self, protocol)
-        if not said:
-            said.append(True)
-            program.warn("torch.save: what was saved of the device's tensors are their shapes; they have no values.")
+        program.warn("torch.save: what was saved of the device's tensors are their shapes; they have no values.")
         return torch._utils._rebuild_meta_tensor_no_storage, (self.dtype, tuple(self.shape), self.stride(), self.requires_grad)
-
-    said: list[bool] = []
 
     def text(self: torch.Tensor, *, tensor_contents: str | None = None) -> str:
         """As PyTorch writes a tensor on `meta`: what it is, without values."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports models of timm's public benchmark, without weights, for judge_timm.py.
+"""Exports models of timm's public benchmark, without weights, for fit_timm.py.
 
     python scripts/time/export_timm.py DATA FOLDER [--count 180]
 

@@ -26,7 +26,6 @@ COMMON = 0.10  # Half width of what is common to the kernels of a step (profile/
 NOT_FITTED = {"layer_norm.all", "product_fp32.one", "product_fp32.batched", "product_16bit.batched"}
 # What moves bytes is no faster than memory, of which the data sheet's coefficients take 0.89.
 MOVES_BYTES, LOWEST = {"elementwise", "copy", "batch_norm", "gather", "optimizer"}, 0.89
-MARK = "\n## Whole steps of vision models\n"
 # Whose coefficients a class has that the data sheet's file lacks (profile/time/formula.cpp).
 LIKE = {"batch_norm": "elementwise", "copy": "elementwise", "gather": "elementwise", "sort": "elementwise",
         "optimizer": "elementwise", "transfer": "elementwise", "reduction": "layer_norm",
@@ -122,7 +121,7 @@ def percent(values):
 
 
 def page_of(results, refused):
-    lines = [MARK, TEXT, "| steps | models | families | error | data sheet alone | within | ± width |",
+    lines = [timm_steps.MARK, TEXT, "| steps | models | families | error | data sheet alone | within | ± width |",
              "| --- | --- | --- | --- | --- | --- | --- |"]
     worst = []
     for setup, table, us, width, data_sheet in results:
@@ -189,7 +188,7 @@ def main():
     notes = pathlib.Path(given.notes)
     text = page_of(results, refused) + ("\n" + notes.read_text() if notes.exists() else "")
     page = ROOT / "docs" / "time_accuracy.md"
-    page.write_text(page.read_text().split(MARK)[0] + text)
+    page.write_text(page.read_text().split(timm_steps.MARK)[0] + text)
     print(text)
 
 

@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT / "models"))
 import pt2_file  # noqa: E402
 
 import sources  # noqa: E402
+import timm_steps  # noqa: E402
 
 MARK = "\n## Whole steps\n"
 TEXT = """`scripts/time/judge_steps.py` writes this part: NeuSight's fp32 steps without optimizer, on devices whose operators are
@@ -200,7 +201,7 @@ def main():
         text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder)))
     page = ROOT / "docs" / "time_accuracy.md"
     before, _, after = page.read_text().partition(MARK)
-    _, mark, others = after.partition("\n## Whole steps of vision models\n")  # fit_timm.py writes those.
+    _, mark, others = after.partition(timm_steps.MARK)  # fit_timm.py writes those.
     page.write_text(before + text + mark + others)
     print(text)
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,16 @@
 #include "shape/step/recorder.h"
 
 namespace symprof {
+namespace {
+
+std::string times(int count) { return fmt::format("{} time{}", count, count == 1 ? "" : "s"); }
+
+const std::string& named(const std::string& place) {
+  static const std::string unnamed = "the program";
+  return place.empty() ? unnamed : place;
+}
+
+}  // namespace
 
 class EagerProgram::Run {
  public:
@@ -54,34 +65,37 @@ class EagerProgram::Run {
     return ends_loop(place) ? 0 : 1;
   }
 
-  /// A module or a pass began or ended: what reads numbers after it is no loop of before it.
-  void forget_reads() { reads_ = 0; }
+  /// The nodes, for a module or a pass that begins or ends: what reads numbers after that is not in
+  /// a loop of before it.
+  shape::ProgramNodes& turn() {
+    reads_ = 0;
+    return nodes;
+  }
 
   /// Says where tensors on the host do not have what a device would have written there.
   void tell_kept_numbers() const {
     for (const auto& [place, count] : kept_at_)
       recorder->recording().warnings.push_back(fmt::format(
-          "{}: wrote the device's numbers to a large tensor on the host {} time{}; it keeps what "
-          "it had.",
-          place.empty() ? "the program" : place, count, count == 1 ? "" : "s"));
+          "{}: wrote the device's numbers to a large tensor on the host {}; it keeps what it had.",
+          named(place), times(count)));
   }
 
   /// Says that a block which another stream uses may be free later on a GPU.
   void tell_streams() const {
     if (const int count = recorder->stream_uses(); count > 0)
       recorder->recording().warnings.push_back(fmt::format(
-          "record_stream was called {} time{}: such a block is free here when the program lets go "
-          "of it; on a device, when the other stream has come past it.",
-          count, count == 1 ? "" : "s"));
+          "record_stream was called {}: such a block is free here when the program lets go of it; "
+          "on a device, when the other stream has come past it.",
+          times(count)));
   }
 
   /// Says where 1 stood for numbers that tensors without storage do not have.
   void tell_numbers() const {
     for (const auto& [place, count] : numbers_at_)
       recorder->recording().warnings.push_back(fmt::format(
-          "{}: read the value of a tensor {} time{}; 1 (true) stood for it{}, and what the program "
+          "{}: read the value of a tensor {}; 1 (true) stood for it{}, and what the program "
           "decides by it may go another way on a device.",
-          place.empty() ? "the program" : place, count, count == 1 ? "" : "s",
+          named(place), times(count),
           ended_at_.contains(place) ? ", and 0 after every 16th, to end a loop" : ""));
   }
 
@@ -123,29 +137,13 @@ EagerProgram::~EagerProgram() = default;
 void EagerProgram::set_name(const std::string& name) { run_->recorder->recording().path = name; }
 
 void EagerProgram::enter_module(const std::string& path, const std::string& type) {
-  run_->nodes.enter_module(path, type);
-  run_->forget_reads();
+  run_->turn().enter_module(path, type);
 }
-void EagerProgram::leave_module() {
-  run_->nodes.leave_module();
-  run_->forget_reads();
-}
-void EagerProgram::enter_backward() {
-  run_->nodes.enter_backward();
-  run_->forget_reads();
-}
-void EagerProgram::leave_backward() {
-  run_->nodes.leave_backward();
-  run_->forget_reads();
-}
-void EagerProgram::enter_optimizer() {
-  run_->nodes.enter_optimizer();
-  run_->forget_reads();
-}
-void EagerProgram::leave_optimizer() {
-  run_->nodes.leave_optimizer();
-  run_->forget_reads();
-}
+void EagerProgram::leave_module() { run_->turn().leave_module(); }
+void EagerProgram::enter_backward() { run_->turn().enter_backward(); }
+void EagerProgram::leave_backward() { run_->turn().leave_backward(); }
+void EagerProgram::enter_optimizer() { run_->turn().enter_optimizer(); }
+void EagerProgram::leave_optimizer() { run_->turn().leave_optimizer(); }
 
 void EagerProgram::add_parameter(const at::Tensor& parameter) {
   const StorageId storage = meta::storage_id(parameter);
@@ -175,7 +173,8 @@ void EagerProgram::resized(const c10::Storage& storage) { meta::announce_size(st
 void EagerProgram::empty_cache() { run_->recorder->on_empty_cache(); }
 
 void EagerProgram::warn(const std::string& sentence) {
-  run_->recorder->recording().warnings.push_back(sentence);
+  std::vector<std::string>& warnings = run_->recorder->recording().warnings;
+  if (std::ranges::find(warnings, sentence) == warnings.end()) warnings.push_back(sentence);
 }
 
 bool EagerProgram::has_no_values(const at::Tensor& tensor) { return meta::is_fake(tensor); }

@@ -56,7 +56,7 @@ class EagerProgram {
   static void resized(const c10::Storage& storage);
   /// The program gives cached memory back to the device (torch.cuda.empty_cache).
   void empty_cache();
-  /// Adds a sentence to the report's warnings.
+  /// Adds a sentence to the report's warnings, once.
   void warn(const std::string& sentence);
   /// Whether the tensor has no storage.
   static bool has_no_values(const at::Tensor& tensor);
