@@ -36,8 +36,9 @@ std::vector<Cause> CauseList::take() {
 std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summary,
                                const Model* model, const NodeMap* map) {
   CauseList causes(summary);
-  add_quantizer_causes(engine, summary, causes);
-  add_cast_causes(engine, summary, causes);
+  const LayerGraph graph(engine);
+  add_quantizer_causes(engine, summary, graph, causes);
+  add_cast_causes(engine, summary, graph, causes);
   if (model && map) add_activation_causes(engine, summary, *model, *map, causes);
   return causes.take();
 }
