@@ -91,9 +91,9 @@ class Mapper {
   void add_log() {
     for (const Fusion& fusion : engine_.fusions) {
       if (fusion.kind != Fusion::Kind::absorbed) continue;
-      const int found = find_node(fusion.first);
+      const int found = find_node(fusion.quantizer);
       if (found == no_node || !fate(found).layers.empty()) continue;
-      if (const auto taker = layer_named(fusion.second))
+      if (const auto taker = layer_named(fusion.into))
         assign(found, *taker, Rule::log, Certainty::certain);
     }
   }
@@ -235,7 +235,8 @@ std::string_view quantizer_role(const Engine& engine, const Model& model, const 
   const ModelNode& found = model.nodes[index];
   if (!is_quantizer(found) && !is_dequantizer(found)) return {};
   for (const Fusion& fusion : engine.fusions)
-    if (fusion.kind == Fusion::Kind::eliminated && fusion.first == found.name) return "duplicate";
+    if (fusion.kind == Fusion::Kind::eliminated && fusion.quantizer == found.name)
+      return "duplicate";
   for (const Assignment& each : map.nodes[index].layers)
     if (is_lone_quantizer(engine.layers[static_cast<std::size_t>(each.layer)])) return "alone";
   if (!found.inputs.empty() && model.constants[static_cast<std::size_t>(found.inputs.front())])
