@@ -170,15 +170,9 @@ class Comparison {
       }
   }
 
-  std::optional<double> time_of(const Side& side, const std::vector<int>& layers) const {
+  static std::optional<double> time_of(const Side& side, const std::vector<int>& layers) {
     if (layers.empty()) return std::nullopt;  // It has no such layer, rather than one of no time.
-    double sum = 0;
-    for (const int i : layers) {
-      const auto& time = side.summary->layers[static_cast<std::size_t>(i)].measured_ms;
-      if (!time) return std::nullopt;
-      sum += *time;
-    }
-    return sum;
+    return measured_ms(*side.summary, layers);
   }
 
   void add_times(ComparedLayers& each) const {

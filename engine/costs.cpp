@@ -15,14 +15,6 @@ std::optional<double> rate_of(const Layer& layer, const DeviceSpec& device) {
   return found == device.flops_per_second.end() ? std::nullopt : std::optional(found->second);
 }
 
-void add_to_sum(const std::optional<std::int64_t>& flops, std::optional<std::int64_t>& sum) {
-  std::int64_t total = 0;
-  if (!flops || !sum || __builtin_add_overflow(*sum, *flops, &total))
-    sum.reset();
-  else
-    sum = total;
-}
-
 /// Adds up FLOPs by layer.
 void add_flops(const Model& model, const NodeMap& map, const NodeFlops& flops, EngineCosts& costs) {
   for (LayerCost& layer : costs.layers) layer.flops = 0;
@@ -36,7 +28,8 @@ void add_flops(const Model& model, const NodeMap& map, const NodeFlops& flops, E
       continue;
     }
     const int first = std::ranges::min(map.nodes[i].layers, {}, &Assignment::layer).layer;
-    add_to_sum(found->second, costs.layers[static_cast<std::size_t>(first)].flops);
+    std::optional<std::int64_t>& sum = costs.layers[static_cast<std::size_t>(first)].flops;
+    sum = known_sum(sum, found->second);
   }
 }
 
