@@ -56,7 +56,7 @@ report::EngineRowOptions parse_rows(const Options& options, Format format) {
   if (rows.by != report::EngineRows::module)
     throw Error("--depth", "it counts module levels, and --by " + options.by + " has none.",
                 "Leave it out, or write --by module.");
-  rows.depth = static_cast<int>(settings::parse_count(SettingRef{"depth"}, options.depth, 1));
+  rows.depth = settings::parse_count(SettingRef{"depth"}, options.depth, 1);
   return rows;
 }
 
@@ -133,8 +133,7 @@ report::EngineReport report_of(const ReadEngine& read, const Options& options, F
 }
 
 void write_one(fmt::memory_buffer& out, Format format, const ReadEngine& read,
-               const Options& options) {
-  const report::EngineRowOptions rows = parse_rows(options, format);
+               const report::EngineRowOptions& rows, const Options& options) {
   Findings found;
   const report::EngineReport report = report_of(read, options, found);
   if (format == Format::json) return report::write_engine_json(out, report);
@@ -158,7 +157,7 @@ void write_both(fmt::memory_buffer& out, Format format, const ReadEngine& first,
 
 int run(const Options& options) {
   const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
-  static_cast<void>(parse_rows(options, format));  // Refuses before files are read.
+  const report::EngineRowOptions rows = parse_rows(options, format);
   std::optional<EngineFiles> other;
   if (!options.other.empty()) other = parse_other(options, format);
   check_output(options.output);
@@ -167,7 +166,7 @@ int run(const Options& options) {
   if (other)
     write_both(out, format, first, ReadEngine(*other), options);
   else
-    write_one(out, format, first, options);
+    write_one(out, format, first, rows, options);
   write_output(options.output, {out.data(), out.size()},
                format == Format::table ? Readers::people : Readers::programs);
   return done;

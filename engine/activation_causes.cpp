@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "engine/cause_list.h"
 #include "engine/names.h"
@@ -11,30 +9,18 @@
 namespace symprof::engine {
 namespace {
 
-template <std::size_t size>
-bool is_among(const ModelNode& node, const std::array<std::string_view, size>& ops) {
-  return std::ranges::find(ops, node.op) != ops.end();
-}
-
 /// What a group of a convolution takes on: partitioning.py and op_types.py of modelopt.
 bool is_fusible(const ModelNode& node) {
-  constexpr std::array<std::string_view, 14> ops = {
-      "BatchNormalization", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh",  "Elu",
-      "HardSigmoid",        "Add",  "Mul",  "Sub",       "Div",     "PRelu", "Softplus"};
-  return is_among(node, ops);
+  return is_one_of(node, {"BatchNormalization", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh",
+                          "Elu", "HardSigmoid", "Add", "Mul", "Sub", "Div", "PRelu", "Softplus"});
 }
 
 /// With it a convolution's group ends: what follows is another group, and no broken one.
 bool ends_group(const ModelNode& node) {
-  constexpr std::array<std::string_view, 7> ops = {"Relu", "Clip",  "LeakyRelu", "Tanh",
-                                                   "Elu",  "PRelu", "Softplus"};
-  return is_among(node, ops);
+  return is_one_of(node, {"Relu", "Clip", "LeakyRelu", "Tanh", "Elu", "PRelu", "Softplus"});
 }
 
-bool is_convolution(const ModelNode& node) {
-  constexpr std::array<std::string_view, 2> ops = {"Conv", "ConvTranspose"};
-  return is_among(node, ops);
-}
+bool is_convolution(const ModelNode& node) { return is_one_of(node, {"Conv", "ConvTranspose"}); }
 
 /// Walks from a convolution along what its layer took in, to the first node that it did not.
 class ActivationCauses {
@@ -61,14 +47,10 @@ class ActivationCauses {
 
   const ModelNode& at(int node) const { return model_.nodes[static_cast<std::size_t>(node)]; }
 
-  int layer_of(int node) const {
-    const std::vector<Assignment>& layers = map_.nodes[static_cast<std::size_t>(node)].layers;
-    return layers.empty() ? -1 : layers.front().layer;
-  }
+  int layer_of(int node) const { return map_.nodes[static_cast<std::size_t>(node)].first_layer(); }
 
   bool is_in(int node, int layer) const {
-    const std::vector<Assignment>& layers = map_.nodes[static_cast<std::size_t>(node)].layers;
-    return std::ranges::find(layers, layer, &Assignment::layer) != layers.end();
+    return map_.nodes[static_cast<std::size_t>(node)].is_in(layer);
   }
 
   /// The node behind `node` that the convolution's layer has too, or, where the chain ends there,
@@ -102,11 +84,10 @@ class ActivationCauses {
   /// which the node was fused then.
   bool runs_alone(int layer) const {
     const auto index = static_cast<std::size_t>(layer);
-    constexpr std::array<std::string_view, 4> weighted = {"Conv", "ConvTranspose", "Gemm",
-                                                          "MatMul"};
     return summary_.layers[index].has_kernel &&
-           std::ranges::none_of(map_.layers[index].nodes,
-                                [&](int node) { return is_among(at(node), weighted); });
+           std::ranges::none_of(map_.layers[index].nodes, [&](int node) {
+             return is_one_of(at(node), {"Conv", "ConvTranspose", "Gemm", "MatMul"});
+           });
   }
 
   /// Whether all inputs of `node` but the one that `before` makes are constants.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/causes.h"
+#include "engine/layer_graph.h"
 
 namespace symprof::engine {
 
@@ -24,11 +25,13 @@ class CauseList {
   std::vector<Cause> causes_;
 };
 
-/// Adds what quantizers that stand alone tell: LayerGraph of the engine alone.
-void add_quantizer_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes);
+/// Adds what quantizers that stand alone tell. `graph` is of `engine`.
+void add_quantizer_causes(const Engine& engine, const EngineSummary& summary,
+                          const LayerGraph& graph, CauseList& causes);
 
-/// Adds what reformats tell that change a type between two layers.
-void add_cast_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes);
+/// Adds what reformats tell that change a type between two layers. `graph` is of `engine`.
+void add_cast_causes(const Engine& engine, const EngineSummary& summary, const LayerGraph& graph,
+                     CauseList& causes);
 
 /// Adds activations that run beside the convolution before them.
 void add_activation_causes(const Engine& engine, const EngineSummary& summary, const Model& model,

@@ -20,14 +20,7 @@ void CauseList::add(Cause::Kind kind, const std::string& place, int layer, const
 std::vector<Cause> CauseList::take() {
   for (Cause& cause : causes_) {
     std::ranges::sort(cause.layers);
-    double sum = 0;
-    bool is_known = summary_.has_times;
-    for (const int layer : cause.layers) {
-      const auto& time = summary_.layers[static_cast<std::size_t>(layer)].measured_ms;
-      is_known &= time.has_value();
-      sum += time.value_or(0);
-    }
-    if (is_known) cause.measured_ms = sum;
+    cause.measured_ms = measured_ms(summary_, cause.layers);
   }
   std::ranges::stable_sort(causes_, {}, [](const Cause& each) { return each.layers.front(); });
   return std::move(causes_);
@@ -36,8 +29,9 @@ std::vector<Cause> CauseList::take() {
 std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summary,
                                const Model* model, const NodeMap* map) {
   CauseList causes(summary);
-  add_quantizer_causes(engine, summary, causes);
-  add_cast_causes(engine, summary, causes);
+  const LayerGraph graph(engine);
+  add_quantizer_causes(engine, summary, graph, causes);
+  add_cast_causes(engine, summary, graph, causes);
   if (model && map) add_activation_causes(engine, summary, *model, *map, causes);
   return causes.take();
 }

@@ -24,10 +24,8 @@ std::string stable_name(const Layer& layer) {
 /// "Conv" of "Conv_84", a name that an exporter counted up; empty of another name. Such numbers
 /// change with every node that is added before.
 std::string_view counted_operator(std::string_view name) {
-  const std::size_t last = name.find_last_not_of("0123456789");
-  const bool is_counted = last != std::string_view::npos && last > 0 && last + 1 < name.size() &&
-                          name[last] == '_' && name.find_first_of("./") == std::string_view::npos;
-  return is_counted ? name.substr(0, last) : std::string_view();
+  const bool is_path = name.find_first_of("./") != std::string_view::npos;
+  return is_path ? std::string_view() : without_number(name);
 }
 
 /// The nodes and weights of a layer, without quantizers, which a change of precision adds and takes
@@ -132,7 +130,7 @@ class Comparison {
   void join_regrouped() {
     std::unordered_map<std::string, std::size_t> group_of_node;
     std::vector<std::size_t> parents;
-    const std::function<std::size_t(std::size_t)> root = [&](std::size_t i) {
+    const auto root = [&](std::size_t i) {
       while (parents[i] != i) i = parents[i] = parents[parents[i]];
       return i;
     };
@@ -172,15 +170,9 @@ class Comparison {
       }
   }
 
-  std::optional<double> time_of(const Side& side, const std::vector<int>& layers) const {
+  static std::optional<double> time_of(const Side& side, const std::vector<int>& layers) {
     if (layers.empty()) return std::nullopt;  // It has no such layer, rather than one of no time.
-    double sum = 0;
-    for (const int i : layers) {
-      const auto& time = side.summary->layers[static_cast<std::size_t>(i)].measured_ms;
-      if (!time) return std::nullopt;
-      sum += *time;
-    }
-    return sum;
+    return measured_ms(*side.summary, layers);
   }
 
   void add_times(ComparedLayers& each) const {

@@ -16,40 +16,22 @@ std::optional<double> rate_of(const Layer& layer, const DeviceSpec& device) {
 }
 
 /// Adds up FLOPs by layer.
-class FlopsOfLayers {
- public:
-  FlopsOfLayers(const Model& model, const NodeMap& map, const NodeFlops& flops,
-                EngineCosts& costs) {
-    for (LayerCost& layer : costs.layers) layer.flops = 0;
-    for (std::size_t i = 0; i < model.nodes.size(); ++i) {
-      const auto found = flops.find(model.nodes[i].name);
-      // A node that was joined with its neighbour has its FLOPs there.
-      if (found == flops.end() || is_folded(model, model.nodes[i])) continue;
-      if (map.nodes[i].layers.empty()) {
-        costs.other_flops += found->second.value_or(0);
-        continue;
-      }
-      const int first = std::ranges::min(map.nodes[i].layers, {}, &Assignment::layer).layer;
-      add(found->second, costs.layers[static_cast<std::size_t>(first)].flops);
+void add_flops(const Model& model, const NodeMap& map, const NodeFlops& flops, EngineCosts& costs) {
+  for (LayerCost& layer : costs.layers) layer.flops = 0;
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    const auto found = flops.find(model.nodes[i].name);
+    // A node that was joined with its neighbour has its FLOPs there; weights' Q and DQ ran when the
+    // engine was built.
+    if (found == flops.end() || is_constant(model, model.nodes[i])) continue;
+    if (map.nodes[i].layers.empty()) {
+      costs.other_flops += found->second.value_or(0);
+      continue;
     }
+    const int first = std::ranges::min(map.nodes[i].layers, {}, &Assignment::layer).layer;
+    std::optional<std::int64_t>& sum = costs.layers[static_cast<std::size_t>(first)].flops;
+    sum = known_sum(sum, found->second);
   }
-
- private:
-  /// Weights' Q and DQ ran when the engine was built.
-  static bool is_folded(const Model& model, const ModelNode& node) {
-    return !node.inputs.empty() && std::ranges::all_of(node.inputs, [&](ValueId id) {
-      return model.constants[static_cast<std::size_t>(id)];
-    });
-  }
-
-  static void add(const std::optional<std::int64_t>& flops, std::optional<std::int64_t>& sum) {
-    std::int64_t total = 0;
-    if (!flops || !sum || __builtin_add_overflow(*sum, *flops, &total))
-      sum.reset();
-    else
-      sum = total;
-  }
-};
+}
 
 void bound(const Layer& layer, const LayerFigures& figures, const DeviceSpec& device,
            LayerCost& cost) {
@@ -77,7 +59,7 @@ EngineCosts cost_layers(const Engine& engine, const EngineSummary& summary,
   EngineCosts costs;
   costs.device = device.description.empty() ? device.name : device.description;
   costs.layers.resize(engine.layers.size());
-  if (model && map && flops) FlopsOfLayers(*model, *map, *flops, costs);
+  if (model && map && flops) add_flops(*model, *map, *flops, costs);
   for (std::size_t i = 0; i < engine.layers.size(); ++i) {
     LayerCost& cost = costs.layers[i];
     const LayerFigures& figures = summary.layers[i];

@@ -14,7 +14,6 @@ struct Tensor {
   std::string name;
   /// -1 of a size that the engine leaves open. Empty where the file does not say.
   std::vector<std::int64_t> dimensions;
-  std::string format;  ///< As written: "Thirty-two wide channel vectorized row major Int8 format".
   std::string dtype;   ///< "int8", "float16", …; empty where the file does not say.
   std::string layout;  ///< "NC/32HW32", "NHWC", "NCHW"; empty where the file does not say.
   std::int64_t vector_width = 1;  ///< Channels are padded to a multiple of this.
@@ -31,11 +30,9 @@ struct Layer {
   std::string subtype;  ///< ParameterType: "Convolution", "PointWise".
   std::string origin;   ///< Of a reformat: "REFORMAT", "QDQ", "SLICE".
   std::string tactic;   ///< TacticName, or its value where the file has that alone.
-  std::string activation;
   std::vector<Tensor> inputs, outputs;
   std::vector<std::string> metadata;  ///< Names of ONNX nodes, as `[ONNX Layer: ]` marks give them.
   std::optional<std::int64_t> weight_bytes;  ///< Weights and bias; empty where it has none.
-  std::size_t line = 0;                      ///< Of the file where it begins, counted from 1.
 };
 
 /// Whether a kernel runs for the layer. Types that a file does not give may run one.
@@ -44,19 +41,15 @@ bool has_kernel(const Layer& layer);
 /// the model.
 bool is_reformat(const Layer& layer);
 
-/// One line of a build log that says what became of a layer.
+/// What a build log says became of a quantizer.
 struct Fusion {
   enum class Kind : std::uint8_t {
-    fused,       ///< `second` went into `first`.
-    absorbed,    ///< A quantizer (`first`) went into the layer `second`.
-    swapped,     ///< `first` changed places with `second`.
-    eliminated,  ///< `first` duplicates `second`.
-    removed,     ///< `first` is gone.
+    absorbed,    ///< It went into the layer `into`.
+    eliminated,  ///< It duplicates another.
   };
-  Kind kind = Kind::fused;
-  std::string pass;  ///< "ConvEltwiseSumFusion"; empty where the line names none.
-  std::string first, second;
-  std::size_t line = 0;
+  Kind kind = Kind::absorbed;
+  std::string quantizer;
+  std::string into;
 };
 
 /// Measured times, a record for each layer.
@@ -67,7 +60,6 @@ struct LayerTime {
 };
 
 struct Times {
-  std::string path;
   std::int64_t runs = 0;  ///< 0 where the file does not say.
   std::vector<LayerTime> layers;
   std::vector<std::string> warnings;

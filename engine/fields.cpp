@@ -59,7 +59,6 @@ class FieldReader {
   }
 
   bool read_value(Field& field, int depth) {
-    field.line = line_;
     if (at_end()) return fail("the file ends where a value was to follow");
     if (depth > deepest) return fail("brackets are nested too deeply");
     switch (letter()) {

@@ -17,7 +17,6 @@ struct Field {
   Kind kind = Kind::word;
   std::string text;          ///< Of a text without its quotes; of a word (`12`, `true`) as written.
   std::vector<Field> items;  ///< Elements of a list, or members of an object.
-  std::size_t line = 1;      ///< Where it begins, counted from 1.
 
   /// The member called `name`; null without one.
   const Field* find(std::string_view name) const;

@@ -93,7 +93,6 @@ std::vector<std::string> metadata_names(std::string_view metadata) {
 
 Layer layer_of(const Field& field) {
   Layer layer;
-  layer.line = field.line;
   if (field.kind != Field::Kind::object) {
     layer.name = field.text;
     split_profile(layer);
@@ -104,7 +103,6 @@ Layer layer_of(const Field& field) {
   layer.subtype = text_of(field, {"ParameterType"});
   layer.origin = text_of(field, {"Origin"});
   layer.tactic = text_of(field, {"TacticName", "TacticValue"});
-  layer.activation = text_of(field, {"Activation"});
   layer.inputs = tensors_of(field, "Inputs");
   layer.outputs = tensors_of(field, "Outputs");
   layer.metadata = metadata_names(text_of(field, {"Metadata"}));

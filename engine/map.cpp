@@ -6,20 +6,13 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/text.h"
+#include "engine/fates.h"
 #include "engine/names.h"
 
 namespace symprof::engine {
 namespace {
 
 constexpr int no_node = -1;
-
-/// Without the number that the parser adds to a name that was given twice: "node_linear_1_2".
-std::string_view without_number(std::string_view name) {
-  const std::size_t last = name.find_last_not_of("0123456789");
-  const bool has_number = last != std::string_view::npos && last + 1 < name.size() && last > 0;
-  return has_number && name[last] == '_' ? name.substr(0, last) : std::string_view();
-}
 
 class Mapper {
  public:
@@ -37,8 +30,7 @@ class Mapper {
     name_tensors();
     for (int i = 0; i < layer_count(); ++i) follow_flow(i);
     for (int i = 0; i < node_count(); ++i) place_neighbours(i);
-    find_sizes();
-    for (int i = 0; i < node_count(); ++i) decide(i);
+    decide_fates(engine_, model_, map_);
     for (LayerNodes& layer : map_.layers) std::ranges::sort(layer.nodes);
     return std::move(map_);
   }
@@ -58,9 +50,8 @@ class Mapper {
   }
 
   void assign(int node, int layer, Rule rule, Certainty certainty) {
-    std::vector<Assignment>& layers = fate(node).layers;
-    if (std::ranges::find(layers, layer, &Assignment::layer) != layers.end()) return;
-    layers.push_back({layer, rule, certainty});
+    if (fate(node).is_in(layer)) return;
+    fate(node).layers.push_back({layer, rule, certainty});
     nodes_of(layer).nodes.push_back(node);
   }
 
@@ -92,7 +83,7 @@ class Mapper {
     for (const NameTerm& term : name_terms(name))
       if (const int found = find_node(term.text);
           found != no_node && !fate(found).layers.empty() && term.kind == NameTerm::Kind::node)
-        return fate(found).layers.front().layer;
+        return fate(found).first_layer();
     return std::nullopt;
   }
 
@@ -100,9 +91,9 @@ class Mapper {
   void add_log() {
     for (const Fusion& fusion : engine_.fusions) {
       if (fusion.kind != Fusion::Kind::absorbed) continue;
-      const int found = find_node(fusion.first);
+      const int found = find_node(fusion.quantizer);
       if (found == no_node || !fate(found).layers.empty()) continue;
-      if (const auto taker = layer_named(fusion.second))
+      if (const auto taker = layer_named(fusion.into))
         assign(found, *taker, Rule::log, Certainty::certain);
     }
   }
@@ -201,8 +192,7 @@ class Mapper {
 
   /// Whether layers have the node, and `index` is none of them.
   bool is_elsewhere(int node, int index) {
-    const std::vector<Assignment>& layers = fate(node).layers;
-    return !layers.empty() && std::ranges::find(layers, index, &Assignment::layer) == layers.end();
+    return !fate(node).layers.empty() && !fate(node).is_in(index);
   }
 
   /// A layer that no node became, such as a cast that the parser put behind an output.
@@ -212,98 +202,19 @@ class Mapper {
         nodes_of(index).serves = producer(id);
   }
 
-  bool is_constant(const ModelNode& node) const {
-    return !node.inputs.empty() && std::ranges::all_of(node.inputs, [&](ValueId id) {
-      return model_.constants[static_cast<std::size_t>(id)];
-    });
-  }
-
   /// A Q that nothing named went into the layer before it, a DQ into the one behind it.
   void place_neighbours(int index) {
     if (!fate(index).layers.empty()) return;
     const ModelNode& here = node(index);
-    if (is_quantizer(here) && !is_constant(here) && !here.inputs.empty()) {
+    if (is_quantizer(here) && !is_constant(model_, here) && !here.inputs.empty()) {
       const int maker = producer(here.inputs.front());
       if (maker != no_node && !fate(maker).layers.empty())
-        assign(index, fate(maker).layers.front().layer, Rule::neighbour, Certainty::likely);
+        assign(index, fate(maker).first_layer(), Rule::neighbour, Certainty::likely);
     } else if (is_dequantizer(here) || is_quantizer(here)) {
       for (const ValueId output : here.outputs)
         for (const int user : model_.consumers[static_cast<std::size_t>(output)])
           if (!fate(user).layers.empty())
-            return assign(index, fate(user).layers.front().layer, Rule::neighbour,
-                          Certainty::likely);
-    }
-  }
-
-  /// Nodes that follow from shapes and constants alone.
-  void find_sizes() {
-    std::vector<bool> is_size(model_.producers.size());
-    computes_sizes_.resize(model_.nodes.size());
-    for (int i = 0; i < node_count(); ++i) {
-      const ModelNode& here = node(i);
-      const auto is_known = [&](ValueId id) {
-        return is_size[static_cast<std::size_t>(id)] ||
-               model_.constants[static_cast<std::size_t>(id)];
-      };
-      const bool from_sizes = here.op == "Shape" || here.op == "Size" ||
-                              (!here.inputs.empty() && !is_constant(here) &&
-                               std::ranges::all_of(here.inputs, is_known));
-      computes_sizes_[static_cast<std::size_t>(i)] = from_sizes;
-      for (const ValueId id : here.outputs) is_size[static_cast<std::size_t>(id)] = from_sizes;
-    }
-  }
-
-  /// "'A' and 'B'": the layers before and behind a node that is in none, where they are known.
-  std::string neighbours(int index) {
-    const auto layer_behind = [&](ValueId value) -> int {
-      for (const int user : model_.consumers[static_cast<std::size_t>(value)])
-        if (!fate(user).layers.empty()) return fate(user).layers.front().layer;
-      return -1;
-    };
-    int before = -1, behind = -1;
-    for (const ValueId input : node(index).inputs)
-      if (const int maker = producer(input);
-          before < 0 && maker != no_node && !fate(maker).layers.empty())
-        before = fate(maker).layers.front().layer;
-    for (const ValueId output : node(index).outputs)
-      if (behind < 0) behind = layer_behind(output);
-    if (before >= 0 && behind >= 0) return fmt::format(" between layers {} and {}", before, behind);
-    if (before >= 0) return fmt::format(" behind layer {}", before);
-    return behind >= 0 ? fmt::format(" before layer {}", behind) : "";
-  }
-
-  /// Whether the node picks a part of one tensor at a place that the file fixes.
-  bool takes_a_part(int index) const {
-    const ModelNode& here = node(index);
-    const auto is_fixed = [&](ValueId id) {
-      return model_.constants[static_cast<std::size_t>(id)];
-    };
-    return (here.op == "Gather" || here.op == "Slice" || here.op == "Split") &&
-           !here.inputs.empty() &&
-           std::all_of(here.inputs.begin() + 1, here.inputs.end(), is_fixed);
-  }
-
-  void decide(int index) {
-    NodeFate& found = fate(index);
-    const bool runs = std::ranges::any_of(
-        found.layers, [&](const Assignment& each) { return has_kernel(layer(each.layer)); });
-    if (runs) {
-      found.fate = Fate::kernel;
-    } else if (!found.layers.empty()) {
-      found.fate = Fate::view;
-      found.reason = fmt::format("layer {} runs no kernel", found.layers.front().layer);
-    } else if (is_constant(node(index)) || node(index).inputs.empty()) {
-      found.fate = Fate::folded;
-      found.reason = "follows from constants: computed when the engine was built";
-    } else if (computes_sizes_[static_cast<std::size_t>(index)]) {
-      found.fate = Fate::sizes;
-      found.reason = "computes sizes, which the engine has or computes on the host";
-    } else if (is_view(node(index)) || takes_a_part(index)) {
-      found.fate = Fate::view;
-      found.reason = (is_view(node(index)) ? "another view of a tensor" : "a part of a tensor") +
-                     neighbours(index);
-    } else {
-      found.reason = "no layer names it, and it lies between no layer's outputs and inputs";
+            return assign(index, fate(user).first_layer(), Rule::neighbour, Certainty::likely);
     }
   }
 
@@ -311,7 +222,6 @@ class Mapper {
   const Model& model_;
   NodeMap map_;
   std::unordered_map<std::string, std::string> real_names_;
-  std::vector<bool> computes_sizes_;
   std::vector<int> visited_;  ///< By node: the last layer whose flow met it, counted from 1.
 };
 
@@ -325,7 +235,8 @@ std::string_view quantizer_role(const Engine& engine, const Model& model, const 
   const ModelNode& found = model.nodes[index];
   if (!is_quantizer(found) && !is_dequantizer(found)) return {};
   for (const Fusion& fusion : engine.fusions)
-    if (fusion.kind == Fusion::Kind::eliminated && fusion.first == found.name) return "duplicate";
+    if (fusion.kind == Fusion::Kind::eliminated && fusion.quantizer == found.name)
+      return "duplicate";
   for (const Assignment& each : map.nodes[index].layers)
     if (is_lone_quantizer(engine.layers[static_cast<std::size_t>(each.layer)])) return "alone";
   if (!found.inputs.empty() && model.constants[static_cast<std::size_t>(found.inputs.front())])

@@ -1,6 +1,7 @@
 // Which nodes of the model became which layers of the engine, and the other way round.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -41,6 +42,11 @@ struct NodeFate {
   Fate fate = Fate::unknown;
   std::vector<Assignment> layers;  ///< More than one where its work was divided.
   std::string reason;              ///< Of a node without a kernel, a sentence's part.
+
+  int first_layer() const { return layers.empty() ? -1 : layers.front().layer; }
+  bool is_in(int layer) const {
+    return std::ranges::find(layers, layer, &Assignment::layer) != layers.end();
+  }
 };
 
 struct LayerNodes {

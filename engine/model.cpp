@@ -1,8 +1,6 @@
 #include "engine/model.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "engine/names.h"
 #include "trace/onnx/reader.h"
@@ -30,15 +28,11 @@ ModelNode node_of(const Graph& graph, const Node& node) {
   return result;
 }
 
-/// What follows from constants alone is one, too: the builder computes it once.
+/// What follows from constants alone is one, too.
 void spread_constants(Model& model) {
   for (const ModelNode& node : model.nodes) {
-    const bool is_constant =
-        !node.inputs.empty() && std::ranges::all_of(node.inputs, [&](ValueId id) {
-          return model.constants[static_cast<std::size_t>(id)];
-        });
-    for (const ValueId id : node.outputs)
-      model.constants[static_cast<std::size_t>(id)] = is_constant;
+    const bool follows = is_constant(model, node);
+    for (const ValueId id : node.outputs) model.constants[static_cast<std::size_t>(id)] = follows;
   }
 }
 
@@ -50,18 +44,21 @@ void index_names(Model& model) {
     model.nodes_by_name.emplace(myelin_spelling(model.nodes[i].name), static_cast<int>(i));
 }
 
-template <std::size_t size>
-bool is_one_of(const ModelNode& node, const std::array<std::string_view, size>& ops) {
+}  // namespace
+
+bool is_one_of(const ModelNode& node, std::initializer_list<std::string_view> ops) {
   return std::ranges::find(ops, node.op) != ops.end();
 }
 
-}  // namespace
+bool is_constant(const Model& model, const ModelNode& node) {
+  return !node.inputs.empty() && std::ranges::all_of(node.inputs, [&](ValueId id) {
+    return model.constants[static_cast<std::size_t>(id)];
+  });
+}
 
 bool is_view(const ModelNode& node) {
-  constexpr std::array<std::string_view, 9> ops = {"Reshape", "Transpose", "Flatten",
-                                                   "Squeeze", "Unsqueeze", "Identity",
-                                                   "Cast",    "Expand",    "Dropout"};
-  return is_one_of(node, ops);
+  return is_one_of(node, {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Identity",
+                          "Cast", "Expand", "Dropout"});
 }
 
 bool is_quantizer(const ModelNode& node) { return node.op == "QuantizeLinear"; }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +34,11 @@ Model model_of(const Graph& graph);
 
 /// Opens an ONNX file; its weights are not read. Throws Error as trace::load_onnx.
 Model read_model(const std::string& path);
+
+bool is_one_of(const ModelNode& node, std::initializer_list<std::string_view> ops);
+
+/// Whether the node has inputs, and all of them are constants: the builder computes it once.
+bool is_constant(const Model& model, const ModelNode& node);
 
 /// Whether the node gives its input another shape, and moves nothing where layouts agree.
 bool is_view(const ModelNode& node);

@@ -10,12 +10,13 @@ namespace {
 
 constexpr std::size_t absent = std::string_view::npos;
 
-/// "12" at the end of `text`, after `separator`; empty where something else is there.
-std::optional<int> last_number(std::string_view& text, char separator) {
+/// Takes "12" from the end of `text`, with the `separator` before it; empty where something else is
+/// there.
+std::optional<int> last_number(std::string_view& text, std::string_view separator) {
   const std::size_t at = text.rfind(separator);
-  if (at == absent || at + 1 == text.size()) return std::nullopt;
+  if (at == absent) return std::nullopt;
   int value = 0;
-  const std::string_view digits = text.substr(at + 1);
+  const std::string_view digits = text.substr(at + separator.size());
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   text = text.substr(0, at);
@@ -67,7 +68,7 @@ NameTerm term_of(std::string_view text) {
   if (text.ends_with(scale)) text.remove_suffix(scale.size());
   if (const std::size_t at = text.rfind(clone); at != absent && at > 0) {
     std::string_view rest = text;
-    if (last_number(rest, '_')) return {NameTerm::Kind::node, std::string(text.substr(0, at))};
+    if (last_number(rest, "_")) return {NameTerm::Kind::node, std::string(text.substr(0, at))};
   }
   return {NameTerm::Kind::node, std::string(text)};
 }
@@ -96,15 +97,10 @@ void add_terms(std::string_view text, std::vector<NameTerm>& terms, int depth) {
 std::pair<std::string_view, std::optional<KernelNumber>> split_kernel_number(
     std::string_view name) {
   std::string_view rest = name;
-  const std::optional<int> kernel = last_number(rest, '_');
-  constexpr std::string_view mark = "_myl";
-  const std::size_t at = rest.rfind(mark);
-  if (!kernel || at == absent) return {name, std::nullopt};
-  const std::string_view digits = rest.substr(at + mark.size());
-  int region = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), region);
-  if (error != std::errc() || end != digits.data() + digits.size()) return {name, std::nullopt};
-  return {rest.substr(0, at), KernelNumber{region, *kernel}};
+  const std::optional<int> kernel = last_number(rest, "_");
+  const std::optional<int> region = kernel ? last_number(rest, "_myl") : std::nullopt;
+  if (!region) return {name, std::nullopt};
+  return {rest, KernelNumber{*region, *kernel}};
 }
 
 std::optional<ReformatName> reformat_name(std::string_view name) {
@@ -165,6 +161,12 @@ bool is_lone_quantizer(const Layer& layer) {
   return may_be && terms.size() == 1 &&
          (terms.front().text.find("QuantizeLinear") != std::string::npos ||
           terms.front().text.find("DequantizeLinear") != std::string::npos);
+}
+
+std::string_view without_number(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool has_number = last != absent && last > 0 && last + 1 < name.size();
+  return has_number && name[last] == '_' ? name.substr(0, last) : std::string_view();
 }
 
 std::string myelin_spelling(std::string_view node) {

@@ -58,6 +58,10 @@ std::vector<NameTerm> name_terms(std::string_view name);
 /// for: its origin says so, or its name alone.
 bool is_lone_quantizer(const Layer& layer);
 
+/// "Conv" of "Conv_84" and "node_linear_1" of "node_linear_1_2": a name without the number that an
+/// exporter or the parser counted up; empty for a name without one.
+std::string_view without_number(std::string_view name);
+
 /// A node's name as Myelin writes it: '.' is '_' there.
 std::string myelin_spelling(std::string_view node);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "engine/cause_list.h"
-#include "engine/layer_graph.h"
 #include "engine/names.h"
 
 namespace symprof::engine {
@@ -47,8 +46,8 @@ std::string addition_of(const Layer& layer) {
 
 class QuantizerCauses {
  public:
-  QuantizerCauses(const Engine& engine, CauseList& causes)
-      : engine_(engine), graph_(engine), causes_(causes) {}
+  QuantizerCauses(const Engine& engine, const LayerGraph& graph, CauseList& causes)
+      : engine_(engine), graph_(graph), causes_(causes) {}
 
   void add(int index) {
     const Layer& layer = at(index);
@@ -75,6 +74,12 @@ class QuantizerCauses {
                             at(op).inputs.empty() ? std::string("a floating type")
                                                   : at(op).inputs.front().dtype),
                 "Put Q and DQ on its input as well as on its output.");
+  }
+
+  void add_untold(int index) {
+    causes_.add(Cause::Kind::untold, at(index).name, index,
+                fmt::format("{} runs alone, and nothing in the engine tells why", at(index).name),
+                "");
   }
 
   void add_quantizer(int index) {
@@ -108,9 +113,7 @@ class QuantizerCauses {
                     "Let it read the result behind the Q and DQ.");
         return;
       }
-    causes_.add(Cause::Kind::untold, at(index).name, index,
-                fmt::format("{} runs alone, and nothing in the engine tells why", at(index).name),
-                "");
+    add_untold(index);
   }
 
   void add_dequantizer(int index) {
@@ -126,26 +129,25 @@ class QuantizerCauses {
     }
     // An output of the engine is dequantised somewhere.
     if (graph_.readers(at(index).outputs.front().name).empty()) return;
-    causes_.add(Cause::Kind::untold, at(index).name, index,
-                fmt::format("{} runs alone, and nothing in the engine tells why", at(index).name),
-                "");
+    add_untold(index);
   }
 
   const Engine& engine_;
-  LayerGraph graph_;
+  const LayerGraph& graph_;
   CauseList& causes_;
 };
 
 }  // namespace
 
-void add_quantizer_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes) {
-  QuantizerCauses finder(engine, causes);
+void add_quantizer_causes(const Engine& engine, const EngineSummary& summary,
+                          const LayerGraph& graph, CauseList& causes) {
+  QuantizerCauses finder(engine, graph, causes);
   for (std::size_t i = 0; i < engine.layers.size(); ++i)
     if (summary.layers[i].is_quantizer) finder.add(static_cast<int>(i));
 }
 
-void add_cast_causes(const Engine& engine, const EngineSummary& summary, CauseList& causes) {
-  const LayerGraph graph(engine);
+void add_cast_causes(const Engine& engine, const EngineSummary& summary, const LayerGraph& graph,
+                     CauseList& causes) {
   for (std::size_t i = 0; i < engine.layers.size(); ++i) {
     const Layer& layer = engine.layers[i];
     if (!summary.layers[i].is_reformat || !summary.layers[i].has_kernel ||

@@ -110,7 +110,7 @@ class LogReader {
     in_bindings_ = trimmed(line) == "Bindings:";
     if (in_bindings_) engine_.bindings.clear();
     if (auto version = version_in(whole)) engine_.version = *std::move(version);
-    add_fusions(line, number, engine_.fusions);
+    add_fusions(line, engine_.fusions);
   }
 
   static bool starts_json(std::string_view line) {
@@ -132,7 +132,6 @@ class LogReader {
 
   void add(LineReading reading, std::size_t number, std::vector<Layer>& layers) {
     in_bindings_ = false;
-    reading.layer.line = number;
     if (!reading.problem.empty())
       engine_.warnings.push_back(fmt::format("line {}: {}", number, reading.problem));
     if (!reading.layer.name.empty()) layers.push_back(std::move(reading.layer));

@@ -9,11 +9,8 @@ namespace symprof::engine {
 namespace {
 
 std::optional<std::int64_t> sum_of_bytes(const std::vector<Tensor>& tensors) {
-  std::int64_t sum = 0;
-  for (const Tensor& tensor : tensors) {
-    const std::optional<std::int64_t> size = bytes(tensor);
-    if (!size || __builtin_add_overflow(sum, *size, &sum)) return std::nullopt;
-  }
+  std::optional<std::int64_t> sum = 0;
+  for (const Tensor& tensor : tensors) sum = known_sum(sum, bytes(tensor));
   return sum;
 }
 
@@ -27,7 +24,7 @@ LayerFigures figures_of(const Layer& layer) {
   figures.is_quantizer = is_lone_quantizer(layer);
   if (!has_tensors(layer)) return figures;
   figures.bytes_read = sum_of_bytes(layer.inputs);
-  if (figures.bytes_read && layer.weight_bytes) *figures.bytes_read += *layer.weight_bytes;
+  figures.bytes_read = known_sum(figures.bytes_read, layer.weight_bytes.value_or(0));
   figures.bytes_written = sum_of_bytes(layer.outputs);
   return figures;
 }
@@ -57,19 +54,27 @@ std::string dtypes(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
+std::optional<std::int64_t> known_sum(const std::optional<std::int64_t>& a,
+                                      const std::optional<std::int64_t>& b) {
+  std::int64_t sum = 0;
+  if (!a || !b || __builtin_add_overflow(*a, *b, &sum)) return std::nullopt;
+  return sum;
+}
+
+std::optional<std::int64_t> bytes_moved(const LayerFigures& layer) {
+  return known_sum(layer.bytes_read, layer.bytes_written);
+}
+
 void add(const LayerFigures& layer, LayerGroup& group) {
   ++group.layers;
   if (layer.measured_ms) {
     group.measured_ms += *layer.measured_ms;
     ++group.timed_layers;
   }
-  std::int64_t moved = 0;
-  if (!layer.bytes_read || !layer.bytes_written ||
-      __builtin_add_overflow(*layer.bytes_read, *layer.bytes_written, &moved) ||
-      __builtin_add_overflow(group.bytes, moved, &moved))
-    ++group.layers_of_unknown_bytes;
+  if (const auto sum = known_sum(group.bytes, bytes_moved(layer)))
+    group.bytes = *sum;
   else
-    group.bytes = moved;
+    ++group.layers_of_unknown_bytes;
 }
 
 EngineSummary summarize(const Engine& engine, const Times* times) {

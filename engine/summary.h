@@ -1,6 +1,7 @@
 // What an engine's layers add up to: time, memory traffic, reformats, quantizers that stand alone.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,26 @@ struct EngineSummary {
 
 /// `times` may be null: those in the engine's own file serve.
 EngineSummary summarize(const Engine& engine, const Times* times);
+
+/// Empty where one of the two is not known, or their sum does not fit into 64 bits.
+std::optional<std::int64_t> known_sum(const std::optional<std::int64_t>& a,
+                                      const std::optional<std::int64_t>& b);
+
+/// What the layer reads and writes; empty where it is not known, or does not fit into 64 bits.
+std::optional<std::int64_t> bytes_moved(const LayerFigures& layer);
+
+/// The time of `layers` together; empty where one of them has none. `index` gives a layer's number.
+template <class Layers, class Index = std::identity>
+std::optional<double> measured_ms(const EngineSummary& summary, const Layers& layers,
+                                  Index index = {}) {
+  double sum = 0;
+  for (const auto& each : layers) {
+    const auto layer = static_cast<std::size_t>(std::invoke(index, each));
+    if (!summary.layers[layer].measured_ms) return std::nullopt;
+    sum += *summary.layers[layer].measured_ms;
+  }
+  return sum;
+}
 
 /// Adds a layer to a group.
 void add(const LayerFigures& layer, LayerGroup& group);

@@ -66,7 +66,6 @@ std::optional<std::int64_t> element_bits(std::string_view dtype) {
 }
 
 void set_format(Tensor& tensor, std::string_view format) {
-  tensor.format = format;
   for (const LayoutWords& each : layouts)
     if (format.starts_with(each.words)) {
       tensor.layout = each.layout;

@@ -116,7 +116,7 @@ Field fields_after(std::string_view rest) {
     rest = rest.substr(0, at);
   }
   for (const std::string_view key :
-       {", ParameterType: ", ", Origin: ", ", TacticName: ", ", TacticValue: ", ", Activation: "})
+       {", ParameterType: ", ", Origin: ", ", TacticName: ", ", TacticValue: "})
     add_text(rest, key, fields);
   for (const std::string_view key : {", Weights: ", ", ConvWeights: ", ", Bias: ", ", ConvBias: "})
     add_weight_bytes(rest, key, fields);
@@ -141,8 +141,7 @@ bool read_bracket_tensor(std::string_view text, std::size_t& at, Tensor& tensor)
         text[close + 1] != (wanted == '[' ? ')' : ']'))
       continue;
     tensor.name = trimmed(text.substr(at, open - at));
-    tensor.format = text.substr(open + 1, inner - open - 1);
-    tensor.dtype = dtype_of(tensor.format);
+    tensor.dtype = dtype_of(text.substr(open + 1, inner - open - 1));
     read_sizes(text.substr(inner + 1, close - inner - 1), tensor);
     at = close + 2;
     return true;

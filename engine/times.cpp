@@ -221,7 +221,6 @@ Times read_times(std::string_view content, const std::string& path) {
   if (!times || times->layers.empty())
     throw Error(path, "has no times of layers",
                 "Give what trtexec writes with exportProfile, or a log with its profile.");
-  times->path = path;
   return *std::move(times);
 }
 

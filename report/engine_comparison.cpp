@@ -64,13 +64,6 @@ void write_side_totals(fmt::memory_buffer& out, std::string_view title,
   out.push_back('\n');
 }
 
-void write_indices(JsonWriter& json, std::string_view name, const std::vector<int>& layers) {
-  json.key(name);
-  json.begin_array();
-  for (const int layer : layers) json.value(static_cast<std::int64_t>(layer));
-  json.end_array();
-}
-
 void write_side(JsonWriter& json, std::string_view name, const EngineReport& report) {
   json.line(2);
   json.key(name);
@@ -119,8 +112,8 @@ void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& b
     json.line(4);
     json.begin_object();
     json.member("kind", name(each.kind));
-    write_indices(json, "before", each.before);
-    write_indices(json, "after", each.after);
+    json.list("before", each.before);
+    json.list("after", each.after);
     json.member("before_ms", each.before_ms);
     json.member("after_ms", each.after_ms);
     json.end_object();

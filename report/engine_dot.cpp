@@ -78,11 +78,8 @@ class EngineDrawing {
           print("  l{} -> l{};\n", maker->second, i);
   }
 
-  /// A cluster for each layer. A node in several is drawn in the first, and names the others.
-  int home_of(std::size_t node) const {
-    const auto& layers = report_.map->nodes[node].layers;
-    return layers.empty() ? -1 : layers.front().layer;
-  }
+  /// The layer in whose cluster a node is drawn: the first of several. Its label names the others.
+  int home_of(std::size_t node) const { return report_.map->nodes[node].first_layer(); }
 
   void draw_node(std::size_t node, const char* indent) {
     const engine::ModelNode& found = report_.model->nodes[node];

@@ -13,10 +13,7 @@ void write_tensors(JsonWriter& json, std::string_view name, const std::vector<Te
   for (const Tensor& tensor : tensors) {
     json.begin_object();
     json.member("name", tensor.name);
-    json.key("sizes");
-    json.begin_array();
-    for (const std::int64_t size : tensor.dimensions) json.value(size);
-    json.end_array();
+    json.list("sizes", tensor.dimensions);
     json.member("dtype", tensor.dtype);
     json.member("layout", tensor.layout);
     json.member("bytes", engine::bytes(tensor));
@@ -98,7 +95,7 @@ void write_node(JsonWriter& json, const EngineReport& report, std::size_t index)
   json.begin_array();
   for (const engine::Assignment& each : fate.layers) {
     json.begin_object();
-    json.member("layer", static_cast<std::int64_t>(each.layer));
+    json.member("layer", each.layer);
     write_assignment(json, each);
     json.end_object();
   }
@@ -140,10 +137,7 @@ void write_engine_causes(JsonWriter& json, const std::vector<engine::Cause>& cau
     json.begin_object();
     json.member("kind", name(cause.kind));
     json.member("place", cause.place);
-    json.key("layers");
-    json.begin_array();
-    for (const int layer : cause.layers) json.value(static_cast<std::int64_t>(layer));
-    json.end_array();
+    json.list("layers", cause.layers);
     json.member("what", cause.what);
     json.member("change", cause.change);
     json.member("measured_ms", cause.measured_ms);
@@ -205,10 +199,7 @@ void write_engine_json(fmt::memory_buffer& out, const EngineReport& report) {
   write_engine_totals(json, report);
   write_engine_causes(json, report.causes);
   json.line(2);
-  json.key("warnings");
-  json.begin_array();
-  for (const std::string& warning : report.summary.warnings) json.value(warning);
-  json.end_array();
+  json.list("warnings", report.summary.warnings);
   json.end_document();
 }
 

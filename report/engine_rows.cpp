@@ -20,8 +20,8 @@ TextCell moved_cell(std::int64_t bytes) {
 
 TextCell moved_cell(const LayerFigures& layer) {
   if (!layer.has_kernel) return {""};
-  if (!layer.bytes_read || !layer.bytes_written) return unknown_figure();
-  return moved_cell(*layer.bytes_read + *layer.bytes_written);
+  const std::optional<std::int64_t> bytes = bytes_moved(layer);
+  return bytes ? moved_cell(*bytes) : unknown_figure();
 }
 
 void add_time_columns(const EngineReport& report, TextTable& table) {
@@ -32,8 +32,8 @@ void add_time_columns(const EngineReport& report, TextTable& table) {
 
 void add_times(const EngineReport& report, const std::optional<double>& milliseconds,
                TextRow& row) {
-  const double sum = report.summary.measured_ms;
   if (!report.summary.has_times) return;
+  const double sum = report.summary.measured_ms;
   row.cells.push_back(measured_cell(milliseconds));
   row.cells.push_back(milliseconds && sum > 0
                           ? TextCell{fmt::format("{:.1f}", 100 * *milliseconds / sum), "%"}
@@ -126,17 +126,6 @@ std::string layer_list(const EngineReport& report, const engine::NodeFate& fate)
   return text.empty() ? fate.reason : text;
 }
 
-/// The time of the layers that a node is in, all of it.
-std::optional<double> time_of(const EngineReport& report, const engine::NodeFate& fate) {
-  double sum = 0;
-  for (const engine::Assignment& each : fate.layers) {
-    const auto& time = report.summary.layers[static_cast<std::size_t>(each.layer)].measured_ms;
-    if (!time) return std::nullopt;
-    sum += *time;
-  }
-  return sum;
-}
-
 }  // namespace
 
 TextCell measured_cell(const std::optional<double>& milliseconds) {
@@ -190,7 +179,7 @@ TextTable engine_node_rows(const EngineReport& report) {
     const engine::NodeFate& fate = report.map->nodes[i];
     const bool is_placed = !fate.layers.empty();
     TextRow row;
-    row.cells = {{shorten(report.model->nodes[i].name, 72)},
+    row.cells = {{shorten(report.model->nodes[i].name, longest_name)},
                  {report.model->nodes[i].op},
                  {std::string(name(fate.fate)), "",
                   fate.fate == engine::Fate::unknown ? Emphasis::alert : Emphasis::normal},
@@ -198,7 +187,9 @@ TextTable engine_node_rows(const EngineReport& report) {
                  {is_placed ? std::string(name(fate.layers.front().rule)) : ""},
                  {is_placed ? std::string(name(fate.layers.front().certainty)) : ""}};
     if (report.summary.has_times)
-      row.cells.push_back(is_placed ? measured_cell(time_of(report, fate)) : TextCell{""});
+      row.cells.push_back(is_placed ? measured_cell(measured_ms(report.summary, fate.layers,
+                                                                &engine::Assignment::layer))
+                                    : TextCell{""});
     table.rows.push_back(std::move(row));
   }
   return table;

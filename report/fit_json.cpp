@@ -19,12 +19,8 @@ void write_figures(JsonWriter& json, const Fit& fit, const Budget& budget) {
   json.member("peak_reserved_bytes", fit.wanted.peak_reserved_bytes);
   json.member("alloc_retries", fit.there.alloc_retries);
   json.member("set_aside_bytes", fit.set_aside_bytes);
-  const auto answer = [&](std::string_view name, std::optional<bool> fits) {
-    json.key(name);
-    fits ? json.value(*fits) : json.null();
-  };
-  answer("fits_if_likely", fit.fits_if_likely);
-  answer("fits_at_most", fit.fits_at_most);
+  json.member("fits_if_likely", fit.fits_if_likely);
+  json.member("fits_at_most", fit.fits_at_most);
 }
 
 void write_device(JsonWriter& json, const FitReport& report) {
@@ -48,7 +44,7 @@ void write_largest(JsonWriter& json, const FitReport& report) {
   report.largest->refusal.empty() ? json.null() : json.spelled_value(report.largest->refusal);
   json.key("peak_reserved_bytes");
   report.at_largest ? json.value(report.at_largest->there.peak_reserved_bytes) : json.null();
-  json.member("trials", std::int64_t{report.largest->trials});
+  json.member("trials", report.largest->trials);
   json.end_object();
 }
 

@@ -74,10 +74,7 @@ void write_variables(JsonWriter& json, const Formulas& found) {
     json.begin_object();
     json.member("name", found.variables[i].name);
     json.member("start", found.variables[i].start);
-    json.key("sizes");
-    json.begin_array();
-    for (const std::int64_t size : found.lines[i].sizes) json.value(size);
-    json.end_array();
+    json.list("sizes", found.lines[i].sizes);
     json.key("rounder_sizes");
     json.begin_array();
     if (!found.rounder_lines.empty())

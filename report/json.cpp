@@ -36,10 +36,7 @@ void write_coverage(JsonWriter& json, const Coverage& coverage) {
   json.member("modelled", coverage.modelled);
   json.member("free", coverage.free);
   json.member("unmodelled", coverage.unmodelled);
-  json.key("unmodelled_ops");
-  json.begin_array();
-  for (const std::string& op : coverage.unmodelled_ops) json.value(op);
-  json.end_array();
+  json.list("unmodelled_ops", coverage.unmodelled_ops);
   json.end_object();
 }
 
@@ -79,10 +76,7 @@ void write_time(JsonWriter& json, const StepTime& time) {
   member("model_peak_time_us", time.model_peak_us);
   member("data_sheet_time_us", time.data_sheet_us);
   json.member("unknown_calls", time.unknown_calls);
-  json.key("unknown_ops");
-  json.begin_array();
-  for (const std::string& op : time.unknown_ops) json.value(op);
-  json.end_array();
+  json.list("unknown_ops", time.unknown_ops);
   json.end_object();
 }
 
@@ -114,10 +108,7 @@ void write_tensors(JsonWriter& json, std::string_view key, const Recording& reco
     const TensorSpec& spec = recording.specs[tensor.spec];
     json.begin_object();
     json.member("dtype", symprof::name(spec.dtype));
-    json.key("shape");
-    json.begin_array();
-    for (const std::int64_t size : spec.sizes) json.value(size);
-    json.end_array();
+    json.list("shape", spec.sizes);
     json.end_object();
   }
   json.end_array();

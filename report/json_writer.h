@@ -33,6 +33,7 @@ class JsonWriter {
   void end_document();
 
   void value(std::int64_t number);
+  void value(int number) { value(std::int64_t{number}); }
   void value(double number);  ///< null where JSON has no number (infinite, not a number).
   /// A bool and nothing that converts to one, as pointers to text do.
   void value(std::same_as<bool> auto truth) {
@@ -52,6 +53,14 @@ class JsonWriter {
   void member(std::string_view name, const T& content) {
     key(name);
     value(content);
+  }
+  /// A member that is a list of values.
+  template <class Items>
+  void list(std::string_view name, const Items& items) {
+    key(name);
+    begin_array();
+    for (const auto& item : items) value(item);
+    end_array();
   }
   void spelled_member(std::string_view name, std::string_view text) {
     key(name);

@@ -5,7 +5,6 @@
 #include <functional>
 #include <iterator>
 
-#include "report/footer.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
 #include "report/names.h"
@@ -31,10 +30,6 @@ std::string format_money(double amount) {
   if (amount <= 0) return "0";
   const int digits = std::clamp(3 - static_cast<int>(std::floor(std::log10(amount))), 0, 6);
   return fmt::format("{:.{}f}", amount, digits);
-}
-
-std::string name_of(const FitReport& report) {
-  return report.device.description.empty() ? report.device.name : report.device.description;
 }
 
 /// A column that is there where a device has something in it.
@@ -146,7 +141,8 @@ TextTable rent_table(const std::vector<FitReport>& reports, const Job& job, Dens
   for (const FitReport& report : reports) {
     const Rent rent = rent_of(report, job);
     TextRow row;
-    row.cells.push_back({density == Density::roomy ? name_of(report) : report.device.name});
+    row.cells.push_back(
+        {std::string(density == Density::roomy ? name(report.device) : report.device.name)});
     for (const RentColumn& column : columns) row.cells.push_back(column.cell(report, rent));
     table.rows.push_back(std::move(row));
   }
@@ -163,7 +159,7 @@ std::string job_text(const Job& job) {
 
 std::string rent_text(const FitReport& report, const Job& job) {
   const Rent rent = rent_of(report, job);
-  std::string text = name_of(report);
+  std::string text(name(report.device));
   if (rent.job_seconds)
     text += fmt::format(", {} ({} to {} in nine of ten)", format_span(*rent.job_seconds),
                         format_span(*rent.job_low_seconds), format_span(*rent.job_high_seconds));

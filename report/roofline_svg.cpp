@@ -98,7 +98,7 @@ std::string_view colour_of(profile::Limit limit) {
   }
 }
 
-/// "100 TFLOP/s"
+/// "100 TFLOP"
 std::string power_of_ten(int power) {
   const std::string_view units[] = {"", "k", "M", "G", "T", "P", "E"};
   const int unit = std::clamp(power / 3, 0, 6);

@@ -9,6 +9,7 @@
 
 #include "engine/read.h"
 #include "engine/summary.h"
+#include "tests/support/engine_text.h"
 #include "trace/onnx/reader.h"
 
 namespace symprof::engine {
@@ -23,7 +24,7 @@ std::vector<Cause> causes_of(const Engine& engine, const Times* times,
 }
 
 std::vector<Cause> causes_of_sample(const std::string& name) {
-  const std::string path = SYMPROF_SOURCE_DIR "/tests/engine/samples/" + name;
+  const std::string path = test::engine_samples + name;
   const Times times = read_times(path + ".profile.json");
   return causes_of(read_engine(path + ".graph.json"), &times);
 }
@@ -84,15 +85,11 @@ class Generator {
 
   void add_layer(const std::string& name, const std::string& type, const std::vector<Flow>& inputs,
                  const Flow& output, bool is_cost, const std::string& more = "") {
-    const auto tensor = [](const Flow& flow) {
-      return R"({"Name": ")" + flow.name + R"(", "Dimensions": [1,8,4,4], "Format/Datatype": ")" +
-             flow.type + R"("})";
-    };
+    const auto tensor = [](const Flow& flow) { return test::tensor_text(flow.name, flow.type); };
     std::string list;
     for (const Flow& flow : inputs) list += (list.empty() ? "" : ",") + tensor(flow);
-    layers_ += (layers_.empty() ? "" : ",\n") + (R"({"Name": ")" + name) + R"(", "LayerType": ")" +
-               type + R"(", "Inputs": [)" + list + R"(], "Outputs": [)" + tensor(output) + "]" +
-               more + "}";
+    layers_ +=
+        (layers_.empty() ? "" : ",\n") + test::layer_text(name, type, list, tensor(output), more);
     const double ms = 0.01 * static_cast<double>(times_.layers.size() + 1);
     times_.layers.push_back({.name = name, .average_ms = ms, .total_ms = ms});
     if (is_cost) cost_ms_ += ms;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/read.h"
+#include "tests/support/engine_text.h"
 
 namespace symprof::engine {
 namespace {
@@ -17,7 +18,7 @@ struct Read {
   explicit Read(const std::string& text)
       : engine(read_engine(text, "engine")), summary(summarize(engine, nullptr)) {}
   explicit Read(const char* sample, bool) {
-    const std::string path = std::string(SYMPROF_SOURCE_DIR "/tests/engine/samples/") + sample;
+    const std::string path = test::engine_samples + sample;
     engine = read_engine(path + ".graph.json");
     engine.times = read_times(path + ".profile.json");
     summary = summarize(engine, nullptr);

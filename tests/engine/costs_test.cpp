@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/read.h"
+#include "tests/support/engine_text.h"
 #include "trace/onnx/reader.h"
 
 namespace symprof::engine {
@@ -20,13 +21,15 @@ DeviceSpec small_device() {
 }
 
 Engine two_layers(const std::string& dtype, const std::string& tactic) {
-  const std::string format =
-      R"(", "Dimensions": [1,8,4,4], "Format/Datatype": ")" + dtype + R"("})";
   return read_engine(
-      R"([{"Name": "Conv_0 + Relu_1", "LayerType": "CaskConvolution", "TacticName": ")" + tactic +
-          R"(", "Inputs": [{"Name": "x)" + format + R"(], "Outputs": [{"Name": "y)" + format +
-          R"(]}, {"Name": "Reformatting CopyNode for Output Tensor 0 to Conv_0 + Relu_1",
-  "LayerType": "NoOp", "Inputs": [], "Outputs": []}])",
+      "[" +
+          test::layer_text("Conv_0 + Relu_1", "CaskConvolution", test::tensor_text("x", dtype),
+                           test::tensor_text("y", dtype),
+                           R"(, "TacticName": ")" + tactic + R"(")") +
+          "," +
+          test::layer_text("Reformatting CopyNode for Output Tensor 0 to Conv_0 + Relu_1", "NoOp",
+                           "", "") +
+          "]",
       "two.json");
 }
 

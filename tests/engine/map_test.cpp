@@ -8,12 +8,15 @@
 #include "engine/modules.h"
 #include "engine/read.h"
 #include "engine/summary.h"
+#include "tests/support/engine_text.h"
 #include "trace/onnx/reader.h"
 
 namespace symprof::engine {
 namespace {
 
-const std::string map_samples = SYMPROF_SOURCE_DIR "/tests/engine/samples/";
+using test::engine_samples;
+using test::layer_text;
+using test::tensor_text;
 
 /// A quantised residual block: both inputs of the convolution, the residual and the result have Q
 /// and DQ, as NVIDIA's pytorch-quantization exports them.
@@ -55,17 +58,6 @@ Model parse_model(const std::string& text, const std::vector<Named>& names) {
   return model_of(graph);
 }
 
-std::string tensor(const std::string& name, const std::string& type) {
-  return R"({"Name": ")" + name + R"(", "Dimensions": [1,8,4,4], "Format/Datatype": ")" + type +
-         R"("})";
-}
-
-std::string layer_text(const std::string& name, const std::string& type, const std::string& inputs,
-                       const std::string& outputs, const std::string& more = "") {
-  return R"({"Name": ")" + name + R"(", "LayerType": ")" + type + R"(", "Inputs": [)" + inputs +
-         R"(], "Outputs": [)" + outputs + "]" + more + "}";
-}
-
 const LayerNodes& nodes_at(const NodeMap& map, std::size_t layer) { return map.layers.at(layer); }
 
 std::vector<std::string> names_of(const Model& model, const LayerNodes& layer) {
@@ -86,18 +78,20 @@ using Names = std::vector<std::string>;
 TEST_SUITE("engine_map") {
   TEST_CASE("names give the convolution, and flow gives what was absorbed") {
     const Model model = parse_model(quantized_block);
-    const Engine engine = read_engine(
-        "[" +
-            layer_text("Q_in", "Reformat", tensor("x", "Float"), tensor("xq", "Int8"),
-                       R"(, "Origin": "QDQ")") +
-            "," +
-            layer_text("w + Q_w + Conv_0 + Add_1 + Relu_2", "CaskConvolution",
-                       tensor("xq", "Int8") + "," + tensor("x", "Float"), tensor("rrq", "Int8")) +
-            "," +
-            layer_text("Reformatting CopyNode for Output Tensor 0 to DQ_out", "Reformat",
-                       tensor("rrq", "Int8"), tensor("rrd", "Float"), R"(, "Origin": "REFORMAT")") +
-            "]",
-        "block.json");
+    const Engine engine =
+        read_engine("[" +
+                        layer_text("Q_in", "Reformat", tensor_text("x", "Float"),
+                                   tensor_text("xq", "Int8"), R"(, "Origin": "QDQ")") +
+                        "," +
+                        layer_text("w + Q_w + Conv_0 + Add_1 + Relu_2", "CaskConvolution",
+                                   tensor_text("xq", "Int8") + "," + tensor_text("x", "Float"),
+                                   tensor_text("rrq", "Int8")) +
+                        "," +
+                        layer_text("Reformatting CopyNode for Output Tensor 0 to DQ_out",
+                                   "Reformat", tensor_text("rrq", "Int8"),
+                                   tensor_text("rrd", "Float"), R"(, "Origin": "REFORMAT")") +
+                        "]",
+                    "block.json");
     const NodeMap map = map_nodes(engine, model);
     CHECK(names_of(model, nodes_at(map, 0)) == Names{"Q_in"});
     CHECK(names_of(model, nodes_at(map, 1)) ==
@@ -165,15 +159,15 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
     const Model model = parse_model(quantized_block);
     const Engine engine = read_engine(
         "[" +
-            layer_text(
-                "{ForeignNode[Q_in...Relu_2]}", "Myelin", tensor("x", "Float"),
-                tensor("Reformatted Output Tensor 0 to {ForeignNode[Q_in...Relu_2]}", "Half")) +
+            layer_text("{ForeignNode[Q_in...Relu_2]}", "Myelin", tensor_text("x", "Float"),
+                       tensor_text("Reformatted Output Tensor 0 to {ForeignNode[Q_in...Relu_2]}",
+                                   "Half")) +
             "," +
             layer_text(
                 "Reformatting CopyNode for Output Tensor 0 to {ForeignNode[Q_in...Relu_2]}",
                 "Reformat",
-                tensor("Reformatted Output Tensor 0 to {ForeignNode[Q_in...Relu_2]}", "Half"),
-                tensor("r", "Float")) +
+                tensor_text("Reformatted Output Tensor 0 to {ForeignNode[Q_in...Relu_2]}", "Half"),
+                tensor_text("r", "Float")) +
             "]",
         "region.json");
     const NodeMap map = map_nodes(engine, model);
@@ -184,8 +178,8 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
   }
 
   TEST_CASE("an engine of TensorRT 10.16: every layer and node") {
-    const Model model = read_model(map_samples + "mnist.onnx");
-    const Engine engine = read_engine(map_samples + "mnist.graph.json");
+    const Model model = read_model(engine_samples + "mnist.onnx");
+    const Engine engine = read_engine(engine_samples + "mnist.graph.json");
     const NodeMap map = map_nodes(engine, model);
     CHECK(std::ranges::all_of(map.layers, &LayerNodes::is_resolved));
     for (const NodeFate& fate : map.nodes) CHECK(fate.fate == Fate::kernel);

@@ -5,11 +5,10 @@
 
 #include "base/error.h"
 #include "engine/summary.h"
+#include "tests/support/engine_text.h"
 
 namespace symprof::engine {
 namespace {
-
-const std::string samples = SYMPROF_SOURCE_DIR "/tests/engine/samples/";
 
 Engine parse(const std::string& text) { return read_engine(text, "engine"); }
 
@@ -124,6 +123,24 @@ TEST_SUITE("engine_readers") {
     CHECK(engine.layers[1].name == "PWN(PWN(a, b");
   }
 
+  TEST_CASE("sums that do not fit into 64 bits are unknown") {
+    const std::string large =
+        R"({"Name": "t", "Dimensions": [1073741824,1073741823], "Format/Datatype": "Int8"})";
+    std::string seven = large;
+    for (int i = 1; i < 7; ++i) seven += "," + large;
+    const auto figures = [](const std::string& inputs, const std::string& outputs) {
+      const Engine engine =
+          parse("[" +
+                test::layer_text("Conv_0", "CaskConvolution", inputs, outputs,
+                                 R"(, "Weights": {"Type": "Int8", "Count": 999999999999999})") +
+                "]");
+      return summarize(engine, nullptr).layers.at(0);
+    };
+    CHECK(figures(seven, large).bytes_read.has_value());
+    CHECK_FALSE(figures(seven + "," + large, large).bytes_read.has_value());
+    CHECK_FALSE(bytes_moved(figures(seven, seven)).has_value());
+  }
+
   TEST_CASE("names that were written without escapes") {
     const Engine engine = parse(
         "[ {\"count\" : 2}\n, { \"name\" : \"a \"b\" \x1f c\\d\", "
@@ -151,14 +168,14 @@ TEST_SUITE("engine_readers") {
   }
 
   TEST_CASE("samples of other tools") {
-    const Engine log = read_engine(samples + "mnist.inspector.log");
+    const Engine log = read_engine(test::engine_samples + "mnist.inspector.log");
     CHECK(log.layers.size() == 2 * 13);
     CHECK(log.layers[13].name == "node_conv2d + node_relu");
     CHECK(log.layers[13].profile == 1);
     CHECK(log.bindings == std::vector<std::string>{"x", "y", "z"});
     CHECK(log.warnings.empty());
-    CHECK(read_engine(samples + "mnist.graph.json").layers.size() == 9);
-    const Engine mlp = read_engine(samples + "mlp.layers.txt");
+    CHECK(read_engine(test::engine_samples + "mnist.graph.json").layers.size() == 9);
+    const Engine mlp = read_engine(test::engine_samples + "mlp.layers.txt");
     CHECK(mlp.layers.size() == 7);
     CHECK(mlp.warnings.size() == 1);  // The line that its author abridged.
   }

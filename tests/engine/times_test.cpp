@@ -6,11 +6,10 @@
 #include "base/error.h"
 #include "engine/read.h"
 #include "engine/summary.h"
+#include "tests/support/engine_text.h"
 
 namespace symprof::engine {
 namespace {
-
-const std::string sample_folder = SYMPROF_SOURCE_DIR "/tests/engine/samples/";
 
 std::vector<Layer> layers_called(std::initializer_list<const char*> names) {
   std::vector<Layer> layers;
@@ -88,8 +87,8 @@ TEST_SUITE("engine_times") {
                                      {"resnet18_qat-residual", 26, 3, 0.731},
                                      {"resnet18_fp32", 32, 0, 2.124}}) {
       CAPTURE(expected.name);
-      const Engine engine = read_engine(sample_folder + expected.name + ".graph.json");
-      const Times times = read_times(sample_folder + expected.name + ".profile.json");
+      const Engine engine = read_engine(test::engine_samples + expected.name + ".graph.json");
+      const Times times = read_times(test::engine_samples + expected.name + ".profile.json");
       const EngineSummary summary = summarize(engine, &times);
       CHECK(engine.layers.size() == expected.layers);
       CHECK(summary.quantizers.layers == expected.quantizers);
