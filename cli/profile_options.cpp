@@ -20,13 +20,6 @@ using settings::split_list;
 constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
 constexpr Named<Unit> units[] = {{"flops", Unit::flops}, {"macs", Unit::macs}};
 
-Column parse_column(const SettingRef& where, const std::string& word) {
-  if (const std::optional<Column> column = report::find_column(word)) return *column;
-  std::vector<std::string> accepted;
-  for (const Column column : report::columns()) accepted.emplace_back(name(column));
-  reject(where, word, accepted);
-}
-
 std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer, bool with_times) {
   if (text.columns.empty())
     return text.symbolic.empty() ? report::default_columns(optimizer, with_times)
@@ -122,6 +115,13 @@ void add_report_options(CLI::App& app, ProfileText& text) {
 }
 
 }  // namespace
+
+Column parse_column(const SettingRef& where, const std::string& word) {
+  if (const std::optional<Column> column = report::find_column(word)) return *column;
+  std::vector<std::string> accepted;
+  for (const Column column : report::columns()) accepted.emplace_back(name(column));
+  reject(where, word, accepted);
+}
 
 void add_profile_options(CLI::App& app, ProfileText& text) {
   add_setting_options(app, text.model);

@@ -40,6 +40,9 @@ struct ProfileOptions {
   const measure::Measurement* measurement() const { return measured ? &*measured : nullptr; }
 };
 
+/// The column that `word` names. Throws Error, with all names, where none does.
+report::Column parse_column(const SettingRef& where, const std::string& word);
+
 void add_profile_options(CLI::App& app, ProfileText& text);
 
 /// Throws Error for the first value that is not one, and when there is no model file.

@@ -1,13 +1,12 @@
 // symprof show: a graph as text, and a part of it as a model.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "base/setting.h"
 #include "cli/command.h"
 #include "cli/model_output.h"
-#include "cli/option_spelling.h"
+#include "cli/profile_options.h"
 #include "cli/setting_options.h"
 #include "report/columns.h"
 #include "report/format_number.h"
@@ -54,14 +53,8 @@ workbench::CostColumns costs(Session& session, const Settings& settings, const O
   if (options.columns.empty()) return costs;
   std::vector<report::Column> columns;
   for (const std::string& word : settings::split_list(options.columns)) {
-    const auto column = report::find_column(word);
-    if (!column) {
-      std::vector<std::string> accepted;
-      for (const report::Column known : report::columns()) accepted.emplace_back(name(known));
-      settings::reject(SettingRef{"columns"}, word, accepted);
-    }
-    columns.push_back(*column);
-    costs.titles.push_back(report::title(*column, report::Unit::flops));
+    columns.push_back(parse_column(SettingRef{"columns"}, word));
+    costs.titles.push_back(report::title(columns.back(), report::Unit::flops));
   }
   const Profile profile = session.profile(settings);
   const auto rows = report::rows(profile, {});

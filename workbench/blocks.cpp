@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "workbench/nodes.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
@@ -107,8 +108,7 @@ std::vector<const onnx::NodeProto*> nodes_in_order(const onnx::GraphProto& graph
   std::vector<const onnx::NodeProto*> nodes;
   nodes.reserve(static_cast<std::size_t>(graph.node_size()));
   for (const onnx::NodeProto& node : graph.node())
-    if (node.op_type() != "Constant" || !plain_domain(node.domain()).empty())
-      nodes.push_back(&node);
+    if (!is_constant(node)) nodes.push_back(&node);
   return nodes;
 }
 

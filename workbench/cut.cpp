@@ -4,7 +4,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,7 +11,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "trace/onnx/order.h"
-#include "workbench/types.h"
+#include "workbench/nodes.h"
 
 namespace symprof::workbench {
 namespace {
@@ -29,15 +28,6 @@ void erase_if(List& list, Unwanted unwanted) {
     ++kept;
   }
   list.DeleteSubrange(kept, list.size() - kept);
-}
-
-template <class Nodes>
-void for_all_nodes(const Nodes& nodes, const std::function<void(const onnx::NodeProto&)>& visit) {
-  for (const onnx::NodeProto& node : nodes) {
-    visit(node);
-    for (const onnx::AttributeProto& attribute : node.attribute())
-      if (attribute.has_g()) for_all_nodes(attribute.g().node(), visit);
-  }
 }
 
 class Cut {

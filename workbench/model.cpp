@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "trace/onnx/mapped_file.h"
 #include "trace/onnx/skim.h"
+#include "workbench/nodes.h"
 
 namespace symprof::workbench {
 namespace {
@@ -25,27 +26,27 @@ std::uint64_t largest_kept(Weights weights, std::uint64_t file_bytes) {
   return all ? std::numeric_limits<std::uint64_t>::max() : trace::largest_kept_tensor_bytes;
 }
 
-void add_locations(const onnx::TensorProto& tensor, std::set<std::string>& locations) {
+void add_location(const onnx::TensorProto& tensor, std::set<std::string>& locations) {
   if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
   for (const onnx::StringStringEntryProto& entry : tensor.external_data())
     if (entry.key() == "location") locations.insert(entry.value());
 }
 
-template <class Nodes>
-void add_locations_of_nodes(const Nodes& nodes, std::set<std::string>& locations);
-
-void add_locations(const onnx::GraphProto& graph, std::set<std::string>& locations) {
-  for (const onnx::TensorProto& tensor : graph.initializer()) add_locations(tensor, locations);
-  add_locations_of_nodes(graph.node(), locations);
-}
-
-template <class Nodes>
-void add_locations_of_nodes(const Nodes& nodes, std::set<std::string>& locations) {
-  for (const onnx::NodeProto& node : nodes)
+/// Files that a model's tensors are in: initializers, also of subgraphs, and attributes.
+std::set<std::string> locations_of(const onnx::ModelProto& model) {
+  std::set<std::string> locations;
+  const auto add = [&](const onnx::NodeProto& node) {
     for (const onnx::AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_t()) add_locations(attribute.t(), locations);
-      if (attribute.has_g()) add_locations(attribute.g(), locations);
+      if (attribute.has_t()) add_location(attribute.t(), locations);
+      for (const onnx::TensorProto& tensor : attribute.g().initializer())
+        add_location(tensor, locations);
     }
+  };
+  for (const onnx::TensorProto& tensor : model.graph().initializer())
+    add_location(tensor, locations);
+  for_all_nodes(model.graph().node(), add);
+  for (const onnx::FunctionProto& function : model.functions()) for_all_nodes(function.node(), add);
+  return locations;
 }
 
 void bring(const fs::path& from, const fs::path& to) {
@@ -90,15 +91,11 @@ std::string bytes_of(const onnx::ModelProto& model, const std::string& path) {
 
 void bring_external_data(const onnx::ModelProto& model, const std::string& from,
                          const std::string& to) {
-  std::set<std::string> locations;
-  add_locations(model.graph(), locations);
-  for (const onnx::FunctionProto& function : model.functions())
-    add_locations_of_nodes(function.node(), locations);
   const fs::path source = fs::path(from).parent_path(), target = fs::path(to).parent_path();
   std::error_code error;
   const fs::path here = ".";
   if (fs::equivalent(source.empty() ? here : source, target.empty() ? here : target, error)) return;
-  for (const std::string& location : locations)
+  for (const std::string& location : locations_of(model))
     if (fs::exists(source / location, error)) bring(source / location, target / location);
 }
 

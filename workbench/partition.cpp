@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "trace/onnx/order.h"
 #include "workbench/cut.h"
+#include "workbench/nodes.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
@@ -27,10 +28,6 @@ bool is_list_element(const std::string& path) {
          std::all_of(last.begin(), last.end(), is_digit);
 }
 
-bool is_constant(const onnx::NodeProto& node) {
-  return node.op_type() == "Constant" && plain_domain(node.domain()).empty();
-}
-
 /// One module: its nodes, and its call once it has one.
 struct Part {
   std::string path, type;
@@ -42,7 +39,10 @@ class Partition {
  public:
   Partition(onnx::ModelProto& model, const std::vector<std::string>& modules)
       : model_(model), graph_(*model.mutable_graph()), modules_(modules) {
-    for (const onnx::NodeProto& node : graph_.node()) nodes_.push_back(&node);
+    for (const onnx::NodeProto& node : graph_.node()) {
+      nodes_.push_back(&node);
+      reads_.push_back(trace::names_read(node));
+    }
     part_of_.assign(nodes_.size(), no_part);
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       for (const std::string& output : nodes_[i]->output())
@@ -92,7 +92,7 @@ class Partition {
     std::vector<bool> after(nodes_.size());  // Outside, and reads what the part made.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       bool reads_part = false, reads_after = false;
-      for (const std::string& name : trace::names_read(*nodes_[i])) {
+      for (const std::string& name : reads_[i]) {
         const int made = maker(name);
         if (made < 0) continue;
         reads_part |= part_of_[static_cast<std::size_t>(made)] == part;
@@ -108,7 +108,7 @@ class Partition {
   }
 
   std::string describe_between(const std::vector<bool>& after, std::size_t node) const {
-    for (const std::string& name : trace::names_read(*nodes_[node]))
+    for (const std::string& name : reads_[node])
       if (const int made = maker(name); made >= 0 && after[static_cast<std::size_t>(made)])
         return trace::describe(*nodes_[static_cast<std::size_t>(made)],
                                static_cast<std::size_t>(made));
@@ -127,12 +127,11 @@ class Partition {
     for (const onnx::ValueInfoProto& output : graph_.output())
       note_read(output.name(), no_part, read_outside);
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      for (const std::string& name : trace::names_read(*nodes_[i]))
-        note_read(name, part_of_[i], read_outside);
+      for (const std::string& name : reads_[i]) note_read(name, part_of_[i], read_outside);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       std::set<std::string> seen;
       for (const int node : parts_[p].nodes) {
-        for (const std::string& name : trace::names_read(*nodes_[static_cast<std::size_t>(node)])) {
+        for (const std::string& name : reads_[static_cast<std::size_t>(node)]) {
           const int from = maker(name);
           const bool inside =
               from >= 0 && part_of_[static_cast<std::size_t>(from)] == static_cast<int>(p);
@@ -178,7 +177,7 @@ class Partition {
     std::unordered_set<std::string> copied;
     for (const int index : part.nodes) {
       const onnx::NodeProto& node = *nodes_[static_cast<std::size_t>(index)];
-      for (const std::string& name : trace::names_read(node)) {
+      for (const std::string& name : reads_[static_cast<std::size_t>(index)]) {
         const int from = maker(name);
         if (from >= 0 && is_constant(*nodes_[static_cast<std::size_t>(from)]) &&
             copied.insert(name).second)
@@ -271,6 +270,7 @@ class Partition {
   onnx::GraphProto& graph_;
   const std::vector<std::string>& modules_;
   std::vector<const onnx::NodeProto*> nodes_;
+  std::vector<std::vector<std::string>> reads_;  ///< What each node reads, subgraphs included.
   std::vector<int> part_of_;
   std::unordered_map<std::string, int> makers_;
   std::vector<Part> parts_;

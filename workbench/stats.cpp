@@ -4,12 +4,12 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <unordered_map>
 
 #include "workbench/blocks.h"
 #include "workbench/inline.h"
+#include "workbench/nodes.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
@@ -17,32 +17,22 @@ namespace {
 
 using Counts = std::map<std::string, std::int64_t>;
 
-template <class Nodes>
-void for_nodes_below(const Nodes& nodes, const std::function<void(const onnx::NodeProto&)>& visit) {
-  for (const onnx::NodeProto& node : nodes) {
-    visit(node);
-    for (const onnx::AttributeProto& attribute : node.attribute())
-      if (attribute.type() == onnx::AttributeProto::GRAPH)
-        for_nodes_below(attribute.g().node(), visit);
-  }
-}
-
 NodeCounts count_nodes(const onnx::ModelProto& model) {
   NodeCounts counts;
   counts.main = model.graph().node_size();
-  for_nodes_below(model.graph().node(), [&](const onnx::NodeProto& node) {
+  for_all_nodes(model.graph().node(), [&](const onnx::NodeProto& node) {
     ++counts.with_subgraphs;
     if (node.op_type() != "Constant" || !node.domain().empty()) ++counts.no_constant;
   });
   for (const onnx::FunctionProto& function : model.functions())
-    for_nodes_below(function.node(), [&](const onnx::NodeProto&) { ++counts.in_functions; });
+    for_all_nodes(function.node(), [&](const onnx::NodeProto&) { ++counts.in_functions; });
   return counts;
 }
 
 template <class Nodes>
 Counts count_ops(const Nodes& nodes) {
   Counts counts;
-  for_nodes_below(nodes, [&](const onnx::NodeProto& node) { ++counts[qualified_op(node)]; });
+  for_all_nodes(nodes, [&](const onnx::NodeProto& node) { ++counts[qualified_op(node)]; });
   return counts;
 }
 
@@ -60,9 +50,9 @@ void count_functions(ModelStats& stats, const onnx::ModelProto& model) {
   const auto note = [&](const onnx::NodeProto& node) {
     ++calls[node.domain() + "." + node.op_type()];
   };
-  for_nodes_below(model.graph().node(), note);
+  for_all_nodes(model.graph().node(), note);
   for (const onnx::FunctionProto& function : model.functions())
-    for_nodes_below(function.node(), note);
+    for_all_nodes(function.node(), note);
   for (const onnx::FunctionProto& function : model.functions())
     stats.functions.push_back({function.name(), function.domain(), function.node_size(),
                                function.input_size(), function.output_size(),
@@ -95,7 +85,7 @@ void count_modules(ModelStats& stats, const onnx::GraphProto& graph) {
     row.elements += element_count(tensor);
     row.bytes += tensor_bytes(tensor);
   };
-  for_nodes_below(graph.node(), [&](const onnx::NodeProto& node) {
+  for_all_nodes(graph.node(), [&](const onnx::NodeProto& node) {
     for (const std::string& input : node.input())
       if (const auto found = left.find(input); found != left.end()) {
         count(*found->second, module_path(node));

@@ -51,7 +51,7 @@ struct ModelStats {
   std::map<std::string, std::int64_t> initializers_by_shape;  ///< "1[16x16]".
   /// Results of nodes of the main graph, functions inlined, by type: "float32[2,8,16]".
   std::map<std::string, std::int64_t> results_by_type;
-  /// Nodes with what they read: "MatMul float32[2,8,16], float32[16,16]".
+  /// Nodes with what they read: "MatMul(float32[2,8,16], float32[16,16])".
   std::map<std::string, std::int64_t> node_signatures;
   std::vector<ModuleStats> modules;  ///< By the first module that reads an initializer, in order.
   struct Block {

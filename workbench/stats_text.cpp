@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "report/csv.h"
 #include "report/format_number.h"
 #include "report/json_writer.h"
 #include "workbench/stats.h"
@@ -245,14 +246,6 @@ void write_one(report::JsonWriter& json, const ModelStats& stats, const std::str
   json.end_object();
 }
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n") == text.npos) return text;
-  std::string out = "\"";
-  for (const char letter : text)
-    out += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return out + '"';
-}
-
 }  // namespace
 
 void write_stats(fmt::memory_buffer& out, const ModelStats& stats, const std::string& name,
@@ -282,7 +275,7 @@ void write_stats_csv(fmt::memory_buffer& out, const ModelStats& stats, const Mod
   line(out, "section,name,count{}", other ? ",other" : "");
   for (const Section& section : sections(stats, other))
     for (const std::string& key : keys_of(section))
-      line(out, "{},{},{}{}", section.name, csv_text(key), count_of(section.counts, key),
+      line(out, "{},{},{}{}", section.name, report::csv_field(key), count_of(section.counts, key),
            other ? fmt::format(",{}", count_of(section.other, key)) : "");
 }
 

@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/float_bytes.h"
 #include "trace/onnx/tensors.h"
+#include "workbench/constants.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
@@ -32,23 +32,17 @@ struct Moments {
 std::optional<Moments> moments_of(const onnx::TensorProto& tensor) {
   const auto dtype = trace::onnx_dtype(tensor.data_type());
   if (!dtype || !is_floating_point(*dtype)) return std::nullopt;
-  const auto constant = trace::constant_tensor(tensor, tensor.name());
-  const auto bytes = *dtype == DType::float64
-                         ? constant->data
-                         : convert_floats(constant->data, *dtype, DType::float64);
-  const std::size_t count = bytes.size() / sizeof(double);
-  if (count == 0) return std::nullopt;
-  std::vector<double> values(count);
-  std::memcpy(values.data(), bytes.data(), count * sizeof(double));
+  const std::vector<double> values = reals_of(*trace::constant_tensor(tensor, tensor.name()));
+  if (values.empty()) return std::nullopt;
+  const auto count = static_cast<double>(values.size());
   Moments moments{0, 0, values[0], values[0]};
   for (const double value : values) {
-    moments.mean += value / static_cast<double>(count);
+    moments.mean += value / count;
     moments.least = std::min(moments.least, value);
     moments.greatest = std::max(moments.greatest, value);
   }
   for (const double value : values)
-    moments.deviation +=
-        (value - moments.mean) * (value - moments.mean) / static_cast<double>(count);
+    moments.deviation += (value - moments.mean) * (value - moments.mean) / count;
   moments.deviation = std::sqrt(moments.deviation);
   return moments;
 }
@@ -123,15 +117,12 @@ std::string random_bytes(const onnx::TensorProto& tensor, std::uint64_t seed) {
   if (!dtype || !is_floating_point(*dtype) || element_bits(*dtype) < 16) return data;
   const Moments moments = noted(tensor).value_or(Moments());
   Random random(seed ^ hash_of(tensor.name()));
-  std::vector<std::byte> values(static_cast<std::size_t>(element_count(tensor)) * sizeof(double));
-  for (std::size_t at = 0; at < values.size(); at += sizeof(double)) {
-    const double value = std::clamp(moments.mean + moments.deviation * random.normal(),
-                                    moments.least, moments.greatest);
-    std::memcpy(values.data() + at, &value, sizeof value);
-  }
-  const auto converted =
-      *dtype == DType::float64 ? values : convert_floats(values, DType::float64, *dtype);
-  std::memcpy(data.data(), converted.data(), std::min(data.size(), converted.size()));
+  std::vector<double> values(static_cast<std::size_t>(element_count(tensor)));
+  for (double& value : values)
+    value = std::clamp(moments.mean + moments.deviation * random.normal(), moments.least,
+                       moments.greatest);
+  const ConstantPointer made = make_constant(*dtype, {element_count(tensor)}, values);
+  if (made) std::memcpy(data.data(), made->data.data(), std::min(data.size(), made->data.size()));
   return data;
 }
 

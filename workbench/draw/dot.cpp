@@ -37,8 +37,16 @@ std::string colour_of_cost(std::int64_t cost, std::int64_t most) {
 class DotWriter {
  public:
   DotWriter(fmt::memory_buffer& out, const FoldedGraph& graph, const NodeCosts& costs)
-      : out_(out), graph_(graph), costs_(costs) {
+      : out_(out),
+        graph_(graph),
+        costs_(costs),
+        boxes_in_(graph.clusters.size()),
+        clusters_in_(graph.clusters.size()) {
     for (const auto& [name, cost] : costs) most_ = std::max(most_, cost);
+    for (std::size_t i = 0; i < graph.boxes.size(); ++i)
+      boxes_in_[static_cast<std::size_t>(graph.boxes[i].cluster)].push_back(i);
+    for (std::size_t i = 1; i < graph.clusters.size(); ++i)
+      clusters_in_[static_cast<std::size_t>(graph.clusters[i].parent)].push_back(i);
   }
 
   void write() {
@@ -66,18 +74,16 @@ class DotWriter {
     out_.push_back('\n');
   }
 
-  void cluster(int index, int depth) {
-    const Cluster& own = graph_.clusters[static_cast<std::size_t>(index)];
-    const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
+  void cluster(std::size_t index, std::size_t depth) {
+    const Cluster& own = graph_.clusters[index];
+    const std::string indent(2 * depth, ' ');
     if (index > 0) {
       line("{}subgraph cluster_{} {{", indent, index);
       line("{}  label=\"{}\"; style=\"rounded{}\"; color=\"{}\";", indent, escaped(own.label),
            own.times > 1 ? ",bold" : "", own.times > 1 ? "#3366cc" : "#bbbbbb");
     }
-    for (std::size_t i = 0; i < graph_.boxes.size(); ++i)
-      if (graph_.boxes[i].cluster == index) box(i, indent);
-    for (std::size_t i = 1; i < graph_.clusters.size(); ++i)
-      if (graph_.clusters[i].parent == index) cluster(static_cast<int>(i), depth + 1);
+    for (const std::size_t inside : boxes_in_[index]) box(inside, indent);
+    for (const std::size_t inside : clusters_in_[index]) cluster(inside, depth + 1);
     if (index > 0) line("{}}}", indent);
   }
 
@@ -101,6 +107,7 @@ class DotWriter {
   fmt::memory_buffer& out_;
   const FoldedGraph& graph_;
   const NodeCosts& costs_;
+  std::vector<std::vector<std::size_t>> boxes_in_, clusters_in_;  ///< By cluster.
   std::int64_t most_ = 0;
 };
 

@@ -1,6 +1,4 @@
 // Drawings of graphs in graphviz' language.
-//
-
 #pragma once
 
 #include <fmt/format.h>

@@ -12,6 +12,7 @@
 #include "trace/onnx/order.h"
 #include "workbench/blocks.h"
 #include "workbench/inline.h"
+#include "workbench/nodes.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
@@ -27,8 +28,7 @@ class Folder {
     types_ = value_types(graph_);
     for (const onnx::TensorProto& tensor : graph_.initializer()) given_.insert(tensor.name());
     for (const onnx::NodeProto& node : graph_.node())
-      if (node.op_type() == "Constant" && plain_domain(node.domain()).empty())
-        given_.insert(node.output_size() > 0 ? node.output(0) : std::string());
+      if (is_constant(node)) given_.insert(node.output_size() > 0 ? node.output(0) : std::string());
     same_as_.resize(nodes_.size());
     copy_.resize(nodes_.size());
     block_of_.assign(nodes_.size(), -1);
@@ -128,7 +128,7 @@ class Folder {
     out_.boxes.push_back(std::move(box));
   }
 
-  int box_of(int node) const { return boxes_.at(same_as_[static_cast<std::size_t>(node)]); }
+  int box_of(int node) const { return boxes_.at(first_of(node)); }
 
   void add_arrows(int node) {
     const onnx::NodeProto& proto = *nodes_[static_cast<std::size_t>(node)];
@@ -136,22 +136,30 @@ class Folder {
     for (const std::string& name : trace::names_read(proto)) {
       const auto maker = makers_.find(name);
       if (maker == makers_.end()) continue;
-      const int from = maker->second < 0 ? -maker->second - 1 : box_of(maker->second);
-      // What a later copy reads is what the first one does, but for what the copy before it made.
-      const bool same_copy =
-          maker->second < 0 || same_as_[static_cast<std::size_t>(maker->second)] == maker->second ||
-          copy_[static_cast<std::size_t>(maker->second)] == copy_[static_cast<std::size_t>(node)];
-      const bool later = copy_[static_cast<std::size_t>(node)] > 0;
-      const bool to_next =
-          later && from >= 0 && maker->second >= 0 &&
-          block_of_[static_cast<std::size_t>(same_as_[static_cast<std::size_t>(maker->second)])] ==
-              block_of_[static_cast<std::size_t>(same_as_[static_cast<std::size_t>(node)])] &&
-          copy_[static_cast<std::size_t>(maker->second)] != copy_[static_cast<std::size_t>(node)];
-      if (later && !to_next && !same_copy) continue;
-      connect(from, to, name, to_next);
+      const bool is_input = maker->second < 0;
+      const int from = is_input ? -maker->second - 1 : box_of(maker->second);
+      const bool to_next = !is_input && is_copy_before(maker->second, node);
+      if (to_next || is_drawn(maker->second, node)) connect(from, to, name, to_next);
     }
     for (const std::string& output : proto.output())
       if (!output.empty()) makers_[output] = node;
+  }
+
+  int copy_of(int node) const { return copy_[static_cast<std::size_t>(node)]; }
+  /// The node that is drawn for this one.
+  int first_of(int node) const { return same_as_[static_cast<std::size_t>(node)]; }
+  int block_of(int node) const { return block_of_[static_cast<std::size_t>(first_of(node))]; }
+
+  /// Whether `maker` lies in another copy of the block that `node`, of a later copy, lies in.
+  bool is_copy_before(int maker, int node) const {
+    return copy_of(node) > 0 && copy_of(maker) != copy_of(node) &&
+           block_of(maker) == block_of(node);
+  }
+
+  /// What a later copy reads is what the first one does, but for what the copy before it made.
+  bool is_drawn(int maker, int node) const {
+    return copy_of(node) == 0 || maker < 0 || first_of(maker) == maker ||
+           copy_of(maker) == copy_of(node);
   }
 
   void connect(int from, int to, const std::string& value, bool to_next) {

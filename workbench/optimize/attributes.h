@@ -3,6 +3,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,33 +45,34 @@ inline bool is_permutation(const std::vector<std::int64_t>& perm) {
   return true;
 }
 
-inline void set_integer(onnx::NodeProto& node, const std::string& name, std::int64_t value) {
-  auto* attribute = node.add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(onnx::AttributeProto::INT);
-  attribute->set_i(value);
+/// The attribute of this name, which the node gets where it has none.
+inline onnx::AttributeProto& attribute_to_set(onnx::NodeProto& node, std::string_view name,
+                                              onnx::AttributeProto::AttributeType type) {
+  for (onnx::AttributeProto& attribute : *node.mutable_attribute())
+    if (attribute.name() == name) return attribute;
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(std::string(name));
+  attribute.set_type(type);
+  return attribute;
 }
 
-inline void set_real(onnx::NodeProto& node, const std::string& name, float value) {
-  auto* attribute = node.add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(onnx::AttributeProto::FLOAT);
-  attribute->set_f(value);
+inline void set_integer(onnx::NodeProto& node, std::string_view name, std::int64_t value) {
+  attribute_to_set(node, name, onnx::AttributeProto::INT).set_i(value);
 }
 
-inline void set_integers(onnx::NodeProto& node, const std::string& name,
+inline void set_real(onnx::NodeProto& node, std::string_view name, float value) {
+  attribute_to_set(node, name, onnx::AttributeProto::FLOAT).set_f(value);
+}
+
+inline void set_integers(onnx::NodeProto& node, std::string_view name,
                          const std::vector<std::int64_t>& values) {
-  auto* attribute = node.add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(onnx::AttributeProto::INTS);
-  for (const std::int64_t value : values) attribute->add_ints(value);
+  attribute_to_set(node, name, onnx::AttributeProto::INTS)
+      .mutable_ints()
+      ->Assign(values.begin(), values.end());
 }
 
-inline void set_text(onnx::NodeProto& node, const std::string& name, const std::string& value) {
-  auto* attribute = node.add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(onnx::AttributeProto::STRING);
-  attribute->set_s(value);
+inline void set_text(onnx::NodeProto& node, std::string_view name, const std::string& value) {
+  attribute_to_set(node, name, onnx::AttributeProto::STRING).set_s(value);
 }
 
 }  // namespace symprof::workbench

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "trace/onnx/order.h"
 #include "trace/onnx/tensors.h"
+#include "workbench/nodes.h"
 #include "workbench/optimize/attributes.h"
 #include "workbench/types.h"
 
@@ -123,8 +124,7 @@ void Editor::take_nodes() {
   std::vector<std::string> shared;
   for (onnx::NodeProto& node : *model_.mutable_graph()->mutable_node()) {
     ++position;
-    if (node.op_type() == "Constant" && plain_domain(node.domain()).empty() &&
-        node.output_size() == 1)
+    if (workbench::is_constant(node) && node.output_size() == 1)
       if (auto tensor = constant_of(node)) {
         tensor->set_name(node.output(0));
         types_[node.output(0)] = type_of_tensor(*tensor);
@@ -238,6 +238,14 @@ std::optional<double> Editor::number(const std::string& value) const {
   return numbers.size() == 1 ? std::optional(numbers[0]) : std::nullopt;
 }
 
+std::optional<std::vector<std::int64_t>> Editor::integers_at(int index, int input,
+                                                             std::string_view attribute) const {
+  const onnx::NodeProto& node = this->node(index);
+  if (node.input_size() <= input || node.input(input).empty()) return integers(node, attribute);
+  const ConstantPointer given = constant(node.input(input));
+  return given ? std::optional(integers_of(*given)) : std::nullopt;
+}
+
 std::string Editor::fresh(const std::string& base) {
   const auto taken = [&](const std::string& name) {
     return types_.contains(name) || makers_.contains(name) || constants_.contains(name) ||
@@ -265,6 +273,7 @@ std::string Editor::add_constant(const ConstantPointer& value, const std::string
 
 int Editor::add(onnx::NodeProto node, int origin, const Type& type) {
   const onnx::NodeProto& old = this->node(origin);
+  import_domain(plain_domain(node.domain()));
   if (node.metadata_props_size() == 0) *node.mutable_metadata_props() = old.metadata_props();
   if (node.name().empty()) node.set_name(old.name());
   for (const std::string& output : node.output())
@@ -311,22 +320,7 @@ bool Editor::can_replace(const std::string& value, const std::string& by) const 
   return !captured_.contains(value) && maker(by) >= 0 && !is_pinned(by);
 }
 
-void Editor::rename_output(const std::string& old, const std::string& now) {
-  const int node = maker(old);
-  const std::vector<int> list = readers(old);
-  unlink(node);
-  for (std::string& output : *nodes_[static_cast<std::size_t>(node)].mutable_output())
-    if (output == old) output = now;
-  link(node);
-  for (const int reader : list) {
-    unlink(reader);
-    for (std::string& input : *nodes_[static_cast<std::size_t>(reader)].mutable_input())
-      if (input == old) input = now;
-    link(reader);
-  }
-}
-
-void Editor::replace(const std::string& value, const std::string& by) {
+void Editor::redirect(const std::string& value, const std::string& by) {
   const std::vector<int> list = readers(value);
   for (const int reader : list) {
     unlink(reader);
@@ -334,6 +328,19 @@ void Editor::replace(const std::string& value, const std::string& by) {
       if (input == value) input = by;
     link(reader);
   }
+}
+
+void Editor::rename_output(const std::string& old, const std::string& now) {
+  const int node = maker(old);
+  unlink(node);
+  for (std::string& output : *nodes_[static_cast<std::size_t>(node)].mutable_output())
+    if (output == old) output = now;
+  link(node);
+  redirect(old, now);
+}
+
+void Editor::replace(const std::string& value, const std::string& by) {
+  redirect(value, by);
   if (!is_output(value)) return;
   if (const int old = maker(value); old >= 0) {
     unlink(old);  // It must not make the output any more.
@@ -352,23 +359,17 @@ bool Editor::fold(int index, const std::vector<ConstantPointer>& results) {
   for (int i = 0; i < copy.output_size(); ++i) {
     const std::string& output = copy.output(i);
     if (output.empty() || readers(output).empty()) continue;
-    const std::string name = add_constant(results[static_cast<std::size_t>(i)], output + "_folded");
-    for (const int reader : std::vector<int>(readers(output))) {
-      unlink(reader);
-      for (std::string& input : *nodes_[static_cast<std::size_t>(reader)].mutable_input())
-        if (input == output) input = name;
-      link(reader);
-    }
+    redirect(output, add_constant(results[static_cast<std::size_t>(i)], output + "_folded"));
   }
   return true;
 }
 
-void Editor::need_domain(const std::string& domain, std::int64_t version) {
+void Editor::import_domain(std::string_view domain) {
   for (const onnx::OperatorSetIdProto& opset : model_.opset_import())
-    if (opset.domain() == domain) return;
+    if (domain.empty() || opset.domain() == domain) return;
   auto* opset = model_.add_opset_import();
-  opset->set_domain(domain);
-  opset->set_version(version);
+  opset->set_domain(std::string(domain));
+  opset->set_version(1);
 }
 
 void Editor::commit() {

@@ -78,11 +78,17 @@ class Editor {
   /// The only number of a constant of one element.
   std::optional<double> number(const std::string& value) const;
 
+  /// Integers of an input of a node, or of the attribute that older opsets have in its place; empty
+  /// where the input is no constant.
+  std::optional<std::vector<std::int64_t>> integers_at(int node, int input,
+                                                       std::string_view attribute) const;
+
   /// A new constant; small equal ones share a name. Parameters of the file never do.
   std::string add_constant(const ConstantPointer& value, const std::string& name);
   /// A name that nothing has.
   std::string fresh(const std::string& base);
-  /// Adds a node that stands for `origin` and takes its metadata. Outputs that are new get `type`.
+  /// Adds a node that stands for `origin` and takes its metadata. Outputs that are new get `type`,
+  /// and the model imports the node's domain, version 1 where it does not yet.
   int add(onnx::NodeProto node, int origin, const Type& type = {});
   void remove(int node);
   /// Removes what made the inputs of `gone`, a node that was removed, where nothing reads it now.
@@ -94,7 +100,6 @@ class Editor {
   void replace(const std::string& value, const std::string& by);
   /// Makes the maker of `value` make it as a constant: its readers read the constant.
   bool fold(int node, const std::vector<ConstantPointer>& results);
-  void need_domain(const std::string& domain, std::int64_t version);
 
  private:
   struct Constant {
@@ -110,6 +115,9 @@ class Editor {
   void link(int node);
   void unlink(int node);
   std::int64_t edges_of(const onnx::NodeProto& node) const;
+  /// Lets all readers of `value` read `by`, and nothing else.
+  void redirect(const std::string& value, const std::string& by);
+  void import_domain(std::string_view domain);
   void rename_output(const std::string& old, const std::string& now);
 
   onnx::ModelProto& model_;

@@ -8,8 +8,6 @@
 namespace symprof::workbench::evaluation {
 namespace {
 
-// Moves of elements.
-
 Results reshape(const Call& call) {
   if (!call.input(1)) return std::nullopt;
   Sizes sizes = integers_of(*call.input(1));
@@ -260,7 +258,6 @@ Results size(const Call& call) { return one(make_integers({}, {call.input(0)->sp
 Results identity(const Call& call) { return one(std::make_shared<ConstantTensor>(*call.input(0))); }
 
 constexpr Evaluation evaluations[] = {
-
     {"Concat", 1, concat},      {"ConstantOfShape", 1, constant_of_shape},
     {"Expand", 2, expand},      {"Gather", 2, gather},
     {"GatherND", 2, gather_nd}, {"Identity", 1, identity},

@@ -114,13 +114,13 @@ std::int64_t result_bytes(const Editor& editor, int node) {
 class Optimizer {
  public:
   Optimizer(onnx::ModelProto& model, const OptimizeOptions& options, const std::string& path)
-      : model_(model), options_(options), path_(path), rules_(chosen_rules(options)) {
+      : model_(model), path_(path), rules_(chosen_rules(options)) {
     for (const Rule* rule : rules_) report_.rules.push_back({std::string(rule->name)});
     stopped_.assign(rules_.size(), false);
   }
 
   OptimizeReport run() {
-    if (options_.verifies) check("not a valid ONNX model", "Export the model again.");
+    check("not a valid ONNX model", "Export the model again.");
     for (const std::string& kept : inline_functions(model_, "inline", path_).kept)
       report_.warnings.push_back("function not inlined: " + kept);
     const auto types = interface_of();
@@ -138,9 +138,8 @@ class Optimizer {
     if (types != interface_of())
       throw Error(path_, "types of inputs or outputs changed",
                   "Please report this with the model.");
-    if (options_.verifies)
-      check("the optimized model is not valid",
-            "Please report this with the model; rules can be left out.");
+    check("the optimized model is not valid",
+          "Please report this with the model; rules can be left out.");
     return std::move(report_);
   }
 
@@ -215,7 +214,6 @@ class Optimizer {
   }
 
   onnx::ModelProto& model_;
-  const OptimizeOptions& options_;
   const std::string& path_;
   std::vector<const Rule*> rules_;
   std::vector<bool> stopped_;
@@ -223,8 +221,6 @@ class Optimizer {
 };
 
 }  // namespace
-
-std::span<const Rule> optimizer_rules() { return all_rules; }
 
 std::vector<RuleDescription> rule_list() {
   std::vector<RuleDescription> list;

@@ -14,7 +14,6 @@ namespace symprof::workbench {
 struct OptimizeOptions {
   std::string fused = "standard";       ///< "none", "standard" or "microsoft".
   std::vector<std::string> only, skip;  ///< Names of rules.
-  bool verifies = true;                 ///< onnx's checker, before and after.
 };
 
 struct RuleReport {
@@ -39,9 +38,9 @@ std::vector<RuleDescription> rule_list();
 
 /// Inlines functions and applies rules to the main graph until none applies. It ends: a change
 /// lowers the number of nodes, or leaves it and lowers the number of computed operands and outputs;
-/// a rule that did neither once is not tried again. Types
-/// of inputs and outputs stay. Throws Error for a name that is no rule, for a model that is not
-/// valid, and where the result is not.
+/// a rule that did neither once is not tried again. Types of inputs and outputs stay. Throws Error
+/// for a name that is no rule, for a model that onnx's checker finds not valid, and where the
+/// result is not.
 OptimizeReport optimize(onnx::ModelProto& model, const OptimizeOptions& options,
                         const std::string& path);
 

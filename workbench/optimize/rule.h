@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "workbench/optimize/editor.h"
@@ -23,10 +22,10 @@ struct Rule {
   Fused level = Fused::none;
 };
 
-/// All rules, in the order in which they are tried.
-std::span<const Rule> optimizer_rules();
-
 namespace rules {
+
+/// ONNX Runtime's own operators.
+constexpr const char* contrib_domain = "com.microsoft";
 
 bool fold_constant(Editor& editor, int node);
 bool drop_dead(Editor& editor, int node);

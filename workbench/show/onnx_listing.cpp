@@ -3,9 +3,11 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
 
 #include "report/format_number.h"
+#include "workbench/nodes.h"
 #include "workbench/show/listing.h"
 #include "workbench/show/python_text.h"
 #include "workbench/types.h"
@@ -83,9 +85,7 @@ std::string attribute_text(const AttributeProto& attribute) {
 
 /// The value of a Constant, whatever its attribute.
 std::string constant_text(const onnx::NodeProto& node) {
-  if (node.op_type() != "Constant" || !plain_domain(node.domain()).empty() ||
-      node.attribute_size() != 1)
-    return {};
+  if (!is_constant(node) || node.attribute_size() != 1) return {};
   const AttributeProto& attribute = node.attribute(0);
   if (attribute.type() == AttributeProto::TENSOR) return small_value(attribute.t());
   if (std::max({attribute.ints_size(), attribute.floats_size(), attribute.strings_size()}) >
@@ -101,27 +101,19 @@ class OnnxListing {
   ListedGraph graph(const onnx::GraphProto& source, std::string title) {
     ListedGraph listed;
     listed.title = std::move(title);
-    const auto outer_types = types_;
-    for (auto& [name, type] : value_types(source)) types_[name] = std::move(type);
+    types_ = value_types(source);
     for (const onnx::TensorProto& tensor : source.initializer()) note_constant(tensor);
     values(listed.above, "inputs", source.input());
     initializers(listed.above, source);
     nodes(listed, source.node());
     values(listed.below, "outputs", source.output());
-    for (std::size_t i = 0; i < graphs_.size(); ++i) {
-      const auto [title_of, inner] = graphs_[i];
-      graphs_[i].second = nullptr;
-      if (inner) pending_.push_back({title_of, inner});
-    }
-    graphs_.clear();
-    types_ = outer_types;
     return listed;
   }
 
   void subgraphs() {
     while (!pending_.empty()) {
       const auto [title, inner] = pending_.front();
-      pending_.erase(pending_.begin());
+      pending_.pop_front();
       out_.push_back(graph(*inner, title));
     }
   }
@@ -138,8 +130,6 @@ class OnnxListing {
     constants_.clear();
     nodes(listed, source.node());
     out_.push_back(std::move(listed));
-    for (const auto& [title, inner] : graphs_) pending_.push_back({title, inner});
-    graphs_.clear();
     subgraphs();
   }
 
@@ -206,7 +196,7 @@ class OnnxListing {
     for (const AttributeProto& attribute : node.attribute()) {
       words.push_back(attribute.name() + "=" + attribute_text(attribute));
       if (attribute.type() == AttributeProto::GRAPH)
-        graphs_.emplace_back(
+        pending_.emplace_back(
             fmt::format("subgraph {} of {} ({})", attribute.name(), listed.name, node.op_type()),
             &attribute.g());
     }
@@ -223,7 +213,7 @@ class OnnxListing {
 
   Listing& out_;
   std::unordered_map<std::string, std::string> types_, constants_;
-  std::vector<std::pair<std::string, const onnx::GraphProto*>> graphs_, pending_;
+  std::deque<std::pair<std::string, const onnx::GraphProto*>> pending_;  ///< Subgraphs to list.
   int inlined_ = 0;
 };
 

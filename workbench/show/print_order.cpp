@@ -1,12 +1,12 @@
 #include "workbench/show/print_order.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
-
-#include "trace/onnx/order.h"
 
 namespace symprof::workbench {
 namespace {

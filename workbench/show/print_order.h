@@ -1,16 +1,15 @@
 // The order and the indentation in which onnx-array-api prints nodes.
 #pragma once
 
-#include <google/protobuf/repeated_field.h>
-#include <onnx/onnx_pb.h>
-
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "trace/onnx/order.h"
+
 namespace symprof::workbench {
 
-using NodeList = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+using trace::NodeList;
 
 /// Indices of `nodes` as reorder_nodes_for_display of onnx_array_api/plotting/text_plot.py has
 /// them: first the ready node with the smallest operator and name, then always the ready node that

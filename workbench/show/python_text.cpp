@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/float_bytes.h"
 #include "trace/onnx/tensors.h"
+#include "workbench/constants.h"
 
 namespace symprof::workbench {
 namespace {
@@ -36,69 +36,20 @@ std::string quoted(std::string_view text, bool bytes) {
   return out + quote;
 }
 
-template <class T>
-double as_real(const std::byte* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return static_cast<double>(value);
-}
-
-template <class T>
-std::int64_t as_integer(const std::byte* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return static_cast<std::int64_t>(value);
-}
-
-using IntegerReader = std::int64_t (*)(const std::byte*);
-
-IntegerReader integer_reader(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-    case DType::uint8:
-      return as_integer<std::uint8_t>;
-    case DType::int8:
-      return as_integer<std::int8_t>;
-    case DType::int16:
-      return as_integer<std::int16_t>;
-    case DType::uint16:
-      return as_integer<std::uint16_t>;
-    case DType::int32:
-      return as_integer<std::int32_t>;
-    case DType::uint32:
-      return as_integer<std::uint32_t>;
-    case DType::int64:
-    case DType::uint64:
-      return as_integer<std::int64_t>;
-    default:
-      return nullptr;
-  }
-}
-
-bool read_reals(TensorElements& out, const ConstantTensor& tensor, std::size_t count) {
-  const DType dtype = tensor.spec.dtype;
-  const auto width = static_cast<std::size_t>(element_bytes(dtype));
-  std::vector<std::byte> bytes(tensor.data.begin(),
-                               tensor.data.begin() + static_cast<std::ptrdiff_t>(count * width));
-  if (dtype != DType::float64) bytes = convert_floats(bytes, dtype, DType::float64);
-  if (bytes.size() != count * sizeof(double)) return count == 0;
-  out.reals.reserve(count);
-  for (std::size_t i = 0; i < count; ++i)
-    out.reals.push_back(as_real<double>(bytes.data() + i * sizeof(double)));
-  return true;
-}
-
 bool read_numbers(TensorElements& out, const ConstantTensor& tensor, std::size_t count) {
-  if (is_floating_point(tensor.spec.dtype)) return read_reals(out, tensor, count);
-  const IntegerReader read = integer_reader(tensor.spec.dtype);
-  if (!read) return false;
-  const auto width = static_cast<std::size_t>(element_bytes(tensor.spec.dtype));
-  out.integers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i)
-    out.integers.push_back(read(tensor.data.data() + i * width));
-  if (tensor.spec.dtype == DType::uint64)
-    out.large.assign(out.integers.begin(), out.integers.end());
-  return true;
+  if (is_floating_point(tensor.spec.dtype)) {
+    out.reals = reals_of(tensor, count);
+    return out.reals.size() == count;
+  }
+  if (tensor.spec.dtype == DType::uint64) {
+    out.large.resize(count);
+    if (count > 0) std::memcpy(out.large.data(), tensor.data.data(), count * sizeof(std::uint64_t));
+    out.integers.assign(out.large.begin(), out.large.end());
+    return true;
+  }
+  if (!make_integers({}, {}, tensor.spec.dtype)) return false;  // Complex, or packed.
+  out.integers = integers_of(tensor, count);
+  return out.integers.size() == count;
 }
 
 }  // namespace

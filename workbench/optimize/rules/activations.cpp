@@ -15,8 +15,6 @@
 namespace symprof::workbench::rules {
 namespace {
 
-constexpr const char* contrib_domain = "com.microsoft";
-
 /// Within half a unit of the seventh digit, as constants in float32 are.
 bool is_near(std::optional<double> number, double wanted) {
   return number && std::fabs(*number - wanted) <= 1e-6 * std::fabs(wanted);
@@ -99,11 +97,6 @@ onnx::NodeProto fused_of(const onnx::NodeProto& old) {
   return made;
 }
 
-void set(onnx::NodeProto& node, std::string_view name, std::int64_t value) {
-  for (onnx::AttributeProto& attribute : *node.mutable_attribute())
-    if (attribute.name() == name) attribute.set_i(value);
-}
-
 bool take_transposes(Editor& editor, int node) {
   onnx::NodeProto made = fused_of(editor.node(node));
   std::vector<int> gone;
@@ -114,11 +107,10 @@ bool take_transposes(Editor& editor, int node) {
     if (transpose < 0 || !editor.is_private(value)) continue;
     // Vectors have no second axis; FusedMatMul wants two of each operand.
     made.set_input(side, editor.node(transpose).input(0));
-    set(made, name, 1 - integer(made, name, 0));
+    set_integer(made, name, 1 - integer(made, name, 0));
     gone.push_back(transpose);
   }
   if (gone.empty()) return false;
-  editor.need_domain(contrib_domain, 1);
   editor.remove(node);
   for (const int transpose : gone) editor.remove(transpose);
   editor.add(made, node);
@@ -138,12 +130,9 @@ bool take_scale(Editor& editor, int node) {
   if (!number || (divides && *number == 0)) return false;
   if (!editor.type(value).same(editor.type(scaling.output(0)))) return false;
   onnx::NodeProto made = fused_of(editor.node(node));
-  for (onnx::AttributeProto& attribute : *made.mutable_attribute())
-    if (attribute.name() == "alpha")
-      attribute.set_f(
-          static_cast<float>(divides ? attribute.f() / *number : attribute.f() * *number));
+  const double alpha = real(made, "alpha", 1);
+  set_real(made, "alpha", static_cast<float>(divides ? alpha / *number : alpha * *number));
   made.set_output(0, scaling.output(0));
-  editor.need_domain(contrib_domain, 1);
   editor.remove(reader);
   editor.remove(node);
   editor.add(made, node);
@@ -189,7 +178,6 @@ bool quick_gelu(Editor& editor, int node) {
     made.add_input(source);
     made.add_output(editor.node(node).output(0));
     set_real(made, "alpha", 1);
-    editor.need_domain(contrib_domain, 1);
     editor.remove(node);
     editor.remove(sigmoid);
     editor.add(made, node);
@@ -221,7 +209,6 @@ bool fused_conv(Editor& editor, int node) {
   made.set_domain(contrib_domain);
   made.set_output(0, editor.node(node).output(0));
   set_text(made, "activation", "Relu");
-  editor.need_domain(contrib_domain, 1);
   editor.remove(node);
   editor.remove(before);
   editor.add(made, before);
@@ -260,12 +247,11 @@ bool shared_transpose_into_matmul(Editor& editor, int node) {
       if (made.input(side) != value) continue;
       const char* name = side == 0 ? "transA" : "transB";
       made.set_input(side, source);
-      set(made, name, 1 - integer(made, name, 0));
+      set_integer(made, name, 1 - integer(made, name, 0));
     }
     editor.remove(reader);
     editor.add(made, reader);
   }
-  editor.need_domain(contrib_domain, 1);
   editor.remove(node);
   return true;
 }
@@ -289,12 +275,10 @@ bool scale_into_matmul(Editor& editor, int node) {
         made.set_input(input, source);
         factor *= divides ? 1 / *number : *number;
       }
-    for (onnx::AttributeProto& attribute : *made.mutable_attribute())
-      if (attribute.name() == "alpha") attribute.set_f(static_cast<float>(attribute.f() * factor));
+    set_real(made, "alpha", static_cast<float>(real(made, "alpha", 1) * factor));
     editor.remove(reader);
     editor.add(made, reader);
   }
-  editor.need_domain(contrib_domain, 1);
   editor.remove(node);
   return true;
 }
@@ -313,10 +297,9 @@ bool transpose_of_product(Editor& editor, int node) {
   if (integer(made, "transBatchA", 0) != 0 || integer(made, "transBatchB", 0) != 0) return false;
   made.set_input(0, old.input(1));
   made.set_input(1, old.input(0));
-  set(made, "transA", 1 - integer(old, "transB", 0));
-  set(made, "transB", 1 - integer(old, "transA", 0));
+  set_integer(made, "transA", 1 - integer(old, "transB", 0));
+  set_integer(made, "transB", 1 - integer(old, "transA", 0));
   made.set_output(0, editor.node(node).output(0));
-  editor.need_domain(contrib_domain, 1);
   editor.remove(node);
   editor.remove(product);
   editor.add(made, product);
@@ -351,7 +334,6 @@ bool gemm_of_reshaped(Editor& editor, int node) {
   onnx::NodeProto made = fused_of(old);
   made.set_input(0, source);
   made.set_output(0, editor.node(node).output(0));
-  editor.need_domain(contrib_domain, 1);
   editor.remove(node);
   editor.remove(gemm);
   editor.add(made, gemm);

@@ -63,9 +63,7 @@ void reshape(Editor& editor, int node, const std::string& source, const Constant
   made.add_input(source);
   made.add_input(editor.add_constant(shape, editor.node(node).output(0) + "_shape"));
   made.add_output(editor.node(node).output(0));
-  const onnx::NodeProto old = editor.node(node);
   editor.remove(node);
-  made.set_name(old.name());
   editor.add(made, node);
 }
 
@@ -112,9 +110,6 @@ bool merge_reshapes(Editor& editor, int node) {
 
 bool constant_target_shape(Editor& editor, int node) {
   if (!editor.is(node, "Reshape") || editor.is_constant(editor.node(node).input(1))) return false;
-  if (integer(editor.node(node), "allowzero", 0) != 0 &&
-      !editor.type(editor.node(node).output(0)).sizes)
-    return false;
   const std::string source = editor.node(node).input(0);
   const ConstantPointer shape =
       shape_of(editor.type(editor.node(node).output(0)), editor.type(source));
@@ -245,17 +240,13 @@ bool squeeze_in_reduce(Editor& editor, int node) {
   const Type source = editor.type(old.input(0)), result = editor.type(editor.node(node).output(0));
   if (!source.sizes || !result.sizes) return false;
   const auto rank = static_cast<std::int64_t>(source.sizes->size());
-  std::vector<std::int64_t> axes = integers(old, "axes");
-  if (old.input_size() > 1 && !old.input(1).empty()) {
-    const ConstantPointer given = editor.constant(old.input(1));
-    if (!given) return false;
-    axes = integers_of(*given);
-  }
-  if (axes.empty() && integer(old, "noop_with_empty_axes", 0) != 0) return false;
+  const auto axes = editor.integers_at(reduce, 1, "axes");
+  if (!axes) return false;
+  if (axes->empty() && integer(old, "noop_with_empty_axes", 0) != 0) return false;
   std::vector<Size> kept;
   for (std::int64_t i = 0; i < rank; ++i) {
     const bool reduced =
-        axes.empty() || std::any_of(axes.begin(), axes.end(), [&](std::int64_t axis) {
+        axes->empty() || std::any_of(axes->begin(), axes->end(), [&](std::int64_t axis) {
           return (axis < 0 ? axis + rank : axis) == i;
         });
     if (!reduced) kept.push_back((*source.sizes)[static_cast<std::size_t>(i)]);
@@ -265,9 +256,7 @@ bool squeeze_in_reduce(Editor& editor, int node) {
                   [](const Size& a, const Size& b) { return a.same(b); }))
     return false;
   onnx::NodeProto made = old;
-  for (onnx::AttributeProto& attribute : *made.mutable_attribute())
-    if (attribute.name() == "keepdims") attribute.set_i(0);
-  if (!find_attribute(made, "keepdims")) set_integer(made, "keepdims", 0);
+  set_integer(made, "keepdims", 0);
   made.set_output(0, editor.node(node).output(0));
   editor.remove(node);
   editor.remove(reduce);

@@ -1,11 +1,15 @@
-// before                                                          after
-//   v = ReduceMean(Pow(x, 2), axes=-1)                              y =
-//   SimplifiedLayerNormalization(x, w) y = Mul(w, Div(x, Sqrt(Add(v, eps)))) (RMSNormalization from
-//   opset 23 on) d = Sub(x, ReduceMean(x, -1))                                   y =
-//   LayerNormalization(x, w, b) y = Add(Mul(Div(d, Sqrt(Add(ReduceMean(Pow(d, 2)), eps))), w), b)
-//   s = Add(a, b);  y = SimplifiedLayerNormalization(s, w)          y, , , s =
-//   SkipSimplifiedLayerNormalization(a, b, w) s = Add(a, b);  y = LayerNormalization(s, w, b) y, ,
-//   , s = SkipLayerNormalization(a, b, w, b)
+// before                                              after
+//   v = ReduceMean(Pow(x, 2), axes=-1)
+//   y = Mul(w, Div(x, Sqrt(Add(v, eps))))              y = SimplifiedLayerNormalization(x, w),
+//                                                      RMSNormalization from opset 23 on
+//   d = Sub(x, ReduceMean(x, axes=-1))
+//   v = ReduceMean(Pow(d, 2), axes=-1)
+//   y = Add(Mul(Div(d, Sqrt(Add(v, eps))), w), b)      y = LayerNormalization(x, w, b)
+//   s = Add(a, b)
+//   y = SimplifiedLayerNormalization(s, w)             y, , , s =
+//                                                        SkipSimplifiedLayerNormalization(a, b, w)
+//   y = LayerNormalization(s, w, c)                    y, , , s =
+//                                                        SkipLayerNormalization(a, b, w, c)
 #include "workbench/optimize/attributes.h"
 #include "workbench/optimize/rule.h"
 #include "workbench/types.h"
@@ -13,23 +17,15 @@
 namespace symprof::workbench::rules {
 namespace {
 
-constexpr const char* contrib = "com.microsoft";
-
 /// The mean over the last axis alone, of what it returns; -1 for other nodes.
 int last_axis_mean(const Editor& editor, const std::string& value) {
   const int node = editor.maker(value);
   if (!editor.is(node, "ReduceMean") || integer(editor.node(node), "keepdims", 1) == 0) return -1;
-  const onnx::NodeProto& proto = editor.node(node);
-  std::vector<std::int64_t> axes = integers(proto, "axes");
-  if (proto.input_size() > 1 && !proto.input(1).empty()) {
-    const ConstantPointer given = editor.constant(proto.input(1));
-    if (!given) return -1;
-    axes = integers_of(*given);
-  }
-  const Type type = editor.type(proto.input(0));
-  if (axes.size() != 1 || !type.sizes) return -1;
+  const auto axes = editor.integers_at(node, 1, "axes");
+  const Type type = editor.type(editor.node(node).input(0));
+  if (!axes || axes->size() != 1 || !type.sizes) return -1;
   const auto rank = static_cast<std::int64_t>(type.sizes->size());
-  return axes[0] == -1 || axes[0] == rank - 1 ? node : -1;
+  return axes->front() == -1 || axes->front() == rank - 1 ? node : -1;
 }
 
 /// What `value` is the square of; empty for others.
@@ -92,10 +88,6 @@ void emit_norm(Editor& editor, int node, const char* op, const std::vector<std::
   editor.add(made, node);
   editor.drop_unread(old);
 }
-
-}  // namespace
-
-namespace {
 
 bool root_mean_square(Editor& editor, int node, const char* op) {
   if (!editor.is(node, "Mul")) return false;
@@ -169,7 +161,7 @@ bool skip_norm(Editor& editor, int node) {
   if (axis != -1 && axis != 2) return false;
   onnx::NodeProto made;
   made.set_op_type(simple ? "SkipSimplifiedLayerNormalization" : "SkipLayerNormalization");
-  made.set_domain(contrib);
+  made.set_domain(contrib_domain);
   for (const std::string& input : {a, b}) made.add_input(input);
   for (int i = 1; i < norm.input_size(); ++i) made.add_input(norm.input(i));
   made.add_output(norm.output(0));
@@ -179,7 +171,6 @@ bool skip_norm(Editor& editor, int node) {
     made.add_output(sum);
   }
   set_real(made, "epsilon", real(norm, "epsilon", 1e-5F));
-  editor.need_domain(contrib, 1);
   editor.remove(node);
   editor.remove(add);
   editor.add(made, node);

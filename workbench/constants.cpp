@@ -1,42 +1,44 @@
-#include <cmath>
+#include "workbench/constants.h"
+
+#include <algorithm>
 #include <cstring>
 
 #include "base/float_bytes.h"
-#include "workbench/optimize/evaluate.h"
 
 namespace symprof::workbench {
 namespace {
 
 template <class T, class Out>
-void append(const std::vector<std::byte>& bytes, std::vector<Out>& out) {
-  out.reserve(bytes.size() / sizeof(T));
-  for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+std::vector<Out> numbers(const std::vector<std::byte>& bytes, std::size_t most) {
+  std::vector<Out> out(std::min(most, bytes.size() / sizeof(T)));
+  for (std::size_t i = 0; i < out.size(); ++i) {
     T value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-    out.push_back(static_cast<Out>(value));
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof value);
+    out[i] = static_cast<Out>(value);
   }
+  return out;
 }
 
 template <class Out>
-void append_integers(const ConstantTensor& tensor, std::vector<Out>& out) {
+std::vector<Out> whole_numbers(const ConstantTensor& tensor, std::size_t most) {
   switch (tensor.spec.dtype) {
     case DType::boolean:
     case DType::uint8:
-      return append<std::uint8_t>(tensor.data, out);
+      return numbers<std::uint8_t, Out>(tensor.data, most);
     case DType::int8:
-      return append<std::int8_t>(tensor.data, out);
+      return numbers<std::int8_t, Out>(tensor.data, most);
     case DType::int16:
-      return append<std::int16_t>(tensor.data, out);
+      return numbers<std::int16_t, Out>(tensor.data, most);
     case DType::uint16:
-      return append<std::uint16_t>(tensor.data, out);
+      return numbers<std::uint16_t, Out>(tensor.data, most);
     case DType::int32:
-      return append<std::int32_t>(tensor.data, out);
+      return numbers<std::int32_t, Out>(tensor.data, most);
     case DType::uint32:
-      return append<std::uint32_t>(tensor.data, out);
+      return numbers<std::uint32_t, Out>(tensor.data, most);
     case DType::int64:
-      return append<std::int64_t>(tensor.data, out);
+      return numbers<std::int64_t, Out>(tensor.data, most);
     default:
-      return;
+      return {};
   }
 }
 
@@ -59,21 +61,19 @@ void store(const std::vector<In>& values, std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-std::vector<std::int64_t> integers_of(const ConstantTensor& tensor) {
-  std::vector<std::int64_t> out;
-  append_integers(tensor, out);
-  return out;
+std::vector<std::int64_t> integers_of(const ConstantTensor& tensor, std::size_t most) {
+  return whole_numbers<std::int64_t>(tensor, most);
 }
 
-std::vector<double> reals_of(const ConstantTensor& tensor) {
-  std::vector<double> out;
-  if (!is_floating_point(tensor.spec.dtype))
-    append_integers(tensor, out);
-  else if (tensor.spec.dtype == DType::float64)
-    append<double>(tensor.data, out);
-  else
-    append<double>(convert_floats(tensor.data, tensor.spec.dtype, DType::float64), out);
-  return out;
+std::vector<double> reals_of(const ConstantTensor& tensor, std::size_t most) {
+  const DType dtype = tensor.spec.dtype;
+  if (!is_floating_point(dtype)) return whole_numbers<double>(tensor, most);
+  if (dtype == DType::float64) return numbers<double, double>(tensor.data, most);
+  const auto width = static_cast<std::size_t>(element_bytes(dtype));
+  const std::size_t count = std::min(most, tensor.data.size() / width);
+  const std::vector<std::byte> first(
+      tensor.data.begin(), tensor.data.begin() + static_cast<std::ptrdiff_t>(count * width));
+  return numbers<double, double>(convert_floats(first, dtype, DType::float64), count);
 }
 
 ConstantPointer make_integers(std::vector<std::int64_t> sizes,
