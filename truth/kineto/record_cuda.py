@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""Records training steps of example models by PyTorch's CUDA build on a GPU that computes nothing: truth/kineto/no_gpu/.
+"""Records training steps of example models by PyTorch's CUDA build, as torch.profiler writes them.
 
-    LD_PRELOAD=... venv/bin/python truth/kineto/record_no_gpu.py [NAME ...]
+    python truth/kineto/record_cuda.py h200 [NAME ...]                          # on a GPU: truth/kineto/h200/
+    LD_PRELOAD=... python truth/kineto/record_cuda.py no_gpu [NAME ...]         # on a GPU that computes nothing
 
-torch.profiler and PyTorch are as they are; the CUDA runtime, the driver and CUPTI are stand-ins that are loaded before
-(truth/scripts/README.md; a CUPTI as theirs makes up the durations of kernels). So names, order, calls, streams and
-correlation ids are PyTorch's, and times are made up. Each model runs plain, under autocast to bf16, and with each child
-of the model checkpointed (not where a later module changes a checkpointed result in place, which PyTorch refuses)."""
+Without a GPU the CUDA runtime, the driver and CUPTI are stand-ins that are loaded before (truth/scripts/README.md; a
+CUPTI as theirs makes up the durations of kernels). So names, order, calls, streams and correlation ids are PyTorch's,
+and times are made up. Each model runs plain, under autocast to bf16, and with each child of the model checkpointed (not
+where a later module changes a checkpointed result in place, which PyTorch refuses)."""
 import gzip
 import json
 import pathlib
 import sys
 import tempfile
 
-sys.modules["triton"] = None  # It asks the driver.
+HAS_GPU = sys.argv[1:2] != ["no_gpu"]
+if not HAS_GPU:
+    sys.modules["triton"] = None  # It asks the driver.
+else:
+    import torchvision  # noqa: F401  (before the example models, which stand in for operators that it lacks)
 import torch  # noqa: E402
 from torch.profiler import ProfilerActivity, profile  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
@@ -24,7 +29,8 @@ import slim  # noqa: E402
 import zoo  # noqa: E402
 
 NAMES = ("mlp", "convnet", "tied_lm", "reused_layer", "kept_base", "gpt2")
-CHANGES_IN_PLACE = {"convnet"}
+NAMES_WITH_GPU = (*NAMES, "resnet50", "vit_b_16", "bert_base")
+CHANGES_IN_PLACE = {"convnet", "resnet50"}
 
 
 def checkpoint_children(module):
@@ -48,23 +54,30 @@ def record(name, mode, path):
         optimizer.step()
         optimizer.zero_grad()
 
-    step()
+    for _ in range(5 if HAS_GPU else 1):  # The first ones choose algorithms.
+        step()
+    torch.cuda.synchronize()
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True) as profiler:
         step()
+        torch.cuda.synchronize()
     profiler.export_chrome_trace(str(path))
 
 
 def main():
-    (FOLDER / "no_gpu").mkdir(exist_ok=True)
-    for name in sys.argv[1:] or NAMES:
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    folder = FOLDER / sys.argv[1]
+    folder.mkdir(exist_ok=True)
+    for name in sys.argv[2:] or (NAMES_WITH_GPU if HAS_GPU else NAMES):
         for mode in ("plain", "autocast", "checkpointed"):
             if mode == "checkpointed" and name in CHANGES_IN_PLACE:
                 continue
-            with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / "trace.json"
+            with tempfile.TemporaryDirectory() as temporary:
+                path = pathlib.Path(temporary) / "trace.json"
                 record(name, mode, path)
                 text = json.dumps(slim.slim(json.loads(path.read_text())), separators=(",", ":"))
-            (FOLDER / "no_gpu" / f"{name}_{mode}.json.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+            (folder / f"{name}_{mode}.json.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+            print(name, mode, flush=True)
 
 
 if __name__ == "__main__":
