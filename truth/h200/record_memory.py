@@ -594,6 +594,8 @@ def described(value):
         return text + ("@cpu" if value.device.type == "cpu" and torch.cuda.is_initialized() else "")
     if isinstance(value, (list, tuple)):
         return [described(item) for item in value]
+    if isinstance(value, (torch.UntypedStorage, torch.TypedStorage)):  # whose text is all of its bytes
+        return f"storage[{value.nbytes()}]"
     if value is None or isinstance(value, (bool, int, float, str)):
         return value if not isinstance(value, float) or math.isfinite(value) else str(value)
     return str(value)
