@@ -15,6 +15,7 @@
 #include "shape/interpreter/higher_order.h"
 #include "shape/interpreter/nested.h"
 #include "shape/interpreter/unsupported.h"
+#include "shape/interpreter/viewable.h"
 #include "shape/lowering/lowering.h"
 #include "shape/lowering/widened.h"
 #include "trace/graph/region_markers.h"
@@ -161,6 +162,7 @@ void Interpreter::run_aten(const Node& node, c10::Device device) {
                 "It may come from another version, or a custom library.");
   std::vector<c10::IValue> stack = schema_arguments(node, op->schema(), values_, device);
   meta::move_host_inputs(c10::toString(op->operator_name()), stack);
+  if (make_viewable(node.op, stack)) copied_for_views_.insert(node.name);
   op->callBoxed(stack);
   bind_outputs(node, std::move(stack));
 }

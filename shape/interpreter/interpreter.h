@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,9 @@ class Interpreter {
   /// Drops what nodes have made, the outputs included.
   void clear_results();
 
+  /// Names of views whose input was copied before them (viewable.h).
+  const std::set<std::string>& copied_for_views() const { return copied_for_views_; }
+
   const Graph& graph() const { return graph_; }
   c10::Device device() const { return device_; }
 
@@ -90,6 +94,7 @@ class Interpreter {
   trace::HostValues host_;
   std::vector<c10::IValue> values_;
   ValueDTypes dtypes_;
+  std::set<std::string> copied_for_views_;
   std::vector<std::vector<ValueId>> dying_;  // By node.
 };
 

@@ -1,8 +1,10 @@
 #include "shape/step/propagate.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include "meta/fake/fake_tensor.h"
@@ -61,10 +63,21 @@ class Step {
     warn_of_guessed_casts(graph_, recording);
     warn_of_kept_casts(graph_, recording);
     if (run_.trains()) warn_of_inlined_functions(graph_, recording);
+    warn_of_copied_views(recording);
     return recording;
   }
 
  private:
+  void warn_of_copied_views(Recording& recording) const {
+    const std::set<std::string>& views = interpreter_.copied_for_views();
+    if (views.empty()) return;
+    recording.warnings.push_back(fmt::format(
+        "{} view{} (first {}) cannot be made of what kernels of {} give: the file was made on "
+        "another device, where a `.contiguous()` before it changed nothing and is not in the file. "
+        "It is done here, as the model does it.",
+        views.size(), views.size() == 1 ? "" : "s", *views.begin(), interpreter_.device().str()));
+  }
+
   void after_forward() try {
     run_.after_forward({.loss = nodes_.loss_node(), .optimizer = nodes_.optimizer_node()});
   } catch (const Error& error) {

@@ -1347,19 +1347,40 @@ def archive_without_weights(program, name):
     return bare.getvalue()
 
 
+def cast_on_fake(module, dtype):
+    """What Module.to(dtype) does; it refuses fake tensors."""
+    made = {}  # a tied parameter stays one
+
+    def cast(tensor):
+        if tensor is None or not tensor.is_floating_point():
+            return tensor
+        if id(tensor) not in made:
+            is_parameter = isinstance(tensor, nn.Parameter)
+            made[id(tensor)] = nn.Parameter(tensor.detach().to(dtype)) if is_parameter else tensor.to(dtype)
+        return made[id(tensor)]
+
+    for one in module.modules():
+        one._parameters.update({name: cast(tensor) for name, tensor in one._parameters.items()})
+        one._buffers.update({name: cast(tensor) for name, tensor in one._buffers.items()})
+
+
 def record_export(name, small, device, wait_for_device):
-    """The training program in fp32 with the loss as its result; it needs no GPU."""
+    """The training program in fp32 or bf16 with the loss as its result; it needs no GPU."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    model_name, _, batch = name.rpartition("-b")
+    model_name, batch, dtype = re.fullmatch(r"(.+)-b(\d+)-(fp32|bf16)", name).groups()
     case = Case(model_name, "fp32", "backward", False, int(batch))
     started = time.monotonic()
     batch = 2 if small else case.batch
     try:
         with FakeTensorMode():
             task, _ = build(case, small)
+            case = dataclasses.replace(case, dtype=dtype)
+            if dtype == "bf16":
+                cast_on_fake(task, torch.bfloat16)
             inputs = make_inputs(case, small, batch, "cpu")
     except torch._subclasses.fake_tensor.DataDependentOutputException:  # a constructor reads numbers
+        case = dataclasses.replace(case, dtype=dtype)
         task, _ = build(case, small)
         inputs = make_inputs(case, small, batch, "cpu")
     for module in task.modules():
@@ -1391,8 +1412,8 @@ def all_jobs():
     cases = [Job("case", case.name, case, case.seconds) for case in all_cases()]
     base = [job for job in cases if job.what.variant in ("base", "again")]
     probes = [Job("probe", name, name, PROBE_SECONDS) for name in PROBES]
-    exports = [Job("export", f"{model}-b{batch}", f"{model}-b{batch}", EXPORT_SECONDS)
-               for model in MODELS for batch in MODELS[model].batches]
+    exports = [Job("export", name, name, EXPORT_SECONDS) for name in
+               (f"{model}-b{batch}-{dtype}" for model in MODELS for batch in MODELS[model].batches for dtype in ("fp32", "bf16"))]
     return base + probes + exports + [job for job in cases if job not in base]
 
 
