@@ -29,6 +29,7 @@ const std::vector<std::string> known_keys = {"name",
                                              "cudnn_version",
                                              "cuda_version",
                                              "cublas_workspace_bytes",
+                                             "cudnn_copies_operands",
                                              "shared_memory_per_block_optin_bytes",
                                              "memory_bytes_per_second",
                                              "flops_per_second",
@@ -65,6 +66,7 @@ class DeviceReader {
     if (json_.contains("context_bytes")) spec.context_bytes = count("context_bytes");
     if (json_.contains("cudnn_version")) spec.cudnn_version = count("cudnn_version");
     if (json_.contains("cuda_version")) spec.cuda_version = count("cuda_version");
+    spec.cudnn_copies_operands = truth("cudnn_copies_operands");
     if (json_.contains("flops_per_second")) spec.flops_per_second = rates();
     read_speed(spec);
     return spec;
@@ -82,6 +84,12 @@ class DeviceReader {
     const std::string hint = did_you_mean(key, known_keys);
     throw Error(path_, fmt::format("unknown key '{}'", key),
                 hint.empty() ? fmt::format("Known: {}.", fmt::join(known_keys, ", ")) : hint);
+  }
+
+  bool truth(const std::string& key) const {
+    if (!json_.contains(key)) return false;
+    if (!json_[key].is_boolean()) fail(key, "is not true or false");
+    return json_[key].get<bool>();
   }
 
   const Json& required(const std::string& key) const {

@@ -133,14 +133,17 @@ class Step {
     const at::Tensor tensor = meta::make_fake(spec_of_leaf(graph_, value));
     if (value.constant) meta::give_values(tensor, value.constant->data);
     // Only torch.export says which inputs of a file need gradients.
-    if (graph_.format == "exported" && value.requires_grad) require_gradient(tensor);
+    if (graph_.format == "exported" && value.requires_grad && run_.trains())
+      require_gradient(tensor);
     return tensor;
   }
 
-  /// Only in training; integers have no gradient.
+  /// Integers have no gradient. In inference nothing computes one; but autocast keeps its casts of
+  /// what requires one, as parameters do then too, until it ends (aten/src/ATen/autocast_mode.cpp,
+  /// cached_cast).
   void require_gradient(const at::Tensor& tensor) const {
-    if (run_.trains() && (tensor.is_floating_point() || tensor.is_complex()))
-      tensor.set_requires_grad(true);
+    if (run_.trains() || run_.options().autocast)
+      if (tensor.is_floating_point() || tensor.is_complex()) tensor.set_requires_grad(true);
   }
 
   std::vector<at::Tensor> forward() {

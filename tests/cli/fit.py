@@ -209,9 +209,12 @@ class Fit(unittest.TestCase):
                          found["device"]["memory_bytes"] // 4 - found["peak_reserved_bytes"])
 
     def test_what_nvidia_smi_shows(self):
-        memory = answer(GPT2)["memory"]
+        memory = answer(GPT2, "--device", "h100")["memory"]
         self.assertIsNone(memory["context_bytes"])
         self.assertIsNone(memory["nvidia_smi_bytes"])
+        found = answer(GPT2, "--device", "h200")
+        measured = json.loads((program.ROOT / "devices" / "h200.json").read_text())["context_bytes"]
+        self.assertEqual(found["memory"]["nvidia_smi_bytes"], found["peak_reserved_bytes"] + measured)
         found = answer(GPT2, "--context", "500MiB")
         memory = found["memory"]
         self.assertEqual(memory["nvidia_smi_bytes"], found["peak_reserved_bytes"] + 500 * 2**20)

@@ -1,13 +1,14 @@
 // cuDNN chooses a plan at run time and takes the plan's workspace from the allocator for as long as
-// the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is. What
-// it does not do, PyTorch's own kernels do (native/Convolution.cpp, cuda/DepthwiseConv2d.cu,
-// DepthwiseConv3d.cu).
+// the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is;
+// cudnn_plans.h has what was seen. What it does not do, PyTorch's own kernels do
+// (native/Convolution.cpp, cuda/DepthwiseConv2d.cu, DepthwiseConv3d.cu).
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "profile/cost/scratch/convolution_kernels.h"
+#include "profile/cost/scratch/cudnn_plans.h"
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/split_reduction.h"
@@ -43,8 +44,13 @@ std::optional<std::size_t> take_copy(Scratch& result, const TensorSpec& tensor,
   return result.take(tensor.bytes());
 }
 
+/// A workspace that is there while one plan runs.
+void add_plan(Scratch& result, std::int64_t bytes) {
+  if (bytes > 0) result.give_back(result.take(bytes));
+}
+
 /// (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-Scratch forward(const Call& call, const DeviceSpec&) {
+Scratch forward(const Call& call, const DeviceSpec& device) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
   if (input == nullptr || weight == nullptr) return {.is_incomplete = true};
   Scratch result;
@@ -64,6 +70,9 @@ Scratch forward(const Call& call, const DeviceSpec&) {
   take_copy(result, *input, channels_last);
   result.make_outputs();
   take_copy(result, *weight, channels_last);
+  if (const TensorSpec* output = call.output(0); output != nullptr)
+    add_plan(result, plan_workspace_bytes(*input, *weight, *output, channels_last,
+                                          call.integer(8, 0, 1), device));
   result.is_incomplete = true;
   return result;
 }
@@ -84,7 +93,13 @@ Scratch cudnn_backward(const Call& call, const DeviceSpec& device) {
   if (call.integer(10, 1, 0) != 0) take_copy(result, input, channels_last);
   take_copy(result, gradient, channels_last);
   result.make_outputs();
-  if (call.integer(10, 0, 0) != 0) take_copy(result, weight, channels_last);
+  const std::int64_t plan =
+      plan_workspace_bytes(input, weight, gradient, channels_last, call.integer(9, 0, 1), device);
+  if (call.integer(10, 0, 0) != 0) {
+    take_copy(result, weight, channels_last);
+    add_plan(result, plan);
+  }
+  if (call.integer(10, 1, 0) != 0) add_plan(result, plan);
   result.give_back_from(0);
   if (call.integer(10, 2, 0) != 0) add_bias_gradient(result, gradient, device);
   return result;

@@ -13,7 +13,7 @@ void add_mean(Scratch& scratch, const TensorSpec& elements, const DeviceSpec& de
   add_reduction(scratch, sum_of(elements, std::vector<bool>(elements.sizes.size(), true)), device);
 }
 
-TensorSpec broadcast(const TensorSpec& a, const TensorSpec& b) {
+TensorSpec broadcast_of(const TensorSpec& a, const TensorSpec& b) {
   return row_major(a.dtype, a.numel() >= b.numel() ? a.sizes : b.sizes);
 }
 
@@ -22,7 +22,7 @@ TensorSpec broadcast(const TensorSpec& a, const TensorSpec& b) {
 template <int reduction>
 Scratch beside_elements(const Call& call, const DeviceSpec& device) {
   if (call.integer(reduction, 0, 1) == 0 || call.input_count() < 2) return {};
-  const TensorSpec elements = broadcast(*call.input(0), *call.input(1));
+  const TensorSpec elements = broadcast_of(*call.input(0), *call.input(1));
   Scratch result{.blocks = {elements.bytes()}};
   add_mean(result, elements, device);
   return result;
@@ -40,7 +40,7 @@ Scratch beside_mean(const Call& call, const DeviceSpec& device) {
 
 Scratch huber(const Call& call, const DeviceSpec& device) {
   if (call.integer(2, 0, 1) == 0 || call.input_count() < 2) return {};
-  const TensorSpec elements = broadcast(*call.input(0), *call.input(1));
+  const TensorSpec elements = broadcast_of(*call.input(0), *call.input(1));
   Scratch result{.blocks = {elements.bytes()}};
   result.make_outputs();
   add_mean(result, elements, device);
@@ -51,7 +51,7 @@ Scratch huber(const Call& call, const DeviceSpec& device) {
 Scratch cross_entropy_with_logits(const Call& call, const DeviceSpec& device) {
   if (call.input_at(2) != nullptr || call.input_at(3) != nullptr || call.input_count() < 2)
     return {.is_incomplete = true};
-  const TensorSpec elements = broadcast(*call.input(0), *call.input(1));
+  const TensorSpec elements = broadcast_of(*call.input(0), *call.input(1));
   Scratch result{.blocks = {elements.bytes()}};
   if (call.integer(4, 0, 1) != 0) {
     result.take(elements.bytes());

@@ -226,7 +226,8 @@ TEST_SUITE("recipe") {
       if (!has_micro_batches(record)) return;
       const Recording recording = record_step(record);
       DeviceSpec device = options_of(record).device;
-      device.cublas_workspace_bytes = 0;  // No tensor: PyTorch's record does not see it.
+      device.cublas_workspace_bytes = 0;  // No tensor: PyTorch's record does not see it, nor plans.
+      device.cudnn_copies_operands = false;
       const StepMemory memory = profile::simulate_step_memory(
           recording, device, {.loop = {.micro_batches = record.at("micro_batches")}});
       CHECK(memory.peak_allocated_bytes + sum_of_tied_gradients(record) == record.at("peak_bytes"));

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Runs the steps of record_memory.py on the simulated H200 of the Python package, as `symprof run` does.
+
+usage: run_memory.py [--only REGEX] --rows FILE.json
+
+The models are record_memory.py's own, eager, with the versions of transformers and timm that recorded data/; so are the
+two steps. Written are the peaks of torch.cuda.max_memory_allocated and max_memory_reserved, for compare_memory.py."""
+import argparse
+import json
+import pathlib
+import sys
+import warnings
+
+import symprof  # above torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+warnings.filterwarnings("ignore")
+
+import torch  # noqa: E402
+
+import compare_memory  # noqa: E402
+import record_memory  # noqa: E402
+
+
+def peaks(case):
+    with symprof.simulate(device="h200"):
+        device = torch.device("cuda")
+        task, _ = record_memory.build(case, small=False)
+        task.to(device)
+        record_memory.fill(task)
+        inputs = record_memory.make_inputs(case, False, case.batch, device)
+        make_optimizer = record_memory.OPTIMIZERS.get(case.step)
+        optimizer = make_optimizer and make_optimizer(task.parameters())
+        for _ in range(2):
+            record_memory.run_step(case, task, inputs, optimizer)
+        return torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="(base|no_benchmark)$", help="cases whose name this regular expression finds")
+    parser.add_argument("--rows", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    record_memory.define_torchvision_operators()
+    record_memory.leave_matrices_unfilled()
+    rows = {}
+    for name, record in compare_memory.records(options.only):
+        fields = {key: value for key, value in record["case"].items() if key not in ("small",)}
+        allocated, reserved = peaks(record_memory.Case(**fields))
+        rows[name] = {"allocated": allocated, "reserved": reserved}
+        print(name, allocated, reserved, flush=True)
+    options.rows.write_text(json.dumps(rows, indent=0) + "\n")
+
+
+if __name__ == "__main__":
+    main()
