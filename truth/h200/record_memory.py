@@ -1347,16 +1347,17 @@ def archive_without_weights(program, name):
     return bare.getvalue()
 
 
-def cast_on_fake(module, dtype):
-    """What Module.to(dtype) does; it refuses fake tensors."""
+def cast_on_fake(module, dtype, memory_format=torch.preserve_format):
+    """What Module.to(dtype, memory_format=...) does; it refuses fake tensors."""
     made = {}  # a tied parameter stays one
 
     def cast(tensor):
         if tensor is None or not tensor.is_floating_point():
             return tensor
         if id(tensor) not in made:
-            is_parameter = isinstance(tensor, nn.Parameter)
-            made[id(tensor)] = nn.Parameter(tensor.detach().to(dtype)) if is_parameter else tensor.to(dtype)
+            layout = memory_format if tensor.dim() == 4 else torch.preserve_format
+            changed = tensor.detach().to(dtype).to(memory_format=layout)
+            made[id(tensor)] = nn.Parameter(changed) if isinstance(tensor, nn.Parameter) else changed
         return made[id(tensor)]
 
     for one in module.modules():

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Compares the estimated time of whole training steps with what an H200 took: kernel_record/.
+
+usage: compare_steps.py SYMPROF [--classes]
+
+Busy is the time in which the device runs a kernel, with the profiler; step is a step's whole time, without it."""
+import argparse
+import collections
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from kernels import storage  # noqa: E402
+
+OPTIMIZERS = {"sgd": "sgd_momentum:foreach", "adam_foreach": "adam:foreach", "adamw_foreach": "adamw:foreach",
+              "adamw_fused": "adamw:fused"}
+
+
+def estimate(symprof, path, recipe):
+    command = [symprof, "profile", str(path), "--device", "h200", "--time", "--format", "json", "-q",
+               "--optimizer", OPTIMIZERS[recipe["optimizer"]]]
+    if recipe["autocast"]:
+        command += ["--autocast", {"bfloat16": "bf16"}[recipe["autocast"]]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{path.name}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def measured_phases(step):
+    """Kernel time by phase, in ns."""
+    strings, calls, kernels = step["strings"], step["calls"], step["kernels"]
+    sums = collections.Counter()
+    for call, duration in zip(kernels["call"], kernels["duration_ns"]):
+        sums[strings[calls["phase"][call]] if call >= 0 else "none"] += duration
+    return sums
+
+
+def rows(symprof):
+    record = storage.read_document(HERE / "kernel_record" / "steps.json.gz")
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(HERE / "kernel_record" / "programs.zip") as programs:
+        programs.extractall(folder)
+        for model in record["models"]:
+            report = estimate(symprof, pathlib.Path(folder) / f"{model['model']}.pt2", model)
+            busy = statistics.median(step["totals"]["busy_ns"] for step in model["profiled"])
+            yield model, report, busy, model["timed"]["step_ns"]["median"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("symprof")
+    options = parser.parse_args()
+    busy_errors, step_errors, inside = [], [], 0
+    print("| model | busy, ms | estimate | error | step, ms | estimate | error | within its interval |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
+    for model, report, busy, step in rows(options.symprof):
+        totals, time = report["totals"], report["time"]
+        estimated_busy = 1e3 * sum(totals[f"{part}_time_us"] for part in ("fwd", "bwd", "optimizer"))
+        estimated_step = totals["step_time_us"] * 1e3
+        busy_errors.append(abs(estimated_busy / busy - 1))
+        step_errors.append(abs(estimated_step / step - 1))
+        holds = time["step_time_low_us"] * 1e3 <= step <= time["step_time_high_us"] * 1e3
+        inside += holds
+        print(f"| {model['model']} | {busy / 1e6:.2f} | {estimated_busy / 1e6:.2f} | {estimated_busy / busy - 1:+.1%} | "
+              f"{step / 1e6:.2f} | {estimated_step / 1e6:.2f} | {estimated_step / step - 1:+.1%} | {'yes' if holds else 'no'} |")
+    print(f"\nbusy: median {statistics.median(busy_errors):.1%}, worst {max(busy_errors):.1%}; step: median "
+          f"{statistics.median(step_errors):.1%}, worst {max(step_errors):.1%}, within its interval {inside} of {len(step_errors)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Exports the models of record_kernels.py's whole steps, each with its loss: kernel_record/programs.zip.
+
+usage: export_steps.py
+
+It needs no GPU, and the versions of PyTorch, torchvision and transformers that recorded. The programs have no weights."""
+import pathlib
+import sys
+import zipfile
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import record_memory  # noqa: E402
+from kernels import models  # noqa: E402
+
+
+class Step(torch.nn.Module):
+    def __init__(self, network, names, loss):
+        super().__init__()
+        self.network, self.names, self.loss = network, names, loss
+
+    def forward(self, *tensors):
+        named = dict(zip(self.names, tensors))
+        output = self.network(*tensors) if "" in named else self.network(**named)
+        return self.loss(output)
+
+
+def program(name):
+    recipe = models.MODELS[name]
+    record_memory.leave_matrices_unfilled()
+    with FakeTensorMode():
+        network, inputs, loss = recipe.build(False, "cpu")
+        dtype = getattr(torch, recipe.dtype)
+        layout = torch.channels_last if recipe.channels_last else torch.preserve_format
+        record_memory.cast_on_fake(network, dtype, layout)
+        tensors = [tensor.to(dtype if tensor.is_floating_point() else tensor.dtype).to(
+            memory_format=layout if tensor.dim() == 4 else torch.preserve_format) for tensor in inputs.values()]
+        step = Step(network.train(), list(inputs), loss)
+        return torch.export.export(step, tuple(tensors), strict=False)
+
+
+def main():
+    with zipfile.ZipFile(HERE / "kernel_record" / "programs.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in models.MODELS:
+            data = record_memory.archive_without_weights(program(name), name)
+            archive.writestr(zipfile.ZipInfo(f"{name}.pt2", date_time=(1980, 1, 1, 0, 0, 0)), data)
+            print(name, len(data), flush=True)
+
+
+if __name__ == "__main__":
+    main()
