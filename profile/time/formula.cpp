@@ -95,6 +95,7 @@ Gpu gpu_of(const DeviceSpec& device) {
   gpu.memory = needed(device.memory_bytes_per_second, device, "memory_bytes_per_second") / 1e6;
   gpu.l2_bytes = needed(device.l2_bytes, device, "l2_bytes");
   gpu.is_gddr = device.memory_type == "GDDR";
+  gpu.slows_unaligned = device.compute_major == 9;  // Of other GPUs nothing was measured.
   gpu.link = device.pcie_bytes_per_second.value_or(0) / 1e6;
   const auto set = [&](TimeClass time_class, std::string_view dtype) {
     gpu.rates[static_cast<int>(time_class)] = rate_of(device, dtype);

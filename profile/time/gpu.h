@@ -12,6 +12,7 @@ struct Gpu {
   double memory = 0;  ///< Bytes per microsecond of DRAM.
   double l2_bytes = 0;
   bool is_gddr = false;             ///< Its L2 is slower beside its arithmetic.
+  bool slows_unaligned = false;     ///< Products on tensor cores (product.cpp).
   double link = 0;                  ///< Bytes per microsecond to the host; 0: not known.
   double rates[time_classes] = {};  ///< FLOPs per microsecond by class; 0: the device has none.
 

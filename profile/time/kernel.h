@@ -46,6 +46,8 @@ struct ProductWork {
   /// How many operands [k, n] of the same size take turns, which decides whether the L2 cache still
   /// has the one that is asked for.
   std::int64_t weight_sets = 1;
+  /// The rows of all matrices begin at multiples of so many bytes; 16 is all that counts.
+  std::int64_t alignment = 16;
   auto operator<=>(const ProductWork&) const = default;
 };
 

@@ -57,6 +57,16 @@ constexpr double shortest_split = 128;  ///< Numbers of k.
 
 double power6(double x) { return x * x * x * x * x * x; }
 
+/// How much longer tiles take whose rows do not begin at multiples of 16 bytes: cuBLAS has kernels
+/// of earlier GPUs for them (cutlass_75_tensorop, cutlass_80_tensorop). Half precision on an H200:
+/// 2 bytes as half of the 52 such products of truth/h200/kernel_record have it, 4 bytes as BERT's
+/// vocabulary has it in the steps there; 8 bytes were not measured and are taken to lie between.
+double slowness(const ProductWork& product) {
+  if (product.alignment % 16 == 0) return 1.0;
+  if (product.alignment % 8 == 0) return 1.6;
+  return product.alignment % 4 == 0 ? 2.7 : 6.0;
+}
+
 /// What does not depend on tile and split.
 struct Setting {
   double batch, m, n, k, operand_bytes, per_flop, shared_rate, cache_rate, memory_us, output_bytes;
@@ -75,7 +85,8 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   const bool has_tensor_cores =
       time_class != TimeClass::product_fp32 && time_class != TimeClass::product_fp64;
   const double generation = has_tensor_cores ? per_clock / 2048 : per_clock / 256;
-  s.per_flop = gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
+  const double slower = has_tensor_cores && gpu.slows_unaligned ? slowness(product) : 1.0;
+  s.per_flop = slower * gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
   s.shared_rate = c[ProductAt::shared] * std::pow(generation, 0.65) * gpu.clock;
   // Nothing comes from DRAM faster than through L2.
   s.cache_rate = std::max(gpu.multiprocessors * gpu.clock * c[ProductAt::cache] *

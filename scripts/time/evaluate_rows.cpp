@@ -44,7 +44,8 @@ Work work_of(const Work& example, const Columns& row) {
                        get("k"),
                        get("operand_bytes", 2),
                        get("operand_bytes", 2),
-                       get("weight_sets")};
+                       get("weight_sets"),
+                       get("alignment", 16)};
   if (std::holds_alternative<AttentionWork>(example))
     return AttentionWork{get("batch"),           get("heads"),          get("kv_heads"),
                          get("queries"),         get("keys"),           get("head_dim"),

@@ -1,6 +1,8 @@
 // Matrix products: one kernel of cuBLAS each. A bias of one dimension is added inside of it
 // (cublasLtMatmul's epilogue).
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "profile/cost/time/families.h"
@@ -20,6 +22,15 @@ bool is_parameter(const Call& call, int position) {
   return false;
 }
 
+/// Each row or column of a matrix, whichever lies in one piece, begins at a multiple of so many
+/// bytes.
+std::int64_t alignment_of(const TensorSpec& matrix) {
+  const std::size_t last = matrix.sizes.size() - 1;
+  const std::int64_t step = std::max(matrix.strides[last], matrix.strides[last - 1]);
+  return std::gcd(std::int64_t{16},
+                  std::gcd(step, matrix.storage_offset) * element_bytes(matrix.dtype));
+}
+
 /// [batch, m, k] · [batch, k, n], either without a batch.
 LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) {
   const TensorSpec *left = call.input_at(left_at), *right = call.input_at(left_at + 1);
@@ -33,6 +44,9 @@ LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) 
   work.operand_bytes = element_bytes(left->dtype);
   const TensorSpec* out = call.output(0);
   work.result_bytes = out != nullptr ? element_bytes(out->dtype) : work.operand_bytes;
+  work.alignment = std::gcd(alignment_of(*left), alignment_of(*right));
+  if (out != nullptr && out->sizes.size() > 1)
+    work.alignment = std::gcd(work.alignment, alignment_of(*out));
   if (is_parameter(call, left_at)) std::swap(work.m, work.n);
   if (is_parameter(call, left_at) || is_parameter(call, left_at + 1))
     work.weight_sets = sets_of_weights;

@@ -11,13 +11,25 @@ namespace {
 /// ATen/native/cuda/Reduce.cuh), so they take turns together.
 constexpr std::int64_t shared_block = 512;
 
+/// Few long rows are taken by several blocks each, as many as fill the device, of which every
+/// thread has 16 numbers at least (ctas_per_output there).
+constexpr std::int64_t blocks_of_multiprocessor = 4, least_of_block = shared_block * 16;
+
+std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, const DeviceSpec& device) {
+  const std::int64_t wanted = device.multiprocessors * blocks_of_multiprocessor;
+  if (rows == 0 || rows >= wanted) return 1;
+  return std::max<std::int64_t>(std::min(wanted / rows, length / least_of_block), 1);
+}
+
 template <int percent, int launches>
-LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec&) {
+LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec *in = call.input(0), *out = call.output(0);
   if (!in || !out) return std::nullopt;
   const std::int64_t results = numbers(*out), length = results > 0 ? numbers(*in) / results : 0;
   const std::int64_t together = length > 0 ? std::max<std::int64_t>(shared_block / length, 1) : 1;
-  return by_rows(cost, TimeClass::reduction, (results + together - 1) / together, length * together,
+  const std::int64_t rows = (results + together - 1) / together;
+  const std::int64_t blocks = blocks_of_row(rows, length * together, device);
+  return by_rows(cost, TimeClass::reduction, rows * blocks, length * together / blocks,
                  percent / 100.0, launches);
 }
 
