@@ -25,7 +25,8 @@ import torch  # noqa: E402
 import record_memory  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROBES = ("normalization", "sort", "reduction", "index_put", "embedding", "attention_scratch", "attention_scratch_cudnn")
+PROBES = ("normalization", "sort", "reduction", "index_put", "embedding", "attention_scratch", "attention_scratch_cudnn",
+          "recurrent")
 FIGURES = ("transient_bytes", "kept_bytes")
 RESULTS = (*FIGURES, "requests", "error")
 
