@@ -6,7 +6,7 @@ usage: compare_probes.py [PROBE...]      (with symprof's Python package and its 
 The calls are those of record_memory.py's probes, the same functions. Compared are the bytes that a
 call takes while it runs (transient) and what it leaves (kept). A row that is not equal needs a cause
 in probe_causes.json, whose bounds hold symprof's figure less the recorded one; a cause that no row
-has is a complaint too."""
+has is a complaint too. What a recurrent layer keeps for backward must be among the recorded requests."""
 import argparse
 import collections
 import json
@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 warnings.filterwarnings("ignore")
 
 import torch  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import record_memory  # noqa: E402
 
@@ -28,18 +29,33 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROBES = ("normalization", "sort", "reduction", "index_put", "embedding", "attention_scratch", "attention_scratch_cudnn",
           "recurrent")
 FIGURES = ("transient_bytes", "kept_bytes")
-RESULTS = (*FIGURES, "requests", "error")
+RESULTS = (*FIGURES, "requests", "error", "reserves")
+
+
+class Reserves(TorchDispatchMode):
+    """Bytes that recurrent layers keep for backward: cuDNN's reserve."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function is torch.ops.aten._cudnn_rnn.default:
+            self.found.append(result[3].nbytes)
+        return result
 
 
 def measured(device, function):
     """As record_memory.measured, without the allocator's history, which symprof does not keep."""
-    function()
+    with Reserves() as reserves:
+        function()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
     result = function()
     peak, after = torch.cuda.max_memory_allocated(), torch.cuda.memory_allocated()
     del result
-    return {"transient_bytes": peak - before, "kept_bytes": after - before}
+    return {"transient_bytes": peak - before, "kept_bytes": after - before, "reserves": reserves.found}
 
 
 def rows_of(probe):
@@ -75,9 +91,13 @@ def explains(cause, probe, settings, found):
 
 def compare(probe, causes):
     """Prints a line for the probe; gives the causes that it has and what none explains."""
-    total, equal, used, complaints = 0, 0, collections.Counter(), []
+    total, equal, reserves, used, complaints = 0, 0, 0, collections.Counter(), []
     for settings, estimated, recorded in rows_of(probe):
         total += 1
+        for reserve in filter(None, estimated.get("reserves", ())):
+            if reserve not in recorded["requests"]:
+                complaints.append(f"{probe}: {settings}: no request of {reserve} bytes was recorded, the layer's reserve")
+            reserves += 1
         found = differences(estimated, recorded)
         if found is None:
             equal += 1
@@ -88,6 +108,8 @@ def compare(probe, causes):
         else:
             used[number] += 1
     print(f"| {probe} | {total} | {equal} | {sum(used.values())} |", flush=True)
+    if reserves:
+        print(f"    {reserves} reserves of recurrent layers looked for among the requests")
     for number, count in sorted(used.items()):
         print(f"    {count}: {causes[number]['because']}")
     complaints += [f"{probe}: no row has the cause {cause['because']!r}"
