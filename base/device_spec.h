@@ -25,8 +25,8 @@ struct DeviceSpec {
   std::int64_t cuda_version = 13000;        ///< As cudaRuntimeGetVersion() gives it.
   std::int64_t cublas_workspace_bytes = 0;  ///< Per handle and stream; see docs/design.md.
   std::int64_t shared_memory_per_block_optin_bytes = 0;
-  /// Whether plans of cuDNN were seen to copy the operands of convolutions there
-  /// (profile/cost/scratch/cudnn_plans.h).
+  /// Whether the workspaces of cuDNN's plans were seen there: those of convolutions, which copy
+  /// their operands, and of fused attention (profile/cost/scratch/cudnn_plans.h).
   bool cudnn_copies_operands = false;
   std::optional<double> memory_bytes_per_second;
   /// Dense peak rates by dtype name ("bfloat16", "tf32", "float32").

@@ -30,8 +30,11 @@ struct Result {
 };
 
 // What cuDNN reads, over the memory of the first weight: flatten_parameters
-// (torch/nn/modules/rnn.py) has put all weights into one buffer, and nothing is made.
-Tensor flat_buffer(TensorList weights, int64_t per_layer, int64_t hidden, const Options& options) {
+// (torch/nn/modules/rnn.py) has put all weights into one buffer, and nothing is made. In bfloat16
+// it leaves them apart (torch.backends.cudnn.is_acceptable), and each call makes a buffer.
+std::optional<Tensor> flat_buffer(TensorList weights, int64_t per_layer, int64_t hidden,
+                                  const Options& options) {
+  if (weights[0].scalar_type() == at::kBFloat16) return std::nullopt;
   int64_t elements = absent_biases(options.cell, per_layer, hidden,
                                    options.num_layers * (options.bidirectional + 1));
   for (const Tensor& weight : weights) elements += weight.numel();

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/rounding.h"
+#include "profile/cost/scratch/cudnn_plans.h"
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/precision.h"
@@ -230,6 +231,38 @@ Scratch efficient_backward_of_sequences(const Call& call, const DeviceSpec& devi
   return result;
 }
 
+/// Tensors of [batch, heads, length, width].
+std::optional<AttentionSizes> sizes_of_cudnn(const TensorSpec* query, const TensorSpec* key,
+                                             const TensorSpec* value) {
+  const auto s = sizes_of(query, key);
+  if (!s || value == nullptr || value->sizes.size() != 4) return std::nullopt;
+  return AttentionSizes{s->batch,     s->heads,      s->length,      s->width,
+                        s->key_heads, s->key_length, value->sizes[3]};
+}
+
+/// The plan's workspace, taken after the outputs (native/cudnn/MHA.cpp).
+Scratch with_plan(std::optional<std::int64_t> bytes) {
+  Scratch result;
+  result.make_outputs();
+  if (bytes) result.take(*bytes);
+  result.is_incomplete = !bytes;
+  return result;
+}
+
+/// (query, key, value, …)
+Scratch attention_by_cudnn(const Call& call, const DeviceSpec& device) {
+  const auto s = sizes_of_cudnn(call.input_at(0), call.input_at(1), call.input_at(2));
+  return s ? with_plan(attention_workspace_bytes(*s, device)) : Scratch{.is_incomplete = true};
+}
+
+/// (gradient, query, key, value, …)
+Scratch attention_backward_by_cudnn(const Call& call, const DeviceSpec& device) {
+  const TensorSpec* key = call.input_at(2);
+  const auto s = sizes_of_cudnn(call.input_at(1), key, call.input_at(3));
+  if (!s) return {.is_incomplete = true};
+  return with_plan(attention_backward_workspace_bytes(*s, element_bytes(key->dtype), device));
+}
+
 constexpr ScratchRule attention_rows[] = {
     {"aten::_scaled_dot_product_flash_attention", flash_forward},
     {"aten::_scaled_dot_product_flash_attention_backward", flash_backward},
@@ -239,8 +272,8 @@ constexpr ScratchRule attention_rows[] = {
     {"aten::_efficient_attention_forward", efficient_forward},
     {"aten::_efficient_attention_backward", efficient_backward_of_sequences},
     {"aten::_scaled_dot_product_efficient_attention_backward", efficient_backward},
-    {"aten::_scaled_dot_product_cudnn_attention", unknown_scratch},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", unknown_scratch},
+    {"aten::_scaled_dot_product_cudnn_attention", attention_by_cudnn},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", attention_backward_by_cudnn},
 };
 
 }  // namespace
