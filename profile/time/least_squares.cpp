@@ -80,8 +80,9 @@ Equations equations_at(const Values& values, const Values& errors,
 }
 
 /// Gauss' elimination; the matrix is positive definite.
-Values solve(Equations equations, double damping) {
-  auto& [matrix, right] = equations;
+Values solve(const Equations& equations, double damping) {
+  std::vector<Values> matrix = equations.matrix;
+  Values right = equations.right;
   const std::size_t size = right.size();
   for (std::size_t i = 0; i < size; ++i) matrix[i][i] *= 1 + damping;
   for (std::size_t i = 0; i < size; ++i)

@@ -16,11 +16,12 @@ namespace {
 
 constexpr std::int64_t fp32_bytes = 4;
 constexpr std::int64_t smallest_stream = 1024;
+constexpr std::size_t usual_streams = 64;
 
 /// Three in an octave: the steps between launch, caches and memory are narrower than one.
 std::vector<Kernel> stream_kernels(TimeClass time_class, std::int64_t largest_bytes) {
   std::vector<Kernel> kernels;
-  kernels.reserve(3 * 63);
+  kernels.reserve(usual_streams);
   for (int i = 0;; ++i) {
     const auto bytes = static_cast<std::int64_t>(smallest_stream * std::exp2(i / 3.0));
     if (bytes > largest_bytes) return kernels;
