@@ -1,0 +1,42 @@
+// Which kernels to measure for a fit, one after the other: those first whose time is least known
+// from what was measured before. Who runs them and holds the clock is the caller's choice.
+//
+// Public header.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/time/fit.h"
+#include "profile/time/kernel.h"
+
+namespace symprof::profile {
+
+/// Microseconds of a kernel that runs now; empty: the device cannot run it, which is not asked
+/// again.
+using KernelTimer = std::function<std::optional<double>(const Kernel&)>;
+
+/// Asked before each kernel, with how many are measured; true ends the sweep.
+using SweepEnd = std::function<bool(std::size_t measured)>;
+
+/// Kernels of a class from the smallest to `largest_bytes` of memory in use, in fp32 where the
+/// class has that choice. Empty for a class that no sweep has kernels of: attention, convolutions,
+/// sorts, transfers.
+std::vector<Kernel> sweep_kernels(TimeClass time_class, std::int64_t largest_bytes);
+
+/// Measures kernels of `candidates` until `end` says so or all are measured, and adds each to
+/// `measured` at once, so that what stops a sweep, an error of the timer too, loses nothing. What
+/// `measured` has already is not measured again: a sweep that goes on takes the file of the last.
+/// Each class gets as many as its fit needs first; then comes the kernel whose residual is least
+/// certain (profile/time/residuals.h). Throws Error where the timer's answer is no time.
+void sweep(std::vector<MeasuredKernel>& measured, const std::vector<Kernel>& candidates,
+           const KernelTimer& timer, const SweepEnd& end);
+
+/// Measurements as JSON, schema symprof.kernels/1, and back. Reading throws Error that names the
+/// place in the file.
+std::string to_json(const std::vector<MeasuredKernel>& measured);
+std::vector<MeasuredKernel> parse_measurements(const std::string& json, const std::string& path);
+
+}  // namespace symprof::profile

@@ -1,0 +1,159 @@
+// What is measured next, what stops a sweep, and how one goes on.
+#include "profile/time/sweep.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "profile/time/time_model.h"
+
+namespace symprof::profile::sweep_test {
+namespace {
+
+constexpr std::int64_t largest = 1 << 28;
+
+std::vector<Kernel> kernels_of(std::initializer_list<TimeClass> classes) {
+  std::vector<Kernel> all;
+  for (const TimeClass one : classes)
+    std::ranges::copy(sweep_kernels(one, largest), std::back_inserter(all));
+  return all;
+}
+
+double bytes_of(const Kernel& kernel) {
+  return static_cast<double>(std::get<StreamWork>(kernel.work).bytes);
+}
+
+/// A device of 1 GB/s with launches of 3 us.
+std::optional<double> slow_device(const Kernel& kernel) { return 3 + bytes_of(kernel) / 1e3; }
+
+SweepEnd after(std::size_t count) {
+  return [=](std::size_t measured) { return measured >= count; };
+}
+bool never(std::size_t) { return false; }
+
+std::set<Kernel> set_of(const std::vector<MeasuredKernel>& measured) {
+  std::set<Kernel> result;
+  for (const MeasuredKernel& row : measured) result.insert(row.kernel);
+  return result;
+}
+
+std::string refusal(const std::string& json) {
+  try {
+    parse_measurements(json, "kernels.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string file_with(const std::string& row) {
+  return R"({"schema": "symprof.kernels/1", "kernels": [)" + row + "]}";
+}
+
+}  // namespace
+
+TEST_SUITE("time_sweep") {
+  TEST_CASE("kernels of a class differ, and stay below the largest size") {
+    for (const TimeClass one : {TimeClass::elementwise, TimeClass::softmax, TimeClass::product_fp32,
+                                TimeClass::product_16bit}) {
+      const std::vector<Kernel> kernels = sweep_kernels(one, largest);
+      CHECK(std::set<Kernel>(kernels.begin(), kernels.end()).size() == kernels.size());
+      CHECK(kernels.size() > 2 * fewest_measurements(one));
+    }
+    for (const Kernel& kernel : sweep_kernels(TimeClass::copy, largest))
+      CHECK(bytes_of(kernel) <= largest);
+    CHECK(sweep_kernels(TimeClass::convolution_fp32, largest).empty());
+    CHECK(sweep_kernels(TimeClass::transfer, largest).empty());
+  }
+
+  TEST_CASE("each class gets what its fit needs, then those come that are far from all others") {
+    const auto candidates = kernels_of({TimeClass::elementwise, TimeClass::copy});
+    const std::size_t both = 2 * fewest_measurements(TimeClass::elementwise);
+    std::vector<MeasuredKernel> measured;
+    sweep(measured, candidates, slow_device, after(both));
+    const auto copies = std::ranges::count(
+        measured, TimeClass::copy, [](const MeasuredKernel& row) { return row.kernel.time_class; });
+    CHECK(2 * static_cast<std::size_t>(copies) == both);
+    // The 18 octaves from 1 KiB to 256 MiB in eight points: none is further than one of the
+    // process' lengths, two octaves, from the nearest.
+    for (const Kernel& kernel : candidates) {
+      double nearest = INFINITY;
+      for (const MeasuredKernel& row : measured)
+        if (row.kernel.time_class == kernel.time_class)
+          nearest = std::min(nearest, std::abs(std::log2(bytes_of(kernel) / bytes_of(row.kernel))));
+      CHECK(nearest <= 2);
+    }
+  }
+
+  TEST_CASE("a sweep that was stopped goes on from its file, and measures nothing twice") {
+    const auto candidates = kernels_of({TimeClass::elementwise});
+    std::vector<MeasuredKernel> at_once, first;
+    sweep(at_once, candidates, slow_device, never);
+    CHECK(at_once.size() == candidates.size());
+    sweep(first, candidates, slow_device, after(20));
+    CHECK(first.size() == 20);
+    std::vector<MeasuredKernel> second = parse_measurements(to_json(first), "kernels.json");
+    std::size_t asked = 0;
+    const KernelTimer counting = [&](const Kernel& kernel) { return ++asked, slow_device(kernel); };
+    sweep(second, candidates, counting, never);
+    CHECK(asked == candidates.size() - 20);
+    CHECK(set_of(second) == set_of(at_once));
+  }
+
+  TEST_CASE("what stops the timer keeps what was measured; what cannot run is left out") {
+    const auto candidates = kernels_of({TimeClass::elementwise});
+    std::vector<MeasuredKernel> measured;
+    const KernelTimer failing = [&](const Kernel& kernel) -> std::optional<double> {
+      if (measured.size() == 5) throw std::runtime_error("out of memory");
+      return slow_device(kernel);
+    };
+    CHECK_THROWS_AS(sweep(measured, candidates, failing, never), std::runtime_error);
+    CHECK(measured.size() == 5);
+    const KernelTimer small_only = [](const Kernel& kernel) {
+      return bytes_of(kernel) < 1e6 ? slow_device(kernel) : std::nullopt;
+    };
+    measured.clear();
+    sweep(measured, candidates, small_only, never);
+    CHECK(measured.size() ==
+          static_cast<std::size_t>(std::ranges::count_if(
+              candidates, [](const Kernel& one) { return bytes_of(one) < 1e6; })));
+    const KernelTimer no_clock = [](const Kernel&) { return std::optional<double>(0); };
+    measured.clear();
+    CHECK_THROWS_AS(sweep(measured, candidates, no_clock, never), Error);
+  }
+
+  TEST_CASE("a file of measurements comes back as it was written") {
+    std::vector<MeasuredKernel> rows;
+    for (const Kernel& kernel :
+         kernels_of({TimeClass::copy, TimeClass::layer_norm, TimeClass::product_16bit}))
+      rows.push_back({kernel, 1.25 + static_cast<double>(rows.size())});
+    const auto back = parse_measurements(to_json(rows), "kernels.json");
+    REQUIRE(back.size() == rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      CHECK(back[i].kernel == rows[i].kernel);
+      CHECK(back[i].us == rows[i].us);
+    }
+  }
+
+  TEST_CASE("a broken file says where") {
+    const auto says = [](const std::string& json, const char* words) {
+      return refusal(json).find(words) != std::string::npos;
+    };
+    CHECK(says("{", "is no file of measurements"));
+    CHECK(says(R"({"schema": "symprof.run/1"})", "not symprof.kernels/1"));
+    CHECK(says(file_with(R"({"class": "copy", "work": [4096]})"), "us"));
+    CHECK(says(file_with(R"({"class": "copie", "work": [4096], "us": 1})"),
+               "'kernels[0]' is of no class"));
+    CHECK(says(file_with(R"({"class": "copy", "work": [1, 2], "us": 1})"),
+               "not the sizes of its class"));
+    CHECK(says(file_with(R"({"class": "copy", "work": [0], "us": 1})"), "whole number from 1"));
+    CHECK(says(file_with(R"({"class": "copy", "work": [4096], "us": 0})"), "took no time"));
+    CHECK(refusal(file_with(R"({"class": "copy", "work": [4096], "us": 1})")) == "no error");
+  }
+}
+
+}  // namespace symprof::profile::sweep_test
