@@ -18,7 +18,7 @@ constexpr Coefficient attention_rows[] = {
     {"memory", 0.7, 0.3, 1},         // of the bandwidth of DRAM
     // Time of the backward pass in forward passes. Charts of flash-attention 2 say 2.8 to 3.3 on
     // H100; the products alone say 2.5.
-    {"backward", 2.94, 2.94, 2.94},
+    {"backward", 2.94, 1.5, 6},
 };
 struct AttentionAt {
   enum : std::uint8_t { floor_us, arithmetic, exponentials, begin, tail, memory, backward };

@@ -24,8 +24,10 @@ enum class TimeClass : std::uint8_t {
   convolution_tf32,
   convolution_fp32,
   elementwise,
-  copy,  ///< Between layouts.
-  batch_norm,
+  copy,               ///< Between layouts.
+  batch_norm,         ///< A row is what a channel has in all images: one block of threads takes it.
+  batch_norm_native,  ///< PyTorch's own with channels last, where no block has a channel to itself.
+  pooling,
   layer_norm,  ///< And its relatives, row by row.
   softmax,
   reduction,

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Compares the estimated time of whole training steps with what an H200 took: kernel_record/.
 
-usage: compare_steps.py SYMPROF [--classes]
+usage: compare_steps.py SYMPROF [--check]
 
-Busy is the time in which the device runs a kernel, with the profiler; step is a step's whole time, without it."""
+No fit saw these steps but for the host's times of devices/h200.json, which are from the five in which no full queue holds it up (each
+of them predicted from the other four: 7.2 % off at most). --check fails where the estimates are further off than is said
+below. Busy is the time in which the device runs a kernel, with the profiler; step is a step's whole time, without it."""
 import argparse
 import collections
 import json
@@ -21,6 +23,10 @@ from kernels import storage  # noqa: E402
 
 OPTIMIZERS = {"sgd": "sgd_momentum:foreach", "adam_foreach": "adam:foreach", "adamw_foreach": "adamw:foreach",
               "adamw_fused": "adamw:fused"}
+
+# In per cent. The exceptions: PyTorch's own depthwise convolutions and cuDNN's recurrences, which no formula describes.
+MEDIAN_BOUND, WORST_BOUND, FEWEST_INSIDE = 5, 13, 10
+EXCEPTIONS = {"mobilenet_v2_float32": 30, "lstm_float32": 63}
 
 
 def estimate(symprof, path, recipe):
@@ -56,8 +62,9 @@ def rows(symprof):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("symprof")
+    parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    busy_errors, step_errors, inside = [], [], 0
+    busy_errors, step_errors, inside, too_far = [], [], 0, []
     print("| model | busy, ms | estimate | error | step, ms | estimate | error | within its interval |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     for model, report, busy, step in rows(options.symprof):
         totals, time = report["totals"], report["time"]
@@ -65,12 +72,16 @@ def main():
         estimated_step = totals["step_time_us"] * 1e3
         busy_errors.append(abs(estimated_busy / busy - 1))
         step_errors.append(abs(estimated_step / step - 1))
+        if 100 * step_errors[-1] > EXCEPTIONS.get(model["model"], WORST_BOUND):
+            too_far.append(model["model"])
         holds = time["step_time_low_us"] * 1e3 <= step <= time["step_time_high_us"] * 1e3
         inside += holds
         print(f"| {model['model']} | {busy / 1e6:.2f} | {estimated_busy / 1e6:.2f} | {estimated_busy / busy - 1:+.1%} | "
               f"{step / 1e6:.2f} | {estimated_step / 1e6:.2f} | {estimated_step / step - 1:+.1%} | {'yes' if holds else 'no'} |")
     print(f"\nbusy: median {statistics.median(busy_errors):.1%}, worst {max(busy_errors):.1%}; step: median "
           f"{statistics.median(step_errors):.1%}, worst {max(step_errors):.1%}, within its interval {inside} of {len(step_errors)}")
+    if options.check and (too_far or inside < FEWEST_INSIDE or 100 * statistics.median(step_errors) > MEDIAN_BOUND):
+        sys.exit(f"further off than before: {', '.join(too_far) or 'median or interval'}")
 
 
 if __name__ == "__main__":

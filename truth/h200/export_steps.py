@@ -18,6 +18,12 @@ import record_memory  # noqa: E402
 from kernels import models  # noqa: E402
 
 
+def masks_as_outside_of_an_export():
+    """transformers makes masks explicit while it is traced; the recorded steps, which have no padding, had none."""
+    import transformers.masking_utils
+    transformers.masking_utils.is_tracing = lambda *tensors: False
+
+
 class Step(torch.nn.Module):
     def __init__(self, network, names, loss):
         super().__init__()
@@ -32,6 +38,7 @@ class Step(torch.nn.Module):
 def program(name):
     recipe = models.MODELS[name]
     record_memory.leave_matrices_unfilled()
+    masks_as_outside_of_an_export()
     with FakeTensorMode():
         network, inputs, loss = recipe.build(False, "cpu")
         dtype = getattr(torch, recipe.dtype)

@@ -74,19 +74,20 @@ constexpr TimeRule masking_time_rows[] = {
 constexpr TimeRule embedding_time_rows[] = {
     {"aten::embedding_dense_backward", scatters_rows},
 };
+/// The gradients of windows that overlap are looked for position by position.
+constexpr TimeRule pooling_time_rows[] = {
+    {"aten::max_pool2d_with_indices_backward", moves_bytes<pooling, 300, 2>},
+};
 constexpr TimeRule sorting_time_rows[] = {
     {"aten::topk", moves_bytes<sort, 400, 4>},
     {"aten::sort", moves_bytes<sort, 800, 13>},
     {"aten::argsort", moves_bytes<sort, 800, 13>},
 };
 constexpr TimeRule copy_time_rows[] = {
-    {"aten::clone", copies_layouts},
-    {"aten::contiguous", copies_layouts},
-    {"aten::_to_copy", copies_or_transfers},
-    {"aten::copy", copies_or_transfers},
-    {"aten::_lazy_clone", launches_nothing},
-    {"aten::_local_scalar_dense", reads_one},
-    {"aten::item", reads_one},
+    {"aten::clone", copies_layouts},          {"aten::contiguous", copies_layouts},
+    {"aten::cat", moves_bytes<copy>},         {"aten::_to_copy", copies_or_transfers},
+    {"aten::copy", copies_or_transfers},      {"aten::_lazy_clone", launches_nothing},
+    {"aten::_local_scalar_dense", reads_one}, {"aten::item", reads_one},
 };
 constexpr TimeRule random_time_rows[] = {
     {"aten::randperm", moves_bytes<sort, 800, 16>},
@@ -96,7 +97,7 @@ constexpr TimeRule random_time_rows[] = {
 }  // namespace
 
 TimeRules elementwise_times() { return {moves_bytes<elementwise>, {}}; }
-TimeRules pooling_times() { return {moves_bytes<elementwise>, {}}; }
+TimeRules pooling_times() { return {moves_bytes<pooling>, pooling_time_rows}; }
 TimeRules indexing_times() { return {moves_bytes<gather>, indexing_time_rows}; }
 TimeRules masking_times() { return {moves_bytes<elementwise>, masking_time_rows}; }
 TimeRules embedding_times() { return {moves_bytes<gather>, embedding_time_rows}; }

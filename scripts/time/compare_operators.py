@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Compares estimated times of operators with those of a real H200 (truth/h200/kernel_record), by class of kernels.
+
+    python scripts/time/compare_operators.py PROGRAM [--times devices/time/h200.json] [--check]
+
+PROGRAM is symprof_time_rows. Only the half is judged that fit_h200.py does not see. Errors are
+|predicted / measured - 1| in per cent, median / 90th percentile; within: in their 90 % interval; width: half of it,
+median. --check fails where a median is above its bound below."""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import h200_rows
+
+TIMES = h200_rows.ROOT / "devices" / "time"
+# Medians in per cent that a change of formulas or rules may not exceed: what was reached, and a tenth of it.
+BOUNDS = {"attention_flash": 10.9, "attention_fp32": 4.7, "attention_newer": 9.7, "batch_norm": 58.4,
+          "batch_norm_native": 27.7, "convolution_16bit": 28.7, "convolution_fp32": 47.5, "convolution_tf32": 38.6,
+          "copy": 55.1, "elementwise": 11.6, "gather": 12.1, "layer_norm": 21.0,
+          "pooling": 61.3, "product_16bit": 4.8, "product_8bit": 6.3, "product_fp32": 15.2,
+          "product_tf32": 19.9, "reduction": 24.8, "softmax": 18.5}
+
+
+def classes_of(path):
+    """A device's classes, and for others the data sheet's with a launch in place of a host's floor."""
+    shared = json.loads((TIMES / "data_sheet.json").read_text())["classes"]
+    for times in shared.values():
+        if times.get("floor_is_host"):
+            times["coefficients"]["floor"] = h200_rows.LAUNCH_US
+    return {**shared, **json.loads(pathlib.Path(path).read_text())["classes"]}
+
+
+def judged(program, lines, classes):
+    """(us, low, high) of each line; empty where no class serves. Launches that the rule counts apart are on top."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "times.json").write_text(json.dumps({"classes": classes}))
+        columns = list(lines[0]["work"])
+        text = [",".join(columns)] + [",".join(str(line["work"][column]) for column in columns) for line in lines]
+        (folder / "rows.csv").write_text("\n".join(text) + "\n")
+        output = subprocess.run([program, "judge", h200_rows.ROOT / "devices" / "h200.json", folder / "times.json",
+                                 lines[0]["class"], folder / "rows.csv"], text=True, capture_output=True, check=True)
+    values = [[float(cell) for cell in line.split(",")[:3]] for line in output.stdout.splitlines()[1:]]
+    return [[cell + line["more"] for cell in row] for row, line in zip(values, lines)]
+
+
+def quantile(values, share):
+    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--times", default=TIMES / "h200.json")
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    classes, too_far = classes_of(given.times), []
+    lines = [line for line in h200_rows.table() if not line["drawn"] and h200_rows.is_fitted(line)]
+    print("| class | rows | error | within | ± width |\n| --- | ---: | ---: | ---: | ---: |")
+    for time_class in sorted({line["class"] for line in lines}):
+        of_class = [line for line in lines if line["class"] == time_class]
+        rows = judged(given.program, of_class, classes)
+        if any(us != us for us, _, _ in rows):
+            print(f"| {time_class} | {len(rows)} | no coefficients | | |")
+            too_far.append(time_class)
+            continue
+        wrong = [100 * abs(us / line["us"] - 1) for (us, _, _), line in zip(rows, of_class)]
+        within = statistics.mean(low <= line["us"] <= high for (_, low, high), line in zip(rows, of_class))
+        width = statistics.median((high - low) / 2 / us for us, low, high in rows)
+        median = statistics.median(wrong)
+        print(f"| {time_class} | {len(rows)} | {median:.1f} / {quantile(wrong, 0.9):.1f} | {within:.0%} | {width:.0%} |")
+        if median > BOUNDS.get(time_class, 0):
+            too_far.append(time_class)
+    if given.check and too_far:
+        sys.exit(f"not within their bounds: {', '.join(too_far)}")
+
+
+if __name__ == "__main__":
+    main()

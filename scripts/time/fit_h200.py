@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Fits the coefficients of an H200 to half of its recorded operators and writes them to devices/time/h200.json.
+
+    python scripts/time/fit_h200.py [--program build/release/bin/symprof_time_rows]
+
+The half is drawn by a hash of each point's key (h200_rows.py); compare_operators.py judges on the other half. Other
+classes of the file stay as they are. numpy, scipy and pandas are needed."""
+import argparse
+
+import numpy
+
+import fit
+import h200_rows
+
+fit.PROCESS.update({"copy": (0.06, 0.05), "pooling": (0.06, 0.05), "gather": (0.06, 0.05), "batch": (0.12, 0.06),
+                    "reduction": (0.12, 0.06)})
+FEWEST_WITH_POINTS = 20
+WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far others are off
+UNSEEN = 1.15  # rows that were fitted lie nearer than others
+# A gather's time depends on how many of its rows are the same ones, which no size says.
+LEFT = ("gather",)
+
+
+def fitted(program, lines):
+    """Passes of attention have the same sizes, and few rows have no neighbours: those have no points, and one width."""
+    rows = h200_rows.rows_of(lines)
+    coefficients = fit.fit_coefficients(program, [rows])
+    times = {"fitted_on": f"{len(lines)} points of truth/h200/kernel_record, a half by hash", "calibrated": True,
+             "coefficients": coefficients, "interval": 1}
+    if len(lines) >= FEWEST_WITH_POINTS and not rows.time_class.startswith("attention"):
+        times["points"] = fit.points_of(program, rows, coefficients)
+        times["interval"] = fit.interval_of(program, rows, coefficients, times["points"])
+    else:
+        residuals = abs(numpy.log(rows.us / fit.predicted(program, rows, coefficients)))
+        width = UNSEEN * numpy.quantile(residuals, 0.9)
+        times["interval"] = float(f"{max(width, WIDTH_OF_FEW if len(lines) < FEWEST_WITH_POINTS else 0):.3g}")
+    return times
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=fit.ROOT / "build" / "release" / "bin" / "symprof_time_rows")
+    given = parser.parse_args()
+    path = fit.ROOT / "devices" / "time" / "h200.json"
+    classes = fit.read_classes(path)
+    lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.is_fitted(line)]
+    for time_class in sorted({line["class"] for line in lines} - set(LEFT)):
+        classes[time_class] = times = fitted(given.program, [line for line in lines if line["class"] == time_class])
+        print(time_class, times["coefficients"], times["interval"], flush=True)
+    path.write_text(fit.compact(classes))
+
+
+if __name__ == "__main__":
+    main()
