@@ -22,6 +22,7 @@ constexpr std::uintmax_t largest_file = 1 << 20;
 
 const std::vector<std::string> known_keys = {"name",
                                              "description",
+                                             "cuda_name",
                                              "compute_capability",
                                              "multiprocessors",
                                              "memory_bytes",
@@ -57,6 +58,7 @@ class DeviceReader {
     DeviceSpec spec;
     spec.name = text("name");
     spec.description = text("description");
+    if (json_.contains("cuda_name")) spec.cuda_name = text("cuda_name");
     spec.source = text("source");
     std::tie(spec.compute_major, spec.compute_minor) = compute_capability();
     spec.multiprocessors = static_cast<int>(count("multiprocessors"));

@@ -15,6 +15,7 @@ namespace symprof {
 struct DeviceSpec {
   std::string name;         ///< "h200"
   std::string description;  ///< "NVIDIA H200 SXM 141 GB"
+  std::string cuda_name;    ///< As the driver calls it: "NVIDIA H200". Empty: not known.
   int compute_major = 9, compute_minor = 0;
   int multiprocessors = 132;
   std::int64_t memory_bytes = 0;

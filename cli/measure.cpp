@@ -1,18 +1,19 @@
 // symprof measure: how long each node of a model takes where this program runs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "base/cuda_kernels.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
-#include "report/format_number.h"
+#include "measure/gpu.h"
 #include "report/json.h"
 #include "report/measured.h"
-#include "report/memory_text.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
@@ -32,22 +33,25 @@ struct MeasureText {
   OutputOptions output;
 };
 
-/// The device of a run is a real one, which the table of settings does not know.
-void check_device(SettingTexts& texts) {
-  SettingTexts::Given& device = texts.given.at("device");
-  if (!device.is_given() || device.one == "cpu") {
-    device.one = default_device;  // Which kernels a graph is prepared for.
-    return;
-  }
-  if (device.one.starts_with("cuda"))
-    throw Error(
-        "--device " + device.one,
-        "this program measures on the CPU alone: it has no reader of CUPTI's records.",
-        "Give --device cpu, or record the step with torch.profiler on the GPU and read that "
-        "with `symprof profile --measured`.",
-        ErrorKind::not_available);
-  throw Error("--device", "'" + device.one + "' is no device that a step can run on.",
-              "It may be: cpu.");
+/// The real device that is asked for, "cpu" or "cuda:N". In `texts` stands after that the one that
+/// the estimate beside it is for.
+std::string take_device(SettingTexts& texts) {
+  SettingTexts::Given& given = texts.given.at("device");
+  const std::string device = given.is_given() ? given.one : "cpu";
+  given.one = default_device;  // Which kernels a graph is prepared for.
+  if (device == "cpu") return device;
+  const std::string number =
+      device == "cuda" ? "0" : device.substr(std::min<std::size_t>(5, device.size()));
+  if (!device.starts_with("cuda") || (device != "cuda" && !device.starts_with("cuda:")) ||
+      number.empty() || number.find_first_not_of("0123456789") != std::string::npos ||
+      number.size() > 2)
+    throw Error("--device", "'" + device + "' is no device that a step can run on.",
+                "It may be: cpu, cuda, cuda:N.");
+  const std::string name = measure::gpu::name_of(std::stoi(number));
+  for (const DeviceSpec& known : shipped_devices())
+    if (!name.empty() && known.cuda_name == name) given.one = known.name;
+  want_cuda_kernels();
+  return "cuda:" + number;
 }
 
 report::RowOptions parse_rows(const MeasureText& text) {
@@ -62,28 +66,17 @@ report::RowOptions parse_rows(const MeasureText& text) {
   return rows;
 }
 
-void write_step_line(fmt::memory_buffer& out, const measure::Run& run,
-                     const report::Layout& layout) {
-  report::write_line(
-      out, "step",
-      fmt::format("{} in the middle of {} steps (half of them from {} to {}), {} thread{}",
-                  report::format_time(run.median_step_us()), run.step_us.size(),
-                  report::format_time(run.lower_quartile_us()),
-                  report::format_time(run.upper_quartile_us()), run.threads,
-                  run.threads == 1 ? "" : "s"),
-      layout);
-}
-
 int run(const MeasureText& text) {
   SettingTexts texts = text.model;
-  check_device(texts);
+  const std::string device = take_device(texts);
   Settings settings = read_settings(texts);
-  if (settings.time)
+  if (settings.time && device == "cpu")
     throw Error(SettingRef{"time"}, "no device file has times of this CPU.", "Leave it out.");
+  if (device != "cpu" && !settings.time) settings.time.emplace();
   const report::RowOptions rows = parse_rows(text);
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
-  const measure::RunOptions options{.steps =
-                                        settings::parse_count(SettingRef{"steps"}, text.steps, 1)};
+  const measure::RunOptions options{
+      .device = device, .steps = settings::parse_count(SettingRef{"steps"}, text.steps, 1)};
   check_output(text.output);
   ProgressBar progress(text.output);
   settings.step.progress = progress.callback();
@@ -99,10 +92,8 @@ int run(const MeasureText& text) {
   if (format == Format::json) {
     report::write_json(out, profile, model.settings, spell_as_option, &measurement);
   } else {
-    const report::Layout layout = layout_of(text.output);
     report::write_measured_table(out, profile, measurement, rows, model.settings.step.device,
-                                 layout);
-    write_step_line(out, measured, layout);
+                                 layout_of(text.output));
   }
   write_output(text.output, {out.data(), out.size()},
                format == Format::json ? Readers::programs : Readers::people);
@@ -118,10 +109,11 @@ Run add_measure(CLI::App& app) {
       "Weights and inputs are random numbers of the right shapes.\n\n"
       "Examples:\n"
       "  symprof measure resnet50.pt2 --device cpu --set batch=2 --by op\n"
+      "  symprof measure resnet50.pt2 --device cuda --autocast bf16 --loss cross_entropy --top 20\n"
       "  symprof measure gpt2.pt2 --optimizer adamw:single --steps 20 --save run.json\n"
       "  symprof profile gpt2.pt2 --optimizer adamw:single --measured run.json");
   add_setting_options(app, text->model);
-  app.get_option("--device")->description("Where the step runs: cpu (the default)");
+  app.get_option("--device")->description("Where the step runs: cpu (the default), cuda or cuda:N");
   const std::string group = "What is asked";
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     app.add_option(name, value, help)->type_name(type)->group(group);

@@ -26,14 +26,14 @@ target_compile_definitions(symprof_onnx INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
 target_link_libraries(symprof_onnx INTERFACE
   ${SYMPROF_DEPS}/onnx-1.23.2/lib/libonnx.a ${SYMPROF_DEPS}/onnx-1.23.2/lib/libonnx_proto.a protobuf::libprotobuf)
 
-set(TORCH_CUDA_ARCH_LIST 9.0)  # Only asked for by a CUDA build's TorchConfig; we compile no kernels.
-find_package(Torch REQUIRED PATHS ${SYMPROF_DEPS}/torch NO_DEFAULT_PATH)
-
-# The wheel ships protobuf 3.13 and fmt 12 headers of its own: first/ holds links to Debian's.
+# The wheel ships protobuf 3.13 and fmt 12 headers of its own: first/ holds links to Debian's. Of LibTorch what every
+# build has is linked. A CUDA build's kernels are loaded when a GPU is asked for (base/cuda_kernels.h): one program
+# serves both, and no CUDA toolkit is wanted here.
+set(symprof_torch_folder ${SYMPROF_DEPS}/torch)
 add_library(symprof_libtorch INTERFACE)
 target_include_directories(symprof_libtorch BEFORE INTERFACE ${SYMPROF_DEPS}/first)
-target_link_libraries(symprof_libtorch INTERFACE ${TORCH_LIBRARIES})
+target_include_directories(symprof_libtorch SYSTEM INTERFACE
+  ${symprof_torch_folder}/include ${symprof_torch_folder}/include/torch/csrc/api/include)
+target_link_libraries(symprof_libtorch INTERFACE
+  ${symprof_torch_folder}/lib/libtorch_cpu.so ${symprof_torch_folder}/lib/libc10.so)
 target_compile_options(symprof_libtorch INTERFACE -Wno-deprecated-declarations)
-if(TARGET torch_cuda)  # The real device guard and CUDA hooks are there: ours stay out.
-  target_compile_definitions(symprof_libtorch INTERFACE SYMPROF_LIBTORCH_HAS_CUDA)
-endif()

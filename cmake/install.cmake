@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # The libraries find each other beside themselves, and LibTorch where a Python package of ours finds torch, or where
 # this build found it.
 set_target_properties(symprof_core PROPERTIES INSTALL_RPATH "$ORIGIN")
-file(REAL_PATH ${TORCH_INSTALL_PREFIX}/lib torch_libraries_dir)
+file(REAL_PATH ${symprof_torch_folder}/lib torch_libraries_dir)
 set_target_properties(symprof_torch PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/../../torch/lib;${torch_libraries_dir}")
 set_target_properties(symprof PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../lib")
 

@@ -5,12 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "record/recording.h"
 
 namespace symprof::measure {
+
+struct Run;
 
 /// Nanoseconds, of one step. Loss is forward, what is computed again is backward.
 struct Times {
@@ -54,6 +57,8 @@ struct Measurement {
   Times total;
   std::int64_t busy_ns = 0;  ///< Of a step: things that ran at once count once.
   std::int64_t unreadable_events = 0;
+  /// The run that this is of (measure/run.h), with what it says of the whole step; null: a trace.
+  std::shared_ptr<const Run> run;
 
   std::int64_t attributed_ns() const {
     std::int64_t sum = 0;

@@ -3,8 +3,10 @@
 // Public header.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,8 @@
 namespace symprof::measure {
 
 struct RunOptions {
-  std::int64_t steps = 10;  ///< That are timed whole, and as many again call by call.
+  std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:1".
+  std::int64_t steps = 10;     ///< That are timed whole, and as many again call by call.
   std::int64_t warm_up = 2;
 };
 
@@ -23,14 +26,54 @@ struct NodeRun {
   Times times;  ///< Medians over the steps.
 };
 
+/// Kernels, copies or memsets of one node and pass that differ in nothing but their time.
+struct KernelRun {
+  NodeId node = none;  ///< None: it found no node.
+  Phase phase = Phase::forward;
+  std::string op;  ///< The innermost operator that asked for it; empty: none did.
+  std::string name;
+  std::array<std::int32_t, 3> grid{}, block{};
+  std::int64_t registers = 0;  ///< Of a thread.
+  std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
+  std::int64_t bytes = 0;          ///< Copied or set in a step.
+  std::int64_t count = 0, ns = 0;  ///< In a step; medians.
+};
+
+/// What a GPU did in a step: medians over the recorded steps.
+struct DeviceRun {
+  /// How times were taken.
+  enum class Source : std::uint8_t {
+    cupti,   ///< From the begin of a kernel to its end.
+    events,  ///< CUDA events around each operator that the program called; no kernels.
+  };
+  Source source = Source::cupti;
+  std::string note;  ///< Why it was not CUPTI; empty where it was.
+  std::vector<KernelRun> kernels;
+  std::vector<Unattributed> unattributed;
+  std::int64_t works = 0;   ///< Kernels, copies and memsets.
+  std::int64_t sum_ns = 0;  ///< Of their times.
+  /// While at least one ran, and from the first one's begin to the last one's end.
+  std::int64_t busy_ns = 0, span_ns = 0;
+  std::int64_t median_delay_ns = 0;  ///< From the end of a call to the begin of what it asked for.
+  std::int64_t dropped_records = 0, unreadable_records = 0;  ///< Over all steps.
+  std::vector<double> recorded_step_us;  ///< Of each step while it was recorded, as they ran.
+  /// Of PyTorch's caching allocator in the steps that were not recorded.
+  std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
+  std::string driver_version;  ///< Empty, and the others null, where NVML is not there.
+  std::optional<double> power_watts, clock_hz;
+
+  double median_recorded_us() const;
+};
+
 struct Run {
   std::string model;
-  std::string device;        ///< "cpu".
+  std::string device;        ///< "cpu", "cuda:0".
   std::string processor;     ///< As the system calls it; empty where it does not.
   std::int64_t threads = 1;  ///< That operators use.
   std::string torch_version;
-  std::vector<double> step_us;  ///< Of each step without a clock at its calls, as they ran.
-  std::vector<NodeRun> nodes;   ///< By NodeId.
+  std::vector<double> step_us;   ///< Of each step without a clock at its calls, as they ran.
+  std::vector<NodeRun> nodes;    ///< By NodeId.
+  std::optional<DeviceRun> gpu;  ///< Of a run on a GPU: the nodes' times are the GPU's.
 
   double median_step_us() const;
   /// Of the step: half of all lie between the two.

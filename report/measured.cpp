@@ -7,6 +7,7 @@
 
 #include "report/footer.h"
 #include "report/format_number.h"
+#include "report/measured_step.h"
 #include "report/memory_text.h"
 #include "report/names.h"
 #include "report/text_table.h"
@@ -273,6 +274,9 @@ void write_measured_table(fmt::memory_buffer& out, const Profile& profile,
   out.push_back('\n');
   for (const FooterLine& line : measured_lines(measurement, is_compared ? &device : nullptr))
     write_line(out, line.label, emphasize(line.text, line.emphasis, layout.colour), layout);
+  if (measurement.run == nullptr) return;
+  for (const FooterLine& line : measured_step_lines(profile, *measurement.run))
+    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.colour), layout);
 }
 
 void write_measured(JsonWriter& json, const Profile& profile, const Measurement* measurement) {
@@ -291,6 +295,8 @@ void write_measured(JsonWriter& json, const Profile& profile, const Measurement*
   write_us(json, "found_us", measurement->attributed_ns());
   write_times(json, measurement->total);
   json.member("unreadable_events", measurement->unreadable_events);
+  json.line(4);
+  write_measured_step(json, profile, measurement->run.get());
   json.line(4);
   write_measured_nodes(json, profile, *measurement);
   json.line(4);

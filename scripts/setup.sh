@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what a build needs on Debian 12: packages, LibTorch from the `torch` wheel, and onnx
-# built from its source distribution. Everything but the Debian packages goes to .deps/.
+# Installs what a build needs on Debian 12: packages, LibTorch from the `torch` wheel, CUPTI's
+# headers from NVIDIA's wheels, and onnx built from its source distribution. Everything but the Debian packages goes to .deps/.
 # A second run finds it all in place and takes a second.
 #
 #   SYMPROF_TORCH=DIR   use the LibTorch in DIR (it holds include/ and lib/) instead of the wheel
@@ -9,6 +9,8 @@ cd "$(dirname "$0")/.."
 
 torch_version=2.13.0
 onnx_version=1.23.2
+# Headers of CUPTI and what they include; its library comes with PyTorch's CUDA build.
+cupti_headers=(nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88)
 packages=(
   ca-certificates g++ cmake ninja-build make ccache mold git pkg-config python3 python3-dev python3-venv python3-pip
   libprotobuf-dev protobuf-compiler libfmt-dev librange-v3-dev libboost-dev libutf8proc-dev
@@ -70,6 +72,16 @@ install_python_packages() {
   cp requirements-python.txt "$done"
 }
 
+install_cupti_headers() {
+  [ -f "$deps/cuda/cupti_activity.h" ] && return
+  say "headers of CUPTI (wheels, about 13 MB)"
+  local unpacked=$deps/cuda-wheels
+  "$deps/python/bin/pip" install -q --disable-pip-version-check --no-deps --no-compile --upgrade --target "$unpacked" "${cupti_headers[@]}"
+  rm -rf "$deps/cuda"
+  mv "$unpacked/nvidia/cu13/include" "$deps/cuda"
+  rm -rf "$unpacked"
+}
+
 # onnx 1.23.2 asks for CMake 3.26 and needs nothing newer than Debian's 3.25.
 install_onnx() {
   local prefix=$deps/onnx-$onnx_version source=$deps/src/onnx-$onnx_version
@@ -101,5 +113,6 @@ install_packages
 make_python
 install_torch
 install_python_packages
+install_cupti_headers
 install_onnx
 link_headers

@@ -180,7 +180,7 @@ Recording Session::record(const Settings& settings) {
 }
 
 measure::Run Session::measure(const PreparedModel& model, const measure::RunOptions& options) {
-  return torch_.measuring().run_on_cpu(model.graph, model.settings.step, options);
+  return torch_.measuring().run_on_device(model.graph, model.settings.step, options);
 }
 
 Profile Session::profile(const PreparedModel& model) try {

@@ -107,8 +107,9 @@ class Session {
   Profile profile(const PreparedModel& model);
   Profile profile(const Settings& settings) { return profile(prepare(settings)); }
 
-  /// One step of a model that was prepared, on real tensors of the CPU, timed again and again.
-  /// Throws Error that names the node, or what a step on the CPU does not have.
+  /// One step of a model that was prepared, on real tensors, timed again and again. On a GPU,
+  /// want_cuda_kernels() has to come before the first Session. Throws Error that names the node,
+  /// what a real step does not have, or (not_available) that there is no such device.
   measure::Run measure(const PreparedModel& model, const measure::RunOptions& options = {});
 
   /// Whether the training loop fits into devices, and what would make it fit. Throws what prepare()

@@ -1,9 +1,6 @@
 #include "measure/real/call_clock.h"
 
-#include <algorithm>
 #include <chrono>
-
-#include "meta/fake/saved_tensors.h"
 
 namespace symprof::measure::real {
 namespace {
@@ -23,8 +20,9 @@ struct CallClock::Open : at::ObserverContext {
   Open* around = nullptr;
 };
 
-CallClock::CallClock(std::size_t nodes)
-    : handle_(
+CallClock::CallClock(CallPlaces& places, std::size_t nodes)
+    : places_(places),
+      handle_(
           at::addThreadLocalCallback(at::RecordFunctionCallback(&CallClock::begin, &CallClock::end)
                                          .scopes({at::RecordScope::FUNCTION}))),
       times_(nodes) {
@@ -36,17 +34,7 @@ CallClock::~CallClock() {
   current_clock = nullptr;
 }
 
-void CallClock::enter(Phase phase, NodeId node) {
-  phase_ = phase;
-  node_ = node;
-}
-
-void CallClock::mark_sequence(NodeId node) {
-  marks_.push_back({meta::next_sequence_number(), node});
-}
-
 std::vector<Times> CallClock::take() {
-  marks_.clear();
   std::vector<Times> taken(times_.size());
   std::swap(taken, times_);
   return taken;
@@ -67,22 +55,10 @@ void CallClock::end(const at::RecordFunction&, at::ObserverContext* context) {
   const std::int64_t all = now_ns() - open->begin_ns;
   current_clock->innermost_ = open->around;
   if (open->around != nullptr) open->around->inner_ns += all;
-  const NodeId node = current_clock->phase_ == Phase::backward ? current_clock->backward_node()
-                                                               : current_clock->node_;
-  if (node != none)
-    current_clock->times_.at(static_cast<std::size_t>(node)).in(current_clock->phase_) +=
+  const CallPlaces::Place place = current_clock->places_.now();
+  if (place.node != none)
+    current_clock->times_.at(static_cast<std::size_t>(place.node)).in(place.phase) +=
         all - open->inner_ns;
-}
-
-// As in a profile (shape/step/recorder.cpp): what has no number belongs to the node that ran last.
-NodeId CallClock::backward_node() {
-  const auto running = meta::current_backward_node();
-  if (!running) return node_;
-  const auto after =
-      std::ranges::upper_bound(marks_, running->sequence_number, {}, &Mark::sequence);
-  if (after != marks_.begin() && after != marks_.end() && std::prev(after)->node != none)
-    node_ = std::prev(after)->node;
-  return node_;
 }
 
 }  // namespace symprof::measure::real

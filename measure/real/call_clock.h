@@ -1,12 +1,14 @@
-// A clock at each operator that LibTorch dispatches, and the node that each belongs to.
+// A clock of the host at each operator that LibTorch dispatches.
 #pragma once
 
 #include <ATen/record_function.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "measure/measurement.h"
+#include "measure/real/call_places.h"
 
 namespace symprof::measure::real {
 
@@ -17,34 +19,24 @@ std::int64_t now_ns();
 /// operators took. One at a time on a thread.
 class CallClock {
  public:
-  explicit CallClock(std::size_t nodes);
+  /// `places` has to outlive it.
+  CallClock(CallPlaces& places, std::size_t nodes);
   ~CallClock();
   CallClock(const CallClock&) = delete;
   CallClock& operator=(const CallClock&) = delete;
 
-  /// What follows belongs to `phase` and, outside of backward, to `node`.
-  void enter(Phase phase, NodeId node);
-  /// Autograd's nodes that are made from now on are `node`'s.
-  void mark_sequence(NodeId node);
-  /// The times since the last call of this, by NodeId; marks are forgotten.
+  /// The times since the last call of this, by NodeId.
   std::vector<Times> take();
 
  private:
   struct Open;
-  struct Mark {
-    std::uint64_t sequence;
-    NodeId node;
-  };
 
   static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function);
   static void end(const at::RecordFunction& function, at::ObserverContext* context);
-  NodeId backward_node();
 
+  CallPlaces& places_;
   at::CallbackHandle handle_;
   std::vector<Times> times_;
-  std::vector<Mark> marks_;  ///< Ascending in sequence.
-  Phase phase_ = Phase::forward;
-  NodeId node_ = none;
   Open* innermost_ = nullptr;
 };
 

@@ -61,12 +61,12 @@ std::vector<std::int64_t> bounds_of_inputs(const Graph& graph) {
   return bounds;
 }
 
-at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound) {
+at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound, c10::Device device) {
   const TensorSpec& spec = shape::spec_of_leaf(graph, value);
   if (value.constant && value.constant->data.size() == static_cast<std::size_t>(spec.bytes()))
-    return lowering::real_tensor(*value.constant);
+    return lowering::real_tensor(*value.constant).to(device);
   at::Tensor tensor = at::empty_strided(
-      spec.sizes, spec.strides, at::TensorOptions(meta::scalar_type(spec.dtype)).device(at::kCPU));
+      spec.sizes, spec.strides, at::TensorOptions(meta::scalar_type(spec.dtype)).device(device));
   if (!tensor.is_floating_point() && !tensor.is_complex()) {
     // A mask that hides nothing; an index into some table.
     if (tensor.scalar_type() == at::kBool) return tensor.fill_(true);
@@ -76,8 +76,11 @@ at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound) {
   // Buffers are variances and tables: above 0.
   if (value.kind != ValueKind::parameter && value.kind != ValueKind::input)
     return tensor.uniform_(0.5, 1.5);
-  const bool is_input = value.kind == ValueKind::input;
-  return tensor.normal_(0, is_input ? 1 : 0.02);
+  if (value.kind == ValueKind::input) return tensor.normal_(0, 1);
+  draw(tensor);
+  return tensor;
 }
+
+void draw(const at::Tensor& parameter) { parameter.normal_(0, 0.02); }
 
 }  // namespace symprof::measure::real

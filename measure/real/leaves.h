@@ -15,7 +15,11 @@ namespace symprof::measure::real {
 std::vector<std::int64_t> bounds_of_inputs(const Graph& graph);
 
 /// A tensor of `spec` for the value: its data where the file has it, else random numbers that keep
-/// a deep model's activations in range. Throws Error where the graph does not say the shape.
-at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound);
+/// a deep model's activations in range, on `device`. Throws Error where the graph does not say the
+/// shape.
+at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound, c10::Device device);
+
+/// Fills a parameter with the random numbers that leaf() gives it.
+void draw(const at::Tensor& parameter);
 
 }  // namespace symprof::measure::real

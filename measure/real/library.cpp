@@ -1,8 +1,8 @@
 #include "measure/real/library.h"
 
-#include "measure/real/run_on_cpu.h"
+#include "measure/real/run_on_device.h"
 
 extern "C" const symprof::measure::Library* symprof_measure_library() {
-  static const symprof::measure::Library library{.run_on_cpu = &symprof::measure::run_on_cpu};
+  static const symprof::measure::Library library{.run_on_device = &symprof::measure::run_on_device};
   return &library;
 }

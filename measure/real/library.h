@@ -11,8 +11,8 @@
 namespace symprof::measure {
 
 struct Library {
-  /// Runs a prepared graph on the CPU and times it. Throws Error that names the node.
-  Run (*run_on_cpu)(const Graph& graph, const StepOptions& step, const RunOptions& options);
+  /// Runs a prepared graph on a device and times it. Throws Error that names the node.
+  Run (*run_on_device)(const Graph& graph, const StepOptions& step, const RunOptions& options);
 };
 
 /// Name of the symbol in libsymprof_torch.so; its type is LibraryFunction.

@@ -5,100 +5,123 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
+#include "measure/real/device.h"
 #include "measure/real/leaves.h"
 #include "meta/fake/convert.h"
 #include "shape/interpreter/leaves.h"
 #include "shape/lowering/real_tensor.h"
 #include "shape/recipe/clip_gradients.h"
 #include "shape/recipe/loss.h"
+#include "shape/recipe/optimizers/optimizers.h"
 #include "shape/step/checkpoint.h"
 #include "trace/graph/region_markers.h"
 
 namespace symprof::measure::real {
 namespace {
 
-const c10::Device cpu{c10::kCPU};
-
-/// torch.autocast("cpu", dtype), for as long as it lives.
-class CpuAutocast {
+/// torch.autocast(device, dtype), for as long as it lives.
+class Autocast {
  public:
-  explicit CpuAutocast(std::optional<DType> dtype)
-      : before_(at::autocast::is_autocast_enabled(at::kCPU)),
-        dtype_before_(at::autocast::get_autocast_dtype(at::kCPU)) {
+  Autocast(c10::DeviceType device, std::optional<DType> dtype)
+      : device_(device),
+        before_(at::autocast::is_autocast_enabled(device)),
+        dtype_before_(at::autocast::get_autocast_dtype(device)) {
     if (!dtype) return;
     at::autocast::increment_nesting();
-    at::autocast::set_autocast_enabled(at::kCPU, true);
-    at::autocast::set_autocast_dtype(at::kCPU, meta::scalar_type(*dtype));
+    at::autocast::set_autocast_enabled(device, true);
+    at::autocast::set_autocast_dtype(device, meta::scalar_type(*dtype));
     is_on_ = true;
   }
-  ~CpuAutocast() {
+  ~Autocast() {
     if (!is_on_) return;
     if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(at::kCPU, before_);
-    at::autocast::set_autocast_dtype(at::kCPU, dtype_before_);
+    at::autocast::set_autocast_enabled(device_, before_);
+    at::autocast::set_autocast_dtype(device_, dtype_before_);
   }
-  CpuAutocast(const CpuAutocast&) = delete;
-  CpuAutocast& operator=(const CpuAutocast&) = delete;
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
 
  private:
+  c10::DeviceType device_;
   bool before_, is_on_ = false;
   at::ScalarType dtype_before_;
 };
 
-/// Tells the clock whose turn it is.
-class ClockedNodes final : public shape::NodeObserver {
+/// Says whose turn it is.
+class PlacedNodes final : public shape::NodeObserver {
  public:
-  ClockedNodes(CallClock* clock, const std::vector<NodeId>& node_of)
-      : clock_(clock), node_of_(node_of) {}
+  PlacedNodes(CallPlaces& places, const std::vector<NodeId>& node_of)
+      : places_(places), node_of_(node_of) {}
 
   void begin_node(std::size_t index) override {
-    if (clock_ == nullptr) return;
-    clock_->enter(Phase::forward, node_of_[index]);
-    clock_->mark_sequence(node_of_[index]);
+    places_.enter(Phase::forward, node_of_[index]);
+    places_.mark_sequence(node_of_[index]);
   }
   void end_node(std::size_t) override {}
 
  private:
-  CallClock* clock_;
+  CallPlaces& places_;
   const std::vector<NodeId>& node_of_;
+};
+
+/// While it lives, a checkpoint's forward runs again.
+class Again {
+ public:
+  Again(CallPlaces& places, NodeId node) : places_(places) { places_.begin_recompute(node); }
+  ~Again() { places_.end_recompute(); }
+  Again(const Again&) = delete;
+  Again& operator=(const Again&) = delete;
+
+ private:
+  CallPlaces& places_;
 };
 
 void check(const StepOptions& options) {
   constexpr auto advice = "Leave it out to measure the step without.";
   if (options.grad_scaler)
-    throw Error(SettingRef{"grad_scaler"}, "torch.amp.GradScaler is not run on the CPU.", advice);
-  if (options.attention != AttentionBackend::automatic)
-    throw Error(SettingRef{"attention"}, "which kernel runs on the CPU is PyTorch's choice there.",
+    throw Error(SettingRef{"grad_scaler"}, "torch.amp.GradScaler is not run on real tensors.",
                 advice);
+  if (options.attention != AttentionBackend::automatic)
+    throw Error(SettingRef{"attention"}, "which kernel really runs is PyTorch's choice.", advice);
   if (!options.offload_saved.empty())
-    throw Error(SettingRef{"offload_saved"}, "on the CPU, saved tensors are in host memory anyway.",
+    throw Error(SettingRef{"offload_saved"}, "saved tensors stay on the device in a real step.",
                 advice);
   const auto keeps_calls = [](const CheckpointRegion& region) { return !region.kept.empty(); };
   if (std::ranges::any_of(options.checkpoint_plan.regions, keeps_calls))
     throw Error(SettingRef{"checkpoint"},
-                "a plan that keeps outputs of single calls is not run on the CPU.",
+                "a plan that keeps outputs of single calls is not run on real tensors.",
                 "Name modules instead of the plan.");
 }
 
 }  // namespace
 
-RealStep::RealStep(const Graph& graph, const StepOptions& options)
+RealStep::RealStep(const Graph& graph, const StepOptions& options, c10::Device device)
     : graph_(graph),
       options_(options),
-      interpreter_(
-          graph, cpu,
-          [](auto function, const auto& inputs, const shape::Rerun&) {
-            return checkpoint(TensorsFunction(std::move(function)), inputs);
-          },
-          options.lifetimes),
+      device_(device),
+      interpreter_(graph, device, recompute(), options.lifetimes),
       host_(trace::host_values(graph, trace::GraphPlace::outermost)) {
   check(options);
+  const shape::MakeOn make_on(device_);
   make_leaves();
   interpreter_.compute_on_host(host_);
   if (trains() && options.master_weights) masters_.emplace(trained_);
   name_nodes();
+}
+
+shape::Recompute RealStep::recompute() {
+  return [this](auto function, const auto& inputs, const shape::Rerun&) {
+    const auto once = [this, function = std::move(function), node = places_.node(),
+                       has_run = false](const std::vector<at::Tensor>& given) mutable {
+      if (!std::exchange(has_run, true)) return function(given);
+      const Again again(places_, node);
+      return function(given);
+    };
+    return checkpoint(TensorsFunction(once), inputs);
+  };
 }
 
 void RealStep::make_leaves() {
@@ -118,7 +141,7 @@ c10::IValue RealStep::make_leaf(ValueId id, std::int64_t bound) {
   if (!value.storage_key.empty())
     if (const auto known = tied_.find(value.storage_key); known != tied_.end())
       return known->second;
-  at::Tensor tensor = leaf(graph_, value, bound);
+  at::Tensor tensor = leaf(graph_, value, bound, device_);
   const bool may_train = value.kind == ValueKind::parameter ||
                          (value.kind == ValueKind::input && graph_.format == "exported");
   if (trains() && may_train && value.requires_grad &&
@@ -143,24 +166,40 @@ void RealStep::name_nodes() {
   }
 }
 
-std::int64_t RealStep::run(CallClock* clock) {
-  for (const at::Tensor& parameter : trained_) parameter.mutable_grad() = at::Tensor();
-  const std::int64_t begin = now_ns();
-  std::vector<at::Tensor> outputs;
-  {
-    const c10::AutoGradMode grad_mode(trains());
-    std::optional<CpuAutocast> autocast(std::in_place, options_.autocast);
-    outputs = forward(clock);
-    if (trains()) backward(outputs, clock);
-  }
-  outputs.clear();
-  interpreter_.clear_results();
-  const std::int64_t passes = now_ns() - begin;
-  return passes + (trains() && options_.optimizer != Optimizer::none ? update(clock) : 0);
+// Numbers that grow or vanish over the steps would change how long kernels take: what a GPU's power
+// and a CPU's floating-point unit make of them depends on their bits.
+void RealStep::draw_weights() {
+  const at::NoGradGuard no_grad;
+  for (const at::Tensor& parameter : trained_) draw(parameter);
 }
 
-std::vector<at::Tensor> RealStep::forward(CallClock* clock) {
-  ClockedNodes nodes(clock, node_of_);
+std::int64_t RealStep::run() {
+  const shape::MakeOn make_on(device_);
+  for (const at::Tensor& parameter : trained_) parameter.mutable_grad() = at::Tensor();
+  if (optimizer_) draw_weights();
+  places_.forget_marks();
+  wait_for(device_);
+  const std::int64_t begin = now_ns();
+  {
+    const c10::AutoGradMode grad_mode(trains());
+    shape::BackwardStart from;
+    {
+      // Autocast's copies of weights end with the loss.
+      const Autocast autocast(device_.type(), options_.autocast);
+      const std::vector<at::Tensor> outputs = forward();
+      if (trains()) from = loss(outputs);
+    }
+    backward(from);
+  }
+  interpreter_.clear_results();
+  const bool updates = trains() && options_.optimizer != Optimizer::none;
+  const std::int64_t once = updates ? update() : 0;
+  wait_for(device_);
+  return now_ns() - begin - once;
+}
+
+std::vector<at::Tensor> RealStep::forward() {
+  PlacedNodes nodes(places_, node_of_);
   interpreter_.run(nodes);
   std::vector<at::Tensor> outputs;
   for (const ValueId id : graph_.outputs)
@@ -169,39 +208,47 @@ std::vector<at::Tensor> RealStep::forward(CallClock* clock) {
   return outputs;
 }
 
-// The loss runs under autocast, as in a profile; backward does not look at it.
-void RealStep::backward(const std::vector<at::Tensor>& outputs, CallClock* clock) {
+shape::BackwardStart RealStep::loss(const std::vector<at::Tensor>& outputs) {
   std::vector<at::Tensor> differentiable;
   for (const at::Tensor& output : outputs)
     if (output.requires_grad()) differentiable.push_back(output);
-  if (differentiable.empty()) return;
-  if (clock != nullptr) clock->enter(Phase::loss, loss_node_), clock->mark_sequence(loss_node_);
-  const shape::BackwardStart from =
+  if (differentiable.empty()) return {};
+  places_.enter(Phase::loss, loss_node_);
+  places_.mark_sequence(loss_node_);
+  shape::BackwardStart from =
       shape::start_backward(shape::make_losses(differentiable, options_.loss), options_.loss);
-  if (clock != nullptr) clock->mark_sequence(none), clock->enter(Phase::backward, loss_node_);
-  const CpuAutocast without(std::nullopt);
+  places_.mark_sequence(none);
+  return from;
+}
+
+void RealStep::backward(const shape::BackwardStart& from) {
+  if (from.roots.empty()) return;
+  places_.enter(Phase::backward, loss_node_);
   torch::autograd::backward(from.roots, from.gradients);
 }
 
-std::int64_t RealStep::update(CallClock* clock) {
+// States are made in a training loop's first step: they are no part of another one's time.
+std::int64_t RealStep::update() {
   const at::NoGradGuard no_grad;
-  const auto enter = [&](NodeId node) {
-    if (clock != nullptr) clock->enter(Phase::optimizer, node);
-  };
-  enter(loss_node_ + 1);
-  std::int64_t begin = now_ns();
+  places_.enter(Phase::optimizer, loss_node_ + 1);
   if (masters_) masters_->take_gradients();
-  const std::int64_t spent = now_ns() - begin;
-  enter(none);
-  shape::OptimizerStep optimizer(options_, masters_ ? masters_->updated() : trained_);
-  if (optimizer.gradients().empty()) return spent;
-  optimizer.make_states();
-  enter(loss_node_ + 1);
-  begin = now_ns();
-  if (options_.clip_grad_norm) shape::clip_grad_norm(optimizer.gradients());
-  optimizer.run();
+  std::int64_t once = 0;
+  if (optimizer_) {
+    optimizer_->take_gradients();
+  } else {
+    wait_for(device_);
+    const std::int64_t begin = now_ns();
+    optimizer_.emplace(options_, masters_ ? masters_->updated() : trained_);
+    optimizer_->make_states();
+    wait_for(device_);
+    once = now_ns() - begin;
+  }
+  if (optimizer_->gradients().empty()) return once;
+  if (options_.clip_grad_norm) shape::clip_grad_norm(optimizer_->gradients());
+  optimizer_->run();
+  optimizer_->release_gradients();
   if (masters_) masters_->give_to_model();
-  return spent + now_ns() - begin;
+  return once;
 }
 
 }  // namespace symprof::measure::real

@@ -1,4 +1,4 @@
-// One step of a graph on real tensors of the CPU, as often as one likes.
+// One step of a graph on real tensors of a device, as often as one likes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "measure/real/call_clock.h"
+#include "measure/measurement.h"
+#include "measure/real/call_places.h"
 #include "record/step_options.h"
 #include "shape/interpreter/interpreter.h"
+#include "shape/recipe/loss.h"
 #include "shape/recipe/master_weights.h"
 #include "shape/recipe/optimizer.h"
 #include "trace/passes/host_values.h"
@@ -19,12 +21,16 @@ namespace symprof::measure::real {
 
 class RealStep {
  public:
-  /// Makes weights and inputs. `graph` and `options` have to outlive it. Throws Error for what a
-  /// step on the CPU does not have.
-  RealStep(const Graph& graph, const StepOptions& options);
+  /// Makes weights and inputs on `device`. `graph` and `options` have to outlive it. Throws Error
+  /// for what a real step does not have.
+  RealStep(const Graph& graph, const StepOptions& options, c10::Device device);
 
-  /// Forward, loss, backward and update. Nanoseconds, without what makes the optimizer's states.
-  std::int64_t run(CallClock* clock);
+  /// Forward, loss, backward and update. Nanoseconds, without what makes the optimizer's states; on
+  /// a GPU until it is idle.
+  std::int64_t run();
+
+  /// Says which node runs, for as long as run() does.
+  CallPlaces& places() { return places_; }
 
   /// By NodeId of the recording of the same graph: its name and operator.
   const std::vector<std::pair<std::string, std::string>>& names() const { return names_; }
@@ -34,17 +40,24 @@ class RealStep {
   c10::IValue make_leaf(ValueId id, std::int64_t bound);
   void name_nodes();
   bool trains() const { return options_.mode != Mode::inference; }
-  std::vector<at::Tensor> forward(CallClock* clock);
-  void backward(const std::vector<at::Tensor>& outputs, CallClock* clock);
-  std::int64_t update(CallClock* clock);
+  std::vector<at::Tensor> forward();
+  shape::BackwardStart loss(const std::vector<at::Tensor>& outputs);
+  void backward(const shape::BackwardStart& from);
+  /// Nanoseconds that it spent on what a later step has already.
+  std::int64_t update();
+  void draw_weights();
+  shape::Recompute recompute();
 
   const Graph& graph_;
   const StepOptions& options_;
+  const c10::Device device_;
+  CallPlaces places_;
   shape::Interpreter interpreter_;
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;
   std::vector<at::Tensor> trained_;
   std::optional<shape::MasterWeights> masters_;
+  std::optional<shape::OptimizerStep> optimizer_;
   std::vector<std::pair<std::string, std::string>> names_;
   std::vector<NodeId> node_of_;  ///< By node of the graph.
   NodeId loss_node_ = none;

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "meta/fake/simulated_device.h"
+
 namespace symprof::meta {
 namespace {
 
@@ -27,14 +29,22 @@ struct FinishedWork final : c10d::Work {
   c10::IValue result_;
 };
 
-#ifndef SYMPROF_LIBTORCH_HAS_CUDA
 // The reducer measures its phases; none takes time here.
 struct SimulatedTimer final : c10d::Timer {
   explicit SimulatedTimer(c10::Device) {}
   void record(Event event) override { getTimeRef(event) = 1; }
   std::optional<std::int64_t> measureDifference(Event, Event) override { return std::nullopt; }
 };
-#endif
+
+std::unique_ptr<c10d::Timer> make_timer(c10::Device device) {
+  return std::make_unique<SimulatedTimer>(device);
+}
+
+[[maybe_unused]] const bool is_registered = [] {
+  if (has_cuda_kernels()) return false;
+  c10d::TimerRegistry()->Register(c10::kCUDA, &make_timer);
+  return true;
+}();
 
 }  // namespace
 
@@ -53,10 +63,3 @@ void run_collective(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
 }
 
 }  // namespace symprof::meta
-
-#ifndef SYMPROF_LIBTORCH_HAS_CUDA
-namespace c10d {
-using symprof::meta::SimulatedTimer;
-C10_REGISTER_TYPED_CLASS(TimerRegistry, c10::kCUDA, SimulatedTimer)
-}  // namespace c10d
-#endif

@@ -1,13 +1,14 @@
-// Calls that reach the CUDA backend of a build that has none. Some of LibTorch's own code keeps the
+// Calls that reach the CUDA backend where none is loaded. Some of LibTorch's own code keeps the
 // Fake key out (torch::utils::tensor_new for torch.tensor(data, device="cuda")); what it calls goes
 // to the fake tensors' fallback from here.
-#ifndef SYMPROF_LIBTORCH_HAS_CUDA
-
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
 
+#include <optional>
+
 #include "meta/fake/fake_mode.h"
+#include "meta/fake/simulated_device.h"
 
 namespace {
 
@@ -22,15 +23,23 @@ void run_fake(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   op.callBoxed(stack);
 }
 
-}  // namespace
-
-TORCH_LIBRARY_IMPL(_, CUDA, library) {
-  library.fallback(torch::CppFunction::makeFromBoxedFunction<&run_fake>());
+std::optional<torch::Library> library_for(const char* operators) {
+  if (symprof::meta::has_cuda_kernels()) return std::nullopt;
+  return std::optional<torch::Library>(std::in_place, torch::Library::IMPL, operators,
+                                       c10::DispatchKey::CUDA, __FILE__, __LINE__);
 }
+
+const std::optional<torch::Library> all_operators = [] {
+  auto library = library_for("_");
+  if (library) library->fallback(torch::CppFunction::makeFromBoxedFunction<&run_fake>());
+  return library;
+}();
 
 // A composite operator whose kernel looks for CUDA's copy.
-TORCH_LIBRARY_IMPL(aten, CUDA, library) {
-  library.impl("copy_", torch::CppFunction::makeFromBoxedFunction<&run_fake>());
-}
+const std::optional<torch::Library> composite_operators = [] {
+  auto library = library_for("aten");
+  if (library) library->impl("copy_", torch::CppFunction::makeFromBoxedFunction<&run_fake>());
+  return library;
+}();
 
-#endif
+}  // namespace

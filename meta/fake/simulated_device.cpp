@@ -4,12 +4,16 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/DispatchStub.h>
 #include <ATen/native/transformers/attention.h>
+#include <ATen/ops/_fused_sdp_choice_ops.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <dlfcn.h>
 
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
+#include "base/cuda_kernels.h"
 #include "meta/attention/attention_choice.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/pinned_memory.h"
@@ -120,15 +124,43 @@ struct SimulatedHooks final : at::CUDAHooksInterface {
 
 std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                               const at::Tensor& value, const std::optional<at::Tensor>& mask,
-                              double dropout_p, bool is_causal, std::optional<double>,
+                              double dropout_p, bool is_causal, std::optional<double> scale,
                               bool enable_gqa) {
   static const AttentionPolicy fallback;
   const AttentionPolicy* policy = current_attention_policy();
+  if (policy == nullptr && has_cuda_kernels())  // A real tensor of a real device.
+    return at::_ops::_fused_sdp_choice::redispatch(c10::DispatchKeySet(c10::DispatchKey::CUDA),
+                                                   query, key, value, mask, dropout_p, is_causal,
+                                                   scale, enable_gqa);
   const AttentionCall call{query, key, value, mask, dropout_p, is_causal, enable_gqa};
   return static_cast<std::int64_t>(sdp_choice(call, policy == nullptr ? fallback : *policy));
 }
 
+// Beside libtorch_cpu.so, whose this function is.
+void load_cuda_kernels() {
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<const void*>(&at::CUDAHooksRegistry), &library) == 0) return;
+  const auto folder = std::filesystem::path(library.dli_fname).parent_path();
+  dlopen((folder / "libtorch_cuda.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
+[[maybe_unused]] const bool is_simulated = [] {
+  if (has_cuda_kernels()) return false;
+  at::CUDAHooksRegistry()->Register(
+      "CUDAHooks", at::RegistererCUDAHooksRegistry::DefaultCreator<SimulatedHooks>);
+  return true;
+}();
+
 }  // namespace
+
+// Before the hooks of this file are registered, which is when it is asked first.
+bool has_cuda_kernels() {
+  static const bool found = [] {
+    if (are_cuda_kernels_wanted()) load_cuda_kernels();
+    return at::CUDAHooksRegistry()->Has("CUDAHooks");
+  }();
+  return found;
+}
 
 void simulate_device() {
   static std::once_flag once;
@@ -145,10 +177,3 @@ std::int64_t current_stream() { return stream_now; }
 bool times_convolutions() { return at::globalContext().benchmarkCuDNN(); }
 
 }  // namespace symprof::meta
-
-#ifndef SYMPROF_LIBTORCH_HAS_CUDA
-namespace at {
-using symprof::meta::SimulatedHooks;
-C10_REGISTER_CLASS(CUDAHooksRegistry, CUDAHooks, SimulatedHooks)
-}  // namespace at
-#endif

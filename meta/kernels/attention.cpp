@@ -2,6 +2,7 @@
 // [B, L, H, D] seen through a transpose, which is what models that split a projection produce.
 // Layouts from native/transformers/cuda/attention.cu, flash_attn/flash_api.cpp, sdp_utils.h.
 #include <ATen/ATen.h>
+#include <torch/headeronly/version.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -166,11 +167,18 @@ Tensor flash_statistics(const Tensor& query, const optional<Tensor>& ends) {
                        : fresh({query.size(0), heads, query.size(1)}, query, at::kFloat);
 }
 
+// PyTorch 2.13 added a table of blocks and a number of splits.
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
+#define SYMPROF_FLASH_ADDITIONS , const optional<Tensor>&, optional<int64_t>
+#else
+#define SYMPROF_FLASH_ADDITIONS
+#endif
+
 Five flash_direct(const Tensor& query, const Tensor&, const Tensor&, const optional<Tensor>& ends,
                   const optional<Tensor>&, SymInt max_queries, SymInt max_keys, double dropout_p,
                   bool, bool return_debug_mask, optional<double>, optional<SymInt>,
-                  optional<SymInt>, const optional<Tensor>&, const optional<Tensor>&,
-                  const optional<Tensor>&, optional<int64_t>) {
+                  optional<SymInt>, const optional<Tensor>&,
+                  const optional<Tensor>& SYMPROF_FLASH_ADDITIONS) {
   const int64_t batch = present(ends) ? ends->numel() - 1 : query.size(0);
   const bool debug = return_debug_mask && dropout_p > 0;
   const auto padded = [](const SymInt& length) { return round_up(length.expect_int(), 128); };

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include "meta/fake/simulated_device.h"
 #include "meta/kernels/composites.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/recurrent_autocast.h"
@@ -32,8 +33,9 @@ TORCH_LIBRARY_IMPL(aten, Fake, library) {
 TORCH_LIBRARY_IMPL(aten, AutogradCUDA, library) { symprof::kernels::register_composites(library); }
 
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
-  // A CUDA build of LibTorch has loaded its own kernels by now: they stay.
+  // Where LibTorch's own CUDA kernels are loaded, they stay.
   const auto is_missing = [](const char* name) {
+    if (symprof::meta::has_cuda_kernels()) return false;
     const auto op = c10::Dispatcher::singleton().findSchema({std::string("aten::") + name, ""});
     return op && !op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
   };
@@ -46,8 +48,9 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   if (is_missing("_cudnn_rnn")) symprof::kernels::install_recurrent_stubs();
 }
 
-// A CUDA build has its own.
+// LibTorch's CUDA library has its own.
 TORCH_LIBRARY_IMPL(aten, Autocast, library) {
+  if (symprof::meta::has_cuda_kernels()) return;
   const auto op = c10::Dispatcher::singleton().findSchema({"aten::_cudnn_rnn", ""});
   if (op && !op->hasKernelForDispatchKey(c10::DispatchKey::Autocast))
     library.impl("_cudnn_rnn", &symprof::kernels::cudnn_rnn_under_autocast);

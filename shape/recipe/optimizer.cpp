@@ -46,6 +46,12 @@ OptimizerStep::OptimizerStep(const StepOptions& options, const Tensors& paramete
   refuse_complex(rule_, variant_, tensors_.parameters);
 }
 
+void OptimizerStep::take_gradients() {
+  tensors_.gradients.clear();
+  for (const at::Tensor& parameter : tensors_.parameters)
+    tensors_.gradients.push_back(parameter.grad());
+}
+
 void OptimizerStep::make_states() {
   rule_.make_states(tensors_, variant_);
   if (rule_.states_made == StatesMade::with_optimizer) rule_.make_states(idle_, variant_);

@@ -14,6 +14,11 @@ class OptimizerStep {
   /// Throws Error when the optimizer has no such variant.
   OptimizerStep(const StepOptions& options, const Tensors& parameters);
 
+  /// Takes the gradients that a later backward left at the same parameters.
+  void take_gradients();
+  /// Holds them no longer.
+  void release_gradients() { tensors_.gradients.clear(); }
+
   const Tensors& gradients() const { return tensors_.gradients; }
   StatesMade states_made() const { return rule_.states_made; }
   OptimizerVariant variant() const { return variant_; }

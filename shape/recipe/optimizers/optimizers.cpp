@@ -11,6 +11,8 @@
 namespace symprof::shape {
 namespace {
 
+thread_local c10::Device make_on = at::kCPU;
+
 Tensors chosen(const Tensors& tensors, const std::vector<std::size_t>& indices) {
   Tensors result;
   if (tensors.empty()) return result;  // Clipping has gradients in place of parameters alone.
@@ -69,8 +71,11 @@ at::Tensor state_of(at::IntArrayRef sizes, at::ScalarType dtype) {
 at::Tensor made_tensor(const TensorSpec& spec) {
   if (meta::current_attention_policy() != nullptr) return meta::make_fake(spec);
   return at::empty_strided(spec.sizes, spec.strides,
-                           at::TensorOptions(meta::scalar_type(spec.dtype)).device(at::kCPU))
+                           at::TensorOptions(meta::scalar_type(spec.dtype)).device(make_on))
       .zero_();
 }
+
+MakeOn::MakeOn(c10::Device device) : before_(std::exchange(make_on, device)) {}
+MakeOn::~MakeOn() { make_on = before_; }
 
 }  // namespace symprof::shape

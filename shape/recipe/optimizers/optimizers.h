@@ -74,8 +74,20 @@ at::Tensor state_like(const at::Tensor& tensor);
 at::Tensor state_like(const at::Tensor& tensor, at::ScalarType dtype);
 at::Tensor state_of(at::IntArrayRef sizes, at::ScalarType dtype);
 
-/// A tensor that a step has before it runs, made without a call: fake under a FakeMode, zeros on
-/// the CPU elsewhere.
+/// A tensor that a step has before it runs, made without a call: fake under a FakeMode, elsewhere
+/// zeros on the device of MakeOn, or of the CPU.
 at::Tensor made_tensor(const TensorSpec& spec);
+
+/// While it lives, made_tensor() makes real tensors of this thread on `device`.
+class MakeOn {
+ public:
+  explicit MakeOn(c10::Device device);
+  ~MakeOn();
+  MakeOn(const MakeOn&) = delete;
+  MakeOn& operator=(const MakeOn&) = delete;
+
+ private:
+  c10::Device before_;
+};
 
 }  // namespace symprof::shape

@@ -1,0 +1,82 @@
+#include "measure/gpu.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.h"
+
+namespace symprof::measure::gpu {
+namespace {
+
+/// A library of the driver; it stays loaded.
+class Driver {
+ public:
+  explicit Driver(const char* name) : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
+  bool is_there() const { return library_ != nullptr; }
+
+  /// Whether `function(arguments...)` is there and succeeds: both libraries answer 0 then.
+  template <class... Arguments>
+  bool call(const char* function, Arguments... arguments) const {
+    using Function = int (*)(Arguments...);
+    if (library_ == nullptr) return false;
+    const auto found = reinterpret_cast<Function>(dlsym(library_, function));
+    return found != nullptr && found(arguments...) == 0;
+  }
+
+ private:
+  void* library_;
+};
+
+[[noreturn]] void fail(const std::string& where, const std::string& why) {
+  throw Error(where, why, "nvidia-smi lists the GPUs of a machine.", ErrorKind::not_available);
+}
+
+/// CUdevice of the CUDA driver API is an int.
+int device_of(const Driver& cuda, int index) {
+  if (!cuda.is_there()) fail("CUDA", "there is no NVIDIA driver: libcuda.so.1 cannot be loaded.");
+  int device = 0;
+  if (!cuda.call("cuInit", 0U)) fail("CUDA", "the NVIDIA driver finds no GPU that it can use.");
+  if (!cuda.call("cuDeviceGet", &device, index))
+    fail(fmt::format("cuda:{}", index), "there is no such GPU.");
+  return device;
+}
+
+}  // namespace
+
+std::string name_of(int index) {
+  const Driver cuda("libcuda.so.1");
+  const int device = device_of(cuda, index);
+  std::array<char, 256> name{};
+  return cuda.call("cuDeviceGetName", name.data(), static_cast<int>(name.size()), device)
+             ? name.data()
+             : "";
+}
+
+// NVML counts all GPUs of the machine, CUDA those that CUDA_VISIBLE_DEVICES shows: the bus tells
+// which is which. Milliwatts and megahertz; clock 1 is that of the multiprocessors (nvml.h).
+State state_of(int index) {
+  State state;
+  const Driver cuda("libcuda.so.1"), nvml("libnvidia-ml.so.1");
+  std::array<char, 64> bus{};
+  std::array<char, 96> version{};
+  void* device = nullptr;
+  if (!nvml.is_there() || !nvml.call("nvmlInit_v2")) return state;
+  if (nvml.call("nvmlSystemGetDriverVersion", version.data(),
+                static_cast<unsigned>(version.size())))
+    state.driver_version = version.data();
+  if (cuda.call("cuDeviceGetPCIBusId", bus.data(), static_cast<int>(bus.size()),
+                device_of(cuda, index)) &&
+      nvml.call("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>(bus.data()),
+                &device)) {
+    unsigned milliwatts = 0, megahertz = 0;
+    if (nvml.call("nvmlDeviceGetPowerUsage", device, &milliwatts))
+      state.power_watts = milliwatts / 1e3;
+    if (nvml.call("nvmlDeviceGetClockInfo", device, 1, &megahertz))
+      state.clock_hz = megahertz * 1e6;
+  }
+  return state;
+}
+
+}  // namespace symprof::measure::gpu

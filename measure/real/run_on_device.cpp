@@ -1,0 +1,155 @@
+#include "measure/real/run_on_device.h"
+
+#include <ATen/Parallel.h>
+#include <torch/version.h>
+
+#include <fstream>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/cupti/client.h"
+#include "measure/cupti/step.h"
+#include "measure/gpu.h"
+#include "measure/median_times.h"
+#include "measure/real/call_clock.h"
+#include "measure/real/call_events.h"
+#include "measure/real/call_ids.h"
+#include "measure/real/device.h"
+#include "measure/real/real_step.h"
+#include "shape/interpreter/unsupported.h"
+
+namespace symprof::measure {
+namespace {
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      return std::string(trimmed(std::string_view(line).substr(line.find(':') + 1)));
+  return {};
+}
+
+/// Runs steps and says how far it is.
+class Steps {
+ public:
+  Steps(real::RealStep& step, const RunOptions& options, const StepOptions& recipe)
+      : step_(step), options_(options), recipe_(recipe) {}
+
+  double run_us() {
+    const auto us = static_cast<double>(step_.run()) / 1e3;
+    if (recipe_.progress)
+      recipe_.progress("measure", ++done_, options_.warm_up + 2 * options_.steps);
+    return us;
+  }
+
+ private:
+  real::RealStep& step_;
+  const RunOptions& options_;
+  const StepOptions& recipe_;
+  std::int64_t done_ = 0;
+};
+
+std::vector<Times> timed_by_clock(real::RealStep& step, Steps& steps, std::int64_t count) {
+  real::CallClock clock(step.places(), step.names().size());
+  std::vector<std::vector<Times>> times;
+  for (std::int64_t i = 0; i < count; ++i) {
+    steps.run_us();
+    times.push_back(clock.take());
+  }
+  return median_times(times);
+}
+
+/// The median step and the times of its nodes.
+struct Recorded {
+  DeviceRun run;
+  std::vector<Times> nodes;
+};
+
+Recorded recorded_by_cupti(real::RealStep& step, Steps& steps, std::int64_t count) {
+  cupti::Client client;
+  real::CallIds ids(step.places(), client);
+  steps.run_us();  // CUPTI's first buffers, and what it loads when the first kernel comes.
+  client.take();
+  ids.take();
+  std::vector<cupti::Step> recorded;
+  std::vector<std::vector<Times>> times;
+  std::vector<double> step_us;
+  for (std::int64_t i = 0; i < count; ++i) {
+    step_us.push_back(steps.run_us());
+    const cupti::Records records = client.take();
+    const real::CallIds::Calls calls = ids.take();
+    recorded.push_back(cupti::summarize(records, calls.calls, calls.first_id, step.names().size()));
+    times.push_back(recorded.back().nodes);
+  }
+  Recorded result{.run = cupti::median_of(recorded), .nodes = median_times(times)};
+  result.run.recorded_step_us = std::move(step_us);
+  return result;
+}
+
+Recorded timed_by_events(real::RealStep& step, Steps& steps, std::int64_t count,
+                         c10::Device device) {
+  real::CallEvents events(step.places(), device, step.names().size());
+  std::vector<std::vector<Times>> times;
+  Recorded result{.run = {.source = DeviceRun::Source::events}, .nodes = {}};
+  for (std::int64_t i = 0; i < count; ++i) {
+    result.run.recorded_step_us.push_back(steps.run_us());
+    times.push_back(events.take());
+  }
+  result.nodes = median_times(times);
+  for (const Times& node : result.nodes) result.run.sum_ns += node.total_ns();
+  result.run.busy_ns = result.run.sum_ns;
+  return result;
+}
+
+Recorded recorded_on_gpu(real::RealStep& step, Steps& steps, std::int64_t count,
+                         c10::Device device) {
+  try {
+    return recorded_by_cupti(step, steps, count);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_available) throw;
+    Recorded result = timed_by_events(step, steps, count, device);
+    result.run.note = error.summary();
+    return result;
+  }
+}
+
+}  // namespace
+
+Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOptions& options) {
+  shape::check_operators(graph);
+  const c10::Device device = real::device_of(options.device);
+  real::RealStep step(graph, recipe, device);
+  Steps steps(step, options, recipe);
+  Run run{.model = graph.path,
+          .device = device.str(),
+          .processor = device.is_cpu() ? processor() : gpu::name_of(device.index()),
+          .threads = at::get_num_threads(),
+          .torch_version = TORCH_VERSION,
+          .step_us = {},
+          .nodes = {}};
+  for (std::int64_t i = 0; i < options.warm_up; ++i) steps.run_us();
+  real::reset_peaks(device);
+  for (std::int64_t i = 0; i < options.steps; ++i) run.step_us.push_back(steps.run_us());
+  std::vector<Times> times;
+  if (device.is_cpu()) {
+    times = timed_by_clock(step, steps, options.steps);
+  } else {
+    const real::Peaks peaks = real::peaks_of(device);
+    const gpu::State state = gpu::state_of(device.index());
+    Recorded recorded = recorded_on_gpu(step, steps, options.steps, device);
+    times = std::move(recorded.nodes);
+    run.gpu = std::move(recorded.run);
+    run.gpu->peak_allocated_bytes = peaks.allocated_bytes;
+    run.gpu->peak_reserved_bytes = peaks.reserved_bytes;
+    run.gpu->driver_version = state.driver_version;
+    run.gpu->power_watts = state.power_watts;
+    run.gpu->clock_hz = state.clock_hz;
+  }
+  for (std::size_t i = 0; i < step.names().size(); ++i)
+    run.nodes.push_back(
+        {.name = step.names()[i].first, .op = step.names()[i].second, .times = times[i]});
+  return run;
+}
+
+}  // namespace symprof::measure

@@ -1,0 +1,23 @@
+// What a run says of its whole step, beside what was estimated of it.
+//
+// Public header.
+#pragma once
+
+#include <vector>
+
+#include "measure/run.h"
+#include "profile/profile.h"
+#include "report/footer.h"
+#include "report/json_writer.h"
+#include "report/layout.h"
+
+namespace symprof::report {
+
+/// The step's time, and of a run on a GPU: what the GPU did and waited for, what recording cost,
+/// its allocator's peaks, and what the driver says of it.
+std::vector<FooterLine> measured_step_lines(const Profile& profile, const measure::Run& run);
+
+/// The member "run": null where `run` is.
+void write_measured_step(JsonWriter& json, const Profile& profile, const measure::Run* run);
+
+}  // namespace symprof::report
