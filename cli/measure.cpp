@@ -1,11 +1,12 @@
 // symprof measure: how long each node of a model takes where this program runs.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/cuda_kernels.h"
 #include "base/error.h"
+#include "cli/apart.h"
 #include "cli/command.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
@@ -34,24 +35,26 @@ struct MeasureText {
 };
 
 /// The real device that is asked for, "cpu" or "cuda:N". In `texts` stands after that the one that
-/// the estimate beside it is for.
+/// a graph is prepared for by default.
 std::string take_device(SettingTexts& texts) {
   SettingTexts::Given& given = texts.given.at("device");
-  const std::string device = given.is_given() ? given.one : "cpu";
-  given.one = default_device;  // Which kernels a graph is prepared for.
+  const std::string device = given.is_given() ? std::exchange(given.one, default_device) : "cpu";
+  given.one = default_device;
   if (device == "cpu") return device;
-  const std::string number =
-      device == "cuda" ? "0" : device.substr(std::min<std::size_t>(5, device.size()));
-  if (!device.starts_with("cuda") || (device != "cuda" && !device.starts_with("cuda:")) ||
-      number.empty() || number.find_first_not_of("0123456789") != std::string::npos ||
-      number.size() > 2)
+  const std::string number = device == "cuda" ? "0" : device.substr(device.find(':') + 1);
+  const bool is_number = !number.empty() && number.size() < 3 &&
+                         number.find_first_not_of("0123456789") == std::string::npos;
+  if ((device != "cuda" && !device.starts_with("cuda:")) || !is_number)
     throw Error("--device", "'" + device + "' is no device that a step can run on.",
                 "It may be: cpu, cuda, cuda:N.");
-  const std::string name = measure::gpu::name_of(std::stoi(number));
-  for (const DeviceSpec& known : shipped_devices())
-    if (!name.empty() && known.cuda_name == name) given.one = known.name;
-  want_cuda_kernels();
   return "cuda:" + number;
+}
+
+/// The device file whose GPU the driver calls so; the default one where none does.
+std::string device_file_of(const std::string& name) {
+  for (const DeviceSpec& known : shipped_devices())
+    if (!name.empty() && known.cuda_name == name) return known.name;
+  return default_device;
 }
 
 report::RowOptions parse_rows(const MeasureText& text) {
@@ -66,9 +69,45 @@ report::RowOptions parse_rows(const MeasureText& text) {
   return rows;
 }
 
+void write(const MeasureText& text, const report::RowOptions& rows, Format format,
+           const Profile& profile, const PreparedModel& model, const measure::Run& measured) {
+  const measure::Measurement measurement = measure::measurement_of(measured, profile.recording);
+  if (!text.save.empty())
+    write_output({.file = text.save}, measure::to_json(measured), Readers::programs);
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    report::write_json(out, profile, model.settings, spell_as_option, &measurement);
+  else
+    report::write_measured_table(out, profile, measurement, rows, model.settings.step.device,
+                                 layout_of(text.output));
+  write_output(text.output, {out.data(), out.size()},
+               format == Format::json ? Readers::programs : Readers::people);
+}
+
+/// On the GPU in a process of its own: LibTorch's real answers about CUDA and the simulated ones,
+/// which the estimate needs, do not live in one.
+Apart measured_on_gpu(const MeasureText& text, const Settings& settings,
+                      const measure::RunOptions& options) {
+  return run_apart([&] {
+    want_cuda_kernels();
+    Settings own = settings;
+    ProgressBar progress(text.output);
+    own.step.progress = progress.callback();
+    Session session(text.model.model);
+    return measure::to_json(session.measure(session.prepare(own), options));
+  });
+}
+
 int run(const MeasureText& text) {
   SettingTexts texts = text.model;
   const std::string device = take_device(texts);
+  if (device != "cpu") {
+    // CUDA does not survive the fork that the measurement needs.
+    const Apart name =
+        run_apart([&] { return measure::gpu::name_of(std::stoi(device.substr(5))); });
+    if (const int* code = std::get_if<int>(&name)) return *code;
+    texts.given.at("device").one = device_file_of(std::get<std::string>(name));
+  }
   Settings settings = read_settings(texts);
   if (settings.time && device == "cpu")
     throw Error(SettingRef{"time"}, "no device file has times of this CPU.", "Leave it out.");
@@ -78,25 +117,21 @@ int run(const MeasureText& text) {
   const measure::RunOptions options{
       .device = device, .steps = settings::parse_count(SettingRef{"steps"}, text.steps, 1)};
   check_output(text.output);
+  std::string gpu_run;
+  if (device != "cpu") {
+    Apart found = measured_on_gpu(text, settings, options);
+    if (const int* code = std::get_if<int>(&found)) return *code;
+    gpu_run = std::get<std::string>(std::move(found));
+  }
   ProgressBar progress(text.output);
   settings.step.progress = progress.callback();
   Session session(texts.model);
   const PreparedModel model = session.prepare(settings);
   const Profile profile = session.profile(model);
-  const measure::Run measured = session.measure(model, options);
-  const measure::Measurement measurement = measure::measurement_of(measured, profile.recording);
+  const measure::Run measured =
+      device == "cpu" ? session.measure(model, options) : measure::parse_run(gpu_run, texts.model);
   progress.clear();
-  if (!text.save.empty())
-    write_output({.file = text.save}, measure::to_json(measured), Readers::programs);
-  fmt::memory_buffer out;
-  if (format == Format::json) {
-    report::write_json(out, profile, model.settings, spell_as_option, &measurement);
-  } else {
-    report::write_measured_table(out, profile, measurement, rows, model.settings.step.device,
-                                 layout_of(text.output));
-  }
-  write_output(text.output, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
+  write(text, rows, format, profile, model, measured);
   return done;
 }
 

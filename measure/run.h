@@ -30,7 +30,7 @@ struct NodeRun {
 struct KernelRun {
   NodeId node = none;  ///< None: it found no node.
   Phase phase = Phase::forward;
-  std::string op;  ///< The innermost operator that asked for it; empty: none did.
+  std::string op;  ///< The operator that the step called for it; empty: none.
   std::string name;
   std::array<std::int32_t, 3> grid{}, block{};
   std::int64_t registers = 0;  ///< Of a thread.

@@ -1,12 +1,16 @@
 #include "measure/cupti/client.h"
 
 #include <cupti_activity.h>
+#include <cupti_driver_cbid.h>
+#include <cupti_runtime_cbid.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -24,6 +28,11 @@ constexpr std::array recorded_kinds = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
                                        CUPTI_ACTIVITY_KIND_RUNTIME,
                                        CUPTI_ACTIVITY_KIND_DRIVER};
 constexpr auto id_kind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+
+/// Of the calls of CUDA's runtime and driver those that ask the device for something: the others
+/// outnumber them, and each costs the host a record.
+constexpr std::array asking_calls = {std::string_view("Launch"), std::string_view("Memcpy"),
+                                     std::string_view("Memset")};
 
 struct Buffer {
   std::uint8_t* memory = nullptr;
@@ -87,6 +96,29 @@ struct Client::Functions {
   decltype(&cuptiActivityPushExternalCorrelationId) push_id = nullptr;
   decltype(&cuptiActivityPopExternalCorrelationId) pop_id = nullptr;
   decltype(&cuptiGetResultString) result_text = nullptr;
+  decltype(&cuptiGetCallbackName) call_name = nullptr;
+  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_call = nullptr;
+  decltype(&cuptiActivityEnableDriverApi) enable_driver_call = nullptr;
+
+  /// Turns records of the calls in `domain` on or off. cbids are dense from 1; the last ones that
+  /// this header knows may lie below those of a later library.
+  template <class Enable>
+  void set_calls(CUpti_CallbackDomain domain, std::uint32_t end, Enable enable_call,
+                 std::uint8_t on) const {
+    for (std::uint32_t cbid = 1; cbid < end + 256; ++cbid) {
+      const char* name = nullptr;
+      if (call_name(domain, cbid, &name) != CUPTI_SUCCESS || name == nullptr) continue;
+      const std::string_view called = name;
+      if (std::ranges::any_of(asking_calls, [&](std::string_view part) {
+            return called.find(part) != std::string_view::npos;
+          }))
+        enable_call(cbid, on);
+    }
+  }
+  void set_all_calls(std::uint8_t on) const {
+    set_calls(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, enable_runtime_call, on);
+    set_calls(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, enable_driver_call, on);
+  }
 };
 
 Client::Client() : functions_(std::make_unique<Functions>()) {
@@ -103,13 +135,18 @@ Client::Client() : functions_(std::make_unique<Functions>()) {
   cupti.find(cupti.push_id, "cuptiActivityPushExternalCorrelationId");
   cupti.find(cupti.pop_id, "cuptiActivityPopExternalCorrelationId");
   cupti.find(cupti.result_text, "cuptiGetResultString");
+  cupti.find(cupti.call_name, "cuptiGetCallbackName");
+  cupti.find(cupti.enable_runtime_call, "cuptiActivityEnableRuntimeApi");
+  cupti.find(cupti.enable_driver_call, "cuptiActivityEnableDriverApi");
   cupti.check(cupti.register_callbacks(&give_buffer, &take_buffer), "its buffers are refused");
   for (const CUpti_ActivityKind kind : recorded_kinds)
     cupti.check(cupti.enable(kind), "it does not record");
+  cupti.set_all_calls(1);
 }
 
 Client::~Client() {
   for (const CUpti_ActivityKind kind : recorded_kinds) functions_->disable(kind);
+  functions_->set_all_calls(0);
   functions_->flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   const std::lock_guard lock(filled().mutex);
   for (const Buffer& buffer : filled().buffers) std::free(buffer.memory);

@@ -106,7 +106,7 @@ std::vector<KernelRun> folded(std::vector<KernelRun> kernels) {
 class Loose {
  public:
   void add(const Work& work, const Origin& origin) {
-    const std::string& name = origin.call == nullptr ? work.name : origin.call->op;
+    const std::string name = origin.call == nullptr ? work.name : origin.call->op;
     const Phase phase = origin.call == nullptr ? Phase::forward : origin.call->phase;
     sums_[{name, reason(origin.link)}].in(phase) += work.end_ns - work.begin_ns;
   }

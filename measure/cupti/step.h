@@ -13,7 +13,7 @@ namespace symprof::measure::cupti {
 
 /// An operator that the program ran.
 struct Call {
-  std::string op;
+  const char* op = "";  ///< Of the dispatcher, which keeps it.
   NodeId node = none;
   Phase phase = Phase::forward;
 };

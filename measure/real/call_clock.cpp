@@ -15,9 +15,10 @@ std::int64_t now_ns() {
       .count();
 }
 
+/// While it lives, operators that this one calls are not reported.
 struct CallClock::Open : at::ObserverContext {
-  std::int64_t begin_ns = 0, inner_ns = 0;
-  Open* around = nullptr;
+  at::DisableRecordFunctionGuard without_inner;
+  std::int64_t begin_ns = now_ns();
 };
 
 CallClock::CallClock(CallPlaces& places, std::size_t nodes)
@@ -40,25 +41,17 @@ std::vector<Times> CallClock::take() {
   return taken;
 }
 
-std::unique_ptr<at::ObserverContext> CallClock::begin(const at::RecordFunction&) {
-  if (current_clock == nullptr) return nullptr;
-  auto open = std::make_unique<Open>();
-  open->around = current_clock->innermost_;
-  current_clock->innermost_ = open.get();
-  open->begin_ns = now_ns();
-  return open;
+std::unique_ptr<at::ObserverContext> CallClock::begin(const at::RecordFunction& function) {
+  if (current_clock == nullptr || !is_operator(function)) return nullptr;
+  return std::make_unique<Open>();
 }
 
 void CallClock::end(const at::RecordFunction&, at::ObserverContext* context) {
   if (current_clock == nullptr || context == nullptr) return;
-  const auto* open = static_cast<Open*>(context);
-  const std::int64_t all = now_ns() - open->begin_ns;
-  current_clock->innermost_ = open->around;
-  if (open->around != nullptr) open->around->inner_ns += all;
+  const std::int64_t ns = now_ns() - static_cast<Open*>(context)->begin_ns;
   const CallPlaces::Place place = current_clock->places_.now();
   if (place.node != none)
-    current_clock->times_.at(static_cast<std::size_t>(place.node)).in(place.phase) +=
-        all - open->inner_ns;
+    current_clock->times_.at(static_cast<std::size_t>(place.node)).in(place.phase) += ns;
 }
 
 }  // namespace symprof::measure::real

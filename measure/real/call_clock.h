@@ -1,4 +1,4 @@
-// A clock of the host at each operator that LibTorch dispatches.
+// A clock of the host at each operator that a step calls.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -15,8 +15,8 @@ namespace symprof::measure::real {
 /// Nanoseconds of a clock that never goes back.
 std::int64_t now_ns();
 
-/// While it lives, the operators of this thread are timed: each gets the time that none of its own
-/// operators took. One at a time on a thread.
+/// While it lives, the operators of this thread are timed, each with those that it calls. One at a
+/// time on a thread.
 class CallClock {
  public:
   /// `places` has to outlive it.
@@ -37,7 +37,6 @@ class CallClock {
   CallPlaces& places_;
   at::CallbackHandle handle_;
   std::vector<Times> times_;
-  Open* innermost_ = nullptr;
 };
 
 }  // namespace symprof::measure::real

@@ -3,19 +3,16 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace symprof::measure::real {
-namespace {
 
-thread_local int open_operators = 0;
-
-}  // namespace
-
+/// While it lives, operators that this one calls on its thread are not reported.
 struct CallEvents::Open : at::ObserverContext {
+  Open(CallPlaces::Place where, c10::Event event) : place(where), begin(std::move(event)) {}
+  at::DisableRecordFunctionGuard without_inner;
   CallPlaces::Place place;
-  std::optional<c10::Event> begin;
+  c10::Event begin;
 };
 
 std::atomic<CallEvents*> CallEvents::current_ = nullptr;
@@ -54,28 +51,20 @@ std::vector<Times> CallEvents::take() {
   return times;
 }
 
-std::unique_ptr<at::ObserverContext> CallEvents::begin(const at::RecordFunction&) {
+std::unique_ptr<at::ObserverContext> CallEvents::begin(const at::RecordFunction& function) {
   CallEvents* events = current_;
-  if (events == nullptr) return nullptr;
-  auto open = std::make_unique<Open>();
-  if (open_operators++ > 0) return open;
-  {
-    const std::lock_guard lock(events->mutex_);
-    open->place = events->places_.now();
-  }
-  open->begin = events->recorded();
-  return open;
+  if (events == nullptr || !is_operator(function)) return nullptr;
+  const std::lock_guard lock(events->mutex_);
+  return std::make_unique<Open>(events->places_.now(), events->recorded());
 }
 
 void CallEvents::end(const at::RecordFunction&, at::ObserverContext* context) {
   CallEvents* events = current_;
   if (events == nullptr || context == nullptr) return;
-  --open_operators;
   auto& open = static_cast<Open&>(*context);
-  if (!open.begin) return;
   c10::Event end = events->recorded();
   const std::lock_guard lock(events->mutex_);
-  events->pairs_.push_back({open.place, std::move(*open.begin), std::move(end)});
+  events->pairs_.push_back({open.place, std::move(open.begin), std::move(end)});
 }
 
 }  // namespace symprof::measure::real

@@ -3,12 +3,11 @@
 #include <utility>
 
 namespace symprof::measure::real {
-namespace {
 
-/// Says that a number was pushed.
-struct Pushed : at::ObserverContext {};
-
-}  // namespace
+/// While it lives, operators that this one calls on its thread are not reported.
+struct CallIds::Open : at::ObserverContext {
+  at::DisableRecordFunctionGuard without_inner;
+};
 
 std::atomic<CallIds*> CallIds::current_ = nullptr;
 
@@ -30,12 +29,13 @@ CallIds::Calls CallIds::take() {
   const std::lock_guard lock(mutex_);
   Calls taken{.calls = std::exchange(calls_, {}), .first_id = first_id_};
   first_id_ += taken.calls.size();
+  calls_.reserve(taken.calls.size());  // The next step makes as many.
   return taken;
 }
 
 std::unique_ptr<at::ObserverContext> CallIds::begin(const at::RecordFunction& function) {
   CallIds* ids = current_;
-  if (ids == nullptr) return nullptr;
+  if (ids == nullptr || !is_operator(function)) return nullptr;
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(ids->mutex_);
@@ -44,7 +44,7 @@ std::unique_ptr<at::ObserverContext> CallIds::begin(const at::RecordFunction& fu
     ids->calls_.push_back({.op = function.name(), .node = place.node, .phase = place.phase});
   }
   ids->client_.push(id);
-  return std::make_unique<Pushed>();
+  return std::make_unique<Open>();
 }
 
 void CallIds::end(const at::RecordFunction&, at::ObserverContext* context) {

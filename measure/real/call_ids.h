@@ -1,4 +1,4 @@
-// A number for each operator that LibTorch dispatches, on CUPTI's stack while it runs.
+// A number for each operator that a step calls, on CUPTI's stack while it runs.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -15,8 +15,9 @@
 
 namespace symprof::measure::real {
 
-/// While it lives, whatever operators of any thread ask of CUDA carries the number of the innermost
-/// one. One at a time in a process: the process is the step's.
+/// While it lives, whatever operators of any thread ask of CUDA carries the number of the outermost
+/// one: those that it calls are not looked at, which would make the host slower. One at a time in a
+/// process: the process is the step's.
 class CallIds {
  public:
   /// `places` and `client` have to outlive it.
@@ -33,6 +34,8 @@ class CallIds {
   Calls take();
 
  private:
+  struct Open;
+
   static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function);
   static void end(const at::RecordFunction& function, at::ObserverContext* context);
   static std::atomic<CallIds*> current_;

@@ -4,10 +4,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "meta/fake/saved_tensors.h"
 
 namespace symprof::measure::real {
+
+// torch/csrc/autograd/engine.cpp: "autograd::engine::evaluate_function: AddmmBackward0".
+bool is_operator(const at::RecordFunction& function) {
+  return !std::string_view(function.name()).starts_with("autograd::");
+}
 
 void CallPlaces::enter(Phase phase, NodeId node) {
   phase_ = phase;

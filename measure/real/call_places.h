@@ -1,12 +1,18 @@
 // Which node and which pass an operator belongs to that LibTorch dispatches now.
 #pragma once
 
+#include <ATen/record_function.h>
+
 #include <cstdint>
 #include <vector>
 
 #include "measure/measurement.h"
 
 namespace symprof::measure::real {
+
+/// Whether it is an operator of the dispatcher, and not a range that autograd's engine puts around
+/// the operators of one of its nodes.
+bool is_operator(const at::RecordFunction& function);
 
 /// Told by the step what comes, asked at each operator. Backward may run on a thread of autograd's
 /// engine, while the thread of the step waits for it.

@@ -168,17 +168,19 @@ void RealStep::name_nodes() {
 
 // Numbers that grow or vanish over the steps would change how long kernels take: what a GPU's power
 // and a CPU's floating-point unit make of them depends on their bits.
-void RealStep::draw_weights() {
+void RealStep::prepare() {
   const at::NoGradGuard no_grad;
-  for (const at::Tensor& parameter : trained_) draw(parameter);
+  places_.enter(Phase::forward, none);
+  for (const at::Tensor& parameter : trained_) {
+    parameter.mutable_grad() = at::Tensor();
+    if (optimizer_) draw(parameter);
+  }
+  wait_for(device_);
 }
 
 std::int64_t RealStep::run() {
   const shape::MakeOn make_on(device_);
-  for (const at::Tensor& parameter : trained_) parameter.mutable_grad() = at::Tensor();
-  if (optimizer_) draw_weights();
   places_.forget_marks();
-  wait_for(device_);
   const std::int64_t begin = now_ns();
   {
     const c10::AutoGradMode grad_mode(trains());

@@ -25,6 +25,9 @@ class RealStep {
   /// for what a real step does not have.
   RealStep(const Graph& graph, const StepOptions& options, c10::Device device);
 
+  /// Before each run(): drops gradients and draws weights anew.
+  void prepare();
+
   /// Forward, loss, backward and update. Nanoseconds, without what makes the optimizer's states; on
   /// a GPU until it is idle.
   std::int64_t run();
@@ -45,7 +48,6 @@ class RealStep {
   void backward(const shape::BackwardStart& from);
   /// Nanoseconds that it spent on what a later step has already.
   std::int64_t update();
-  void draw_weights();
   shape::Recompute recompute();
 
   const Graph& graph_;

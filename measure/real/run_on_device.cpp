@@ -36,11 +36,18 @@ class Steps {
   Steps(real::RealStep& step, const RunOptions& options, const StepOptions& recipe)
       : step_(step), options_(options), recipe_(recipe) {}
 
-  double run_us() {
+  /// Nothing of what comes before the step is in it.
+  void prepare() { step_.prepare(); }
+  /// Of a step that was prepared.
+  double run_prepared_us() {
     const auto us = static_cast<double>(step_.run()) / 1e3;
     if (recipe_.progress)
       recipe_.progress("measure", ++done_, options_.warm_up + 2 * options_.steps);
     return us;
+  }
+  double run_us() {
+    prepare();
+    return run_prepared_us();
   }
 
  private:
@@ -54,7 +61,9 @@ std::vector<Times> timed_by_clock(real::RealStep& step, Steps& steps, std::int64
   real::CallClock clock(step.places(), step.names().size());
   std::vector<std::vector<Times>> times;
   for (std::int64_t i = 0; i < count; ++i) {
-    steps.run_us();
+    steps.prepare();
+    clock.take();
+    steps.run_prepared_us();
     times.push_back(clock.take());
   }
   return median_times(times);
@@ -70,13 +79,14 @@ Recorded recorded_by_cupti(real::RealStep& step, Steps& steps, std::int64_t coun
   cupti::Client client;
   real::CallIds ids(step.places(), client);
   steps.run_us();  // CUPTI's first buffers, and what it loads when the first kernel comes.
-  client.take();
-  ids.take();
   std::vector<cupti::Step> recorded;
   std::vector<std::vector<Times>> times;
   std::vector<double> step_us;
   for (std::int64_t i = 0; i < count; ++i) {
-    step_us.push_back(steps.run_us());
+    steps.prepare();
+    client.take();
+    ids.take();
+    step_us.push_back(steps.run_prepared_us());
     const cupti::Records records = client.take();
     const real::CallIds::Calls calls = ids.take();
     recorded.push_back(cupti::summarize(records, calls.calls, calls.first_id, step.names().size()));
@@ -93,7 +103,9 @@ Recorded timed_by_events(real::RealStep& step, Steps& steps, std::int64_t count,
   std::vector<std::vector<Times>> times;
   Recorded result{.run = {.source = DeviceRun::Source::events}, .nodes = {}};
   for (std::int64_t i = 0; i < count; ++i) {
-    result.run.recorded_step_us.push_back(steps.run_us());
+    steps.prepare();
+    events.take();
+    result.run.recorded_step_us.push_back(steps.run_prepared_us());
     times.push_back(events.take());
   }
   result.nodes = median_times(times);
