@@ -102,6 +102,7 @@ nlohmann::ordered_json gpu_to_json(const DeviceRun& gpu) {
       {"clock_hz", or_null(gpu.clock_hz)},
       {"peak_allocated_bytes", gpu.peak_allocated_bytes},
       {"peak_reserved_bytes", gpu.peak_reserved_bytes},
+      {"host_us", gpu.host_us},
       {"recorded_step_us", gpu.recorded_step_us},
       {"works", gpu.works},
       {"sum_us", to_us(gpu.sum_ns)},
@@ -131,6 +132,7 @@ DeviceRun parse_gpu(const nlohmann::json& json) {
       .median_delay_ns = to_ns(json.at("median_delay_us")),
       .dropped_records = json.at("dropped_records"),
       .unreadable_records = json.at("unreadable_records"),
+      .host_us = json.value("host_us", std::vector<double>{}),
       .recorded_step_us = json.at("recorded_step_us").get<std::vector<double>>(),
       .peak_allocated_bytes = json.at("peak_allocated_bytes"),
       .peak_reserved_bytes = json.at("peak_reserved_bytes"),
@@ -151,6 +153,7 @@ NodeRun parse_node(const nlohmann::json& node) {
 }  // namespace
 
 double DeviceRun::median_recorded_us() const { return quantile(recorded_step_us, 0.5); }
+double DeviceRun::median_host_us() const { return quantile(host_us, 0.5); }
 double Run::median_step_us() const { return quantile(step_us, 0.5); }
 double Run::lower_quartile_us() const { return quantile(step_us, 0.25); }
 double Run::upper_quartile_us() const { return quantile(step_us, 0.75); }

@@ -56,6 +56,8 @@ struct DeviceRun {
   std::int64_t busy_ns = 0, span_ns = 0;
   std::int64_t median_delay_ns = 0;  ///< From the end of a call to the begin of what it asked for.
   std::int64_t dropped_records = 0, unreadable_records = 0;  ///< Over all steps.
+  /// Of each step that was not recorded: until the host had asked for everything.
+  std::vector<double> host_us;
   std::vector<double> recorded_step_us;  ///< Of each step while it was recorded, as they ran.
   /// Of PyTorch's caching allocator in the steps that were not recorded.
   std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
@@ -63,6 +65,7 @@ struct DeviceRun {
   std::optional<double> power_watts, clock_hz;
 
   double median_recorded_us() const;
+  double median_host_us() const;
 };
 
 struct Run {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/format_number.h"
 
 namespace symprof::report {
@@ -33,9 +35,17 @@ std::string estimate_text(const Run& run, const StepTime& time) {
 std::string device_text(const DeviceRun& gpu) {
   return fmt::format(
       "{} kernels and copies; from the first to the last {}, of which {} idle; overlap {}; "
-      "begins {} after its call in the middle",
+      "a kernel begins {} after its call in the middle",
       gpu.works, time_of(gpu.span_ns), time_of(gpu.span_ns - gpu.busy_ns),
       time_of(gpu.sum_ns - gpu.busy_ns), time_of(gpu.median_delay_ns));
+}
+
+std::string host_text(const Run& run) {
+  const double host = run.gpu->median_host_us(), step = run.median_step_us();
+  return fmt::format(
+      "{} to ask for a step, {} for each kernel: {}", format_time(host),
+      format_time(host / static_cast<double>(std::max<std::int64_t>(1, run.gpu->works))),
+      host > 0.95 * step ? "the device waits for it" : "it is ahead of the device");
 }
 
 std::string peak_line(const char* what, std::int64_t measured, std::int64_t estimated) {
@@ -59,6 +69,7 @@ void add_gpu_lines(const Profile& profile, const Run& run, std::vector<FooterLin
   const DeviceRun& gpu = *run.gpu;
   if (gpu.source == DeviceRun::Source::cupti) {
     lines.push_back({"device", device_text(gpu)});
+    if (!gpu.host_us.empty()) lines.push_back({"host", host_text(run)});
     lines.push_back(
         {"recording", fmt::format("a step took {:.2f} times as long while it was recorded",
                                   gpu.median_recorded_us() / run.median_step_us())});
@@ -90,6 +101,7 @@ void write_gpu(JsonWriter& json, const DeviceRun& gpu) {
   us("span_us", gpu.span_ns);
   us("overlap_us", gpu.sum_ns - gpu.busy_ns);
   us("median_delay_us", gpu.median_delay_ns);
+  json.member("host_us", gpu.host_us.empty() ? std::nullopt : std::optional(gpu.median_host_us()));
   json.member("recorded_step_us", gpu.median_recorded_us());
   json.member("dropped_records", gpu.dropped_records);
   json.member("peak_allocated_bytes", gpu.peak_allocated_bytes);

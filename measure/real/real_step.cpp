@@ -178,7 +178,7 @@ void RealStep::prepare() {
   wait_for(device_);
 }
 
-std::int64_t RealStep::run() {
+RealStep::Duration RealStep::run() {
   const shape::MakeOn make_on(device_);
   places_.forget_marks();
   const std::int64_t begin = now_ns();
@@ -196,8 +196,9 @@ std::int64_t RealStep::run() {
   interpreter_.clear_results();
   const bool updates = trains() && options_.optimizer != Optimizer::none;
   const std::int64_t once = updates ? update() : 0;
+  const std::int64_t issued = now_ns();
   wait_for(device_);
-  return now_ns() - begin - once;
+  return {.ns = now_ns() - begin - once, .host_ns = issued - begin - once};
 }
 
 std::vector<at::Tensor> RealStep::forward() {

@@ -28,9 +28,13 @@ class RealStep {
   /// Before each run(): drops gradients and draws weights anew.
   void prepare();
 
-  /// Forward, loss, backward and update. Nanoseconds, without what makes the optimizer's states; on
-  /// a GPU until it is idle.
-  std::int64_t run();
+  /// Nanoseconds, without what makes the optimizer's states.
+  struct Duration {
+    std::int64_t ns = 0;       ///< Until the device is idle.
+    std::int64_t host_ns = 0;  ///< Until the host has asked for everything.
+  };
+  /// Forward, loss, backward and update.
+  Duration run();
 
   /// Says which node runs, for as long as run() does.
   CallPlaces& places() { return places_; }

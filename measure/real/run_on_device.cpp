@@ -40,7 +40,9 @@ class Steps {
   void prepare() { step_.prepare(); }
   /// Of a step that was prepared.
   double run_prepared_us() {
-    const auto us = static_cast<double>(step_.run()) / 1e3;
+    const real::RealStep::Duration duration = step_.run();
+    const auto us = static_cast<double>(duration.ns) / 1e3;
+    host_us_ = static_cast<double>(duration.host_ns) / 1e3;
     if (recipe_.progress)
       recipe_.progress("measure", ++done_, options_.warm_up + 2 * options_.steps);
     return us;
@@ -49,12 +51,15 @@ class Steps {
     prepare();
     return run_prepared_us();
   }
+  /// Of the last step: until the host had asked for everything.
+  double host_us() const { return host_us_; }
 
  private:
   real::RealStep& step_;
   const RunOptions& options_;
   const StepOptions& recipe_;
   std::int64_t done_ = 0;
+  double host_us_ = 0;
 };
 
 std::vector<Times> timed_by_clock(real::RealStep& step, Steps& steps, std::int64_t count) {
@@ -142,7 +147,11 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
           .nodes = {}};
   for (std::int64_t i = 0; i < options.warm_up; ++i) steps.run_us();
   real::reset_peaks(device);
-  for (std::int64_t i = 0; i < options.steps; ++i) run.step_us.push_back(steps.run_us());
+  std::vector<double> host_us;
+  for (std::int64_t i = 0; i < options.steps; ++i) {
+    run.step_us.push_back(steps.run_us());
+    host_us.push_back(steps.host_us());
+  }
   std::vector<Times> times;
   if (device.is_cpu()) {
     times = timed_by_clock(step, steps, options.steps);
@@ -152,6 +161,7 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
     Recorded recorded = recorded_on_gpu(step, steps, options.steps, device);
     times = std::move(recorded.nodes);
     run.gpu = std::move(recorded.run);
+    run.gpu->host_us = std::move(host_us);
     run.gpu->peak_allocated_bytes = peaks.allocated_bytes;
     run.gpu->peak_reserved_bytes = peaks.reserved_bytes;
     run.gpu->driver_version = state.driver_version;

@@ -20,6 +20,36 @@ Run small_run() {
           .nodes = {{"x", "input", {}}, {"mm", "aten::mm", {4000, 5000, 0}}}};
 }
 
+Run gpu_run() {
+  Run run = small_run();
+  run.device = "cuda:0";
+  run.gpu = {.source = DeviceRun::Source::events,
+             .note = "no right to record",
+             .kernels = {{.node = 1,
+                          .phase = Phase::recompute,
+                          .op = "aten::mm",
+                          .name = "gemm",
+                          .grid = {8, 4, 1},
+                          .block = {128, 1, 1},
+                          .registers = 90,
+                          .dynamic_shared_bytes = 1 << 16,
+                          .count = 2,
+                          .ns = 4000}},
+             .unattributed = {{"aten::zero_", "why", {.backward_ns = 700}}},
+             .works = 3,
+             .sum_ns = 9700,
+             .busy_ns = 9100,
+             .span_ns = 12'000,
+             .median_delay_ns = 2200,
+             .host_us = {21, 20, 23},
+             .recorded_step_us = {31, 32},
+             .peak_allocated_bytes = 1 << 20,
+             .peak_reserved_bytes = 2 << 20,
+             .driver_version = "580.1",
+             .clock_hz = 1.98e9};
+  return run;
+}
+
 Recording model(const char* op) {
   symprof::test::RecordingBuilder b;
   const NodeId input = b.node("x", NodeKind::input), node = b.node("mm");
@@ -45,6 +75,30 @@ TEST_CASE("a run is the same after it was written and read") {
   CHECK(to_json(read) == to_json(run));
   CHECK(read.nodes.at(1).times.backward_ns == 5000);
   CHECK(read.step_us == run.step_us);
+}
+
+TEST_CASE("a run on a GPU too, its kernels and its own figures with it") {
+  const Run run = gpu_run(), read = parse_run(to_json(run), "run.json");
+  CHECK(to_json(read) == to_json(run));
+  REQUIRE(read.gpu);
+  CHECK(read.gpu->kernels.at(0).grid == std::array<std::int32_t, 3>{8, 4, 1});
+  CHECK(read.gpu->kernels.at(0).ns == 4000);
+  CHECK(read.gpu->kernels.at(0).phase == Phase::recompute);
+  CHECK(read.gpu->source == DeviceRun::Source::events);
+  CHECK_FALSE(read.gpu->power_watts);
+  CHECK(read.gpu->clock_hz == 1.98e9);
+  CHECK(read.gpu->median_host_us() == 21);
+}
+
+TEST_CASE("on a GPU what found no node is said by the records, not by the host's clock") {
+  const Measurement found = measurement_of(gpu_run(), model("aten::mm"));
+  CHECK(found.clock == Measurement::Clock::device);
+  CHECK(found.attributed_ns() == 9000);
+  REQUIRE(found.unattributed.size() == 1);
+  CHECK(found.total.total_ns() == 9000 + 700);
+  CHECK(found.busy_ns == 9100);
+  REQUIRE(found.run);
+  CHECK(found.run->gpu->peak_reserved_bytes == 2 << 20);
 }
 
 TEST_CASE("the middle of the steps, and half of them around it") {
