@@ -28,9 +28,12 @@ enum class Format { table, json };
 constexpr Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
 constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
 
+constexpr Named<measure::GpuTiming> timings[] = {{"cupti", measure::GpuTiming::cupti},
+                                                 {"events", measure::GpuTiming::events}};
+
 struct MeasureText {
   SettingTexts model;
-  std::string steps = "10", save, by, depth, top, format = "table";
+  std::string steps = "10", timing = "cupti", save, by, depth, top, format = "table";
   OutputOptions output;
 };
 
@@ -115,7 +118,9 @@ int run(const MeasureText& text) {
   const report::RowOptions rows = parse_rows(text);
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
   const measure::RunOptions options{
-      .device = device, .steps = settings::parse_count(SettingRef{"steps"}, text.steps, 1)};
+      .device = device,
+      .gpu_timing = settings::choose(SettingRef{"timing"}, text.timing, timings),
+      .steps = settings::parse_count(SettingRef{"steps"}, text.steps, 1)};
   check_output(text.output);
   std::string gpu_run;
   if (device != "cpu") {
@@ -154,6 +159,8 @@ Run add_measure(CLI::App& app) {
     app.add_option(name, value, help)->type_name(type)->group(group);
   };
   add("--steps", text->steps, "N", "Steps that are timed, after two of warm-up (10)");
+  add("--timing", text->timing, "HOW",
+      "On a GPU: cupti, each kernel (the default), or events, each call by CUDA's events");
   add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
   add("--by", text->by, "ROW", "A row for each node (the default), module or op");
   add("--depth", text->depth, "N", "Fold modules deeper than N levels (--by module)");

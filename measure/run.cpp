@@ -94,23 +94,22 @@ KernelRun parse_kernel(const nlohmann::json& json) {
 }
 
 nlohmann::ordered_json gpu_to_json(const DeviceRun& gpu) {
-  nlohmann::ordered_json json = {
-      {"source", gpu.source == DeviceRun::Source::cupti ? "cupti" : "events"},
-      {"note", gpu.note},
-      {"driver", gpu.driver_version},
-      {"power_watts", or_null(gpu.power_watts)},
-      {"clock_hz", or_null(gpu.clock_hz)},
-      {"peak_allocated_bytes", gpu.peak_allocated_bytes},
-      {"peak_reserved_bytes", gpu.peak_reserved_bytes},
-      {"host_us", gpu.host_us},
-      {"recorded_step_us", gpu.recorded_step_us},
-      {"works", gpu.works},
-      {"sum_us", to_us(gpu.sum_ns)},
-      {"busy_us", to_us(gpu.busy_ns)},
-      {"span_us", to_us(gpu.span_ns)},
-      {"median_delay_us", to_us(gpu.median_delay_ns)},
-      {"dropped_records", gpu.dropped_records},
-      {"unreadable_records", gpu.unreadable_records}};
+  nlohmann::ordered_json json = {{"source", gpu.timing == GpuTiming::cupti ? "cupti" : "events"},
+                                 {"note", gpu.note},
+                                 {"driver", gpu.driver_version},
+                                 {"power_watts", or_null(gpu.power_watts)},
+                                 {"clock_hz", or_null(gpu.clock_hz)},
+                                 {"peak_allocated_bytes", gpu.peak_allocated_bytes},
+                                 {"peak_reserved_bytes", gpu.peak_reserved_bytes},
+                                 {"host_us", gpu.host_us},
+                                 {"recorded_step_us", gpu.recorded_step_us},
+                                 {"works", gpu.works},
+                                 {"sum_us", to_us(gpu.sum_ns)},
+                                 {"busy_us", to_us(gpu.busy_ns)},
+                                 {"span_us", to_us(gpu.span_ns)},
+                                 {"median_delay_us", to_us(gpu.median_delay_ns)},
+                                 {"dropped_records", gpu.dropped_records},
+                                 {"unreadable_records", gpu.unreadable_records}};
   auto& loose = json["unattributed"] = nlohmann::ordered_json::array();
   for (const Unattributed& entry : gpu.unattributed) {
     loose.push_back({{"name", entry.name}, {"why", entry.why}});
@@ -122,23 +121,22 @@ nlohmann::ordered_json gpu_to_json(const DeviceRun& gpu) {
 }
 
 DeviceRun parse_gpu(const nlohmann::json& json) {
-  DeviceRun gpu{
-      .source = json.at("source") == "cupti" ? DeviceRun::Source::cupti : DeviceRun::Source::events,
-      .note = json.at("note"),
-      .works = json.at("works"),
-      .sum_ns = to_ns(json.at("sum_us")),
-      .busy_ns = to_ns(json.at("busy_us")),
-      .span_ns = to_ns(json.at("span_us")),
-      .median_delay_ns = to_ns(json.at("median_delay_us")),
-      .dropped_records = json.at("dropped_records"),
-      .unreadable_records = json.at("unreadable_records"),
-      .host_us = json.value("host_us", std::vector<double>{}),
-      .recorded_step_us = json.at("recorded_step_us").get<std::vector<double>>(),
-      .peak_allocated_bytes = json.at("peak_allocated_bytes"),
-      .peak_reserved_bytes = json.at("peak_reserved_bytes"),
-      .driver_version = json.at("driver"),
-      .power_watts = number_or_null(json.at("power_watts")),
-      .clock_hz = number_or_null(json.at("clock_hz"))};
+  DeviceRun gpu{.timing = json.at("source") == "cupti" ? GpuTiming::cupti : GpuTiming::events,
+                .note = json.at("note"),
+                .works = json.at("works"),
+                .sum_ns = to_ns(json.at("sum_us")),
+                .busy_ns = to_ns(json.at("busy_us")),
+                .span_ns = to_ns(json.at("span_us")),
+                .median_delay_ns = to_ns(json.at("median_delay_us")),
+                .dropped_records = json.at("dropped_records"),
+                .unreadable_records = json.at("unreadable_records"),
+                .host_us = json.value("host_us", std::vector<double>{}),
+                .recorded_step_us = json.at("recorded_step_us").get<std::vector<double>>(),
+                .peak_allocated_bytes = json.at("peak_allocated_bytes"),
+                .peak_reserved_bytes = json.at("peak_reserved_bytes"),
+                .driver_version = json.at("driver"),
+                .power_watts = number_or_null(json.at("power_watts")),
+                .clock_hz = number_or_null(json.at("clock_hz"))};
   for (const auto& entry : json.at("unattributed"))
     gpu.unattributed.push_back(
         {.name = entry.at("name"), .why = entry.at("why"), .times = parse_times(entry)});

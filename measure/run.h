@@ -14,9 +14,16 @@
 
 namespace symprof::measure {
 
+/// How the times of a GPU's work are taken.
+enum class GpuTiming : std::uint8_t {
+  cupti,   ///< From the begin of each kernel to its end.
+  events,  ///< CUDA events around each operator that the program called; no kernels.
+};
+
 struct RunOptions {
   std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:1".
-  std::int64_t steps = 10;     ///< That are timed whole, and as many again call by call.
+  GpuTiming gpu_timing = GpuTiming::cupti;
+  std::int64_t steps = 10;  ///< That are timed whole, and as many again call by call.
   std::int64_t warm_up = 2;
 };
 
@@ -41,13 +48,8 @@ struct KernelRun {
 
 /// What a GPU did in a step: medians over the recorded steps.
 struct DeviceRun {
-  /// How times were taken.
-  enum class Source : std::uint8_t {
-    cupti,   ///< From the begin of a kernel to its end.
-    events,  ///< CUDA events around each operator that the program called; no kernels.
-  };
-  Source source = Source::cupti;
-  std::string note;  ///< Why it was not CUPTI; empty where it was.
+  GpuTiming timing = GpuTiming::cupti;
+  std::string note;  ///< Why CUPTI was asked for and events were taken; empty elsewhere.
   std::vector<KernelRun> kernels;
   std::vector<Unattributed> unattributed;
   std::int64_t works = 0;   ///< Kernels, copies and memsets.

@@ -125,8 +125,12 @@ std::string measured_text(const Measurement& measurement) {
                   steps_text(measurement));
   const bool on_host = measurement.clock == Measurement::Clock::host;
   if (!measurement.device_name.empty()) text += " on " + measurement.device_name;
-  text += on_host ? ": operators on the host" : ": kernels and copies";
-  if (!on_host)
+  const bool has_kernels = !on_host && (measurement.run == nullptr ||
+                                        measurement.run->gpu->timing == measure::GpuTiming::cupti);
+  text += on_host       ? ": operators on the host"
+          : has_kernels ? ": kernels and copies"
+                        : ": from event to event";
+  if (has_kernels)
     text += fmt::format(", the device is busy for {}",
                         format_time(static_cast<double>(measurement.busy_ns) / 1e3));
   return text;
@@ -138,8 +142,10 @@ std::vector<FooterLine> measured_lines(const Measurement& measurement,
   const auto total = static_cast<double>(measurement.total.total_ns());
   std::vector<FooterLine> lines = {
       {"measured", measured_text(measurement)},
-      {"found", fmt::format("{:.1f} % of that time found its node",
-                            static_cast<double>(measurement.attributed_ns()) / total * 100)}};
+      {"found", total > 0
+                    ? fmt::format("{:.1f} % of that time found its node",
+                                  static_cast<double>(measurement.attributed_ns()) / total * 100)
+                    : "nothing took time"}};
   if (estimated != nullptr) lines.push_back({"estimate", fmt::format("for {}", name(*estimated))});
   if (measurement.unreadable_events > 0)
     lines.push_back({"left out",

@@ -10,6 +10,7 @@ namespace symprof::report {
 namespace {
 
 using measure::DeviceRun;
+using measure::GpuTiming;
 using measure::Run;
 
 std::string time_of(std::int64_t ns) { return format_time(static_cast<double>(ns) / 1e3); }
@@ -67,17 +68,17 @@ std::string driver_text(const Run& run) {
 
 void add_gpu_lines(const Profile& profile, const Run& run, std::vector<FooterLine>& lines) {
   const DeviceRun& gpu = *run.gpu;
-  if (gpu.source == DeviceRun::Source::cupti) {
+  if (gpu.timing == GpuTiming::cupti) {
     lines.push_back({"device", device_text(gpu)});
     if (!gpu.host_us.empty()) lines.push_back({"host", host_text(run)});
     lines.push_back(
         {"recording", fmt::format("a step took {:.2f} times as long while it was recorded",
                                   gpu.median_recorded_us() / run.median_step_us())});
   } else {
-    lines.push_back(
-        {"recording",
-         fmt::format("by CUDA's events around each call, not kernel by kernel: {}", gpu.note),
-         Emphasis::alert});
+    lines.push_back({"recording",
+                     "by CUDA's events around each call, not kernel by kernel" +
+                         (gpu.note.empty() ? "" : ": " + gpu.note),
+                     gpu.note.empty() ? Emphasis::normal : Emphasis::alert});
   }
   if (gpu.dropped_records > 0)
     lines.push_back(
@@ -95,8 +96,7 @@ void write_gpu(JsonWriter& json, const DeviceRun& gpu) {
   };
   json.key("gpu");
   json.begin_object();
-  json.member("source",
-              std::string_view(gpu.source == DeviceRun::Source::cupti ? "cupti" : "events"));
+  json.member("source", std::string_view(gpu.timing == GpuTiming::cupti ? "cupti" : "events"));
   json.member("works", gpu.works);
   us("span_us", gpu.span_ns);
   us("overlap_us", gpu.sum_ns - gpu.busy_ns);

@@ -106,7 +106,7 @@ Recorded timed_by_events(real::RealStep& step, Steps& steps, std::int64_t count,
                          c10::Device device) {
   real::CallEvents events(step.places(), device, step.names().size());
   std::vector<std::vector<Times>> times;
-  Recorded result{.run = {.source = DeviceRun::Source::events}, .nodes = {}};
+  Recorded result{.run = {.timing = GpuTiming::events}, .nodes = {}};
   for (std::int64_t i = 0; i < count; ++i) {
     steps.prepare();
     events.take();
@@ -119,16 +119,18 @@ Recorded timed_by_events(real::RealStep& step, Steps& steps, std::int64_t count,
   return result;
 }
 
-Recorded recorded_on_gpu(real::RealStep& step, Steps& steps, std::int64_t count,
+Recorded recorded_on_gpu(real::RealStep& step, Steps& steps, const RunOptions& options,
                          c10::Device device) {
-  try {
-    return recorded_by_cupti(step, steps, count);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::not_available) throw;
-    Recorded result = timed_by_events(step, steps, count, device);
-    result.run.note = error.summary();
-    return result;
-  }
+  std::string note;
+  if (options.gpu_timing == GpuTiming::cupti) try {
+      return recorded_by_cupti(step, steps, options.steps);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::not_available) throw;
+      note = error.summary();
+    }
+  Recorded result = timed_by_events(step, steps, options.steps, device);
+  result.run.note = std::move(note);
+  return result;
 }
 
 }  // namespace
@@ -158,7 +160,7 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
   } else {
     const real::Peaks peaks = real::peaks_of(device);
     const gpu::State state = gpu::state_of(device.index());
-    Recorded recorded = recorded_on_gpu(step, steps, options.steps, device);
+    Recorded recorded = recorded_on_gpu(step, steps, options, device);
     times = std::move(recorded.nodes);
     run.gpu = std::move(recorded.run);
     run.gpu->host_us = std::move(host_us);

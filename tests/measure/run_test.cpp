@@ -23,7 +23,7 @@ Run small_run() {
 Run gpu_run() {
   Run run = small_run();
   run.device = "cuda:0";
-  run.gpu = {.source = DeviceRun::Source::events,
+  run.gpu = {.timing = GpuTiming::events,
              .note = "no right to record",
              .kernels = {{.node = 1,
                           .phase = Phase::recompute,
@@ -84,7 +84,7 @@ TEST_CASE("a run on a GPU too, its kernels and its own figures with it") {
   CHECK(read.gpu->kernels.at(0).grid == std::array<std::int32_t, 3>{8, 4, 1});
   CHECK(read.gpu->kernels.at(0).ns == 4000);
   CHECK(read.gpu->kernels.at(0).phase == Phase::recompute);
-  CHECK(read.gpu->source == DeviceRun::Source::events);
+  CHECK(read.gpu->timing == GpuTiming::events);
   CHECK_FALSE(read.gpu->power_watts);
   CHECK(read.gpu->clock_hz == 1.98e9);
   CHECK(read.gpu->median_host_us() == 21);
