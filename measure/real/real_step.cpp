@@ -142,10 +142,11 @@ c10::IValue RealStep::make_leaf(ValueId id, std::int64_t bound) {
     if (const auto known = tied_.find(value.storage_key); known != tied_.end())
       return known->second;
   at::Tensor tensor = leaf(graph_, value, bound, device_);
-  const bool may_train = value.kind == ValueKind::parameter ||
-                         (value.kind == ValueKind::input && graph_.format == "exported");
-  if (trains() && may_train && value.requires_grad &&
-      (tensor.is_floating_point() || tensor.is_complex()))
+  // A module's parameters want gradients in evaluation too, and autocast keeps the casts of such.
+  const bool may_train =
+      value.kind == ValueKind::parameter ||
+      (trains() && value.kind == ValueKind::input && graph_.format == "exported");
+  if (may_train && value.requires_grad && (tensor.is_floating_point() || tensor.is_complex()))
     tensor.set_requires_grad(true);
   if (value.kind == ValueKind::parameter && tensor.requires_grad()) trained_.push_back(tensor);
   if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
