@@ -1705,14 +1705,22 @@ def run_all(jobs, options):
 
 
 def collect(source, target):
-    """One archive per model and one of the probes, for the repository."""
+    """One archive per model and one of the probes, for the repository; what is there of other jobs stays."""
     target.mkdir(parents=True, exist_ok=True)
     groups = collections.defaultdict(list)
     for job in all_jobs():
         if (source / job.path).exists():
             groups["probes" if job.kind == "probe" else re.split("-", job.name)[0]].append(job)
     for group, jobs in groups.items():
-        with zipfile.ZipFile(target / f"{group}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+        path, before = target / f"{group}.zip", {}
+        if path.exists():
+            with zipfile.ZipFile(path) as old:
+                before = {name: old.read(name) for name in old.namelist()}
+        replaced = {f"{job.kind}-{job.name}" for job in jobs}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+            for name, data in before.items():
+                if name.partition("/")[0] not in replaced:
+                    out.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED, 9)
             for job in jobs:
                 with zipfile.ZipFile(source / job.path) as one:
                     for name in one.namelist():
