@@ -56,6 +56,16 @@ const Formula& row(TimeClass time_class) {
        elementwise},
       {transfer, "transfer", stream_coefficients, stream_time, stream_sizes, stream_process,
        elementwise},
+      {depthwise, "depthwise", depthwise_coefficients, depthwise_time, depthwise_sizes,
+       convolution_process, depthwise},
+      {depthwise_cudnn, "depthwise_cudnn", library_depthwise_coefficients, library_depthwise_time,
+       depthwise_sizes, convolution_process, depthwise_cudnn},
+      {recurrent_16bit, "recurrent_16bit", recurrent_coefficients, recurrent_time, recurrent_sizes,
+       row_process, recurrent_16bit},
+      {recurrent_tf32, "recurrent_tf32", recurrent_coefficients, recurrent_time, recurrent_sizes,
+       row_process, recurrent_16bit},
+      {batch_norm_rows, "batch_norm_rows", row_coefficients, row_time, row_sizes, row_process,
+       batch_norm},
   };
   static_assert(std::size(rows) == time_classes);
   return rows[static_cast<int>(time_class)];
@@ -103,10 +113,13 @@ Gpu gpu_of(const DeviceSpec& device) {
   const auto set = [&](TimeClass time_class, std::string_view dtype) {
     gpu.rates[static_cast<int>(time_class)] = rate_of(device, dtype);
   };
-  for (const TimeClass one : {product_16bit, attention_flash, attention_newer, convolution_16bit})
+  for (const TimeClass one :
+       {product_16bit, attention_flash, attention_newer, convolution_16bit, recurrent_16bit})
     set(one, "float16");
-  for (const TimeClass one : {product_tf32, convolution_tf32}) set(one, "tf32");
-  for (const TimeClass one : {product_fp32, attention_fp32, convolution_fp32}) set(one, "float32");
+  for (const TimeClass one : {product_tf32, convolution_tf32, recurrent_tf32}) set(one, "tf32");
+  for (const TimeClass one :
+       {product_fp32, attention_fp32, convolution_fp32, depthwise, depthwise_cudnn})
+    set(one, "float32");
   set(product_8bit, "float8_e4m3fn");
   set(product_fp64, "float64");
   return gpu;

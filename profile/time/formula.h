@@ -45,17 +45,22 @@ const Formula& formula_of(TimeClass time_class);
 
 // One file each.
 extern const std::span<const Coefficient> product_coefficients, attention_coefficients,
-    convolution_coefficients, tensor_convolution_coefficients, stream_coefficients,
-    row_coefficients;
+    convolution_coefficients, tensor_convolution_coefficients, depthwise_coefficients,
+    library_depthwise_coefficients, recurrent_coefficients, stream_coefficients, row_coefficients;
 KernelTime product_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime attention_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime convolution_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime tensor_convolution_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime depthwise_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime library_depthwise_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime recurrent_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime stream_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime row_time(const Work&, const Gpu&, Coefficients, TimeClass);
 std::vector<double> product_sizes(const Work&);
 std::vector<double> attention_sizes(const Work&);
 std::vector<double> convolution_sizes(const Work&);
+std::vector<double> depthwise_sizes(const Work&);
+std::vector<double> recurrent_sizes(const Work&);
 std::vector<double> stream_sizes(const Work&);
 std::vector<double> row_sizes(const Work&);
 

@@ -33,10 +33,15 @@ enum class TimeClass : std::uint8_t {
   reduction,
   gather,  ///< And scatter: rows in an order that data gives.
   sort,
-  optimizer,  ///< Many tensors in one kernel.
-  transfer,   ///< Between the memories of device and host.
+  optimizer,        ///< Many tensors in one kernel.
+  transfer,         ///< Between the memories of device and host.
+  depthwise,        ///< Convolutions of PyTorch's own kernels.
+  depthwise_cudnn,  ///< And of cuDNN's, with channels last.
+  recurrent_16bit,  ///< Steps of a recurrent layer of cuDNN, on tensor cores.
+  recurrent_tf32,
+  batch_norm_rows,  ///< PyTorch's own where a channel's numbers lie together.
 };
-constexpr int time_classes = static_cast<int>(TimeClass::transfer) + 1;
+constexpr int time_classes = static_cast<int>(TimeClass::batch_norm_rows) + 1;
 
 /// As device files and tables call it: "product_16bit".
 std::string_view name(TimeClass time_class);
@@ -73,6 +78,15 @@ struct ConvolutionWork {
   auto operator<=>(const ConvolutionWork&) const = default;
 };
 
+/// `steps` products [batch, hidden] · [hidden, gates * hidden] that wait for each other, each with
+/// its gates.
+struct RecurrentWork {
+  std::int64_t steps = 0, batch = 1, hidden = 0, gates = 4;
+  std::int64_t number_bytes = 4;
+  bool backward = false;
+  auto operator<=>(const RecurrentWork&) const = default;
+};
+
 /// Reads and writes, each number once, with little arithmetic.
 struct StreamWork {
   std::int64_t bytes = 0;
@@ -85,7 +99,8 @@ struct RowWork {
   auto operator<=>(const RowWork&) const = default;
 };
 
-using Work = std::variant<StreamWork, RowWork, ProductWork, AttentionWork, ConvolutionWork>;
+using Work =
+    std::variant<StreamWork, RowWork, ProductWork, AttentionWork, ConvolutionWork, RecurrentWork>;
 
 struct Kernel {
   TimeClass time_class = TimeClass::elementwise;

@@ -24,6 +24,7 @@ WorkNumbers sizes_in_file(const ProductWork& work) {
 }
 WorkNumbers sizes_in_file(const AttentionWork&) { return {}; }
 WorkNumbers sizes_in_file(const ConvolutionWork&) { return {}; }
+WorkNumbers sizes_in_file(const RecurrentWork&) { return {}; }
 
 /// Nothing where the class has no such work, or as many numbers are not its.
 std::optional<Work> work_of(TimeClass time_class, const WorkNumbers& sizes) {

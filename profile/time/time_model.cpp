@@ -50,6 +50,12 @@ Amounts amounts_of(const ConvolutionWork& c) {
                product_of({c.batch, c.out, c.out_channels}) + weights)};
 }
 
+Amounts amounts_of(const RecurrentWork& r) {
+  const double weights = product_of({r.gates, r.hidden, r.hidden});
+  return {2 * weights * product_of({r.steps, r.batch}),
+          static_cast<double>(r.number_bytes) * weights * static_cast<double>(r.steps)};
+}
+
 Amounts amounts_of(const StreamWork& stream) { return {0, static_cast<double>(stream.bytes)}; }
 Amounts amounts_of(const RowWork& rows) { return {0, static_cast<double>(rows.bytes)}; }
 
@@ -113,7 +119,8 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
   const auto [times, is_borrowed] = device_->times_of(kernel.time_class);
   const bool has_arithmetic = std::holds_alternative<ProductWork>(kernel.work) ||
                               std::holds_alternative<AttentionWork>(kernel.work) ||
-                              std::holds_alternative<ConvolutionWork>(kernel.work);
+                              std::holds_alternative<ConvolutionWork>(kernel.work) ||
+                              std::holds_alternative<RecurrentWork>(kernel.work);
   if (times == nullptr || (has_arithmetic && device_->gpu.rate(kernel.time_class) <= 0))
     return std::nullopt;
   std::vector<double> coefficients = times->coefficients;

@@ -62,6 +62,9 @@ Work work_of(const Work& example, const Columns& row) {
                            get("number_bytes", 4),
                            get("is_winograd", 0) != 0,
                            get("channels_last", 0) != 0};
+  if (std::holds_alternative<RecurrentWork>(example))
+    return RecurrentWork{get("steps"),    get("batch"),           get("hidden"),
+                         get("gates", 4), get("number_bytes", 4), get("backward", 0) != 0};
   if (std::holds_alternative<RowWork>(example))
     return RowWork{get("rows"), get("length"), get("bytes")};
   return StreamWork{get("bytes")};
@@ -70,7 +73,9 @@ Work work_of(const Work& example, const Columns& row) {
 Work example_of(const Formula& formula) {
   if (formula.sizes == product_sizes) return ProductWork();
   if (formula.sizes == attention_sizes) return AttentionWork();
-  if (formula.sizes == convolution_sizes) return ConvolutionWork();
+  if (formula.sizes == convolution_sizes || formula.sizes == depthwise_sizes)
+    return ConvolutionWork();
+  if (formula.sizes == recurrent_sizes) return RecurrentWork();
   if (formula.sizes == row_sizes) return RowWork();
   return StreamWork();
 }

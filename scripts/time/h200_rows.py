@@ -2,6 +2,7 @@
 
 A row's time is what its kernels take, each with the gap to the next in a full queue, as in a step. Works are those that
 the rules of profile/cost/time/ state for the same call; calls whose rule has more than one class are left out."""
+import collections
 import json
 import math
 import pathlib
@@ -10,6 +11,7 @@ import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RECORD = ROOT / "truth" / "h200" / "kernel_record"
+RECORDS = (RECORD, RECORD.with_name("kernel_record_2"))
 sys.path.insert(0, str(ROOT / "truth" / "h200"))
 
 from kernels import storage  # noqa: E402
@@ -17,16 +19,17 @@ from kernels import storage  # noqa: E402
 BYTES = {"float32": 4, "tf32": 4, "bfloat16": 2, "float16": 2, "float8_e4m3fn": 1, "int64": 8, "bool": 1}
 PRODUCTS = {"float32": "product_fp32", "tf32": "product_tf32", "bfloat16": "product_16bit", "float16": "product_16bit",
             "float8_e4m3fn": "product_8bit"}
-CONVOLUTIONS = {"float32": "convolution_fp32", "tf32": "convolution_tf32", "bfloat16": "convolution_16bit"}
+CONVOLUTIONS = {"float32": "convolution_fp32", "tf32": "convolution_tf32", "bfloat16": "convolution_16bit",
+                "float16": "convolution_16bit"}
 PASSES = {"forward": 0, "grad_input": 1, "grad_weight": 2}
 OPERANDS = {"addcmul": 3, "where": 3, "lerp": 3, "add": 2, "mul": 2, "div": 2}
 SETS_OF_WEIGHTS = 6  # sets_of_weights in profile/cost/time/matmul.cpp
 SHARED_BLOCK, NUMBERS_OF_THREAD, BLOCKS_AT_ONCE, MULTIPROCESSORS = 512, 16, 4, 132  # reduction.cpp
 
 
-def is_drawn(key):
-    """Half of the points: whether they are measured once or twice, flushed or not, does not matter."""
-    return zlib.crc32(key.rsplit("/", 2)[0].encode()) % 2 == 0
+def draw(key):
+    """A number of the point: whether it is measured once or twice, flushed or not, does not matter."""
+    return zlib.crc32(key.rsplit("/", 2)[0].encode())
 
 
 def matmul(operation, p, cache):
@@ -58,7 +61,34 @@ def convolution(operation, p, cache):
             "groups": groups, "in": size * size, "out": out * out, "window": kernel * kernel,
             "number_bytes": BYTES[p["dtype"]], "is_winograd": int(kernel == 3 and stride == 1 and dilation == 1),
             "channels_last": int(p["memory_format"] == "channels_last")}
+    if groups == channels:
+        if work["channels_last"]:
+            return "depthwise_cudnn", work, 1
+        if p["dtype"] != "float16":
+            return "depthwise", work, 1
     return CONVOLUTIONS[p["dtype"]], work, 1
+
+
+RECURRENT = {"tf32": "recurrent_tf32", "bfloat16": "recurrent_16bit", "float16": "recurrent_16bit"}
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
+def recurrent(operation, p, kernels):
+    """(class, work, launches, us) of one layer's steps: the kernels that come once in each."""
+    kind, direction = operation.split("_")
+    length, batch, _, hidden, layers, directions = p["size"]
+    if layers * directions > 1 or p["dtype"] not in RECURRENT or length < 16:
+        return None
+    groups = collections.defaultdict(list)
+    for kernel in kernels:
+        groups[kernel["name"], kernel["grid"]].append(kernel["median_ns"])
+    steps = [times for times in groups.values() if len(times) >= length // 2]
+    launches = sum(map(len, steps))
+    if launches < length:
+        return None  # one kernel for all steps
+    work = {"steps": length, "batch": batch, "hidden": hidden, "gates": GATES[kind], "number_bytes": BYTES[p["dtype"]],
+            "backward": int(direction == "backward")}
+    return RECURRENT[p["dtype"]], work, launches, sum(map(sum, steps)) / 1e3
 
 
 def elementwise(operation, p, cache):
@@ -95,13 +125,14 @@ def normalization(operation, p, cache):
     if name == "group_norm":
         rows = p["sizes"][0] * 32
         return "layer_norm", {"rows": rows, "length": numbers // rows, "bytes": total}, 3 if forward else 5
-    channels_last = p["memory_format"] == "channels_last"
-    if p["dtype"] == "float32" and not channels_last:  # cuDNN's
-        return "batch_norm", {"rows": p["sizes"][1], "length": numbers // p["sizes"][1] * (1 if forward else 2),
-                              "bytes": total}, 1
-    if p["dtype"] != "float32" and channels_last:
-        return "batch_norm_native", {"bytes": total}, 3 if forward else 2
-    return None
+    if direction == "inference":
+        return None  # the recorded call makes its variance too
+    channels_last, of_cudnn = p["memory_format"] == "channels_last", p["dtype"] == "float32"
+    launches = 1 if of_cudnn else 3 if forward else 2
+    if channels_last:
+        return ("elementwise" if of_cudnn else "batch_norm_native"), {"bytes": total}, launches
+    work = {"rows": p["sizes"][1], "length": numbers // p["sizes"][1] * (1 if forward else 2), "bytes": total}
+    return ("batch_norm" if of_cudnn else "batch_norm_rows"), work, launches
 
 
 def reduction(operation, p, cache):
@@ -148,25 +179,38 @@ def gap_us():
     return next(run["latency"] for run in device["runs"] if "latency" in run)["gap_in_queue_ns"]["median"] / 1e3
 
 
-def table():
-    """One line for each point with a work: class, its time without the launches that the rule counts apart, the work."""
-    record = storage.read_document(RECORD / "operators.json.gz")
-    strings, gap, lines = record["strings"], gap_us(), []
-    for point in storage.table(record["points"]):
+def found_in(family, operation, point, kernels, cache):
+    """(class, work, launches, us without the gaps between kernels, kernels) or None."""
+    parameters = point["parameters"]
+    parameters = json.loads(parameters) if isinstance(parameters, str) else parameters
+    if family == "recurrent":
+        found = recurrent(operation, parameters, kernels)
+        return found and (*found, found[2])
+    found = FAMILIES[family](operation, parameters, cache)
+    return found and (*found, point["kernel_ns_median"] / 1e3, point["kernels"])
+
+
+def lines_of(folder):
+    record = storage.read_document(folder / "operators.json.gz")
+    strings, gap, kernels = record["strings"], gap_us(), collections.defaultdict(list)
+    for kernel in storage.table(record["kernels"]):
+        kernels[kernel["point"]].append(kernel)
+    for place, point in enumerate(storage.table(record["points"])):
         family, operation = strings[point["family"]], strings[point["operation"]]
-        if family not in FAMILIES or point["kernel_ns_median"] is None:
+        if family not in (*FAMILIES, "recurrent") or point["kernel_ns_median"] is None:
             continue
-        parameters = point["parameters"]
-        parameters = json.loads(parameters) if isinstance(parameters, str) else parameters
-        found = FAMILIES[family](operation, parameters, strings[point["cache"]])
+        found = found_in(family, operation, point, kernels[place], strings[point["cache"]])
         if found is None:
             continue
-        time_class, work, launches = found
-        more = (launches - 1) * LAUNCH_US
-        us = point["kernel_ns_median"] / 1e3 + gap * point["kernels"]
-        lines.append({"class": time_class, "family": family, "operation": operation, "work": work, "more": more,
-                      "us": us, "drawn": is_drawn(point["key"])})
-    return lines
+        time_class, work, launches, us, count = found
+        yield {"class": time_class, "family": family, "operation": operation, "work": work,
+               "more": (launches - 1) * LAUNCH_US, "us": us + gap * count, "drawn": draw(point["key"]) % 2 == 0,
+               "fold": draw(point["key"]) // 2}
+
+
+def table():
+    """One line for each point with a work: class, its time without the launches that the rule counts apart, the work."""
+    return [line for folder in RECORDS for line in lines_of(folder)]
 
 
 LAUNCH_US = 2.0  # of devices/h200.json: one-element kernel 0.93 us and the gap to the next, 1.06 us

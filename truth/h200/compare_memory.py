@@ -29,6 +29,8 @@ STEPS = {"forward": ["--mode", "inference"], "backward": [], "sgd_momentum": ["-
 BLOCKS = re.compile(r"network\.(?:(?:bert\.|model\.|text_model\.|vision_model\.)?(?:en|de)coder\.(?:layers|layer|block)\.\w+"
                     r"|transformer\.h\.\d+|model\.layers\.\d+|layer[1-4]\.\d+|stages\.\d+\.blocks\.\d+|blocks\.\d+\.\d+"
                     r"|features\.[1357]\.\d+|(?:down|join)\.\d+|layer$)")
+# Steps of several batches are no step of one file.
+PROGRAMS_ALONE = ("fragmented",)
 VARIANTS = {"expandable": ["--alloc-conf", "expandable_segments:True"]}
 
 
@@ -93,6 +95,8 @@ def measured(record):
 
 def row(symprof, name, record, program):
     allocated, reserved, _ = measured(record)
+    if record["case"]["variant"] in PROGRAMS_ALONE:
+        return {"case": name, "allocated": allocated, "reserved": reserved, "file": {}}
     report = json.loads(profile(symprof, program, ["--format", "json", *options_of(symprof, program, record["case"])]))
     return {"case": name, "allocated": allocated, "reserved": reserved,
             "file": {"allocated": report["totals"]["peak_allocated_bytes"],
@@ -106,16 +110,17 @@ def share(row, what, face):
 
 
 CONVOLUTIONAL = re.compile("clip|convnext|efficientnet|resnet|swin|unet|vit|whisper")
-GROUPS = ("without convolutions", "convolutions", "convolutions, cuDNN's benchmark on", "LSTM of cuDNN")
-UNKNOWN = GROUPS[2:]  # What cuDNN's trials take, and its recurrent layers, is in no estimate.
+GROUPS = ("without convolutions", "the same behind other batches", "convolutions", "convolutions, cuDNN's benchmark on",
+          "LSTM of cuDNN")
+UNKNOWN = GROUPS[3:]  # What cuDNN's trials take, and its recurrent layers, is in no estimate.
 
 
 def group_of(name):
     if name.startswith("lstm"):
-        return GROUPS[3]
+        return GROUPS[4]
     if not CONVOLUTIONAL.match(name):
-        return GROUPS[0]
-    return GROUPS[1 if name.endswith("no_benchmark") else 2]
+        return GROUPS[1 if name.endswith("fragmented") else 0]
+    return GROUPS[2 if name.endswith("no_benchmark") else 3]
 
 
 def summary(rows):
@@ -172,7 +177,7 @@ def print_rows(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("symprof")
-    parser.add_argument("--only", default="(base|no_benchmark|expandable)$", help="cases whose name this regular expression finds")
+    parser.add_argument("--only", default="(base|no_benchmark|expandable|fragmented)$", help="cases whose name this regular expression finds")
     parser.add_argument("--check", action="store_true", help="fail where a case is off by more than its cause explains")
     options = parser.parse_args()
     programs_run = json.loads((HERE / "run_rows.json").read_text())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Exports the models of record_kernels.py's whole steps, each with its loss: kernel_record/programs.zip.
+"""Exports the models of record_kernels.py's whole steps, each with its loss: programs.zip beside their record.
 
-usage: export_steps.py
+usage: export_steps.py [kernel_record | kernel_record_2]
 
 It needs no GPU, and the versions of PyTorch, torchvision and transformers that recorded. The programs have no weights."""
 import pathlib
@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import record_memory  # noqa: E402
-from kernels import models  # noqa: E402
+from kernels import models, storage  # noqa: E402
 
 
 def masks_as_outside_of_an_export():
@@ -51,8 +51,10 @@ def program(name):
 
 
 def main():
-    with zipfile.ZipFile(HERE / "kernel_record" / "programs.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name in models.MODELS:
+    folder = HERE / (sys.argv[1] if len(sys.argv) > 1 else "kernel_record")
+    recorded = [model["model"] for model in storage.read_document(folder / "steps.json.gz")["models"]]
+    with zipfile.ZipFile(folder / "programs.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in recorded:
             data = record_memory.archive_without_weights(program(name), name)
             archive.writestr(zipfile.ZipInfo(f"{name}.pt2", date_time=(1980, 1, 1, 0, 0, 0)), data)
             print(name, len(data), flush=True)

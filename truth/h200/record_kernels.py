@@ -9,6 +9,7 @@ It stops by itself after --seconds and goes on where it stopped: what lies in --
 folder is not measured again. --pack makes the columns that are committed. KERNELS.md has the commands
 and the meaning of every column."""
 import argparse
+import itertools
 import json
 import pathlib
 import sys
@@ -19,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from kernels import pack, points, storage  # noqa: E402  (torch comes later: --list needs none)
 
 BATCH = 48
+BATCH_OF_MANY = 12  # recurrent layers
 
 
 def arguments():
@@ -29,7 +31,10 @@ def arguments():
     parser.add_argument("--done", action="append", default=[], help="folder of an earlier command")
     parser.add_argument("--pack", help="folder for the columns of all --done folders")
     parser.add_argument("--part", choices=("operators", "steps", "device", "all"), default="all")
-    parser.add_argument("--family", help="only this family of operators")
+    parser.add_argument("--sweep", type=int, choices=points.SWEEPS, default=1, help="which points (1)")
+    parser.add_argument("--family", action="append", help="only this family of operators; may be repeated")
+    parser.add_argument("--every", type=int, default=1, help="only every Nth point (1)")
+    parser.add_argument("--model", action="append", help="only this model's steps; may be repeated")
     parser.add_argument("--seconds", type=float, default=540, help="stop before this many (540)")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--small", action="store_true", help="tiny sizes, to try every line")
@@ -42,7 +47,8 @@ class Run:
     def __init__(self, options):
         from kernels import machine, profiling
         self.device, self.small = options.device, options.small
-        self.family = options.family
+        self.sweep, self.families, self.every = points.SWEEPS[options.sweep], options.family, options.every
+        self.models = options.model
         self.out = pathlib.Path(options.out)
         self.out.mkdir(parents=True, exist_ok=True)
         self.folders = [*options.done, self.out]
@@ -64,23 +70,28 @@ class Run:
 
 
 def batches(todo):
-    for first in range(0, len(todo), BATCH):
-        yield todo[first:first + BATCH]
+    """Lists of points that one profiler session measures."""
+    for family, points_of in itertools.groupby(todo, lambda p: p.family == "recurrent"):
+        points_of, size = list(points_of), BATCH_OF_MANY if family else BATCH
+        for first in range(0, len(points_of), size):
+            yield points_of[first:first + size]
 
 
 def record_operators(run):
     from kernels import operators
     done = run.done("operators.jsonl.gz", "key")
-    todo = [p for p in points.all_points(run.small)
-            if points.key(p) not in done and run.family in (None, p.family)]
+    wanted = [p for p in run.sweep(run.small) if run.families is None or p.family in run.families]
+    todo = [p for p in wanted[::run.every] if points.key(p) not in done]
     print(f"operators: {len(done)} points are done, {len(todo)} to do", flush=True)
+    measured = 0
     for number, batch in enumerate(batches(todo)):
         # Twice the estimate and the writing of a trace: a batch that is begun is also finished.
         if run.seconds_left() < 10 + 2 * sum(map(points.estimated_seconds, batch)):
-            print(f"operators: out of time, {len(todo) - number * BATCH} points are left", flush=True)
+            print(f"operators: out of time, {len(todo) - measured} points are left", flush=True)
             return False
         rows = operators.measure_batch(batch, run.device, run.clocks)
         run.save("operators.jsonl.gz", rows)
+        measured += len(batch)
         failed = [row for row in rows if row["error"]]
         print(f"operators: batch {number + 1}, {len(rows)} points, {len(failed)} refused, "
               f"{run.seconds_left():.0f} s left", flush=True)
@@ -90,7 +101,7 @@ def record_operators(run):
 def record_steps(run):
     from kernels import models, steps
     done = run.done("steps.jsonl.gz", "model")
-    for name in models.MODELS:
+    for name in run.models or models.MODELS:
         if name in done:
             continue
         if run.seconds_left() < 60:
@@ -121,7 +132,7 @@ FILES = {part: f"{part}.jsonl.gz" for part in PARTS}
 def main():
     parser, options = arguments()
     if options.list:
-        print("\n".join(points.listing(points.all_points(options.small))))
+        print("\n".join(points.listing(points.SWEEPS[options.sweep](options.small))))
         return 0
     if options.pack:
         print("\n".join(pack.pack(options.pack, options.done)))

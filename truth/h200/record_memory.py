@@ -24,6 +24,7 @@ import platform
 import re
 import site
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -350,6 +351,8 @@ MODELS = {
 DTYPES = ("fp32", "autocast", "bf16")
 STEPS = ("forward", "backward", "sgd_momentum", "adam_single", "adam_foreach", "adam_fused")
 VARIANTS = ("no_benchmark", "expandable", "fragmented")
+# Cases whose second step is recorded once more with the calls that ask for each block (variant "calls").
+WITH_CALLS = "^(moe_small-fp32-adam_single|mistral_like-bf16-adam_fused)-checkpoint-b2|^lstm-fp32-adam"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -390,9 +393,10 @@ def all_cases():
     """Every base case, then the variants of a third of them and one run again per model."""
     base = [base_cases(number, model) for number, model in enumerate(MODELS)]
     flat = [case for cases in base for case in cases]
+    traced = [dataclasses.replace(case, variant="calls") for case in flat if re.search(WITH_CALLS, case.name)]
     varied = [dataclasses.replace(case, variant=variant) for case in flat[::3] for variant in VARIANTS]
     again = [dataclasses.replace(cases[0], variant="again") for cases in base]
-    return flat + again + varied
+    return flat + again + varied + traced
 
 
 # ----------------------------------------------------------------------------------------- steps
@@ -577,6 +581,30 @@ class Phases:
             marks[name] = {key: stats[PHASE_FIELDS[key]] for key in ("allocations", "frees")}
         else:
             marks[name] = None
+
+
+def blocks_by_call(step):
+    """Every block asked for or given back while `step` runs: [bytes, negative where it is given back; address; bytes
+    allocated and reserved after it; the operators open at that time on its thread, outermost first]."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profiler:
+        step()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace.json"
+        profiler.export_chrome_trace(str(path))
+        events = json.loads(path.read_text())["traceEvents"]
+    rows, open_calls = [], collections.defaultdict(list)
+    wanted = [e for e in events if e.get("cat") == "cpu_op" or e.get("name") == "[memory]"]
+    for event in sorted(wanted, key=lambda e: (float(e["ts"]), -float(e.get("dur", 0)))):
+        stack = open_calls[event["tid"]]
+        while stack and stack[-1][1] < float(event["ts"]):
+            stack.pop()
+        if event["name"] != "[memory]":
+            stack.append((event["name"], float(event["ts"]) + float(event["dur"])))
+        elif event["args"]["Device Type"] == 1:  # CUDA
+            given = event["args"]
+            rows.append([given["Bytes"], given["Addr"], given.get("Total Allocated"), given.get("Total Reserved"),
+                         " ".join(name for name, _ in stack)])
+    return rows
 
 
 # ------------------------------------------------------------------------------------- the calls
@@ -820,11 +848,17 @@ def record_case(case, small, device, wait_for_device):
         phases.end(f"batch {other}")
     run_step(case, task, inputs, optimizer)
     phases.end("step 1")
-    marks = {}
-    run_step(case, task, inputs, optimizer, functools.partial(phases.mark, marks))
+    marks, by_call = {}, None
+    second = functools.partial(run_step, case, task, inputs, optimizer, functools.partial(phases.mark, marks))
+    if case.variant == "calls":
+        by_call = blocks_by_call(second)
+    else:
+        second()
     phases.end("step 2")
     stats = phases.stats
     trace, files = recorded_trace(phases, phases.cuda)
+    if by_call is not None:
+        files["blocks_by_call.json"] = json.dumps(by_call).encode()
     with Attention() as attention, Calls(phases.cuda) as calls:
         run_step(case, task, inputs, optimizer, calls.mark)
     record = {
@@ -1268,6 +1302,77 @@ def probe_attention_choice(small, device):
     return {"axes": axes, "letters": letters, "choices": "".join(letter(p) for p in grid(**axes))}
 
 
+def probe_recurrent_sizes(small, device):
+    """One size after the other is varied: what cuDNN's workspaces depend on. length, batch, width in, hidden."""
+    base = (16, 4, 32, 48) if small else (64, 32, 512, 768)
+    sizes = [base] + ([] if small else [
+        (1, 32, 512, 768), (7, 32, 512, 768), (128, 32, 512, 768), (300, 32, 512, 768), (64, 1, 512, 768),
+        (64, 5, 512, 768), (64, 64, 512, 768), (64, 200, 512, 768), (64, 32, 64, 768), (64, 32, 2048, 768),
+        (64, 32, 300, 768), (64, 32, 512, 128), (64, 32, 512, 500), (64, 32, 512, 1536), (20, 3, 17, 31)])
+    forms = ((1, False), (3, False), (1, True), (2, True))
+
+    def recurrent(kind, dtype, size, layers, bidirectional, run):
+        length, batch, width, hidden = size
+        dtype = getattr(torch, dtype)
+        layer = getattr(nn, kind)(width, hidden, layers, bidirectional=bidirectional, device=device, dtype=dtype)
+        layer.train(run != "inference")
+        x = torch.randn(length, batch, width, device=device, dtype=dtype, requires_grad=run != "inference")
+
+        def call():
+            with torch.set_grad_enabled(run != "inference"):
+                return layer(x)
+
+        return call
+
+    axes = [{"kind": kind, "dtype": dtype, "size": size, "layers": layers, "bidirectional": both, "run": run}
+            for kind, dtype, size, (layers, both), run in itertools.product(
+                ("LSTM", "GRU", "RNN"), ("float32", "bfloat16"), sizes, forms, ("inference", "forward"))
+            if size == base or layers + both != 2]
+    return measured_rows(device, ((s, functools.partial(recurrent, **s)) for s in axes))
+
+
+DESCRIBED = re.compile(r"(\w+)(\[[\d,]*\])(\([\d,]*\))?$")
+
+
+def made_as_described(text, device):
+    """The reverse of `described`, for tensors."""
+    name, sizes, strides = DESCRIBED.match(text).groups()
+    dtype = next(dtype for dtype, short in SHORT.items() if short == name)
+    sizes = json.loads(sizes)
+    if not strides:
+        return torch.randn(sizes, device=device).to(dtype)
+    strides = [int(stride) for stride in strides.strip("()").split(",") if stride]
+    return torch.empty_strided(sizes, strides, device=device, dtype=dtype).normal_()
+
+
+def recorded_convolutions(model):
+    """Distinct calls of convolutions in the recorded steps of a model: data/<model>.zip."""
+    calls = {}
+    path = pathlib.Path(__file__).resolve().parent / "data" / f"{model}.zip"
+    with zipfile.ZipFile(path) as files:
+        for name in files.namelist():
+            if name.startswith("case-") and name.endswith("/calls.json"):
+                for row in json.loads(files.read(name))["table"]:
+                    if row[0].startswith("aten.convolution"):
+                        calls[json.dumps(row[:2])] = row[:2]
+    return list(calls.values())
+
+
+def probe_convolutions_of(model, small, device):
+    """Every distinct convolution of the recorded steps as a single call, without cuDNN's benchmark."""
+    def convolution(call):
+        name, texts = call
+        given = [made_as_described(x, device) if isinstance(x, str) else x for x in texts]
+        function = getattr(torch.ops.aten, name.split(".")[1]).default
+        return lambda: function(*given)
+
+    calls = recorded_convolutions(model)
+    calls = calls[:2] if small else calls
+    return measured_rows(device, (({"call": call}, functools.partial(convolution, call)) for call in calls))
+
+
+WITH_CONVOLUTIONS = ("clip", "convnext_tiny", "efficientnet_b0", "resnet50", "swin_t", "unet", "vit_b_16", "whisper_base")
+
 PROBES = {
     "context": probe_context,
     "cublas": probe_cublas,
@@ -1281,6 +1386,8 @@ PROBES = {
     "index_put": probe_index_put,
     "sort": probe_sort,
     "reduction": probe_reduction,
+    "recurrent_sizes": probe_recurrent_sizes,
+    **{f"convolutions_{model}": functools.partial(probe_convolutions_of, model) for model in WITH_CONVOLUTIONS},
 }
 PROBE_SECONDS = 12
 
@@ -1598,14 +1705,22 @@ def run_all(jobs, options):
 
 
 def collect(source, target):
-    """One archive per model and one of the probes, for the repository."""
+    """One archive per model and one of the probes, for the repository; what is there of other jobs stays."""
     target.mkdir(parents=True, exist_ok=True)
     groups = collections.defaultdict(list)
     for job in all_jobs():
         if (source / job.path).exists():
             groups["probes" if job.kind == "probe" else re.split("-", job.name)[0]].append(job)
     for group, jobs in groups.items():
-        with zipfile.ZipFile(target / f"{group}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+        path, before = target / f"{group}.zip", {}
+        if path.exists():
+            with zipfile.ZipFile(path) as old:
+                before = {name: old.read(name) for name in old.namelist()}
+        replaced = {f"{job.kind}-{job.name}" for job in jobs}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+            for name, data in before.items():
+                if name.partition("/")[0] not in replaced:
+                    out.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED, 9)
             for job in jobs:
                 with zipfile.ZipFile(source / job.path) as one:
                     for name in one.namelist():

@@ -4,8 +4,10 @@
 usage: run_memory.py [--only REGEX] --rows FILE.json
 
 The models are record_memory.py's own, eager, with the versions of transformers and timm that recorded data/; so are the
-two steps. Written are the peaks of torch.cuda.max_memory_allocated and max_memory_reserved, for compare_memory.py."""
+two steps, behind those of other batches in the variant "fragmented". Written are the peaks of
+torch.cuda.max_memory_allocated and max_memory_reserved, for compare_memory.py; rows of FILE that do not run stay."""
 import argparse
+import importlib.metadata
 import json
 import pathlib
 import sys
@@ -22,6 +24,9 @@ import compare_memory  # noqa: E402
 import record_memory  # noqa: E402
 
 
+FROM_TIMM = ("convnext_tiny", "efficientnet_b0")
+
+
 def peaks(case):
     with symprof.simulate(device="h200"):
         device = torch.device("cuda")
@@ -31,20 +36,31 @@ def peaks(case):
         inputs = record_memory.make_inputs(case, False, case.batch, device)
         make_optimizer = record_memory.OPTIMIZERS.get(case.step)
         optimizer = make_optimizer and make_optimizer(task.parameters())
+        for other in record_memory.warm_up_batches(case, False):
+            record_memory.run_step(case, task, record_memory.make_inputs(case, False, other, device), optimizer)
         for _ in range(2):
             record_memory.run_step(case, task, inputs, optimizer)
         return torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
 
 
+def refuse_other_versions(record):
+    """Models differ from one version of transformers to the next, and so does what they take."""
+    for name in ("transformers", "timm") if record["case"]["model"] in FROM_TIMM else ("transformers",):
+        recorded, found = record["machine"]["versions"][name], importlib.metadata.version(name)
+        if found != recorded:
+            sys.exit(f"run_memory.py: found {name} {found}: expected {recorded}, which recorded {record['case']['model']}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="(base|no_benchmark)$", help="cases whose name this regular expression finds")
+    parser.add_argument("--only", default="(base|no_benchmark|fragmented)$", help="cases whose name this regular expression finds")
     parser.add_argument("--rows", type=pathlib.Path, required=True)
     options = parser.parse_args()
     record_memory.define_torchvision_operators()
     record_memory.leave_matrices_unfilled()
-    rows = {}
+    rows = json.loads(options.rows.read_text()) if options.rows.exists() else {}
     for name, record in compare_memory.records(options.only):
+        refuse_other_versions(record)
         fields = {key: value for key, value in record["case"].items() if key not in ("small",)}
         allocated, reserved = peaks(record_memory.Case(**fields))
         rows[name] = {"allocated": allocated, "reserved": reserved}

@@ -24,11 +24,12 @@ bool is_native_depthwise(const TensorSpec& input, const TensorSpec& weight, bool
 
 namespace {
 
-/// A plane or a volume with channels. cuDNN takes one format for all tensors of a call: channels
-/// last where its input or its weight lies so (cudnn_conv_suggest_memory_format in
-/// native/ConvUtils.h), which a tensor that lies both ways does not tell.
+/// A line, a plane or a volume with channels, and images beside each other. cuDNN takes one format
+/// for all tensors of a call: channels last where its input or its weight lies so
+/// (cudnn_conv_suggest_memory_format in native/ConvUtils.h), which a tensor that lies both ways
+/// does not tell.
 bool is_image(const TensorSpec& tensor) {
-  return tensor.dtype != DType::float64 && (tensor.sizes.size() == 4 || tensor.sizes.size() == 5);
+  return tensor.dtype != DType::float64 && tensor.sizes.size() >= 3 && tensor.sizes.size() <= 5;
 }
 
 bool wants_channels_last(std::initializer_list<const TensorSpec*> tensors) {
@@ -71,8 +72,9 @@ Scratch forward(const Call& call, const DeviceSpec& device) {
   result.make_outputs();
   take_copy(result, *weight, channels_last);
   if (const TensorSpec* output = call.output(0); output != nullptr)
-    add_plan(result, plan_workspace_bytes(*input, *weight, *output, channels_last,
-                                          call.integer(8, 0, 1), device));
+    add_plan(result, plan_workspace_bytes(
+                         PlanPass::forward,
+                         {*input, *weight, *output, channels_last, call.integer(8, 0, 1)}, device));
   result.is_incomplete = true;
   return result;
 }
@@ -93,13 +95,13 @@ Scratch cudnn_backward(const Call& call, const DeviceSpec& device) {
   if (call.integer(10, 1, 0) != 0) take_copy(result, input, channels_last);
   take_copy(result, gradient, channels_last);
   result.make_outputs();
-  const std::int64_t plan =
-      plan_workspace_bytes(input, weight, gradient, channels_last, call.integer(9, 0, 1), device);
+  const PlannedConvolution planned{input, weight, gradient, channels_last, call.integer(9, 0, 1)};
   if (call.integer(10, 0, 0) != 0) {
     take_copy(result, weight, channels_last);
-    add_plan(result, plan);
+    add_plan(result, plan_workspace_bytes(PlanPass::data_gradient, planned, device));
   }
-  if (call.integer(10, 1, 0) != 0) add_plan(result, plan);
+  if (call.integer(10, 1, 0) != 0)
+    add_plan(result, plan_workspace_bytes(PlanPass::weight_gradient, planned, device));
   result.give_back_from(0);
   if (call.integer(10, 2, 0) != 0) add_bias_gradient(result, gradient, device);
   return result;

@@ -25,6 +25,49 @@ Count padded_bytes(const TensorSpec& tensor) {
   return Count(tensor.sizes[0]) * padded * places(tensor) * element_bytes(tensor.dtype);
 }
 
+/// The first convolution of a network: few channels under a small window. Its gradients need copies
+/// in half precision.
+bool meets_colours(PlanPass pass, const PlannedConvolution& c) {
+  constexpr std::int64_t colours = 3, largest_window = 16;
+  if (c.input.sizes[1] > colours || c.channels_last) return false;
+  const bool is_forward = pass == PlanPass::forward, is_fp32 = !is_half(c.input.dtype);
+  if (places(c.weight) <= largest_window) return is_forward || is_fp32;
+  return is_forward && is_fp32 &&
+         places(c.input) == places(c.output) * places(c.weight);  // Patches.
+}
+
+/// Whether a product finds each channel's places at multiples of 8 bytes.
+bool is_aligned_row(const PlannedConvolution& c) {
+  constexpr std::int64_t aligned_bytes = 8;
+  return c.channels_last || places(c.input) * element_bytes(c.input.dtype) % aligned_bytes == 0;
+}
+
+Count copied_operands(const PlannedConvolution& c) {
+  const Count operands =
+      padded_bytes(c.input) + (places(c.weight) > 1 ? padded_bytes(c.weight) : Count(0));
+  constexpr std::int64_t aligned_bytes = 16;
+  if (!c.channels_last) return operands + c.output.bytes();
+  return c.input.sizes[1] * element_bytes(c.input.dtype) % aligned_bytes == 0 ? Count(0) : operands;
+}
+
+Count weights_of(const PlannedConvolution& c) {
+  return Count(c.weight.sizes[0]) * c.weight.sizes[1] * places(c.weight);
+}
+
+/// A tile of the weight for each multiprocessor; nothing where there are more than half as many
+/// tiles.
+Count partial_sums(const PlannedConvolution& c, const DeviceSpec& device) {
+  constexpr std::int64_t small = 64, large = 128;
+  const auto tile = [](std::int64_t channels) { return channels > small ? large : small; };
+  const auto tiles_of = [&](std::int64_t channels) {
+    return (channels + tile(channels) - 1) / tile(channels);
+  };
+  const std::int64_t out = c.weight.sizes[0], in = c.weight.sizes[1];
+  const Count tiles = Count(tiles_of(out)) * tiles_of(in) * places(c.weight);
+  const std::int64_t sums = device.multiprocessors / std::max<std::int64_t>(tiles.value(), 1);
+  return sums < 2 ? Count(0) : tiles * sums * tile(out) * tile(in) * float_bytes;
+}
+
 /// What each plan of fused attention takes, whatever it computes.
 constexpr std::int64_t attention_bytes = 256;
 
@@ -33,18 +76,89 @@ bool has_seen(const AttentionSizes& sizes, const DeviceSpec& device) {
   return device.cudnn_copies_operands && std::max(sizes.width, sizes.value_width) <= widest;
 }
 
+/// Gates of a step, and, in numbers of one direction's output at one step, what a layer has beside
+/// its steps: forward in one direction and in two, backward in one and in two.
+struct RecurrentForm {
+  std::int64_t gates, one, both, back_one, back_both;
+};
+
+constexpr RecurrentForm form_of(RecurrentKind kind) {
+  if (kind == RecurrentKind::lstm) return {4, 10, 24, 11, 26};
+  return kind == RecurrentKind::gru ? RecurrentForm{3, 5, 14, 5, 14}
+                                    : RecurrentForm{1, 3, 10, 5, 14};
+}
+
+/// What the forward pass has of all steps: results, what comes in, and gates, in one direction
+/// those of 256 steps at most.
+Count recurrent_forward(const RecurrentSizes& s) {
+  constexpr std::int64_t steps_with_gates = 256;
+  const RecurrentForm form = form_of(s.kind);
+  const Count all = Count(s.steps) * s.batch, layer = Count(s.batch) * s.hidden * s.layers;
+  if (s.directions == 1) {
+    const std::int64_t results = s.has_dropout ? 2 : 1;
+    return layer * form.one + all * (results * s.hidden + s.width) +
+           Count(std::min(s.steps, steps_with_gates)) * s.batch * s.hidden * form.gates;
+  }
+  constexpr std::int64_t others = 6;
+  return layer * form.both + all * ((2 * form.gates + others) * s.hidden + s.width);
+}
+
+/// And the backward pass: gradients of results and of what comes in. Of several layers in one
+/// direction, which take turns, one of them is there for some steps only: 16 to 48 were seen, fewer
+/// than 8 sequences aside.
+Count recurrent_backward(const RecurrentSizes& s) {
+  const RecurrentForm form = form_of(s.kind);
+  const Count all = Count(s.steps) * s.batch, layer = Count(s.batch) * s.hidden * s.layers;
+  const std::int64_t widest = std::max(s.width, s.hidden);
+  if (s.directions == 2) {
+    const std::int64_t inner = s.layers > 1 ? 8 : 6;
+    return layer * form.back_both + all * (inner * s.hidden + 2 * s.width + 4 * widest);
+  }
+  constexpr std::int64_t steps_in_turn = 24, fewest_sequences = 8;
+  const bool takes_turns = s.layers > 1 && s.batch >= fewest_sequences;
+  const std::int64_t kept = takes_turns ? std::min(s.steps, steps_in_turn) : s.steps;
+  return layer * form.back_one + all * (2 * s.hidden + 2 * s.width + widest) +
+         Count(kept) * s.batch * s.hidden;
+}
+
+/// Numbers of all matrices: a layer's first meets what comes in, or what both directions of the
+/// layer before gave.
+Count recurrent_weights(const RecurrentSizes& s) {
+  const Count rows = Count(s.directions) * form_of(s.kind).gates * s.hidden;
+  const std::int64_t deeper = (s.layers - 1) * s.hidden * (s.directions + 1);
+  return rows * (s.width + s.hidden + deeper);
+}
+
+/// Hidden sizes for which PyTorch asks for cuDNN's other algorithm.
+std::int64_t smallest_hidden(RecurrentKind kind) { return kind == RecurrentKind::rnn ? 384 : 192; }
+
 }  // namespace
 
-std::int64_t plan_workspace_bytes(const TensorSpec& input, const TensorSpec& weight,
-                                  const TensorSpec& output, bool channels_last, std::int64_t groups,
+std::optional<std::int64_t> recurrent_workspace_bytes(const RecurrentSizes& sizes,
+                                                      std::int64_t element_bytes,
+                                                      const DeviceSpec& device) {
+  if (!device.cudnn_copies_operands || sizes.steps < 1) return std::nullopt;
+  if (element_bytes == float_bytes && sizes.hidden <= smallest_hidden(sizes.kind))
+    return std::nullopt;
+  constexpr std::int64_t of_a_product = 8 << 20, alignment = 512;
+  Count numbers = recurrent_forward(sizes);
+  if (sizes.is_training) numbers = std::max(numbers, recurrent_backward(sizes));
+  return (Count(sizes.layers) * sizes.directions * of_a_product + alignment +
+          (numbers + recurrent_weights(sizes)) * element_bytes)
+      .value();
+}
+
+std::int64_t plan_workspace_bytes(PlanPass pass, const PlannedConvolution& c,
                                   const DeviceSpec& device) {
-  if (!device.cudnn_copies_operands || groups != 1) return 0;
-  const Count operands = padded_bytes(input) + (places(weight) > 1 ? padded_bytes(weight) : 0);
-  constexpr std::int64_t aligned_bytes = 16;
-  if (channels_last)
-    return input.sizes[1] * element_bytes(input.dtype) % aligned_bytes == 0 ? 0 : operands.value();
-  const bool is_product = places(weight) == 1 && places(input) == places(output);
-  return is_product ? 0 : (operands + output.bytes()).value();
+  if (!device.cudnn_copies_operands || c.groups != 1 || meets_colours(pass, c)) return 0;
+  const Count copies = copied_operands(c);
+  const bool is_plain = places(c.weight) == 1 && places(c.input) == places(c.output);
+  if (is_plain && is_aligned_row(c)) {
+    if (pass != PlanPass::weight_gradient) return 0;
+    const Count of_images = Count(c.input.sizes[0]) * weights_of(c) * float_bytes;
+    if (!c.channels_last && of_images < copies) return of_images.value();
+  }
+  return (pass == PlanPass::weight_gradient ? copies + partial_sums(c, device) : copies).value();
 }
 
 std::optional<std::int64_t> attention_workspace_bytes(const AttentionSizes& sizes,

@@ -9,18 +9,31 @@
 
 namespace symprof::profile {
 
-/// Bytes of the workspace in which a plan for tensor cores has its operands: they want channels
-/// last, and channels in multiples of 16 bytes. What lies in rows is copied: the input and the
-/// output, and a weight of more than one place, of which a gradient takes the role in backward.
-/// What lies in channels last already is copied only to add channels. Zero for groups, and for
-/// devices where no plan was seen.
+enum class PlanPass : std::uint8_t { forward, data_gradient, weight_gradient };
+
+/// A convolution in the roles of its forward pass: `output` is the gradient of it in backward.
+struct PlannedConvolution {
+  const TensorSpec &input, &weight, &output;
+  bool channels_last = false;
+  std::int64_t groups = 1;
+};
+
+/// Bytes of the workspace of a plan for tensor cores, which has three parts:
+/// - its operands where they lie otherwise than it wants them, channels last and in multiples of 16
+/// bytes. What lies in
+///   rows is copied: the input and the output, and a weight of more than one place; what lies in
+///   channels last only to add channels. Images of few colours meet small windows where they lie.
+/// - Nothing where a window of one place without strides makes it a product; the weight's gradient
+/// is then a product for
+///   each image, in fp32, where that takes less than copies.
+/// - Partial sums of other weight gradients, in fp32: as many as keep all multiprocessors busy.
+/// Zero for groups, and for devices where no plan was seen.
 ///
-/// Source: the requests that PyTorch 2.11 with cuDNN 9.19 made on an H200 without cuDNN's benchmark
-/// (truth/h200/data/probes.zip, probe-convolution): of 28 forward plans in half precision 26 are
-/// these sums but for at most 272 bytes. Weight gradients take up to 40 % more, for partial sums,
-/// and fp32 plans sometimes less.
-std::int64_t plan_workspace_bytes(const TensorSpec& input, const TensorSpec& weight,
-                                  const TensorSpec& output, bool channels_last, std::int64_t groups,
+/// Source: the requests that PyTorch 2.11 with cuDNN 9.19 made on an H200 without cuDNN's
+/// benchmark: 888 single passes (truth/h200/kernel_record_2) and every convolution of the recorded
+/// models (data/probes.zip, probe-convolutions_*). compare_probes.py and docs/accuracy.md say how
+/// far it is off: cuDNN's choice of a plan is not known.
+std::int64_t plan_workspace_bytes(PlanPass pass, const PlannedConvolution& convolution,
                                   const DeviceSpec& device);
 
 /// Query [batch, heads, length, width], key and value [batch, key_heads, key_length, width or
@@ -43,5 +56,29 @@ std::optional<std::int64_t> attention_workspace_bytes(const AttentionSizes& size
 std::optional<std::int64_t> attention_backward_workspace_bytes(const AttentionSizes& sizes,
                                                                std::int64_t element_bytes,
                                                                const DeviceSpec& device);
+
+enum class RecurrentKind : std::uint8_t { rnn, lstm, gru };
+
+/// A recurrent layer of cuDNN: `width` numbers come in at each step, `hidden` go out in each of one
+/// or two `directions`.
+struct RecurrentSizes {
+  RecurrentKind kind = RecurrentKind::lstm;
+  std::int64_t steps = 0, batch = 0, width = 0, hidden = 0, layers = 1, directions = 1;
+  bool is_training = false;
+  bool has_dropout = false;  ///< Between layers, in training.
+};
+
+/// Bytes of the workspace of its forward pass, which each part of the backward pass takes too.
+/// Nothing for devices where none was seen, and for forms of which none was seen: fp32 and few
+/// hidden numbers, for which PyTorch asks for another algorithm (use_rnn_persist_small_h in
+/// native/cudnn/RNN.cpp).
+///
+/// The sums below are those of 1 290 requests of PyTorch 2.11 with cuDNN 9.19 on an H200
+/// (truth/h200/data/probes.zip: probe-recurrent, probe-recurrent_sizes). compare_probes.py says how
+/// near they are: equal but for the alignment of their parts (2 KB at most), except for training of
+/// several layers in one direction.
+std::optional<std::int64_t> recurrent_workspace_bytes(const RecurrentSizes& sizes,
+                                                      std::int64_t element_bytes,
+                                                      const DeviceSpec& device);
 
 }  // namespace symprof::profile

@@ -1,12 +1,60 @@
-// Recurrent layers: their plans and reserves are known to cuDNN alone.
+// Recurrent layers: a workspace of cuDNN while a pass runs (native/cudnn/RNN.cpp). The backward
+// pass takes it once for the gradients of what came in and once for those of the weights.
+#include "profile/cost/scratch/cudnn_plans.h"
 #include "profile/cost/scratch/families.h"
+#include "profile/cost/scratch/layout.h"
 
 namespace symprof::profile {
 namespace {
 
+/// (input, weight[], weight_stride0, weight_buf, hx, cx, mode, hidden_size, proj_size, num_layers,
+/// batch_first, dropout, train, bidirectional, batch_sizes, …); the backward operator has four more
+/// before `mode`.
+constexpr int mode_at = 6, backward_mode_at = 10;
+
+/// cudnnRNNMode_t in cudnn_adv.h: RELU, TANH, LSTM, GRU.
+RecurrentKind kind_of_mode(std::int64_t mode) {
+  constexpr std::int64_t lstm = 2, gru = 3;
+  if (mode == lstm) return RecurrentKind::lstm;
+  return mode == gru ? RecurrentKind::gru : RecurrentKind::rnn;
+}
+
+/// Nothing for packed sequences and for projections, of which no workspace was seen.
+std::optional<RecurrentSizes> recurrent_sizes(const Call& call, int mode) {
+  const TensorSpec* input = call.input_at(0);
+  constexpr std::size_t sequences = 3;
+  const auto number = [&](int behind) { return call.integer(mode + behind, 0, 0); };
+  if (input == nullptr || input->sizes.size() != sequences || number(2) != 0) return std::nullopt;
+  RecurrentSizes sizes;
+  sizes.kind = kind_of_mode(number(0));
+  const bool batch_first = number(4) != 0;
+  sizes.steps = input->sizes[batch_first ? 1 : 0], sizes.batch = input->sizes[batch_first ? 0 : 1];
+  sizes.width = input->sizes[2], sizes.hidden = number(1), sizes.layers = number(3);
+  sizes.directions = number(7) != 0 ? 2 : 1;
+  sizes.is_training = number(6) != 0;
+  sizes.has_dropout = sizes.is_training && call.input_at(mode + 9) != nullptr;
+  return sizes;
+}
+
+template <int mode>
+Scratch recurrent(const Call& call, const DeviceSpec& device) {
+  const std::optional<RecurrentSizes> sizes = recurrent_sizes(call, mode);
+  const std::optional<std::int64_t> bytes =
+      sizes ? recurrent_workspace_bytes(*sizes, element_bytes(call.input_at(0)->dtype), device)
+            : std::nullopt;
+  if (!bytes) return {.is_incomplete = true};
+  Scratch result;
+  // Steps come first inside; what comes in with the batch in front is copied.
+  if (call.integer(mode + 4, 0, 0) != 0 && is_row_major(*call.input_at(0)))
+    result.take(call.input_at(0)->bytes());
+  result.make_outputs();
+  result.take(*bytes);
+  return result;
+}
+
 constexpr ScratchRule rnn_rows[] = {
-    {"aten::_cudnn_rnn", unknown_scratch},
-    {"aten::_cudnn_rnn_backward", unknown_scratch},
+    {"aten::_cudnn_rnn", recurrent<mode_at>},
+    {"aten::_cudnn_rnn_backward", recurrent<backward_mode_at>},
 };
 
 }  // namespace

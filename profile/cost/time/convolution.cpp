@@ -2,6 +2,7 @@
 // PyTorch lets cuDNN round fp32 to TF32 by default (torch.backends.cudnn.allow_tf32).
 #include <utility>
 
+#include "profile/cost/scratch/convolution_kernels.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -56,6 +57,18 @@ std::optional<TimeClass> class_of(const TensorSpec& input, const DeviceSpec& dev
   return std::nullopt;
 }
 
+/// Of one filter or several for each channel: PyTorch's own kernels, or, on Hopper, where alone
+/// they were measured, cuDNN's for channels last. Others are convolutions like all.
+TimeClass class_of(const Call& call, const ConvolutionArguments& at, const ConvolutionWork& c,
+                   TimeClass usual, const DeviceSpec& device) {
+  const TensorSpec *input = call.input_at(at.input), *weight = call.input_at(at.weight);
+  const bool transposed = at.transposed != none && call.integer(at.transposed, 0, 0) != 0;
+  constexpr int hopper = 9;
+  if (c.groups <= 1 || c.in_channels != c.groups || transposed) return usual;
+  if (is_native_depthwise(*input, *weight, transposed, c.groups)) return TimeClass::depthwise;
+  return c.channels_last && device.compute_major == hopper ? TimeClass::depthwise_cudnn : usual;
+}
+
 /// Adds or sums a bias: the output once more, read and written, or read.
 Kernel of_bias(const TensorSpec& output, int times) {
   return {TimeClass::elementwise,
@@ -77,7 +90,7 @@ LaunchEstimate forward_launches(const Call& call, const DeviceSpec& device,
   if (!c || !time_class) return std::nullopt;
   if (is_empty(*c)) return Launches();
   if (transposed) c->pass = ConvolutionPass::data_gradient;
-  Launches launches{{{*time_class, *c}}};
+  Launches launches{{{class_of(call, at, *c, *time_class, device), *c}}};
   if (at.bias != none && call.input_at(at.bias) != nullptr)
     launches.kernels.push_back(of_bias(*output, 2));
   return launches;
@@ -114,9 +127,10 @@ LaunchEstimate backward_launches(const Call& call, const Cost&, const DeviceSpec
   if (is_empty(*c)) return Launches();
   Launches launches;
   c->pass = transposed ? ConvolutionPass::forward : ConvolutionPass::data_gradient;
-  if (call.integer(10, 0, 1) != 0) launches.kernels.push_back({*time_class, *c});
+  const TimeClass of_call = class_of(call, at, *c, *time_class, device);
+  if (call.integer(10, 0, 1) != 0) launches.kernels.push_back({of_call, *c});
   c->pass = ConvolutionPass::weight_gradient;
-  if (call.integer(10, 1, 1) != 0) launches.kernels.push_back({*time_class, *c});
+  if (call.integer(10, 1, 1) != 0) launches.kernels.push_back({of_call, *c});
   if (call.integer(10, 2, 0) != 0) launches.kernels.push_back(of_bias(*gradient, 1));
   return launches;
 }

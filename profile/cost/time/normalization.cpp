@@ -36,38 +36,42 @@ bool lies_channels_last(const TensorSpec& tensor) {
 /// A channel's numbers are a row, of `tensors` tensors, but where channels lie together: those are
 /// taken in any order.
 LaunchEstimate norm_of_channels(const Call& call, const Cost& cost, int input, int tensors,
-                                double passes, int launches, TimeClass channels_last) {
+                                double passes, int launches, TimeClass rows,
+                                TimeClass channels_last) {
   const TensorSpec* in = call.input_at(input);
   if (!in || in->sizes.size() < 2) return std::nullopt;
   if (lies_channels_last(*in)) return moved(cost, channels_last, passes, launches);
   const std::int64_t channels = in->sizes[1];
-  return by_rows(cost, TimeClass::batch_norm, channels,
+  return by_rows(cost, rows, channels,
                  channels > 0 ? tensors * numbers(*in) / channels : 0, passes, launches);
 }
 
 /// Read once for the statistics and once to apply them, or with stored ones only applied.
 LaunchEstimate batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec&) {
   const bool training = call.integer(5, 0, call.integer(3, 0, 1)) != 0;
-  return training ? norm_of_channels(call, cost, 0, 1, 1.5, 3, TimeClass::batch_norm_native)
+  return training ? norm_of_channels(call, cost, 0, 1, 1.5, 3, TimeClass::batch_norm_rows,
+                                     TimeClass::batch_norm_native)
                   : moved(cost, TimeClass::elementwise);
 }
 
 /// cuDNN's is one kernel that keeps what fits.
 LaunchEstimate cudnn_batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec&) {
   const bool training = call.integer(5, 0, 1) != 0;
-  return training ? norm_of_channels(call, cost, 0, 1, 1.5, 1, TimeClass::elementwise)
+  return training ? norm_of_channels(call, cost, 0, 1, 1.5, 1, TimeClass::batch_norm,
+                                     TimeClass::elementwise)
                   : moved(cost, TimeClass::elementwise);
 }
 
 /// (grad_out, input, ...)
 LaunchEstimate batch_norm_backward_times(const Call& call, const Cost& cost, const DeviceSpec&) {
-  return norm_of_channels(call, cost, 1, 2, 1.67, 2, TimeClass::batch_norm_native);
+  return norm_of_channels(call, cost, 1, 2, 1.67, 2, TimeClass::batch_norm_rows,
+                          TimeClass::batch_norm_native);
 }
 
 /// (input, grad_output, ...)
 LaunchEstimate cudnn_batch_norm_backward_times(const Call& call, const Cost& cost,
                                                const DeviceSpec&) {
-  return norm_of_channels(call, cost, 0, 2, 1.67, 1, TimeClass::elementwise);
+  return norm_of_channels(call, cost, 0, 2, 1.67, 1, TimeClass::batch_norm, TimeClass::elementwise);
 }
 
 constexpr TimeRule normalization_time_rows[] = {

@@ -1,6 +1,6 @@
 // Recurrent layers: cuDNN multiplies what comes in for all steps at once, and what comes from the
-// step before in one product after the other. No public measurements by shape: the times of its
-// products stand for it, marked as not measured.
+// step before in one product after the other. Where no such steps were measured, the times of
+// products stand for them, marked as rough.
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -8,8 +8,8 @@ namespace symprof::profile {
 namespace {
 
 /// (input, weight[], weight_stride0, weight_buf, hx, cx, mode, hidden_size, proj_size, num_layers,
-/// batch_first, dropout, train, bidirectional, batch_sizes, …); the backward operator has output,
-/// gradients and reserve between them, and `mode` at 11.
+/// batch_first, dropout, train, bidirectional, batch_sizes, …); the backward operator has output
+/// and three gradients before `mode`.
 struct RnnArguments {
   int projection = 8, batch_first = 10, batch_sizes = 14;
 };
@@ -33,56 +33,95 @@ std::optional<Sequence> sequence_of(const Call& call, const RnnArguments& at) {
   return packed;
 }
 
+/// What the kernels of a call share.
+struct RnnForm {
+  TimeClass of_products = TimeClass::product_16bit;
+  /// Of the steps; nothing where products in turn stand for them.
+  std::optional<TimeClass> of_steps;
+  Sequence sequence;
+  std::int64_t bytes = 2;
+};
+
 /// The kernels of each weight matrix. Of a layer's two (with a projection three) the first meets
 /// what comes in.
 class RnnKernels {
  public:
-  RnnKernels(TimeClass time_class, const Sequence& sequence, std::int64_t bytes)
-      : time_class_(time_class), sequence_(sequence), bytes_(bytes) {}
+  explicit RnnKernels(const RnnForm& form) : form_(form) {}
 
   void add_forward(const TensorSpec& weight, bool meets_input) {
-    add(weight.sizes[0], weight.sizes[1], meets_input);
+    if (meets_input)
+      add(all(), weight.sizes[0], weight.sizes[1], 1);
+    else
+      add_steps(weight, false);
   }
 
   void add_data_gradient(const TensorSpec& weight, bool meets_input) {
-    add(weight.sizes[1], weight.sizes[0], meets_input);
+    if (meets_input)
+      add(all(), weight.sizes[1], weight.sizes[0], 1);
+    else
+      add_steps(weight, true);
   }
 
   void add_weight_gradient(const TensorSpec& weight) {
-    add(weight.sizes[0], weight.sizes[1], sequence_.steps * sequence_.batch, 1);
+    add(weight.sizes[0], weight.sizes[1], all(), 1);
   }
 
   std::vector<Kernel> kernels;
 
  private:
-  void add(std::int64_t wide, std::int64_t depth, bool meets_input) {
-    const std::int64_t all = sequence_.steps * sequence_.batch;
-    if (meets_input)
-      add(all, wide, depth, 1);
-    else
-      add(sequence_.batch, wide, depth, sequence_.steps);
-  }
+  std::int64_t all() const { return form_.sequence.steps * form_.sequence.batch; }
 
   void add(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t times) {
-    ProductWork work{1, m, n, k, bytes_, bytes_, 1};
-    kernels.insert(kernels.end(), static_cast<std::size_t>(times), Kernel{time_class_, work});
+    const ProductWork work{1, m, n, k, form_.bytes, form_.bytes, 1};
+    kernels.insert(kernels.end(), static_cast<std::size_t>(times), Kernel{form_.of_products, work});
   }
 
-  TimeClass time_class_;
-  Sequence sequence_;
-  std::int64_t bytes_;
+  void add_steps(const TensorSpec& weight, bool backward) {
+    const auto [steps, batch] = form_.sequence;
+    const std::int64_t wide = weight.sizes[0], hidden = weight.sizes[1];
+    if (!form_.of_steps || hidden == 0) {
+      add(batch, backward ? hidden : wide, backward ? wide : hidden, steps);
+      return;
+    }
+    const RecurrentWork work{steps, batch, hidden, wide / hidden, form_.bytes, backward};
+    kernels.push_back({*form_.of_steps, work, launches(work)});
+  }
+
+  /// As recorded (truth/h200/kernel_record_2): a product and its gates; large products are split,
+  /// and the parts are set to zero or summed by one launch more, in backward sooner. Few hidden
+  /// numbers in fp32 have a kernel for all steps, which takes as long as a launch for each.
+  int launches(const RecurrentWork& work) const {
+    constexpr std::int64_t wide = 1024, few = 192, fp32 = 4, sequences = 8;
+    const bool is_fp32 = work.number_bytes == fp32;
+    if (is_fp32 && work.hidden <= few) return static_cast<int>(work.steps);
+    const bool is_split = work.backward ? is_fp32 || work.hidden >= wide
+                                        : is_fp32 && work.hidden >= wide && work.batch > sequences;
+    return static_cast<int>(work.steps * (is_split ? 3 : 2));
+  }
+
+  RnnForm form_;
 };
+
+/// Nothing where no device's steps were measured: without tensor cores, and with a projection.
+std::optional<TimeClass> class_of_steps(TimeClass of_products, std::int64_t projection) {
+  if (projection > 0) return std::nullopt;
+  if (of_products == TimeClass::product_16bit) return TimeClass::recurrent_16bit;
+  if (of_products == TimeClass::product_tf32) return TimeClass::recurrent_tf32;
+  return std::nullopt;
+}
 
 template <bool is_backward>
 LaunchEstimate rnn_launches(const Call& call, const Cost&, const DeviceSpec& device) {
-  const RnnArguments at = is_backward ? RnnArguments{13, 15, 19} : RnnArguments{};
+  const RnnArguments at = is_backward ? RnnArguments{12, 14, 18} : RnnArguments{};
   const std::optional<Sequence> sequence = sequence_of(call, at);
   if (!sequence) return std::nullopt;
   const DType dtype = call.input_at(0)->dtype;
-  const std::optional<TimeClass> time_class = product_class(dtype, device, true);
-  if (!time_class) return std::nullopt;
-  RnnKernels made(*time_class, *sequence, element_bytes(dtype));
-  const std::int64_t of_a_layer = call.integer(at.projection, 0, 0) > 0 ? 3 : 2;
+  const std::optional<TimeClass> of_products = product_class(dtype, device, true);
+  if (!of_products) return std::nullopt;
+  const std::int64_t projection = call.integer(at.projection, 0, 0);
+  const std::optional<TimeClass> of_steps = class_of_steps(*of_products, projection);
+  RnnKernels made({*of_products, of_steps, *sequence, element_bytes(dtype)});
+  const std::int64_t of_a_layer = projection > 0 ? 3 : 2;
   const CallRecord& record = call.record();
   std::int64_t matrices = 0;
   for (std::size_t i = 0; i < record.inputs.size(); ++i) {
@@ -96,7 +135,7 @@ LaunchEstimate rnn_launches(const Call& call, const Cost&, const DeviceSpec& dev
     made.add_data_gradient(*weight, meets_input);
     if (call.integer(21, 3, 1) != 0) made.add_weight_gradient(*weight);
   }
-  return Launches{.kernels = std::move(made.kernels), .is_rough = true};
+  return Launches{.kernels = std::move(made.kernels), .is_rough = !of_steps};
 }
 
 constexpr TimeRule rnn_time_rows[] = {

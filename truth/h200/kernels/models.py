@@ -1,6 +1,7 @@
 """The models whose whole training steps are recorded. Each builder gives (module, inputs, loss of
 the module's output); sizes are those people train with, or tiny ones to try the script."""
 import collections
+import functools
 
 import torch
 
@@ -65,18 +66,19 @@ def perceptron(small, device):
 
 
 class Recurrent(torch.nn.Module):
-    def __init__(self, width):
+    def __init__(self, width, kind="LSTM", bidirectional=False):
         super().__init__()
-        self.lstm = torch.nn.LSTM(width, width, num_layers=2, batch_first=True)
-        self.head = torch.nn.Linear(width, 1000)
+        self.lstm = getattr(torch.nn, kind)(width, width, num_layers=2, batch_first=True, bidirectional=bidirectional)
+        self.head = torch.nn.Linear(width * (1 + bidirectional), 1000)
 
     def forward(self, x):
         return self.head(self.lstm(x)[0][:, -1])
 
 
-def recurrent(small, device):
-    width, batch, length = (16, 2, 5) if small else (1024, 64, 256)
-    return Recurrent(width), {"": torch.randn(batch, length, width, device=device)}, classes
+def recurrent(small, device, kind="LSTM", bidirectional=False, sizes=(1024, 64, 256)):
+    width, batch, length = (16, 2, 5) if small else sizes
+    model = Recurrent(width, kind, bidirectional)
+    return model, {"": torch.randn(batch, length, width, device=device)}, classes
 
 
 BERT = token_model(("BertConfig", "BertForMaskedLM"), {},
@@ -106,6 +108,12 @@ MODELS = {
     "gpt2_autocast": Recipe(GPT2, "float32", "bfloat16", False, "adamw_fused"),
     "llama_1b_bfloat16": Recipe(LLAMA, "bfloat16", None, False, "adamw_foreach"),
     "lstm_float32": Recipe(recurrent, "float32", None, False, "adam_foreach"),
+    "lstm_bidirectional_bfloat16": Recipe(functools.partial(recurrent, bidirectional=True, sizes=(512, 32, 100)), "bfloat16",
+                                          None, False, "adamw_fused"),
+    "gru_float32": Recipe(functools.partial(recurrent, kind="GRU", sizes=(768, 48, 80)), "float32", None, False, "sgd"),
+    "mobilenet_v2_autocast": Recipe(image_model("mobilenet_v2", 224, 96), "float32", "bfloat16", True, "sgd"),
+    "efficientnet_b0_float32": Recipe(image_model("efficientnet_b0", 224, 48), "float32", None, False, "sgd"),
+    "resnext50_float32": Recipe(image_model("resnext50_32x4d", 224, 48), "float32", None, False, "sgd"),
 }
 
 

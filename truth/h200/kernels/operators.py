@@ -3,12 +3,13 @@ import collections
 import statistics
 import time
 
+from kernels import memory, profiling
 from kernels import points as sweep
-from kernels import profiling
 from kernels import trace as traces
 
 WARM_UP = 2
 REPEATS = (7, 25)        # at least, at most
+REPEATS_OF_MANY = (3, 5)  # recurrent layers: hundreds of kernels a call
 REPEAT_SECONDS = 0.02    # how long the repeats of one point may take, above the least number
 FLUSH_BYTES = 256 << 20  # several times the L2
 WARM_CLOCK_SECONDS = 0.05
@@ -50,7 +51,7 @@ def prepare(point, device):
     return family.OPERATIONS[point.operation](point.parameters, device)
 
 
-def repeats_for(call, device):
+def repeats_for(call, device, least_and_most):
     for _ in range(WARM_UP):
         with profiling.synchronized(device):
             call()
@@ -58,15 +59,19 @@ def repeats_for(call, device):
     with profiling.synchronized(device):
         call()
     once = time.perf_counter() - start
-    return max(REPEATS[0], min(REPEATS[1], int(REPEAT_SECONDS / max(once, 1e-6))))
+    least, most = least_and_most
+    return max(least, min(most, int(REPEAT_SECONDS / max(once, 1e-6))))
 
 
-def run_point(index, point, device, flush):
-    """Runs one point's calls, each in a range point/<index>/<repeat>; gives None or what went wrong."""
+def run_point(index, point, device, flush, asked):
+    """Runs one point's calls, each in a range point/<index>/<repeat>; gives None or what went wrong. `asked[index]`:
+    what a call asks of the allocator."""
     import torch
     try:
         call = prepare(point, device)
-        for repeat in range(repeats_for(call, device)):
+        repeats = repeats_for(call, device, REPEATS_OF_MANY if point.family == "recurrent" else REPEATS)
+        asked[index] = memory.measured(call, device)
+        for repeat in range(repeats):
             if point.cache == "flushed":
                 flush.zero_()
             with torch.profiler.record_function(f"point/{index}/{repeat}"):
@@ -79,6 +84,28 @@ def run_point(index, point, device, flush):
             raise StickyError(row, sweep.key(point)) from error
         return short(error)
     return None
+
+
+def timed_alone(point, device):
+    """A call's time without the profiler, in a row of calls: on the GPU by events, and on the host. For calls of many
+    small kernels, which wait for their launches."""
+    import torch
+    if device != "cuda" or point.family != "recurrent":
+        return {}
+    try:
+        call = prepare(point, device)
+        count = max(3, repeats_for(call, device, REPEATS_OF_MANY))
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        first.record()
+        start = time.perf_counter_ns()
+        for _ in range(count):
+            call()
+        host_ns = (time.perf_counter_ns() - start) // count
+        last.record()
+        torch.cuda.synchronize()
+        return {"alone_ns": round(first.elapsed_time(last) * 1e6 / count), "alone_host_ns": host_ns}
+    except Exception:  # the point's own row says why
+        return {}
 
 
 def context_lost():
@@ -95,13 +122,15 @@ def measure_batch(batch, device, clocks):
     import torch
     flush = torch.empty(FLUSH_BYTES if device == "cuda" else 1 << 16, dtype=torch.uint8,
                         device=device)
-    errors = {}
+    errors, asked = {}, {}
     warm_clocks(device)
     before = clocks.read()
 
+    alone = [timed_alone(point, device) for point in batch]
+
     def work():
         for index, point in enumerate(batch):
-            errors[index] = run_point(index, point, device, flush)
+            errors[index] = run_point(index, point, device, flush, asked)
     trace = profiling.profiled(work, device)
     after = clocks.read()
     found = collections.defaultdict(list)
@@ -110,7 +139,7 @@ def measure_batch(batch, device, clocks):
     if device == "cuda":
         del flush
         torch.cuda.empty_cache()
-    return [row_of(point, found[index], errors[index], device, (before, after))
+    return [row_of(point, found[index], errors[index], device, (before, after), {**asked.get(index, {}), **alone[index]})
             for index, point in enumerate(batch)]
 
 
@@ -128,6 +157,11 @@ def signature(launched):
     return tuple((w.kind, w.name, w.grid, w.block) for w in launched)
 
 
+def span_ns(launched):
+    """From the first start to the last end."""
+    return max(w.start_ns + w.duration_ns for w in launched) - min(w.start_ns for w in launched)
+
+
 def kernel_rows(repeats):
     """The kernels of one call, in order, with the spread of each one's time over the repeats."""
     result = []
@@ -141,17 +175,17 @@ def kernel_rows(repeats):
     return result
 
 
-def row_of(point, found, error, device, clocks):
+def row_of(point, found, error, device, clocks, asked=()):
     """`kernels` are those of the repeats with the most frequent sequence; `sequences` counts how
     many different ones there were, 1 for nearly every operator."""
     intervals = [interval for interval, _ in found]
-    repeats = [launched for _, launched in found if launched]
+    repeats = [sorted(launched, key=lambda w: w.correlation) for _, launched in found if launched]
     row = {"key": sweep.key(point), "family": point.family, "operation": point.operation,
            "parameters": point.parameters, "cache": point.cache, "repetition": point.repetition,
            "flops": point.flops, "bytes_moved": point.bytes_moved, "error": error,
            "repeats": len(found), "kernel_ns": None, "kernels": [], "sequences": None,
            "cpu_ns": spread([i.end_ns - i.start_ns for i in intervals]),
-           "clocks_before": clocks[0], "clocks_after": clocks[1]}
+           "clocks_before": clocks[0], "clocks_after": clocks[1], "busy_ns": None, "span_ns": None, **dict(asked)}
     if device != "cuda" or error or not repeats:
         row["kernel_ns"] = spread([])
         return row
@@ -159,5 +193,7 @@ def row_of(point, found, error, device, clocks):
     usual = sequences.most_common(1)[0][0]
     repeats = [launched for launched in repeats if signature(launched) == usual]
     row.update(sequences=len(sequences), kernels=kernel_rows(repeats), repeats=len(repeats),
-               kernel_ns=spread([sum(w.duration_ns for w in launched) for launched in repeats]))
+               kernel_ns=spread([sum(w.duration_ns for w in launched) for launched in repeats]),
+               busy_ns=spread([traces.busy_ns(launched) for launched in repeats])["median"],
+               span_ns=spread([span_ns(launched) for launched in repeats])["median"])
     return row

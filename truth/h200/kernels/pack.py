@@ -18,6 +18,8 @@ def point_row(row, strings):
               "error": strings.number(row["error"]), "repeats": row["repeats"],
               "sequences": row["sequences"], "kernels": len(row["kernels"])}
     packed.update({f"kernel_ns_{name}": row["kernel_ns"][name] for name in SPREADS})
+    packed.update({name: row.get(name) for name in ("busy_ns", "span_ns", "requests", "transient_bytes", "kept_bytes",
+                                                    "alone_ns", "alone_host_ns")})
     packed["cpu_ns_median"] = row["cpu_ns"]["median"]
     packed.update({f"{when}_{name}": row[f"clocks_{when}"][name] for when in ("before", "after")
                    for name in ("sm_mhz", "memory_mhz", "temperature_c", "power_w")})

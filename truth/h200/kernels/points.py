@@ -4,12 +4,13 @@ import json
 import random
 
 from kernels.families import attention, convolution, elementwise, indexing, loss, matmul
-from kernels.families import movement, normalization, optimizers, reduction
+from kernels.families import movement, normalization, optimizers, recurrent, reduction
 
 FAMILIES = {
     "matmul": matmul, "convolution": convolution, "attention": attention,
     "normalization": normalization, "elementwise": elementwise, "reduction": reduction,
     "movement": movement, "indexing": indexing, "loss": loss, "optimizers": optimizers,
+    "recurrent": recurrent,
 }
 
 # One measurement. `parameters` are what families/<family>.py needs to make the call; flops and
@@ -35,14 +36,35 @@ def base_points(small):
             yield Point(family, operation, parameters, flops, bytes_moved, "repeated", 0)
 
 
-def all_points(small=False):
+def with_flushed(points, small):
+    fits = [p for p in points if p.bytes_moved in FLUSHED_BYTES]
+    return points + [p._replace(cache="flushed") for p in (points[:4] if small else fits[::FLUSHED_EVERY])]
+
+
+def first_sweep(small=False):
     """Every point once, then the repetitions. The order is shuffled by a fixed seed: an
     interrupted run then covers every family, and a drift of the clocks hides in no single one."""
-    points = list(base_points(small))
-    fits = [p for p in points if p.bytes_moved in FLUSHED_BYTES]
-    points += [p._replace(cache="flushed") for p in (points[:4] if small else fits[::FLUSHED_EVERY])]
+    points = with_flushed(list(base_points(small)), small)
     random.Random(0).shuffle(points)
     return points + [p._replace(repetition=1) for p in points[::REPEATED_EVERY]]
+
+
+# Families of the second sweep, the most wanted first.
+SECOND = ("recurrent", "convolution", "normalization", "loss", "matmul", "indexing")
+
+
+def second_sweep(small=False):
+    """More points where the first left few for a class of kernels, shuffled within a family, then the repetitions."""
+    known, points = {key(p) for p in first_sweep(small)}, []
+    for family in SECOND:
+        made = [Point(family, *more, "repeated", 0) for more in FAMILIES[family].more_points(small)]
+        made = [p for p in with_flushed(made, False) if key(p) not in known]
+        random.Random(2).shuffle(made)
+        points += made
+    return points + [p._replace(repetition=1) for p in points[::REPEATED_EVERY] if p.family != "recurrent"]
+
+
+SWEEPS = {1: first_sweep, 2: second_sweep}
 
 
 # Nominal rates for the estimate only (dense, NVIDIA's data sheet of the H200 SXM): FLOP/s, bytes/s.
@@ -50,7 +72,7 @@ NOMINAL_FLOPS = {"float32": 50e12, "tf32": 350e12, "bfloat16": 600e12, "float16"
                  "float8_e4m3fn": 1100e12}
 NOMINAL_BYTES = 3.5e12
 CALLS_PER_POINT = 14        # warm-up, timing call, repeats: the least a point gets
-FIXED_SECONDS = {"attention": 0.25, "convolution": 0.12, "optimizers": 0.1}  # plans are built
+FIXED_SECONDS = {"attention": 0.25, "convolution": 0.12, "optimizers": 0.1, "recurrent": 0.2}  # plans are built
 OTHER_FIXED_SECONDS = 0.05  # operands, launches, the trace written and read
 
 

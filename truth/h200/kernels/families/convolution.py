@@ -22,6 +22,29 @@ GROUPED = [(32, 112, 32, 3, 1, 1, 32, 1), (96, 112, 96, 3, 2, 1, 96, 1),
            (96, 56, 96, 7, 1, 3, 96, 1), (768, 7, 768, 7, 1, 3, 768, 1),
            (128, 56, 128, 3, 1, 1, 32, 1), (512, 14, 512, 3, 1, 1, 32, 1),
            (1024, 7, 1024, 3, 1, 1, 32, 1), (256, 28, 256, 3, 1, 1, 8, 1)]
+# of MobileNetV2, EfficientNet-B0 and ConvNeXt-T, and others between them
+MORE_DEPTHWISE = [(channels, size, channels, kernel, stride, kernel // 2, channels, 1)
+                  for channels, size, kernel, stride in (
+    (32, 112, 3, 1), (96, 112, 3, 2), (144, 56, 3, 2), (144, 56, 5, 2), (192, 28, 3, 1), (192, 28, 3, 2),
+    (240, 28, 3, 2), (240, 14, 5, 1), (480, 14, 3, 1), (480, 14, 5, 1), (576, 14, 3, 1), (576, 14, 3, 2),
+    (672, 14, 5, 1), (672, 14, 5, 2), (1152, 7, 5, 1), (1152, 7, 3, 1), (192, 28, 7, 1), (384, 14, 7, 1),
+    (64, 64, 9, 1), (128, 56, 5, 1), (256, 28, 7, 1), (48, 160, 3, 1), (40, 75, 3, 1), (512, 32, 3, 1))]
+MORE_GROUPED = [(128, 56, 128, 3, 2, 1, 4, 1), (256, 56, 256, 3, 1, 1, 32, 1), (256, 56, 256, 3, 2, 1, 32, 1),
+                (512, 28, 512, 3, 1, 1, 32, 1), (1024, 14, 1024, 3, 1, 1, 32, 1), (192, 28, 192, 3, 1, 1, 8, 1),
+                (168, 56, 168, 3, 1, 1, 7, 1), (64, 56, 64, 3, 1, 1, 2, 1)]
+# of ResNet-50, EfficientNet-B0, the U-Net and others between them
+MORE_DENSE = [(64, 56, 64, 1, 1, 0, 1, 1), (256, 56, 64, 1, 1, 0, 1, 1), (256, 56, 128, 1, 1, 0, 1, 1),
+              (512, 28, 128, 1, 1, 0, 1, 1), (512, 28, 256, 1, 1, 0, 1, 1), (512, 28, 1024, 1, 2, 0, 1, 1),
+              (1024, 14, 512, 1, 1, 0, 1, 1), (128, 28, 512, 1, 1, 0, 1, 1), (512, 7, 2048, 1, 1, 0, 1, 1),
+              (256, 28, 256, 3, 2, 1, 1, 1), (512, 14, 512, 3, 2, 1, 1, 1), (96, 56, 96, 3, 1, 1, 1, 1),
+              (160, 40, 160, 3, 1, 1, 1, 1), (384, 24, 384, 3, 1, 1, 1, 1), (768, 12, 768, 3, 1, 1, 1, 1),
+              (1024, 16, 1024, 3, 1, 1, 1, 1), (64, 256, 64, 3, 1, 1, 1, 1), (128, 128, 128, 3, 1, 1, 1, 1),
+              (256, 64, 256, 3, 1, 1, 1, 1), (512, 32, 512, 3, 1, 1, 1, 1), (3, 256, 64, 3, 1, 1, 1, 1),
+              (64, 256, 2, 1, 1, 0, 1, 1), (96, 112, 24, 1, 1, 0, 1, 1), (32, 112, 16, 1, 1, 0, 1, 1),
+              (24, 56, 144, 1, 1, 0, 1, 1), (80, 14, 480, 1, 1, 0, 1, 1), (1152, 7, 320, 1, 1, 0, 1, 1),
+              (3, 224, 32, 3, 2, 1, 1, 1), (3, 224, 96, 4, 4, 0, 1, 1), (96, 56, 192, 2, 2, 0, 1, 1),
+              (64, 112, 128, 5, 2, 2, 1, 1), (32, 64, 32, 7, 1, 3, 1, 1), (64, 32, 96, 5, 1, 2, 1, 1),
+              (48, 80, 48, 3, 1, 2, 1, 2), (128, 20, 200, 3, 1, 1, 1, 1), (1000, 10, 600, 1, 1, 0, 1, 1)]
 DIRECTIONS = ("forward", "grad_input", "grad_weight")
 # dtype and memory format; "tf32" is cuDNN's default for float32 operands in PyTorch
 KINDS = (("float32", "contiguous_format"), ("tf32", "contiguous_format"),
@@ -49,6 +72,21 @@ def points(small):
     if not small:
         for shape, batch in itertools.product(RESNET + GROUPED, (1, 256)):
             yield convolution_point(shape, batch, "bfloat16", "channels_last", "forward")
+
+
+DEPTHWISE_KINDS = (*KINDS[1:], ("tf32", "channels_last"), ("float16", "contiguous_format"))
+DENSE_KINDS = (*KINDS[:2], ("tf32", "channels_last"), KINDS[2])
+
+
+def more_points(small):
+    if small:
+        yield convolution_point((4, 8, 4, 3, 1, 1, 4, 1), 3, "float16", "contiguous_format", "forward")
+        return
+    for shapes, kinds, batches in ((MORE_DEPTHWISE, DEPTHWISE_KINDS, (16, 64)),
+                                   (MORE_GROUPED, DEPTHWISE_KINDS[:4], (32,)),
+                                   (MORE_DENSE, DENSE_KINDS, (8, 48))):
+        for number, (shape, (dtype, layout), direction) in enumerate(itertools.product(shapes, kinds, DIRECTIONS)):
+            yield convolution_point(shape, batches[number % len(batches)], dtype, layout, direction)
 
 
 def operands(parameters, device, requires_grad):

@@ -21,6 +21,16 @@ def points(small):
         yield operation, {"table": list(table), "dtype": dtype}, 0, moved * BYTES[dtype]
 
 
+MORE_TABLES = [(10000, 1024, 4096), (32128, 512, 3072), (50265, 768, 10240), (151936, 896, 3072), (512, 768, 6144),
+               (30522, 768, 768), (2000, 100, 50000), (100000, 256, 300), (128256, 2048, 1536), (1 << 20, 16, 1 << 20)]
+
+
+def more_points(small):
+    for operation, table, dtype in itertools.product(("embedding", "index_select"),
+                                                     [(11, 4, 6)] if small else MORE_TABLES, ("float32", "bfloat16")):
+        yield operation, {"table": list(table), "dtype": dtype}, 0, 2 * table[2] * table[1] * BYTES[dtype]
+
+
 def random_indices(high, sizes, device):
     import torch
     return torch.randint(high, sizes, device=device)

@@ -25,6 +25,19 @@ def points(small):
                2 * numel(sizes) * BYTES[dtype])
 
 
+MORE_IMAGES = [(8, 64, 112, 112), (64, 64, 112, 112), (4, 64, 256, 256), (16, 128, 128, 128), (32, 512, 28, 28),
+               (4, 512, 32, 32), (64, 192, 55, 55), (64, 480, 14, 14), (2, 16, 37, 41), (128, 1280, 7, 7),
+               (64, 96, 56, 56), (16, 960, 7, 7), (1, 64, 500, 500), (256, 832, 7, 7)]
+FORMATS = ("contiguous_format", "channels_last")
+
+
+def more_points(small):
+    for pool, sizes, dtype, layout, direction in itertools.product(
+            POOLS[:3], [(2, 3, 8, 8)] if small else MORE_IMAGES, ("float32", "bfloat16"), FORMATS, DIRECTIONS):
+        yield (f"{pool}_{direction}", {"sizes": list(sizes), "dtype": dtype, "memory_format": layout}, 0,
+               2 * numel(sizes) * BYTES[dtype])
+
+
 def cross_entropy(x):
     import torch
     target = torch.randint(x.shape[1], (x.shape[0],), device=x.device)
@@ -49,8 +62,10 @@ def pooling(name):
 
 def directions(call_on, direction):
     def build(parameters, device):
-        x = operand(parameters["sizes"], parameters["dtype"], device, direction == "backward")
-        call = call_on(x)
+        import torch
+        layout = getattr(torch, parameters.get("memory_format", "preserve_format"))
+        x = operand(parameters["sizes"], parameters["dtype"], device).to(memory_format=layout)
+        call = call_on(x.requires_grad_(direction == "backward"))
         return call if direction == "forward" else backward_of(call(), [x])
     return build
 

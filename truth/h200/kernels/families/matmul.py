@@ -1,5 +1,7 @@
 """Matrix products: addmm and mm in every operand layout, bmm, fp8 through _scaled_mm."""
 import itertools
+import math
+import random
 
 from kernels.families.common import BYTES, operand
 
@@ -17,6 +19,8 @@ BATCHED = [(96, 512, 512, 64), (96, 512, 64, 512), (384, 197, 197, 64), (384, 19
            (256, 64, 64, 64), (4096, 16, 16, 16), (1024, 49, 49, 32), (8, 1024, 1024, 1024),
            (2, 4096, 4096, 4096), (64, 33, 65, 17), (64, 255, 257, 127), (16, 4096, 4096, 64),
            (3, 1000, 1001, 999), (128, 1, 4096, 128), (128, 4096, 1, 128), (512, 256, 256, 64)]
+MORE_BATCHED = [(192, 384, 384, 64), (192, 384, 64, 384), (24, 1024, 1024, 64), (64, 128, 128, 32), (2048, 49, 49, 32),
+                (2048, 49, 32, 49), (8, 512, 512, 512), (128, 512, 32, 512), (640, 64, 64, 128), (4, 3000, 200, 100)]
 DTYPES = ("float32", "tf32", "bfloat16", "float16")
 
 
@@ -46,6 +50,27 @@ def points(small):
             yield product("mm", sizes, dtype, layout)
     for sizes in fp8:
         yield product("_scaled_mm", sizes, "float8_e4m3fn", "nt")
+
+
+MORE_PRODUCTS = 70
+LARGEST_OF_MORE = 3e11  # FLOPs: 6 ms in float32
+
+
+def more_points(small):
+    """Sizes drawn between 8 and 16384 with equal shares of each octave, multiples of 8 but for every third."""
+    drawn, made = random.Random(1), 0
+    while made < (1 if small else MORE_PRODUCTS):
+        sizes = tuple(round(2 ** drawn.uniform(3, 5 if small else 14)) for _ in "mnk")
+        sizes = sizes if made % 3 == 0 else tuple(-(-size // 8) * 8 for size in sizes)
+        if 2 * math.prod(sizes) > LARGEST_OF_MORE:
+            continue
+        made += 1
+        for dtype, (operation, layout) in itertools.product(("float32", "tf32"),
+                                                            (("addmm", "nt"), ("mm", ("nn", "tn")[made % 2]))):
+            yield product(operation, sizes, dtype, layout)
+    for batch, *sizes in [(2, 16, 17, 18)] if small else MORE_BATCHED:
+        for dtype in ("float32", "tf32"):
+            yield product("bmm", (batch, *sizes), dtype, "nn")
 
 
 def matrix(rows, columns, transposed, dtype, device):

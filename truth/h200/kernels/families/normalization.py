@@ -16,7 +16,7 @@ FORMATS = ("contiguous_format", "channels_last")
 
 def point(operation, sizes, dtype, direction, **more):
     parameters = {"sizes": list(sizes), "dtype": dtype, **more}
-    moved = numel(sizes) * BYTES[dtype] * (2 if direction == "forward" else 3)
+    moved = numel(sizes) * BYTES[dtype] * (3 if direction == "backward" else 2)
     return f"{operation}_{direction}", parameters, 0, moved
 
 
@@ -31,6 +31,31 @@ def points(small):
         yield point(operation, sizes, dtype, direction, memory_format=layout)
     for operation, sizes, dtype, direction in itertools.product(
             ("softmax", "log_softmax"), scores, ("float32", "bfloat16"), DIRECTIONS):
+        yield point(operation, sizes, dtype, direction)
+
+
+MORE_ROWS = [(2, 768), (64, 512), (197, 768), (2048, 2048), (8192, 1024), (50432, 768), (12608, 384), (100352, 96),
+             (25088, 192), (3, 5120), (700, 3000), (2000, 300), (40000, 128), (300, 20000), (128, 65536), (512, 10)]
+MORE_IMAGES = [(8, 32, 112, 112), (64, 32, 112, 112), (64, 96, 112, 112), (64, 96, 56, 56), (64, 144, 56, 56),
+               (16, 192, 28, 28), (64, 384, 14, 14), (128, 576, 14, 14), (64, 960, 7, 7), (64, 1280, 7, 7),
+               (64, 64, 56, 56), (8, 256, 56, 56), (128, 512, 28, 28), (64, 2048, 7, 7), (4, 64, 256, 256),
+               (10, 128, 128, 128), (4, 1024, 16, 16), (16, 24, 75, 75), (100, 40, 33, 33), (2, 100, 9, 9)]
+MORE_SCORES = [(192, 384, 384), (1, 1000), (64, 1000), (12288, 512), (96, 197, 197), (8192, 50257), (256, 30522),
+               (100352, 49), (16384, 128), (3000, 3000), (10, 100000), (32, 8, 64), (5000, 17), (4096, 8192),
+               (20, 2047), (1024, 1025)]
+
+
+def more_points(small):
+    rows, images, scores = ((SMALL_ROWS, SMALL_IMAGES, SMALL_SCORES) if small else
+                            (MORE_ROWS, MORE_IMAGES, MORE_SCORES))
+    for sizes, dtype, layout, direction in itertools.product(images, ("float32", "bfloat16"), FORMATS,
+                                                             (*DIRECTIONS, "inference")):
+        yield point("batch_norm", sizes, dtype, direction, memory_format=layout)
+    for operation, sizes, dtype, direction in itertools.product(("layer_norm", "rms_norm"), rows,
+                                                                ("float32", "bfloat16"), DIRECTIONS):
+        yield point(operation, sizes, dtype, direction)
+    for operation, sizes, dtype, direction in itertools.product(("softmax", "log_softmax"), scores,
+                                                                ("float32", "bfloat16"), DIRECTIONS):
         yield point(operation, sizes, dtype, direction)
 
 
@@ -54,6 +79,11 @@ def batch_norm(x, parameters, weight, bias):
     return torch.nn.functional.batch_norm(x, None, None, weight, bias, training=True)
 
 
+def batch_norm_inference(x, parameters, weight, bias):
+    import torch
+    return torch.nn.functional.batch_norm(x, bias, weight.abs(), weight, bias, training=False)
+
+
 def softmax(x, parameters, weight, bias):
     return x.softmax(-1)
 
@@ -70,7 +100,7 @@ def prepared(function, parameters, device, requires_grad):
         x = x.contiguous(memory_format=getattr(torch, parameters["memory_format"]))
     x.requires_grad_(requires_grad)
     # Mixed precision keeps batch norm's parameters in float32; the other norms take the input's dtype.
-    dtype = "float32" if function is batch_norm else parameters["dtype"]
+    dtype = "float32" if function in (batch_norm, batch_norm_inference) else parameters["dtype"]
     affine = [operand((channels,), dtype, device, requires_grad) for _ in range(2)]
     needed = {layer_norm: 2, rms_norm: 1, group_norm: 2, batch_norm: 2}.get(function, 0)
     return lambda: function(x, parameters, *affine), [x] + affine[:needed]
@@ -91,3 +121,4 @@ OPERATIONS = {}
 for norm in (layer_norm, rms_norm, group_norm, batch_norm, softmax, log_softmax):
     OPERATIONS[f"{norm.__name__}_forward"] = forward(norm)
     OPERATIONS[f"{norm.__name__}_backward"] = backward(norm)
+OPERATIONS["batch_norm_inference"] = forward(batch_norm_inference)

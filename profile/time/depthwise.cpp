@@ -1,0 +1,142 @@
+// Convolutions with one filter or several for each channel. PyTorch's own kernels for rows
+// (native/cuda/DepthwiseConv2d.cu) have a thread for each number of the result, and for the
+// weight's gradient a block for each number of the weight. cuDNN has others for channels last.
+#include <algorithm>
+#include <cmath>
+
+#include "profile/time/formula.h"
+
+namespace symprof::profile {
+namespace {
+
+// Cycles are those of one multiprocessor, us those of a kernel.
+constexpr Coefficient native_rows[] = {
+    {"floor", 2.5, 0.5, 20},
+    {"memory", 0.8, 0.2, 1},         // of the bandwidth of DRAM
+    {"number", 1.2, 0.05, 20},       // cycles for each number of the result
+    {"tap", 0.15, 0.01, 5},          // and for each number that it meets
+    {"number_back", 2.4, 0.05, 40},  // of the input's gradient
+    {"tap_back", 0.16, 0.01, 5},
+    {"begin", 4.5, 0.1, 40},     // us for each wave of the weight's blocks
+    {"step", 0.38, 0.02, 4},     // us in which all threads of a wave take one number more
+    {"latency", 0.18, 0.02, 4},  // and a few threads
+};
+struct NativeAt {
+  enum : std::uint8_t {
+    floor_us,
+    memory,
+    number,
+    tap,
+    number_back,
+    tap_back,
+    begin,
+    step,
+    latency
+  };
+};
+
+constexpr Coefficient library_rows[] = {
+    {"floor", 2, 0.5, 20},          {"memory", 0.7, 0.2, 1},
+    {"number", 0.12, 0.005, 5},  // The same of cuDNN's kernels.
+    {"tap", 0.033, 0.002, 2},       {"number_back", 0.2, 0.005, 5},
+    {"tap_back", 0.07, 0.002, 2},   {"number_weight", 0.25, 0.005, 5},
+    {"tap_weight", 0.03, 0.002, 2}, {"latency", 0.15, 0.01, 2},  // us for each place of the window
+};
+struct LibraryAt {
+  enum : std::uint8_t {
+    floor_us,
+    memory,
+    number,
+    tap,
+    number_back,
+    tap_back,
+    number_weight,
+    tap_weight,
+    latency
+  };
+};
+
+double in_numbers(const ConvolutionWork& c) {
+  return static_cast<double>(c.batch * c.in * c.in_channels);
+}
+
+double out_numbers(const ConvolutionWork& c) {
+  return static_cast<double>(c.batch * c.out * c.out_channels);
+}
+
+double memory_us(const ConvolutionWork& c, const Gpu& gpu, double share) {
+  return static_cast<double>(c.number_bytes) * (in_numbers(c) + out_numbers(c)) /
+         (gpu.memory * share);
+}
+
+double cycles_us(double numbers, double of_each, double of_each_tap, const ConvolutionWork& c,
+                 const Gpu& gpu) {
+  return numbers * (of_each + of_each_tap * static_cast<double>(c.window)) /
+         (gpu.multiprocessors * gpu.clock);
+}
+
+/// Up to eight warps for each number of the weight; each warp takes 32 places of its images at a
+/// time.
+double native_weight_us(const ConvolutionWork& c, const Gpu& gpu, Coefficients f) {
+  constexpr double most_warps = 8, lanes = 32, warps_at_once = 64;
+  const double batch = static_cast<double>(c.batch), warps = std::min(batch, most_warps);
+  const double steps = pieces(batch, warps) * pieces(static_cast<double>(c.out), lanes);
+  const double blocks = static_cast<double>(c.out_channels * c.window);
+  const double waves = blocks * warps / (gpu.multiprocessors * warps_at_once);
+  return std::max(waves, 1.0) * f[NativeAt::begin] +
+         steps * std::max(f[NativeAt::latency], waves * f[NativeAt::step]);
+}
+
+KernelTime limited(double floor, double work, double memory) {
+  const double us = floor + std::max(work, memory);
+  if (floor > us / 2) return {us, Limit::launch};
+  return {us, memory > work ? Limit::memory : Limit::arithmetic};
+}
+
+}  // namespace
+
+const std::span<const Coefficient> depthwise_coefficients = native_rows;
+const std::span<const Coefficient> library_depthwise_coefficients = library_rows;
+
+KernelTime depthwise_time(const Work& work, const Gpu& gpu, Coefficients f, TimeClass) {
+  const auto& c = std::get<ConvolutionWork>(work);
+  const auto us = [&] {
+    if (c.pass == ConvolutionPass::forward)
+      return cycles_us(out_numbers(c), f[NativeAt::number], f[NativeAt::tap], c, gpu);
+    if (c.pass == ConvolutionPass::data_gradient)
+      return cycles_us(in_numbers(c), f[NativeAt::number_back], f[NativeAt::tap_back], c, gpu);
+    return native_weight_us(c, gpu, f);
+  };
+  return limited(f[NativeAt::floor_us], us(), memory_us(c, gpu, f[NativeAt::memory]));
+}
+
+KernelTime library_depthwise_time(const Work& work, const Gpu& gpu, Coefficients f, TimeClass) {
+  const auto& c = std::get<ConvolutionWork>(work);
+  const auto us = [&] {
+    if (c.pass == ConvolutionPass::forward)
+      return cycles_us(out_numbers(c), f[LibraryAt::number], f[LibraryAt::tap], c, gpu);
+    if (c.pass == ConvolutionPass::data_gradient)
+      return cycles_us(in_numbers(c), f[LibraryAt::number_back], f[LibraryAt::tap_back], c, gpu);
+    return cycles_us(out_numbers(c), f[LibraryAt::number_weight], f[LibraryAt::tap_weight], c, gpu);
+  };
+  const double floor =
+      f[LibraryAt::floor_us] + f[LibraryAt::latency] * static_cast<double>(c.window);
+  return limited(floor, us(), memory_us(c, gpu, f[LibraryAt::memory]));
+}
+
+std::vector<double> depthwise_sizes(const Work& work) {
+  const auto& c = std::get<ConvolutionWork>(work);
+  const auto log = [](std::int64_t size) {
+    return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
+  };
+  constexpr double other_pass = 4, other_type = 2;  // Octaves: they say little of each other.
+  return {log(c.batch),
+          log(c.out_channels),
+          log(c.out) / 2,
+          log(c.window),
+          log(c.in) - log(c.out),
+          other_pass * static_cast<double>(c.pass),
+          other_type * log(c.number_bytes)};
+}
+
+}  // namespace symprof::profile

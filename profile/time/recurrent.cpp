@@ -1,0 +1,49 @@
+// The steps of a recurrent layer, one after the other: a product with the weights, which lie in the
+// L2 cache, and a kernel for the gates. Each is a launch, which the kernel's count of launches has.
+#include <cmath>
+
+#include "profile/time/formula.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr Coefficient recurrent_rows[] = {
+    {"floor", 3, 0.5, 50},
+    {"cache", 1.2, 0.1, 10},        // bandwidth of the weights, in that of DRAM
+    {"arithmetic", 0.25, 0.02, 1},  // of the peak
+    {"gates", 0.5, 0.05, 10},       // bandwidth of the gates' kernel, in that of DRAM
+    {"backward", 1.5, 0.3, 6},      // a step's time without launches, in that of a forward step
+};
+struct RecurrentAt {
+  enum : std::uint8_t { floor_us, cache, arithmetic, gates, backward };
+};
+
+}  // namespace
+
+const std::span<const Coefficient> recurrent_coefficients = recurrent_rows;
+
+KernelTime recurrent_time(const Work& work, const Gpu& gpu, Coefficients f, TimeClass time_class) {
+  const auto& r = std::get<RecurrentWork>(work);
+  const double batch = static_cast<double>(r.batch), hidden = static_cast<double>(r.hidden);
+  const double gates = static_cast<double>(r.gates), number = static_cast<double>(r.number_bytes);
+  const double weights = gates * hidden * hidden;
+  const double cache_us = number * weights / (gpu.memory * f[RecurrentAt::cache]);
+  const double arithmetic_us =
+      2 * batch * weights / (gpu.rate(time_class) * f[RecurrentAt::arithmetic]);
+  const double numbers_of_gates = batch * hidden * (2 * gates + 4);
+  const double gates_us = number * numbers_of_gates / (gpu.memory * f[RecurrentAt::gates]);
+  const double step =
+      (cache_us + arithmetic_us + gates_us) * (r.backward ? f[RecurrentAt::backward] : 1);
+  const double us = f[RecurrentAt::floor_us] + static_cast<double>(r.steps) * step;
+  return {us, cache_us > arithmetic_us ? Limit::cache : Limit::arithmetic};
+}
+
+std::vector<double> recurrent_sizes(const Work& work) {
+  const auto& r = std::get<RecurrentWork>(work);
+  const auto log = [](std::int64_t size) { return std::log2(static_cast<double>(size)); };
+  constexpr double other_pass = 4;
+  return {log(r.batch), log(r.hidden), log(r.gates), log(r.steps) / 2,
+          r.backward ? other_pass : 0.0};
+}
+
+}  // namespace symprof::profile
