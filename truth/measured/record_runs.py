@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures steps of exported models on a GPU with `symprof measure` and collects the runs.
 
-    python truth/measured/record_runs.py --symprof build/cuda/bin/symprof --out RUNS [--seconds 260] [--only REGEX]
+    python truth/measured/record_runs.py --symprof build/release/bin/symprof --out RUNS [--seconds 260] [--only REGEX]
     python truth/measured/record_runs.py --out RUNS --collect truth/measured/h200.zip
 
 Models are those of truth/h200/data (exported with their loss) and of models/. What is in RUNS is skipped, so that a
