@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "profile/cost/call.h"
-#include "profile/cost/scratch/convolution_kernels.h"
+#include "profile/cost/convolution_kernels.h"
 #include "profile/cost/scratch/layout.h"
 
 namespace symprof::profile {

@@ -208,9 +208,10 @@ def lines_of(folder):
                "fold": draw(point["key"]) // 2}
 
 
-def table():
+def table(device="h200"):
     """One line for each point with a work: class, its time without the launches that the rule counts apart, the work."""
-    return [line for folder in RECORDS for line in lines_of(folder)]
+    folders = RECORDS if device == "h200" else (ROOT / "truth" / device / "kernel_record",)
+    return [line for folder in folders for line in lines_of(folder)]
 
 
 LAUNCH_US = 2.0  # of devices/h200.json: one-element kernel 0.93 us and the gap to the next, 1.06 us

@@ -17,16 +17,6 @@ void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>
     if (with[i] != 1) sizes[lead + i] = with[i];
 }
 
-bool is_row_major(const TensorSpec& tensor) {
-  std::int64_t wanted = 1;
-  for (std::size_t i = tensor.sizes.size(); i-- > 0;) {
-    if (tensor.sizes[i] == 1) continue;
-    if (tensor.strides[i] != wanted) return tensor.numel() == 0;
-    wanted *= tensor.sizes[i];
-  }
-  return true;
-}
-
 bool can_be_joined(const TensorSpec& tensor, std::size_t first) {
   std::optional<std::int64_t> wanted;
   for (std::size_t i = tensor.sizes.size(); i-- > first;) {

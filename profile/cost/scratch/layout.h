@@ -3,6 +3,7 @@
 
 #include "base/tensor_spec.h"
 #include "profile/cost/call.h"
+#include "profile/cost/row_major.h"
 
 namespace symprof::profile {
 
@@ -10,8 +11,6 @@ namespace symprof::profile {
 TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes);
 /// Makes `sizes` the shape that they and `with` broadcast to (at::infer_size).
 void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with);
-/// at::Tensor::is_contiguous().
-bool is_row_major(const TensorSpec& tensor);
 /// Whether a view can show all dimensions from `first` on as one (at::detail::computeStride).
 bool can_be_joined(const TensorSpec& tensor, std::size_t first = 0);
 /// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and

@@ -2,7 +2,7 @@
 // PyTorch lets cuDNN round fp32 to TF32 by default (torch.backends.cudnn.allow_tf32).
 #include <utility>
 
-#include "profile/cost/scratch/convolution_kernels.h"
+#include "profile/cost/convolution_kernels.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 

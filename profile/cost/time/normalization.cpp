@@ -42,8 +42,8 @@ LaunchEstimate norm_of_channels(const Call& call, const Cost& cost, int input, i
   if (!in || in->sizes.size() < 2) return std::nullopt;
   if (lies_channels_last(*in)) return moved(cost, channels_last, passes, launches);
   const std::int64_t channels = in->sizes[1];
-  return by_rows(cost, rows, channels,
-                 channels > 0 ? tensors * numbers(*in) / channels : 0, passes, launches);
+  return by_rows(cost, rows, channels, channels > 0 ? tensors * numbers(*in) / channels : 0, passes,
+                 launches);
 }
 
 /// Read once for the statistics and once to apply them, or with stored ones only applied.

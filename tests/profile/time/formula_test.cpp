@@ -125,6 +125,43 @@ TEST_SUITE("time_formulas") {
     const double bytes = 2.0 * 2 * 64 * 56 * 56 * 512;
     CHECK(time_of(TimeClass::convolution_16bit, convolution).us > bytes / 4.8e6);
   }
+
+  TEST_CASE(
+      "a filter for each channel takes its cycles, and few numbers of the weight few blocks") {
+    const auto us = [](ConvolutionPass pass, std::int64_t batch, std::int64_t channels,
+                       std::int64_t window) {
+      const ConvolutionWork convolution{.pass = pass,
+                                        .batch = batch,
+                                        .in_channels = channels,
+                                        .out_channels = channels,
+                                        .groups = channels,
+                                        .in = 56 * 56,
+                                        .out = 56 * 56,
+                                        .window = window};
+      return time_of(TimeClass::depthwise, convolution).us - 2.5;  // Less the floor.
+    };
+    using enum ConvolutionPass;
+    // As many cycles for each number of the result, by as many multiprocessors at the H200's clock.
+    const double cycles = 1.2 + 0.15 * 25, numbers = 64.0 * 512 * 56 * 56;
+    CHECK(us(forward, 64, 512, 25) == doctest::Approx(numbers * cycles / (132 * 1830)));
+    // Nine blocks keep few of 132 multiprocessors busy: eight times as many take as long.
+    CHECK(us(weight_gradient, 8, 1, 9) == doctest::Approx(us(weight_gradient, 8, 8, 9)));
+    CHECK(us(weight_gradient, 64, 512, 9) / us(weight_gradient, 64, 256, 9) ==
+          doctest::Approx(2).epsilon(0.1));
+  }
+
+  TEST_CASE("steps of a recurrent layer add up, and wider ones take their weights' bytes") {
+    const auto us = [](RecurrentWork work) {
+      return time_of(TimeClass::recurrent_16bit, work).us - 3;  // Less the floor.
+    };
+    const RecurrentWork one{.steps = 1, .batch = 1, .hidden = 4096, .gates = 4, .number_bytes = 2};
+    RecurrentWork many = one, back = one;
+    many.steps = 100;
+    back.backward = true;
+    CHECK(us(many) == doctest::Approx(100 * us(one)));
+    CHECK(us(back) == doctest::Approx(1.5 * us(one)));
+    CHECK(us(one) > 2.0 * 4 * 4096 * 4096 / (1.2 * 4.8e6));
+  }
 }
 
 }  // namespace symprof::profile

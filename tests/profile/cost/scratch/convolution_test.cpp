@@ -3,6 +3,7 @@
 // formulas.
 #include <doctest/doctest.h>
 
+#include "profile/cost/scratch/cudnn_plans.h"
 #include "profile/operators/operators.h"
 #include "tests/support/recording_builder.h"
 
@@ -83,6 +84,76 @@ TEST_SUITE("convolution_copies") {
     CHECK(backward_blocks({false, true, false}) == Blocks{input_bytes, gradient_bytes});
     CHECK(forward_blocks({true, false, true}) == Blocks{weight_bytes});
     CHECK(backward_blocks({true, false, false}) == Blocks{gradient_bytes, weight_bytes});
+  }
+}
+
+/// A device on which cuDNN's plans were seen.
+DeviceSpec seen_device() {
+  DeviceSpec device;
+  device.cudnn_copies_operands = true;
+  device.multiprocessors = 132;
+  return device;
+}
+
+std::int64_t plan(profile::PlanPass pass, const TensorSpec& input, const TensorSpec& weight,
+                  const TensorSpec& output, const DeviceSpec& device = seen_device()) {
+  return profile::plan_workspace_bytes(pass, {input, weight, output, false, 1}, device);
+}
+
+TEST_SUITE("cudnn_plans") {
+  using enum profile::PlanPass;
+
+  TEST_CASE("a plan has its operands in channels last, and partial sums of a weight's gradient") {
+    const TensorSpec input = tensor({48, 256, 64, 64}), weight = tensor({256, 256, 3, 3});
+    const std::int64_t copies = 2 * input.bytes() + weight.bytes();
+    CHECK(plan(forward, input, weight, input) == copies);
+    CHECK(plan(data_gradient, input, weight, input) == copies);
+    // 2 x 2 tiles of 128 x 128 for each of 9 places: three times as many keep 132 multiprocessors
+    // busy.
+    const std::int64_t tile = 128 * 128 * 4;
+    CHECK(plan(weight_gradient, input, weight, input) == copies + 132 / 36 * 36 * tile);
+    CHECK(plan(forward, input, weight, input, DeviceSpec{}) == 0);
+  }
+
+  TEST_CASE("a window of one place is a product, and its gradient one for each image") {
+    const TensorSpec input = tensor({32, 512, 28, 28}, DType::bfloat16),
+                     weight = tensor({256, 512, 1, 1}, DType::bfloat16),
+                     output = tensor({32, 256, 28, 28}, DType::bfloat16);
+    CHECK(plan(forward, input, weight, output) == 0);
+    CHECK(plan(weight_gradient, input, weight, output) == 32 * 256 * 512 * 4);
+    // Where that is more than copies, and where a channel's 7 x 7 places are not aligned.
+    const TensorSpec small = tensor({32, 512, 7, 7}, DType::bfloat16),
+                     wide = tensor({2048, 512, 1, 1}, DType::bfloat16),
+                     result = tensor({32, 2048, 7, 7}, DType::bfloat16);
+    CHECK(plan(forward, small, wide, result) == small.bytes() + result.bytes());
+  }
+
+  TEST_CASE("colours under a small window are met where they lie") {
+    const TensorSpec input = tensor({8, 3, 224, 224}), weight = tensor({64, 3, 3, 3}),
+                     output = tensor({8, 64, 224, 224});
+    CHECK(plan(forward, input, weight, output) == 0);
+    CHECK(plan(data_gradient, input, weight, output) == 0);
+    const TensorSpec stem = tensor({64, 3, 7, 7}), half_size = tensor({8, 64, 112, 112});
+    CHECK(plan(forward, input, stem, half_size) ==
+          input.bytes() + stem.bytes() + half_size.bytes());
+  }
+
+  TEST_CASE("a recurrent layer's workspace: weights, all steps, and what each layer has beside") {
+    profile::RecurrentSizes sizes{.steps = 64, .batch = 32, .width = 512, .hidden = 768};
+    const auto bytes = [&](std::int64_t number = 2) {
+      return profile::recurrent_workspace_bytes(sizes, number, seen_device());
+    };
+    const std::int64_t row = 32 * 768, weights = 4 * 768 * (512 + 768), input = 32 * 512;
+    const std::int64_t of_layer = (8 << 20) + 512;
+    CHECK(bytes() == of_layer + 2 * (weights + 10 * row + 64 * (5 * row + input)));
+    sizes.steps = 300;  // Gates of 256 steps.
+    CHECK(bytes() == of_layer + 2 * (weights + 10 * row + 300 * (row + input) + 256 * 4 * row));
+    sizes.is_training = true;  // The backward pass has more of 300 steps.
+    CHECK(bytes() == of_layer + 2 * (weights + 11 * row + 300 * (4 * row + 2 * input)));
+    CHECK_FALSE(profile::recurrent_workspace_bytes(sizes, 2, DeviceSpec{}));
+    sizes.hidden = 192;  // In fp32 another algorithm, of which no sum is known.
+    CHECK_FALSE(bytes(4));
+    CHECK(bytes(2));
   }
 }
 

@@ -43,6 +43,17 @@ LaunchEstimate launches_of(const std::string& op, const std::vector<TestArgument
 
 constexpr auto half = DType::bfloat16;
 
+/// Six steps of three sequences, one layer of an LSTM from 5 numbers to 256.
+LaunchEstimate lstm_launches(DType dtype, const DeviceSpec& device) {
+  const auto of = [&](std::vector<std::int64_t> sizes) { return t(std::move(sizes), dtype); };
+  return launches_of(
+      "aten::_cudnn_rnn",
+      {of({6, 3, 5}), list({{1024, 5}, {1024, 256}, {1024}, {1024}}), ints({4}), nothing(),
+       of({1, 3, 256}), of({1, 3, 256}), ints({2}), ints({256}), ints({0}), ints({1}), ints({0}),
+       ints({0}), ints({1}), ints({0}), ints({}), nothing()},
+      {tensor({6, 3, 256}, dtype)}, device);
+}
+
 }  // namespace
 
 TEST_SUITE("launches") {
@@ -203,21 +214,49 @@ TEST_SUITE("launches") {
   }
 
   TEST_CASE("a recurrent layer: what comes in at once, the states step after step") {
-    // Two steps of three sequences, one layer of an LSTM from 5 to 7 numbers.
-    const auto launches =
-        launches_of("aten::_cudnn_rnn",
-                    {t({2, 3, 5}), list({{28, 5}, {28, 7}, {28}, {28}}), ints({4}), nothing(),
-                     t({1, 3, 7}), t({1, 3, 7}), ints({2}), ints({7}), ints({0}), ints({1}),
-                     ints({0}), ints({0}), ints({1}), ints({0}), ints({}), nothing()},
-                    {tensor({2, 3, 7})});
-    REQUIRE(launches->kernels.size() == 1 + 2);
-    const auto work = [&](std::size_t i) {
-      return std::get<ProductWork>(launches->kernels[i].work);
-    };
-    CHECK(std::tuple(work(0).m, work(0).n, work(0).k) == std::tuple(2 * 3, 28, 5));
-    for (const std::size_t step : {1, 2})
-      CHECK(std::tuple(work(step).m, work(step).n, work(step).k) == std::tuple(3, 28, 7));
+    const auto launches = lstm_launches(half, modern);
+    REQUIRE(launches->kernels.size() == 1 + 1);
+    const auto input = std::get<ProductWork>(launches->kernels[0].work);
+    CHECK(std::tuple(input.m, input.n, input.k) == std::tuple(6 * 3, 4 * 256, 5));
+    const auto steps = std::get<RecurrentWork>(launches->kernels[1].work);
+    CHECK(std::tuple(steps.steps, steps.batch, steps.hidden, steps.gates) ==
+          std::tuple(6, 3, 256, 4));
+    CHECK(launches->kernels[1].time_class == TimeClass::recurrent_16bit);
+    CHECK(launches->kernels[1].launches == 6 * 2);  // A product and its gates.
+    CHECK_FALSE(launches->is_rough);
+    CHECK(lstm_launches(DType::float32, modern)->kernels[1].time_class ==
+          TimeClass::recurrent_tf32);
+  }
+
+  TEST_CASE("without tensor cores products in turn stand for a recurrent layer's steps") {
+    const auto launches = lstm_launches(DType::float32, device_with({"float32"}));
+    REQUIRE(launches->kernels.size() == 1 + 6);
+    for (std::size_t step = 1; step <= 6; ++step) {
+      const auto work = std::get<ProductWork>(launches->kernels[step].work);
+      CHECK(std::tuple(work.m, work.n, work.k) == std::tuple(3, 4 * 256, 256));
+    }
     CHECK(launches->is_rough);
+  }
+
+  TEST_CASE("a filter for each channel: PyTorch's kernels for rows, cuDNN's for channels last") {
+    const auto class_on = [](bool channels_last, int groups, DType dtype, int major = 9) {
+      DeviceSpec device = modern;
+      device.compute_major = major;
+      TensorSpec input = tensor({8, 32, 14, 14}, dtype), output = input;
+      if (channels_last) input.strides = output.strides = {32 * 196, 1, 14 * 32, 32};
+      RecordingBuilder b;
+      b.call("aten::convolution",
+             {TestArgument{{input}, {}}, t({32, 32 / groups, 3, 3}, dtype), nothing(), ints({1, 1}),
+              ints({1, 1}), ints({1, 1}), ints({0}), ints({0, 0}), ints({groups})},
+             {output}, b.node("node"));
+      return launches_of(b, device)->kernels.at(0).time_class;
+    };
+    CHECK(class_on(false, 32, DType::float32) == TimeClass::depthwise);
+    CHECK(class_on(false, 32, half) == TimeClass::depthwise);
+    CHECK(class_on(false, 32, DType::float16) == TimeClass::convolution_16bit);
+    CHECK(class_on(true, 32, half) == TimeClass::depthwise_cudnn);
+    CHECK(class_on(true, 32, half, 8) == TimeClass::convolution_16bit);
+    CHECK(class_on(false, 4, DType::float32) == TimeClass::convolution_tf32);
   }
 
   TEST_CASE("linear algebra goes panel by panel, and is said to be rough") {
