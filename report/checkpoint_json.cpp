@@ -45,6 +45,11 @@ void write_one(JsonWriter& json, const CheckpointAnswer& answer, const PlanAnswe
   json.member("budget_bytes", one.budget_bytes + answer.context_bytes);
   json.member("available_bytes", one.budget_bytes);
   json.member("found", one.best.has_value());
+  json.member("impossible", one.is_impossible);
+  one.least_cost_us ? json.member("least_recompute_time_us", *one.least_cost_us)
+                    : json.null_member("least_recompute_time_us");
+  const std::optional<double> gap = gap_of(answer, one);
+  gap ? json.member("gap_percent", *gap) : json.null_member("gap_percent");
   if (one.best) {
     write_played(json, answer, *one.best);
     write_plan(json, one.best->plan);
@@ -75,6 +80,9 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
   json.line(2), json.member("waits_for_host", answer.waits_for_host);
   json.line(2), json.member("unknown_calls", answer.unknown_calls);
   json.line(2), json.member("plans_played", static_cast<std::int64_t>(answer.plans_played));
+  json.line(2);
+  answer.least ? json.member("least_bytes", answer.least->bytes + answer.context_bytes)
+               : json.null_member("least_bytes");
   json.line(2), json.member("block_types", static_cast<std::int64_t>(answer.block_types));
   json.line(2),
       write_texts(json, "regions", answer.regions, [](const std::string& text) { return text; });

@@ -30,13 +30,16 @@ class PlannedStep final : public plan::CheckpointTrial {
     return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
   }
 
+  StepMemory expandable_memory(const Recording& recording) {
+    profile::LoopOptions loop = settings_.loop;
+    loop.allocator.expandable_segments = true;
+    return profile::simulate_step_memory(recording, settings_.step.device, {.loop = loop});
+  }
+
   /// Blocks of expandable segments are split wherever that is possible, so that they hold what is
   /// asked for, rounded up, and nothing else.
   std::vector<std::int64_t> held_bytes(const Recording& recording) override {
-    profile::LoopOptions loop = settings_.loop;
-    loop.allocator.expandable_segments = true;
-    const StepMemory memory =
-        profile::simulate_step_memory(recording, settings_.step.device, {.loop = loop});
+    const StepMemory memory = expandable_memory(recording);
     std::vector<std::int64_t> held(recording.calls.size(), 0);
     std::int64_t now = 0;
     std::size_t next = 0;
@@ -81,6 +84,14 @@ class PlannedStep final : public plan::CheckpointTrial {
   profile::TimeModel model_;
   bool waits_for_host_ = false;
 };
+
+/// What the plain step holds at most while `call` runs, by what it is for.
+MemoryBreakdown held_at(const StepMemory& memory, CallId call) {
+  MemoryBreakdown held;
+  for (const TimelinePoint& point : memory.timeline)
+    if (point.call <= call) held = point.held;
+  return held;
+}
 
 /// Modules that cannot run again as one, alone or beside the others, are left out.
 std::vector<std::string> runnable(PlannedStep& trial, const std::vector<std::string>& modules,
@@ -149,7 +160,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
                 "The file does not say which modules its nodes belong to, or they overlap.");
   const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));
   trial.set_waits_for_host(plain_load.waits_for_host());
-  plan::CheckpointPlanner planner(trial, answer.regions);
+  plan::CheckpointPlanner planner(trial, answer.regions, plain_load.step_us);
   answer.plain_step_us = plain_load.step_us;
   answer.waits_for_host = plain_load.waits_for_host();
   answer.unknown_calls = plain_load.unknown_calls;
@@ -173,6 +184,9 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.block_types = planner.selector().block_types();
   answer.plans_played = planner.played().size();
   answer.recording = planner.plain_recording();
+  answer.least = planner.least_window();
+  if (answer.least)
+    answer.plain_at_least = held_at(trial.expandable_memory(answer.recording), answer.least->call);
   return answer;
 }
 

@@ -82,6 +82,10 @@ struct CheckpointAnswer {
   std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
   std::size_t plans_played = 0;
   Recording recording;  ///< The plain step.
+  /// What is held at a call of the plain step whatever runs again, the regions each by themselves,
+  /// and what the plain step holds there. Empty: nothing is known.
+  std::optional<plan::Window> least;
+  MemoryBreakdown plain_at_least;
 };
 
 class Session {
