@@ -70,7 +70,7 @@ void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const
 
 void write_curve(fmt::memory_buffer& out, const CheckpointAnswer& answer, const Layout& layout) {
   if (answer.curve.empty()) return;
-  const std::size_t knee = knee_of(answer);
+  const std::size_t knee = plan::knee_of(answer.curve);
   double most = 0;
   for (const PlanAnswer& point : answer.curve)
     if (point.best) most = std::max(most, point.best->cost_us);

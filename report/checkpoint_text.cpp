@@ -102,28 +102,6 @@ double share_of_step(const CheckpointAnswer& answer, double us) {
   return answer.plain_step_us > 0 ? 100 * us / answer.plain_step_us : 0;
 }
 
-std::size_t knee_of(const CheckpointAnswer& answer) {
-  std::vector<std::size_t> there;
-  for (std::size_t i = 0; i < answer.curve.size(); ++i)
-    if (answer.curve[i].best) there.push_back(i);
-  if (there.size() < 3) return answer.curve.size();
-  const auto memory = [&](std::size_t i) {
-    return static_cast<double>(answer.curve[i].best->peaks.reserved_bytes);
-  };
-  const auto time = [&](std::size_t i) { return answer.curve[i].best->cost_us; };
-  const double width = memory(there.back()) - memory(there.front());
-  const double height = time(there.front()) - time(there.back());
-  if (width <= 0 || height <= 0) return answer.curve.size();
-  std::size_t knee = there.front();
-  double farthest = 0;
-  for (const std::size_t i : there) {
-    const double below =
-        (memory(there.back()) - memory(i)) / width - (time(i) - time(there.back())) / height;
-    if (below > farthest) farthest = below, knee = i;
-  }
-  return farthest > 0 ? knee : answer.curve.size();
-}
-
 std::string verdict(const CheckpointAnswer& answer, const PlanAnswer& one) {
   const std::string budget = format_bytes(one.budget_bytes + answer.context_bytes);
   if (!one.best)

@@ -23,8 +23,6 @@ std::vector<PlanLine> lines_of(const CheckpointAnswer& answer, const CheckpointP
 
 /// Per cent of the step without a plan.
 double share_of_step(const CheckpointAnswer& answer, double us);
-/// The point of the curve that is farthest below the line between its ends.
-std::size_t knee_of(const CheckpointAnswer& answer);
 
 /// How much less time another plan may take, in per cent of the step without a plan; empty where
 /// there is no plan, or no bound.

@@ -116,20 +116,51 @@ std::vector<std::string> runnable(PlannedStep& trial, const std::vector<std::str
   return good;
 }
 
-/// Evenly spaced budgets, from all computed again to nothing.
-std::vector<plan::PlanAnswer> curve_of(plan::CheckpointPlanner& planner, int points) {
-  std::vector<plan::PlanAnswer> curve;
+/// Evenly spaced, from all computed again to nothing.
+std::vector<std::int64_t> budgets_of_curve(const plan::CheckpointPlanner& planner, int points) {
   const std::int64_t least = std::min(planner.all_again().peaks.reserved_bytes,
                                       planner.plain().peaks.reserved_bytes),
                      most = planner.plain().peaks.reserved_bytes;
   std::vector<std::int64_t> budgets;
   budgets.reserve(static_cast<std::size_t>(points));
-  curve.reserve(static_cast<std::size_t>(points));
   for (int i = 0; i < points; ++i)
     budgets.push_back(points == 1 ? most : least + (most - least) * i / (points - 1));
+  return budgets;
+}
+
+std::vector<plan::PlanAnswer> known_answers(const plan::CheckpointPlanner& planner,
+                                            const std::vector<std::int64_t>& budgets) {
+  std::vector<plan::PlanAnswer> answers;
+  answers.reserve(budgets.size());
+  for (const std::int64_t budget : budgets) answers.push_back(planner.known_answer(budget));
+  return answers;
+}
+
+/// The plans, and beside them what others would do, which counts as well.
+void answer_question(plan::CheckpointPlanner& planner, const CheckpointQuestion& question,
+                     CheckpointAnswer& answer) {
+  std::vector<std::int64_t> budgets = question.budgets;
+  if (budgets.empty()) budgets.push_back(answer.device.memory_bytes);
+  for (std::int64_t& budget : budgets) budget -= answer.context_bytes;
+  const std::vector<std::int64_t> of_curve = budgets_of_curve(planner, question.curve_points);
   for (const std::int64_t budget : budgets) planner.answer(budget);
-  for (const std::int64_t budget : budgets) curve.push_back(planner.known_answer(budget));
-  return curve;
+  for (const std::int64_t budget : of_curve) planner.answer(budget);
+  if (question.wants_alternatives) {
+    const std::vector<plan::PlanAnswer> curve = known_answers(planner, of_curve);
+    const std::size_t knee = plan::knee_of(curve);
+    const bool is_of_knee = question.budgets.empty() && knee < curve.size();
+    answer.alternatives =
+        plan::play_alternatives(planner, is_of_knee ? curve[knee].budget_bytes : budgets.front());
+    for (plan::AlternativePlan& one : answer.alternatives)
+      if (is_of_knee && one.name == plan::rotor_name)
+        one.note += one.note.empty() ? "with the knee's memory" : "; with the knee's memory";
+  }
+  answer.answers = known_answers(planner, budgets);
+  answer.curve = known_answers(planner, of_curve);
+  if (question.wants_alternatives)
+    answer.alternatives.push_back(
+        {"symprof", answer.answers.front().best,
+         answer.answers.front().best ? "" : "no plan within the budget was found"});
 }
 
 }  // namespace
@@ -167,18 +198,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   const plan::Budget whole = budget_of(device, settings.loop);
   answer.context_bytes = whole.context_bytes;
   answer.is_context_given = whole.is_context_given;
-  std::vector<std::int64_t> budgets = question.budgets;
-  if (budgets.empty()) budgets.push_back(device.memory_bytes);
-  for (const std::int64_t budget : budgets) planner.answer(budget - answer.context_bytes);
-  if (question.wants_alternatives)  // What they find counts as well.
-    answer.alternatives = plan::play_alternatives(planner, budgets.front() - answer.context_bytes);
-  for (const std::int64_t budget : budgets)
-    answer.answers.push_back(planner.known_answer(budget - answer.context_bytes));
-  if (question.curve_points > 0) answer.curve = curve_of(planner, question.curve_points);
-  if (question.wants_alternatives)
-    answer.alternatives.push_back(
-        {"symprof", answer.answers.front().best,
-         answer.answers.front().best ? "" : "no plan within the budget was found"});
+  answer_question(planner, question, answer);
   answer.plain = planner.plain();
   answer.all_again = planner.all_again();
   answer.block_types = planner.selector().block_types();
