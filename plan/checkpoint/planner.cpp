@@ -138,9 +138,10 @@ void CheckpointPlanner::try_every_choice(std::int64_t budget_bytes) {
   const Selector& selector = bound_ ? *bound_ : *selector_;
   const PlanAnswer known = known_answer(budget_bytes);
   if (known.is_impossible) return;
-  const double least = known.least_cost_us.value_or(0);
-  std::vector<Selection> choices =
-      selector.choices_between(budget_bytes, least, known.best ? known.best->cost_us : any_cost);
+  const double least = known.least_cost_us.value_or(0.0);
+  double most = any_cost;
+  if (known.best) most = known.best->cost_us;
+  std::vector<Selection> choices = selector.choices_between(budget_bytes, least, most);
   if (choices.size() > most_choices) choices.resize(most_choices);
   for (const Selection& choice : choices)
     if (play(plan_of(selector, choice)).peaks.reserved_bytes <= budget_bytes) return;

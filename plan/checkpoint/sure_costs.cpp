@@ -18,9 +18,12 @@ class Sums {
 
   void add(const Span& span, std::int64_t bytes) {
     if (span.is_empty() || bytes == 0) return;
-    const auto calls = static_cast<int>(changes_.size()) - 1;
-    changes_[static_cast<std::size_t>(std::clamp(span.first, 0, calls))] += bytes;
-    changes_[static_cast<std::size_t>(std::clamp(span.last, -1, calls - 1) + 1)] -= bytes;
+    const auto calls = static_cast<std::ptrdiff_t>(changes_.size()) - 1;
+    const auto at = [&](std::ptrdiff_t place) -> std::int64_t& {
+      return changes_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place, 0, calls))];
+    };
+    at(span.first) += bytes;
+    at(std::ptrdiff_t{span.last} + 1) -= bytes;
   }
 
   std::vector<std::int64_t> by_call() const {
