@@ -19,9 +19,11 @@
 namespace symprof::cli {
 namespace {
 
-enum class PlanFormat { table, json, html };
-constexpr settings::Named<PlanFormat> plan_formats[] = {
-    {"table", PlanFormat::table}, {"json", PlanFormat::json}, {"html", PlanFormat::html}};
+enum class PlanFormat { table, json, html, python };
+constexpr settings::Named<PlanFormat> plan_formats[] = {{"table", PlanFormat::table},
+                                                        {"json", PlanFormat::json},
+                                                        {"html", PlanFormat::html},
+                                                        {"python", PlanFormat::python}};
 
 struct CheckpointText {
   SettingTexts model;
@@ -54,6 +56,8 @@ int run_checkpoint(const CheckpointText& text) {
     report::write_checkpoint_json(out, answer, spell_as_option);
   else if (format == PlanFormat::html)
     report::write_checkpoint_html(out, answer, spell_as_option);
+  else if (format == PlanFormat::python)
+    report::write_checkpoint_python(out, answer);
   else
     report::write_checkpoint_plan(out, answer, layout_of(text.output));
   progress.clear();
@@ -72,7 +76,8 @@ Run add_checkpoint(CLI::App& app) {
       "Examples:\n"
       "  symprof plan checkpoint gpt2.pt2 --optimizer adamw --budget 3GiB\n"
       "  symprof plan checkpoint llama_7b.pt2 --device h100\n"
-      "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format json -o plan.json");
+      "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format json -o plan.json\n"
+      "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format python -o plan.py");
   add_setting_options(app, text->model);
   const std::string group = "What is asked";
   app.add_option(
@@ -87,7 +92,8 @@ Run add_checkpoint(CLI::App& app) {
          "repeat")
       ->type_name("GLOB")
       ->group(group);
-  app.add_option("--format", text->format, "table, json or html")
+  app.add_option("--format", text->format,
+                 "table, json, html, or python: a file that carries the plan out")
       ->type_name("FORMAT")
       ->group(group);
   add_output_options(app, text->output);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/change.h"
+#include "plan/checkpoint/planner.h"
 #include "plan/largest_size.h"
 #include "profile/memory/step_memory.h"
 #include "profile/step_time.h"
@@ -85,6 +86,14 @@ struct NotTried {
   std::string problem;  ///< May refer to settings (base/setting.h).
 };
 
+/// A checkpoint plan for a loop that does not fit (plan/checkpoint/planner.h).
+struct OfferedPlan {
+  PlanAnswer answer;
+  double step_us = 0;  ///< Of the step without a plan.
+  /// What is held whatever runs again; empty: not known.
+  std::optional<std::int64_t> least_bytes;
+};
+
 struct FitReport {
   DeviceSpec device;
   Budget budget;
@@ -99,6 +108,7 @@ struct FitReport {
   /// Changes that make the loop fit come first; within each group, the one that costs least.
   std::vector<TriedChange> changes;
   std::vector<NotTried> not_tried;
+  std::optional<OfferedPlan> plan;  ///< Empty: none was looked for.
 };
 
 }  // namespace symprof::plan

@@ -32,6 +32,12 @@ TextCell share_cell(const CheckpointAnswer& answer, double us) {
   return {fmt::format("{:.2f}", share_of_step(answer, us)), "%"};
 }
 
+/// Empty: not known.
+TextCell gap_cell(const CheckpointAnswer& answer, const PlanAnswer& point) {
+  const std::optional<double> gap = gap_of(answer, point);
+  return gap ? TextCell{fmt::format("{:.2f}", *gap), "%"} : TextCell{"?"};
+}
+
 void write_plan_table(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                       const CheckpointPlan& chosen, const Layout& layout) {
   TextTable table;
@@ -55,6 +61,8 @@ void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const
   line("no plan", figures_text(answer, answer.plain));
   if (one.best) line("this plan", figures_text(answer, *one.best));
   line("all again", figures_text(answer, answer.all_again));
+  if (const std::string text = bound_text(answer, one); !text.empty()) line("bound", text);
+  if (const std::string text = least_memory_text(answer); !text.empty()) line("at least", text);
   line("regions", regions_text(answer));
   for (const std::string& text : notes_of(answer)) line("note", text);
   if (one.best) write_plan_table(out, answer, one.best->plan, layout);
@@ -62,21 +70,23 @@ void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const
 
 void write_curve(fmt::memory_buffer& out, const CheckpointAnswer& answer, const Layout& layout) {
   if (answer.curve.empty()) return;
-  const std::size_t knee = knee_of(answer);
+  const std::size_t knee = plan::knee_of(answer.curve);
   double most = 0;
   for (const PlanAnswer& point : answer.curve)
     if (point.best) most = std::max(most, point.best->cost_us);
   TextTable table;
-  table.columns = {{"Reserved", Align::number},
-                   {"Allocated", Align::number},
-                   {"More time", Align::number},
-                   {"Share", Align::number},
-                   {""}};
+  table.columns = {{"Reserved", Align::number},  {"Allocated", Align::number},
+                   {"More time", Align::number}, {"Share", Align::number},
+                   {"Gap", Align::number},       {""}};
   for (std::size_t i = 0; i < answer.curve.size(); ++i) {
     const PlanAnswer& point = answer.curve[i];
     if (!point.best) {
-      table.rows.push_back(
-          {{bytes_cell_of(point.budget_bytes), {""}, {""}, {""}, {"no plan found"}}});
+      table.rows.push_back({{bytes_cell_of(point.budget_bytes),
+                             {""},
+                             {""},
+                             {""},
+                             {""},
+                             {point.is_impossible ? "no plan is possible" : "no plan found"}}});
       continue;
     }
     constexpr double width = 32;
@@ -88,6 +98,7 @@ void write_curve(fmt::memory_buffer& out, const CheckpointAnswer& answer, const 
                            bytes_cell_of(point.best->peaks.allocated_bytes),
                            time_cell(point.best->cost_us),
                            share_cell(answer, point.best->cost_us),
+                           gap_cell(answer, point),
                            {drawn}}});
   }
   out.push_back('\n');

@@ -1,4 +1,5 @@
-// Checkpoint plans as text, as JSON (schema symprof.checkpoint_plan/1), and as a page.
+// Checkpoint plans as text, as JSON (schema symprof.checkpoint_plan/1), as a page,
+// and as Python.
 //
 // Public header.
 #pragma once
@@ -22,5 +23,9 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
 /// The curve and the alternatives as one HTML page that needs no other file.
 void write_checkpoint_html(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                            SettingSpeller spell = spell_plainly);
+
+/// The first budget's plan as a Python file whose apply_plan(model) carries it out on an unchanged
+/// module. Throws Error where there is no plan, or one that joins modules.
+void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer);
 
 }  // namespace symprof::report

@@ -47,7 +47,7 @@ class Scale {
 void write_curve_svg(fmt::memory_buffer& out, const CheckpointAnswer& answer) {
   const auto at = std::back_inserter(out);
   const Scale scale(answer);
-  const std::size_t knee = knee_of(answer);
+  const std::size_t knee = plan::knee_of(answer.curve);
   fmt::format_to(at, "<svg viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"12\">\n",
                  width, height);
   fmt::format_to(at,

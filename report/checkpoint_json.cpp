@@ -1,4 +1,5 @@
 #include "report/checkpoint.h"
+#include "report/checkpoint_file.h"
 #include "report/checkpoint_text.h"
 #include "report/json_writer.h"
 #include "report/step_options.h"
@@ -8,30 +9,6 @@ namespace {
 
 using plan::PlanAnswer;
 using plan::PlayedPlan;
-
-void write_texts(JsonWriter& json, std::string_view name, const auto& texts, auto text_of) {
-  json.key(name);
-  json.begin_array();
-  for (const auto& text : texts) json.value(text_of(text));
-  json.end_array();
-}
-
-void write_plan(JsonWriter& json, const CheckpointPlan& plan) {
-  const auto same = [](const std::string& text) { return text; };
-  json.key("plan");
-  json.begin_object();
-  json.key("regions");
-  json.begin_array();
-  for (const CheckpointRegion& region : plan.regions) {
-    json.begin_object();
-    write_texts(json, "modules", region.modules, same);
-    write_texts(json, "keep", region.kept, [](const KeptCall& call) { return to_string(call); });
-    json.end_object();
-  }
-  json.end_array();
-  write_texts(json, "offload", plan.offloaded, same);
-  json.end_object();
-}
 
 void write_played(JsonWriter& json, const CheckpointAnswer& answer, const PlayedPlan& played) {
   json.member("peak_allocated_bytes", played.peaks.allocated_bytes);
@@ -45,9 +22,14 @@ void write_one(JsonWriter& json, const CheckpointAnswer& answer, const PlanAnswe
   json.member("budget_bytes", one.budget_bytes + answer.context_bytes);
   json.member("available_bytes", one.budget_bytes);
   json.member("found", one.best.has_value());
+  json.member("impossible", one.is_impossible);
+  one.least_cost_us ? json.member("least_recompute_time_us", *one.least_cost_us)
+                    : json.null_member("least_recompute_time_us");
+  const std::optional<double> gap = gap_of(answer, one);
+  gap ? json.member("gap_percent", *gap) : json.null_member("gap_percent");
   if (one.best) {
     write_played(json, answer, *one.best);
-    write_plan(json, one.best->plan);
+    write_checkpoint(json, one.best->plan);
   } else {
     json.null_member("plan");
   }
@@ -75,6 +57,9 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
   json.line(2), json.member("waits_for_host", answer.waits_for_host);
   json.line(2), json.member("unknown_calls", answer.unknown_calls);
   json.line(2), json.member("plans_played", static_cast<std::int64_t>(answer.plans_played));
+  json.line(2);
+  answer.least ? json.member("least_bytes", answer.least->bytes + answer.context_bytes)
+               : json.null_member("least_bytes");
   json.line(2), json.member("block_types", static_cast<std::int64_t>(answer.block_types));
   json.line(2),
       write_texts(json, "regions", answer.regions, [](const std::string& text) { return text; });
@@ -83,7 +68,7 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
   json.line(2), write_played_object(json, "without", answer, answer.plain);
   json.line(2), write_played_object(json, "all_again", answer, answer.all_again);
   if (answer.answers.front().best)
-    json.line(2), write_plan(json, answer.answers.front().best->plan);
+    json.line(2), write_checkpoint(json, answer.answers.front().best->plan);
   const auto write_list = [&](std::string_view name, const std::vector<PlanAnswer>& list) {
     json.line(2), json.key(name);
     json.begin_array();
@@ -96,7 +81,7 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
   };
   write_list("budgets", answer.answers);
   write_list("curve", answer.curve);
-  const std::size_t knee = knee_of(answer);
+  const std::size_t knee = plan::knee_of(answer.curve);
   json.line(2), json.key("knee");
   knee < answer.curve.size() ? json.value(static_cast<std::int64_t>(knee)) : json.null();
   json.line(2), json.key("alternatives");

@@ -10,6 +10,7 @@
 #include "record/module_path.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
+#include "report/names.h"
 
 namespace symprof::report {
 namespace {
@@ -28,15 +29,11 @@ std::string kept_text(const std::vector<KeptCall>& kept) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// The path without the numbers that make it one of several, and that number.
+/// The path without the number at its end ("layers.7", "encoder_layer_7"), and that number.
 std::pair<std::string, std::string> pattern_and_number(const std::string& path) {
-  const std::size_t dot = path.rfind('.');
-  const std::string last = dot == std::string::npos ? path : path.substr(dot + 1);
-  const bool is_number = !last.empty() && std::ranges::all_of(last, [](unsigned char letter) {
-    return std::isdigit(letter) != 0;
-  });
-  if (!is_number) return {path, ""};
-  return {path.substr(0, dot + 1), last};
+  const std::size_t last = path.find_last_not_of("0123456789");
+  if (last == std::string::npos || (path[last] != '.' && path[last] != '_')) return {path, ""};
+  return {path.substr(0, last + 1), path.substr(last + 1)};
 }
 
 /// "0, 3 to 7" of "0", "3", … in order.
@@ -105,37 +102,51 @@ double share_of_step(const CheckpointAnswer& answer, double us) {
   return answer.plain_step_us > 0 ? 100 * us / answer.plain_step_us : 0;
 }
 
-std::size_t knee_of(const CheckpointAnswer& answer) {
-  std::vector<std::size_t> there;
-  for (std::size_t i = 0; i < answer.curve.size(); ++i)
-    if (answer.curve[i].best) there.push_back(i);
-  if (there.size() < 3) return answer.curve.size();
-  const auto memory = [&](std::size_t i) {
-    return static_cast<double>(answer.curve[i].best->peaks.reserved_bytes);
-  };
-  const auto time = [&](std::size_t i) { return answer.curve[i].best->cost_us; };
-  const double width = memory(there.back()) - memory(there.front());
-  const double height = time(there.front()) - time(there.back());
-  if (width <= 0 || height <= 0) return answer.curve.size();
-  std::size_t knee = there.front();
-  double farthest = 0;
-  for (const std::size_t i : there) {
-    const double below =
-        (memory(there.back()) - memory(i)) / width - (time(i) - time(there.back())) / height;
-    if (below > farthest) farthest = below, knee = i;
-  }
-  return farthest > 0 ? knee : answer.curve.size();
-}
-
 std::string verdict(const CheckpointAnswer& answer, const PlanAnswer& one) {
   const std::string budget = format_bytes(one.budget_bytes + answer.context_bytes);
   if (!one.best)
-    return fmt::format("{}: no plan within {} was found, and none is excluded.", answer.model,
-                       budget);
+    return one.is_impossible
+               ? fmt::format("{} cannot run within {}, whichever of these modules run again.",
+                             answer.model, budget)
+               : fmt::format("{}: no plan within {} was found, and none is excluded.", answer.model,
+                             budget);
   if (one.best->plan.is_empty())
     return fmt::format("{} fits into {} without a plan.", answer.model, budget);
   return fmt::format("{} fits into {} with this plan, for {:.2f} % more time.", answer.model,
                      budget, share_of_step(answer, one.best->cost_us));
+}
+
+std::optional<double> gap_of(const CheckpointAnswer& answer, const PlanAnswer& one) {
+  if (!one.best || !one.least_cost_us) return std::nullopt;
+  return share_of_step(answer, std::max(one.best->cost_us - *one.least_cost_us, 0.0));
+}
+
+std::string bound_text(const CheckpointAnswer& answer, const PlanAnswer& one) {
+  if (!one.least_cost_us) return "";
+  const std::string least =
+      fmt::format("no plan of these modules, each by itself, takes less than {} more",
+                  format_time(*one.least_cost_us));
+  const std::optional<double> gap = gap_of(answer, one);
+  if (!gap) return least;
+  return fmt::format("{}; this one is within {:.2f} % of the step", least, *gap);
+}
+
+std::string least_memory_text(const CheckpointAnswer& answer) {
+  if (!answer.least) return "";
+  const CallRecord& call = answer.recording.calls[static_cast<std::size_t>(answer.least->call)];
+  const NodeRecord& node = answer.recording.nodes[static_cast<std::size_t>(call.node)];
+  std::vector<std::string> parts;
+  parts.reserve(memory_categories);
+  for (std::size_t i = 0; i < memory_categories; ++i)
+    if (answer.plain_at_least.bytes[i] > 0)
+      parts.push_back(fmt::format("{} {}", format_bytes(answer.plain_at_least.bytes[i]),
+                                  name(static_cast<MemoryCategory>(i))));
+  return fmt::format(
+      "{} whatever runs again of these modules, at {} of {}, where the step without a plan holds "
+      "{}",
+      format_bytes(answer.least->bytes + answer.context_bytes),
+      answer.recording.ops[static_cast<std::size_t>(call.op)],
+      node.module.empty() ? node.name : node.module, fmt::format("{}", fmt::join(parts, ", ")));
 }
 
 std::string budget_text(const CheckpointAnswer& answer, const PlanAnswer& one) {

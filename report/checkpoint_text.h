@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,15 @@ std::vector<PlanLine> lines_of(const CheckpointAnswer& answer, const CheckpointP
 
 /// Per cent of the step without a plan.
 double share_of_step(const CheckpointAnswer& answer, double us);
-/// The point of the curve that is farthest below the line between its ends.
-std::size_t knee_of(const CheckpointAnswer& answer);
+
+/// How much less time another plan may take, in per cent of the step without a plan; empty where
+/// there is no plan, or no bound.
+std::optional<double> gap_of(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
+
+/// What no plan of the regions goes below: memory, and time within the budget. Empty: not known.
+std::string bound_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
+/// Where the least memory is held, and what for. Empty: not known.
+std::string least_memory_text(const CheckpointAnswer& answer);
 
 std::string verdict(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string budget_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);

@@ -81,6 +81,19 @@ TextCell fits_cell(const plan::Fit& fit) {
   return fit.is_tight() ? TextCell{"barely"} : TextCell{"yes", "", Emphasis::strong};
 }
 
+std::string plan_text(const plan::OfferedPlan& offered) {
+  if (const auto& best = offered.answer.best)
+    return fmt::format(
+        "it fits with a checkpoint plan, for {:.2f} % more time ({} of {}), and {} reserved; "
+        "symprof plan checkpoint writes it",
+        offered.step_us > 0 ? 100 * best->cost_us / offered.step_us : 0, format_time(best->cost_us),
+        format_time(offered.step_us), format_bytes(best->peaks.reserved_bytes));
+  if (offered.answer.is_impossible && offered.least_bytes)
+    return fmt::format("no checkpoint plan makes it fit: {} are held whatever runs again",
+                       format_bytes(*offered.least_bytes));
+  return "no checkpoint plan was found with which it fits, and none is excluded";
+}
+
 /// Changes are there to be copied, so none is shortened.
 void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layout& layout) {
   if (report.changes.empty()) return;
@@ -125,6 +138,7 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   if (report.fit.there.refused_call)
     line("refused", "a request in " + call_text(*report.fit.there.refused_call, recording));
   if (report.largest) line("largest", largest_text(report));
+  if (report.plan) line("plan", plan_text(*report.plan));
   if (wanted.incomplete_calls > 0) line("workspaces", incomplete_text(wanted));
   for (const std::string& warning : recording.warnings)
     line("warning", emphasize(warning, Emphasis::alert, layout.colour));

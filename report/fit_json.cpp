@@ -1,4 +1,5 @@
 #include "base/setting.h"
+#include "report/checkpoint_file.h"
 #include "report/fit.h"
 #include "report/json_writer.h"
 #include "report/memory_json.h"
@@ -70,6 +71,24 @@ void write_changes(JsonWriter& json, const FitReport& report) {
   json.end_array();
 }
 
+void write_offered_plan(JsonWriter& json, const FitReport& report) {
+  json.key("checkpoint_plan");
+  if (!report.plan) return json.null();
+  const plan::PlanAnswer& answer = report.plan->answer;
+  json.begin_object();
+  json.member("found", answer.best.has_value());
+  json.member("impossible", answer.is_impossible);
+  json.member("least_bytes", report.plan->least_bytes);
+  json.member("step_time_us", report.plan->step_us);
+  if (answer.best) {
+    json.member("peak_allocated_bytes", answer.best->peaks.allocated_bytes);
+    json.member("peak_reserved_bytes", answer.best->peaks.reserved_bytes);
+    json.member("recompute_time_us", answer.best->cost_us);
+    write_checkpoint(json, answer.best->plan);
+  }
+  json.end_object();
+}
+
 void write_devices(JsonWriter& json, const std::vector<FitReport>& reports, const plan::Job& job) {
   json.key("devices");
   json.begin_array();
@@ -113,6 +132,8 @@ void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& repor
   write_largest(json, first);
   json.line(2);
   write_changes(json, first);
+  json.line(2);
+  write_offered_plan(json, first);
   json.line(2);
   write_rent(json, first, job);
   json.line(2);

@@ -30,13 +30,16 @@ class PlannedStep final : public plan::CheckpointTrial {
     return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
   }
 
+  StepMemory expandable_memory(const Recording& recording) {
+    profile::LoopOptions loop = settings_.loop;
+    loop.allocator.expandable_segments = true;
+    return profile::simulate_step_memory(recording, settings_.step.device, {.loop = loop});
+  }
+
   /// Blocks of expandable segments are split wherever that is possible, so that they hold what is
   /// asked for, rounded up, and nothing else.
   std::vector<std::int64_t> held_bytes(const Recording& recording) override {
-    profile::LoopOptions loop = settings_.loop;
-    loop.allocator.expandable_segments = true;
-    const StepMemory memory =
-        profile::simulate_step_memory(recording, settings_.step.device, {.loop = loop});
+    const StepMemory memory = expandable_memory(recording);
     std::vector<std::int64_t> held(recording.calls.size(), 0);
     std::int64_t now = 0;
     std::size_t next = 0;
@@ -82,6 +85,14 @@ class PlannedStep final : public plan::CheckpointTrial {
   bool waits_for_host_ = false;
 };
 
+/// What the plain step holds at most while `call` runs, by what it is for.
+MemoryBreakdown held_at(const StepMemory& memory, CallId call) {
+  MemoryBreakdown held;
+  for (const TimelinePoint& point : memory.timeline)
+    if (point.call <= call) held = point.held;
+  return held;
+}
+
 /// Modules that cannot run again as one, alone or beside the others, are left out.
 std::vector<std::string> runnable(PlannedStep& trial, const std::vector<std::string>& modules,
                                   std::vector<plan::NotTried>& left_out) {
@@ -105,20 +116,51 @@ std::vector<std::string> runnable(PlannedStep& trial, const std::vector<std::str
   return good;
 }
 
-/// Evenly spaced budgets, from all computed again to nothing.
-std::vector<plan::PlanAnswer> curve_of(plan::CheckpointPlanner& planner, int points) {
-  std::vector<plan::PlanAnswer> curve;
+/// Evenly spaced, from all computed again to nothing.
+std::vector<std::int64_t> budgets_of_curve(const plan::CheckpointPlanner& planner, int points) {
   const std::int64_t least = std::min(planner.all_again().peaks.reserved_bytes,
                                       planner.plain().peaks.reserved_bytes),
                      most = planner.plain().peaks.reserved_bytes;
   std::vector<std::int64_t> budgets;
   budgets.reserve(static_cast<std::size_t>(points));
-  curve.reserve(static_cast<std::size_t>(points));
   for (int i = 0; i < points; ++i)
     budgets.push_back(points == 1 ? most : least + (most - least) * i / (points - 1));
+  return budgets;
+}
+
+std::vector<plan::PlanAnswer> known_answers(const plan::CheckpointPlanner& planner,
+                                            const std::vector<std::int64_t>& budgets) {
+  std::vector<plan::PlanAnswer> answers;
+  answers.reserve(budgets.size());
+  for (const std::int64_t budget : budgets) answers.push_back(planner.known_answer(budget));
+  return answers;
+}
+
+/// The plans, and beside them what others would do, which counts as well.
+void answer_question(plan::CheckpointPlanner& planner, const CheckpointQuestion& question,
+                     CheckpointAnswer& answer) {
+  std::vector<std::int64_t> budgets = question.budgets;
+  if (budgets.empty()) budgets.push_back(answer.device.memory_bytes);
+  for (std::int64_t& budget : budgets) budget -= answer.context_bytes;
+  const std::vector<std::int64_t> of_curve = budgets_of_curve(planner, question.curve_points);
   for (const std::int64_t budget : budgets) planner.answer(budget);
-  for (const std::int64_t budget : budgets) curve.push_back(planner.known_answer(budget));
-  return curve;
+  for (const std::int64_t budget : of_curve) planner.answer(budget);
+  if (question.wants_alternatives) {
+    const std::vector<plan::PlanAnswer> curve = known_answers(planner, of_curve);
+    const std::size_t knee = plan::knee_of(curve);
+    const bool is_of_knee = question.budgets.empty() && knee < curve.size();
+    answer.alternatives =
+        plan::play_alternatives(planner, is_of_knee ? curve[knee].budget_bytes : budgets.front());
+    for (plan::AlternativePlan& one : answer.alternatives)
+      if (is_of_knee && one.name == plan::rotor_name)
+        one.note += one.note.empty() ? "with the knee's memory" : "; with the knee's memory";
+  }
+  answer.answers = known_answers(planner, budgets);
+  answer.curve = known_answers(planner, of_curve);
+  if (question.wants_alternatives)
+    answer.alternatives.push_back(
+        {"symprof", answer.answers.front().best,
+         answer.answers.front().best ? "" : "no plan within the budget was found"});
 }
 
 }  // namespace
@@ -149,30 +191,22 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
                 "The file does not say which modules its nodes belong to, or they overlap.");
   const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));
   trial.set_waits_for_host(plain_load.waits_for_host());
-  plan::CheckpointPlanner planner(trial, answer.regions);
+  plan::CheckpointPlanner planner(trial, answer.regions, plain_load.step_us);
   answer.plain_step_us = plain_load.step_us;
   answer.waits_for_host = plain_load.waits_for_host();
   answer.unknown_calls = plain_load.unknown_calls;
   const plan::Budget whole = budget_of(device, settings.loop);
   answer.context_bytes = whole.context_bytes;
   answer.is_context_given = whole.is_context_given;
-  std::vector<std::int64_t> budgets = question.budgets;
-  if (budgets.empty()) budgets.push_back(device.memory_bytes);
-  for (const std::int64_t budget : budgets) planner.answer(budget - answer.context_bytes);
-  if (question.wants_alternatives)  // What they find counts as well.
-    answer.alternatives = plan::play_alternatives(planner, budgets.front() - answer.context_bytes);
-  for (const std::int64_t budget : budgets)
-    answer.answers.push_back(planner.known_answer(budget - answer.context_bytes));
-  if (question.curve_points > 0) answer.curve = curve_of(planner, question.curve_points);
-  if (question.wants_alternatives)
-    answer.alternatives.push_back(
-        {"symprof", answer.answers.front().best,
-         answer.answers.front().best ? "" : "no plan within the budget was found"});
+  answer_question(planner, question, answer);
   answer.plain = planner.plain();
   answer.all_again = planner.all_again();
   answer.block_types = planner.selector().block_types();
   answer.plans_played = planner.played().size();
   answer.recording = planner.plain_recording();
+  answer.least = planner.least_window();
+  if (answer.least)
+    answer.plain_at_least = held_at(trial.expandable_memory(answer.recording), answer.least->call);
   return answer;
 }
 

@@ -154,6 +154,27 @@ void check_job(const Settings& settings, const plan::Job& job) {
                 fmt::format("Add {}.", setting("samples", "1000000")));
 }
 
+/// Whether a plan of what runs again is left to be chosen.
+bool is_open_to_plans(const StepOptions& step) {
+  return step.mode != Mode::inference && step.checkpoint.empty() &&
+         step.checkpoint_plan.is_empty() && step.offload_saved.empty();
+}
+
+void offer_plan(Session& session, Settings settings, plan::FitReport& report) {
+  settings.step.device = report.device;
+  const CheckpointQuestion question{
+      .budgets = {report.budget.available_bytes() + report.budget.context_bytes},
+      .curve_points = 0,
+      .wants_alternatives = false};
+  try {
+    const CheckpointAnswer answer = session.plan_checkpoint(settings, question);
+    report.plan = {answer.answers.front(), answer.plain_step_us,
+                   answer.least ? std::optional(answer.least->bytes) : std::nullopt};
+  } catch (const Error& error) {
+    report.not_tried.push_back({{{{"checkpoint", "plan.json"}}}, error.summary(unspelled)});
+  }
+}
+
 }  // namespace
 
 plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop) {
@@ -193,6 +214,9 @@ FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
     DeviceTrial trial(*this, model, devices[i]);
     answer.reports.push_back(plan::Fitting(trial, budgets[i]).run(largest));
   }
+  plan::FitReport& first = answer.reports.front();
+  if (devices.size() == 1 && !first.fit.fits() && is_open_to_plans(model.settings.step))
+    offer_plan(*this, model.settings, first);
   return answer;
 }
 

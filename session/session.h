@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "measure/run.h"
 #include "plan/checkpoint/alternatives.h"
+#include "plan/checkpoint/knee.h"
 #include "plan/fit.h"
 #include "plan/rent.h"
 #include "profile/profile.h"
@@ -60,7 +61,8 @@ struct CheckpointQuestion {
   std::vector<std::string> regions;
   /// Points of the curve; 0: no curve.
   int curve_points = 20;
-  /// Whether other ways are carried out beside the first budget's plan.
+  /// Whether other ways are carried out beside the first budget's plan. Without a budget, rotor has
+  /// the memory of the curve's knee.
   bool wants_alternatives = true;
 };
 
@@ -82,6 +84,10 @@ struct CheckpointAnswer {
   std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
   std::size_t plans_played = 0;
   Recording recording;  ///< The plain step.
+  /// What is held at a call of the plain step whatever runs again, the regions each by themselves,
+  /// and what the plain step holds there. Empty: nothing is known.
+  std::optional<plan::Window> least;
+  MemoryBreakdown plain_at_least;
 };
 
 class Session {

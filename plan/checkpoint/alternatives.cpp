@@ -76,7 +76,7 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
   for (const RegionCosts& region : costs.regions) all += region.freed_bytes + region.output_bytes;
   // What the step has for values: the budget without what it holds beside them at its peak.
   const std::int64_t beside = planner.plain().peaks.reserved_bytes - all;
-  AlternativePlan found{"rotor", std::nullopt, "finds no schedule within the budget"};
+  AlternativePlan found{rotor_name, std::nullopt, "finds no schedule within the budget"};
   for (double share = 1; share > 0.3; share -= 0.05) {
     const double memory = share * static_cast<double>(budget_bytes - beside);
     if (memory <= 0) break;
@@ -91,7 +91,7 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
           joined(costs, segment.first, std::min(segment.end, costs.regions.size())));
       is_nested |= segment.is_nested;
     }
-    found = carried_out("rotor", planner, plan,
+    found = carried_out(rotor_name, planner, plan,
                         is_nested ? "parts that it runs again twice run again once" : "");
     if (!found.played || found.played->peaks.reserved_bytes <= budget_bytes) break;
   }

@@ -17,6 +17,8 @@ struct AlternativePlan {
   std::string note;                  ///< Why, or what the plan leaves out. May refer to settings.
 };
 
+inline constexpr const char* rotor_name = "rotor";
+
 /// Nothing; every region; Chen's square root; rotor within the budget; PyTorch's list of operators
 /// to save; AOTAutograd's minimum cut. What `planner` answers afterwards takes them into account.
 std::vector<AlternativePlan> play_alternatives(CheckpointPlanner& planner,

@@ -44,9 +44,10 @@ class SetBuilder {
     found.patterns.push_back({});
     for (std::size_t i = front_.size(); i-- > 0;) {
       const KeptSet& set = sets_[front_[i]];
-      // Keeping more than autograd does is beaten by the plain step.
+      // Keeping more than autograd does is beaten by the plain step. Keeping as much may still be
+      // better than estimated.
       const std::int64_t freed = region_.freed_bytes - set.bytes;
-      if (freed <= 0) continue;
+      if (freed < 0) continue;
       found.patterns.push_back({.freed_bytes = freed,
                                 .cost_us = std::max(region_.cost_us - set.saved_us, 0.0),
                                 .runs_again = true,
@@ -63,7 +64,7 @@ class SetBuilder {
     with.reserve(front_.size());
     for (const std::size_t at : front_) {
       const KeptSet& set = sets_[at];
-      if (set.bytes + kept.bytes >= region_.freed_bytes) break;
+      if (set.bytes + kept.bytes > region_.freed_bytes) break;
       with.push_back(sets_.size());
       sets_.push_back(
           {set.bytes + kept.bytes, set.saved_us + kept.cost_us, static_cast<int>(at), call});

@@ -28,19 +28,32 @@ struct PlanAnswer {
   std::int64_t budget_bytes = 0;
   /// Of the plans that were carried out and are within the budget, the one of least time.
   std::optional<PlayedPlan> best;
+  /// Every plan of the planner's regions, each by itself, that is within the budget costs at least
+  /// so much. Plans that join regions may cost less. Empty: nothing is known.
+  std::optional<double> least_cost_us;
+  /// No such plan is within the budget: it is less than CheckpointPlanner::least_window() holds.
+  bool is_impossible = false;
 };
 
 class CheckpointPlanner {
  public:
   /// `modules` do not lie in each other. `trial` has to outlive this. Throws Error where the step
-  /// does not run, plainly or with all modules checkpointed.
-  CheckpointPlanner(CheckpointTrial& trial, const std::vector<std::string>& modules);
+  /// does not run, plainly or with all modules checkpointed. A plan is good enough when another one
+  /// cannot be better by more than a small share of `step_us`, the time of the plain step.
+  CheckpointPlanner(CheckpointTrial& trial, const std::vector<std::string>& modules,
+                    double step_us);
 
   /// Plans that an earlier question found count as well: a larger budget is never answered with
   /// more time.
   PlanAnswer answer(std::int64_t budget_bytes);
   /// The same of the plans that are known: nothing is carried out.
   PlanAnswer known_answer(std::int64_t budget_bytes) const;
+
+  /// What every plan of the regions, each by itself, holds at some call of the plain step: more
+  /// than any budget that is impossible. Empty: nothing is known.
+  std::optional<Window> least_window() const {
+    return bound_ ? std::optional(bound_->least_window()) : std::nullopt;
+  }
 
   const Recording& plain_recording() const { return plain_recording_; }
   const PlayedPlan& plain() const { return played_.front(); }
@@ -51,15 +64,21 @@ class CheckpointPlanner {
 
   /// Carries `plan` out, once.
   const PlayedPlan& play(const CheckpointPlan& plan);
-  CheckpointPlan plan_of(const Selection& selection) const;
 
  private:
+  static CheckpointPlan plan_of(const Selector& selector, const Selection& selection);
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
+  void find_bound(const Recording& again, const std::vector<std::string>& modules,
+                  const std::vector<std::int64_t>& held_bytes);
   void search(std::int64_t budget_bytes);
+  /// Of a few regions: plays what the search did not try and what is cheaper, cheapest first.
+  void try_every_choice(std::int64_t budget_bytes);
 
   CheckpointTrial& trial_;
+  double step_us_;
   Recording plain_recording_;
   std::unique_ptr<Selector> selector_;
+  std::unique_ptr<Selector> bound_;             // Of sure_costs.h; null: there is none.
   std::deque<PlayedPlan> played_;               // References to them hold.
   std::map<std::string, std::size_t> by_text_;  // Index into played_.
 };

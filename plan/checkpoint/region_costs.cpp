@@ -8,14 +8,12 @@
 #include "base/error.h"
 #include "base/rounding.h"
 #include "plan/checkpoint/min_cut.h"
+#include "plan/checkpoint/region_of_call.h"
 
 namespace symprof::plan {
 namespace {
 
 bool is_of_forward(const CallRecord& call) { return call.phase == Phase::forward; }
-
-/// "encoder.layers.0" of its second call, "encoder.layers.0@1".
-std::string without_call(const std::string& path) { return path.substr(0, path.find('@')); }
 
 /// The operator changes its first argument, and gives it back.
 bool is_in_place(const std::string& op) { return op.ends_with('_') && !op.ends_with("__"); }
@@ -75,11 +73,7 @@ class CostReader {
     return plain_.calls[static_cast<std::size_t>(call)];
   }
 
-  /// The region whose node makes the call; empty for none.
-  std::string region_of(CallId call) const {
-    const NodeRecord& node = again_.nodes[static_cast<std::size_t>(again(call).node)];
-    return node.op == "higher_order::tag_activation_checkpoint" ? without_call(node.name) : "";
-  }
+  std::string region_of(CallId call) const { return region_of_call(again_, call); }
 
   /// Forward and backward calls of both steps, in order: checkpoints only add to them.
   void pair_calls() {

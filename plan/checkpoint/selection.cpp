@@ -10,6 +10,10 @@ namespace {
 /// Sums of bytes and costs that are carried from region to region; more are thinned.
 constexpr std::size_t most_partial = 6000;
 constexpr double tolerance_us = 1e-6;
+/// Choices of all regions together that are gone through one by one.
+constexpr std::size_t most_choices_listed = 20'000;
+/// Parts of calls free parts of bytes, whose sums are rounded.
+constexpr double half_a_byte = 0.5;
 
 /// Patterns of the first regions.
 struct Partial {
@@ -100,6 +104,24 @@ std::vector<std::int64_t> Selector::needs(std::int64_t budget_bytes) const {
   return needs;
 }
 
+std::vector<std::int64_t> Selector::most_freed() const {
+  std::vector<std::int64_t> most{0};
+  most.reserve(costs_.regions.size() + 1);
+  for (std::size_t i = 0; i < costs_.regions.size(); ++i)
+    most.push_back(most.back() + frontier(i).patterns.back().freed_bytes);
+  return most;
+}
+
+Window Selector::least_window() const {
+  const std::vector<std::int64_t> most = most_freed();
+  Window least;
+  for (Window window : costs_.windows) {
+    window.bytes -= most[window.regions];
+    if (least.call == none || window.bytes > least.bytes) least = window;
+  }
+  return least;
+}
+
 /// The least relaxed cost, by region in freed bytes. As the constraints are nested and the bounds
 /// convex, each constraint in turn is met by the cheapest bytes of the regions in it.
 std::optional<std::vector<double>> Selector::relaxed(const std::vector<std::int64_t>& needs) const {
@@ -115,7 +137,7 @@ std::optional<std::vector<double>> Selector::relaxed(const std::vector<std::int6
   double sum = 0;
   for (std::size_t i = 0; i < freed.size(); ++i) {
     offer(i, 1);
-    while (sum < static_cast<double>(needs[i + 1])) {
+    while (sum < static_cast<double>(needs[i + 1]) - half_a_byte) {
       if (cheapest.empty()) return std::nullopt;
       const Piece piece = cheapest.top();
       const double end = frontier(piece.region).bound[piece.point].freed_bytes;
@@ -149,14 +171,23 @@ Selection Selector::rounded_up(const std::vector<double>& freed) const {
   return selection;
 }
 
-std::optional<Selection> Selector::select(std::int64_t budget_bytes) const {
+Selection Selector::select(std::int64_t budget_bytes) const {
+  std::vector<std::int64_t> needed = needs(budget_bytes);
+  const std::vector<std::int64_t> most = most_freed();
+  for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = std::min(needed[i], most[i]);
   bool is_exact = true;
-  return select(budget_bytes, is_exact);
+  if (std::optional<Selection> found = select(needed, is_exact)) return *found;
+  Selection all;  // Sums of parts that are rounded hide the only choice.
+  for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
+    all.patterns.push_back(static_cast<int>(frontier(i).patterns.size()) - 1);
+    all.cost_us += frontier(i).patterns.back().cost_us;
+  }
+  return all;
 }
 
 /// Region after region, all sums of freed bytes and costs that may still be the best.
-std::optional<Selection> Selector::select(std::int64_t budget_bytes, bool& is_exact) const {
-  const std::vector<std::int64_t> needed = needs(budget_bytes);
+std::optional<Selection> Selector::select(const std::vector<std::int64_t>& needed,
+                                          bool& is_exact) const {
   const std::optional<std::vector<double>> relaxed_freed = relaxed(needed);
   if (!relaxed_freed) return std::nullopt;
   const Selection known = rounded_up(*relaxed_freed);
@@ -198,16 +229,48 @@ std::optional<Selection> Selector::select(std::int64_t budget_bytes, bool& is_ex
   return selection;
 }
 
+std::vector<Selection> Selector::choices_between(std::int64_t budget_bytes, double least_us,
+                                                 double most_us) const {
+  const std::vector<std::int64_t> needed = needs(budget_bytes);
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < costs_.regions.size(); ++i)
+    if ((count *= frontier(i).patterns.size()) > most_choices_listed) return {};
+  std::vector<Selection> found;
+  for (std::size_t number = 0; number < count; ++number) {
+    Selection choice;
+    std::int64_t freed = 0;
+    bool is_enough = needed[0] <= 0;
+    std::size_t left = number;
+    for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
+      const std::vector<Pattern>& patterns = frontier(i).patterns;
+      choice.patterns.push_back(static_cast<int>(left % patterns.size()));
+      const Pattern& pattern = patterns[left % patterns.size()];
+      left /= patterns.size();
+      choice.cost_us += pattern.cost_us;
+      freed += pattern.freed_bytes;
+      is_enough = is_enough && freed >= needed[i + 1];
+    }
+    if (is_enough && choice.cost_us >= least_us - tolerance_us &&
+        choice.cost_us < most_us - tolerance_us)
+      found.push_back(std::move(choice));
+  }
+  std::ranges::stable_sort(found, {}, &Selection::cost_us);
+  return found;
+}
+
 std::optional<double> Selector::least_cost_us(std::int64_t budget_bytes) const {
-  const std::optional<std::vector<double>> freed = relaxed(needs(budget_bytes));
-  if (!freed) return std::nullopt;
+  if (least_window().bytes > budget_bytes) return std::nullopt;
+  const std::vector<std::int64_t> needed = needs(budget_bytes);
+  const std::optional<std::vector<double>> freed = relaxed(needed);
+  if (!freed) return 0;  // By parts of a byte.
   double least = 0;
   for (std::size_t i = 0; i < freed->size(); ++i) least += value_at(frontier(i).bound, (*freed)[i]);
   bool is_exact = true;
-  const std::optional<Selection> selection = select(budget_bytes, is_exact);
-  if (!is_exact) return least;
-  if (!selection) return std::nullopt;
-  return std::max(least, selection->cost_us - tolerance_us);
+  const std::optional<Selection> selection = select(needed, is_exact);
+  // Sums that differ by less were taken as equal, once for each region.
+  const double rounding = tolerance_us * static_cast<double>(costs_.regions.size() + 1);
+  if (is_exact && selection) least = std::max(least, selection->cost_us);
+  return std::max(least - rounding, 0.0);
 }
 
 }  // namespace symprof::plan

@@ -32,17 +32,28 @@ class Selector {
   std::size_t block_types() const { return frontiers_.size(); }
   int block_type(std::size_t region) const { return of_region_[region]; }
 
-  /// Empty: no choice of patterns is within `budget_bytes`.
-  std::optional<Selection> select(std::int64_t budget_bytes) const;
+  /// What the windows leave, and where that is more than `budget_bytes`, as little as they do.
+  Selection select(std::int64_t budget_bytes) const;
 
-  /// The least cost by the plain step's windows: an estimate and no bound, as a region that runs
-  /// again may hold less than the plain step does. Empty: the windows leave no choice.
+  /// All choices that the windows leave and that cost `least_us` or more, and less than `most_us`;
+  /// the cheapest first. Empty where there are too many choices to go through.
+  std::vector<Selection> choices_between(std::int64_t budget_bytes, double least_us,
+                                         double most_us) const;
+
+  /// No choice of patterns or of parts of them costs less by the windows. A bound of what plans
+  /// cost if the regions and windows are those of sure_costs.h. Empty: the windows leave no choice.
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
 
+  /// The window that holds the most when all regions free what they can; its bytes without what
+  /// they free. No plan is within less, if the regions and windows are those of sure_costs.h.
+  Window least_window() const;
+
  private:
-  /// By number of regions: what the first ones have to free together, rising.
+  /// By number of regions: what the first ones have to free together.
   std::vector<std::int64_t> needs(std::int64_t budget_bytes) const;
-  std::optional<Selection> select(std::int64_t budget_bytes, bool& is_exact) const;
+  /// By number of regions: what the first ones can free.
+  std::vector<std::int64_t> most_freed() const;
+  std::optional<Selection> select(const std::vector<std::int64_t>& needed, bool& is_exact) const;
   std::optional<std::vector<double>> relaxed(const std::vector<std::int64_t>& needs) const;
   Selection rounded_up(const std::vector<double>& freed) const;
 

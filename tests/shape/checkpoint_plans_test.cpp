@@ -6,10 +6,12 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "base/error.h"
 #include "base/rounding.h"
 #include "plan/checkpoint/planner.h"
+#include "plan/checkpoint/regions.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
 #include "tests/support/torch/prepared_step.h"
@@ -45,9 +47,12 @@ CheckpointPlan plan_of(const json& regions) {
 class CountedStep final : public plan::CheckpointTrial {
  public:
   explicit CountedStep(const json& model)
-      : graph_(trace::load(
-            (folder / "models" / (model.at("model").get<std::string>() + ".pt2")).string())),
-        costs_(model.at("time_per_element")) {
+      : CountedStep(folder / "models" / (model.at("model").get<std::string>() + ".pt2"),
+                    model.at("time_per_element"), 0) {}
+
+  /// `other_cost` is that of operators that `costs` does not have.
+  CountedStep(const fs::path& path, std::map<std::string, double> costs, double other_cost)
+      : graph_(trace::load(path.string())), costs_(std::move(costs)), other_cost_(other_cost) {
     const Recording plain = record({});
     for (const StorageRecord& storage : plain.storages)
       if (storage.kind == StorageKind::parameter || storage.kind == StorageKind::input)
@@ -98,18 +103,19 @@ class CountedStep final : public plan::CheckpointTrial {
     std::vector<double> costs;
     for (const CallRecord& call : recording.calls) {
       const auto cost = costs_.find(recording.ops[static_cast<std::size_t>(call.op)].substr(6));
+      const std::int32_t spec = call.outputs.empty() ? none : call.outputs[0].spec;
       costs.push_back(
-          cost == costs_.end()
+          spec == none
               ? 0
-              : cost->second *
-                    static_cast<double>(
-                        recording.specs[static_cast<std::size_t>(call.outputs.at(0).spec)]
-                            .numel()));
+              : (cost == costs_.end() ? other_cost_ : cost->second) *
+                    static_cast<double>(recording.specs[static_cast<std::size_t>(spec)].numel()));
     }
     return costs;
   }
 
   std::int64_t recompute_flops(const Recording&) override { return 0; }
+
+  const Graph& graph() const { return graph_; }
 
  private:
   static std::int64_t signed_bytes(const Recording& recording, const MemoryEvent& event) {
@@ -119,9 +125,17 @@ class CountedStep final : public plan::CheckpointTrial {
   }
 
   Graph graph_;
+
   std::map<std::string, double> costs_;
+  double other_cost_ = 0;
   std::int64_t aside_ = 0;
 };
+
+std::vector<std::string> regions_of(const json& model) {
+  std::vector<std::string> regions;
+  for (const auto& [region, calls] : model.at("regions").items()) regions.push_back(region);
+  return regions;
+}
 
 double recompute_cost(CountedStep& step, const Recording& recording) {
   const std::vector<double> costs = step.costs_us(recording);
@@ -129,6 +143,20 @@ double recompute_cost(CountedStep& step, const Recording& recording) {
   for (std::size_t i = 0; i < costs.size(); ++i)
     if (recording.calls[i].phase == Phase::recompute) sum += costs[i];
   return sum;
+}
+
+/// Some regions run again, and keep some calls.
+CheckpointPlan some_plan(const plan::StepCosts& costs, std::mt19937& random) {
+  CheckpointPlan plan;
+  const unsigned keeps = random() % 5;  // Of four.
+  for (const plan::RegionCosts& region : costs.regions) {
+    if (random() % 4 == 0) continue;
+    CheckpointRegion& chosen = plan.regions.emplace_back();
+    chosen.modules = {region.module};
+    for (const plan::KeepableCall& call : region.calls)
+      if (random() % 4 < keeps) chosen.kept.push_back(call.call);
+  }
+  return plan;
 }
 
 }  // namespace
@@ -150,23 +178,73 @@ TEST_SUITE("checkpoint_plans") {
     CHECK(plans == 450);
   }
 
-  TEST_CASE("no budget is overrun, no cost is below the exact frontier, and none rises") {
+  TEST_CASE("plans and bounds are the exact frontier, which all plans of the models have") {
+    int points = 0;
     for (const json& model : truth()) {
       CAPTURE(model.at("model"));
       CountedStep step(model);
-      std::vector<std::string> regions;
-      for (const auto& [region, calls] : model.at("regions").items()) regions.push_back(region);
-      plan::CheckpointPlanner planner(step, regions);
+      plan::CheckpointPlanner planner(step, regions_of(model), 0);
       for (const json& point : model.at("frontier")) {
         CAPTURE(point.dump());
         const auto budget = point.at("peak").get<std::int64_t>();
         const plan::PlanAnswer answer = planner.answer(budget);
         REQUIRE(answer.best);
+        REQUIRE(answer.least_cost_us);
         CHECK(answer.best->peaks.reserved_bytes <= budget);
-        CHECK(answer.best->cost_us >= point.at("time").get<double>());
+        CHECK(answer.best->cost_us == point.at("time").get<double>());
+        CHECK(*answer.least_cost_us <= point.at("time").get<double>());
+        CHECK(*answer.least_cost_us == doctest::Approx(point.at("time").get<double>()));
         CHECK(planner.answer(budget + 512).best->cost_us <= answer.best->cost_us);
+        ++points;
       }
-      CHECK_FALSE(planner.answer(model.at("frontier")[0].at("peak").get<std::int64_t>() - 1).best);
+      const auto least = model.at("frontier")[0].at("peak").get<std::int64_t>();
+      CHECK(planner.least_window()->bytes == least);
+      CHECK_FALSE(planner.answer(least - 1).best);
+      CHECK(planner.answer(least - 1).is_impossible);
+    }
+    CHECK(points == 20);
+  }
+
+  TEST_CASE("no plan that PyTorch carried out is below the bound") {
+    for (const json& model : truth()) {
+      CAPTURE(model.at("model"));
+      CountedStep step(model);
+      plan::CheckpointPlanner planner(step, regions_of(model), 0);
+      for (const json& sample : model.at("sample")) {
+        CAPTURE(sample.dump());
+        const plan::PlanAnswer known = planner.known_answer(sample.at("peak").get<std::int64_t>());
+        REQUIRE(known.least_cost_us);
+        CHECK(*known.least_cost_us <= sample.at("time").get<double>());
+      }
+    }
+  }
+
+  TEST_CASE("no plan of larger models is below the bound, and plans reach it") {
+    const std::pair<const char*, bool> models[] = {
+        {"gpt2", true}, {"bert_base", true}, {"vit_b_16", true}, {"resnet50", false}};
+    for (const auto& [model, is_reached] : models) {
+      CAPTURE(model);
+      CountedStep step(fs::path(SYMPROF_SOURCE_DIR) / "models" / (std::string(model) + ".pt2"),
+                       {{"addmm", 64}, {"mm", 64}}, 1);
+      plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}), 0);
+      std::mt19937 random(7);
+      for (int i = 0; i < 25; ++i) {
+        const Recording recording = step.record(some_plan(planner.selector().costs(), random));
+        const plan::PlanAnswer known = planner.known_answer(step.peaks(recording).allocated_bytes);
+        REQUIRE(known.least_cost_us);
+        CHECK(*known.least_cost_us <= recompute_cost(step, recording));
+      }
+      const std::int64_t plain = planner.plain().peaks.allocated_bytes,
+                         all = planner.all_again().peaks.allocated_bytes;
+      REQUIRE(planner.least_window());
+      CHECK(planner.least_window()->bytes <= all);
+      const plan::PlanAnswer between = planner.answer((plain + all) / 2);
+      REQUIRE(between.best);
+      REQUIRE(between.least_cost_us);
+      CHECK(*between.least_cost_us > 0);
+      if (!is_reached) continue;
+      CHECK(planner.least_window()->bytes == all);
+      CHECK(between.best->cost_us == doctest::Approx(*between.least_cost_us));
     }
   }
 

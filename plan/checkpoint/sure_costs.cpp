@@ -1,0 +1,328 @@
+#include "plan/checkpoint/sure_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "plan/checkpoint/region_of_call.h"
+#include "plan/checkpoint/shared_calls.h"
+
+namespace symprof::plan {
+namespace {
+
+/// Bytes that are there while some calls run, by call.
+class Sums {
+ public:
+  explicit Sums(std::size_t calls) : changes_(calls + 1) {}
+
+  void add(const Span& span, std::int64_t bytes) {
+    if (span.is_empty() || bytes == 0) return;
+    const auto calls = static_cast<std::ptrdiff_t>(changes_.size()) - 1;
+    const auto at = [&](std::ptrdiff_t place) -> std::int64_t& {
+      return changes_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place, 0, calls))];
+    };
+    at(span.first) += bytes;
+    at(std::ptrdiff_t{span.last} + 1) -= bytes;
+  }
+
+  std::vector<std::int64_t> by_call() const {
+    std::vector<std::int64_t> sums(changes_.size() - 1);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = sum += changes_[i];
+    return sums;
+  }
+
+ private:
+  std::vector<std::int64_t> changes_;
+};
+
+class SureReader {
+ public:
+  SureReader(const StepCosts& costs, const RecordedChoices& recorded,
+             const std::vector<std::string>& modules)
+      : costs_(costs),
+        modules_(numbered(costs, modules)),
+        plain_(recorded.plain, modules_),
+        again_(recorded.again, modules_),
+        even_(recorded.even, modules_),
+        odd_(recorded.odd, modules_),
+        uncertain_(plain_.calls().size()) {
+    for (std::size_t i = 0; i < modules_.size(); ++i) {
+      held_plain_.emplace_back(plain_.calls().size());
+      held_again_.emplace_back(plain_.calls().size());
+    }
+  }
+
+  std::optional<StepCosts> read(const std::vector<std::int64_t>& held_bytes) {
+    if (!is_same(again_) || !is_same(even_) || !is_same(odd_)) return std::nullopt;
+    read_regions();
+    add_forward_storages();
+    add_made_again();
+    add_others();
+    return summed_up(held_bytes);
+  }
+
+ private:
+  /// The regions of `costs` first: what the others free is no plan's choice.
+  static std::map<std::string, std::size_t> numbered(const StepCosts& costs,
+                                                     const std::vector<std::string>& modules) {
+    std::map<std::string, std::size_t> numbers;
+    for (const RegionCosts& region : costs.regions) numbers.emplace(region.module, numbers.size());
+    for (const std::string& module : modules) numbers.emplace(module, numbers.size());
+    return numbers;
+  }
+
+  bool is_same(const SharedCalls& other) const {
+    if (other.calls().size() != plain_.calls().size()) return false;
+    for (std::size_t i = 0; i < plain_.calls().size(); ++i)
+      if (plain_.op(i) != other.op(i)) return false;
+    return true;
+  }
+
+  void read_regions() {
+    goes_back_.assign(modules_.size(), never);
+    const Recording& again = again_.recording();
+    of_call_.assign(plain_.calls().size(), none);
+    for (std::size_t i = 0; i < again.calls.size(); ++i) {
+      const auto call = static_cast<CallId>(i);
+      const auto found = modules_.find(region_of_call(again, call));
+      if (found == modules_.end()) continue;
+      if (again_.is_again(call))
+        goes_back_[found->second] = std::min(goes_back_[found->second], again_.place(call));
+      else if (again.calls[i].phase == Phase::forward)
+        of_call_[static_cast<std::size_t>(again_.place(call))] = static_cast<int>(found->second);
+    }
+  }
+
+  /// Who decides how long a storage of the forward pass lives.
+  struct Holders {
+    int maker = none;       ///< The region that made it.
+    std::set<int> readers;  ///< Other regions.
+  };
+
+  std::vector<Holders> holders() const {
+    std::vector<Holders> found(plain_.recording().storages.size());
+    for (std::size_t i = 0; i < of_call_.size(); ++i) {
+      const CallRecord& call = plain_.call(i);
+      if (call.phase != Phase::forward || of_call_[i] == none) continue;
+      const auto touch = [&](const TensorRecord& tensor) {
+        if (tensor.storage == none) return;
+        Holders& holders = found[static_cast<std::size_t>(tensor.storage)];
+        const StorageRecord& storage =
+            plain_.recording().storages[static_cast<std::size_t>(tensor.storage)];
+        if (storage.allocated_by == plain_.calls()[i]) holders.maker = of_call_[i];
+        if (of_call_[i] != holders.maker) holders.readers.insert(of_call_[i]);
+      };
+      for (const TensorRecord& output : call.outputs) touch(output);
+      for (const TensorRecord& input : call.inputs) touch(input);
+    }
+    return found;
+  }
+
+  /// One storage in all recordings; empty spans where a recording has none like it.
+  struct Spans {
+    Span plain, again, even, odd;
+  };
+
+  void add_forward_storages() {
+    const std::vector<Holders> held_by = holders();
+    const auto made = plain_.made(), again = again_.made(), even = even_.made(), odd = odd_.made();
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      if (plain_.call(i).phase != Phase::forward) continue;
+      for (std::size_t j = 0; j < made[i].size(); ++j) {
+        const std::int64_t bytes = plain_.bytes(made[i][j]);
+        const auto span_in = [&](const SharedCalls& other,
+                                 const std::vector<std::vector<StorageId>>& others) {
+          if (j >= others[i].size() || other.bytes(others[i][j]) != bytes) return Span{};
+          return other.span(others[i][j]);
+        };
+        const Spans spans{plain_.span(made[i][j]), span_in(again_, again), span_in(even_, even),
+                          span_in(odd_, odd)};
+        add(spans, bytes, of_call_[i], held_by[static_cast<std::size_t>(made[i][j])]);
+        if (of_call_[i] != none && spans.again.last != never && is_in_forward(spans.again.last))
+          last_forward_free_ = std::max(last_forward_free_, spans.again.last);
+      }
+    }
+  }
+
+  bool is_in_forward(int place) const {
+    if (place < 0 || static_cast<std::size_t>(place) >= of_call_.size()) return false;
+    const Phase phase = plain_.call(static_cast<std::size_t>(place)).phase;
+    return phase == Phase::forward || phase == Phase::loss;
+  }
+
+  void add(const Spans& spans, std::int64_t bytes, int region, Holders holders) {
+    holders.maker = region;  // Also of what no later call sees.
+    const std::size_t regions = holders.readers.size() + (region == none ? 0 : 1);
+    if (regions == 1) {
+      const auto one = static_cast<std::size_t>(region == none ? *holders.readers.begin() : region);
+      held_plain_[one].add(spans.plain, bytes);
+      held_again_[one].add(spans.again, bytes);
+    } else if (regions == 2 && region != none && !is_alike(region, *holders.readers.begin())) {
+      add_of_two(spans, bytes, region);
+    } else if (regions > 0) {
+      add_of_many(spans, bytes, holders);
+    } else {
+      base_plain_.emplace_back(spans.plain, bytes);
+      base_other_[0].emplace_back(spans.again, bytes);
+      base_other_[1].emplace_back(spans.even, bytes);
+      base_other_[2].emplace_back(spans.odd, bytes);
+    }
+  }
+
+  /// Both run again in the same recordings, or one is no region of the plan's.
+  bool is_alike(int a, int b) const {
+    const auto regions = static_cast<int>(costs_.regions.size());
+    return a >= regions || b >= regions || a % 2 == b % 2;
+  }
+
+  /// As the maker runs, however the reader does.
+  void add_of_two(const Spans& spans, std::int64_t bytes, int maker) {
+    const Span& maker_again = maker % 2 == 0 ? spans.even : spans.odd;
+    const Span& reader_again = maker % 2 == 0 ? spans.odd : spans.even;
+    const auto at = static_cast<std::size_t>(maker);
+    const Span sure = spans.plain.within(reader_again);
+    held_plain_[at].add(sure, bytes);
+    held_again_[at].add(spans.again.within(maker_again), bytes);
+    uncertain_.add(spans.plain, bytes);
+    uncertain_.add(sure, -bytes);
+  }
+
+  /// A region that runs again keeps its inputs until then, and if all readers are plain, it is as
+  /// in the plain step, unless it goes because its maker runs again.
+  void add_of_many(const Spans& spans, std::int64_t bytes, const Holders& holders) {
+    uncertain_.add(spans.plain, bytes);
+    Span sure = spans.plain.within(spans.again);
+    for (const int reader : holders.readers) {
+      if (reader >= static_cast<int>(costs_.regions.size())) return;
+      sure.last = std::min(sure.last, goes_back_[static_cast<std::size_t>(reader)] - 1);
+    }
+    if (holders.maker != none) {
+      for (const int reader : holders.readers)
+        if (is_alike(holders.maker, reader)) return;
+      sure = sure.within(holders.maker % 2 == 0 ? spans.even : spans.odd);
+    }
+    uncertain_.add(sure, -bytes);
+  }
+
+  /// What is there because a region ran again.
+  void add_made_again() {
+    const Recording& again = again_.recording();
+    for (std::size_t i = 0; i < again.storages.size(); ++i) {
+      const CallId by = again.storages[i].allocated_by;
+      const auto storage = static_cast<StorageId>(i);
+      if (by != none && again_.is_again(by))
+        held_again_[modules_.at(region_of_call(again, by))].add(again_.span(storage),
+                                                                again_.bytes(storage));
+    }
+  }
+
+  /// Gradients and the like.
+  void add_others() {
+    const auto add = [](const SharedCalls& calls, auto& list) {
+      const auto made = calls.made();
+      for (std::size_t i = 0; i < made.size(); ++i)
+        if (calls.call(i).phase != Phase::forward)
+          for (const StorageId storage : made[i])
+            list.emplace_back(calls.span(storage), calls.bytes(storage));
+    };
+    add(plain_, base_plain_);
+    add(again_, base_other_[0]);
+    add(even_, base_other_[1]);
+    add(odd_, base_other_[2]);
+  }
+
+  using Spanned = std::vector<std::pair<Span, std::int64_t>>;
+
+  std::vector<std::int64_t> sums_of(const Spanned& list) const {
+    Sums sums(of_call_.size());
+    for (const auto& [span, bytes] : list) sums.add(span, bytes);
+    return sums.by_call();
+  }
+
+  /// By shared call: what the plain step holds and another one might not, but for its regions.
+  std::vector<std::int64_t> uncertain_bytes() const {
+    std::vector<std::int64_t> sums = uncertain_.by_call();
+    const std::vector<std::int64_t> plain = sums_of(base_plain_);
+    std::vector<std::int64_t> most(sums.size(), 0);
+    for (const Spanned& list : base_other_) {
+      const std::vector<std::int64_t> other = sums_of(list);
+      for (std::size_t i = 0; i < most.size(); ++i)
+        most[i] = std::max(most[i], plain[i] - other[i]);
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += most[i];
+    return sums;
+  }
+
+  StepCosts summed_up(const std::vector<std::int64_t>& held_bytes) const {
+    StepCosts sure{.regions = costs_.regions};
+    for (RegionCosts& region : sure.regions) region.freed_bytes = 0;
+    std::vector<std::int64_t> held = uncertain_bytes();
+    std::vector<std::size_t> active(held.size(), 0);
+    for (std::size_t i = 0; i < held.size(); ++i)
+      held[i] = held_bytes[static_cast<std::size_t>(plain_.calls()[i])] - held[i];
+    for (std::size_t r = 0; r < modules_.size(); ++r) {
+      const std::vector<std::int64_t> plain = held_plain_[r].by_call(),
+                                      again = held_again_[r].by_call();
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        const std::int64_t freed = std::max<std::int64_t>(plain[i] - again[i], 0);
+        if (is_choice(r, i)) {
+          sure.regions[r].freed_bytes = std::max(sure.regions[r].freed_bytes, freed);
+          active[i] = r + 1;
+        } else {
+          held[i] -= freed;
+        }
+      }
+    }
+    sure.windows = windows(held, active);
+    return sure;
+  }
+
+  /// What the region frees at the call depends on what it keeps. Before backward, what is kept may
+  /// be there anyway.
+  bool is_choice(std::size_t region, std::size_t place) const {
+    const auto at = static_cast<int>(place);
+    return region < costs_.regions.size() && at > last_forward_free_ && at < goes_back_[region] &&
+           plain_.call(place).phase != Phase::forward;
+  }
+
+  std::vector<Window> windows(const std::vector<std::int64_t>& held,
+                              const std::vector<std::size_t>& active) const {
+    std::vector<Window> found(costs_.regions.size() + 1);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      Window& window = found[active[i]];
+      if (held[i] > window.bytes) window = {active[i], held[i], plain_.calls()[i]};
+    }
+    std::erase_if(found, [](const Window& window) { return window.call == none; });
+    return found;
+  }
+
+  const StepCosts& costs_;
+  std::map<std::string, std::size_t> modules_;
+  SharedCalls plain_, again_, even_, odd_;
+  std::vector<int> goes_back_;  // By module: the shared call before which it first runs again.
+  std::vector<int> of_call_;    // By shared call: the module whose forward pass makes it.
+  std::vector<Sums> held_plain_, held_again_;  // By module.
+  Sums uncertain_;
+  Spanned base_plain_;
+  std::array<Spanned, 3> base_other_;  // all again, even, odd
+  int last_forward_free_ = -1;
+};
+
+}  // namespace
+
+CheckpointPlan every_second(const StepCosts& costs, std::size_t first) {
+  CheckpointPlan plan;
+  for (std::size_t i = first; i < costs.regions.size(); i += 2)
+    plan.regions.push_back({.modules = {costs.regions[i].module}});
+  return plan;
+}
+
+std::optional<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
+                                    const std::vector<std::string>& modules,
+                                    const std::vector<std::int64_t>& held_bytes) {
+  return SureReader(costs, recorded, modules).read(held_bytes);
+}
+
+}  // namespace symprof::plan

@@ -1,0 +1,37 @@
+// A checkpoint plan in JSON, as the setting `checkpoint` takes it.
+#pragma once
+
+#include <string_view>
+
+#include "record/checkpoint_plan.h"
+#include "report/json_writer.h"
+
+namespace symprof::report {
+
+/// A member with an array of texts.
+void write_texts(JsonWriter& json, std::string_view name, const auto& texts, auto text_of) {
+  json.key(name);
+  json.begin_array();
+  for (const auto& text : texts) json.value(text_of(text));
+  json.end_array();
+}
+
+/// The member "plan".
+inline void write_checkpoint(JsonWriter& json, const CheckpointPlan& plan) {
+  const auto same = [](const std::string& text) { return text; };
+  json.key("plan");
+  json.begin_object();
+  json.key("regions");
+  json.begin_array();
+  for (const CheckpointRegion& region : plan.regions) {
+    json.begin_object();
+    write_texts(json, "modules", region.modules, same);
+    write_texts(json, "keep", region.kept, [](const KeptCall& call) { return to_string(call); });
+    json.end_object();
+  }
+  json.end_array();
+  write_texts(json, "offload", plan.offloaded, same);
+  json.end_object();
+}
+
+}  // namespace symprof::report
