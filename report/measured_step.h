@@ -1,6 +1,4 @@
 // What a run says of its whole step, beside what was estimated of it.
-//
-// Public header.
 #pragma once
 
 #include <vector>

@@ -7,12 +7,15 @@ import pathlib
 import re
 import tempfile
 import unittest
+import zipfile
 
 import program
 from program import DYNAMIC, ROOT, TINY
 
 # Objects whose keys are the user's names, or dtypes, and those of formulas, which formulas.md has.
 ENGINE = "tests/engine/samples/resnet18_qat."
+# A run on a GPU (truth/measured/record_runs.py), and its step.
+GPU_RUN, GPU_STEP = "shipped-gpt2-fp32.json", ["models/gpt2.pt2", "--optimizer", "adamw:foreach"]
 OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
 COMMANDS = [
     ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
@@ -51,7 +54,12 @@ class Fields(unittest.TestCase):
             run = pathlib.Path(folder) / "run.json"
             answers.append(program.read("measure", TINY, "--steps", "1", "--save", str(run)))
             answers.append(json.loads(run.read_text()))
-        for command, answer in zip([*COMMANDS, "measure", "measure --save"], answers):
+            with zipfile.ZipFile(ROOT / "truth" / "measured" / "h200.zip") as packed:
+                run.write_bytes(packed.read(GPU_RUN))
+            answers.append(json.loads(run.read_text()))
+            answers.append(program.read("profile", *GPU_STEP, "--measured", str(run)))
+        names = [*COMMANDS, "measure", "measure --save", "measure --device cuda --save", "profile --measured"]
+        for command, answer in zip(names, answers, strict=True):
             self.assertEqual(keys_of(answer) - page - formulas, set(), command)
         written = set(re.findall(r'"([a-z_]+)"', json.dumps(answers)))
         unwritten = {name for name in page if "_" in name} - written
