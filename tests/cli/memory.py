@@ -13,12 +13,6 @@ import program
 from program import GPT2, ROOT
 
 
-# Allocated and reserved bytes where the simulated allocator has something else than PyTorch's: not understood yet
-# (docs/accuracy.md).
-DIFFERENT = {("resnet50", "max_split_size_mb:32"): (1151983104, 1734344704),
-             ("resnet50", "roundup_power2_divisions:[2:8,16:2,32:1,>:4]"): (1227884032, 1358954496)}
-
-
 class RealAllocator(unittest.TestCase):
     """The peaks are those that PyTorch's allocator had over the same requests."""
 
@@ -29,9 +23,8 @@ class RealAllocator(unittest.TestCase):
             model, settings, allocated, reserved = line.split(";")
             totals = program.read("profile", f"models/{model}.pt2", "--optimizer", "adamw",
                                   "--alloc-conf", settings)["totals"]
-            real, found = (int(allocated), int(reserved)), DIFFERENT.get((model, settings))
-            self.assertNotEqual(found, real, line)
-            self.assertEqual((totals["peak_allocated_bytes"], totals["peak_reserved_bytes"]), found or real, line)
+            self.assertEqual(totals["peak_allocated_bytes"], int(allocated), line)
+            self.assertEqual(totals["peak_reserved_bytes"], int(reserved), line)
 
 
 class Peak(unittest.TestCase):

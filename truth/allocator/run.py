@@ -67,11 +67,12 @@ def run(program, runtime, mode, trace=None):
                           capture_output=True, text=True).stdout
 
 
-def write_trace(symprof, model, path):
-    """What the recorded loop of a model asks of the allocator: "a ID BYTES" and "f ID"."""
+def write_trace(symprof, model, settings, path):
+    """What the recorded loop of a model asks of the allocator: "a ID BYTES" and "f ID". The loop runs until a step
+    raises neither peak, which depends on the settings."""
     snapshot = path.with_suffix(".pickle")
     subprocess.run([symprof, "profile", ROOT / "models" / f"{model}.pt2", "--optimizer", OPTIMIZER,
-                    "--format", "memory-snapshot", "-o", snapshot], check=True)
+                    "--alloc-conf", settings, "--format", "memory-snapshot", "-o", snapshot], check=True)
     ids = {}
     with path.open("w") as file:
         entries = pickle.loads(snapshot.read_bytes())["device_traces"][0]
@@ -88,10 +89,10 @@ def step_lines(symprof, program, runtime, folder):
     lines = []
     for model in MODELS:
         trace = folder / f"{model}.txt"
-        write_trace(symprof, model, trace)
         for name, settings, device_bytes in modes():
             if "fraction" in settings or not device_bytes.startswith("150"):
                 continue
+            write_trace(symprof, model, settings, trace)
             fields = run(program, runtime, (name, settings, device_bytes), trace).split(",")
             lines.append(f"{model};{settings};{fields[4]};{fields[5]}\n")
     return "".join(lines)
