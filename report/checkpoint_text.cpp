@@ -123,7 +123,7 @@ std::optional<double> gap_of(const CheckpointAnswer& answer, const PlanAnswer& o
 
 std::string bound_text(const CheckpointAnswer& answer, const PlanAnswer& one) {
   if (!one.least_cost_us) return "";
-  const std::string least =
+  std::string least =
       fmt::format("no plan of these modules, each by itself, takes less than {} more",
                   format_time(*one.least_cost_us));
   const std::optional<double> gap = gap_of(answer, one);

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -126,9 +127,14 @@ shape::Recompute RealStep::recompute() {
 
 void RealStep::make_leaves() {
   const std::vector<std::int64_t> bounds = bounds_of_inputs(graph_);
-  for (std::size_t id = 0; id < graph_.values.size(); ++id)
-    if (graph_.values[id].kind != ValueKind::result)
-      interpreter_.set(static_cast<ValueId>(id), make_leaf(static_cast<ValueId>(id), bounds[id]));
+  // A file may name inputs that its graph does not take.
+  const std::set<ValueId> inputs(graph_.inputs.begin(), graph_.inputs.end());
+  for (std::size_t i = 0; i < graph_.values.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    const ValueKind kind = graph_.values[i].kind;
+    if (kind == ValueKind::result || (kind == ValueKind::input && !inputs.contains(id))) continue;
+    interpreter_.set(id, make_leaf(id, bounds[i]));
+  }
 }
 
 c10::IValue RealStep::make_leaf(ValueId id, std::int64_t bound) {

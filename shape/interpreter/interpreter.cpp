@@ -4,6 +4,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
@@ -125,6 +127,10 @@ void Interpreter::run_node(std::size_t index) {
         where(), error,
         fmt::format("PyTorch refuses this call; check the shapes that {} and {} give.",
                     setting("inputs"), setting("sizes")));
+  } catch (const std::runtime_error& error) {
+    // c10/util/TypeCast.h: checked_convert, of a real tensor's fill.
+    throw Error(where(), std::string(error.what()) + ".",
+                "A number of the file does not fit into the dtype that its tensor has here.");
   }
 }
 
