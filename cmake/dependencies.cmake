@@ -2,7 +2,7 @@
 set(SYMPROF_DEPS ${CMAKE_CURRENT_SOURCE_DIR}/.deps CACHE PATH "Where scripts/setup.sh puts its results")
 
 # pip's build has no make before it.
-if(SKBUILD AND NOT EXISTS ${SYMPROF_DEPS}/torch)
+if(SKBUILD AND NOT (EXISTS ${SYMPROF_DEPS}/torch AND EXISTS ${SYMPROF_DEPS}/cuda))
   execute_process(COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/setup.sh COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
