@@ -195,8 +195,11 @@ RealStep::Duration RealStep::run() {
     {
       // Autocast's copies of weights end with the loss.
       const Autocast autocast(device_.type(), options_.autocast);
-      const std::vector<at::Tensor> outputs = forward();
-      if (trains()) from = loss(outputs);
+      std::vector<at::Tensor> outputs = forward();
+      if (trains())
+        from = loss(outputs);
+      else
+        last_outputs_ = std::move(outputs);  // A loop's `output = model(input)`, as in a profile.
     }
     backward(from);
   }

@@ -67,6 +67,7 @@ class RealStep {
   std::vector<std::pair<std::string, std::string>> names_;
   std::vector<NodeId> node_of_;  ///< By node of the graph.
   NodeId loss_node_ = none;
+  std::vector<at::Tensor> last_outputs_;  ///< Of an inference, until the next one has its own.
 };
 
 }  // namespace symprof::measure::real
