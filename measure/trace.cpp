@@ -1,9 +1,7 @@
 #include "measure/trace.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "base/text.h"
+#include "measure/busy_time.h"
 
 namespace symprof::measure {
 
@@ -29,13 +27,9 @@ OperatorId named_operator(const Trace& trace, OperatorId from) {
 }
 
 std::int64_t busy_ns(const std::vector<const Activity*>& activities) {
-  std::int64_t busy = 0;
-  std::int64_t until = std::numeric_limits<std::int64_t>::min();
-  for (const Activity* activity : activities) {
-    busy += std::max<std::int64_t>(activity->end_ns - std::max(until, activity->begin_ns), 0);
-    until = std::max(until, activity->end_ns);
-  }
-  return busy;
+  BusyTime busy;
+  for (const Activity* activity : activities) busy.add(activity->begin_ns, activity->end_ns);
+  return busy.ns();
 }
 
 std::int64_t busy_ns(const Trace& trace) {

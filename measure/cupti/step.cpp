@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "measure/busy_time.h"
 #include "measure/median_times.h"
 
 namespace symprof::measure::cupti {
@@ -57,12 +58,9 @@ std::int64_t busy_ns(const std::vector<Work>& works) {
   ranges.reserve(works.size());
   for (const Work& work : works) ranges.emplace_back(work.begin_ns, work.end_ns);
   std::ranges::sort(ranges);
-  std::int64_t sum = 0, until = 0;
-  for (const auto& [begin, end] : ranges) {
-    sum += std::max<std::int64_t>(0, end - std::max(begin, until));
-    until = std::max(until, end);
-  }
-  return sum;
+  BusyTime busy;
+  for (const auto& [begin, end] : ranges) busy.add(begin, end);
+  return busy.ns();
 }
 
 auto key_of(const KernelRun& kernel) {

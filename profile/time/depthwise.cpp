@@ -21,18 +21,15 @@ constexpr Coefficient native_rows[] = {
     {"step", 0.38, 0.02, 4},     // us in which all threads of a wave take one number more
     {"latency", 0.18, 0.02, 4},  // and a few threads
 };
+/// What both begin with, and what each has behind that.
+struct At {
+  enum : std::uint8_t { floor_us, memory, number, tap, number_back, tap_back };
+};
 struct NativeAt {
-  enum : std::uint8_t {
-    floor_us,
-    memory,
-    number,
-    tap,
-    number_back,
-    tap_back,
-    begin,
-    step,
-    latency
-  };
+  enum : std::uint8_t { begin = At::tap_back + 1, step, latency };
+};
+struct LibraryAt {
+  enum : std::uint8_t { number_weight = At::tap_back + 1, tap_weight, latency };
 };
 
 constexpr Coefficient library_rows[] = {
@@ -42,20 +39,6 @@ constexpr Coefficient library_rows[] = {
     {"tap_back", 0.07, 0.002, 2},   {"number_weight", 0.25, 0.005, 5},
     {"tap_weight", 0.03, 0.002, 2}, {"latency", 0.15, 0.01, 2},  // us for each place of the window
 };
-struct LibraryAt {
-  enum : std::uint8_t {
-    floor_us,
-    memory,
-    number,
-    tap,
-    number_back,
-    tap_back,
-    number_weight,
-    tap_weight,
-    latency
-  };
-};
-
 double in_numbers(const ConvolutionWork& c) {
   return static_cast<double>(c.batch * c.in * c.in_channels);
 }
@@ -73,6 +56,13 @@ double cycles_us(double numbers, double of_each, double of_each_tap, const Convo
                  const Gpu& gpu) {
   return numbers * (of_each + of_each_tap * static_cast<double>(c.window)) /
          (gpu.multiprocessors * gpu.clock);
+}
+
+/// Forward and the input's gradient.
+double input_pass_us(const ConvolutionWork& c, const Gpu& gpu, Coefficients f) {
+  if (c.pass == ConvolutionPass::forward)
+    return cycles_us(out_numbers(c), f[At::number], f[At::tap], c, gpu);
+  return cycles_us(in_numbers(c), f[At::number_back], f[At::tap_back], c, gpu);
 }
 
 /// Up to eight warps for each number of the weight; each warp takes 32 places of its images at a
@@ -100,28 +90,19 @@ const std::span<const Coefficient> library_depthwise_coefficients = library_rows
 
 KernelTime depthwise_time(const Work& work, const Gpu& gpu, Coefficients f, TimeClass) {
   const auto& c = std::get<ConvolutionWork>(work);
-  const auto us = [&] {
-    if (c.pass == ConvolutionPass::forward)
-      return cycles_us(out_numbers(c), f[NativeAt::number], f[NativeAt::tap], c, gpu);
-    if (c.pass == ConvolutionPass::data_gradient)
-      return cycles_us(in_numbers(c), f[NativeAt::number_back], f[NativeAt::tap_back], c, gpu);
-    return native_weight_us(c, gpu, f);
-  };
-  return limited(f[NativeAt::floor_us], us(), memory_us(c, gpu, f[NativeAt::memory]));
+  const double us = c.pass == ConvolutionPass::weight_gradient ? native_weight_us(c, gpu, f)
+                                                               : input_pass_us(c, gpu, f);
+  return limited(f[At::floor_us], us, memory_us(c, gpu, f[At::memory]));
 }
 
 KernelTime library_depthwise_time(const Work& work, const Gpu& gpu, Coefficients f, TimeClass) {
   const auto& c = std::get<ConvolutionWork>(work);
-  const auto us = [&] {
-    if (c.pass == ConvolutionPass::forward)
-      return cycles_us(out_numbers(c), f[LibraryAt::number], f[LibraryAt::tap], c, gpu);
-    if (c.pass == ConvolutionPass::data_gradient)
-      return cycles_us(in_numbers(c), f[LibraryAt::number_back], f[LibraryAt::tap_back], c, gpu);
-    return cycles_us(out_numbers(c), f[LibraryAt::number_weight], f[LibraryAt::tap_weight], c, gpu);
-  };
-  const double floor =
-      f[LibraryAt::floor_us] + f[LibraryAt::latency] * static_cast<double>(c.window);
-  return limited(floor, us(), memory_us(c, gpu, f[LibraryAt::memory]));
+  const double us =
+      c.pass == ConvolutionPass::weight_gradient
+          ? cycles_us(out_numbers(c), f[LibraryAt::number_weight], f[LibraryAt::tap_weight], c, gpu)
+          : input_pass_us(c, gpu, f);
+  const double floor = f[At::floor_us] + f[LibraryAt::latency] * static_cast<double>(c.window);
+  return limited(floor, us, memory_us(c, gpu, f[At::memory]));
 }
 
 std::vector<double> depthwise_sizes(const Work& work) {

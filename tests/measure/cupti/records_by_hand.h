@@ -8,14 +8,22 @@
 
 namespace symprof::measure::cupti::test {
 
+/// A record of `kind` that says nothing else.
+template <class Record>
+Record empty_record(CUpti_ActivityKind kind, std::uint32_t correlation) {
+  Record record;
+  std::memset(&record, 0, sizeof record);
+  record.kind = kind;
+  record.correlationId = correlation;
+  return record;
+}
+
 /// The record of today's library, whose first members are those of earlier ones.
 inline CUpti_ActivityKernel10 kernel_record(const char* name, std::uint32_t correlation,
                                             std::uint64_t start, std::uint64_t end) {
-  CUpti_ActivityKernel10 record;
-  std::memset(&record, 0, sizeof record);
-  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  auto record =
+      empty_record<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, correlation);
   record.name = name;
-  record.correlationId = correlation;
   record.start = start;
   record.end = end;
   return record;
@@ -23,21 +31,16 @@ inline CUpti_ActivityKernel10 kernel_record(const char* name, std::uint32_t corr
 
 inline CUpti_ActivityAPI call_record(std::uint32_t correlation, std::uint64_t start,
                                      std::uint64_t end) {
-  CUpti_ActivityAPI record;
-  std::memset(&record, 0, sizeof record);
-  record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-  record.correlationId = correlation;
+  auto record = empty_record<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME, correlation);
   record.start = start;
   record.end = end;
   return record;
 }
 
 inline CUpti_ActivityExternalCorrelation id_record(std::uint32_t correlation, std::uint64_t id) {
-  CUpti_ActivityExternalCorrelation record;
-  std::memset(&record, 0, sizeof record);
-  record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+  auto record = empty_record<CUpti_ActivityExternalCorrelation>(
+      CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, correlation);
   record.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
-  record.correlationId = correlation;
   record.externalId = id;
   return record;
 }
