@@ -23,6 +23,7 @@ constexpr std::uintmax_t largest_file = 1 << 20;
 const std::vector<std::string> known_keys = {"name",
                                              "description",
                                              "cuda_name",
+                                             "is_cpu",
                                              "compute_capability",
                                              "multiprocessors",
                                              "memory_bytes",
@@ -45,6 +46,8 @@ const std::vector<std::string> known_keys = {"name",
                                              "nvlink_bytes_per_second",
                                              "pcie_bytes_per_second",
                                              "kernel_times",
+                                             "classes",
+                                             "calibration",
                                              "source"};
 
 /// One device file, with errors that name the key.
@@ -59,6 +62,7 @@ class DeviceReader {
     spec.name = text("name");
     spec.description = text("description");
     if (json_.contains("cuda_name")) spec.cuda_name = text("cuda_name");
+    spec.is_cpu = truth("is_cpu");
     spec.source = text("source");
     std::tie(spec.compute_major, spec.compute_minor) = compute_capability();
     spec.multiprocessors = static_cast<int>(count("multiprocessors"));
@@ -119,6 +123,11 @@ class DeviceReader {
       spec.memory_type = text("memory_type");
       if (spec.memory_type != "HBM" && spec.memory_type != "GDDR")
         fail("memory_type", fmt::format("is '{}'; wanted HBM or GDDR", spec.memory_type));
+    }
+    if (json_.contains("classes")) {
+      if (json_.contains("kernel_times"))
+        fail("kernel_times", "stands beside 'classes', which are times of kernels themselves");
+      spec.kernel_times = path_;
     }
     if (json_.contains("kernel_times"))
       spec.kernel_times =

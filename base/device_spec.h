@@ -16,6 +16,9 @@ struct DeviceSpec {
   std::string name;         ///< "h200"
   std::string description;  ///< "NVIDIA H200 SXM 141 GB"
   std::string cuda_name;    ///< As the driver calls it: "NVIDIA H200". Empty: not known.
+  /// Its times are those of a CPU, which runs each call before it goes on to the next. Memory is
+  /// all the same that of a GPU with these properties.
+  bool is_cpu = false;
   int compute_major = 9, compute_minor = 0;
   int multiprocessors = 132;
   std::int64_t memory_bytes = 0;
@@ -42,14 +45,18 @@ struct DeviceSpec {
   std::optional<double> host_launch_us;  ///< And for each launch of a kernel.
   /// In one direction: to another device, and to the host.
   std::optional<double> nvlink_bytes_per_second, pcie_bytes_per_second;
-  /// Path of the file with the coefficients of kernel times (profile/time/kernel_times.h); empty:
-  /// those of the data sheet serve.
+  /// Path of the file with the coefficients of kernel times (profile/time/kernel_times.h), which
+  /// may be the device's own; empty: those of the data sheet serve.
   std::string kernel_times;
   std::string source;  ///< Where the figures come from.
 };
 
 /// Reads one device file. Throws Error with the file, the key and what was wanted.
 DeviceSpec load_device(const std::string& path);
+
+/// A device file that load_device reads, with the kernel times of `times` in it (an object with
+/// "classes", profile/time/fit.h), whatever `device.kernel_times` names; empty: without.
+std::string to_json(const DeviceSpec& device, const std::string& times = {});
 
 /// All shipped devices, sorted by name, from `folder`.
 std::vector<DeviceSpec> shipped_devices(const std::string& folder);

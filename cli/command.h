@@ -22,6 +22,7 @@ Run add_fit(CLI::App& app);
 /// With commands of its own, one for each kind of plan.
 Run add_plan(CLI::App& app);
 Run add_measure(CLI::App& app);
+Run add_calibrate(CLI::App& app);
 Run add_devices(CLI::App& app);
 Run add_ops(CLI::App& app);
 Run add_show(CLI::App& app);

@@ -24,11 +24,22 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"profile", add_profile},     {"fit", add_fit},         {"plan", add_plan},
-    {"measure", add_measure},     {"devices", add_devices}, {"ops", add_ops},
-    {"show", add_show},           {"stats", add_stats},     {"inline", add_inline},
-    {"partition", add_partition}, {"strip", add_strip},     {"fill", add_fill},
-    {"optimize", add_optimize},   {"dot", add_dot},         {"engine", add_engine},
+    {"profile", add_profile},
+    {"fit", add_fit},
+    {"plan", add_plan},
+    {"measure", add_measure},
+    {"calibrate", add_calibrate},
+    {"devices", add_devices},
+    {"ops", add_ops},
+    {"show", add_show},
+    {"stats", add_stats},
+    {"inline", add_inline},
+    {"partition", add_partition},
+    {"strip", add_strip},
+    {"fill", add_fill},
+    {"optimize", add_optimize},
+    {"dot", add_dot},
+    {"engine", add_engine},
 };
 
 int run(int argc, char** argv) {

@@ -11,6 +11,7 @@
 #include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/real_device.h"
 #include "cli/setting_options.h"
 #include "measure/gpu.h"
 #include "report/json.h"
@@ -33,7 +34,7 @@ constexpr Named<measure::GpuTiming> timings[] = {{"cupti", measure::GpuTiming::c
 
 struct MeasureText {
   SettingTexts model;
-  std::string steps = "10", timing = "cupti", save, by, depth, top, format = "table";
+  std::string steps = "10", timing = "cupti", estimate, save, by, depth, top, format = "table";
   OutputOptions output;
 };
 
@@ -43,14 +44,7 @@ std::string take_device(SettingTexts& texts) {
   SettingTexts::Given& given = texts.given.at("device");
   const std::string device = given.is_given() ? std::exchange(given.one, default_device) : "cpu";
   given.one = default_device;
-  if (device == "cpu") return device;
-  const std::string number = device == "cuda" ? "0" : device.substr(device.find(':') + 1);
-  const bool is_number = !number.empty() && number.size() < 3 &&
-                         number.find_first_not_of("0123456789") == std::string::npos;
-  if ((device != "cuda" && !device.starts_with("cuda:")) || !is_number)
-    throw Error("--device", "'" + device + "' is no device that a step can run on.",
-                "It may be: cpu, cuda, cuda:N.");
-  return "cuda:" + number;
+  return parse_real_device(device);
 }
 
 /// The device file whose GPU the driver calls so; the default one where none does.
@@ -112,9 +106,12 @@ int run(const MeasureText& text) {
     texts.given.at("device").one = device_file_of(std::get<std::string>(name));
   }
   Settings settings = read_settings(texts);
-  if (settings.time && device == "cpu")
-    throw Error(SettingRef{"time"}, "no device file has times of this CPU.", "Leave it out.");
-  if (device != "cpu" && !settings.time) settings.time.emplace();
+  if (!text.estimate.empty()) settings.step.device = find_device(text.estimate);
+  const bool is_estimated = device != "cpu" || !text.estimate.empty();
+  if (settings.time && !is_estimated)
+    throw Error(SettingRef{"time"}, "no shipped device has times of this CPU.",
+                "`symprof calibrate` makes a file with them, for --estimate.");
+  if (is_estimated && !settings.time) settings.time.emplace();
   const report::RowOptions rows = parse_rows(text);
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
   const measure::RunOptions options{
@@ -148,7 +145,7 @@ Run add_measure(CLI::App& app) {
   app.footer(
       "Weights and inputs are random numbers of the right shapes.\n\n"
       "Examples:\n"
-      "  symprof measure resnet50.pt2 --device cpu --set batch=2 --by op\n"
+      "  symprof measure resnet50.pt2 --device cpu --set batch=2 --estimate cpu.json --by op\n"
       "  symprof measure resnet50.pt2 --device cuda --autocast bf16 --loss cross_entropy --top 20\n"
       "  symprof measure gpt2.pt2 --optimizer adamw:single --steps 20 --save run.json\n"
       "  symprof profile gpt2.pt2 --optimizer adamw:single --measured run.json");
@@ -161,6 +158,8 @@ Run add_measure(CLI::App& app) {
   add("--steps", text->steps, "N", "Steps that are timed, after two of warm-up (10)");
   add("--timing", text->timing, "HOW",
       "On a GPU: cupti, each kernel (the default), or events, each call by CUDA's events");
+  add("--estimate", text->estimate, "DEVICE",
+      "Whose estimates stand beside: a name or a file of `symprof calibrate` (the GPU's own)");
   add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
   add("--by", text->by, "ROW", "A row for each node (the default), module or op");
   add("--depth", text->depth, "N", "Fold modules deeper than N levels (--by module)");

@@ -79,4 +79,11 @@ State state_of(int index) {
   return state;
 }
 
+std::optional<std::int64_t> used_bytes() {
+  const Driver cuda("libcuda.so.1");
+  std::size_t free_bytes = 0, all_bytes = 0;
+  if (!cuda.call("cuMemGetInfo_v2", &free_bytes, &all_bytes)) return std::nullopt;
+  return static_cast<std::int64_t>(all_bytes - free_bytes);
+}
+
 }  // namespace symprof::measure::gpu

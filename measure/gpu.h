@@ -22,4 +22,8 @@ struct State {
 };
 State state_of(int index);
 
+/// Of the current context's GPU: what all programs on it hold. Empty where this thread has no
+/// context.
+std::optional<std::int64_t> used_bytes();
+
 }  // namespace symprof::measure::gpu

@@ -103,11 +103,13 @@ class Queues {
   Queues(const DeviceSpec& device, LaunchKind launch)
       : call_us_(device.host_call_us.value_or(usual_host_call_us)),
         launch_us_(device.host_launch_us.value_or(usual_host_launch_us)),
-        launch_(launch) {}
+        launch_(device.is_cpu ? LaunchKind::eager : launch),
+        is_cpu_(device.is_cpu) {}
 
   CallSlot run(const std::optional<CallTime>& call) {
     CallSlot slot{host_, host_, device_, device_};
     const bool launches = call && call->launches > 0;
+    if (is_cpu_) return run_here(launches ? call->us : 0, launches);
     if (launch_ == LaunchKind::eager)
       host_ += launches ? call_us_ + call->launches * launch_us_ : call_us_ * view_share;
     slot.issued_us = host_;
@@ -124,8 +126,17 @@ class Queues {
   double end() const { return std::max(host_, device_); }
 
  private:
+  /// A CPU makes the call itself.
+  CallSlot run_here(double us, bool launches) {
+    CallSlot slot{.issue_us = host_};
+    slot.begin_us = slot.issued_us = host_ += launches ? call_us_ : call_us_ * view_share;
+    slot.end_us = device_ = host_ += us;
+    return slot;
+  }
+
   double call_us_, launch_us_, host_ = 0, device_ = 0;
   LaunchKind launch_;
+  bool is_cpu_;
 };
 
 /// The later of two steps that follow each other: the first finds an idle device.

@@ -4,6 +4,7 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <malloc.h>
 
 #include "base/error.h"
 #include "meta/fake/simulated_device.h"
@@ -37,6 +38,12 @@ c10::Device device_of(const std::string& name) {
   return device;
 }
 
+void keep_freed_memory(c10::Device device) {
+  if (!device.is_cpu()) return;
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+}
+
 void wait_for(c10::Device device) {
   if (device.is_cpu()) return;
   c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
@@ -51,6 +58,11 @@ Peaks peaks_of(c10::Device device) {
   const auto stats = allocator().getDeviceStats(device.index());
   return {.allocated_bytes = stats.allocated_bytes[aggregate].peak,
           .reserved_bytes = stats.reserved_bytes[aggregate].peak};
+}
+
+std::int64_t reserved_bytes(c10::Device device) {
+  if (device.is_cpu()) return 0;
+  return allocator().getDeviceStats(device.index()).reserved_bytes[aggregate].current;
 }
 
 }  // namespace symprof::measure::real

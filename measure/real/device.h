@@ -12,6 +12,10 @@ namespace symprof::measure::real {
 /// there is no such GPU, Error for another name.
 c10::Device device_of(const std::string& name);
 
+/// The CPU's allocator gives nothing back to the system from now on: a page that the system has to
+/// clear again costs more than most operators that write it. Does nothing for a GPU.
+void keep_freed_memory(c10::Device device);
+
 /// Until the device has done what was asked of it.
 void wait_for(c10::Device device);
 
@@ -22,5 +26,7 @@ struct Peaks {
 };
 void reset_peaks(c10::Device device);
 Peaks peaks_of(c10::Device device);
+/// Of the same allocator, now.
+std::int64_t reserved_bytes(c10::Device device);
 
 }  // namespace symprof::measure::real

@@ -3,15 +3,14 @@
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
-#include <fstream>
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "measure/cupti/client.h"
 #include "measure/cupti/step.h"
 #include "measure/gpu.h"
 #include "measure/median_times.h"
+#include "measure/processor.h"
 #include "measure/real/call_clock.h"
 #include "measure/real/call_events.h"
 #include "measure/real/call_ids.h"
@@ -21,14 +20,6 @@
 
 namespace symprof::measure {
 namespace {
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name"))
-      return std::string(trimmed(std::string_view(line).substr(line.find(':') + 1)));
-  return {};
-}
 
 /// Runs steps and says how far it is.
 class Steps {
@@ -138,11 +129,12 @@ Recorded recorded_on_gpu(real::RealStep& step, Steps& steps, const RunOptions& o
 Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOptions& options) {
   shape::check_operators(graph);
   const c10::Device device = real::device_of(options.device);
+  real::keep_freed_memory(device);
   real::RealStep step(graph, recipe, device);
   Steps steps(step, options, recipe);
   Run run{.model = graph.path,
           .device = device.str(),
-          .processor = device.is_cpu() ? processor() : gpu::name_of(device.index()),
+          .processor = device.is_cpu() ? processor_name() : gpu::name_of(device.index()),
           .threads = at::get_num_threads(),
           .torch_version = TORCH_VERSION,
           .step_us = {},

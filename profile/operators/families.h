@@ -27,7 +27,7 @@ inline constexpr Family families[] = {
     {"convolution", convolution_rules, convolution_scratch, convolution_times},
     {"attention", attention_rules, attention_scratch, attention_times},
     {"elementwise", elementwise_rules, elementwise_scratch, elementwise_times},
-    {"activation", activation_rules, nullptr, elementwise_times},
+    {"activation", activation_rules, nullptr, activation_times},
     {"reduction", reduction_rules, reduction_scratch, reduction_times},
     {"scan", scan_rules, scan_scratch, elementwise_times},
     {"histogram", histogram_rules, histogram_scratch},

@@ -27,10 +27,10 @@ std::size_t fewest_measurements(TimeClass time_class);
 /// towards the formula's start, where the rows do not decide; the residuals of all rows; and the
 /// interval from cross-validation: each fifth of the rows is judged by a fit of the other four
 /// fifths, coefficients and residuals. `fitted_on` says which measurements these are.
-/// Throws Error where `rows` are fewer than fewest_measurements, are of another class, took no time
+/// Throws Error where they are fewer than fewest_measurements, are of another class, took no time
 /// or have no finite formula on this device.
 ClassTimes fit_class(const DeviceSpec& device, TimeClass time_class,
-                     const std::vector<MeasuredKernel>& rows, const std::string& fitted_on);
+                     const std::vector<MeasuredKernel>& measured, const std::string& fitted_on);
 
 /// The file that parse_kernel_times reads; four digits of each coefficient.
 std::string to_json(const KernelTimes& times);

@@ -66,6 +66,8 @@ const Formula& row(TimeClass time_class) {
        row_process, recurrent_16bit},
       {batch_norm_rows, "batch_norm_rows", row_coefficients, row_time, row_sizes, row_process,
        batch_norm},
+      {TimeClass::random, "random", stream_coefficients, stream_time, stream_sizes, stream_process,
+       elementwise},
   };
   static_assert(std::size(rows) == time_classes);
   return rows[static_cast<int>(time_class)];
@@ -78,6 +80,17 @@ constexpr std::string_view limit_names[] = {"-",      "arithmetic", "L2",  "memo
 
 const Formula& formula_of(TimeClass time_class) { return row(time_class); }
 
+ResidualKernel residuals_on(const Formula& formula, bool is_cpu) {
+  ResidualKernel process = formula.residuals;
+  if (!is_cpu) return process;
+  process.deviation = 0.5, process.noise = 0.1, process.largest = 2;
+  // Bytes by number tell forward from backward, which are different loops there.
+  if (formula.time == row_time) process.last_scale = 15;
+  // Operators that share a class are loops of their own, too.
+  if (formula.time == stream_time) process.noise = 0.25;
+  return process;
+}
+
 std::string_view name(TimeClass time_class) { return row(time_class).name; }
 
 std::string_view name(Limit limit) { return limit_names[static_cast<int>(limit)]; }
@@ -85,6 +98,10 @@ std::string_view name(Limit limit) { return limit_names[static_cast<int>(limit)]
 double pieces(double extent, double size) { return std::ceil(extent / size); }
 
 namespace {
+
+/// Where a device's file says nothing: of a kernel that does nothing, on an H200
+/// (te42kyfo/gpu-benches, gpu-small-kernels).
+constexpr double usual_launch_us = 2.4;
 
 double needed(const std::optional<double>& value, const DeviceSpec& device, const char* key) {
   if (value) return *value;
@@ -107,8 +124,11 @@ Gpu gpu_of(const DeviceSpec& device) {
   gpu.clock = needed(device.clock_hz, device, "clock_hz") / 1e6;
   gpu.memory = needed(device.memory_bytes_per_second, device, "memory_bytes_per_second") / 1e6;
   gpu.l2_bytes = needed(device.l2_bytes, device, "l2_bytes");
+  gpu.is_cpu = device.is_cpu;
   gpu.is_gddr = device.memory_type == "GDDR";
-  gpu.slows_unaligned = device.compute_major == 9;  // Of other GPUs nothing was measured.
+  gpu.slows_unaligned =
+      device.compute_major == 9 && !device.is_cpu;  // Of other GPUs nothing was measured.
+  gpu.launch_us = device.is_cpu ? 0 : device.launch_us.value_or(usual_launch_us);
   gpu.link = device.pcie_bytes_per_second.value_or(0) / 1e6;
   const auto set = [&](TimeClass time_class, std::string_view dtype) {
     gpu.rates[static_cast<int>(time_class)] = rate_of(device, dtype);

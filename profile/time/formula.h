@@ -28,6 +28,8 @@ struct Coefficient {
 struct ResidualKernel {
   double length = 2;  ///< In octaves.
   double deviation = 0.08, noise = 0.06;
+  double largest = 0.35;  ///< A residual beyond is an outlier of the measurement.
+  double last_scale = 1;  ///< Octaves of the last size count so many times.
 };
 
 struct Formula {
@@ -42,6 +44,9 @@ struct Formula {
 };
 
 const Formula& formula_of(TimeClass time_class);
+
+/// The formulas are those of GPUs: where they describe a CPU, more is left to the residuals.
+ResidualKernel residuals_on(const Formula& formula, bool is_cpu);
 
 // One file each.
 extern const std::span<const Coefficient> product_coefficients, attention_coefficients,

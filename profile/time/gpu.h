@@ -11,9 +11,11 @@ struct Gpu {
   double clock = 0;   ///< Cycles per microsecond.
   double memory = 0;  ///< Bytes per microsecond of DRAM.
   double l2_bytes = 0;
+  bool is_cpu = false;
   bool is_gddr = false;             ///< Its L2 is slower beside its arithmetic.
   bool slows_unaligned = false;     ///< Products on tensor cores (product.cpp).
   double link = 0;                  ///< Bytes per microsecond to the host; 0: not known.
+  double launch_us = 0;             ///< Of a kernel that does nothing.
   double rates[time_classes] = {};  ///< FLOPs per microsecond by class; 0: the device has none.
 
   double rate(TimeClass time_class) const { return rates[static_cast<int>(time_class)]; }

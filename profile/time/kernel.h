@@ -40,8 +40,9 @@ enum class TimeClass : std::uint8_t {
   recurrent_16bit,  ///< Steps of a recurrent layer of cuDNN, on tensor cores.
   recurrent_tf32,
   batch_norm_rows,  ///< PyTorch's own where a channel's numbers lie together.
+  random,  ///< Random numbers of a CPU, one after the other. On a GPU they are element-wise.
 };
-constexpr int time_classes = static_cast<int>(TimeClass::batch_norm_rows) + 1;
+constexpr int time_classes = static_cast<int>(TimeClass::random) + 1;
 
 /// As device files and tables call it: "product_16bit".
 std::string_view name(TimeClass time_class);
@@ -55,6 +56,7 @@ struct ProductWork {
   std::int64_t weight_sets = 1;
   /// The rows of all matrices begin at multiples of so many bytes; 16 is all that counts.
   std::int64_t alignment = 16;
+  bool shares_right = false;  ///< The whole batch has the same operand [k, n].
   auto operator<=>(const ProductWork&) const = default;
 };
 

@@ -2,6 +2,7 @@
 // and microseconds.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,7 @@ namespace symprof::profile {
 namespace {
 
 constexpr auto measurements_schema = "symprof.kernels/1";
+constexpr std::int64_t largest_launches = 1000;
 
 using WorkNumbers = std::vector<std::int64_t>;
 
@@ -22,13 +24,66 @@ WorkNumbers sizes_in_file(const ProductWork& work) {
   return {work.batch,        work.m,          work.n, work.k, work.operand_bytes,
           work.result_bytes, work.weight_sets};
 }
-WorkNumbers sizes_in_file(const AttentionWork&) { return {}; }
-WorkNumbers sizes_in_file(const ConvolutionWork&) { return {}; }
+WorkNumbers sizes_in_file(const AttentionWork& work) {
+  return {work.batch,    work.heads,        work.kv_heads, work.queries, work.keys,
+          work.head_dim, work.number_bytes, work.causal,   work.backward};
+}
+WorkNumbers sizes_in_file(const ConvolutionWork& work) {
+  return {static_cast<std::int64_t>(work.pass),
+          work.batch,
+          work.in_channels,
+          work.out_channels,
+          work.groups,
+          work.in,
+          work.out,
+          work.window,
+          work.number_bytes,
+          work.is_winograd,
+          work.channels_last};
+}
 WorkNumbers sizes_in_file(const RecurrentWork&) { return {}; }
+
+/// Whether those from `first` on, before `last`, are sizes of something.
+bool are_sizes(const WorkNumbers& numbers, std::size_t first, std::size_t last) {
+  return std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(first),
+                     numbers.begin() + static_cast<std::ptrdiff_t>(last),
+                     [](std::int64_t size) { return size >= 1; });
+}
+
+/// Of a whole number that is a choice: less than `choices`.
+bool is_choice(std::int64_t number, std::int64_t choices) { return number < choices; }
+
+std::optional<Work> attention_in(const WorkNumbers& s) {
+  if (s.size() != 9 || !are_sizes(s, 0, 7) || !is_choice(s[7], 2) || !is_choice(s[8], 2))
+    return std::nullopt;
+  return AttentionWork{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7] != 0, s[8] != 0};
+}
+
+std::optional<Work> convolution_in(const WorkNumbers& s) {
+  if (s.size() != 11 || !is_choice(s[0], 3) || !are_sizes(s, 1, 9) || !is_choice(s[9], 2) ||
+      !is_choice(s[10], 2))
+    return std::nullopt;
+  return ConvolutionWork{static_cast<ConvolutionPass>(s[0]),
+                         s[1],
+                         s[2],
+                         s[3],
+                         s[4],
+                         s[5],
+                         s[6],
+                         s[7],
+                         s[8],
+                         s[9] != 0,
+                         s[10] != 0};
+}
 
 /// Nothing where the class has no such work, or as many numbers are not its.
 std::optional<Work> work_of(TimeClass time_class, const WorkNumbers& sizes) {
   auto* const formula = formula_of(time_class).time;
+  if (formula == attention_time) return attention_in(sizes);
+  if (formula == convolution_time || formula == tensor_convolution_time ||
+      formula == depthwise_time || formula == library_depthwise_time)
+    return convolution_in(sizes);
+  if (!are_sizes(sizes, 0, sizes.size())) return std::nullopt;
   if (formula == stream_time && sizes.size() == 1) return StreamWork{sizes[0]};
   if (formula == row_time && sizes.size() == 3) return RowWork{sizes[0], sizes[1], sizes[2]};
   if (formula == product_time && sizes.size() == 7)
@@ -54,13 +109,15 @@ MeasuredKernel measurement_in(const nlohmann::json& row, std::size_t place,
   const std::optional<TimeClass> time_class = class_named(row.at("class").get<std::string>());
   if (!time_class) here("is of no class of kernels");
   for (const nlohmann::json& size : row.at("work"))
-    if (!size.is_number_integer() || size.get<double>() < 1 || size.get<double>() > 0x1p53)
-      here("has a size that is no whole number from 1 to 2^53");
+    if (!size.is_number_integer() || size.get<double>() < 0 || size.get<double>() > 0x1p53)
+      here("has a size that is no whole number up to 2^53");
   const std::optional<Work> work = work_of(*time_class, row["work"].get<WorkNumbers>());
   if (!work) here("has not the sizes of its class");
   const auto us = row.at("us").get<double>();
   if (!std::isfinite(us) || us <= 0) here("took no time");
-  return {{*time_class, *work}, us};
+  const std::int64_t launches = row.value("launches", std::int64_t{1});
+  if (launches < 1 || launches > largest_launches) here("has a wrong number of launches");
+  return {{*time_class, *work, static_cast<int>(launches)}, us};
 }
 
 }  // namespace
@@ -71,12 +128,13 @@ std::string to_json(const std::vector<MeasuredKernel>& measured) {
   for (const MeasuredKernel& row : measured) {
     WorkNumbers sizes =
         std::visit([](const auto& work) { return sizes_in_file(work); }, row.kernel.work);
-    if (sizes.empty() || row.kernel.launches != 1)
+    if (sizes.empty())
       throw Error(std::string(name(row.kernel.time_class)), "has no form in a file of measurements",
                   "Leave its rows out.");
     json["kernels"].push_back({{"class", std::string(name(row.kernel.time_class))},
                                {"work", std::move(sizes)},
                                {"us", row.us}});
+    if (row.kernel.launches != 1) json["kernels"].back()["launches"] = row.kernel.launches;
   }
   return json.dump() + "\n";
 }

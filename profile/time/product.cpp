@@ -93,7 +93,7 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
                               (gpu.is_gddr ? 0.25 : std::pow(generation, 0.5)),
                           gpu.memory);
   s.output_bytes = s.batch * s.m * s.n * static_cast<double>(product.result_bytes);
-  const double weights = s.batch * s.n * s.k * s.operand_bytes;
+  const double weights = (product.shares_right ? 1 : s.batch) * s.n * s.k * s.operand_bytes;
   const double others = s.batch * s.m * s.k * s.operand_bytes + s.output_bytes;
   const double footprint = (static_cast<double>(product.weight_sets) * weights + others) /
                            (gpu.l2_bytes * c[ProductAt::residence]);

@@ -8,13 +8,13 @@ namespace {
 
 /// Rows further away do not matter: at two lengths the covariance is an eighth of its largest.
 constexpr std::size_t neighbours = 40;
-/// A residual beyond is an outlier of the measurement.
-constexpr double largest_residual = 0.35;
 
-double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
+double squared_distance(const std::vector<double>& a, const std::vector<double>& b,
+                        double last_scale) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return sum;
+  for (std::size_t i = 0; i + 1 < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  const double last = (a.back() - b.back()) * last_scale;
+  return sum + last * last;
 }
 
 struct Neighbour {
@@ -24,12 +24,12 @@ struct Neighbour {
 
 /// The nearest; of equally near ones those that come first, so that the answer is the same always.
 std::vector<Neighbour> nearest(const std::vector<ResidualPoint>& points,
-                               const std::vector<double>& sizes) {
+                               const std::vector<double>& sizes, double last_scale) {
   std::vector<Neighbour> found;
   found.reserve(points.size());
   for (const ResidualPoint& point : points)
     if (point.sizes.size() == sizes.size())
-      found.push_back({squared_distance(point.sizes, sizes), &point});
+      found.push_back({squared_distance(point.sizes, sizes, last_scale), &point});
   const auto closer = [](const Neighbour& a, const Neighbour& b) {
     return a.distance < b.distance || (a.distance == b.distance && a.point < b.point);
   };
@@ -76,7 +76,7 @@ class Cholesky {
 
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel) {
-  const std::vector<Neighbour> near = nearest(points, sizes);
+  const std::vector<Neighbour> near = nearest(points, sizes, kernel.last_scale);
   const double variance = kernel.deviation * kernel.deviation;
   const double noise = kernel.noise * kernel.noise;
   const auto covariance = [&](double squared) {
@@ -87,9 +87,10 @@ ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vect
   residuals.reserve(near.size()), to_here.reserve(near.size());
   for (std::size_t i = 0; i < near.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
-      factor.at(i, j) = covariance(squared_distance(near[i].point->sizes, near[j].point->sizes));
+      factor.at(i, j) = covariance(
+          squared_distance(near[i].point->sizes, near[j].point->sizes, kernel.last_scale));
     factor.at(i, i) = variance + noise;
-    residuals.push_back(std::clamp(near[i].point->residual, -largest_residual, largest_residual));
+    residuals.push_back(std::clamp(near[i].point->residual, -kernel.largest, kernel.largest));
     to_here.push_back(covariance(near[i].distance));
   }
   factor.factorize();

@@ -21,18 +21,28 @@ using KernelTimer = std::function<std::optional<double>(const Kernel&)>;
 /// Asked before each kernel, with how many are measured; true ends the sweep.
 using SweepEnd = std::function<bool(std::size_t measured)>;
 
-/// Kernels of a class from the smallest to `largest_bytes` of memory in use, in fp32 where the
-/// class has that choice. Empty for a class that no sweep has kernels of: attention, convolutions,
-/// sorts, transfers.
-std::vector<Kernel> sweep_kernels(TimeClass time_class, std::int64_t largest_bytes);
+/// How large the kernels of a sweep may be.
+struct SweepLimits {
+  std::int64_t bytes = 0;  ///< Of memory in use.
+  double flops = 0;        ///< Of products; others have no limit but memory.
+};
+
+/// Kernels of a class from the smallest to the limits, in fp32 where the class has that choice.
+/// Empty for a class that no sweep has kernels of: recurrent layers, transfers.
+std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limits);
+
+/// Those that take so long that a device may lower its clocks: they are measured last. Their order
+/// stays as it was.
+std::vector<Kernel> take_long_kernels(std::vector<Kernel>& kernels, double flops);
 
 /// Measures kernels of `candidates` until `end` says so or all are measured, and adds each to
 /// `measured` at once, so that what stops a sweep, an error of the timer too, loses nothing. What
 /// `measured` has already is not measured again: a sweep that goes on takes the file of the last.
 /// Each class gets as many as its fit needs first; then comes the kernel whose residual is least
-/// certain (profile/time/residuals.h). Throws Error where the timer's answer is no time.
+/// certain (profile/time/residuals.h; `is_cpu`: by the formulas as they describe a CPU). Throws
+/// Error where the timer's answer is no time.
 void sweep(std::vector<MeasuredKernel>& measured, const std::vector<Kernel>& candidates,
-           const KernelTimer& timer, const SweepEnd& end);
+           const KernelTimer& timer, const SweepEnd& end, bool is_cpu = false);
 
 /// Measurements as JSON, schema symprof.kernels/1, and back. Reading throws Error that names the
 /// place in the file.

@@ -12,9 +12,9 @@
 namespace symprof::profile {
 namespace {
 
-/// Where a device's file says nothing: of a kernel that does nothing, on an H200
+/// Where a device's file says nothing (formula.cpp has that of a launch by the host): on an H200
 /// (te42kyfo/gpu-benches, gpu-small-kernels).
-constexpr double usual_launch_us = 2.4, usual_graph_launch_us = 1.3;
+constexpr double usual_graph_launch_us = 1.3;
 
 /// FLOPs and bytes that a roofline counts.
 struct Amounts {
@@ -59,11 +59,6 @@ Amounts amounts_of(const RecurrentWork& r) {
 Amounts amounts_of(const StreamWork& stream) { return {0, static_cast<double>(stream.bytes)}; }
 Amounts amounts_of(const RowWork& rows) { return {0, static_cast<double>(rows.bytes)}; }
 
-double launch_us_of(const DeviceSpec& device, Floor floor) {
-  return floor == Floor::of_graph ? device.graph_launch_us.value_or(usual_graph_launch_us)
-                                  : device.launch_us.value_or(usual_launch_us);
-}
-
 const std::optional<ClassTimes>* find(const KernelTimes& times, TimeClass time_class) {
   const auto index = static_cast<std::size_t>(time_class);
   return index < times.size() && times[index] ? &times[index] : nullptr;
@@ -74,7 +69,7 @@ const std::optional<ClassTimes>* find(const KernelTimes& times, TimeClass time_c
 struct TimeModel::Device {
   Gpu gpu;
   KernelTimes own, data_sheet;
-  double launch_us = usual_launch_us;
+  double launch_us = 0;
   Floor floor = Floor::of_device;
 
   /// The coefficients that serve a class, and whether they are those of a class like it.
@@ -91,9 +86,12 @@ struct TimeModel::Device {
 };
 
 TimeModel::TimeModel(const DeviceSpec& device, KernelTimes own, KernelTimes data_sheet, Floor floor)
-    : device_(std::make_shared<const Device>(Device{gpu_of(device), std::move(own),
-                                                    std::move(data_sheet),
-                                                    launch_us_of(device, floor), floor})) {}
+    : device_(std::make_shared<const Device>(
+          Device{gpu_of(device), std::move(own), std::move(data_sheet),
+                 floor == Floor::of_graph && !device.is_cpu
+                     ? device.graph_launch_us.value_or(usual_graph_launch_us)
+                     : gpu_of(device).launch_us,
+                 floor})) {}
 
 double TimeModel::formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const {
   return formula_of(kernel.time_class)
@@ -128,11 +126,12 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
     coefficients[0] = device_->launch_us;
   const KernelTime time = formula.time(kernel.work, device_->gpu, coefficients, kernel.time_class);
   if (!std::isfinite(time.us)) return std::nullopt;
+  const ResidualKernel process = residuals_on(formula, device_->gpu.is_cpu);
   ResidualAt residual;  // Without points its deviation is 1, and the interval the half width.
   if (!times->points.empty() && !is_borrowed)
-    residual = residual_at(times->points, formula.sizes(kernel.work), formula.residuals);
+    residual = residual_at(times->points, formula.sizes(kernel.work), process);
   else if (!times->points.empty())
-    residual.deviation = std::hypot(formula.residuals.deviation, formula.residuals.noise);
+    residual.deviation = std::hypot(process.deviation, process.noise);
   const double half_width = times->interval * residual.deviation;
   const double more = (kernel.launches - 1) * device_->launch_us;
   const auto factor = times->factors.find(kind_of(kernel));

@@ -108,4 +108,44 @@ TEST_SUITE("device") {
     says("{", "", "is not well-formed JSON");
     says(good, "[]", "is not a JSON object");
   }
+
+  TEST_CASE("a device that is written is read as it was") {
+    for (const DeviceSpec& device : shipped_devices(folder)) {
+      INFO(device.name);
+      const test::TemporaryFile file("device.json", to_json(device));
+      const DeviceSpec back = load_device(file.path());
+      CHECK(back.name == device.name);
+      CHECK(back.cuda_name == device.cuda_name);
+      CHECK(back.compute_major == device.compute_major);
+      CHECK(back.compute_minor == device.compute_minor);
+      CHECK(back.multiprocessors == device.multiprocessors);
+      CHECK(back.memory_bytes == device.memory_bytes);
+      CHECK(back.context_bytes == device.context_bytes);
+      CHECK(back.cublas_workspace_bytes == device.cublas_workspace_bytes);
+      CHECK(back.cudnn_copies_operands == device.cudnn_copies_operands);
+      CHECK(back.l2_bytes == device.l2_bytes);
+      CHECK(back.memory_bytes_per_second == device.memory_bytes_per_second);
+      CHECK(back.clock_hz == device.clock_hz);
+      CHECK(back.power_watts == device.power_watts);
+      CHECK(back.memory_type == device.memory_type);
+      CHECK(back.source == device.source);
+      CHECK(back.kernel_times.empty());
+      auto rates = device.flops_per_second;
+      std::ranges::sort(rates);
+      CHECK(back.flops_per_second == rates);
+    }
+  }
+
+  TEST_CASE("a device may have the times of its kernels in its own file, not in two") {
+    DeviceSpec device = find_device("h100", folder);
+    device.is_cpu = true;
+    const std::string json = to_json(device, R"({"classes": {"copy": {"interval": 0.1}}})");
+    const test::TemporaryFile file("device.json", json);
+    const DeviceSpec back = load_device(file.path());
+    CHECK(back.kernel_times == file.path());
+    CHECK(back.is_cpu);
+    CHECK(json.find(R"("copy": {"interval":0.1})") != std::string::npos);
+    CHECK(message(replaced(json, "\"classes\"", "\"kernel_times\": \"x.json\", \"classes\""))
+              .find("stands beside 'classes'") != std::string::npos);
+  }
 }

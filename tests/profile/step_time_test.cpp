@@ -30,18 +30,36 @@ profile::KernelTimes exact_times() {
       "times.json");
 }
 
+/// The same, with the floor as it was measured.
+profile::KernelTimes measured_times() {
+  profile::KernelTimes times = exact_times();
+  times[static_cast<std::size_t>(profile::TimeClass::elementwise)]->floor_is_host = false;
+  return times;
+}
+
+DeviceSpec cpu_device() {
+  DeviceSpec device = slow_device();
+  device.is_cpu = true;
+  return device;
+}
+
 /// `calls` element-wise calls that read and write `bytes` each: half in, half out.
-Profile timed(int calls, std::int64_t bytes, LaunchKind launch, const char* last = "aten::relu") {
+Profile timed_on(const DeviceSpec& device, int calls, std::int64_t bytes, LaunchKind launch,
+                 const char* last = "aten::relu") {
   RecordingBuilder b;
   const NodeId node = b.node("all");
   for (int i = 0; i < calls; ++i)
     b.call(i + 1 < calls ? "aten::relu" : last, {t({bytes / 8})}, {tensor({bytes / 8})}, node);
-  Profile profile = profile::evaluate(b.recording(), slow_device());
+  Profile profile = profile::evaluate(b.recording(), device);
   profile::TimeModel model(
-      slow_device(), exact_times(), {},
+      device, device.is_cpu ? measured_times() : exact_times(), {},
       launch == LaunchKind::graph ? profile::Floor::of_graph : profile::Floor::of_device);
-  profile::add_times(profile, slow_device(), model, {launch});
+  profile::add_times(profile, device, model, {launch});
   return profile;
+}
+
+Profile timed(int calls, std::int64_t bytes, LaunchKind launch, const char* last = "aten::relu") {
+  return timed_on(slow_device(), calls, bytes, launch, last);
 }
 
 }  // namespace
@@ -55,6 +73,20 @@ TEST_SUITE("step_time") {
     CHECK(time.idle_us == doctest::Approx(0));
     CHECK(time.launches == 3);
     CHECK(time.data_sheet_us == 0);
+  }
+
+  TEST_CASE("a CPU makes each call before it goes on, and launches nothing") {
+    const DeviceSpec cpu = cpu_device();
+    Profile profile = timed_on(cpu, 3, 800, LaunchKind::eager);
+    const StepTime time = profile.time.value();
+    // Its launch of 2 us is not there: coefficients have the floor that was measured.
+    CHECK(time.forward_us == doctest::Approx(3 * (800 + 2)));
+    CHECK(time.step_us == doctest::Approx(3 * (800 + 2 + 10)));
+    CHECK(time.host_us == doctest::Approx(time.step_us));
+    CHECK(time.schedule.at(1).issue_us == doctest::Approx(time.schedule.at(0).end_us));
+    // In a graph it does the same.
+    profile = timed_on(cpu, 3, 800, LaunchKind::graph);
+    CHECK(profile.time.value().step_us == doctest::Approx(time.step_us));
   }
 
   TEST_CASE("a host that issues calls more slowly than they run decides it, and the device idles") {

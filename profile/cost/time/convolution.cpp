@@ -58,13 +58,15 @@ std::optional<TimeClass> class_of(const TensorSpec& input, const DeviceSpec& dev
 }
 
 /// Of one filter or several for each channel: PyTorch's own kernels, or, on Hopper, where alone
-/// they were measured, cuDNN's for channels last. Others are convolutions like all.
+/// they were measured, cuDNN's for channels last. Others are convolutions like all. A CPU's library
+/// has loops of its own for both layouts.
 TimeClass class_of(const Call& call, const ConvolutionArguments& at, const ConvolutionWork& c,
                    TimeClass usual, const DeviceSpec& device) {
   const TensorSpec *input = call.input_at(at.input), *weight = call.input_at(at.weight);
   const bool transposed = at.transposed != none && call.integer(at.transposed, 0, 0) != 0;
   constexpr int hopper = 9;
   if (c.groups <= 1 || c.in_channels != c.groups || transposed) return usual;
+  if (device.is_cpu) return c.channels_last ? TimeClass::depthwise_cudnn : TimeClass::depthwise;
   if (is_native_depthwise(*input, *weight, transposed, c.groups)) return TimeClass::depthwise;
   return c.channels_last && device.compute_major == hopper ? TimeClass::depthwise_cudnn : usual;
 }

@@ -12,6 +12,7 @@ TimeRules matmul_times();
 TimeRules convolution_times();
 TimeRules attention_times();
 TimeRules elementwise_times();
+TimeRules activation_times();
 TimeRules reduction_times();
 TimeRules normalization_times();
 TimeRules softmax_times();

@@ -31,6 +31,17 @@ std::int64_t alignment_of(const TensorSpec& matrix) {
                   std::gcd(step, matrix.storage_offset) * element_bytes(matrix.dtype));
 }
 
+/// An operand that was expanded over the batch is the same for all of it; a CPU's caches keep it.
+void share_right(ProductWork& work, const TensorSpec& right, const DeviceSpec& device) {
+  const bool is_shared = work.batch > 1 && right.sizes.size() == 3 && right.strides.size() == 3 &&
+                         right.strides[0] == 0;
+  if (!is_shared) return;
+  if (device.is_cpu)
+    work.m *= std::exchange(work.batch, 1);
+  else
+    work.shares_right = true;
+}
+
 /// [batch, m, k] · [batch, k, n], either without a batch.
 LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) {
   const TensorSpec *left = call.input_at(left_at), *right = call.input_at(left_at + 1);
@@ -51,6 +62,7 @@ LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) 
   if (is_parameter(call, left_at) || is_parameter(call, left_at + 1))
     work.weight_sets = sets_of_weights;
   if (work.batch * work.m * work.n * work.k == 0) return Launches();
+  share_right(work, *right, device);
   return Launches{{{*time_class, work}}};
 }
 

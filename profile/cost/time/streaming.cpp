@@ -60,6 +60,17 @@ LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpe
   return moved(cost, gather, sorts ? 1.2 : 1, sorts ? 15 : 2);
 }
 
+/// The gradients of windows that overlap are looked for position by position; a CPU adds each where
+/// its place says.
+LaunchEstimate gradients_of_windows(const Call&, const Cost& cost, const DeviceSpec& device) {
+  return device.is_cpu ? moved(cost, gather) : moved(cost, pooling, 3, 2);
+}
+
+/// A CPU draws random numbers one by one.
+LaunchEstimate draws(const Call&, const Cost& cost, const DeviceSpec& device) {
+  return moved(cost, device.is_cpu ? TimeClass::random : elementwise);
+}
+
 constexpr TimeRule indexing_time_rows[] = {
     {"aten::index_put", moves_bytes<gather, 200, 11>},
     {"aten::_index_put_impl", moves_bytes<gather, 200, 11>},
@@ -74,9 +85,8 @@ constexpr TimeRule masking_time_rows[] = {
 constexpr TimeRule embedding_time_rows[] = {
     {"aten::embedding_dense_backward", scatters_rows},
 };
-/// The gradients of windows that overlap are looked for position by position.
 constexpr TimeRule pooling_time_rows[] = {
-    {"aten::max_pool2d_with_indices_backward", moves_bytes<pooling, 300, 2>},
+    {"aten::max_pool2d_with_indices_backward", gradients_of_windows},
 };
 constexpr TimeRule sorting_time_rows[] = {
     {"aten::topk", moves_bytes<sort, 400, 4>},
@@ -89,7 +99,13 @@ constexpr TimeRule copy_time_rows[] = {
     {"aten::copy", copies_or_transfers},      {"aten::_lazy_clone", launches_nothing},
     {"aten::_local_scalar_dense", reads_one}, {"aten::item", reads_one},
 };
+constexpr TimeRule dropout_time_rows[] = {
+    {"aten::native_dropout", draws},
+    {"aten::_fused_dropout", draws},
+};
 constexpr TimeRule random_time_rows[] = {
+    {"aten::bernoulli", draws},
+    {"aten::bernoulli_", draws},
     {"aten::randperm", moves_bytes<sort, 800, 16>},
     {"aten::multinomial", moves_bytes<sort, 200, 4>},
 };
@@ -97,6 +113,7 @@ constexpr TimeRule random_time_rows[] = {
 }  // namespace
 
 TimeRules elementwise_times() { return {moves_bytes<elementwise>, {}}; }
+TimeRules activation_times() { return {moves_bytes<elementwise>, dropout_time_rows}; }
 TimeRules pooling_times() { return {moves_bytes<pooling>, pooling_time_rows}; }
 TimeRules indexing_times() { return {moves_bytes<gather>, indexing_time_rows}; }
 TimeRules masking_times() { return {moves_bytes<elementwise>, masking_time_rows}; }

@@ -15,11 +15,12 @@ namespace symprof::profile::sweep_test {
 namespace {
 
 constexpr std::int64_t largest = 1 << 28;
+constexpr SweepLimits limits{.bytes = largest, .flops = 1e10};
 
 std::vector<Kernel> kernels_of(std::initializer_list<TimeClass> classes) {
   std::vector<Kernel> all;
   for (const TimeClass one : classes)
-    std::ranges::copy(sweep_kernels(one, largest), std::back_inserter(all));
+    std::ranges::copy(sweep_kernels(one, limits), std::back_inserter(all));
   return all;
 }
 
@@ -59,15 +60,34 @@ std::string file_with(const std::string& row) {
 TEST_SUITE("time_sweep") {
   TEST_CASE("kernels of a class differ, and stay below the largest size") {
     for (const TimeClass one : {TimeClass::elementwise, TimeClass::softmax, TimeClass::product_fp32,
-                                TimeClass::product_16bit}) {
-      const std::vector<Kernel> kernels = sweep_kernels(one, largest);
+                                TimeClass::product_16bit, TimeClass::attention_fp32,
+                                TimeClass::convolution_fp32, TimeClass::depthwise}) {
+      const std::vector<Kernel> kernels = sweep_kernels(one, limits);
       CHECK(std::set<Kernel>(kernels.begin(), kernels.end()).size() == kernels.size());
       CHECK(kernels.size() > 2 * fewest_measurements(one));
     }
-    for (const Kernel& kernel : sweep_kernels(TimeClass::copy, largest))
+    for (const Kernel& kernel : sweep_kernels(TimeClass::copy, limits))
       CHECK(bytes_of(kernel) <= largest);
-    CHECK(sweep_kernels(TimeClass::convolution_fp32, largest).empty());
-    CHECK(sweep_kernels(TimeClass::transfer, largest).empty());
+    CHECK(sweep_kernels(TimeClass::recurrent_tf32, limits).empty());
+    CHECK(sweep_kernels(TimeClass::transfer, limits).empty());
+  }
+
+  TEST_CASE("long kernels are taken out, in their order") {
+    auto products = sweep_kernels(TimeClass::product_fp32, limits);
+    const auto all = products;
+    const auto flops_of = [](const Kernel& kernel) {
+      const auto& p = std::get<ProductWork>(kernel.work);
+      return 2.0 * static_cast<double>(p.batch * p.m * p.n * p.k);
+    };
+    const auto long_ones = take_long_kernels(products, 1e9);
+    CHECK(!long_ones.empty());
+    CHECK(!products.empty());
+    CHECK(long_ones.size() + products.size() == all.size());
+    for (const Kernel& kernel : long_ones) CHECK(flops_of(kernel) >= 1e9);
+    for (const Kernel& kernel : products) CHECK(flops_of(kernel) < 1e9);
+    CHECK(std::ranges::is_sorted(long_ones, {}, [&](const Kernel& one) {
+      return std::ranges::find(all, one) - all.begin();
+    }));
   }
 
   TEST_CASE("each class gets what its fit needs, then those come that are far from all others") {
@@ -129,7 +149,9 @@ TEST_SUITE("time_sweep") {
   TEST_CASE("a file of measurements comes back as it was written") {
     std::vector<MeasuredKernel> rows;
     for (const Kernel& kernel :
-         kernels_of({TimeClass::copy, TimeClass::layer_norm, TimeClass::product_16bit}))
+         kernels_of({TimeClass::copy, TimeClass::layer_norm, TimeClass::product_16bit,
+                     TimeClass::attention_flash, TimeClass::convolution_tf32,
+                     TimeClass::depthwise}))
       rows.push_back({kernel, 1.25 + static_cast<double>(rows.size())});
     const auto back = parse_measurements(to_json(rows), "kernels.json");
     REQUIRE(back.size() == rows.size());
@@ -150,7 +172,13 @@ TEST_SUITE("time_sweep") {
                "'kernels[0]' is of no class"));
     CHECK(says(file_with(R"({"class": "copy", "work": [1, 2], "us": 1})"),
                "not the sizes of its class"));
-    CHECK(says(file_with(R"({"class": "copy", "work": [0], "us": 1})"), "whole number from 1"));
+    CHECK(says(file_with(R"({"class": "copy", "work": [-1], "us": 1})"), "whole number"));
+    CHECK(says(file_with(R"({"class": "copy", "work": [0], "us": 1})"),
+               "not the sizes of its class"));
+    CHECK(says(file_with(R"({"class": "copy", "work": [8], "us": 1, "launches": 0})"), "launches"));
+    CHECK(says(file_with(R"({"class": "depthwise", "work": [3, 1, 8, 8, 8, 49, 49, 9, 4, 0, 0],)"
+                         R"("us": 1})"),
+               "not the sizes of its class"));
     CHECK(says(file_with(R"({"class": "copy", "work": [4096], "us": 0})"), "took no time"));
     CHECK(refusal(file_with(R"({"class": "copy", "work": [4096], "us": 1})")) == "no error");
   }

@@ -1,0 +1,303 @@
+#include "measure/real/kernel_calls.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace symprof::measure::real {
+namespace {
+
+using profile::AttentionWork;
+using profile::ConvolutionPass;
+using profile::ConvolutionWork;
+using profile::Kernel;
+using profile::ProductWork;
+using profile::RowWork;
+using profile::StreamWork;
+using profile::TimeClass;
+
+constexpr std::int64_t fp32_bytes = 4;
+
+/// Makes the operands of calls.
+struct Operands {
+  c10::Device device;
+  at::ScalarType type = at::kFloat;
+
+  at::Tensor of(at::IntArrayRef sizes) const {
+    return at::randn(sizes, at::TensorOptions().dtype(at::kFloat).device(device)).to(type);
+  }
+  at::Tensor ones(at::IntArrayRef sizes) const {
+    return at::ones(sizes, at::TensorOptions().dtype(type).device(device));
+  }
+  at::Tensor below(std::int64_t bound, at::IntArrayRef sizes) const {
+    return at::randint(bound, sizes, at::TensorOptions().dtype(at::kLong).device(device));
+  }
+};
+
+std::int64_t at_least_one(std::int64_t size) { return std::max<std::int64_t>(size, 1); }
+
+/// The sums of residuals, the functions of activations and their gradients, scales and masks: what
+/// the element-wise time of networks is made of.
+KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
+  const auto numbers = [&](std::int64_t tensors) {
+    return at_least_one(bytes / (tensors * fp32_bytes));
+  };
+  switch (bytes / fp32_bytes % 5) {
+    case 0:
+      return [a = make.of({numbers(3)}), b = make.of({numbers(3)})] { return at::add(a, b); };
+    case 1:
+      return [a = make.of({numbers(2)})] { return at::mul(a, 0.5); };
+    case 2:
+      return [a = make.of({numbers(3)}), b = make.of({numbers(3)})] {
+        return at::threshold_backward(a, b, 0);
+      };
+    case 3:
+      return [a = make.of({numbers(2)})]() mutable { return a.relu_(); };
+    default:
+      return [a = make.of({numbers(2)})] { return at::gelu(a); };
+  }
+}
+
+/// Heads that change places with their positions.
+KernelCall copy_call(std::int64_t bytes, const Operands& make) {
+  constexpr std::int64_t heads = 8, head_dim = 16;
+  const std::int64_t positions = at_least_one(bytes / (2 * fp32_bytes * heads * head_dim));
+  return [a = make.of({positions, heads, head_dim})] { return a.transpose(0, 1).contiguous(); };
+}
+
+/// Windows of three with every second result, and its place: of each number 4 bytes and a fourth of
+/// 4 + 8.
+KernelCall pooling_call(std::int64_t bytes, const Operands& make) {
+  constexpr std::int64_t channels = 64, bytes_of_number = 7;
+  const double positions = static_cast<double>(bytes) / (bytes_of_number * channels);
+  const std::int64_t side = std::max<std::int64_t>(std::llround(std::sqrt(positions)), 4);
+  return [a = make.of({1, channels, side, side})] {
+    return std::get<0>(at::max_pool2d_with_indices(a, {3, 3}, {2, 2}, {1, 1}));
+  };
+}
+
+KernelCall gather_call(std::int64_t bytes, const Operands& make) {
+  constexpr std::int64_t width = 256;
+  const std::int64_t rows = at_least_one(bytes / (2 * fp32_bytes * width));
+  return [table = make.of({rows, width}), places = make.below(rows, {rows})] {
+    return at::index_select(table, 0, places);
+  };
+}
+
+KernelCall sort_call(std::int64_t bytes, const Operands& make) {
+  constexpr std::int64_t bytes_of_number = 8 * (4 + 4 + 8);  // Eight passes over keys and places.
+  return
+      [a = make.of({at_least_one(bytes / bytes_of_number)})] { return std::get<0>(at::sort(a)); };
+}
+
+/// A sum in place over a list, as optimizers call them one after the other.
+KernelCall optimizer_call(std::int64_t bytes, const Operands& make) {
+  constexpr std::int64_t tensors = 16;
+  const std::int64_t numbers = at_least_one(bytes / (3 * fp32_bytes * tensors));
+  std::vector<at::Tensor> a, b;
+  for (std::int64_t i = 0; i < tensors; ++i)
+    a.push_back(make.of({numbers})), b.push_back(make.of({numbers}));
+  return [a, b] {
+    at::_foreach_add_(a, b, 0.001);
+    return at::Tensor();
+  };
+}
+
+/// Of each number 4 bytes that are read, 4 that are written, and a mask of 1.
+KernelCall random_call(std::int64_t bytes, const Operands& make) {
+  return [a = make.of({at_least_one(bytes / 9)})] { return at::dropout(a, 0.1, true); };
+}
+
+KernelCall stream_call(TimeClass time_class, std::int64_t bytes, const Operands& make) {
+  switch (time_class) {
+    case TimeClass::elementwise:
+      return elementwise_call(bytes, make);
+    case TimeClass::copy:
+      return copy_call(bytes, make);
+    case TimeClass::pooling:
+      return pooling_call(bytes, make);
+    case TimeClass::gather:
+      return gather_call(bytes, make);
+    case TimeClass::sort:
+      return sort_call(bytes, make);
+    case TimeClass::optimizer:
+      return optimizer_call(bytes, make);
+    case TimeClass::random:
+      return random_call(bytes, make);
+    default:
+      return {};
+  }
+}
+
+/// In training. A row of the backward pass has two tensors' numbers of a channel.
+KernelCall batch_norm_call(TimeClass time_class, const RowWork& work, const Operands& make) {
+  constexpr std::int64_t forward_bytes = 12;
+  const std::int64_t channels = work.rows;
+  const bool is_forward = work.bytes / (work.rows * work.length) >= forward_bytes;
+  const std::int64_t length = is_forward ? work.length : work.length / 2;
+  const std::int64_t images = std::clamp<std::int64_t>(length / 512, 1, 16);
+  const at::Tensor a = make.of({images, channels, at_least_one(length / images)});
+  const at::Tensor weight = make.ones({channels}), bias = make.of({channels});
+  const at::Tensor mean = make.of({channels}), variance = make.ones({channels});
+  constexpr double momentum = 0.1, epsilon = 1e-5;
+  const bool is_cudnn = time_class == TimeClass::batch_norm && make.device.is_cuda();
+  if (!is_forward && is_cudnn) {
+    auto [out, saved_mean, saved_variance, reserve] =
+        at::cudnn_batch_norm(a, weight, bias, mean, variance, true, momentum, epsilon);
+    return [=] {
+      return std::get<0>(at::cudnn_batch_norm_backward(a, a, weight, mean, variance, saved_mean,
+                                                       saved_variance, epsilon, reserve));
+    };
+  }
+  if (is_cudnn)
+    return [=] {
+      return std::get<0>(
+          at::cudnn_batch_norm(a, weight, bias, mean, variance, true, momentum, epsilon));
+    };
+  if (is_forward)
+    return [=] {
+      return std::get<0>(
+          at::native_batch_norm(a, weight, bias, mean, variance, true, momentum, epsilon));
+    };
+  return [=] {
+    return std::get<0>(at::native_batch_norm_backward(a, a, weight, mean, variance, mean, variance,
+                                                      true, epsilon, {true, true, true}));
+  };
+}
+
+KernelCall layer_norm_call(const RowWork& work, bool backward, const Operands& make) {
+  const at::Tensor a = make.of({work.rows, work.length});
+  const at::Tensor weight = make.ones({work.length}), bias = make.of({work.length});
+  if (!backward)
+    return [=, length = work.length] {
+      return std::get<0>(at::native_layer_norm(a, {length}, weight, bias, 1e-5));
+    };
+  const at::Tensor mean = make.of({work.rows, 1}), deviation = make.ones({work.rows, 1});
+  return [=, length = work.length] {
+    return std::get<0>(at::native_layer_norm_backward(a, a, {length}, mean, deviation, weight, bias,
+                                                      {true, true, true}));
+  };
+}
+
+KernelCall row_call(const Kernel& kernel, const RowWork& work, const Operands& make) {
+  const bool backward = kernel.launches > 1;
+  switch (kernel.time_class) {
+    case TimeClass::batch_norm:
+    case TimeClass::batch_norm_rows:
+      return batch_norm_call(kernel.time_class, work, make);
+    case TimeClass::layer_norm:
+      return layer_norm_call(work, backward, make);
+    case TimeClass::softmax:
+      if (backward)
+        return [a = make.of({work.rows, work.length}), type = make.type] {
+          return at::_softmax_backward_data(a, a, -1, type);
+        };
+      return [a = make.of({work.rows, work.length})] { return at::_softmax(a, -1, false); };
+    case TimeClass::reduction:
+      return [a = make.of({work.rows, work.length})] { return at::sum(a, {-1}); };
+    default:
+      return {};
+  }
+}
+
+/// A layer's product with its weight in rows, as linear layers keep it; those of attention in a
+/// batch.
+KernelCall product_call(const ProductWork& work, const Operands& make) {
+  if (work.batch > 1)
+    return [a = make.of({work.batch, work.m, work.k}), b = make.of({work.batch, work.k, work.n})] {
+      return at::bmm(a, b);
+    };
+  return
+      [a = make.of({work.m, work.k}), b = make.of({work.n, work.k}).t()] { return at::mm(a, b); };
+}
+
+/// The operator that PyTorch takes on its own for fp32 and on a CPU, the class' own for the others.
+at::Tensor attend(TimeClass time_class, const at::Tensor& q, const at::Tensor& k,
+                  const at::Tensor& v, bool causal) {
+  if (time_class == TimeClass::attention_flash)
+    return std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, 0.0, causal));
+  if (time_class == TimeClass::attention_newer)
+    return std::get<0>(at::_scaled_dot_product_cudnn_attention(q, k, v, std::nullopt,
+                                                               q.requires_grad(), 0.0, causal));
+  return at::scaled_dot_product_attention(q, k, v, std::nullopt, 0.0, causal);
+}
+
+KernelCall attention_call(TimeClass time_class, const AttentionWork& work, const Operands& make) {
+  std::array<at::Tensor, 3> qkv;
+  for (std::size_t i = 0; i < qkv.size(); ++i)
+    qkv[i] = make.of({work.batch, i == 0 ? work.heads : work.kv_heads,
+                      i == 0 ? work.queries : work.keys, work.head_dim})
+                 .set_requires_grad(work.backward);
+  const auto& [q, k, v] = qkv;
+  if (!work.backward)
+    return [=, causal = work.causal] {
+      const at::NoGradGuard no_grad;
+      return attend(time_class, q, k, v, causal);
+    };
+  const at::Tensor out = attend(time_class, q, k, v, work.causal);
+  return [=, gradient = at::ones_like(out)] {
+    for (const at::Tensor& leaf : qkv) leaf.mutable_grad().reset();
+    out.backward(gradient, /*retain_graph=*/true);
+    return at::Tensor();
+  };
+}
+
+KernelCall convolution_call(const ConvolutionWork& work, const Operands& make) {
+  const auto root = [](std::int64_t square) {
+    return std::llround(std::sqrt(static_cast<double>(square)));
+  };
+  const std::int64_t side = root(work.in), out_side = root(work.out), window = root(work.window);
+  const std::int64_t step = at_least_one(std::llround(static_cast<double>(side) / out_side));
+  const std::int64_t padding = step == window ? 0 : (window - 1) / 2;
+  const auto layout =
+      work.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  const at::Tensor in = make.of({work.batch, work.in_channels, side, side}).contiguous(layout);
+  const at::Tensor weight =
+      make.of({work.out_channels, work.in_channels / work.groups, window, window})
+          .contiguous(layout);
+  const auto forward = [=, groups = work.groups] {
+    return at::convolution(in, weight, {}, {step, step}, {padding, padding}, {1, 1}, false, {0, 0},
+                           groups);
+  };
+  if (work.pass == ConvolutionPass::forward) return forward;
+  const bool of_input = work.pass == ConvolutionPass::data_gradient;
+  return [=, groups = work.groups, gradient = at::ones_like(forward())] {
+    const auto [to_input, to_weight, to_bias] = at::convolution_backward(
+        gradient, in, weight, std::nullopt, {step, step}, {padding, padding}, {1, 1}, false, {0, 0},
+        groups, {of_input, !of_input, false});
+    return of_input ? to_input : to_weight;
+  };
+}
+
+at::ScalarType type_of(TimeClass time_class) {
+  switch (time_class) {
+    case TimeClass::product_16bit:
+    case TimeClass::attention_flash:
+    case TimeClass::attention_newer:
+    case TimeClass::convolution_16bit:
+      return at::kBFloat16;
+    default:
+      return at::kFloat;
+  }
+}
+
+}  // namespace
+
+KernelCall kernel_call(const Kernel& kernel, c10::Device device) {
+  const Operands make{device, type_of(kernel.time_class)};
+  if (const auto* stream = std::get_if<StreamWork>(&kernel.work))
+    return stream_call(kernel.time_class, stream->bytes, make);
+  if (const auto* rows = std::get_if<RowWork>(&kernel.work)) return row_call(kernel, *rows, make);
+  if (const auto* product = std::get_if<ProductWork>(&kernel.work))
+    return product_call(*product, make);
+  if (const auto* attention = std::get_if<AttentionWork>(&kernel.work))
+    return attention_call(kernel.time_class, *attention, make);
+  if (const auto* convolution = std::get_if<ConvolutionWork>(&kernel.work))
+    return convolution_call(*convolution, make);
+  return {};
+}
+
+}  // namespace symprof::measure::real

@@ -1,0 +1,255 @@
+#include "measure/real/time_kernels.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/Event.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <vector>
+
+#include "base/error.h"
+#include "measure/cupti/client.h"
+#include "measure/gpu.h"
+#include "measure/processor.h"
+#include "measure/real/call_clock.h"
+#include "measure/real/device.h"
+#include "measure/real/kernel_calls.h"
+
+namespace symprof::measure::real {
+namespace {
+
+/// Results stay for a few calls, so that one is not written where the last was: a network keeps its
+/// activations. Those of a CPU stay until they are more than its caches hold.
+constexpr std::size_t fewest_kept = 3, most_kept = 64;
+constexpr std::size_t kept_bytes = 128 << 20;
+/// Of each kernel, unless it is so long that fewest_runs take longer.
+constexpr double wanted_us = 30'000;
+/// A kernel of the CPU that takes longer runs once.
+constexpr double longest_us = 400'000;
+constexpr std::int64_t fewest_runs = 3, most_runs = 200, gpu_runs = 9;
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+double us_since(std::int64_t begin_ns) { return static_cast<double>(now_ns() - begin_ns) / 1e3; }
+
+/// Calls one operator again and again, as a loop does that drops what is old.
+class Calls {
+ public:
+  explicit Calls(KernelCall call) : call_(std::move(call)), kept_(fewest_kept) {}
+
+  void one() { kept_[count_++ % kept_.size()] = call_(); }
+
+  /// Until each kept result has memory of its own, of as many as so many calls make. On a CPU.
+  void warm_up(std::size_t most_calls) {
+    const std::size_t bytes = kept_[0].defined() ? kept_[0].nbytes() : kept_bytes;
+    const std::size_t most = std::clamp(most_calls, fewest_kept, most_kept);
+    kept_.resize(std::clamp(kept_bytes / std::max<std::size_t>(bytes, 1), fewest_kept, most));
+    for (std::size_t i = 0; i < kept_.size(); ++i) one();
+  }
+
+ private:
+  KernelCall call_;
+  std::vector<at::Tensor> kept_;
+  std::size_t count_ = 0;
+};
+
+double us_on_cpu(Calls& calls) {
+  std::int64_t begin = now_ns();
+  calls.one();
+  const double first = us_since(begin);
+  if (first > longest_us) return first;
+  calls.warm_up(static_cast<std::size_t>(wanted_us / std::max(first, 1.0)));
+  const auto runs = std::clamp(static_cast<std::int64_t>(wanted_us / std::max(first, 1.0)),
+                               fewest_runs, most_runs);
+  std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(runs));
+  for (std::int64_t i = 0; i < runs; ++i) {
+    begin = now_ns();
+    calls.one();
+    times.push_back(us_since(begin));
+  }
+  return median_of(std::move(times));
+}
+
+/// What one call costs the host beyond its own time where autograd takes part, which notes each
+/// call and then calls its gradients: a chain of products of numbers, forward and backward. Each
+/// link is one call forward and two backward, whose sums into the leaf's gradient are one more.
+double host_call_us(c10::Device device) {
+  constexpr std::int64_t links = 200, calls_of_link = 4, repetitions = 5;
+  const auto options = at::TensorOptions().device(device);
+  const at::Tensor leaf = at::ones({8}, options).set_requires_grad(true),
+                   one = at::ones({8}, options);
+  const auto best_us = [&](auto&& work) {
+    double best = INFINITY;
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      wait_for(device);
+      const std::int64_t begin = now_ns();
+      work();
+      best = std::min(best, us_since(begin));
+    }
+    return best;
+  };
+  const double with_autograd = best_us([&] {
+    at::Tensor value = one;
+    for (std::int64_t i = 0; i < links; ++i) value = value * leaf;
+    value.sum().backward();
+    leaf.mutable_grad().reset();
+  });
+  const double alone = best_us([&] {
+    const at::NoGradGuard no_grad;
+    at::Tensor value = one;
+    for (std::int64_t i = 0; i < links; ++i) value = value * leaf;
+  });
+  // On a GPU a call is only asked for here, so that all of its time is the host's.
+  const double of_kernels = device.is_cpu() ? alone * calls_of_link : 0;
+  return std::max((with_autograd - of_kernels) / (links * calls_of_link), 0.1);
+}
+
+/// Copies of 256 KiB to 512 MiB: how fast the largest is, and up to where they are nearer to the
+/// fastest.
+struct Memory {
+  double bytes_per_second = 0;
+  std::int64_t cached_bytes = 0;
+};
+
+Memory memory_of_cpu() {
+  constexpr int least = 18, most = 29;
+  std::vector<std::pair<std::int64_t, double>> rates;  // Bytes per microsecond.
+  for (int i = least; i <= most; ++i) {
+    const std::int64_t bytes = std::int64_t{1} << i;  // Of both tensors.
+    const at::Tensor from = at::zeros({bytes / 8}), to = at::zeros_like(from);
+    Calls copies([&] { return to.copy_(from); });
+    rates.emplace_back(bytes, static_cast<double>(bytes) / us_on_cpu(copies));
+  }
+  const double fastest = std::ranges::max(rates | std::views::values);
+  Memory memory{.bytes_per_second = rates.back().second * 1e6, .cached_bytes = rates[0].first};
+  for (const auto& [bytes, rate] : rates)
+    if (rate > std::sqrt(fastest * rates.back().second)) memory.cached_bytes = bytes;
+  return memory;
+}
+
+class CpuKernels final : public KernelRunner {
+ public:
+  CpuKernels() { keep_freed_memory(c10::kCPU); }
+
+  std::optional<double> us(const profile::Kernel& kernel) override {
+    KernelCall call = kernel_call(kernel, c10::kCPU);
+    if (!call) return std::nullopt;
+    Calls calls(std::move(call));
+    return us_on_cpu(calls);
+  }
+
+  DeviceFacts facts() override {
+    const Memory memory = memory_of_cpu();
+    DeviceFacts facts{.device = "cpu",
+                      .processor = processor_name(),
+                      .torch_version = TORCH_VERSION,
+                      .driver_version = {},
+                      .date = {},
+                      .threads = at::get_num_threads(),
+                      .memory_bytes = machine_memory_bytes(),
+                      .l2_bytes = memory.cached_bytes,
+                      .memory_bytes_per_second = memory.bytes_per_second,
+                      .clock_hz = processor_clock_hz(),
+                      .host_call_us = host_call_us(c10::kCPU)};
+    constexpr std::int64_t side = 2048;
+    const at::Tensor a = at::randn({side, side}), b = at::randn({side, side});
+    Calls product([&] { return at::mm(a, b); });
+    const double products = 2.0 * side * side * side;
+    facts.flops_per_second = {{"float32", products / us_on_cpu(product) * 1e6}};
+    return facts;
+  }
+};
+
+class GpuKernels final : public KernelRunner {
+ public:
+  explicit GpuKernels(c10::Device device) : device_(device) {
+    try {
+      client_.emplace();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::not_available) throw;  // Events serve as well.
+    }
+  }
+
+  std::optional<double> us(const profile::Kernel& kernel) override {
+    const at::NoGradGuard no_grad;
+    KernelCall call;
+    {
+      const at::AutoGradMode with_grad(true);  // Attention's gradients are asked of autograd.
+      call = kernel_call(kernel, device_);
+    }
+    if (!call) return std::nullopt;
+    const at::AutoGradMode with_grad(true);
+    Calls calls(std::move(call));
+    for (std::size_t i = 0; i < fewest_kept; ++i) calls.one();
+    wait_for(device_);
+    const double us = client_ ? by_records(calls) : by_events(calls);
+    if (us > 0) shortest_us_ = std::min(shortest_us_, us);
+    return us;
+  }
+
+  DeviceFacts facts() override {
+    const gpu::State state = gpu::state_of(device_.index());
+    DeviceFacts facts{.device = device_.str(),
+                      .processor = gpu::name_of(device_.index()),
+                      .torch_version = TORCH_VERSION,
+                      .driver_version = state.driver_version,
+                      .date = {},
+                      .threads = at::get_num_threads(),
+                      .clock_hz = state.clock_hz,
+                      .power_watts = state.power_watts,
+                      .host_call_us = host_call_us(device_)};
+    if (std::isfinite(shortest_us_)) facts.launch_us = shortest_us_;
+    if (const std::optional<std::int64_t> used = gpu::used_bytes())
+      facts.context_bytes = *used - reserved_bytes(device_);
+    return facts;
+  }
+
+ private:
+  double by_records(Calls& calls) {
+    client_->take();
+    for (std::int64_t i = 0; i < gpu_runs; ++i) calls.one();
+    wait_for(device_);
+    std::int64_t ns = 0;
+    for (const cupti::Work& work : client_->take().works) ns += work.end_ns - work.begin_ns;
+    return static_cast<double>(ns) / 1e3 / gpu_runs;
+  }
+
+  double by_events(Calls& calls) {
+    const auto recorded = [&] {
+      c10::Event event(device_.type(), c10::EventFlag::BACKEND_DEFAULT);
+      event.record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
+      return event;
+    };
+    const c10::Event begin = recorded();
+    for (std::int64_t i = 0; i < gpu_runs; ++i) calls.one();
+    const c10::Event end = recorded();
+    wait_for(device_);
+    return begin.elapsedTime(end) * 1e3 / gpu_runs;
+  }
+
+  c10::Device device_;
+  std::optional<cupti::Client> client_;
+  double shortest_us_ = INFINITY;
+};
+
+}  // namespace
+}  // namespace symprof::measure::real
+
+namespace symprof::measure {
+
+std::unique_ptr<KernelRunner> time_kernels(const std::string& name) {
+  const c10::Device device = real::device_of(name);
+  if (device.is_cpu()) return std::make_unique<real::CpuKernels>();
+  return std::make_unique<real::GpuKernels>(device);
+}
+
+}  // namespace symprof::measure

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""`symprof calibrate` on this machine's CPU, for moments: a device file that profiles take, and goes on from its kernels.
+
+How near its times come to real ones is the business of truth/measured/cpu_steps.py."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+import program
+from program import TINY
+
+MOMENT = "0.03"
+
+
+class Calibrate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.device, cls.kernels = str(cls.folder / "here.json"), str(cls.folder / "kernels.json")
+        cls.result = program.run("calibrate", "--minutes", MOMENT, "--measurements", cls.kernels, "-o", cls.device)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def measured(self):
+        return json.loads(pathlib.Path(self.kernels).read_text())
+
+    def test_writes_a_device_with_its_own_kernel_times(self):
+        self.assertEqual(self.result.returncode, 0, self.result.stderr)
+        device = json.loads(pathlib.Path(self.device).read_text())
+        self.assertEqual(device["name"], "here")
+        self.assertTrue(device["is_cpu"])
+        self.assertGreater(device["flops_per_second"]["float32"], 1e9)
+        self.assertGreater(device["host_call_us"], 0)
+        facts = self.measured()["device"]
+        self.assertEqual(facts["device"], "cpu")
+        self.assertIn(facts["date"], device["source"])
+        for name, fitted in device["classes"].items():
+            rows = [row for row in self.measured()["kernels"] if row["class"] == name]
+            self.assertEqual(len(fitted["points"]), len(rows))
+            self.assertTrue(fitted["calibrated"])
+            self.assertGreater(fitted["interval"], 0)
+
+    def test_goes_on_from_its_measurements_and_fits_them_again(self):
+        again, copy = str(self.folder / "again.json"), self.folder / "copy.json"
+        copy.write_text(pathlib.Path(self.kernels).read_text())
+        result = program.run("calibrate", "--minutes", "0", "--measurements", str(copy), "-o", again, "--name", "here", "-q")
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assertEqual(pathlib.Path(again).read_text(), pathlib.Path(self.device).read_text())
+        result = program.run("calibrate", "--minutes", MOMENT, "--measurements", str(copy), "-o", again, "-q")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        before, after = self.measured()["kernels"], json.loads(copy.read_text())["kernels"]
+        self.assertEqual(after[:len(before)], before)
+        self.assertGreater(len(after), len(before))
+        works = [json.dumps([row["class"], row["work"], row.get("launches")]) for row in after]
+        self.assertEqual(len(set(works)), len(works))
+
+    def test_an_estimate_stands_beside_a_measurement(self):
+        report = program.read("measure", TINY, "--device", "cpu", "--steps", "2", "--estimate", self.device)
+        run = report["measured"]["run"]
+        self.assertGreater(run["estimated_step_us"], 0)
+        self.assertGreater(run["step_us"], 0)
+
+    def test_errors_say_what_to_do(self):
+        cases = {
+            ("-o", self.device, "--minutes", "soon"): "--minutes: 'soon' is no number of minutes",
+            ("-o", self.device, "--minutes", "0"): "nothing was measured",
+            ("--minutes", "1"): "no file for the device",
+            ("-o", self.device, "--device", "tpu"): "'tpu' is no device that a step can run on",
+            ("-o", str(self.folder / "none" / "x.json")): "none",
+        }
+        for options, words in cases.items():
+            result = program.run("calibrate", *options)
+            self.assertEqual(result.returncode, 2, (options, result.stderr))
+            self.assertIn(words, result.stderr)
+        damaged = self.folder / "damaged.json"
+        damaged.write_text(pathlib.Path(self.kernels).read_text()[:200])
+        result = program.run("calibrate", "-o", self.device, "--minutes", "0", "--measurements", str(damaged))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("damaged.json", result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
+
+    def test_without_a_gpu_one_line_says_so(self):
+        result = program.run("calibrate", "--device", "cuda", "-o", str(self.folder / "gpu.json"))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertFalse((self.folder / "gpu.json").exists())
+
+
+if __name__ == "__main__":
+    program.main()

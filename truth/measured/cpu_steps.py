@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Steps of models on a CPU: measured by `symprof measure`, estimated with a device file of `symprof calibrate`.
+
+    python3 truth/measured/cpu_steps.py SYMPROF --record [--minutes 2] [--rounds 3]   this machine's CPU
+    python3 truth/measured/cpu_steps.py SYMPROF [--check]                             estimates beside it
+
+The calibration measures single kernels and has seen no step of these. --record writes truth/measured/cpu_kernels.json
+and cpu.zip, a run for each step. A shared machine's speed changes from minute to minute: each round measures a part of
+the kernels and all steps, and of a step the fastest round counts. --check is a test: the device file is fitted anew from
+the recorded kernels, and the figures are where README.md says."""
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import record_runs
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = HERE / "cpu.zip"
+KERNELS = HERE / "cpu_kernels.json"
+SGD, ADAMW = ["--optimizer", "sgd:foreach"], ["--optimizer", "adamw:foreach"]
+INFERENCE = ["--mode", "inference"]
+
+
+def batch(size):
+    return ["--set", f"batch={size}"]
+
+
+# Name: model (a path, or an export of truth/h200/data) and the options of its step, all in fp32. Models whose attention
+# drops out run in inference: a CPU has no fused operator for that, and a recording does not say that it drops out.
+STEPS = {
+    "resnet50": ("models/resnet50.pt2", batch(4) + SGD),
+    "resnet50-inference": ("models/resnet50.pt2", batch(8) + INFERENCE),
+    "vit_b_16": ("models/vit_b_16.pt2", batch(4) + ADAMW),
+    "vit_b_16-inference": ("models/vit_b_16.pt2", batch(2) + INFERENCE),
+    "bert_base-inference": ("models/bert_base.pt2", batch(4) + INFERENCE),
+    "gpt2-inference": ("models/gpt2.pt2", batch(1) + INFERENCE),
+    "convnext_tiny": ("convnext_tiny-b40-fp32", batch(4) + ADAMW),
+    "swin_t": ("swin_t-b40-fp32", batch(4) + ADAMW),
+    "efficientnet_b0": ("efficientnet_b0-b80-fp32", batch(8) + SGD),
+    "unet": ("unet-b10-fp32", batch(1) + SGD),
+    "t5_small-inference": ("t5_small-b20-fp32", batch(2) + INFERENCE),
+    "clip": ("clip-b40-fp32", batch(4) + ADAMW),
+    "whisper_base": ("whisper_base-b10-fp32", batch(1) + ADAMW),
+    "mistral_like": ("mistral_like-b6-fp32", batch(1) + SGD),
+    "qwen_like": ("qwen_like-b6-fp32", batch(1) + SGD),
+    "gpt2_medium-inference": ("gpt2_medium-b6-fp32", batch(1) + INFERENCE),
+}
+
+
+def command_of(symprof, what, name, exports, *more):
+    model, options = STEPS[name]
+    return [symprof, what, str(record_runs.path_of(model, exports)), *options, *more]
+
+
+def calibrate(symprof, kernels, device, minutes):
+    subprocess.run([symprof, "calibrate", "--device", "cpu", "--minutes", str(minutes), "--measurements", str(kernels), "-o",
+                    str(device), "-q"], check=True)
+
+
+def measure(symprof, name, exports, path):
+    """The run as text; the step's median. None where it fails, which is said."""
+    done = subprocess.run(command_of(symprof, "measure", name, exports, "--steps", "2", "-q", "--by", "op", "--save",
+                                     str(path)), capture_output=True, text=True)
+    if done.returncode:
+        print(f"{name}: {done.stderr.strip()}", flush=True)
+        return None
+    run = json.loads(path.read_text())
+    run["model"] = STEPS[name][0]
+    return run, statistics.median(run["step_us"])
+
+
+def record(symprof, minutes, rounds, only, folder):
+    exports = folder / "exports"
+    record_runs.unpack_exports(exports)
+    KERNELS.unlink(missing_ok=True)
+    best = {}
+    for turn in range(rounds):
+        calibrate(symprof, KERNELS, folder / "cpu.json", minutes / rounds)
+        for name in only:
+            found = measure(symprof, name, exports, folder / f"{name}.json")
+            if found and (name not in best or found[1] < best[name][1]):
+                best[name] = found
+            if found:
+                print(f"round {turn + 1}, {name}: {found[1] / 1e6:.2f} s", flush=True)
+    with zipfile.ZipFile(DATA, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for name, (run, _) in best.items():
+            packed.writestr(zipfile.ZipInfo(f"{name}.json"), json.dumps(run, separators=(",", ":")), zipfile.ZIP_DEFLATED)
+    print(f"{DATA}: {DATA.stat().st_size} bytes")
+
+
+def estimate(symprof, name, device, exports):
+    done = subprocess.run(command_of(symprof, "profile", name, exports, "--device", str(device), "--time", "-q", "--format",
+                                     "json"), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{name}: {done.stderr}")
+    report = json.loads(done.stdout)
+    return report["totals"] | report["time"]
+
+
+def compare(symprof, folder):
+    exports = folder / "exports"
+    record_runs.unpack_exports(exports)
+    with zipfile.ZipFile(DATA) as packed:
+        runs = {name: json.loads(packed.read(f"{name}.json")) for name in STEPS if f"{name}.json" in packed.namelist()}
+    device = folder / "cpu.json"
+    calibrate(symprof, KERNELS, device, 0)
+    rows = []
+    for name, run in runs.items():
+        time = estimate(symprof, name, device, exports)
+        measured = statistics.median(run["step_us"])
+        rows.append({"name": name, "measured": measured, "estimate": time["step_time_us"], "low": time["step_time_low_us"],
+                     "high": time["step_time_high_us"], "unknown": time.get("unknown_calls", 0)})
+    return rows
+
+
+def print_table(rows):
+    print("| step | measured | estimated | off | nine of ten between |")
+    print("| --- | ---: | ---: | ---: | --- |")
+    for row in rows:
+        within = row["low"] <= row["measured"] <= row["high"]
+        print(f"| {row['name']} | {row['measured'] / 1e3:.0f} ms | {row['estimate'] / 1e3:.0f} ms "
+              f"| {row['estimate'] / row['measured'] - 1:+.1%} | {row['low'] / 1e3:.0f} and {row['high'] / 1e3:.0f} ms"
+              f"{'' if within else ', which it is not'} |")
+
+
+def summary_of(rows):
+    off = [abs(row["estimate"] / row["measured"] - 1) for row in rows]
+    return {"steps": len(rows), "median": statistics.median(off), "worst": max(off),
+            "within": sum(row["low"] <= row["measured"] <= row["high"] for row in rows),
+            "half width": statistics.median(math.sqrt(row["high"] / row["low"]) - 1 for row in rows)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("symprof")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="*", default=list(STEPS))
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if given.record:
+            return record(given.symprof, given.minutes, given.rounds, given.only, folder)
+        rows = compare(given.symprof, folder)
+    print_table(rows)
+    summary = summary_of(rows)
+    print(f"\n{summary['steps']} steps: off by {summary['median']:.1%} in the median, {summary['worst']:.1%} at most; "
+          f"{summary['within']} in their interval, which is ±{summary['half width']:.0%} in the median")
+    if given.check:
+        sys.exit(summary["median"] > 0.10 or summary["worst"] > 0.25)
+
+
+if __name__ == "__main__":
+    main()
