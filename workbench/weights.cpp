@@ -7,14 +7,13 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <limits>
-#include <numbers>
 #include <optional>
 
 #include "base/error.h"
 #include "trace/onnx/tensors.h"
 #include "workbench/constants.h"
+#include "workbench/random.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
@@ -78,36 +77,6 @@ void clear_data(onnx::TensorProto& tensor) {
   tensor.clear_int64_data();
   tensor.clear_uint64_data();
   tensor.clear_external_data();
-}
-
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), and Box and Muller's normal numbers from it.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  /// In (0, 1].
-  double uniform() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
-
-  std::uint64_t state_;
-};
-
-/// FNV-1a: the same on every machine, which std::hash is not.
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
-  return hash;
 }
 
 std::string random_bytes(const onnx::TensorProto& tensor, std::uint64_t seed) {

@@ -102,7 +102,8 @@ Type type_of(const onnx::TypeProto& proto) {
   return type;
 }
 
-Editor::Editor(onnx::ModelProto& model) : model_(model) {
+Editor::Editor(onnx::ModelProto& model, const NameSet& elsewhere)
+    : model_(model), elsewhere_(elsewhere) {
   const onnx::GraphProto& graph = model.graph();
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
     if (plain_domain(opset.domain()).empty()) opset_ = opset.version();
@@ -138,7 +139,7 @@ void Editor::take_nodes() {
     position_.push_back(position);
     add_captured(nodes_.back(), captured_);
     link(end() - 1);
-    ++live_;
+    live_ += weight(end() - 1);
   }
   share_constants(shared);
 }
@@ -189,6 +190,16 @@ void Editor::unlink(int node) {
 bool Editor::is(int index, std::string_view op) const {
   return index >= 0 && is_alive(index) && node(index).op_type() == op &&
          plain_domain(node(index).domain()).empty();
+}
+
+int Editor::weight(int index) const {
+  int weight = 1;
+  for (const onnx::AttributeProto& attribute : node(index).attribute())
+    if (attribute.has_g())
+      for_all_nodes(attribute.g().node(), [&](const onnx::NodeProto& inside) {
+        weight += !workbench::is_constant(inside);
+      });
+  return weight;
 }
 
 int Editor::maker(const std::string& value) const {
@@ -249,7 +260,7 @@ std::optional<std::vector<std::int64_t>> Editor::integers_at(int index, int inpu
 std::string Editor::fresh(const std::string& base) {
   const auto taken = [&](const std::string& name) {
     return types_.contains(name) || makers_.contains(name) || constants_.contains(name) ||
-           captured_.contains(name) || inputs_.contains(name);
+           captured_.contains(name) || inputs_.contains(name) || elsewhere_.contains(name);
   };
   std::string name = base;
   for (int i = 2; taken(name); ++i) name = fmt::format("{}__{}", base, i);
@@ -271,6 +282,15 @@ std::string Editor::add_constant(const ConstantPointer& value, const std::string
   return name;
 }
 
+std::string Editor::add_constant(onnx::TensorProto tensor, const std::string& base) {
+  const std::string name = fresh(base);
+  tensor.set_name(name);
+  types_[name] = type_of_tensor(tensor);
+  constants_[name].tensor = std::move(tensor);
+  constant_order_.push_back(name);
+  return name;
+}
+
 int Editor::add(onnx::NodeProto node, int origin, const Type& type) {
   const onnx::NodeProto& old = this->node(origin);
   import_domain(plain_domain(node.domain()));
@@ -282,14 +302,14 @@ int Editor::add(onnx::NodeProto node, int origin, const Type& type) {
   alive_.push_back(true);
   position_.push_back(position_[static_cast<std::size_t>(origin)]);
   link(end() - 1);
-  ++live_;
+  live_ += weight(end() - 1);
   return end() - 1;
 }
 
 void Editor::remove(int node) {
   unlink(node);
   alive_[static_cast<std::size_t>(node)] = false;
-  --live_;
+  live_ -= weight(node);
 }
 
 void Editor::drop_unread(const onnx::NodeProto& gone) {
@@ -396,6 +416,9 @@ void Editor::commit() {
   for (const std::string& name : constant_order_)
     if (used.contains(name)) *tensors.Add() = constants_[name].tensor;
   graph.mutable_initializer()->Swap(&tensors);
+  for (int i = graph.value_info_size(); i-- > 0;)
+    if (retyped_.contains(graph.value_info(i).name()))
+      graph.mutable_value_info()->DeleteSubrange(i, 1);
 }
 
 }  // namespace symprof::workbench
