@@ -172,8 +172,8 @@ Run add_optimize(CLI::App& app) {
     app.add_option(name, text, help)->type_name(type)->group("Rules");
   };
   add("--fused", options->fused,
-      "Which fused operators may be made: none, standard (ONNX's own) or microsoft (and ONNX "
-      "Runtime's)",
+      "Which fused operators may be made: none, standard (ONNX's own), microsoft (and ONNX "
+      "Runtime's) or training (and those that only its build for training has)",
       "LEVEL");
   add("--only", options->only, "These rules alone, of any level", "LIST");
   add("--skip", options->skip, "Not these rules", "LIST");

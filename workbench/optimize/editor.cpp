@@ -170,6 +170,7 @@ std::int64_t Editor::edges_of(const onnx::NodeProto& node) const {
 
 void Editor::link(int node) {
   edges_ += edges_of(nodes_[static_cast<std::size_t>(node)]);
+  operands_ += nodes_[static_cast<std::size_t>(node)].input_size();
   for (const std::string& output : nodes_[static_cast<std::size_t>(node)].output())
     if (!output.empty()) makers_[output] = node;
   for (const std::string& name : trace::names_read(nodes_[static_cast<std::size_t>(node)])) {
@@ -180,6 +181,7 @@ void Editor::link(int node) {
 
 void Editor::unlink(int node) {
   edges_ -= edges_of(nodes_[static_cast<std::size_t>(node)]);
+  operands_ -= nodes_[static_cast<std::size_t>(node)].input_size();
   for (const std::string& output : nodes_[static_cast<std::size_t>(node)].output())
     if (const auto found = makers_.find(output); found != makers_.end() && found->second == node)
       makers_.erase(found);
@@ -392,6 +394,17 @@ void Editor::import_domain(std::string_view domain) {
   opset->set_version(1);
 }
 
+/// Several nodes may stand for one of the file, and ONNX Runtime wants their names to differ.
+void Editor::name_apart(onnx::GraphProto& graph) {
+  std::unordered_set<std::string> names;
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (node.name().empty()) continue;
+    const std::string base = node.name();
+    for (int i = 2; !names.insert(node.name()).second; ++i)
+      node.set_name(fmt::format("{}__{}", base, i));
+  }
+}
+
 void Editor::commit() {
   std::vector<int> order;
   for (int i = 0; i < end(); ++i)
@@ -410,6 +423,7 @@ void Editor::commit() {
   for (const onnx::NodeProto* node : trace::execution_order(
            list, [&](const std::string& name) { return !makers_.contains(name); }, "the model"))
     *graph.add_node() = *node;
+  name_apart(graph);
   google::protobuf::RepeatedPtrField<onnx::TensorProto> tensors;
   for (onnx::TensorProto& tensor : *graph.mutable_initializer())
     if (inputs_.contains(tensor.name())) tensors.Add()->Swap(&tensor);

@@ -60,6 +60,8 @@ class Editor {
   int live_nodes() const { return live_; }
   /// Operands of live nodes that are computed, and their outputs.
   std::int64_t edges() const { return edges_; }
+  /// Operands of live nodes, constants too.
+  std::int64_t operands() const { return operands_; }
   std::int64_t opset() const { return opset_; }
   std::int64_t ir_version() const { return model_.ir_version(); }
 
@@ -128,6 +130,7 @@ class Editor {
   std::int64_t edges_of(const onnx::NodeProto& node) const;
   /// Lets all readers of `value` read `by`, and nothing else.
   void redirect(const std::string& value, const std::string& by);
+  static void name_apart(onnx::GraphProto& graph);
   void import_domain(std::string_view domain);
   void rename_output(const std::string& old, const std::string& now);
 
@@ -145,7 +148,7 @@ class Editor {
   std::unordered_map<std::string, Type> types_;
   std::int64_t opset_ = 0;
   int live_ = 0;
-  std::int64_t edges_ = 0;
+  std::int64_t edges_ = 0, operands_ = 0;
 };
 
 /// The type that onnx's proto says.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -20,12 +21,13 @@
 namespace symprof::workbench {
 namespace {
 
-constexpr const char* level_names[] = {"none", "standard", "microsoft"};
+constexpr const char* level_names[] = {"none", "standard", "microsoft", "training"};
 
 Fused level_of(const std::string& name) {
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 4; ++i)
     if (name == level_names[i]) return static_cast<Fused>(i);
-  throw Error(SettingRef{"fused"}, fmt::format("'{}' is none of none, standard, microsoft.", name));
+  throw Error(SettingRef{"fused"},
+              fmt::format("'{}' is none of none, standard, microsoft, training.", name));
 }
 
 std::vector<const Rule*> chosen_rules(const OptimizeOptions& options) {
@@ -172,20 +174,25 @@ class Optimizer {
     return report.times > before;
   }
 
+  /// What each change has to make smaller: nodes, computed operands and results, all operands.
+  using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+  static Size size_of(const Editor& editor) {
+    return {editor.live_nodes(), editor.edges(), editor.operands()};
+  }
+
   bool apply(Editor& editor, std::size_t r, int node) {
-    const int before = editor.live_nodes(), made = editor.end();
-    const std::int64_t bytes = result_bytes(editor, node), edges = editor.edges();
+    const Size before = size_of(editor);
+    const int made = editor.end();
+    const std::int64_t bytes = result_bytes(editor, node);
     if (!rules_[r]->apply(editor, node)) return false;
     RuleReport& report = report_.rules[r];
     ++report.times;
     int added = 0;
     for (int i = made; i < editor.end(); ++i) added += editor.weight(i);
     report.added += added;
-    report.removed += before + added - editor.live_nodes();
+    report.removed += std::get<0>(before) + added - editor.live_nodes();
     if (!editor.is_alive(node) && added == 0) report.bytes += bytes;
-    const bool is_smaller =
-        editor.live_nodes() < before || (editor.live_nodes() == before && editor.edges() < edges);
-    if (is_smaller) return true;
+    if (size_of(editor) < before) return true;
     stopped_[r] = true;
     report_.warnings.push_back(
         fmt::format("rule {} stopped: it did not make the graph smaller", report.name));
