@@ -56,7 +56,7 @@ ROOMS = {
     "report": ["base", "record", "engine", "profile/*", "measure", "plan/*", "session"],
     "workbench": ["base", "trace/graph", "trace/onnx", "report"],
     "workbench/show": ["base", "trace/graph", "trace/onnx", "report", "workbench"],
-    "workbench/draw": ["base", "trace/onnx", "workbench"],
+    "workbench/draw": ["base", "trace/onnx", "report", "workbench"],
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
