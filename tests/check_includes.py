@@ -54,7 +54,7 @@ ROOMS = {
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "measure/*", "plan/*"],
     "report": ["base", "record", "engine", "profile/*", "measure", "plan/*", "session"],
-    "workbench": ["base", "trace/graph", "trace/onnx", "report"],
+    "workbench": ["base", "trace/graph", "trace/exported", "trace/onnx", "report"],
     "workbench/show": ["base", "trace/graph", "trace/onnx", "report", "workbench"],
     "workbench/draw": ["base", "trace/onnx", "report", "workbench"],
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],

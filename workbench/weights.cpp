@@ -79,20 +79,26 @@ void clear_data(onnx::TensorProto& tensor) {
   tensor.clear_external_data();
 }
 
-std::string random_bytes(const onnx::TensorProto& tensor, std::uint64_t seed) {
-  const std::int64_t bytes = tensor_bytes(tensor);
-  std::string data(static_cast<std::size_t>(bytes), '\0');
-  const auto dtype = trace::onnx_dtype(tensor.data_type());
-  if (!dtype || !is_floating_point(*dtype) || element_bits(*dtype) < 16) return data;
-  const Moments moments = noted(tensor).value_or(Moments());
-  Random random(seed ^ hash_of(tensor.name()));
-  std::vector<double> values(static_cast<std::size_t>(element_count(tensor)));
+std::string numbers_of(DType dtype, std::int64_t count, std::uint64_t seed,
+                       const Moments& moments) {
+  std::string data(static_cast<std::size_t>(count * element_bytes(dtype)), '\0');
+  if (!is_floating_point(dtype) || element_bits(dtype) < 16) return data;
+  Random random(seed);
+  std::vector<double> values(static_cast<std::size_t>(count));
   for (double& value : values)
     value = std::clamp(moments.mean + moments.deviation * random.normal(), moments.least,
                        moments.greatest);
-  const ConstantPointer made = make_constant(*dtype, {element_count(tensor)}, values);
+  const ConstantPointer made = make_constant(dtype, {count}, values);
   if (made) std::memcpy(data.data(), made->data.data(), std::min(data.size(), made->data.size()));
   return data;
+}
+
+std::string random_bytes(const onnx::TensorProto& tensor, std::uint64_t seed) {
+  const auto dtype = trace::onnx_dtype(tensor.data_type());
+  if (!dtype || !is_floating_point(*dtype) || element_bits(*dtype) < 16)
+    return std::string(static_cast<std::size_t>(tensor_bytes(tensor)), '\0');
+  return numbers_of(*dtype, element_count(tensor), seed ^ hash_of(tensor.name()),
+                    noted(tensor).value_or(Moments()));
 }
 
 bool lacks_data(const onnx::TensorProto& tensor, const std::string& path) {
@@ -108,6 +114,14 @@ bool lacks_data(const onnx::TensorProto& tensor, const std::string& path) {
 }
 
 }  // namespace
+
+std::string normal_bytes(DType dtype, std::int64_t count, std::uint64_t seed, double mean,
+                         double deviation) {
+  Moments moments;
+  moments.mean = mean;
+  moments.deviation = deviation;
+  return numbers_of(dtype, count, seed, moments);
+}
 
 WeightsReport strip(onnx::ModelProto& model, std::int64_t largest) {
   WeightsReport report;
