@@ -87,11 +87,12 @@ int run_weights(const Options& options, const char* command, Change change,
   return done;
 }
 
-std::shared_ptr<Options> add_common(CLI::App& app, const char* description, const char* examples) {
+std::shared_ptr<Options> add_common(CLI::App& app, const char* description, const char* examples,
+                                    const char* model = "An ONNX model") {
   const auto options = std::make_shared<Options>();
   app.description(description);
   app.footer(std::string("Example:\n  ") + examples);
-  app.add_option("MODEL", options->model, "The model")->required()->type_name("");
+  app.add_option("MODEL", options->model, model)->required()->type_name("");
   add_output_options(app, options->output);
   return options;
 }
@@ -124,8 +125,8 @@ Run add_partition(CLI::App& app) {
 
 Run add_strip(CLI::App& app) {
   const auto options =
-      add_common(app, "Takes the weights out of a model (.onnx, .pt2, .pt); profiling needs none.",
-                 "symprof strip llama.onnx -o llama.graph.onnx");
+      add_common(app, "Takes the weights out of a model; profiling needs none.",
+                 "symprof strip llama.onnx -o llama.graph.onnx", "A model (.onnx, .pt2, .pt)");
   app.add_option("--largest", options->largest, "Tensors of up to so many bytes stay (4096)")
       ->type_name("BYTES")
       ->group("What changes");
@@ -140,11 +141,9 @@ Run add_strip(CLI::App& app) {
 }
 
 Run add_fill(CLI::App& app) {
-  const auto options =
-      add_common(app,
-                 "Gives random weights to a model (.onnx, .pt2, .pt) that has none, the same each "
-                 "time.",
-                 "symprof fill llama.graph.onnx --seed 1 -o llama.random.onnx");
+  const auto options = add_common(
+      app, "Gives random weights to a model that has none, the same each time.",
+      "symprof fill llama.graph.onnx --seed 1 -o llama.random.onnx", "A model (.onnx, .pt2, .pt)");
   app.add_option("--seed", options->seed, "Other numbers for another seed (0)")
       ->type_name("N")
       ->group("What changes");
