@@ -104,7 +104,9 @@ function paintItem(item, ink, line) {
   draw.fill();
   draw.strokeStyle = item === chosen ? '#1668dc' : line;
   draw.lineWidth = item === chosen ? 3 : 1;
+  if (!item.isCluster && item.box.k === 'shared') draw.setLineDash([4, 3]);  // Made elsewhere.
   draw.stroke();
+  draw.setLineDash([]);
   if (scale < 0.3) return;
   draw.fillStyle = item.isCluster ? ink : '#1d2129';
   const two = Boolean(item.sub);
