@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/model_output.h"
 #include "report/format_number.h"
+#include "workbench/archives.h"
 #include "workbench/inline.h"
 #include "workbench/partition.h"
 #include "workbench/weights.h"
@@ -54,22 +55,44 @@ std::string partition(onnx::ModelProto& model, const Options& options) {
   return fmt::format("{} modules are calls of {} functions", report.calls, report.functions);
 }
 
-std::string strip(onnx::ModelProto& model, const Options& options) {
-  const auto report = workbench::strip(model, options.largest);
+std::string stripped_text(const workbench::WeightsReport& report) {
   return fmt::format("{} tensors of {} taken out", report.tensors,
                      report::format_bytes(report.bytes));
 }
 
-std::string fill(onnx::ModelProto& model, const Options& options) {
-  const auto report = workbench::fill(model, options.model, options.seed);
+std::string filled_text(const workbench::WeightsReport& report) {
   return fmt::format("{} tensors of {} filled", report.tensors, report::format_bytes(report.bytes));
 }
 
-std::shared_ptr<Options> add_common(CLI::App& app, const char* description, const char* examples) {
+std::string strip(onnx::ModelProto& model, const Options& options) {
+  return stripped_text(workbench::strip(model, options.largest));
+}
+
+std::string fill(onnx::ModelProto& model, const Options& options) {
+  return filled_text(workbench::fill(model, options.model, options.seed));
+}
+
+/// The same commands for .pt2 and .pt, which are archives.
+using ArchiveChange = workbench::WeightsReport (*)(const Options& options);
+
+int run_weights(const Options& options, const char* command, Change change,
+                ArchiveChange archive_change,
+                std::string (*text)(const workbench::WeightsReport&)) {
+  if (!workbench::is_archive(options.model)) return run_change(options, command, change);
+  check_output(options.output);
+  if (options.output.file.empty())
+    throw Error("-o", "a model is no text for a terminal.", "Name the file to write: -o OUT.");
+  const std::string what = text(archive_change(options));
+  if (!options.output.quiet) fmt::print("{}: {}\n", options.output.file, what);
+  return done;
+}
+
+std::shared_ptr<Options> add_common(CLI::App& app, const char* description, const char* examples,
+                                    const char* model = "An ONNX model") {
   const auto options = std::make_shared<Options>();
   app.description(description);
   app.footer(std::string("Example:\n  ") + examples);
-  app.add_option("MODEL", options->model, "An ONNX model")->required()->type_name("");
+  app.add_option("MODEL", options->model, model)->required()->type_name("");
   add_output_options(app, options->output);
   return options;
 }
@@ -102,22 +125,36 @@ Run add_partition(CLI::App& app) {
 
 Run add_strip(CLI::App& app) {
   const auto options =
-      add_common(app, "Takes the weights out of an ONNX model; profiling needs none.",
-                 "symprof strip llama.onnx -o llama.graph.onnx");
+      add_common(app, "Takes the weights out of a model; profiling needs none.",
+                 "symprof strip llama.onnx -o llama.graph.onnx", "A model (.onnx, .pt2, .pt)");
   app.add_option("--largest", options->largest, "Tensors of up to so many bytes stay (4096)")
       ->type_name("BYTES")
       ->group("What changes");
-  return [options] { return run_change(*options, "strip", strip); };
+  return [options] {
+    return run_weights(
+        *options, "strip", strip,
+        [](const Options& given) {
+          return workbench::strip_archive(given.model, given.output.file, given.largest);
+        },
+        stripped_text);
+  };
 }
 
 Run add_fill(CLI::App& app) {
-  const auto options =
-      add_common(app, "Gives random weights to an ONNX model that has none, the same each time.",
-                 "symprof fill llama.graph.onnx --seed 1 -o llama.random.onnx");
+  const auto options = add_common(
+      app, "Gives random weights to a model that has none, the same each time.",
+      "symprof fill llama.graph.onnx --seed 1 -o llama.random.onnx", "A model (.onnx, .pt2, .pt)");
   app.add_option("--seed", options->seed, "Other numbers for another seed (0)")
       ->type_name("N")
       ->group("What changes");
-  return [options] { return run_change(*options, "fill", fill); };
+  return [options] {
+    return run_weights(
+        *options, "fill", fill,
+        [](const Options& given) {
+          return workbench::fill_archive(given.model, given.output.file, given.seed);
+        },
+        filled_text);
+  };
 }
 
 }  // namespace symprof::cli

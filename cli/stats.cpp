@@ -1,4 +1,5 @@
 // symprof stats: what is in an ONNX model, counted; two models side by side.
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -6,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/model_output.h"
 #include "session/read_text.h"
+#include "workbench/optimize/optimize.h"
 #include "workbench/stats.h"
 
 namespace symprof::cli {
@@ -20,17 +22,35 @@ struct Options {
   OutputOptions output;
 };
 
-workbench::ModelStats count(const std::string& path) {
+/// How often each rule of symprof optimize would be applied; nothing of a model that it refuses.
+std::map<std::string, std::int64_t> patterns_of(onnx::ModelProto& model, const Options& options,
+                                                const std::string& path) {
+  std::map<std::string, std::int64_t> patterns;
+  try {
+    workbench::OptimizeOptions how;
+    how.fused = "microsoft";
+    for (const workbench::RuleReport& rule : workbench::optimize(model, how, path).rules)
+      if (rule.times > 0) patterns[rule.name] = rule.times;
+  } catch (const Error& error) {
+    warn(options.output, "rules are not counted: " + error.summary());
+  }
+  return patterns;
+}
+
+workbench::ModelStats count(const std::string& path, const Options& options) {
   check_is_onnx(path, "stats");
-  return workbench::stats_of(*workbench::read_model(path, workbench::Weights::skip), path);
+  const workbench::Model model = workbench::read_model(path, workbench::Weights::skip);
+  workbench::ModelStats stats = workbench::stats_of(*model, path);
+  stats.patterns = patterns_of(*model, options, path);
+  return stats;
 }
 
 int run(const Options& options) {
   const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
   check_output(options.output);
-  const workbench::ModelStats stats = count(options.model);
+  const workbench::ModelStats stats = count(options.model, options);
   std::optional<workbench::ModelStats> other;
-  if (!options.other.empty()) other = count(options.other);
+  if (!options.other.empty()) other = count(options.other, options);
   const workbench::ModelStats* second = other ? &*other : nullptr;
   fmt::memory_buffer out;
   if (format == Format::json)

@@ -95,6 +95,8 @@ class Session {
   /// Opens the file, once, while LibTorch loads on another thread. Throws Error: a file that is
   /// missing, no model or damaged.
   explicit Session(const std::string& path);
+  /// A file that was read (trace/load.h).
+  explicit Session(trace::ModelFile file) : file_(std::move(file)) {}
 
   /// The graph as the file has it, its sizes open; null for TorchScript.
   const Graph* file() const { return file_.graph ? &*file_.graph : nullptr; }

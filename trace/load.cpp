@@ -112,6 +112,12 @@ ModelFile open(const std::string& path) {
   return file;
 }
 
+ModelFile open_onnx(std::string_view bytes, const std::string& path) {
+  ModelFile file{.path = path, .graph = read_onnx(bytes, path)};
+  finish_reading(*file.graph);
+  return file;
+}
+
 Graph load(const std::string& path) {
   ModelFile file = open(path);
   if (!file.graph)

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "trace/graph/graph.h"
 
@@ -21,6 +22,9 @@ struct ModelFile {
 /// Opens a file by its content (.pt2 archive, ONNX or TorchScript). Weights are not read.
 /// Throws Error: missing file, not a model, truncated archive, cyclic or dangling graph.
 ModelFile open(const std::string& path);
+
+/// An ONNX model that is in memory; `path` is for messages. Throws Error as `open`.
+ModelFile open_onnx(std::string_view bytes, const std::string& path);
 
 /// The graph of a .pt2 archive or an ONNX file. Throws Error as `open`, and for TorchScript.
 Graph load(const std::string& path);

@@ -183,8 +183,7 @@ void drop_unused_opsets(onnx::ModelProto& model) {
 
 }  // namespace
 
-void drop_unused(onnx::ModelProto& model) {
-  onnx::GraphProto& graph = *model.mutable_graph();
+void drop_unused_values(onnx::GraphProto& graph) {
   Names read, made;
   for (const onnx::NodeProto& node : graph.node()) {
     for (std::string& name : trace::names_read(node)) read.insert(std::move(name));
@@ -195,6 +194,10 @@ void drop_unused(onnx::ModelProto& model) {
            [&](const onnx::TensorProto& tensor) { return !read.contains(tensor.name()); });
   erase_if(*graph.mutable_value_info(),
            [&](const onnx::ValueInfoProto& value) { return !made.contains(value.name()); });
+}
+
+void drop_unused(onnx::ModelProto& model) {
+  drop_unused_values(*model.mutable_graph());
   drop_unused_functions(model);
   drop_unused_opsets(model);
 }

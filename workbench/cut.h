@@ -8,6 +8,10 @@
 
 #include "workbench/model.h"
 
+namespace onnx {
+class GraphProto;
+}
+
 namespace symprof::workbench {
 
 /// Keeps of the main graph what makes the values `to` (empty: its outputs) from the values `from`
@@ -18,7 +22,9 @@ namespace symprof::workbench {
 void cut(onnx::ModelProto& model, const std::vector<std::string>& from,
          const std::vector<std::string>& to, const std::string& path);
 
-/// Removes initializers, value_info, functions and opsets that nothing reads.
+/// Removes initializers and value_info that nothing reads.
+void drop_unused_values(onnx::GraphProto& graph);
+/// The same of the model's graph, and functions and opsets that nothing reads.
 void drop_unused(onnx::ModelProto& model);
 
 }  // namespace symprof::workbench

@@ -60,6 +60,8 @@ struct ModelStats {
     std::string ops;          ///< Its operators, most frequent first.
   };
   std::vector<Block> blocks;
+  /// How often symprof optimize would apply each rule; stats_of() leaves it empty.
+  std::map<std::string, std::int64_t> patterns;
 };
 
 /// Counts. Throws Error for functions that cannot be inlined.

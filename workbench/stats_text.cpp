@@ -66,6 +66,8 @@ std::vector<Section> sections(const ModelStats& stats, const ModelStats* other) 
        [](const ModelStats& one) { return one.results_by_type; }},
       {"node_signatures", "nodes by what they read",
        [](const ModelStats& one) { return one.node_signatures; }},
+      {"patterns", "rules that symprof optimize would apply, those of com.microsoft too",
+       [](const ModelStats& one) { return one.patterns; }},
   };
   std::vector<Section> found;
   for (const Row& row : rows)
@@ -242,6 +244,8 @@ void write_one(report::JsonWriter& json, const ModelStats& stats, const std::str
   write_counts(json, stats.results_by_type);
   json.key("node_signatures");
   write_counts(json, stats.node_signatures);
+  json.key("patterns");
+  write_counts(json, stats.patterns);
   write_lists(json, stats);
   json.end_object();
 }

@@ -7,14 +7,13 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <limits>
-#include <numbers>
 #include <optional>
 
 #include "base/error.h"
 #include "trace/onnx/tensors.h"
 #include "workbench/constants.h"
+#include "workbench/random.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
@@ -80,50 +79,26 @@ void clear_data(onnx::TensorProto& tensor) {
   tensor.clear_external_data();
 }
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), and Box and Muller's normal numbers from it.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  /// In (0, 1].
-  double uniform() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
-
-  std::uint64_t state_;
-};
-
-/// FNV-1a: the same on every machine, which std::hash is not.
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
-  return hash;
-}
-
-std::string random_bytes(const onnx::TensorProto& tensor, std::uint64_t seed) {
-  const std::int64_t bytes = tensor_bytes(tensor);
-  std::string data(static_cast<std::size_t>(bytes), '\0');
-  const auto dtype = trace::onnx_dtype(tensor.data_type());
-  if (!dtype || !is_floating_point(*dtype) || element_bits(*dtype) < 16) return data;
-  const Moments moments = noted(tensor).value_or(Moments());
-  Random random(seed ^ hash_of(tensor.name()));
-  std::vector<double> values(static_cast<std::size_t>(element_count(tensor)));
+std::string numbers_of(DType dtype, std::int64_t count, std::uint64_t seed,
+                       const Moments& moments) {
+  std::string data(static_cast<std::size_t>(count * element_bytes(dtype)), '\0');
+  if (!is_floating_point(dtype) || element_bits(dtype) < 16) return data;
+  Random random(seed);
+  std::vector<double> values(static_cast<std::size_t>(count));
   for (double& value : values)
     value = std::clamp(moments.mean + moments.deviation * random.normal(), moments.least,
                        moments.greatest);
-  const ConstantPointer made = make_constant(*dtype, {element_count(tensor)}, values);
+  const ConstantPointer made = make_constant(dtype, {count}, values);
   if (made) std::memcpy(data.data(), made->data.data(), std::min(data.size(), made->data.size()));
   return data;
+}
+
+std::string random_bytes(const onnx::TensorProto& tensor, std::uint64_t seed) {
+  const auto dtype = trace::onnx_dtype(tensor.data_type());
+  if (!dtype || !is_floating_point(*dtype) || element_bits(*dtype) < 16)
+    return std::string(static_cast<std::size_t>(tensor_bytes(tensor)), '\0');
+  return numbers_of(*dtype, element_count(tensor), seed ^ hash_of(tensor.name()),
+                    noted(tensor).value_or(Moments()));
 }
 
 bool lacks_data(const onnx::TensorProto& tensor, const std::string& path) {
@@ -139,6 +114,14 @@ bool lacks_data(const onnx::TensorProto& tensor, const std::string& path) {
 }
 
 }  // namespace
+
+std::string normal_bytes(DType dtype, std::int64_t count, std::uint64_t seed, double mean,
+                         double deviation) {
+  Moments moments;
+  moments.mean = mean;
+  moments.deviation = deviation;
+  return numbers_of(dtype, count, seed, moments);
+}
 
 WeightsReport strip(onnx::ModelProto& model, std::int64_t largest) {
   WeightsReport report;

@@ -6,9 +6,15 @@
 #include <cstdint>
 #include <string>
 
+#include "base/tensor_spec.h"
 #include "workbench/model.h"
 
 namespace symprof::workbench {
+
+/// Bytes of `count` normal numbers, the same for each `seed`; zeros for dtypes that are no floating
+/// point of 16 bits or more.
+std::string normal_bytes(DType dtype, std::int64_t count, std::uint64_t seed, double mean = 0,
+                         double deviation = 0.02);
 
 struct WeightsReport {
   std::int64_t tensors = 0, bytes = 0;

@@ -4,8 +4,10 @@
 // Public header.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "measure/kernel_runner.h"
 #include "measure/run.h"
@@ -14,12 +16,21 @@
 
 namespace symprof::measure {
 
+/// Values of inputs and weights, by name.
+using LeafValues = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
+/// By output: its tensors, one but for sequences and empty optionals.
+using OutputValues = std::vector<std::vector<std::shared_ptr<const ConstantTensor>>>;
+
 struct Library {
   /// Runs a prepared graph on a device and times it. Throws Error that names the node.
   Run (*run_on_device)(const Graph& graph, const StepOptions& step, const RunOptions& options);
   /// Runs single kernels on a device ("cpu", "cuda:0"). Throws Error (not_available) where there is
   /// no such device.
   std::unique_ptr<KernelRunner> (*time_kernels)(const std::string& device);
+  /// The values of a graph's outputs on the CPU (values.h).
+  OutputValues (*values_of)(const Graph& graph, const LeafValues& leaves);
+  /// By ValueId: whole numbers that an input may have lie below it (leaves.h).
+  std::vector<std::int64_t> (*bounds_of_inputs)(const Graph& graph);
 };
 
 /// Name of the symbol in libsymprof_torch.so; its type is LibraryFunction.

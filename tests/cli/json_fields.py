@@ -32,6 +32,7 @@ COMMANDS = [
     ["engine", ENGINE + "graph.json", "--profile", ENGINE + "profile.json"],
     ["engine", "tests/engine/samples/mnist.graph.json", "--onnx", "tests/engine/samples/mnist.onnx",
      "--device", "h100-pcie", "--set", "N=1"],
+    ["optimize", "tests/workbench/golden/models/cnn.onnx", "-o", "/dev/null", "--verify", "--savings"],
     ["engine", ENGINE + "graph.json", "--", "tests/engine/samples/resnet18_qat-residual.graph.json"],
 ]
 

@@ -2,17 +2,21 @@
 
     workbench.py PROGRAM [unittest arguments]
 """
+import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 PROGRAM = ""
 MODELS = pathlib.Path(__file__).resolve().parents[1] / "workbench" / "golden" / "models"
-READERS = [["show"], ["show", "--style", "pretty"], ["stats"], ["dot"]]
-WRITERS = [["inline"], ["partition"], ["strip"], ["fill"], ["optimize", "--fused", "microsoft"]]
+READERS = [["show"], ["show", "--style", "pretty"], ["stats"], ["dot"], ["dot", "--format", "html"]]
+WRITERS = [["inline"], ["partition"], ["strip"], ["fill"], ["optimize", "--fused", "microsoft"],
+           ["optimize", "--fused", "standard", "--verify"]]
 
 
 def damaged(data, chance):
@@ -58,6 +62,34 @@ class Workbench(unittest.TestCase):
                 with tempfile.TemporaryDirectory() as folder:
                     codes += [self.run_on(pathlib.Path(folder), command, broken) for command in READERS + WRITERS]
         self.assertIn(2, codes)
+
+    def test_archives_without_and_with_weights(self):
+        for model, least in (("tiny/convnet.pt2", 4), ("tiny/convnet.pt", 4)):
+            source = pathlib.Path(__file__).resolve().parents[2] / "models" / model
+            with self.subTest(model=model), tempfile.TemporaryDirectory() as folder:
+                names = [f"{folder}/{name}{source.suffix}" for name in ("filled", "again", "stripped")]
+                filled, again, stripped = map(pathlib.Path, names)
+                for out in (filled, again):
+                    subprocess.run([PROGRAM, "fill", str(source), "-o", str(out), "--quiet"], check=True)
+                self.assertEqual(filled.read_bytes(), again.read_bytes())
+                subprocess.run([PROGRAM, "strip", str(filled), "-o", str(stripped), "--largest", "0", "--quiet"], check=True)
+                self.assertLess(stripped.stat().st_size + least, filled.stat().st_size)
+                self.assertEqual(self.weights(stripped), 0)
+                self.assertEqual(self.weights(filled), self.weights_of_profile(source))
+                tables = [subprocess.run([PROGRAM, "profile", str(path), "--format", "csv"], capture_output=True, check=True).stdout
+                          for path in (source, filled, stripped)]
+                self.assertEqual(tables, [tables[0]] * 3)
+
+    def weights(self, path):
+        """Bytes of the records that hold tensors' data."""
+        pattern = re.compile(r"[^/]+/data/(weights/weight_\d+|\d+)$")
+        with zipfile.ZipFile(path) as archive:
+            return sum(one.file_size for one in archive.infolist() if pattern.match(one.filename))
+
+    def weights_of_profile(self, path):
+        totals = json.loads(subprocess.run([PROGRAM, "profile", str(path), "--format", "json"],
+                                           capture_output=True, check=True).stdout)["totals"]
+        return totals["param_bytes"] + totals["buffer_bytes"]
 
     def test_written_models_are_read_again(self):
         for name in ("llama_part", "cnn", "train_mlp"):

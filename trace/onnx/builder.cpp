@@ -51,10 +51,11 @@ FunctionLibrary function_library(const onnx::ModelProto& model, const std::strin
 }
 
 GraphBuilder::GraphBuilder(Graph& graph, const FunctionLibrary& functions,
-                           const Signature& signature)
+                           const Signature& signature, Reading reading)
     : graph_(graph),
       functions_(functions),
       signature_(signature),
+      reading_(reading),
       scopes_(graph),
       path_(graph.path) {}
 
@@ -75,7 +76,7 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
                   "Wanted: an output of a node, an input or an initializer of that name.");
     graph_.outputs.push_back(value->second);
   }
-  put_back();
+  if (reading_ == Reading::as_exported) put_back();
 }
 
 /// What the exporter changed and its metadata still tells.
@@ -257,7 +258,7 @@ void GraphBuilder::add_subgraph(const std::string& name, const onnx::GraphProto&
   body->format = graph_.format;
   body->producer = graph_.producer;
   body->opsets = graph_.opsets;
-  GraphBuilder builder(*body, functions_, signature_);
+  GraphBuilder builder(*body, functions_, signature_, reading_);
   builder.calls_ = calls_;
   builder.budget_ = budget_;
   builder.call_attributes_ = frame.attributes;

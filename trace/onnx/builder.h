@@ -15,6 +15,7 @@
 #include "trace/onnx/exported_call.h"
 #include "trace/onnx/initializers.h"
 #include "trace/onnx/order.h"
+#include "trace/onnx/reader.h"
 #include "trace/onnx/scopes.h"
 
 namespace onnx {
@@ -41,7 +42,8 @@ using CallAttributes = std::unordered_map<std::string, const onnx::AttributeProt
 class GraphBuilder {
  public:
   /// `graph` has its path, format and opsets; the builder adds the rest.
-  GraphBuilder(Graph& graph, const FunctionLibrary& functions, const Signature& signature);
+  GraphBuilder(Graph& graph, const FunctionLibrary& functions, const Signature& signature,
+               Reading reading);
 
   /// The whole graph: inputs, initializers, nodes and outputs. `captured` names are inputs too.
   void build(const onnx::GraphProto& source, const std::vector<std::string>& captured);
@@ -77,6 +79,7 @@ class GraphBuilder {
   Graph& graph_;
   const FunctionLibrary& functions_;
   const Signature& signature_;
+  const Reading reading_;
   ScopeTable scopes_;
   std::vector<ValueId> initializers_;
   std::vector<std::string> call_names_;  ///< By node: the exporter's call; empty if unknown.

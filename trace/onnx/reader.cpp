@@ -40,7 +40,7 @@ void check_opsets(const onnx::ModelProto& model, Graph& graph) {
                         function.name(), opset.version(), model_opset));
 }
 
-Graph graph_of(const onnx::ModelProto& model, const std::string& path) {
+Graph graph_of(const onnx::ModelProto& model, const std::string& path, Reading reading) {
   Graph graph;
   graph.path = path;
   graph.format = "onnx";
@@ -50,14 +50,16 @@ Graph graph_of(const onnx::ModelProto& model, const std::string& path) {
   check_opsets(model, graph);
   const FunctionLibrary functions = function_library(model, path);
   const Signature signature = find_signature(model);
-  GraphBuilder(graph, functions, signature).build(model.graph(), {});
+  GraphBuilder(graph, functions, signature, reading).build(model.graph(), {});
   unpack_sequences(graph);
   return graph;
 }
 
-Graph to_graph(const onnx::ModelProto& model, const std::string& path) {
-  if (const auto expanded = with_definitions(model, path)) return graph_of(*expanded, path);
-  return graph_of(model, path);
+Graph to_graph(const onnx::ModelProto& model, const std::string& path,
+               Reading reading = Reading::as_exported) {
+  if (const auto expanded = with_definitions(model, path))
+    return graph_of(*expanded, path, reading);
+  return graph_of(model, path, reading);
 }
 
 }  // namespace
@@ -67,10 +69,10 @@ Graph load_onnx(const std::string& path) {
   return read_onnx(file.bytes(), path);
 }
 
-Graph read_onnx(std::string_view bytes, const std::string& path) {
+Graph read_onnx(std::string_view bytes, const std::string& path, Reading reading) {
   onnx::ModelProto model;
   parse_model(bytes, path, model);
-  return to_graph(model, path);
+  return to_graph(model, path, reading);
 }
 
 Graph parse_onnx_text(const std::string& text, const std::string& path) {

@@ -20,6 +20,7 @@
 // Weights' bytes are skipped, inline or not; external files are never opened.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -42,8 +43,15 @@ constexpr std::int64_t oldest_opset = 1;
 /// or two things define, a recursive function, an attribute or type that a Graph cannot hold.
 Graph load_onnx(const std::string& path);
 
+/// What of an exporter's changes is undone on reading.
+enum class Reading : std::uint8_t {
+  as_exported,  ///< Names of parameters and joined calls are put back, as said above.
+  as_written,   ///< Nothing: nodes and names are the file's, initializers are constants.
+};
+
 /// Reads a model as `load_onnx` does, from bytes in memory; `path` is only for messages.
-Graph read_onnx(std::string_view bytes, const std::string& path);
+Graph read_onnx(std::string_view bytes, const std::string& path,
+                Reading reading = Reading::as_exported);
 
 /// Reads a model in ONNX's text syntax (onnx/docs/Syntax.md), as tests and golden files have it;
 /// `path` is only for messages.

@@ -38,7 +38,10 @@ class Folder {
   }
 
   FoldedGraph run() {
-    if (options_.folds) fold(repeated_blocks(nodes_), 0);
+    if (options_.folds)
+      fold(repeated_blocks(nodes_), 0);
+    else if (options_.has_details && !have_modules())
+      mark(repeated_blocks(nodes_));
     add_inputs();
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       if (same_as_[i] == static_cast<int>(i)) add_box(static_cast<int>(i));
@@ -68,6 +71,25 @@ class Folder {
           same_as_[own] = same_as_[at(0) + static_cast<std::size_t>(i)];
           copy_[own] = copy;
         }
+    }
+  }
+
+  bool have_modules() const {
+    return std::any_of(nodes_.begin(), nodes_.end(),
+                       [](const onnx::NodeProto* node) { return !modules_of(*node).empty(); });
+  }
+
+  /// A cluster for each block, and in it one for each copy.
+  void mark(const std::vector<RepeatedBlock>& blocks) {
+    for (const RepeatedBlock& block : blocks) {
+      const int all = static_cast<int>(out_.clusters.size());
+      out_.clusters.push_back({fmt::format("{} × {} nodes", block.times, block.length), 0, 1});
+      for (int copy = 0; copy < block.times; ++copy) {
+        const int own = static_cast<int>(out_.clusters.size());
+        out_.clusters.push_back({fmt::format("block {}", copy), all, 1});
+        for (int i = 0; i < block.length; ++i)
+          block_of_[static_cast<std::size_t>(block.first + copy * block.length + i)] = own;
+      }
     }
   }
 
@@ -109,8 +131,13 @@ class Folder {
 
   void add_box(int node) {
     const onnx::NodeProto& proto = *nodes_[static_cast<std::size_t>(node)];
+    boxes_[node] = static_cast<int>(out_.boxes.size());
+    out_.boxes.push_back(box_of_node(proto, cluster_of(node)));
+  }
+
+  Box box_of_node(const onnx::NodeProto& proto, int cluster) const {
     Box box{Box::Kind::node, qualified_op(proto), "",
-            proto.name().empty() ? proto.op_type() : proto.name(), cluster_of(node)};
+            proto.name().empty() ? proto.op_type() : proto.name(), cluster};
     std::vector<std::string> notes;
     for (const std::string& input : proto.input())
       if (given_.contains(input)) {
@@ -124,8 +151,78 @@ class Folder {
       else if (attribute.name() == "perm")
         notes.push_back(fmt::format("perm=[{}]", fmt::join(attribute.ints(), ",")));
     box.note = fmt::format("{}", fmt::join(notes, " "));
-    boxes_[node] = static_cast<int>(out_.boxes.size());
-    out_.boxes.push_back(std::move(box));
+    if (options_.has_details) add_details(box, proto);
+    return box;
+  }
+
+  std::string with_type(const std::string& value) const {
+    const auto type = types_.find(value);
+    return type == types_.end() ? value : value + ": " + type->second;
+  }
+
+  void add_details(Box& box, const onnx::NodeProto& proto) const {
+    for (const std::string& input : proto.input()) box.inputs.push_back(with_type(input));
+    for (const std::string& output : proto.output()) box.outputs.push_back(with_type(output));
+    for (const onnx::AttributeProto& attribute : proto.attribute()) {
+      std::string text =
+          attribute.has_t()             ? type_text(attribute.t())
+          : attribute.has_g()           ? fmt::format("{} nodes", attribute.g().node_size())
+          : attribute.ints_size() > 0   ? fmt::format("[{}]", fmt::join(attribute.ints(), ", "))
+          : attribute.floats_size() > 0 ? fmt::format("[{}]", fmt::join(attribute.floats(), ", "))
+          : attribute.has_f()           ? fmt::format("{}", attribute.f())
+          : attribute.has_s()           ? attribute.s()
+          : attribute.has_i()           ? fmt::format("{}", attribute.i())
+                                        : "…";
+      box.attributes.push_back(attribute.name() + " = " + text);
+    }
+  }
+
+  /// The bodies of a node, as clusters beside it.
+  void add_bodies(const onnx::NodeProto& proto, int box) {
+    for (const onnx::AttributeProto& attribute : proto.attribute())
+      if (attribute.has_g()) add_body(proto, attribute, box);
+  }
+
+  void add_body(const onnx::NodeProto& proto, const onnx::AttributeProto& attribute, int box) {
+    const onnx::GraphProto& graph = attribute.g();
+    const int cluster = static_cast<int>(out_.clusters.size());
+    const std::string owner = proto.name().empty() ? proto.op_type() : proto.name();
+    out_.clusters.push_back(
+        {attribute.name() + " of " + owner, out_.boxes[static_cast<std::size_t>(box)].cluster, 1});
+    std::unordered_map<std::string, int> inside;  // The boxes that make its values.
+    for (const auto& [name, type] : value_types(graph)) types_.try_emplace(name, type);
+    for (const onnx::TensorProto& tensor : graph.initializer()) given_.insert(tensor.name());
+    for (int i = 0; i < graph.input_size(); ++i) {
+      inside[graph.input(i).name()] = static_cast<int>(out_.boxes.size());
+      if (i < proto.input_size()) arrow_from(proto.input(i), inside, out_.boxes.size());
+      out_.boxes.push_back({Box::Kind::input, graph.input(i).name(),
+                            type_text(graph.input(i).type()), graph.input(i).name(), cluster});
+    }
+    for (const onnx::NodeProto& node : graph.node()) {
+      if (is_constant(node)) continue;
+      const std::size_t own = out_.boxes.size();
+      ++out_.nodes;
+      out_.boxes.push_back(box_of_node(node, cluster));
+      for (const std::string& name : trace::names_read(node)) arrow_from(name, inside, own);
+      add_bodies(node, static_cast<int>(own));
+      for (const std::string& output : node.output()) inside[output] = static_cast<int>(own);
+    }
+    for (const onnx::ValueInfoProto& output : graph.output())
+      arrow_from(output.name(), inside, static_cast<std::size_t>(box));
+  }
+
+  void arrow_from(const std::string& value, const std::unordered_map<std::string, int>& inside,
+                  std::size_t to) {
+    const auto own = inside.find(value);
+    const auto maker = makers_.find(value);
+    if (own == inside.end() && maker == makers_.end()) return;
+    const int from = own != inside.end() ? own->second
+                     : maker->second < 0 ? -maker->second - 1
+                                         : box_of(maker->second);
+    const auto type = types_.find(value);
+    if (from != static_cast<int>(to) && seen_.insert({from, static_cast<int>(to), false}).second)
+      out_.arrows.push_back(
+          {from, static_cast<int>(to), type == types_.end() ? "" : type->second, false});
   }
 
   int box_of(int node) const { return boxes_.at(first_of(node)); }
@@ -141,6 +238,7 @@ class Folder {
       const bool to_next = !is_input && is_copy_before(maker->second, node);
       if (to_next || is_drawn(maker->second, node)) connect(from, to, name, to_next);
     }
+    if (first_of(node) == node) add_bodies(proto, to);
     for (const std::string& output : proto.output())
       if (!output.empty()) makers_[output] = node;
   }

@@ -16,6 +16,8 @@ struct Box {
   std::string note;   ///< Small constants, weights, attributes.
   std::string name;   ///< Of the node, as a profile calls it.
   int cluster = 0;    ///< Index into FoldedGraph::clusters.
+  /// Only where DrawOptions::has_details: "perm = [0, 1]", "x: float32[2,3]".
+  std::vector<std::string> attributes = {}, inputs = {}, outputs = {};
 };
 
 struct Arrow {
@@ -40,11 +42,14 @@ struct FoldedGraph {
 struct DrawOptions {
   bool folds = true;        ///< Repeated blocks are drawn once.
   bool has_modules = true;  ///< Clusters for modules.
+  bool has_details = false;
 };
 
-/// The main graph of `model`, functions inlined. A value that several modules read, as a mask, is
-/// drawn again in each of them, so that no arrow crosses the whole drawing. Throws Error for
-/// functions that cannot be inlined.
+/// The main graph of `model`, functions inlined, with the bodies of If, Loop and Scan as clusters:
+/// arrows lead from what a body makes to the node that has it. Where blocks are not folded and
+/// nodes have no modules, each copy of a block is a cluster. A value that several modules read, as
+/// a mask, is drawn again in each of them, so that no arrow crosses the whole drawing. Throws Error
+/// for functions that cannot be inlined.
 FoldedGraph folded_graph(const onnx::ModelProto& model, const DrawOptions& options,
                          const std::string& path);
 

@@ -102,7 +102,8 @@ Type type_of(const onnx::TypeProto& proto) {
   return type;
 }
 
-Editor::Editor(onnx::ModelProto& model) : model_(model) {
+Editor::Editor(onnx::ModelProto& model, const NameSet& elsewhere)
+    : model_(model), elsewhere_(elsewhere) {
   const onnx::GraphProto& graph = model.graph();
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
     if (plain_domain(opset.domain()).empty()) opset_ = opset.version();
@@ -138,7 +139,7 @@ void Editor::take_nodes() {
     position_.push_back(position);
     add_captured(nodes_.back(), captured_);
     link(end() - 1);
-    ++live_;
+    live_ += weight(end() - 1);
   }
   share_constants(shared);
 }
@@ -169,6 +170,7 @@ std::int64_t Editor::edges_of(const onnx::NodeProto& node) const {
 
 void Editor::link(int node) {
   edges_ += edges_of(nodes_[static_cast<std::size_t>(node)]);
+  operands_ += nodes_[static_cast<std::size_t>(node)].input_size();
   for (const std::string& output : nodes_[static_cast<std::size_t>(node)].output())
     if (!output.empty()) makers_[output] = node;
   for (const std::string& name : trace::names_read(nodes_[static_cast<std::size_t>(node)])) {
@@ -179,6 +181,7 @@ void Editor::link(int node) {
 
 void Editor::unlink(int node) {
   edges_ -= edges_of(nodes_[static_cast<std::size_t>(node)]);
+  operands_ -= nodes_[static_cast<std::size_t>(node)].input_size();
   for (const std::string& output : nodes_[static_cast<std::size_t>(node)].output())
     if (const auto found = makers_.find(output); found != makers_.end() && found->second == node)
       makers_.erase(found);
@@ -189,6 +192,16 @@ void Editor::unlink(int node) {
 bool Editor::is(int index, std::string_view op) const {
   return index >= 0 && is_alive(index) && node(index).op_type() == op &&
          plain_domain(node(index).domain()).empty();
+}
+
+int Editor::weight(int index) const {
+  int weight = 1;
+  for (const onnx::AttributeProto& attribute : node(index).attribute())
+    if (attribute.has_g())
+      for_all_nodes(attribute.g().node(), [&](const onnx::NodeProto& inside) {
+        weight += !workbench::is_constant(inside);
+      });
+  return weight;
 }
 
 int Editor::maker(const std::string& value) const {
@@ -249,7 +262,7 @@ std::optional<std::vector<std::int64_t>> Editor::integers_at(int index, int inpu
 std::string Editor::fresh(const std::string& base) {
   const auto taken = [&](const std::string& name) {
     return types_.contains(name) || makers_.contains(name) || constants_.contains(name) ||
-           captured_.contains(name) || inputs_.contains(name);
+           captured_.contains(name) || inputs_.contains(name) || elsewhere_.contains(name);
   };
   std::string name = base;
   for (int i = 2; taken(name); ++i) name = fmt::format("{}__{}", base, i);
@@ -271,6 +284,15 @@ std::string Editor::add_constant(const ConstantPointer& value, const std::string
   return name;
 }
 
+std::string Editor::add_constant(onnx::TensorProto tensor, const std::string& base) {
+  const std::string name = fresh(base);
+  tensor.set_name(name);
+  types_[name] = type_of_tensor(tensor);
+  constants_[name].tensor = std::move(tensor);
+  constant_order_.push_back(name);
+  return name;
+}
+
 int Editor::add(onnx::NodeProto node, int origin, const Type& type) {
   const onnx::NodeProto& old = this->node(origin);
   import_domain(plain_domain(node.domain()));
@@ -282,14 +304,14 @@ int Editor::add(onnx::NodeProto node, int origin, const Type& type) {
   alive_.push_back(true);
   position_.push_back(position_[static_cast<std::size_t>(origin)]);
   link(end() - 1);
-  ++live_;
+  live_ += weight(end() - 1);
   return end() - 1;
 }
 
 void Editor::remove(int node) {
   unlink(node);
   alive_[static_cast<std::size_t>(node)] = false;
-  --live_;
+  live_ -= weight(node);
 }
 
 void Editor::drop_unread(const onnx::NodeProto& gone) {
@@ -362,40 +384,6 @@ bool Editor::fold(int index, const std::vector<ConstantPointer>& results) {
     redirect(output, add_constant(results[static_cast<std::size_t>(i)], output + "_folded"));
   }
   return true;
-}
-
-void Editor::import_domain(std::string_view domain) {
-  for (const onnx::OperatorSetIdProto& opset : model_.opset_import())
-    if (domain.empty() || opset.domain() == domain) return;
-  auto* opset = model_.add_opset_import();
-  opset->set_domain(std::string(domain));
-  opset->set_version(1);
-}
-
-void Editor::commit() {
-  std::vector<int> order;
-  for (int i = 0; i < end(); ++i)
-    if (is_alive(i)) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return position_[static_cast<std::size_t>(a)] < position_[static_cast<std::size_t>(b)];
-  });
-  google::protobuf::RepeatedPtrField<onnx::NodeProto> list;
-  std::unordered_set<std::string> used(outputs_.begin(), outputs_.end());
-  for (const int index : order) {
-    for (std::string& name : trace::names_read(node(index))) used.insert(std::move(name));
-    *list.Add() = node(index);
-  }
-  onnx::GraphProto& graph = *model_.mutable_graph();
-  graph.clear_node();
-  for (const onnx::NodeProto* node : trace::execution_order(
-           list, [&](const std::string& name) { return !makers_.contains(name); }, "the model"))
-    *graph.add_node() = *node;
-  google::protobuf::RepeatedPtrField<onnx::TensorProto> tensors;
-  for (onnx::TensorProto& tensor : *graph.mutable_initializer())
-    if (inputs_.contains(tensor.name())) tensors.Add()->Swap(&tensor);
-  for (const std::string& name : constant_order_)
-    if (used.contains(name)) *tensors.Add() = constants_[name].tensor;
-  graph.mutable_initializer()->Swap(&tensors);
 }
 
 }  // namespace symprof::workbench

@@ -13,6 +13,7 @@
 
 #include "base/tensor_spec.h"
 #include "workbench/optimize/evaluate.h"
+#include "workbench/optimize/subgraphs.h"
 
 namespace symprof::workbench {
 
@@ -41,9 +42,10 @@ struct Type {
 class Editor {
  public:
   /// Takes the graph out of `model`; its Constants become constants of the editor. Types are those
-  /// that infer_types() put there.
-  explicit Editor(onnx::ModelProto& model);
+  /// that infer_types() put there. No new name is one of `elsewhere`. Both have to outlive it.
+  Editor(onnx::ModelProto& model, const NameSet& elsewhere);
   /// Puts the graph back, nodes in an order that can run, constants that are read as initializers.
+  /// The editor goes on as it is.
   void commit();
 
   /// Nodes have indices that stay; one that was removed is not alive.
@@ -52,9 +54,14 @@ class Editor {
   const onnx::NodeProto& node(int index) const { return nodes_[static_cast<std::size_t>(index)]; }
   /// Whether the node is ONNX's own `op`.
   bool is(int index, std::string_view op) const;
+  /// The node, and those of its subgraphs, without Constants.
+  int weight(int index) const;
+  /// The weight of all nodes that are alive.
   int live_nodes() const { return live_; }
   /// Operands of live nodes that are computed, and their outputs.
   std::int64_t edges() const { return edges_; }
+  /// Operands of live nodes, constants too.
+  std::int64_t operands() const { return operands_; }
   std::int64_t opset() const { return opset_; }
   std::int64_t ir_version() const { return model_.ir_version(); }
 
@@ -70,7 +77,11 @@ class Editor {
     return is_output(value) || captured_.contains(value);
   }
   Type type(const std::string& value) const;
-  void set_type(const std::string& value, const Type& type) { types_[value] = type; }
+  /// Another type than it had: commit() leaves it to be inferred.
+  void set_type(const std::string& value, const Type& type) {
+    types_[value] = type;
+    retyped_.insert(value);
+  }
   /// The value where it is a constant whose data is there; null otherwise.
   ConstantPointer constant(const std::string& value) const;
   /// A constant whose value may lie in another file.
@@ -85,6 +96,8 @@ class Editor {
 
   /// A new constant; small equal ones share a name. Parameters of the file never do.
   std::string add_constant(const ConstantPointer& value, const std::string& name);
+  /// The same of a tensor as a file has it.
+  std::string add_constant(onnx::TensorProto tensor, const std::string& name);
   /// A name that nothing has.
   std::string fresh(const std::string& base);
   /// Adds a node that stands for `origin` and takes its metadata. Outputs that are new get `type`,
@@ -117,23 +130,25 @@ class Editor {
   std::int64_t edges_of(const onnx::NodeProto& node) const;
   /// Lets all readers of `value` read `by`, and nothing else.
   void redirect(const std::string& value, const std::string& by);
+  static void name_apart(onnx::GraphProto& graph);
   void import_domain(std::string_view domain);
   void rename_output(const std::string& old, const std::string& now);
 
   onnx::ModelProto& model_;
+  const NameSet& elsewhere_;
   std::deque<onnx::NodeProto> nodes_;
   std::vector<bool> alive_;
   std::vector<int> position_;  ///< Where in the file's order a node stands.
   std::unordered_map<std::string, int> makers_;
   std::unordered_map<std::string, std::vector<int>> readers_;
-  std::unordered_set<std::string> outputs_, captured_, inputs_;
+  std::unordered_set<std::string> outputs_, captured_, inputs_, retyped_;
   std::unordered_map<std::string, Constant> constants_;
   std::vector<std::string> constant_order_;
   std::map<std::string, std::string> by_bytes_;  ///< Names of small constants by type and bytes.
   std::unordered_map<std::string, Type> types_;
   std::int64_t opset_ = 0;
   int live_ = 0;
-  std::int64_t edges_ = 0;
+  std::int64_t edges_ = 0, operands_ = 0;
 };
 
 /// The type that onnx's proto says.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,19 +13,27 @@
 namespace symprof::workbench {
 
 struct OptimizeOptions {
-  std::string fused = "standard";       ///< "none", "standard" or "microsoft".
+  std::string fused = "standard";       ///< Or "none", "microsoft", "training".
   std::vector<std::string> only, skip;  ///< Names of rules.
+  /// Whether onnx's checker and its inference of types look at the model after each rule that
+  /// changed it, not only at the end.
+  bool checks_each_rule = false;
+  /// Called with the model before the first rule (no name), and after each rule that changed its
+  /// main graph in a pass; "subgraphs" stands for all rules in bodies of If, Loop and Scan.
+  std::function<void(const std::string& rule, const onnx::ModelProto& model)> after_rule;
 };
 
 struct RuleReport {
   std::string name;
   std::int64_t times = 0, removed = 0, added = 0;
-  double milliseconds = 0;  ///< Of looking for its pattern and of changing the graph.
-  std::int64_t bytes = 0;   ///< Results that are not made any more, where their sizes are known.
+  std::int64_t sweeps = 0, most = 0;  ///< Looks at a graph; the most changes of one of them.
+  double milliseconds = 0;            ///< Of looking for its pattern and of changing the graph.
+  std::int64_t bytes = 0;  ///< Results that are not made any more, where their sizes are known.
 };
 
 struct OptimizeReport {
-  std::int64_t nodes_before = 0, nodes_after = 0;  ///< Of the main graph, functions inlined.
+  /// Without Constants, with those of subgraphs, functions inlined.
+  std::int64_t nodes_before = 0, nodes_after = 0;
   int passes = 0;
   std::vector<RuleReport> rules;  ///< In the order of the list, those that were tried.
   std::vector<std::string> warnings;
@@ -36,11 +45,11 @@ struct RuleDescription {
 };
 std::vector<RuleDescription> rule_list();
 
-/// Inlines functions and applies rules to the main graph until none applies. It ends: a change
-/// lowers the number of nodes, or leaves it and lowers the number of computed operands and outputs;
-/// a rule that did neither once is not tried again. Types of inputs and outputs stay. Throws Error
-/// for a name that is no rule, for a model that onnx's checker finds not valid, and where the
-/// result is not.
+/// Inlines functions and applies rules to the main graph and its subgraphs until none applies. It
+/// ends: a change lowers the number of nodes, or leaves it and lowers that of computed operands and
+/// results, or leaves both and lowers that of all operands; a rule that did none of it once is not
+/// tried again. Types of inputs and outputs stay. Throws Error for a name that is no rule, for a
+/// model that onnx's checker finds not valid, and where the result is not.
 OptimizeReport optimize(onnx::ModelProto& model, const OptimizeOptions& options,
                         const std::string& path);
 

@@ -13,6 +13,7 @@ enum class Fused : std::uint8_t {
   none,       ///< Those of the same kind: no norms or activations as one node.
   standard,   ///< All of ONNX's own at the model's opset.
   microsoft,  ///< And those of ONNX Runtime.
+  training,   ///< And those that only its build for training has.
 };
 
 struct Rule {
@@ -61,6 +62,34 @@ bool gemm_of_reshaped(Editor& editor, int node);
 bool root_mean_square_norm_23(Editor& editor, int node);
 bool skip_norm(Editor& editor, int node);
 bool fused_conv(Editor& editor, int node);
+bool merge_clips(Editor& editor, int node);
+bool drop_double_not(Editor& editor, int node);
+bool where_of_not(Editor& editor, int node);
+bool merge_scalars(Editor& editor, int node);
+bool merge_slices(Editor& editor, int node);
+bool merge_concats(Editor& editor, int node);
+bool concat_of_split(Editor& editor, int node);
+bool unsqueeze_in_reduce(Editor& editor, int node);
+bool element_of_sequence(Editor& editor, int node);
+bool constant_branch(Editor& editor, int node);
+bool sum_into_conv(Editor& editor, int node);
+bool scale_into_conv(Editor& editor, int node);
+bool pad_into_conv(Editor& editor, int node);
+bool sum_into_gemm(Editor& editor, int node);
+bool softmax_of_parts(Editor& editor, int node);
+bool softmax_of_shifted(Editor& editor, int node);
+bool softmax_gradient(Editor& editor, int node);
+bool layer_norm_without_bias(Editor& editor, int node);
+bool gelu_of_tanh(Editor& editor, int node);
+bool contrib_gelu(Editor& editor, int node);
+bool bias_gelu(Editor& editor, int node);
+bool hard_sigmoid(Editor& editor, int node);
+bool hard_swish(Editor& editor, int node);
+bool leaky_relu(Editor& editor, int node);
+bool attention(Editor& editor, int node);
+bool multi_head_attention(Editor& editor, int node);
+bool rotary_embedding(Editor& editor, int node);
+bool contrib_rotary_embedding(Editor& editor, int node);
 
 }  // namespace rules
 }  // namespace symprof::workbench

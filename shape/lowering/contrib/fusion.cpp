@@ -46,6 +46,14 @@ Tensors bias_dropout(OnnxCall& call) {
   return {call.has(2) ? at::add(y, input_of(call, 2)) : y, mask};
 }
 
+/// The gradient of a softmax, of the gradient of its result and the result (onnxruntime,
+/// orttraining/orttraining/core/graph/training_op_defs.cc).
+Tensors softmax_gradient(OnnxCall& call) {
+  const at::Tensor gradient = call.input(0), result = input_of(call, 1);
+  const std::int64_t axis = checked_axis(call, call.integer("axis", -1), result.dim());
+  return {at::_softmax_backward_data(gradient, result, axis, result.scalar_type())};
+}
+
 /// Channels are the last dimension unless channels_last is 0; the activation is none or SiLU.
 at::Tensor grouped(const OnnxCall& call, const at::Tensor& x) {
   const bool channels_last = call.integer("channels_last", 1) != 0;
@@ -113,6 +121,7 @@ constexpr Lowering fusion_rows[] = {
     {"com.microsoft::GroupNorm", group_norm},
     {"com.microsoft::ScaledSiLU", scaled_silu},
     {"com.microsoft::SkipGroupNorm", skip_group_norm},
+    {"com.microsoft::SoftmaxGrad_13", softmax_gradient},
 };
 
 }  // namespace

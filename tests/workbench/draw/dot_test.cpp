@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/workbench_files.h"
+#include "workbench/draw/page.h"
 
 namespace symprof::dot_test {
 namespace {
@@ -38,6 +41,45 @@ TEST_SUITE("workbench_dot") {
     }
   }
 
+  TEST_CASE("bodies of If and Loop are clusters, and what they make leads to their node") {
+    const FoldedGraph graph = drawn("corner", false);
+    int bodies = 0;
+    for (std::size_t i = 0; i < graph.clusters.size(); ++i) {
+      if (graph.clusters[i].label.find(" of ") == std::string::npos) continue;
+      ++bodies;
+      const auto leaves = [&](const Arrow& arrow) {
+        const auto from = static_cast<std::size_t>(arrow.from),
+                   to = static_cast<std::size_t>(arrow.to);
+        return graph.boxes[from].cluster == static_cast<int>(i) &&
+               graph.boxes[to].cluster != static_cast<int>(i);
+      };
+      CHECK(std::any_of(graph.arrows.begin(), graph.arrows.end(), leaves));
+    }
+    CHECK(bodies == 5);  // Two branches, two in one of them, and a loop.
+  }
+
+  TEST_CASE("a page has the whole graph as data, and no script can be closed by a name") {
+    FoldedGraph graph =
+        folded_graph(*read_model(test::workbench_file("models/llama.onnx"), Weights::skip),
+                     {.folds = false, .has_modules = true, .has_details = true}, "llama");
+    graph.boxes[0].name = "</script><script>alert(1)</script>";
+    fmt::memory_buffer out;
+    write_page(out, graph, {{"Fwd FLOPs"}, {{"node_linear", {{4096, "4.10 k"}}}}}, "a<b");
+    const std::string page = fmt::to_string(out);
+    CHECK(page.find("<title>a&lt;b: symprof") != std::string::npos);
+    const std::string begin = "application/json\">";
+    const std::size_t from = page.find(begin) + begin.size(), to = page.find("</script>", from);
+    const auto data = nlohmann::json::parse(page.substr(from, to - from));
+    CHECK(data["boxes"].size() == graph.boxes.size());
+    CHECK(data["arrows"].size() == graph.arrows.size());
+    CHECK(data["boxes"][0]["n"] == graph.boxes[0].name);
+    for (const auto& box : data["boxes"])
+      if (box["n"] == "node_linear") {
+        CHECK(box["v"][0] == 4096);
+        CHECK(box["o"][0] == "linear: float32[2,8,16]");
+      }
+  }
+
   TEST_CASE("layers are drawn once, and the arrow to the next one is there") {
     const FoldedGraph graph = drawn("llama", true);
     // 271 nodes; the second of two layers of 123 is not drawn, nor what repeats inside of one.
@@ -46,6 +88,14 @@ TEST_SUITE("workbench_dot") {
     for (const Arrow& arrow : graph.arrows) to_next += arrow.to_next;
     CHECK(to_next > 0);
     CHECK(graph.clusters[1].label.find("2 × layers.0 … layers.1") != std::string::npos);
+  }
+
+  TEST_CASE("Model Explorer's node data has the costs of a graph by node") {
+    fmt::memory_buffer out;
+    write_model_explorer(out, "main_graph", "fwd_flops", {{"conv", 12}});
+    const auto data = nlohmann::json::parse(fmt::to_string(out));
+    CHECK(data["main_graph"]["results"]["conv"]["value"] == 12);
+    CHECK(data["main_graph"]["gradient"].size() == 2);
   }
 
   TEST_CASE("colours follow costs") {

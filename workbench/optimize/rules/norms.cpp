@@ -5,6 +5,7 @@
 //   d = Sub(x, ReduceMean(x, axes=-1))
 //   v = ReduceMean(Pow(d, 2), axes=-1)
 //   y = Add(Mul(Div(d, Sqrt(Add(v, eps))), w), b)      y = LayerNormalization(x, w, b)
+//   y = Mul(Div(d, Sqrt(Add(v, eps))), w)              y = LayerNormalization(x, w)
 //   s = Add(a, b)
 //   y = SimplifiedLayerNormalization(s, w)             y, , , s =
 //                                                        SkipSimplifiedLayerNormalization(a, b, w)
@@ -117,31 +118,55 @@ bool root_mean_square_norm_23(Editor& editor, int node) {
   return editor.opset() >= 23 && root_mean_square(editor, node, "RMSNormalization");
 }
 
+namespace {
+
+struct Normed {
+  std::string of, scale;
+  double epsilon = 0;
+};
+
+/// (x - mean) / deviation, scaled by a weight of the last axis.
+std::optional<Normed> scaled_norm(const Editor& editor, int product) {
+  if (!editor.is(product, "Mul")) return std::nullopt;
+  for (const int which : {0, 1}) {
+    const std::string normed = editor.node(product).input(which);
+    const int quotient = editor.maker(normed);
+    if (!editor.is(quotient, "Div") || !editor.is_private(normed)) continue;
+    const std::string centred = editor.node(quotient).input(0);
+    const auto deviation = deviation_of(editor, editor.node(quotient).input(1));
+    const int difference = editor.maker(centred);
+    if (!deviation || deviation->of != centred || !editor.is(difference, "Sub")) continue;
+    const std::string source = editor.node(difference).input(0);
+    const int mean = last_axis_mean(editor, editor.node(difference).input(1));
+    if (mean < 0 || editor.node(mean).input(0) != source) continue;
+    const std::string scale = scale_in(editor, product, normed, source);
+    if (!scale.empty()) return Normed{source, scale, deviation->epsilon};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool layer_norm(Editor& editor, int node) {
   if (!editor.is(node, "Add") || editor.opset() < 17) return false;
   for (const int side : {0, 1}) {
     const std::string scaled = editor.node(node).input(side);
-    const int product = editor.maker(scaled);
-    if (!editor.is(product, "Mul") || !editor.is_private(scaled)) continue;
-    for (const int which : {0, 1}) {
-      const std::string normed = editor.node(product).input(which);
-      const int quotient = editor.maker(normed);
-      if (!editor.is(quotient, "Div") || !editor.is_private(normed)) continue;
-      const std::string centred = editor.node(quotient).input(0);
-      const auto deviation = deviation_of(editor, editor.node(quotient).input(1));
-      const int difference = editor.maker(centred);
-      if (!deviation || deviation->of != centred || !editor.is(difference, "Sub")) continue;
-      const std::string source = editor.node(difference).input(0);
-      const int mean = last_axis_mean(editor, editor.node(difference).input(1));
-      if (mean < 0 || editor.node(mean).input(0) != source) continue;
-      const std::string scale = scale_in(editor, product, normed, source),
-                        bias = scale_in(editor, node, scaled, source);
-      if (scale.empty() || bias.empty()) continue;
-      emit_norm(editor, node, "LayerNormalization", {source, scale, bias}, deviation->epsilon);
-      return true;
-    }
+    if (!editor.is_private(scaled)) continue;
+    const auto norm = scaled_norm(editor, editor.maker(scaled));
+    const std::string bias = norm ? scale_in(editor, node, scaled, norm->of) : std::string();
+    if (bias.empty()) continue;
+    emit_norm(editor, node, "LayerNormalization", {norm->of, norm->scale, bias}, norm->epsilon);
+    return true;
   }
   return false;
+}
+
+bool layer_norm_without_bias(Editor& editor, int node) {
+  if (editor.opset() < 17) return false;
+  const auto norm = scaled_norm(editor, node);
+  if (!norm) return false;
+  emit_norm(editor, node, "LayerNormalization", {norm->of, norm->scale}, norm->epsilon);
+  return true;
 }
 
 bool skip_norm(Editor& editor, int node) {

@@ -2,9 +2,6 @@
 //   y = Mul(x, Reciprocal(Sqrt(v)))             y = Div(x, Sqrt(v))
 //   y = Mul(x, Div(1, Sqrt(v)))                 y = Div(x, Sqrt(v))
 //   y = MatMul(Transpose(a), Transpose(b))      y = Gemm(a, b, transA=1, transB=1), two dimensions
-//   y = BatchNormalization(Conv(x, w, b), …)    y = Conv(x, w', b'), where nothing is trained
-#include <cmath>
-
 #include "workbench/optimize/attributes.h"
 #include "workbench/optimize/rule.h"
 #include "workbench/types.h"
@@ -129,50 +126,6 @@ bool shared_transpose_into_gemm(Editor& editor, int node) {
     editor.add(std::move(made), reader);
   }
   editor.remove(node);
-  return true;
-}
-
-bool norm_into_conv(Editor& editor, int node) {
-  if (!editor.is(node, "BatchNormalization") || editor.node(node).input_size() != 5) return false;
-  const onnx::NodeProto norm = editor.node(node);
-  if (integer(norm, "training_mode", 0) != 0 || norm.output_size() != 1) return false;
-  const int before = editor.maker(norm.input(0));
-  if (!editor.is(before, "Conv") || !editor.is_private(norm.input(0))) return false;
-  const onnx::NodeProto conv = editor.node(before);
-  const ConstantPointer weight = editor.constant(conv.input(1));
-  const bool has_bias = conv.input_size() > 2 && !conv.input(2).empty();
-  const ConstantPointer bias = has_bias ? editor.constant(conv.input(2)) : nullptr;
-  if (!weight || weight->spec.sizes.empty() || (has_bias && !bias)) return false;
-  const std::int64_t channels = weight->spec.sizes[0];
-  std::vector<std::vector<double>> parts;  // Scale, bias, mean, variance.
-  for (int i = 1; i < 5; ++i) {
-    const ConstantPointer part = editor.constant(norm.input(i));
-    if (!part || part->spec.numel() != channels) return false;
-    parts.push_back(reals_of(*part));
-  }
-  std::vector<double> values = reals_of(*weight);
-  std::vector<double> shift =
-      bias ? reals_of(*bias) : std::vector<double>(static_cast<std::size_t>(channels));
-  const std::size_t inner = channels == 0 ? 0 : values.size() / static_cast<std::size_t>(channels);
-  const double epsilon = real(norm, "epsilon", 1e-5F);
-  for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
-    const double scale = parts[0][c] / std::sqrt(parts[3][c] + epsilon);
-    for (std::size_t i = 0; i < inner; ++i) values[c * inner + i] *= scale;
-    shift[c] = (shift[c] - parts[2][c]) * scale + parts[1][c];
-  }
-  const ConstantPointer new_weight = make_constant(weight->spec.dtype, weight->spec.sizes, values),
-                        new_bias = make_constant(weight->spec.dtype, {channels}, shift);
-  if (!new_weight || !new_bias) return false;
-  onnx::NodeProto made = conv;
-  made.clear_input();
-  made.add_input(conv.input(0));
-  made.add_input(editor.add_constant(new_weight, conv.input(1) + "_folded"));
-  made.add_input(editor.add_constant(
-      new_bias, (has_bias ? conv.input(2) : conv.input(1) + "_bias") + "_folded"));
-  made.set_output(0, norm.output(0));
-  editor.remove(node);
-  editor.remove(before);
-  editor.add(made, before);
   return true;
 }
 

@@ -1,67 +1,15 @@
 // before                                               after
-//   y = Mul(Mul(x, Add(Erf(Div(x, sqrt(2))), 1)), 0.5)   y = Gelu(x), from opset 20 on
-//   y = Mul(x, Sigmoid(x))                               y = QuickGelu(x, alpha=1), com.microsoft
 //   y = Relu(Conv(x, w, b))                              y = FusedConv(x, w, b, activation=Relu)
 //   y = MatMul(a, Transpose(b)), scaled by a number      y = FusedMatMul(a, b, transB=1, alpha=…)
 //   y = Transpose(MatMul(a, b))                          y = FusedMatMul(b, a, transA=1, transB=1)
 //   y = Reshape(Gemm(Reshape(x), w)) of the rows of x    y = FusedMatMul(x, w, transB=…)
 #include <algorithm>
-#include <cmath>
 
-#include "workbench/optimize/attributes.h"
+#include "workbench/optimize/patterns.h"
 #include "workbench/optimize/rule.h"
-#include "workbench/types.h"
 
 namespace symprof::workbench::rules {
 namespace {
-
-/// Within half a unit of the seventh digit, as constants in float32 are.
-bool is_near(std::optional<double> number, double wanted) {
-  return number && std::fabs(*number - wanted) <= 1e-6 * std::fabs(wanted);
-}
-
-/// Factors of a product tree that nothing else reads; numbers apart from values.
-struct Product {
-  std::vector<std::string> values;
-  double number = 1;
-  std::vector<int> nodes;
-};
-
-void factor(const Editor& editor, const std::string& value, bool root, Product& product) {
-  const int node = editor.maker(value);
-  const bool inside = root || editor.is_private(value);
-  if (editor.is(node, "Mul") && inside && product.nodes.size() < 4) {
-    product.nodes.push_back(node);
-    for (const std::string& input : editor.node(node).input())
-      factor(editor, input, false, product);
-  } else if (editor.is(node, "Div") && inside && editor.number(editor.node(node).input(1))) {
-    product.nodes.push_back(node);
-    product.number /= *editor.number(editor.node(node).input(1));
-    factor(editor, editor.node(node).input(0), false, product);
-  } else if (const auto number = editor.number(value)) {
-    product.number *= *number;
-  } else {
-    product.values.push_back(value);
-  }
-}
-
-/// Erf(x / sqrt(2)) + 1, of x.
-std::string error_sum_of(const Editor& editor, const std::string& value) {
-  const int sum = editor.maker(value);
-  if (!editor.is(sum, "Add") || !editor.is_private(value)) return {};
-  for (const int side : {0, 1}) {
-    if (!is_near(editor.number(editor.node(sum).input(side)), 1)) continue;
-    const std::string error = editor.node(sum).input(1 - side);
-    const int erf = editor.maker(error);
-    if (!editor.is(erf, "Erf") || !editor.is_private(error)) continue;
-    const int scaled = editor.maker(editor.node(erf).input(0));
-    if (!editor.is(scaled, "Div") && !editor.is(scaled, "Mul")) continue;
-    const auto number = editor.number(editor.node(scaled).input(1));
-    if (is_near(number, editor.is(scaled, "Div") ? std::sqrt(2.0) : std::sqrt(0.5)))
-      return editor.node(scaled).input(0);
-  }
-  return {};
-}
 
 /// The permutation that swaps the last two of `rank` axes.
 bool swaps_last(const std::vector<std::int64_t>& perm) {
@@ -140,51 +88,6 @@ bool take_scale(Editor& editor, int node) {
 }
 
 }  // namespace
-
-bool gelu(Editor& editor, int node) {
-  if (editor.opset() < 20 || (!editor.is(node, "Mul") && !editor.is(node, "Div"))) return false;
-  Product product;
-  factor(editor, editor.node(node).output(0), true, product);
-  if (product.values.size() != 2 || !is_near(product.number, 0.5)) return false;
-  for (const int side : {0, 1}) {
-    const std::string source = product.values[static_cast<std::size_t>(side)];
-    if (error_sum_of(editor, product.values[static_cast<std::size_t>(1 - side)]) != source)
-      continue;
-    onnx::NodeProto made;
-    made.set_op_type("Gelu");
-    made.add_input(source);
-    made.add_output(editor.node(node).output(0));
-    const onnx::NodeProto old = editor.node(node);
-    editor.remove(node);
-    editor.add(made, node);
-    editor.drop_unread(old);
-    return true;
-  }
-  return false;
-}
-
-bool quick_gelu(Editor& editor, int node) {
-  if (!editor.is(node, "Mul")) return false;
-  for (const int side : {0, 1}) {
-    const std::string gate = editor.node(node).input(side),
-                      source = editor.node(node).input(1 - side);
-    const int sigmoid = editor.maker(gate);
-    if (!editor.is(sigmoid, "Sigmoid") || !editor.is_private(gate) ||
-        editor.node(sigmoid).input(0) != source)
-      continue;
-    onnx::NodeProto made;
-    made.set_op_type("QuickGelu");
-    made.set_domain(contrib_domain);
-    made.add_input(source);
-    made.add_output(editor.node(node).output(0));
-    set_real(made, "alpha", 1);
-    editor.remove(node);
-    editor.remove(sigmoid);
-    editor.add(made, node);
-    return true;
-  }
-  return false;
-}
 
 bool fused_matmul(Editor& editor, int node) {
   if (!is_product(editor, node)) return false;

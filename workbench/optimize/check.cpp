@@ -1,0 +1,93 @@
+#include "workbench/optimize/check.h"
+
+#include <fmt/format.h>
+#include <onnx/checker.h>
+
+#include <set>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "workbench/types.h"
+
+namespace symprof::workbench {
+namespace {
+
+constexpr std::int64_t largest_checked_bytes = 1024;
+
+/// The model without the data of its weights, which become inputs: the checker looks for external
+/// data, and what a graph is does not depend on it.
+onnx::ModelProto without_weights(const onnx::ModelProto& model) {
+  onnx::ModelProto out;
+  out.set_ir_version(model.ir_version());
+  *out.mutable_opset_import() = model.opset_import();
+  *out.mutable_functions() = model.functions();
+  const onnx::GraphProto& from = model.graph();
+  onnx::GraphProto& to = *out.mutable_graph();
+  to.set_name(from.name());
+  *to.mutable_node() = from.node();
+  *to.mutable_input() = from.input();
+  *to.mutable_output() = from.output();
+  *to.mutable_sparse_initializer() = from.sparse_initializer();
+  std::set<std::string> inputs;
+  for (const onnx::ValueInfoProto& input : from.input()) inputs.insert(input.name());
+  for (const onnx::TensorProto& tensor : from.initializer()) {
+    const bool is_outside = tensor.data_location() == onnx::TensorProto::EXTERNAL;
+    if (!is_outside && tensor_bytes(tensor) <= largest_checked_bytes) {
+      *to.add_initializer() = tensor;
+    } else if (!inputs.contains(tensor.name())) {
+      onnx::ValueInfoProto& input = *to.add_input();
+      input.set_name(tensor.name());
+      auto& type = *input.mutable_type()->mutable_tensor_type();
+      type.set_elem_type(tensor.data_type());
+      type.mutable_shape();
+      for (const std::int64_t size : tensor.dims())
+        type.mutable_shape()->add_dim()->set_dim_value(size);
+    }
+  }
+  return out;
+}
+
+bool contradict(const Type& a, const Type& b) {
+  if (a.element != 0 && b.element != 0 && a.element != b.element) return true;
+  if (!a.sizes || !b.sizes) return false;
+  if (a.sizes->size() != b.sizes->size()) return true;
+  for (std::size_t i = 0; i < a.sizes->size(); ++i) {
+    const Size &x = (*a.sizes)[i], &y = (*b.sizes)[i];
+    if (x.is_known() && y.is_known() && x.number != y.number) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_model(const onnx::ModelProto& model, const std::string& path, const std::string& what,
+                 const std::string& advice) {
+  onnx::ModelProto copy = without_weights(model);
+  // ONNX Runtime has this operator in ONNX's own domain, where onnx itself knows none.
+  for (onnx::NodeProto& node : *copy.mutable_graph()->mutable_node())
+    if (node.op_type() == "SimplifiedLayerNormalization") node.set_domain("com.microsoft");
+  auto& contrib = *copy.add_opset_import();
+  contrib.set_domain("com.microsoft");
+  contrib.set_version(1);
+  try {
+    onnx::checker::check_model(copy);
+  } catch (const std::exception& error) {
+    std::string problem = error.what();
+    problem = problem.substr(0, problem.find('\n'));
+    throw Error(path, fmt::format("{}: {}", what, problem), advice);
+  }
+}
+
+void check_types(const Editor& editor, const onnx::ModelProto& model, const std::string& path,
+                 const std::string& what) {
+  onnx::ModelProto copy = without_weights(model);
+  infer_types(copy);
+  for (const auto* list : {&copy.graph().value_info(), &copy.graph().output()})
+    for (const onnx::ValueInfoProto& value : *list)
+      if (editor.maker(value.name()) >= 0 &&
+          contradict(type_of(value.type()), editor.type(value.name())))
+        throw Error(path, fmt::format("{}: the type of '{}' is another one", what, value.name()),
+                    "Please report this with the model; rules can be left out.");
+}
+
+}  // namespace symprof::workbench

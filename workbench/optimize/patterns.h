@@ -1,0 +1,85 @@
+// What rules ask about values around a node.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "workbench/optimize/attributes.h"
+#include "workbench/optimize/editor.h"
+#include "workbench/types.h"
+
+namespace symprof::workbench {
+
+/// Within half a unit of the seventh digit, as constants in float32 are.
+inline bool is_near(std::optional<double> number, double wanted) {
+  return number && std::fabs(*number - wanted) <= 1e-6 * std::fabs(wanted);
+}
+
+/// The only number of a constant of one element that does not add a dimension to a tensor of
+/// `rank`.
+inline std::optional<double> scalar(const Editor& editor, const std::string& value,
+                                    std::size_t rank) {
+  const Type type = editor.type(value);
+  if (!type.sizes || type.sizes->size() > rank) return std::nullopt;
+  return editor.number(value);
+}
+
+/// Of a node with two inputs of which one is a number: the other input, and the number.
+struct WithNumber {
+  std::string value;
+  double number = 0;
+  int side = 0;  ///< Of the value.
+};
+
+inline std::optional<WithNumber> with_number(const Editor& editor, int node) {
+  if (node < 0 || editor.node(node).input_size() != 2) return std::nullopt;
+  for (const int side : {0, 1})
+    if (const auto number = editor.number(editor.node(node).input(1 - side)))
+      return WithNumber{editor.node(node).input(side), *number, side};
+  return std::nullopt;
+}
+
+/// The node that makes `value` where it is ONNX's own `op` and nothing else reads the value.
+inline int private_maker(const Editor& editor, const std::string& value, std::string_view op) {
+  const int node = editor.maker(value);
+  return editor.is(node, op) && editor.is_private(value) ? node : -1;
+}
+
+inline std::size_t rank_of(const Editor& editor, const std::string& value) {
+  const Type type = editor.type(value);
+  return type.sizes ? type.sizes->size() : 0;
+}
+
+inline bool is_float(const Editor& editor, const std::string& value) {
+  const auto dtype = editor.type(value).dtype();
+  return dtype && is_floating_point(*dtype);
+}
+
+/// Whether `axis`, which may count from behind, is the last of a value's axes.
+inline bool is_last_axis(const Editor& editor, const std::string& value, std::int64_t axis) {
+  const auto rank = static_cast<std::int64_t>(rank_of(editor, value));
+  return rank > 0 && (axis == -1 || axis == rank - 1);
+}
+
+/// A node `op` from `inputs` to the output of `node`, which goes; so does what only it read.
+inline int become(Editor& editor, int node, onnx::NodeProto made,
+                  const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) made.add_input(input);
+  made.add_output(editor.node(node).output(0));
+  const onnx::NodeProto old = editor.node(node);
+  editor.remove(node);
+  const int added = editor.add(std::move(made), node);
+  editor.drop_unread(old);
+  return added;
+}
+
+inline onnx::NodeProto node_of(std::string_view op, std::string_view domain = "") {
+  onnx::NodeProto made;
+  made.set_op_type(std::string(op));
+  made.set_domain(std::string(domain));
+  return made;
+}
+
+}  // namespace symprof::workbench

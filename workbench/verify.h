@@ -1,0 +1,71 @@
+// Two models of the same inputs and outputs, on the same random inputs.
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/graph/graph.h"
+#include "workbench/model.h"
+
+namespace symprof::workbench {
+
+/// What computes values: the part of the program that needs LibTorch (measure/real/library.h).
+struct ValueRunner {
+  using Tensors = std::vector<std::shared_ptr<const ConstantTensor>>;
+  using Leaves = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
+  std::function<std::vector<Tensors>(const Graph& graph, const Leaves& leaves)> run;
+  /// By ValueId: whole numbers of an input lie below it.
+  std::function<std::vector<std::int64_t>(const Graph& graph)> bounds;
+};
+
+struct VerifyOptions {
+  std::map<std::string, std::int64_t> sizes;  ///< Of symbolic dimensions; 2, 3, … where left out.
+  /// Of |x - y| / max(1, |x|). Left out: 1e-6, or 2e-4 where a model has float16 or bfloat16.
+  std::optional<double> tolerance;
+  std::uint64_t seed = 0;
+};
+
+struct OutputDifference {
+  std::string name;
+  double absolute = 0;  ///< The largest |x - y|; infinite where one alone is not a number.
+  double relative = 0;  ///< The largest |x - y| / (|x| + 1e-7).
+  bool is_within = true;
+  std::string other;  ///< What differs but values: dtype or shape. Empty: nothing.
+};
+
+class Verifier {
+ public:
+  /// Draws inputs and runs `original` on them, twice, so that random values are not taken for
+  /// wrong ones. Throws Error for what the interpreter of graphs cannot run, weights whose data is
+  /// not there, and values that differ from run to run.
+  Verifier(const onnx::ModelProto& original, const std::string& path, ValueRunner runner,
+           const VerifyOptions& options);
+
+  /// Runs `model` on the same inputs. Throws Error for what cannot be run.
+  std::vector<OutputDifference> compare(const onnx::ModelProto& model) const;
+
+  double tolerance() const { return tolerance_; }
+  /// "input_ids int64[2,8], attention_mask bool[2,8]"
+  std::string inputs_text() const;
+
+ private:
+  std::vector<ValueRunner::Tensors> run(const onnx::ModelProto& model) const;
+  OutputDifference compare(const std::string& name, const ValueRunner::Tensors& wanted,
+                           const ValueRunner::Tensors& got) const;
+
+  std::string path_;
+  ValueRunner runner_;
+  double tolerance_ = 0;
+  ValueRunner::Leaves inputs_;
+  std::vector<std::string> names_;
+  std::vector<ValueRunner::Tensors> wanted_;
+};
+
+}  // namespace symprof::workbench
