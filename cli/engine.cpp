@@ -9,24 +9,29 @@
 #include "cli/output.h"
 #include "engine/causes.h"
 #include "engine/costs.h"
+#include "engine/ideal.h"
 #include "engine/map.h"
 #include "engine/model.h"
 #include "engine/read.h"
 #include "engine/summary.h"
 #include "report/engine.h"
 #include "session/devices.h"
+#include "session/paths.h"
 #include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json, csv, dot };
+enum class Format { table, json, csv, dot, html };
 constexpr settings::Named<report::EngineRows> row_names[] = {
     {"layer", report::EngineRows::layer},
     {"node", report::EngineRows::node},
     {"module", report::EngineRows::module}};
-constexpr settings::Named<Format> formats[] = {
-    {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"dot", Format::dot}};
+constexpr settings::Named<Format> formats[] = {{"table", Format::table},
+                                               {"json", Format::json},
+                                               {"csv", Format::csv},
+                                               {"dot", Format::dot},
+                                               {"html", Format::html}};
 
 /// The files of one engine.
 struct EngineFiles {
@@ -80,7 +85,7 @@ EngineFiles parse_other(const Options& options, Format format) {
   if (!options.onnx.empty() || !options.device.empty() || options.by != "layer")
     throw Error("engine", "two engines are compared by their layers alone.",
                 "Leave --onnx, --device and --by out, or ask for one engine.");
-  if (format == Format::csv || format == Format::dot)
+  if (format == Format::csv || format == Format::dot || format == Format::html)
     throw Error("--format", "a comparison has no " + options.format + ".",
                 "Write --format table or json.");
   return files;
@@ -121,14 +126,20 @@ report::EngineReport report_of(const ReadEngine& read, const Options& options, F
     report.model = &found.model.emplace(engine::read_model(options.onnx));
     report.map = &found.map.emplace(engine::map_nodes(read.engine, *found.model));
   }
+  std::optional<DeviceSpec> device;
   if (!options.device.empty()) {
-    const DeviceSpec device = find_device(options.device);
+    device = find_device(options.device);
     std::optional<engine::NodeFlops> flops;
     if (found.map) flops = flops_of_nodes(options.onnx, options.sizes);
     report.costs = &found.costs.emplace(engine::cost_layers(
-        read.engine, read.summary, device, report.model, report.map, flops ? &*flops : nullptr));
+        read.engine, read.summary, *device, report.model, report.map, flops ? &*flops : nullptr));
+    profile::TimeModel times =
+        profile::time_model_of(*device, devices_folder() + "/time/data_sheet.json");
+    engine::estimate_layers(read.engine, read.summary, times, *found.costs);
   }
   report.causes = engine::find_causes(read.engine, read.summary, report.model, report.map);
+  engine::add_ideal_times(read.engine, read.summary, device ? &*device : nullptr, report.costs,
+                          report.causes);
   return report;
 }
 
@@ -139,6 +150,7 @@ void write_one(fmt::memory_buffer& out, Format format, const ReadEngine& read,
   if (format == Format::json) return report::write_engine_json(out, report);
   if (format == Format::table)
     return report::write_engine_table(out, report, rows, layout_of(options.output));
+  if (format == Format::html) return report::write_engine_html(out, report);
   if (format == Format::dot)
     report::write_engine_dot(out, report);
   else
@@ -191,7 +203,7 @@ void add_engine_options(CLI::App& app, Options& options) {
       "What trtexec writes with --exportProfile, or a log", known);
   add("--log", options.files.log, "LOG", "The verbose log of the engine's build", known);
   add("--device", options.device, "NAME",
-      "The device that it ran on: says what its data sheet allows, with --onnx FLOPs, too", known);
+      "The device that it ran on: estimates times, and says what its data sheet allows", known);
   app.add_option("--set", options.sizes, "The size of a dimension that the model leaves open: N=8")
       ->type_name("NAME=N")
       ->allow_extra_args(false)
@@ -200,7 +212,8 @@ void add_engine_options(CLI::App& app, Options& options) {
   add("--by", options.by, "ROW",
       "A row for each layer (the default), or, of the model, for each node or module", reported);
   add("--depth", options.depth, "N", "Fold modules deeper than N levels (--by module)", reported);
-  add("--format", options.format, "FORMAT", "table, json, csv, or dot (for graphviz)", "Output");
+  add("--format", options.format, "FORMAT", "table, json, csv, dot (for graphviz), or html",
+      "Output");
   add_output_options(app, options.output);
 }
 

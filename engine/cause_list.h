@@ -25,9 +25,16 @@ class CauseList {
   std::vector<Cause> causes_;
 };
 
-/// Adds what quantizers that stand alone tell. `graph` is of `engine`.
+/// Adds quantizers that run alone before operators which no convolution or product feeds, and marks
+/// their layers in `explained`.
+void add_head_causes(const EngineSummary& summary, const Model& model, const NodeMap& map,
+                     CauseList& causes, std::vector<bool>& explained);
+
+/// Adds what quantizers that stand alone tell, but for those that are `explained`. `graph` is of
+/// `engine`.
 void add_quantizer_causes(const Engine& engine, const EngineSummary& summary,
-                          const LayerGraph& graph, CauseList& causes);
+                          const LayerGraph& graph, const std::vector<bool>& explained,
+                          CauseList& causes);
 
 /// Adds what reformats tell that change a type between two layers. `graph` is of `engine`.
 void add_cast_causes(const Engine& engine, const EngineSummary& summary, const LayerGraph& graph,

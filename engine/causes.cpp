@@ -30,7 +30,10 @@ std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summar
                                const Model* model, const NodeMap* map) {
   CauseList causes(summary);
   const LayerGraph graph(engine);
-  add_quantizer_causes(engine, summary, graph, causes);
+  // What the model tells of a quantizer is more than what the engine alone does.
+  std::vector<bool> explained(engine.layers.size(), false);
+  if (model && map) add_head_causes(summary, *model, *map, causes, explained);
+  add_quantizer_causes(engine, summary, graph, explained, causes);
   add_cast_causes(engine, summary, graph, causes);
   if (model && map) add_activation_causes(engine, summary, *model, *map, causes);
   return causes.take();
@@ -52,6 +55,8 @@ std::string_view name(Cause::Kind kind) {
       return "graph_output";
     case Cause::Kind::precision:
       return "precision";
+    case Cause::Kind::pointwise_head:
+      return "pointwise_head";
     case Cause::Kind::operand:
       return "operand";
     case Cause::Kind::untold:

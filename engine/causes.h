@@ -22,6 +22,7 @@ struct Cause {
     second_reader,      ///< Something else reads the tensor between the two.
     graph_output,       ///< The tensor between the two is an output of the model.
     precision,          ///< A type changes between the two.
+    pointwise_head,     ///< Q and DQ before an operator that no convolution or product feeds.
     operand,            ///< The other operand is no constant and no residual.
     untold,             ///< Nothing in the engine or the model tells.
   };
@@ -31,6 +32,12 @@ struct Cause {
   std::string what;                   ///< A sentence.
   std::string change;                 ///< What to do in the model; empty where that is not known.
   std::optional<double> measured_ms;  ///< Of `layers`; empty without times.
+  /// The layers that those of `layers` would be part of; empty where that is not known.
+  std::vector<int> partners;
+  std::optional<double> group_ms;  ///< Of `layers` and `partners`; empty without times.
+  /// What a device needs at least where each of `partners` does the work of its own `layers`, too;
+  /// empty without a device, without partners, or where a size is not known.
+  std::optional<double> ideal_ms;
 };
 
 /// From the engine's own tensors, and, where `model` and `map` are given, from the model's nodes.

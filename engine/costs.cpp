@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/layer_time.h"
+
 namespace symprof::engine {
 namespace {
 
@@ -74,6 +76,27 @@ EngineCosts cost_layers(const Engine& engine, const EngineSummary& summary,
     costs.measured_ms += figures.measured_ms.value_or(0);
   }
   return costs;
+}
+
+void estimate_layers(const Engine& engine, const EngineSummary& summary, profile::TimeModel& model,
+                     EngineCosts& costs) {
+  for (std::size_t i = 0; i < engine.layers.size(); ++i) {
+    LayerCost& cost = costs.layers[i];
+    const LayerFigures& figures = summary.layers[i];
+    if (!figures.has_kernel) continue;
+    const std::optional<profile::Kernel> kernel = kernel_of(engine.layers[i], figures, cost.flops);
+    const std::optional<profile::TimeEstimate> found =
+        kernel ? model.estimate(*kernel) : std::nullopt;
+    if (!found) {
+      ++costs.unestimated_layers;
+      continue;
+    }
+    cost.estimated_ms = found->us / 1e3;
+    cost.estimated_low_ms = found->low_us / 1e3;
+    cost.estimated_high_ms = found->high_us / 1e3;
+    costs.estimated_ms += *cost.estimated_ms;
+    costs.estimated_measured_ms += figures.measured_ms.value_or(0);
+  }
 }
 
 }  // namespace symprof::engine

@@ -23,6 +23,12 @@ struct Tensor {
 /// dtype are not known, or the product does not fit into 64 bits.
 std::optional<std::int64_t> bytes(const Tensor& tensor);
 
+/// The filter of a layer that is a convolution.
+struct Filter {
+  std::int64_t window = 1;  ///< Positions: 9 of one of 3 x 3.
+  std::int64_t groups = 1;
+};
+
 struct Layer {
   std::string name;     ///< Without " [profile 1]".
   int profile = 0;      ///< The optimization profile that it belongs to.
@@ -33,6 +39,7 @@ struct Layer {
   std::vector<Tensor> inputs, outputs;
   std::vector<std::string> metadata;  ///< Names of ONNX nodes, as `[ONNX Layer: ]` marks give them.
   std::optional<std::int64_t> weight_bytes;  ///< Weights and bias; empty where it has none.
+  std::optional<Filter> filter;              ///< Empty where the file does not say.
 };
 
 /// Whether a kernel runs for the layer. Types that a file does not give may run one.

@@ -55,6 +55,20 @@ void add_weights(const Layer& layer, const Field* weights, std::optional<std::in
   sum = sum.value_or(0) + static_cast<std::int64_t>(numbers) * *bits / 8;
 }
 
+/// Empty where the layer has none, or one of no sensible size.
+std::optional<Filter> filter_of(const Field& field) {
+  const Field* kernel = field.find("Kernel");
+  if (!kernel || kernel->kind != Field::Kind::list || kernel->items.empty()) return std::nullopt;
+  constexpr double most = 1e6;
+  double window = 1;
+  for (const Field& size : kernel->items) window *= number_in(size.text).value_or(0);
+  double groups = 1;
+  if (const Field* found = field.find("Groups")) groups = number_in(found->text).value_or(0);
+  const auto is_sensible = [](double value) { return value >= 1 && value <= most; };
+  if (!is_sensible(window) || !is_sensible(groups)) return std::nullopt;
+  return Filter{static_cast<std::int64_t>(window), static_cast<std::int64_t>(groups)};
+}
+
 void split_profile(Layer& layer) {
   constexpr std::string_view mark = " [profile ";
   const std::size_t at = layer.name.rfind(mark);
@@ -108,6 +122,7 @@ Layer layer_of(const Field& field) {
   layer.metadata = metadata_names(text_of(field, {"Metadata"}));
   for (const std::string_view name : {"Weights", "ConvWeights", "Bias", "ConvBias"})
     add_weights(layer, field.find(name), layer.weight_bytes);
+  layer.filter = filter_of(field);
   split_profile(layer);
   return layer;
 }

@@ -140,10 +140,11 @@ class QuantizerCauses {
 }  // namespace
 
 void add_quantizer_causes(const Engine& engine, const EngineSummary& summary,
-                          const LayerGraph& graph, CauseList& causes) {
+                          const LayerGraph& graph, const std::vector<bool>& explained,
+                          CauseList& causes) {
   QuantizerCauses finder(engine, graph, causes);
   for (std::size_t i = 0; i < engine.layers.size(); ++i)
-    if (summary.layers[i].is_quantizer) finder.add(static_cast<int>(i));
+    if (summary.layers[i].is_quantizer && !explained[i]) finder.add(static_cast<int>(i));
 }
 
 void add_cast_causes(const Engine& engine, const EngineSummary& summary, const LayerGraph& graph,

@@ -90,12 +90,13 @@ std::string_view value_of(std::string_view rest, std::string_view key) {
   return rest.substr(at, rest.find(", ", at) - at);
 }
 
-void add_weight_bytes(std::string_view rest, std::string_view key, Field& fields) {
+/// Adds an object or a list.
+void add_value(std::string_view rest, std::string_view key, Field& fields) {
   const std::string_view value = value_of(rest, key);
-  if (!value.starts_with('{')) return;
-  Field weights = read_fields(value).field;
-  weights.key = key.substr(2, key.size() - 4);
-  fields.items.push_back(std::move(weights));
+  if (!value.starts_with('{') && !value.starts_with('[')) return;
+  Field field = read_fields(value).field;
+  field.key = key.substr(2, key.size() - 4);
+  fields.items.push_back(std::move(field));
 }
 
 void add_text(std::string_view rest, std::string_view key, Field& fields) {
@@ -116,10 +117,11 @@ Field fields_after(std::string_view rest) {
     rest = rest.substr(0, at);
   }
   for (const std::string_view key :
-       {", ParameterType: ", ", Origin: ", ", TacticName: ", ", TacticValue: "})
+       {", ParameterType: ", ", Origin: ", ", TacticName: ", ", TacticValue: ", ", Groups: "})
     add_text(rest, key, fields);
-  for (const std::string_view key : {", Weights: ", ", ConvWeights: ", ", Bias: ", ", ConvBias: "})
-    add_weight_bytes(rest, key, fields);
+  for (const std::string_view key :
+       {", Weights: ", ", ConvWeights: ", ", Bias: ", ", ConvBias: ", ", Kernel: "})
+    add_value(rest, key, fields);
   return fields;
 }
 

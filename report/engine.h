@@ -1,4 +1,4 @@
-// An engine's layers as a table, as CSV and as JSON.
+// An engine's layers as a table, CSV, JSON, a drawing and a page.
 #pragma once
 
 #include <fmt/format.h>
@@ -52,6 +52,13 @@ void write_engine_comparison(fmt::memory_buffer& out, const EngineReport& before
 void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& before,
                                   const EngineReport& after);
 
+/// Kernels that another model would not need; nothing where there is none.
+void write_engine_causes(fmt::memory_buffer& out, const EngineReport& report);
+/// Totals, and warnings.
+void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report);
+/// "37 layers, 2 without a kernel; from inspector JSON".
+std::string engine_title(const EngineReport& report);
+
 /// "a + b + 3 more": a layer's name in the room of a table.
 std::string short_layer_name(const engine::Layer& layer);
 /// "36.86 µs", or "?" where it is not known.
@@ -60,6 +67,9 @@ TextCell measured_cell(const std::optional<double>& milliseconds);
 /// For graphviz: the model's nodes with a cluster for each layer, or, without a model, the layers;
 /// the redder, the longer a layer took.
 void write_engine_dot(fmt::memory_buffer& out, const EngineReport& report);
+/// One page that needs no other file: a bar for each layer, what another model would not need, and
+/// the table; with a model the table of its nodes, too.
+void write_engine_html(fmt::memory_buffer& out, const EngineReport& report);
 /// docs/json.md names the members.
 void write_engine_json(fmt::memory_buffer& out, const EngineReport& report);
 

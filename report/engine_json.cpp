@@ -75,6 +75,9 @@ void write_layer(JsonWriter& json, const EngineReport& report, std::size_t index
     json.member("flops", cost.flops);
     json.member("least_ms", cost.least_ms);
     json.member("limit", cost.limit);
+    json.member("estimated_ms", cost.estimated_ms);
+    json.member("estimated_low_ms", cost.estimated_low_ms);
+    json.member("estimated_high_ms", cost.estimated_high_ms);
   }
   if (report.map) write_layer_nodes(json, report, index);
   json.end_object();
@@ -128,7 +131,7 @@ void write_group(JsonWriter& json, std::string_view name, const LayerGroup& grou
   json.end_object();
 }
 
-void write_engine_causes(JsonWriter& json, const std::vector<engine::Cause>& causes) {
+void write_cause_list(JsonWriter& json, const std::vector<engine::Cause>& causes) {
   json.line(2);
   json.key("causes");
   json.begin_array();
@@ -141,6 +144,9 @@ void write_engine_causes(JsonWriter& json, const std::vector<engine::Cause>& cau
     json.member("what", cause.what);
     json.member("change", cause.change);
     json.member("measured_ms", cause.measured_ms);
+    json.list("partners", cause.partners);
+    json.member("group_ms", cause.group_ms);
+    json.member("ideal_ms", cause.ideal_ms);
     json.end_object();
   }
   json.end_array();
@@ -168,6 +174,8 @@ void write_engine_totals(JsonWriter& json, const EngineReport& report) {
                 report.map ? std::optional(report.costs->other_flops) : std::nullopt);
     json.member("least_ms", report.costs->least_ms);
     json.member("unknown_layers", report.costs->unknown_layers);
+    json.member("estimated_ms", report.costs->estimated_ms);
+    json.member("unestimated_layers", report.costs->unestimated_layers);
   }
   json.closing_line(2);
   json.end_object();
@@ -197,7 +205,7 @@ void write_engine_json(fmt::memory_buffer& out, const EngineReport& report) {
   json.end_array();
   write_nodes(json, report);
   write_engine_totals(json, report);
-  write_engine_causes(json, report.causes);
+  write_cause_list(json, report.causes);
   json.line(2);
   json.list("warnings", report.summary.warnings);
   json.end_document();

@@ -71,6 +71,7 @@ Emphasis emphasis_of(const LayerFigures& layer) {
 void add_cost_columns(const EngineReport& report, TextTable& table) {
   if (!report.costs) return;
   if (report.map) table.columns.push_back({"FLOPs", Align::number});
+  table.columns.push_back({"Estimated", Align::number});
   table.columns.push_back({"Least", Align::number});
   if (report.summary.has_times) table.columns.push_back({"Of peak", Align::number});
 }
@@ -87,6 +88,7 @@ void add_costs(const EngineReport& report, std::size_t layer, TextRow& row) {
     const Quantity flops = scale_count(cost.flops.value_or(0), Precision::decimals);
     put(cost.flops ? TextCell{flops.number, flops.unit} : unknown_figure());
   }
+  put(measured_cell(cost.estimated_ms));
   put(measured_cell(cost.least_ms));
   const bool has_share = cost.least_ms && figures.measured_ms && *figures.measured_ms > 0;
   if (report.summary.has_times)

@@ -73,21 +73,52 @@ std::string least_text(const EngineReport& report) {
   return text;
 }
 
-/// Which kernels cost what a better model would not: "232.45 µs: the residual input of …".
-void write_causes(fmt::memory_buffer& out, const EngineReport& report) {
+/// "0.98 ms, 89 % of what was measured; without an estimate, and in no sum: 3".
+std::string estimated_text(const engine::EngineCosts& costs) {
+  std::string text = format_time(costs.estimated_ms * 1e3);
+  if (costs.estimated_measured_ms > 0)
+    text += fmt::format(", {:.0f} % of what was measured",
+                        100 * costs.estimated_ms / costs.estimated_measured_ms);
+  if (costs.unestimated_layers)
+    text += fmt::format("; without an estimate, and in no sum: {}",
+                        group_digits(costs.unestimated_layers));
+  return text;
+}
+
+std::string layer_numbers(const std::vector<int>& layers) {
+  std::string text = layers.size() == 1 ? "layer " : "layers ";
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    text += fmt::format("{}{}", i ? ", " : "", layers[i]);
+  return text;
+}
+
+/// "With layer 3 175.10 µs; fused, 60.20 µs at least."; empty where there is nothing to say.
+std::string fused_text(const engine::Cause& cause) {
+  if (cause.partners.empty() || !cause.ideal_ms) return "";
+  const std::string ideal = format_time(*cause.ideal_ms * 1e3);
+  const std::string partners = layer_numbers(cause.partners);
+  if (!cause.group_ms) return fmt::format("Fused with {}, {} at least.", partners, ideal);
+  return fmt::format("With {}, {}; fused, {} at least.", partners,
+                     format_time(*cause.group_ms * 1e3), ideal);
+}
+
+}  // namespace
+
+void write_engine_causes(fmt::memory_buffer& out, const EngineReport& report) {
   if (report.causes.empty()) return;
   out.append(std::string_view("\nKernels that another model would not need:\n"));
   for (const engine::Cause& cause : report.causes) {
     const std::string time =
         cause.measured_ms ? format_time(*cause.measured_ms * 1e3) + " in " : "";
-    std::string layers;
-    for (const int layer : cause.layers)
-      layers += fmt::format("{}{}", layers.empty() ? "" : ", ", layer);
-    fmt::format_to(std::back_inserter(out), "  {}layer{} {}: {}.\n", time,
-                   cause.layers.size() == 1 ? "" : "s", layers, cause.what);
+    fmt::format_to(std::back_inserter(out), "  {}{}: {}.\n", time, layer_numbers(cause.layers),
+                   cause.what);
+    if (const std::string fused = fused_text(cause); !fused.empty())
+      fmt::format_to(std::back_inserter(out), "    {}\n", fused);
     if (!cause.change.empty()) fmt::format_to(std::back_inserter(out), "    {}\n", cause.change);
   }
 }
+
+namespace {
 
 /// "25 of 25 layers with a kernel, in the model".
 std::string resolved_text(const EngineReport& report) {
@@ -96,6 +127,12 @@ std::string resolved_text(const EngineReport& report) {
     resolved += report.summary.layers[i].has_kernel && report.map->layers[i].is_resolved();
   return fmt::format("{} of {} layers with a kernel, in the model", group_digits(resolved),
                      group_digits(report.summary.kernels.layers));
+}
+
+}  // namespace
+
+std::string engine_title(const EngineReport& report) {
+  return fmt::format("{}; from {}", layer_counts(report), report.engine.form);
 }
 
 void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
@@ -121,7 +158,10 @@ void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
              (summary.runs ? fmt::format(", mean of {} run{}", group_digits(summary.runs),
                                          summary.runs == 1 ? "" : "s")
                            : ""));
-  if (report.costs) line("least", least_text(report));
+  if (report.costs) {
+    line("estimated", estimated_text(*report.costs));
+    line("least", least_text(report));
+  }
   if (report.map) {
     line("nodes", node_counts(*report.map));
     line("found", resolved_text(report));
@@ -129,13 +169,11 @@ void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
   for (const std::string& warning : summary.warnings) line("warning", warning);
 }
 
-}  // namespace
-
 void write_engine_table(fmt::memory_buffer& out, const EngineReport& report,
                         const EngineRowOptions& rows, const Layout& layout) {
-  fmt::format_to(std::back_inserter(out), "{}: {}; from {}.\n\n",
+  fmt::format_to(std::back_inserter(out), "{}: {}.\n\n",
                  emphasize(report.engine.path, Emphasis::strong, layout.colour),
-                 layer_counts(report), report.engine.form);
+                 engine_title(report));
   write(out,
         rows.by == EngineRows::node     ? engine_node_rows(report)
         : rows.by == EngineRows::module ? engine_module_rows(report, rows.depth)
@@ -143,7 +181,7 @@ void write_engine_table(fmt::memory_buffer& out, const EngineReport& report,
         layout);
   out.push_back('\n');
   write_engine_footer(out, report);
-  write_causes(out, report);
+  write_engine_causes(out, report);
 }
 
 }  // namespace symprof::report

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/ideal.h"
 #include "engine/read.h"
 #include "engine/summary.h"
 #include "tests/support/engine_text.h"
@@ -45,6 +46,7 @@ enum class Broken {
   second_reader,  ///< Something else reads the convolution's result.
   graph_output,   ///< The convolution's result is an output.
   cast,           ///< A cast stands between convolution and activation.
+  head,           ///< Q and DQ before an operator that no convolution feeds.
   operand,        ///< The convolution's result is multiplied with another activation.
 };
 
@@ -72,7 +74,8 @@ class Generator {
 
  private:
   static bool is_quantized(Broken broken) {
-    return broken == Broken::residual || broken == Broken::pool || broken == Broken::chain;
+    return broken == Broken::residual || broken == Broken::pool || broken == Broken::chain ||
+           broken == Broken::head;
   }
 
   void add_node(const std::string& name, const std::string& output, const std::string& call) {
@@ -173,10 +176,24 @@ class Generator {
       add_layer("GlobalAveragePool_" + n, "CaskPooling", {{conv, "Half"}}, {out, "Half"}, false);
       return add_lone_quantizer(n, out, true);
     }
+    if (broken == Broken::head) return add_head(n, from, conv, out);
     add_node("Relu_" + n, out, "Relu (" + conv + ")");
     add_pair(n, out);
     add_layer("Conv_" + n + " + Relu_" + n, "CaskConvolution", {{from, "Int8"}},
               {out + "_q", "Int8"}, false);
+  }
+
+  void add_head(const std::string& n, const std::string& from, const std::string& conv,
+                const std::string& out) {
+    const std::string soft = "m" + n;
+    add_node("Softmax_" + n, soft, "Softmax (" + conv + ")");
+    add_node("Tanh_" + n, out, "Tanh (" + add_pair("m" + n, soft) + ")");
+    add_pair(n, out);
+    add_layer("Conv_" + n, "CaskConvolution", {{from, "Int8"}}, {conv, "Half"}, false);
+    add_layer("Softmax_" + n, "CudaSoftMax", {{conv, "Half"}}, {soft, "Half"}, false);
+    add_lone_quantizer("m" + n, soft, true);
+    add_layer("PWN(Tanh_" + n + ")", "PointWiseV2", {{soft + "_q", "Int8"}}, {out + "_q", "Int8"},
+              false);
   }
 
   void add_output() {
@@ -210,6 +227,7 @@ constexpr BrokenRule rules[] = {
     {Broken::second_reader, Cause::Kind::second_reader},
     {Broken::graph_output, Cause::Kind::graph_output},
     {Broken::cast, Cause::Kind::precision},
+    {Broken::head, Cause::Kind::pointwise_head},
     {Broken::operand, Cause::Kind::operand},
 };
 
@@ -245,6 +263,36 @@ TEST_SUITE("engine_causes") {
 
   TEST_CASE("an engine in one type has no such cause") {
     CHECK(causes_of_sample("resnet18_fp32").empty());
+  }
+
+  TEST_CASE("residuals and a pooling of MobileNetV2, and no cause in a network of one type") {
+    const std::vector<Cause> causes = causes_of_sample("mobilenetv2_qat");
+    // Each of its ten residual Adds: torchvision's MobileNetV2 has so many.
+    CHECK(std::ranges::count(causes, Cause::Kind::residual, &Cause::kind) == 10);
+    CHECK(std::ranges::count(causes, Cause::Kind::unquantized_op, &Cause::kind) == 1);
+    CHECK(causes.size() == 11);
+    CHECK(causes_of_sample("tf_resnet50_fp32").empty());
+  }
+
+  TEST_CASE("what a fusion that broke costs, and what one kernel would") {
+    const Generator generated(Broken::residual, 1, 0);
+    const Engine engine = generated.engine();
+    const Times times = generated.times();
+    const EngineSummary summary = summarize(engine, &times);
+    std::vector<Cause> causes = find_causes(engine, summary, nullptr, nullptr);
+    REQUIRE(causes.size() == 1);
+    DeviceSpec device;
+    device.memory_bytes_per_second = 1e12;
+    const EngineCosts costs = cost_layers(engine, summary, device, nullptr, nullptr, nullptr);
+    add_ideal_times(engine, summary, &device, &costs, causes);
+    // Q of the input, the convolution with its Add, and the Q that runs alone: 10, 20, 30 us.
+    CHECK(causes[0].layers == std::vector<int>{2});
+    CHECK(causes[0].partners == std::vector<int>{1});
+    CHECK(causes[0].group_ms.value() == doctest::Approx(0.02 + 0.03));
+    // Int8 comes in and goes out, and the residual in 16 bits: 1 x 8 x 4 x 4 numbers each.
+    CHECK(causes[0].ideal_ms.value() == doctest::Approx(1e3 * (8 * 4 * 4) * (1 + 1 + 2) / 1e12));
+    add_ideal_times(engine, summary, nullptr, nullptr, causes);
+    CHECK_FALSE(causes[0].ideal_ms.has_value());
   }
 
   TEST_CASE("one broken rule each, in networks of several sizes") {

@@ -77,6 +77,24 @@ TEST_SUITE("engine_compare") {
     CHECK(found[1].after == std::vector<int>{1});
   }
 
+  TEST_CASE("layers that two builds of ControlNet have in common are aligned") {
+    const Read a("controlnet_7bb9d37", true), b("controlnet_d6f4129", true);
+    const auto has_kernel = [](const Read& read, std::string_view name) {
+      for (std::size_t i = 0; i < read.engine.layers.size(); ++i)
+        if (read.engine.layers[i].name == name && read.summary.layers[i].has_kernel) return true;
+      return false;
+    };
+    int common = 0, aligned = 0;
+    for (const Layer& layer : a.engine.layers)
+      common += has_kernel(a, layer.name) && has_kernel(b, layer.name);
+    for (const ComparedLayers& each : compared(a, b))
+      if (each.kind == Kind::same)
+        aligned += a.engine.layers[static_cast<std::size_t>(each.before[0])].name ==
+                   b.engine.layers[static_cast<std::size_t>(each.after[0])].name;
+    REQUIRE(common > 200);
+    CHECK(aligned == common);
+  }
+
   TEST_CASE("every layer with a kernel is in one row, times as they were") {
     const Read a("resnet18_qat", true), b("resnet18_qat-residual", true);
     std::vector<int> before, after;

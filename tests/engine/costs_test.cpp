@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/layer_time.h"
 #include "engine/read.h"
 #include "tests/support/engine_text.h"
 #include "trace/onnx/reader.h"
@@ -88,6 +89,77 @@ TEST_SUITE("engine_costs") {
     CHECK(costs.layers[0].limit == "memory");
     const Engine unsized = read_engine(R"(["Conv_0"])", "names.json");
     CHECK(costs_of(unsized, {}).unknown_layers == 1);
+  }
+
+  TEST_CASE("a layer as one kernel of the time model") {
+    const std::string filter = R"(, "ParameterType": "Convolution", "Kernel": [3,3], "Groups": )";
+    const auto kernel = [&](const std::string& type, const std::string& dtype,
+                            const std::string& more, std::optional<std::int64_t> flops) {
+      const Engine engine =
+          read_engine("[" +
+                          test::layer_text("a", type, test::tensor_text("x", dtype),
+                                           test::tensor_text("y", dtype), more) +
+                          "]",
+                      "one.json");
+      return kernel_of(engine.layers[0], summarize(engine, nullptr).layers[0], flops);
+    };
+    using profile::TimeClass;
+    const auto half = kernel("CaskConvolution", "Half", filter + "1", {});
+    REQUIRE(half);
+    CHECK(half->time_class == TimeClass::convolution_16bit);
+    const auto& work = std::get<profile::ConvolutionWork>(half->work);
+    CHECK(work.window == 3 * 3);
+    CHECK(work.in == 4 * 4);
+    CHECK(work.in_channels == 8);
+    const auto whole = kernel("CaskConvolution", "Int8", filter + "2", {});
+    REQUIRE(whole);
+    CHECK(whole->time_class == TimeClass::convolution_16bit);
+    // Tensor cores take two numbers of 8 bits for one of 16.
+    CHECK(std::get<profile::ConvolutionWork>(whole->work).in_channels == 8 / 2);
+    CHECK(std::get<profile::ConvolutionWork>(whole->work).groups == 2);
+    const auto depthwise = kernel("CaskConvolution", "Half", filter + "8", {});
+    REQUIRE(depthwise);
+    CHECK(std::get<profile::StreamWork>(depthwise->work).bytes == 2 * tensor_bytes);
+    // [1 * 8 * 4, k] times [k, 4].
+    const auto product = kernel("gemm", "Half", "", 2 * (8 * 4) * 4 * 64);
+    REQUIRE(product);
+    CHECK(std::get<profile::ProductWork>(product->work).k == 64);
+    CHECK_FALSE(kernel("gemm", "Half", "", std::nullopt));
+    CHECK_FALSE(kernel("NoOp", "Half", "", std::nullopt));
+    CHECK_FALSE(
+        kernel("kgen", "Half", "",
+               static_cast<std::int64_t>(1000 * tensor_bytes)));  // Too much for a pointwise one.
+    CHECK_FALSE(kernel("PluginV2", "Half", "", std::nullopt));
+    CHECK(kernel("PointWiseV2", "Half", "", std::nullopt)->time_class == TimeClass::elementwise);
+  }
+
+  TEST_CASE("estimates of ResNet-18, but for the layer whose pooling is part of its convolution") {
+    const std::string path = test::engine_samples + "resnet18_qat-residual";
+    const Engine engine = read_engine(path + ".graph.json");
+    const Times times = read_times(path + ".profile.json");
+    const EngineSummary summary = summarize(engine, &times);
+    const std::string devices = SYMPROF_SOURCE_DIR "/devices";
+    const DeviceSpec device = find_device("a100-80g-pcie", devices);
+    EngineCosts costs = cost_layers(engine, summary, device, nullptr, nullptr, nullptr);
+    profile::TimeModel model = profile::time_model_of(device, devices + "/time/data_sheet.json");
+    estimate_layers(engine, summary, model, costs);
+    CHECK(costs.unestimated_layers == 1);
+    double sum = 0, without_ms = 0;
+    for (std::size_t i = 0; i < engine.layers.size(); ++i) {
+      const LayerCost& cost = costs.layers[i];
+      const bool is_known =
+          summary.layers[i].has_kernel && engine.layers[i].subtype != "ConvActPool";
+      CHECK(cost.estimated_ms.has_value() == is_known);
+      if (!cost.estimated_ms) {
+        without_ms += summary.layers[i].measured_ms.value();
+        continue;
+      }
+      CHECK(*cost.estimated_low_ms <= *cost.estimated_ms);
+      CHECK(*cost.estimated_ms <= *cost.estimated_high_ms);
+      sum += *cost.estimated_ms;
+    }
+    CHECK(sum == doctest::Approx(costs.estimated_ms));
+    CHECK(costs.estimated_measured_ms == doctest::Approx(summary.measured_ms - without_ms));
   }
 }
 

@@ -179,6 +179,26 @@ TEST_SUITE("engine_readers") {
     CHECK(mlp.layers.size() == 7);
     CHECK(mlp.warnings.size() == 1);  // The line that its author abridged.
   }
+
+  TEST_CASE("the filter of a convolution, in JSON and in text") {
+    const std::string json = R"([{"Name": "a", "Kernel": [3,5], "Groups": 4}])";
+    const std::string text =
+        "Name: a, LayerType: CaskConvolution, Inputs: [ { Name: x, Dimensions: [1,8,4,4], "
+        "Format/Datatype: Half }], Outputs: [ { Name: y, Dimensions: [1,8,4,4], Format/Datatype: "
+        "Half }], ParameterType: Convolution, Kernel: [3,5], Groups: 4, Activation: NONE\n";
+    for (const std::string& each : {json, text}) {
+      const Engine engine = read_engine(each, "one");
+      REQUIRE(engine.layers.size() == 1);
+      REQUIRE(engine.layers[0].filter);
+      CHECK(engine.layers[0].filter->window == 3 * 5);
+      CHECK(engine.layers[0].filter->groups == 4);
+    }
+    for (const char* odd :
+         {R"([{"Name": "a", "Kernel": [0,3]}])", R"([{"Name": "a", "Kernel": 3}])",
+          R"([{"Name": "a", "Kernel": [1e9,1e9,1e9]}])",
+          R"([{"Name": "a", "Kernel": [3], "Groups": -1}])"})
+      CHECK_FALSE(read_engine(odd, "odd").layers[0].filter);
+  }
 }
 
 }  // namespace symprof::engine

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "engine/read.h"
 #include "engine/summary.h"
@@ -73,6 +75,31 @@ TEST_SUITE("engine_times") {
     REQUIRE(joined.warnings.size() == 1);
     CHECK(joined.warnings[0].find("2 records have no layer, and 1 layers") != std::string::npos);
     CHECK(joined.sum_ms == 1 + 2 + 3 + 4);
+  }
+
+  TEST_CASE("each pair joins without a word, and its reformats are its share of the sum") {
+    struct Expected {
+      const char* name;
+      std::size_t layers;
+      double reformats;  ///< Of the records' sum, by their names alone.
+    };
+    for (const Expected& expected : {Expected{"mobilenetv2_qat", 73, 0.0087},
+                                     {"tf_resnet50_fp32", 103, 0.0267},
+                                     {"controlnet_7bb9d37", 388, 0.073},
+                                     {"controlnet_d6f4129", 389, 0.053}}) {
+      CAPTURE(expected.name);
+      const Engine engine = read_engine(test::engine_samples + expected.name + ".graph.json");
+      const Times times = read_times(test::engine_samples + expected.name + ".profile.json");
+      const EngineSummary summary = summarize(engine, &times);
+      CHECK(engine.layers.size() == expected.layers);
+      CHECK(summary.warnings.empty());
+      double sum = 0, records = 0;
+      for (const LayerFigures& layer : summary.layers) sum += layer.measured_ms.value();
+      for (const LayerTime& each : times.layers) records += each.average_ms.value();
+      CHECK(sum == doctest::Approx(records).epsilon(0.001));
+      const double share = summary.reformats.measured_ms / summary.measured_ms;
+      CHECK(std::abs(share - expected.reformats) < 0.001);
+    }
   }
 
   TEST_CASE("TREx's engines of ResNet-18") {

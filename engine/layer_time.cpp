@@ -1,0 +1,142 @@
+#include "engine/layer_time.h"
+
+#include <algorithm>
+
+namespace symprof::engine {
+namespace {
+
+using profile::ConvolutionWork;
+using profile::Kernel;
+using profile::ProductWork;
+using profile::StreamWork;
+using profile::TimeClass;
+
+bool is_16bit(const Tensor& tensor) {
+  return tensor.dtype == "float16" || tensor.dtype == "bfloat16";
+}
+
+bool is_8bit(const Tensor& tensor) { return tensor.dtype == "int8" || tensor.dtype == "float8"; }
+
+bool has_tf32(const Layer& layer) { return layer.tactic.find("tf32") != std::string::npos; }
+
+std::int64_t width_of(const Tensor& tensor) {
+  return is_8bit(tensor) ? 1 : is_16bit(tensor) ? 2 : 4;
+}
+
+/// Its product fits into 64 bits where every size is known: bytes() has seen to that.
+bool has_sizes(const Tensor& tensor) {
+  return tensor.dimensions.size() >= 2 && bytes(tensor) &&
+         std::ranges::all_of(tensor.dimensions, [](std::int64_t size) { return size > 0; });
+}
+
+std::int64_t positions(const Tensor& tensor) {
+  std::int64_t count = 1;
+  for (std::size_t i = 2; i < tensor.dimensions.size(); ++i) count *= tensor.dimensions[i];
+  return count;
+}
+
+/// Empty where the type has no class of products.
+std::optional<TimeClass> product_class(const Layer& layer) {
+  const Tensor& input = layer.inputs.front();
+  if (is_8bit(input) || is_16bit(input)) return TimeClass::product_16bit;
+  if (input.dtype != "float32") return std::nullopt;
+  return has_tf32(layer) ? TimeClass::product_tf32 : TimeClass::product_fp32;
+}
+
+std::optional<TimeClass> convolution_class(const Layer& layer) {
+  const Tensor& input = layer.inputs.front();
+  if (is_8bit(input) || is_16bit(input)) return TimeClass::convolution_16bit;
+  if (input.dtype != "float32") return std::nullopt;
+  return has_tf32(layer) ? TimeClass::convolution_tf32 : TimeClass::convolution_fp32;
+}
+
+/// Two numbers of 8 bits count as one of 16: tensor cores take them at twice the rate.
+std::int64_t sum_length(const Layer& layer, std::int64_t numbers) {
+  return is_8bit(layer.inputs.front()) ? (numbers + 1) / 2 : numbers;
+}
+
+std::int64_t operand_bytes(const Layer& layer) {
+  return std::max<std::int64_t>(width_of(layer.inputs.front()), 2);
+}
+
+std::optional<Kernel> convolution_of(const Layer& layer, const LayerFigures& figures) {
+  const Tensor &input = layer.inputs.front(), &output = layer.outputs.front();
+  const Filter& filter = *layer.filter;
+  const std::int64_t in = input.dimensions[1], out = output.dimensions[1];
+  if (in % filter.groups != 0 || out % filter.groups != 0) return std::nullopt;
+  // A filter for each channel is read and written more than it computes.
+  if (filter.groups > 1 && filter.groups == in)
+    return Kernel{TimeClass::elementwise, StreamWork{*bytes_moved(figures)}};
+  const std::optional<TimeClass> found = convolution_class(layer);
+  if (!found) return std::nullopt;
+  return Kernel{
+      *found, ConvolutionWork{.batch = input.dimensions[0],
+                              .in_channels = filter.groups * sum_length(layer, in / filter.groups),
+                              .out_channels = out,
+                              .groups = filter.groups,
+                              .in = positions(input),
+                              .out = positions(output),
+                              .window = filter.window,
+                              .number_bytes = operand_bytes(layer),
+                              .channels_last = input.layout != "NCHW"}};
+}
+
+/// Kernels of a region that hold products, and other convolutions than those that say their sizes.
+bool may_have_products(const Layer& layer, const std::optional<std::int64_t>& flops,
+                       std::int64_t bytes) {
+  // Element-wise kernels compute a few FLOPs for a number, so few for each byte.
+  constexpr std::int64_t most_flops_per_byte = 16;
+  if (flops.value_or(0) / most_flops_per_byte > bytes) return true;
+  // Generated kernels have codes in their names.
+  if (layer.type == "kgen")
+    for (const std::string_view code : {"mha", "gemm", "Fc"})
+      if (layer.name.find(code) != std::string::npos) return true;
+  const auto has = [&](std::string_view word) {
+    return layer.type.find(word) != std::string::npos ||
+           layer.subtype.find(word) != std::string::npos;
+  };
+  return layer.type.empty() || layer.type == "fusion" || layer.type == "conv" || has("Conv") ||
+         has("Deconv") || has("gemm") || has("Gemm") || has("Cublas") || has("MatrixMultiply") ||
+         has("Myelin") || has("Plugin") || has("RNN") || has("Loop");
+}
+
+bool is_product(const Layer& layer) {
+  return layer.type == "gemm" || layer.subtype == "MatrixMultiply" ||
+         layer.type.find("MatrixMultiply") != std::string::npos;
+}
+
+/// The length of its sums is what FLOPs leave of the result's sizes.
+std::optional<Kernel> product_of(const Layer& layer, const std::optional<std::int64_t>& flops) {
+  const std::optional<TimeClass> found = product_class(layer);
+  const Tensor& output = layer.outputs.front();
+  if (!found || !flops || layer.outputs.size() != 1) return std::nullopt;
+  std::int64_t numbers = 1;
+  for (const std::int64_t size : output.dimensions) numbers *= size;
+  const std::int64_t n = output.dimensions.back(), k = *flops / 2 / numbers;
+  if (k < 1) return std::nullopt;
+  return Kernel{*found, ProductWork{.m = numbers / n,
+                                    .n = n,
+                                    .k = sum_length(layer, k),
+                                    .operand_bytes = operand_bytes(layer),
+                                    .result_bytes = width_of(output)}};
+}
+
+}  // namespace
+
+std::optional<Kernel> kernel_of(const Layer& layer, const LayerFigures& figures,
+                                const std::optional<std::int64_t>& flops) {
+  if (!figures.has_kernel || layer.inputs.empty() || layer.outputs.empty() ||
+      !std::ranges::all_of(layer.inputs, has_sizes) ||
+      !std::ranges::all_of(layer.outputs, has_sizes) || !bytes_moved(figures))
+    return std::nullopt;
+  if (layer.filter && layer.subtype == "Convolution" &&
+      layer.type.find("Deconv") == std::string::npos)
+    return convolution_of(layer, figures);
+  if (is_product(layer)) return product_of(layer, flops);
+  if (may_have_products(layer, flops, *bytes_moved(figures))) return std::nullopt;
+  const StreamWork stream{*bytes_moved(figures)};
+  if (figures.is_reformat) return Kernel{TimeClass::copy, stream};
+  return Kernel{layer.subtype == "Pooling" ? TimeClass::pooling : TimeClass::elementwise, stream};
+}
+
+}  // namespace symprof::engine
