@@ -8,6 +8,7 @@ extern "C" const symprof::measure::Library* symprof_measure_library() {
   static const symprof::measure::Library library{
       .run_on_device = &symprof::measure::run_on_device,
       .values_of = &symprof::measure::real::values_of,
+      .stream_values = &symprof::measure::real::stream_values,
       .bounds_of_inputs = &symprof::measure::real::bounds_of_inputs};
   return &library;
 }
