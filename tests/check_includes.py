@@ -59,6 +59,7 @@ ROOMS = {
     "workbench/draw": ["base", "trace/onnx", "report", "workbench"],
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
+    "workbench/compare": ["base", "workbench"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
     "cli": ["base", "record", "trace/graph", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
 }

@@ -10,6 +10,7 @@ extern "C" const symprof::measure::Library* symprof_measure_library() {
       .run_on_device = &symprof::measure::run_on_device,
       .time_kernels = &symprof::measure::time_kernels,
       .values_of = &symprof::measure::real::values_of,
+      .stream_values = &symprof::measure::real::stream_values,
       .bounds_of_inputs = &symprof::measure::real::bounds_of_inputs};
   return &library;
 }

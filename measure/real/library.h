@@ -4,6 +4,7 @@
 // Public header.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,10 @@ using LeafValues = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
 /// By output: its tensors, one but for sequences and empty optionals.
 using OutputValues = std::vector<std::vector<std::shared_ptr<const ConstantTensor>>>;
 
+/// Told of the values of one result, as in OutputValues, right after its node has run.
+using ResultSink =
+    std::function<void(ValueId result, const std::vector<std::shared_ptr<const ConstantTensor>>&)>;
+
 struct Library {
   /// Runs a prepared graph on a device and times it. Throws Error that names the node.
   Run (*run_on_device)(const Graph& graph, const StepOptions& step, const RunOptions& options);
@@ -29,6 +34,8 @@ struct Library {
   std::unique_ptr<KernelRunner> (*time_kernels)(const std::string& device);
   /// The values of a graph's outputs on the CPU (values.h).
   OutputValues (*values_of)(const Graph& graph, const LeafValues& leaves);
+  /// The values of every result, node by node (values.h).
+  void (*stream_values)(const Graph& graph, const LeafValues& leaves, const ResultSink& sink);
   /// By ValueId: whole numbers that an input may have lie below it (leaves.h).
   std::vector<std::int64_t> (*bounds_of_inputs)(const Graph& graph);
 };

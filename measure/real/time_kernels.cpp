@@ -179,21 +179,19 @@ class GpuKernels final : public KernelRunner {
     }
   }
 
-  std::optional<double> us(const profile::Kernel& kernel) override {
-    const at::NoGradGuard no_grad;
-    KernelCall call;
-    {
-      const at::AutoGradMode with_grad(true);  // Attention's gradients are asked of autograd.
-      call = kernel_call(kernel, device_);
-    }
+  /// What PyTorch refuses here (no engine of cuDNN for it, no memory) is nothing to measure.
+  std::optional<double> us(const profile::Kernel& kernel) override try {
+    const at::AutoGradMode with_gradients(true);  // Attention's are asked of autograd.
+    KernelCall call = kernel_call(kernel, device_);
     if (!call) return std::nullopt;
-    const at::AutoGradMode with_grad(true);
     Calls calls(std::move(call));
     for (std::size_t i = 0; i < fewest_kept; ++i) calls.one();
     wait_for(device_);
     const double us = client_ ? by_records(calls) : by_events(calls);
     if (us > 0) shortest_us_ = std::min(shortest_us_, us);
     return us;
+  } catch (const c10::Error&) {
+    return std::nullopt;
   }
 
   DeviceFacts facts() override {

@@ -20,6 +20,20 @@ class NobodyWatches final : public shape::NodeObserver {
   void end_node(std::size_t) override {}
 };
 
+/// Hands on what each node has made while it is still there.
+class ResultWatcher final : public shape::NodeObserver {
+ public:
+  ResultWatcher(const shape::Interpreter& interpreter, const ResultSink& sink)
+      : interpreter_(interpreter), sink_(sink) {}
+
+  void begin_node(std::size_t) override {}
+  void end_node(std::size_t index) override;
+
+ private:
+  const shape::Interpreter& interpreter_;
+  const ResultSink& sink_;
+};
+
 c10::IValue leaf_of(const Value& value, const LeafValues& leaves) {
   if (const auto given = leaves.find(value.name); given != leaves.end())
     return lowering::real_tensor(*given->second);
@@ -50,11 +64,13 @@ std::vector<std::shared_ptr<const ConstantTensor>> plain(const c10::IValue& valu
   return tensors;
 }
 
-}  // namespace
+void ResultWatcher::end_node(std::size_t index) {
+  for (const ValueId id : interpreter_.graph().nodes[index].outputs)
+    if (id >= 0) sink_(id, plain(interpreter_.get(id)));
+}
 
-OutputValues values_of(const Graph& graph, const LeafValues& leaves) {
-  const at::NoGradGuard no_grad;
-  shape::Interpreter interpreter(graph, at::kCPU);
+void set_leaves(shape::Interpreter& interpreter, const LeafValues& leaves) {
+  const Graph& graph = interpreter.graph();
   const trace::Uses uses(graph);
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
@@ -62,11 +78,27 @@ OutputValues values_of(const Graph& graph, const LeafValues& leaves) {
     if (graph.values[i].kind != ValueKind::result && is_read)
       interpreter.set(id, leaf_of(graph.values[i], leaves));
   }
+}
+
+}  // namespace
+
+OutputValues values_of(const Graph& graph, const LeafValues& leaves) {
+  const at::NoGradGuard no_grad;
+  shape::Interpreter interpreter(graph, at::kCPU);
+  set_leaves(interpreter, leaves);
   NobodyWatches nobody;
   interpreter.run(nobody);
   OutputValues outputs;
   for (const ValueId id : graph.outputs) outputs.push_back(plain(interpreter.get(id)));
   return outputs;
+}
+
+void stream_values(const Graph& graph, const LeafValues& leaves, const ResultSink& sink) {
+  const at::NoGradGuard no_grad;
+  shape::Interpreter interpreter(graph, at::kCPU);
+  set_leaves(interpreter, leaves);
+  ResultWatcher watcher(interpreter, sink);
+  interpreter.run(watcher);
 }
 
 }  // namespace symprof::measure::real

@@ -59,7 +59,9 @@ class Fields(unittest.TestCase):
                 run.write_bytes(packed.read(GPU_RUN))
             answers.append(json.loads(run.read_text()))
             answers.append(program.read("profile", *GPU_STEP, "--measured", str(run)))
-        names = [*COMMANDS, "measure", "measure --save", "measure --device cuda --save", "profile --measured"]
+        answers.append(json.loads((ROOT / "truth" / "measured" / "cpu_kernels.json").read_text()))
+        names = [*COMMANDS, "measure", "measure --save", "measure --device cuda --save", "profile --measured",
+                 "calibrate --measurements"]
         for command, answer in zip(names, answers, strict=True):
             self.assertEqual(keys_of(answer) - page - formulas, set(), command)
         written = set(re.findall(r'"([a-z_]+)"', json.dumps(answers)))
