@@ -188,7 +188,8 @@ class GpuKernels final : public KernelRunner {
     for (std::size_t i = 0; i < fewest_kept; ++i) calls.one();
     wait_for(device_);
     const double us = client_ ? by_records(calls) : by_events(calls);
-    if (us > 0) shortest_us_ = std::min(shortest_us_, us);
+    if (us <= 0) return std::nullopt;  // It launched nothing.
+    shortest_us_ = std::min(shortest_us_, us);
     return us;
   } catch (const c10::Error&) {
     return std::nullopt;
