@@ -25,6 +25,7 @@ struct DeviceFacts {
   std::optional<double> memory_bytes_per_second;
   std::vector<std::pair<std::string, double>> flops_per_second;  ///< By dtype.
   std::optional<double> clock_hz, power_watts;                   ///< While kernels ran.
+  /// Of an ATen call with autograd: on a CPU beside its kernel, on a GPU with its launch.
   std::optional<double> host_call_us;
   std::optional<double> launch_us;            ///< The shortest kernel that was seen.
   std::optional<std::int64_t> context_bytes;  ///< What the driver holds beside tensors.

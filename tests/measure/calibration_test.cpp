@@ -97,6 +97,7 @@ TEST_SUITE("calibration") {
                                       .torch_version = "2.11.0",
                                       .driver_version = "580",
                                       .date = "2026-11-23",
+                                      .host_call_us = 9,
                                       .launch_us = 1.5},
                             .kernels = made_up().kernels};
     const DeviceSpec like = device_like(calibration.facts);
@@ -106,6 +107,7 @@ TEST_SUITE("calibration") {
     const DeviceSpec spec = load_device(file.path());
     CHECK(!spec.is_cpu);
     CHECK(spec.launch_us == 1.5);
+    CHECK(spec.host_call_us.value() + spec.host_launch_us.value() == doctest::Approx(9));
     CHECK(spec.memory_bytes == like.memory_bytes);
     const auto own = profile::load_kernel_times(spec.kernel_times);
     const auto shipped = profile::load_kernel_times(like.kernel_times);

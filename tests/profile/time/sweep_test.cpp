@@ -148,10 +148,9 @@ TEST_SUITE("time_sweep") {
 
   TEST_CASE("a file of measurements comes back as it was written") {
     std::vector<MeasuredKernel> rows;
-    for (const Kernel& kernel :
-         kernels_of({TimeClass::copy, TimeClass::layer_norm, TimeClass::product_16bit,
-                     TimeClass::attention_flash, TimeClass::convolution_tf32,
-                     TimeClass::depthwise}))
+    for (const Kernel& kernel : kernels_of({TimeClass::copy, TimeClass::layer_norm,
+                                            TimeClass::product_16bit, TimeClass::attention_flash,
+                                            TimeClass::convolution_tf32, TimeClass::depthwise}))
       rows.push_back({kernel, 1.25 + static_cast<double>(rows.size())});
     const auto back = parse_measurements(to_json(rows), "kernels.json");
     REQUIRE(back.size() == rows.size());
