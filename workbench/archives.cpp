@@ -105,7 +105,7 @@ class Generator {
 class ArchiveWriter {
  public:
   ArchiveWriter(const std::string& from, std::string to)
-      : to_(std::move(to)), source_(open_zip(from, ZIP_RDONLY)) {
+      : from_(from), to_(std::move(to)), source_(open_zip(from, ZIP_RDONLY)) {
     temporary_ = to_ + ".XXXXXX";
     const int descriptor = mkstemp(temporary_.data());
     if (descriptor < 0) fail(std::strerror(errno));
@@ -125,6 +125,7 @@ class ArchiveWriter {
     return name ? name : "";
   }
   void copy(std::size_t index) {
+    check(index);
     add(name_at(index), zip_source_zip(out_.get(), source_.get(), index, 0, 0, -1));
   }
   void add_empty(const std::string& name) { add(name, zip_source_buffer(out_.get(), "", 0, 0)); }
@@ -142,6 +143,21 @@ class ArchiveWriter {
  private:
   [[noreturn]] void fail(const std::string& reason) const {
     throw Error(to_, "cannot be written: " + reason, "Give another file.");
+  }
+  /// libzip copies records as they are; read to its end, a record is held against its checksum.
+  void check(std::size_t index) const {
+    const auto damaged = [&](const char* reason) {
+      throw Error(from_, fmt::format("its record {} is damaged ({})", name_at(index), reason),
+                  "Download it or export the model again.");
+    };
+    const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> record(
+        zip_fopen_index(source_.get(), index, 0), zip_fclose);
+    if (!record) damaged(zip_strerror(source_.get()));
+    constexpr std::size_t piece = 1 << 16;
+    std::vector<char> bytes(piece);
+    zip_int64_t got = 1;
+    while (got > 0) got = zip_fread(record.get(), bytes.data(), bytes.size());
+    if (got < 0) damaged(zip_file_strerror(record.get()));
   }
   /// mkstemp makes files that only their owner may read.
   static void fchmod_usual(int descriptor) {
@@ -161,7 +177,7 @@ class ArchiveWriter {
     zip_set_file_compression(out_.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
   }
 
-  std::string to_, temporary_;
+  std::string from_, to_, temporary_;
   ZipPointer source_, out_;
   std::vector<std::unique_ptr<Generator>> generators_;
 };

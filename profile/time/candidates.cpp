@@ -194,6 +194,7 @@ void add_convolutions(Candidates& candidates) {
                       .groups = layer.groups,
                       .window = layer.window},
                      side, step);
+  constexpr std::int64_t image = 224;
   for (const std::int64_t batch : SizeList{1, 4, 16, 64})
     for (const std::int64_t side : SizeList{14, 16, 32})  // Patches that do not overlap.
       for (const ConvolutionPass pass : convolution_passes)
@@ -201,8 +202,8 @@ void add_convolutions(Candidates& candidates) {
                                        .batch = batch,
                                        .in_channels = 3,
                                        .out_channels = 768,
-                                       .in = 224 * 224,
-                                       .out = (224 / side) * (224 / side),
+                                       .in = image * image,
+                                       .out = (image / side) * (image / side),
                                        .window = side * side});
 }
 
@@ -225,9 +226,11 @@ void add_depthwise(Candidates& candidates, bool channels_last) {
 double flops_of(const Kernel& kernel) {
   if (const auto* p = std::get_if<ProductWork>(&kernel.work))
     return 2.0 * static_cast<double>(p->batch * p->m * p->n) * static_cast<double>(p->k);
-  if (const auto* c = std::get_if<ConvolutionWork>(&kernel.work))
+  if (const auto* c = std::get_if<ConvolutionWork>(&kernel.work)) {
+    const std::int64_t of_each = c->in_channels / c->groups * c->window;
     return 2.0 * static_cast<double>(c->batch * c->out * c->out_channels) *
-           static_cast<double>(c->in_channels / c->groups * c->window);
+           static_cast<double>(of_each);
+  }
   return 0;
 }
 

@@ -80,6 +80,24 @@ class Workbench(unittest.TestCase):
                           for path in (source, filled, stripped)]
                 self.assertEqual(tables, [tables[0]] * 3)
 
+    def test_archives_with_a_damaged_record(self):
+        for model, record in (("convnet.pt2", "models/model.json"), ("convnet.pt", "data.pkl")):
+            source = pathlib.Path(__file__).resolve().parents[2] / "models" / "tiny" / model
+            with zipfile.ZipFile(source) as archive:
+                entry = next(one for one in archive.infolist() if one.filename.endswith(record))
+            data, name, header = bytearray(source.read_bytes()), entry.filename, entry.header_offset
+            lengths = data[header + 26:header + 30]  # Of the name and of what comes before the data.
+            begin = header + 30 + sum(int.from_bytes(lengths[at:at + 2], "little") for at in (0, 2))
+            data[begin + entry.compress_size // 2] ^= 0x01
+            for command in ("strip", "fill"):
+                with self.subTest(model=model, command=command), tempfile.TemporaryDirectory() as folder:
+                    broken, out = pathlib.Path(folder) / model, pathlib.Path(folder) / f"out-{model}"
+                    broken.write_bytes(data)
+                    done = subprocess.run([PROGRAM, command, str(broken), "-o", str(out)], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(name.split("/")[-1], done.stderr)
+                    self.assertEqual([one.name for one in pathlib.Path(folder).iterdir()], [model])
+
     def weights(self, path):
         """Bytes of the records that hold tensors' data."""
         pattern = re.compile(r"[^/]+/data/(weights/weight_\d+|\d+)$")
