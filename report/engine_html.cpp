@@ -4,20 +4,13 @@
 
 #include "report/engine.h"
 #include "report/format_number.h"
+#include "report/html_head.h"
 #include "report/timeline_svg.h"
 
 namespace symprof::report {
 namespace {
 
-constexpr std::string_view engine_style = R"(<style>
-:root { color-scheme: light dark; --ink: #1d2129; --faint: #6b7280; --line: #d9dce1; --paper: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e8eb; --faint: #9aa1ab; --line: #3a3f47; --paper: #16181c; }
-}
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-       margin: 2rem auto; max-width: 1160px; padding: 0 1rem; }
-h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-p { margin: .3rem 0; } .faint { color: var(--faint); } summary { cursor: pointer; color: var(--faint); }
+constexpr std::string_view engine_style = R"( summary { cursor: pointer; color: var(--faint); }
 svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
 svg .axis { fill: var(--faint); text-anchor: end; } .line { stroke: var(--line); }
 .kernel { fill: #4878a8; } .reformat { fill: #e0a030; } .quantizer { fill: #c0443c; }
@@ -111,11 +104,8 @@ void write_text(fmt::memory_buffer& out, std::string_view heading, const fmt::me
 
 void write_engine_html(fmt::memory_buffer& out, const EngineReport& report) {
   const std::string path = escaped(report.engine.path);
-  fmt::format_to(std::back_inserter(out),
-                 "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                 "<title>{0}: symprof</title>\n{1}</head>\n<body>\n<h1>{0}</h1>\n<p>{2}.</p>\n",
-                 path, engine_style, escaped(engine_title(report)));
+  fmt::format_to(std::back_inserter(out), "{}<p>{}.</p>\n", html_head(path, engine_style),
+                 escaped(engine_title(report)));
   const LayerBars bars(report);
   if (!bars.is_empty()) {
     fmt::format_to(std::back_inserter(out), "<h2>{} of each layer</h2>\n",

@@ -4,6 +4,7 @@
 
 #include "base/setting.h"
 #include "report/footer.h"
+#include "report/html_head.h"
 #include "report/measured.h"
 #include "report/memory_text.h"
 #include "report/peak_owners.h"
@@ -16,15 +17,7 @@
 namespace symprof::report {
 namespace {
 
-constexpr std::string_view style = R"(<style>
-:root { color-scheme: light dark; --ink: #1d2129; --faint: #6b7280; --line: #d9dce1; --paper: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e8eb; --faint: #9aa1ab; --line: #3a3f47; --paper: #16181c; }
-}
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-       margin: 2rem auto; max-width: 1160px; padding: 0 1rem; }
-h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-p { margin: .3rem 0; } .faint { color: var(--faint); }
+constexpr std::string_view style = R"(
 svg { width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
 .share { fill: var(--faint); } summary { cursor: pointer; color: var(--faint); }
 .grid { stroke: var(--line); } .axis { text-anchor: end; fill: var(--faint); }
@@ -67,11 +60,7 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptio
                 SettingSpeller spell, const measure::Measurement* measured) {
   const std::string path = escaped(profile.recording.path);
   const auto print = [&](const std::string& text) { out.append(text); };
-  print(
-      fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                  "<title>{}: symprof</title>\n{}</head>\n<body>\n<h1>{}</h1>\n",
-                  path, style, path));
+  print(html_head(path, style));
   print(fmt::format("<p>{}</p>\n<p class=\"faint\">{}</p>\n", escaped(step_text(options)),
                     escaped(coverage_line(profile.coverage))));
   print(fmt::format("<h2>Memory over the calls of a step</h2>\n<p>{}</p>\n",

@@ -85,13 +85,15 @@ struct TimeModel::Device {
   }
 };
 
-TimeModel::TimeModel(const DeviceSpec& device, KernelTimes own, KernelTimes data_sheet, Floor floor)
-    : device_(std::make_shared<const Device>(
-          Device{gpu_of(device), std::move(own), std::move(data_sheet),
-                 floor == Floor::of_graph && !device.is_cpu
-                     ? device.graph_launch_us.value_or(usual_graph_launch_us)
-                     : gpu_of(device).launch_us,
-                 floor})) {}
+TimeModel::TimeModel(const DeviceSpec& device, KernelTimes own, KernelTimes data_sheet,
+                     Floor floor) {
+  const Gpu gpu = gpu_of(device);
+  const double launch_us = floor == Floor::of_graph && !device.is_cpu
+                               ? device.graph_launch_us.value_or(usual_graph_launch_us)
+                               : gpu.launch_us;
+  device_ = std::make_shared<const Device>(
+      Device{gpu, std::move(own), std::move(data_sheet), launch_us, floor});
+}
 
 double TimeModel::formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const {
   return formula_of(kernel.time_class)

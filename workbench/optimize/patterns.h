@@ -63,6 +63,24 @@ inline bool is_last_axis(const Editor& editor, const std::string& value, std::in
   return rank > 0 && (axis == -1 || axis == rank - 1);
 }
 
+/// Readers of the node's first output read `by` instead, and the node goes. False where they
+/// cannot.
+inline bool pass(Editor& editor, int node, const std::string& by) {
+  const std::string value = editor.node(node).output(0);
+  if (!editor.can_replace(value, by)) return false;
+  editor.replace(value, by);
+  editor.remove(node);
+  return true;
+}
+
+/// The same, and so does what only the node read.
+inline bool pass_and_drop(Editor& editor, int node, const std::string& by) {
+  const onnx::NodeProto old = editor.node(node);
+  if (!pass(editor, node, by)) return false;
+  editor.drop_unread(old);
+  return true;
+}
+
 /// A node `op` from `inputs` to the output of `node`, which goes; so does what only it read.
 inline int become(Editor& editor, int node, onnx::NodeProto made,
                   const std::vector<std::string>& inputs) {

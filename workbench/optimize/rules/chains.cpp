@@ -87,13 +87,8 @@ bool drop_double_not(Editor& editor, int node) {
   if (!editor.is(node, "Not")) return false;
   const int inner = editor.maker(editor.node(node).input(0));
   if (!editor.is(inner, "Not")) return false;
-  const std::string value = editor.node(node).output(0), source = editor.node(inner).input(0);
-  if (!editor.can_replace(value, source)) return false;
-  const onnx::NodeProto old = editor.node(node);
-  editor.replace(value, source);
-  editor.remove(node);
-  editor.drop_unread(old);
-  return true;
+  const std::string source = editor.node(inner).input(0);
+  return pass_and_drop(editor, node, source);
 }
 
 bool where_of_not(Editor& editor, int node) {
@@ -245,11 +240,7 @@ bool concat_of_split(Editor& editor, int node) {
                   parts.output().end()))
     return false;
   const std::string source = parts.input(0);
-  if (!editor.can_replace(old.output(0), source)) return false;
-  editor.replace(old.output(0), source);
-  editor.remove(node);
-  editor.drop_unread(old);
-  return true;
+  return pass_and_drop(editor, node, source);
 }
 
 bool unsqueeze_in_reduce(Editor& editor, int node) {
@@ -286,13 +277,8 @@ bool element_of_sequence(Editor& editor, int node) {
   const int count = editor.node(made).input_size();
   const int at = static_cast<int>(*index) + (*index < 0 ? count : 0);
   if (at < 0 || at >= count) return false;
-  const std::string value = editor.node(node).output(0), source = editor.node(made).input(at);
-  if (!editor.can_replace(value, source)) return false;
-  const onnx::NodeProto old = editor.node(node);
-  editor.replace(value, source);
-  editor.remove(node);
-  editor.drop_unread(old);
-  return true;
+  const std::string source = editor.node(made).input(at);
+  return pass_and_drop(editor, node, source);
 }
 
 }  // namespace symprof::workbench::rules

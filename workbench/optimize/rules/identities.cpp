@@ -11,19 +11,12 @@
 #include <algorithm>
 
 #include "workbench/optimize/attributes.h"
+#include "workbench/optimize/patterns.h"
 #include "workbench/optimize/rule.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench::rules {
 namespace {
-
-bool pass(Editor& editor, int node, const std::string& by) {
-  const std::string value = editor.node(node).output(0);
-  if (!editor.can_replace(value, by)) return false;
-  editor.replace(value, by);
-  editor.remove(node);
-  return true;
-}
 
 bool is_any(const Editor& editor, int node, std::initializer_list<std::string_view> ops) {
   return std::any_of(ops.begin(), ops.end(),

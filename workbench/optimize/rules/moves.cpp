@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "workbench/optimize/attributes.h"
+#include "workbench/optimize/patterns.h"
 #include "workbench/optimize/rule.h"
 #include "workbench/types.h"
 
@@ -123,11 +124,7 @@ bool undo_reshape(Editor& editor, int node) {
   const int inner = editor.maker(editor.node(node).input(0));
   if (!is_reshape(editor, inner)) return false;
   const std::string value = editor.node(node).output(0), source = editor.node(inner).input(0);
-  if (!editor.type(value).same(editor.type(source)) || !editor.can_replace(value, source))
-    return false;
-  editor.replace(value, source);
-  editor.remove(node);
-  return true;
+  return editor.type(value).same(editor.type(source)) && pass(editor, node, source);
 }
 
 bool merge_unsqueezes(Editor& editor, int node) {
