@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/cuda_kernels.h"
 #include "base/error.h"
@@ -14,6 +15,9 @@
 #include "cli/real_device.h"
 #include "cli/setting_options.h"
 #include "measure/gpu.h"
+#include "report/chrome_trace.h"
+#include "report/columns.h"
+#include "report/html.h"
 #include "report/json.h"
 #include "report/measured.h"
 #include "session/read_text.h"
@@ -25,8 +29,9 @@ namespace {
 using report::By;
 using settings::Named;
 
-enum class Format { table, json };
-constexpr Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
+enum class Format { table, json, html };
+constexpr Named<Format> formats[] = {
+    {"table", Format::table}, {"json", Format::json}, {"html", Format::html}};
 constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
 
 constexpr Named<measure::GpuTiming> timings[] = {{"cupti", measure::GpuTiming::cupti},
@@ -34,7 +39,8 @@ constexpr Named<measure::GpuTiming> timings[] = {{"cupti", measure::GpuTiming::c
 
 struct MeasureText {
   SettingTexts model;
-  std::string steps = "10", timing = "cupti", estimate, save, by, depth, top, format = "table";
+  std::string steps = "10", timing = "cupti", estimate, save, trace, by, depth, top,
+              format = "table";
   OutputOptions output;
 };
 
@@ -66,19 +72,36 @@ report::RowOptions parse_rows(const MeasureText& text) {
   return rows;
 }
 
+void write_trace(const MeasureText& text, const Profile& profile, const PreparedModel& model,
+                 const measure::Run& measured) {
+  if (!measured.timeline)
+    return warn(text.output, "--trace: not written, as CUPTI could not say when kernels ran.");
+  fmt::memory_buffer out;
+  report::write_chrome_trace(out, profile, model.settings.step.device, &measured);
+  write_output({.file = text.trace}, {out.data(), out.size()}, Readers::programs);
+}
+
+std::vector<report::Column> columns_of(const PreparedModel& model) {
+  return report::default_columns(model.settings.step.optimizer, model.settings.time.has_value());
+}
+
 void write(const MeasureText& text, const report::RowOptions& rows, Format format,
            const Profile& profile, const PreparedModel& model, const measure::Run& measured) {
   const measure::Measurement measurement = measure::measurement_of(measured, profile.recording);
   if (!text.save.empty())
     write_output({.file = text.save}, measure::to_json(measured), Readers::programs);
+  if (!text.trace.empty()) write_trace(text, profile, model, measured);
   fmt::memory_buffer out;
   if (format == Format::json)
     report::write_json(out, profile, model.settings, spell_as_option, &measurement);
+  else if (format == Format::html)
+    report::write_html(out, profile, model.settings.step, rows, columns_of(model), spell_as_option,
+                       &measurement);
   else
     report::write_measured_table(out, profile, measurement, rows, model.settings.step.device,
                                  layout_of(text.output));
   write_output(text.output, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
+               format == Format::table ? Readers::people : Readers::programs);
 }
 
 /// On the GPU in a process of its own: LibTorch's real answers about CUDA and the simulated ones,
@@ -95,6 +118,29 @@ Apart measured_on_gpu(const MeasureText& text, const Settings& settings,
   });
 }
 
+/// What the step is, and whose estimates stand beside it: none beside a CPU without --estimate.
+Settings read_step(const MeasureText& text, const SettingTexts& texts, bool is_cpu) {
+  Settings settings = read_settings(texts);
+  if (!text.estimate.empty()) settings.step.device = find_device(text.estimate);
+  const bool is_estimated = !is_cpu || !text.estimate.empty();
+  if (settings.time && !is_estimated)
+    throw Error(SettingRef{"time"}, "no shipped device has times of this CPU.",
+                "`symprof calibrate` makes a file with them, for --estimate.");
+  if (is_estimated && !settings.time) settings.time.emplace();
+  return settings;
+}
+
+measure::RunOptions parse_run_options(const MeasureText& text, const std::string& device) {
+  const auto timing = settings::choose(SettingRef{"timing"}, text.timing, timings);
+  if (!text.trace.empty() && timing == measure::GpuTiming::events)
+    throw Error("--trace", "CUDA's events tell how long calls took, and not when kernels ran.",
+                "Leave --timing events out.");
+  return {.device = device,
+          .gpu_timing = timing,
+          .steps = settings::parse_count(SettingRef{"steps"}, text.steps, 1),
+          .keeps_timeline = !text.trace.empty()};
+}
+
 int run(const MeasureText& text) {
   SettingTexts texts = text.model;
   const std::string device = take_device(texts);
@@ -105,20 +151,12 @@ int run(const MeasureText& text) {
     if (const int* code = std::get_if<int>(&name)) return *code;
     texts.given.at("device").one = device_file_of(std::get<std::string>(name));
   }
-  Settings settings = read_settings(texts);
-  if (!text.estimate.empty()) settings.step.device = find_device(text.estimate);
-  const bool is_estimated = device != "cpu" || !text.estimate.empty();
-  if (settings.time && !is_estimated)
-    throw Error(SettingRef{"time"}, "no shipped device has times of this CPU.",
-                "`symprof calibrate` makes a file with them, for --estimate.");
-  if (is_estimated && !settings.time) settings.time.emplace();
+  Settings settings = read_step(text, texts, device == "cpu");
   const report::RowOptions rows = parse_rows(text);
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
-  const measure::RunOptions options{
-      .device = device,
-      .gpu_timing = settings::choose(SettingRef{"timing"}, text.timing, timings),
-      .steps = settings::parse_count(SettingRef{"steps"}, text.steps, 1)};
-  check_output(text.output);
+  const measure::RunOptions options = parse_run_options(text, device);
+  for (const std::string& file : {text.output.file, text.save, text.trace})
+    check_output({.file = file});
   std::string gpu_run;
   if (device != "cpu") {
     Apart found = measured_on_gpu(text, settings, options);
@@ -161,10 +199,12 @@ Run add_measure(CLI::App& app) {
   add("--estimate", text->estimate, "DEVICE",
       "Whose estimates stand beside: a name or a file of `symprof calibrate` (the GPU's own)");
   add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
+  add("--trace", text->trace, "FILE",
+      "Also writes a step in time, predicted and measured, for ui.perfetto.dev");
   add("--by", text->by, "ROW", "A row for each node (the default), module or op");
   add("--depth", text->depth, "N", "Fold modules deeper than N levels (--by module)");
   add("--top", text->top, "N", "The first N rows; one more sums the others");
-  add("--format", text->format, "FORMAT", "table or json");
+  add("--format", text->format, "FORMAT", "table, json or html");
   add_output_options(app, text->output);
   return [text] { return run(*text); };
 }

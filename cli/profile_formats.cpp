@@ -76,9 +76,18 @@ void write_memory_snapshot(fmt::memory_buffer& out, const Profile& profile,
   report::write_memory_snapshot(out, trace, profile.recording);
 }
 
+/// Of the file's run, which has to have a step in time.
+const measure::Run* measured_in_time(const ProfileOptions& options) {
+  const measure::Run* run = options.measured ? options.measured->run.get() : nullptr;
+  if (options.measured && (run == nullptr || !run->timeline))
+    throw Error(options.measured_file, "has no step in time to show beside the predicted one.",
+                "`symprof measure --trace STEP.json --save RUN.json` writes a run with one.");
+  return run;
+}
+
 void write_chrome_trace(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
-                        const ProfileOptions&) {
-  report::write_chrome_trace(out, profile, settings.step.device);
+                        const ProfileOptions& options) {
+  report::write_chrome_trace(out, profile, settings.step.device, measured_in_time(options));
 }
 
 constexpr ProfileFormat formats[] = {
@@ -104,6 +113,7 @@ constexpr ProfileFormat formats[] = {
      .note = "the step in time, for ui.perfetto.dev",
      .write = write_chrome_trace,
      .warnings = Warnings::on_standard_error,
+     .has_measurement = true,
      .needs_times = true},
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "measure/measurement.h"
+#include "measure/timeline.h"
 
 namespace symprof::measure {
 
@@ -25,6 +26,7 @@ struct RunOptions {
   GpuTiming gpu_timing = GpuTiming::cupti;
   std::int64_t steps = 10;  ///< That are timed whole, and as many again call by call.
   std::int64_t warm_up = 2;
+  bool keeps_timeline = false;  ///< Run::timeline is wanted; not with GpuTiming::events.
 };
 
 /// A node of the recording of the same graph, in the same place.
@@ -79,6 +81,9 @@ struct Run {
   std::vector<double> step_us;   ///< Of each step without a clock at its calls, as they ran.
   std::vector<NodeRun> nodes;    ///< By NodeId.
   std::optional<DeviceRun> gpu;  ///< Of a run on a GPU: the nodes' times are the GPU's.
+  /// The last of the steps that were timed call by call; empty where nobody asked, or where events
+  /// timed them.
+  std::optional<Timeline> timeline;
 
   double median_step_us() const;
   /// Of the step: half of all lie between the two.

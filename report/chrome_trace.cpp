@@ -5,77 +5,14 @@
 #include <vector>
 
 #include "report/json_writer.h"
+#include "report/measured_trace.h"
 #include "report/names.h"
+#include "report/trace_writer.h"
 
 namespace symprof::report {
 namespace {
 
-constexpr std::int64_t host_process = 0, device_process = 1, only_thread = 0;
-
-/// One event after the other, each on a line of its own.
-class TraceWriter {
- public:
-  explicit TraceWriter(JsonWriter& json) : json_(json) {}
-
-  /// Begins an event; `end` follows. `us`: since the step's begin.
-  void begin(std::string_view kind, std::string_view name, std::int64_t process, double us) {
-    json_.line(2);
-    json_.begin_object();
-    json_.member("ph", kind);
-    json_.member("name", name);
-    json_.member("pid", process);
-    json_.member("tid", only_thread);
-    time("ts", us);
-  }
-  void end() { json_.end_object(); }
-
-  void slice(std::string_view name, std::int64_t process, double begin_us, double end_us) {
-    begin("X", name, process, begin_us);
-    time("dur", end_us - begin_us);
-    json_.key("args");
-    json_.begin_object();
-  }
-  void end_slice() {
-    json_.end_object();
-    end();
-  }
-
-  void counter(std::string_view name, std::string_view series, double us, double value) {
-    begin("C", name, device_process, us);
-    json_.key("args");
-    json_.begin_object();
-    json_.member(series, value);
-    json_.end_object();
-    end();
-  }
-
-  /// An end of an arrow; it lies in the slice that runs at that time.
-  void flow(bool is_start, std::string_view kind, std::int64_t id, std::int64_t process,
-            double us) {
-    begin(is_start ? "s" : "f", kind, process, us);
-    json_.member("cat", kind);
-    json_.member("id", id);
-    if (!is_start) json_.member("bp", "e");
-    end();
-  }
-
-  void title(std::string_view what, std::int64_t process, std::string_view text) {
-    begin("M", what, process, 0);
-    json_.key("args");
-    json_.begin_object();
-    json_.member("name", text);
-    json_.end_object();
-    end();
-  }
-
-  JsonWriter& json() { return json_; }
-
- private:
-  /// To the nanosecond.
-  void time(std::string_view key, double us) { json_.member(key, std::round(us * 1e3) / 1e3); }
-
-  JsonWriter& json_;
-};
+constexpr TraceThread host{.process = 0}, gpu{.process = 1};
 
 void write_arguments(JsonWriter& json, const Recording& recording, const CallProfile& call) {
   const CallRecord& record = recording.calls[call.call];
@@ -92,12 +29,12 @@ void write_call(TraceWriter& trace, const Profile& profile, const CallProfile& c
   const CallSlot& slot = profile.time->schedule[static_cast<std::size_t>(call.call)];
   const bool is_issued = slot.issued_us > slot.issue_us, runs = slot.end_us > slot.begin_us;
   if (is_issued) {
-    trace.slice(op, host_process, slot.issue_us, slot.issued_us);
+    trace.slice(op, host, slot.issue_us, slot.issued_us);
     write_arguments(trace.json(), recording, call);
     trace.end_slice();
   }
   if (!runs) return;
-  trace.slice(op, device_process, slot.begin_us, slot.end_us);
+  trace.slice(op, gpu, slot.begin_us, slot.end_us);
   write_arguments(trace.json(), recording, call);
   trace.json().member("limit", profile::name(call.time->limit));
   trace.json().member("basis", name(call.time->basis));
@@ -106,11 +43,11 @@ void write_call(TraceWriter& trace, const Profile& profile, const CallProfile& c
   trace.json().member("high_us", std::round(call.time->high_us * 1e3) / 1e3);
   trace.end_slice();
   if (is_issued) {
-    trace.flow(true, "launch", call.call, host_process, slot.issue_us);
-    trace.flow(false, "launch", call.call, device_process, slot.begin_us);
+    trace.flow(true, "launch", call.call, host, slot.issue_us);
+    trace.flow(false, "launch", call.call, gpu, slot.begin_us);
   }
   const double flops = static_cast<double>(call.cost.product_flops + call.cost.other_flops);
-  trace.counter("FLOPs per second", "FLOPs/s", slot.begin_us,
+  trace.counter("FLOPs per second", "FLOPs/s", gpu, slot.begin_us,
                 std::round(flops / (slot.end_us - slot.begin_us) * 1e6));
 }
 
@@ -125,8 +62,8 @@ void write_passes(TraceWriter& trace, const Profile& profile, const NodeProfile&
     if (phase == Phase::backward && backward == nullptr) backward = &slot;
   }
   if (forward == nullptr || backward == nullptr) return;
-  trace.flow(true, "fwdbwd", node.node, device_process, forward->begin_us);
-  trace.flow(false, "fwdbwd", node.node, device_process, backward->begin_us);
+  trace.flow(true, "fwdbwd", node.node, gpu, forward->begin_us);
+  trace.flow(false, "fwdbwd", node.node, gpu, backward->begin_us);
 }
 
 /// The allocator runs with the host: memory is taken when a call is issued.
@@ -135,27 +72,33 @@ void write_memory_counter(TraceWriter& trace, const Profile& profile) {
   for (const TimelinePoint& point : profile.memory.timeline) {
     if (point.call == none) continue;
     const CallSlot& slot = profile.time->schedule[static_cast<std::size_t>(point.call)];
-    trace.counter("allocated", "bytes", is_graph ? slot.end_us : slot.issued_us,
+    trace.counter("allocated", "bytes", gpu, is_graph ? slot.end_us : slot.issued_us,
                   static_cast<double>(point.held.total()));
   }
 }
 
+void write_prediction(TraceWriter& trace, const Profile& profile, const DeviceSpec& device) {
+  trace.title("process_name", host, "host, predicted");
+  trace.title("process_name", gpu, fmt::format("{}, predicted", name(device)));
+  for (const NodeProfile& node : profile.nodes) {
+    for (const CallProfile& call : node.calls) write_call(trace, profile, call);
+    write_passes(trace, profile, node);
+  }
+  write_memory_counter(trace, profile);
+}
+
 }  // namespace
 
-void write_chrome_trace(fmt::memory_buffer& out, const Profile& profile, const DeviceSpec& device) {
+void write_chrome_trace(fmt::memory_buffer& out, const Profile& profile, const DeviceSpec& device,
+                        const measure::Run* measured) {
   JsonWriter json(out);
   json.begin_object();
   json.member("displayTimeUnit", "ms");
   json.key("traceEvents");
   json.begin_array();
   TraceWriter trace(json);
-  trace.title("process_name", host_process, "host, predicted");
-  trace.title("process_name", device_process, fmt::format("{}, predicted", name(device)));
-  for (const NodeProfile& node : profile.nodes) {
-    for (const CallProfile& call : node.calls) write_call(trace, profile, call);
-    write_passes(trace, profile, node);
-  }
-  write_memory_counter(trace, profile);
+  if (profile.time) write_prediction(trace, profile, device);
+  if (measured != nullptr) write_measured_trace(trace, profile.recording, *measured);
   json.closing_line(1);
   json.end_array();
   json.end_document();

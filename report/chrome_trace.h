@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/device_spec.h"
+#include "measure/run.h"
 #include "profile/profile.h"
 
 namespace symprof::report {
@@ -14,8 +15,12 @@ namespace symprof::report {
 /// Two processes: the host's calls and the device's kernels, a slice for each call. Flows go from a
 /// call to its kernels, and from a node's forward pass to its backward pass. Counters are the
 /// memory that is held and the FLOPs per second of the kernels. The step begins with an idle
-/// device. Source of the format: "Trace Event Format", the document of chromium's project catapult.
-/// `profile` has times.
-void write_chrome_trace(fmt::memory_buffer& out, const Profile& profile, const DeviceSpec& device);
+/// device. They are left out where `profile` has no times.
+///
+/// Where `measured` is not null, two more are a step that really ran, with the same zero: the
+/// host's calls, and each stream's kernels, copies and memsets. It has a timeline, and is of this
+/// profile.
+void write_chrome_trace(fmt::memory_buffer& out, const Profile& profile, const DeviceSpec& device,
+                        const measure::Run* measured = nullptr);
 
 }  // namespace symprof::report

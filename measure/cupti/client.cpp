@@ -95,6 +95,7 @@ struct Client::Functions {
   decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
   decltype(&cuptiActivityPushExternalCorrelationId) push_id = nullptr;
   decltype(&cuptiActivityPopExternalCorrelationId) pop_id = nullptr;
+  decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetResultString) result_text = nullptr;
   decltype(&cuptiGetCallbackName) call_name = nullptr;
   decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_call = nullptr;
@@ -134,6 +135,7 @@ Client::Client() : functions_(std::make_unique<Functions>()) {
   cupti.find(cupti.dropped_records, "cuptiActivityGetNumDroppedRecords");
   cupti.find(cupti.push_id, "cuptiActivityPushExternalCorrelationId");
   cupti.find(cupti.pop_id, "cuptiActivityPopExternalCorrelationId");
+  cupti.find(cupti.timestamp, "cuptiGetTimestamp");
   cupti.find(cupti.result_text, "cuptiGetResultString");
   cupti.find(cupti.call_name, "cuptiGetCallbackName");
   cupti.find(cupti.enable_runtime_call, "cuptiActivityEnableRuntimeApi");
@@ -158,6 +160,12 @@ void Client::push(std::uint64_t id) { functions_->push_id(id_kind, id); }
 void Client::pop() {
   std::uint64_t last = 0;
   functions_->pop_id(id_kind, &last);
+}
+
+std::int64_t Client::now_ns() const {
+  std::uint64_t now = 0;
+  functions_->timestamp(&now);
+  return static_cast<std::int64_t>(now);
 }
 
 Records Client::take() {

@@ -23,6 +23,9 @@ class Client {
   void push(std::uint64_t id);
   void pop();
 
+  /// Nanoseconds of the clock that records have.
+  std::int64_t now_ns() const;
+
   /// What ended since the last call of this. The device has to be idle.
   Records take();
 

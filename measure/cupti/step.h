@@ -8,6 +8,7 @@
 
 #include "measure/cupti/records.h"
 #include "measure/run.h"
+#include "measure/timeline.h"
 
 namespace symprof::measure::cupti {
 
@@ -16,6 +17,7 @@ struct Call {
   const char* op = "";  ///< Of the dispatcher, which keeps it.
   NodeId node = none;
   Phase phase = Phase::forward;
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< By Client::now_ns(); 0 where nobody took the time.
 };
 
 /// How far a work could be followed back, and to which call; null where to none.
@@ -46,6 +48,10 @@ struct Step {
 /// Where there are several devices, they are busy while one of them is.
 Step summarize(const Records& records, const std::vector<Call>& calls, std::uint64_t first_id,
                std::size_t nodes);
+
+/// The step in time. `calls` have their times.
+Timeline timeline_of(const Records& records, const std::vector<Call>& calls,
+                     std::uint64_t first_id);
 
 /// The medians of steps that do the same, but for the times of nodes; kernels are matched by node,
 /// phase, name, grid and block.

@@ -1,6 +1,7 @@
 #include "measure/real/call_clock.h"
 
 #include <chrono>
+#include <utility>
 
 namespace symprof::measure::real {
 namespace {
@@ -21,12 +22,13 @@ struct CallClock::Open : at::ObserverContext {
   std::int64_t begin_ns = now_ns();
 };
 
-CallClock::CallClock(CallPlaces& places, std::size_t nodes)
+CallClock::CallClock(CallPlaces& places, std::size_t nodes, bool keeps_calls)
     : places_(places),
       handle_(
           at::addThreadLocalCallback(at::RecordFunctionCallback(&CallClock::begin, &CallClock::end)
                                          .scopes({at::RecordScope::FUNCTION}))),
-      times_(nodes) {
+      times_(nodes),
+      keeps_calls_(keeps_calls) {
   current_clock = this;
 }
 
@@ -41,17 +43,26 @@ std::vector<Times> CallClock::take() {
   return taken;
 }
 
+std::vector<TimelineCall> CallClock::take_calls() { return std::exchange(calls_, {}); }
+
 std::unique_ptr<at::ObserverContext> CallClock::begin(const at::RecordFunction& function) {
   if (current_clock == nullptr || !is_operator(function)) return nullptr;
   return std::make_unique<Open>();
 }
 
-void CallClock::end(const at::RecordFunction&, at::ObserverContext* context) {
+void CallClock::end(const at::RecordFunction& function, at::ObserverContext* context) {
   if (current_clock == nullptr || context == nullptr) return;
-  const std::int64_t ns = now_ns() - static_cast<Open*>(context)->begin_ns;
+  const std::int64_t begin_ns = static_cast<Open*>(context)->begin_ns, end_ns = now_ns();
   const CallPlaces::Place place = current_clock->places_.now();
   if (place.node != none)
-    current_clock->times_.at(static_cast<std::size_t>(place.node)).in(place.phase) += ns;
+    current_clock->times_.at(static_cast<std::size_t>(place.node)).in(place.phase) +=
+        end_ns - begin_ns;
+  if (current_clock->keeps_calls_)
+    current_clock->calls_.push_back({.op = function.name(),
+                                     .node = place.node,
+                                     .phase = place.phase,
+                                     .begin_ns = begin_ns,
+                                     .end_ns = end_ns});
 }
 
 }  // namespace symprof::measure::real

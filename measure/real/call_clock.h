@@ -9,6 +9,7 @@
 
 #include "measure/measurement.h"
 #include "measure/real/call_places.h"
+#include "measure/timeline.h"
 
 namespace symprof::measure::real {
 
@@ -19,14 +20,16 @@ std::int64_t now_ns();
 /// time on a thread.
 class CallClock {
  public:
-  /// `places` has to outlive it.
-  CallClock(CallPlaces& places, std::size_t nodes);
+  /// `places` has to outlive it. `keeps_calls`: take_calls() is wanted.
+  CallClock(CallPlaces& places, std::size_t nodes, bool keeps_calls);
   ~CallClock();
   CallClock(const CallClock&) = delete;
   CallClock& operator=(const CallClock&) = delete;
 
   /// The times since the last call of this, by NodeId.
   std::vector<Times> take();
+  /// The operators since the last call of this, as they began; begin and end by now_ns().
+  std::vector<TimelineCall> take_calls();
 
  private:
   struct Open;
@@ -37,6 +40,8 @@ class CallClock {
   CallPlaces& places_;
   at::CallbackHandle handle_;
   std::vector<Times> times_;
+  bool keeps_calls_;
+  std::vector<TimelineCall> calls_;
 };
 
 }  // namespace symprof::measure::real

@@ -6,15 +6,18 @@ namespace symprof::measure::real {
 
 /// While it lives, operators that this one calls on its thread are not reported.
 struct CallIds::Open : at::ObserverContext {
+  explicit Open(std::uint64_t number) : id(number) {}
   at::DisableRecordFunctionGuard without_inner;
+  std::uint64_t id;
 };
 
 std::atomic<CallIds*> CallIds::current_ = nullptr;
 
 // Autograd's engine runs backward on a thread of its own.
-CallIds::CallIds(CallPlaces& places, cupti::Client& client)
+CallIds::CallIds(CallPlaces& places, cupti::Client& client, bool keeps_times)
     : places_(places),
       client_(client),
+      keeps_times_(keeps_times),
       handle_(at::addGlobalCallback(at::RecordFunctionCallback(&CallIds::begin, &CallIds::end)
                                         .scopes({at::RecordScope::FUNCTION}))) {
   current_ = this;
@@ -41,15 +44,24 @@ std::unique_ptr<at::ObserverContext> CallIds::begin(const at::RecordFunction& fu
     const std::lock_guard lock(ids->mutex_);
     const CallPlaces::Place place = ids->places_.now();
     id = ids->first_id_ + ids->calls_.size();
-    ids->calls_.push_back({.op = function.name(), .node = place.node, .phase = place.phase});
+    ids->calls_.push_back({.op = function.name(),
+                           .node = place.node,
+                           .phase = place.phase,
+                           .begin_ns = ids->keeps_times_ ? ids->client_.now_ns() : 0});
   }
   ids->client_.push(id);
-  return std::make_unique<Open>();
+  return std::make_unique<Open>(id);
 }
 
 void CallIds::end(const at::RecordFunction&, at::ObserverContext* context) {
   CallIds* ids = current_;
-  if (ids != nullptr && context != nullptr) ids->client_.pop();
+  if (ids == nullptr || context == nullptr) return;
+  ids->client_.pop();
+  if (!ids->keeps_times_) return;
+  const std::int64_t end_ns = ids->client_.now_ns();
+  const std::lock_guard lock(ids->mutex_);
+  const std::uint64_t index = static_cast<Open*>(context)->id - ids->first_id_;
+  if (index < ids->calls_.size()) ids->calls_[index].end_ns = end_ns;
 }
 
 }  // namespace symprof::measure::real

@@ -20,8 +20,9 @@ namespace symprof::measure::real {
 /// process: the process is the step's.
 class CallIds {
  public:
-  /// `places` and `client` have to outlive it.
-  CallIds(CallPlaces& places, cupti::Client& client);
+  /// `places` and `client` have to outlive it. `keeps_times`: the times of calls are wanted, which
+  /// costs the host two looks at the clock for each.
+  CallIds(CallPlaces& places, cupti::Client& client, bool keeps_times);
   ~CallIds();
   CallIds(const CallIds&) = delete;
   CallIds& operator=(const CallIds&) = delete;
@@ -42,6 +43,7 @@ class CallIds {
 
   CallPlaces& places_;
   cupti::Client& client_;
+  const bool keeps_times_;
   at::CallbackHandle handle_;
   std::mutex mutex_;
   std::vector<cupti::Call> calls_;

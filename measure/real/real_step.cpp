@@ -82,9 +82,6 @@ class Again {
 
 void check(const StepOptions& options) {
   constexpr auto advice = "Leave it out to measure the step without.";
-  if (options.grad_scaler)
-    throw Error(SettingRef{"grad_scaler"}, "torch.amp.GradScaler is not run on real tensors.",
-                advice);
   if (options.attention != AttentionBackend::automatic)
     throw Error(SettingRef{"attention"}, "which kernel really runs is PyTorch's choice.", advice);
   if (!options.offload_saved.empty())
@@ -110,6 +107,8 @@ RealStep::RealStep(const Graph& graph, const StepOptions& options, c10::Device d
   make_leaves();
   interpreter_.compute_on_host(host_);
   if (trains() && options.master_weights) masters_.emplace(trained_);
+  // A scale of 1 overflows no gradient, for which an update would be left out.
+  if (trains() && options.grad_scaler) scaler_.emplace().set_scale(1);
   name_nodes();
 }
 
@@ -228,8 +227,9 @@ shape::BackwardStart RealStep::loss(const std::vector<at::Tensor>& outputs) {
   if (differentiable.empty()) return {};
   places_.enter(Phase::loss, loss_node_);
   places_.mark_sequence(loss_node_);
+  const std::vector<at::Tensor> losses = shape::make_losses(differentiable, options_.loss);
   shape::BackwardStart from =
-      shape::start_backward(shape::make_losses(differentiable, options_.loss), options_.loss);
+      shape::start_backward(scaler_ ? scaler_->scale(losses) : losses, options_.loss);
   places_.mark_sequence(none);
   return from;
 }
@@ -257,11 +257,25 @@ std::int64_t RealStep::update() {
     once = now_ns() - begin;
   }
   if (optimizer_->gradients().empty()) return once;
-  if (options_.clip_grad_norm) shape::clip_grad_norm(optimizer_->gradients());
-  optimizer_->run();
+  run_update();
   optimizer_->release_gradients();
   if (masters_) masters_->give_to_model();
   return once;
+}
+
+// As StepRun::run_update (shape/step/step_run.cpp), but that a scaler's host looks at what it
+// found.
+void RealStep::run_update() {
+  const shape::Tensors& gradients = optimizer_->gradients();
+  if (options_.clip_grad_norm) {
+    if (scaler_) scaler_->unscale(gradients);
+    shape::clip_grad_norm(gradients);
+  }
+  if (!scaler_) return optimizer_->run();
+  const bool is_fused = optimizer_->variant() == OptimizerVariant::fused;
+  const shape::FusedScaling scaling = scaler_->before_step(gradients, optimizer_->variant());
+  if (is_fused || !scaler_->found_inf()) optimizer_->run(scaling);
+  scaler_->update();
 }
 
 }  // namespace symprof::measure::real

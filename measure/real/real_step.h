@@ -12,6 +12,7 @@
 #include "measure/real/call_places.h"
 #include "record/step_options.h"
 #include "shape/interpreter/interpreter.h"
+#include "shape/recipe/grad_scaler.h"
 #include "shape/recipe/loss.h"
 #include "shape/recipe/master_weights.h"
 #include "shape/recipe/optimizer.h"
@@ -52,6 +53,7 @@ class RealStep {
   void backward(const shape::BackwardStart& from);
   /// Nanoseconds that it spent on what a later step has already.
   std::int64_t update();
+  void run_update();
   shape::Recompute recompute();
 
   const Graph& graph_;
@@ -62,6 +64,7 @@ class RealStep {
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;
   std::vector<at::Tensor> trained_;
+  std::optional<shape::GradScaler> scaler_;
   std::optional<shape::MasterWeights> masters_;
   std::optional<shape::OptimizerStep> optimizer_;
   std::vector<std::pair<std::string, std::string>> names_;

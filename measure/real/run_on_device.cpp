@@ -53,32 +53,40 @@ class Steps {
   double host_us_ = 0;
 };
 
-std::vector<Times> timed_by_clock(real::RealStep& step, Steps& steps, std::int64_t count) {
-  real::CallClock clock(step.places(), step.names().size());
+/// What the steps with times for each node gave: medians, and the last of them call by call.
+struct Recorded {
+  DeviceRun run;  ///< Of a GPU.
+  std::vector<Times> nodes;
+  std::optional<Timeline> timeline;
+};
+
+Recorded timed_by_clock(real::RealStep& step, Steps& steps, const RunOptions& options) {
+  real::CallClock clock(step.places(), step.names().size(), options.keeps_timeline);
   std::vector<std::vector<Times>> times;
-  for (std::int64_t i = 0; i < count; ++i) {
+  Recorded result;
+  for (std::int64_t i = 0; i < options.steps; ++i) {
     steps.prepare();
     clock.take();
+    clock.take_calls();
     steps.run_prepared_us();
     times.push_back(clock.take());
   }
-  return median_times(times);
+  result.nodes = median_times(times);
+  if (!options.keeps_timeline) return result;
+  result.timeline.emplace().calls = clock.take_calls();
+  result.timeline->begin_at_zero();
+  return result;
 }
 
-/// The median step and the times of its nodes.
-struct Recorded {
-  DeviceRun run;
-  std::vector<Times> nodes;
-};
-
-Recorded recorded_by_cupti(real::RealStep& step, Steps& steps, std::int64_t count) {
+Recorded recorded_by_cupti(real::RealStep& step, Steps& steps, const RunOptions& options) {
   cupti::Client client;
-  real::CallIds ids(step.places(), client);
+  real::CallIds ids(step.places(), client, options.keeps_timeline);
   steps.run_us();  // CUPTI's first buffers, and what it loads when the first kernel comes.
   std::vector<cupti::Step> recorded;
   std::vector<std::vector<Times>> times;
   std::vector<double> step_us;
-  for (std::int64_t i = 0; i < count; ++i) {
+  std::optional<Timeline> timeline;
+  for (std::int64_t i = 0; i < options.steps; ++i) {
     steps.prepare();
     client.take();
     ids.take();
@@ -87,8 +95,12 @@ Recorded recorded_by_cupti(real::RealStep& step, Steps& steps, std::int64_t coun
     const real::CallIds::Calls calls = ids.take();
     recorded.push_back(cupti::summarize(records, calls.calls, calls.first_id, step.names().size()));
     times.push_back(recorded.back().nodes);
+    if (options.keeps_timeline && i + 1 == options.steps)
+      timeline = cupti::timeline_of(records, calls.calls, calls.first_id);
   }
-  Recorded result{.run = cupti::median_of(recorded), .nodes = median_times(times)};
+  Recorded result{.run = cupti::median_of(recorded),
+                  .nodes = median_times(times),
+                  .timeline = std::move(timeline)};
   result.run.recorded_step_us = std::move(step_us);
   return result;
 }
@@ -97,7 +109,7 @@ Recorded timed_by_events(real::RealStep& step, Steps& steps, std::int64_t count,
                          c10::Device device) {
   real::CallEvents events(step.places(), device, step.names().size());
   std::vector<std::vector<Times>> times;
-  Recorded result{.run = {.timing = GpuTiming::events}, .nodes = {}};
+  Recorded result{.run = {.timing = GpuTiming::events}, .nodes = {}, .timeline = {}};
   for (std::int64_t i = 0; i < count; ++i) {
     steps.prepare();
     events.take();
@@ -114,7 +126,7 @@ Recorded recorded_on_gpu(real::RealStep& step, Steps& steps, const RunOptions& o
                          c10::Device device) {
   std::string note;
   if (options.gpu_timing == GpuTiming::cupti) try {
-      return recorded_by_cupti(step, steps, options.steps);
+      return recorded_by_cupti(step, steps, options);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::not_available) throw;
       note = error.summary();
@@ -138,7 +150,8 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
           .threads = at::get_num_threads(),
           .torch_version = TORCH_VERSION,
           .step_us = {},
-          .nodes = {}};
+          .nodes = {},
+          .timeline = {}};
   for (std::int64_t i = 0; i < options.warm_up; ++i) steps.run_us();
   real::reset_peaks(device);
   std::vector<double> host_us;
@@ -146,14 +159,13 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
     run.step_us.push_back(steps.run_us());
     host_us.push_back(steps.host_us());
   }
-  std::vector<Times> times;
+  Recorded recorded;
   if (device.is_cpu()) {
-    times = timed_by_clock(step, steps, options.steps);
+    recorded = timed_by_clock(step, steps, options);
   } else {
     const real::Peaks peaks = real::peaks_of(device);
     const gpu::State state = gpu::state_of(device.index());
-    Recorded recorded = recorded_on_gpu(step, steps, options, device);
-    times = std::move(recorded.nodes);
+    recorded = recorded_on_gpu(step, steps, options, device);
     run.gpu = std::move(recorded.run);
     run.gpu->host_us = std::move(host_us);
     run.gpu->peak_allocated_bytes = peaks.allocated_bytes;
@@ -164,7 +176,8 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
   }
   for (std::size_t i = 0; i < step.names().size(); ++i)
     run.nodes.push_back(
-        {.name = step.names()[i].first, .op = step.names()[i].second, .times = times[i]});
+        {.name = step.names()[i].first, .op = step.names()[i].second, .times = recorded.nodes[i]});
+  run.timeline = std::move(recorded.timeline);
   return run;
 }
 

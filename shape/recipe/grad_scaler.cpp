@@ -12,8 +12,8 @@ namespace {
 constexpr double growth_factor = 2.0, backoff_factor = 0.5;
 constexpr std::int64_t growth_interval = 2000;
 
-at::Tensor scalar(double value, at::ScalarType dtype) {
-  return at::full({}, value, at::TensorOptions().dtype(dtype).device(at::kCUDA));
+at::Tensor scalar(double value, c10::Device device) {
+  return at::full({}, value, at::TensorOptions().dtype(at::kFloat).device(device));
 }
 
 /// What _MultiDeviceReplicator serves: a copy, also on the device of its tensor.
@@ -50,6 +50,10 @@ std::vector<Tensors> by_first_dtype(const Tensors& tensors) {
 GradScaler::GradScaler()
     : scale_(state_of({}, at::kFloat)), growth_tracker_(state_of({}, at::kInt)) {}
 
+void GradScaler::set_scale(double scale) { scale_.fill_(scale); }
+
+bool GradScaler::found_inf() const { return found_inf_.item<float>() != 0; }
+
 Tensors GradScaler::scale(const Tensors& outputs) const {
   if (outputs.size() == 1) return {outputs.front() * scale_};
   const at::Tensor copy = replica(scale_);
@@ -78,14 +82,14 @@ void GradScaler::unscale(const Tensors& gradients) {
   at::Tensor inverse_scale = scale_.to(at::kDouble);
   inverse_scale = inverse_scale.reciprocal();
   inverse_scale = inverse_scale.to(at::kFloat);
-  found_inf_ = check_and_unscale(gradients, inverse_scale, scalar(0.0, at::kFloat));
+  found_inf_ = check_and_unscale(gradients, inverse_scale, scalar(0.0, scale_.device()));
   is_unscaled_ = true;
 }
 
 // _check_inf_per_device.
 void GradScaler::check_for_inf(const Tensors& gradients) {
-  const at::Tensor inverse_scale = scalar(1.0, at::kFloat);
-  found_inf_ = check_and_unscale(gradients, inverse_scale, scalar(0.0, at::kFloat));
+  const at::Tensor inverse_scale = scalar(1.0, scale_.device());
+  found_inf_ = check_and_unscale(gradients, inverse_scale, scalar(0.0, scale_.device()));
 }
 
 FusedScaling GradScaler::before_step(const Tensors& gradients, OptimizerVariant variant) {

@@ -1,4 +1,4 @@
-// torch.amp.GradScaler (torch/amp/grad_scaler.py) as it runs on CUDA, for one device.
+// torch.amp.GradScaler (torch/amp/grad_scaler.py), for one device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,10 @@ namespace symprof::shape {
 class GradScaler {
  public:
   /// Makes the two scalars that a scaler keeps: the scale and the count of steps since it grew.
+  /// On the device of MakeOn; a real scaler's still needs its value.
   GradScaler();
+
+  void set_scale(double scale);
 
   /// The outputs times the scale.
   Tensors scale(const Tensors& outputs) const;
@@ -24,6 +27,9 @@ class GradScaler {
   /// `step` up to the call of the optimizer. A fused optimizer gets what is returned; for others
   /// the gradients are unscaled here, and nothing is returned.
   FusedScaling before_step(const Tensors& gradients, OptimizerVariant variant);
+  /// Of real tensors, after before_step: the host waits and looks. Where it holds, `step` leaves
+  /// out the call of an optimizer that is not fused.
+  bool found_inf() const;
   /// `update`: the scale of the next step.
   void update();
 

@@ -45,6 +45,26 @@ class Output(unittest.TestCase):
         self.assertEqual(starts.keys(), ends.keys())
         self.assertTrue(all(starts[number] < ends[number] for number in starts))
 
+    def test_a_measured_step_stands_beside_the_predicted_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved, trace = pathlib.Path(folder) / "run.json", pathlib.Path(folder) / "trace.json"
+            done = run("measure", TINY, "--steps", "2", "--save", str(saved), "--trace", str(trace))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            calls = json.loads(saved.read_text())["timeline"]["calls"]
+            slices = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"]
+            self.assertEqual({event["pid"] for event in slices}, {2})  # Nothing is estimated.
+            self.assertEqual([event["name"] for event in slices], [call["op"] for call in calls])
+            self.assertEqual([event["ts"] for event in slices], [call["begin_us"] for call in calls])
+            for before, after in zip(slices, slices[1:]):
+                self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 0.002)
+            beside = run("profile", TINY, "--format", "chrome-trace", "--measured", str(saved))
+            events = json.loads(beside.stdout)["traceEvents"]
+            self.assertEqual({event["pid"] for event in events if event["ph"] == "X"}, {0, 1, 2})
+            done = run("measure", TINY, "--steps", "1", "--save", str(saved))
+            refused = run("profile", TINY, "--format", "chrome-trace", "--measured", str(saved))
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("no step in time", refused.stderr)
+
     def test_an_error_leaves_an_old_file_as_it_was(self):
         with tempfile.TemporaryDirectory() as name:
             path = pathlib.Path(name) / "out.txt"

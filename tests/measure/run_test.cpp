@@ -77,6 +77,20 @@ TEST_CASE("a run is the same after it was written and read") {
   CHECK(read.step_us == run.step_us);
 }
 
+TEST_CASE("a step in time too, and indices of nothing are refused") {
+  Run run = gpu_run();
+  run.timeline = {.calls = {{"aten::mm", 1, Phase::backward, 0, 2500}},
+                  .works = {{"gemm", Activity::Kind::kernel, 0, 3000, 7000, 0, 7},
+                            {"Memset", Activity::Kind::set, none, 7000, 7100, 0, 13}}};
+  const Run read = parse_run(to_json(run), "run.json");
+  CHECK(to_json(read) == to_json(run));
+  CHECK(read.timeline->works.at(1).begin_ns == 7000);
+  run.timeline->works[0].call = 1;
+  CHECK(message_of(to_json(run)) == "timeline: names call 1 of 1.");
+  run.timeline->calls[0].node = 2;
+  CHECK(message_of(to_json(run)) == "timeline: names node 2 of 2.");
+}
+
 TEST_CASE("a run on a GPU too, its kernels and its own figures with it") {
   const Run run = gpu_run(), read = parse_run(to_json(run), "run.json");
   CHECK(to_json(read) == to_json(run));

@@ -215,7 +215,7 @@ TEST_CASE("a model's step runs here, node by node, forward and backward") {
   }
 }
 
-TEST_CASE("recipes run here: autocast, checkpointing, clipping, masters, inference") {
+TEST_CASE("recipes run here: autocast, checkpointing, clipping, masters, GradScaler, inference") {
   Settings settings = settings_of(Loss::cross_entropy, 0);
   settings.step.autocast = DType::bfloat16;
   settings.step.clip_grad_norm = true;
@@ -228,6 +228,10 @@ TEST_CASE("recipes run here: autocast, checkpointing, clipping, masters, inferen
   settings.step.master_weights = true;
   settings.step.optimizer = Optimizer::adamw;
   CHECK(measured_here("tiny/mlp.pt2", settings).attributed_ns() > 0);
+  settings = settings_of(Loss::mean, 0);
+  settings.step.grad_scaler = true;
+  settings.step.clip_grad_norm = true;
+  CHECK(measured_here("tiny/mlp.pt2", settings).total.optimizer_ns > 0);
   Settings inference;
   inference.mode = Mode::inference;
   const Measurement found = measured_here("tiny/mlp.pt2", inference);
@@ -249,7 +253,6 @@ TEST_CASE("what a step on the CPU does not have is refused by name") {
       CHECK(error.is_about(name));
     }
   };
-  refused("grad_scaler", [](StepOptions& step) { step.grad_scaler = true; });
   refused("attention", [](StepOptions& step) { step.attention = AttentionBackend::math; });
   refused("offload_saved", [](StepOptions& step) { step.offload_saved = {"*"}; });
 }

@@ -47,6 +47,24 @@ TEST_CASE("by correlation, whatever the order of the records") {
   CHECK(origins.at(2).call == &calls[0]);
 }
 
+TEST_CASE("a step in time begins with its first call") {
+  std::vector<Call> calls = three_calls();
+  calls[0].begin_ns = 900, calls[0].end_ns = 1550;
+  calls[1].begin_ns = 1590, calls[1].end_ns = 1850;
+  calls[2].begin_ns = 1890, calls[2].end_ns = 9100;
+  Records records = three_kernels();
+  records.works.push_back(work(0, 9000));  // No correlation.
+  const Timeline timeline = timeline_of(records, calls, first_id);
+  REQUIRE(timeline.calls.size() == 3);
+  CHECK(timeline.calls[1].begin_ns == 1590 - 900);
+  CHECK(timeline.calls[1].node == 1);
+  REQUIRE(timeline.works.size() == 4);
+  CHECK(timeline.works[1].call == 1);
+  CHECK(timeline.works[1].begin_ns == 4000 - 900);
+  CHECK(timeline.works[1].end_ns == 5000 - 900);
+  CHECK(timeline.works[3].call == none);
+}
+
 TEST_CASE("what is missing is said") {
   Records records = three_kernels();
   records.works.push_back(work(0, 10'000));   // No correlation.
