@@ -22,13 +22,16 @@ struct Options {
   OutputOptions output;
 };
 
-/// How often each rule of symprof optimize would be applied; nothing of a model that it refuses.
+/// How often each rule of symprof optimize would be applied to a model that take_stats() left;
+/// nothing of one that it refuses.
 std::map<std::string, std::int64_t> patterns_of(onnx::ModelProto& model, const Options& options,
                                                 const std::string& path) {
   std::map<std::string, std::int64_t> patterns;
   try {
     workbench::OptimizeOptions how;
     how.fused = "microsoft";
+    how.is_typed = true;
+    how.only_counts = true;
     for (const workbench::RuleReport& rule : workbench::optimize(model, how, path).rules)
       if (rule.times > 0) patterns[rule.name] = rule.times;
   } catch (const Error& error) {
@@ -40,7 +43,7 @@ std::map<std::string, std::int64_t> patterns_of(onnx::ModelProto& model, const O
 workbench::ModelStats count(const std::string& path, const Options& options) {
   check_is_onnx(path, "stats");
   const workbench::Model model = workbench::read_model(path, workbench::Weights::skip);
-  workbench::ModelStats stats = workbench::stats_of(*model, path);
+  workbench::ModelStats stats = workbench::take_stats(*model, path);
   stats.patterns = patterns_of(*model, options, path);
   return stats;
 }

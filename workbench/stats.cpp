@@ -154,6 +154,11 @@ void count_blocks(ModelStats& stats, const std::vector<const onnx::NodeProto*>& 
 }  // namespace
 
 ModelStats stats_of(const onnx::ModelProto& model, const std::string& path) {
+  onnx::ModelProto copy = model;
+  return take_stats(copy, path);
+}
+
+ModelStats take_stats(onnx::ModelProto& model, const std::string& path) {
   ModelStats stats;
   stats.ir_version = model.ir_version();
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
@@ -166,14 +171,13 @@ ModelStats stats_of(const onnx::ModelProto& model, const std::string& path) {
   for (const onnx::ValueInfoProto& output : model.graph().output())
     stats.outputs.push_back(value_stats(output));
   count_initializers(stats, model);
-  onnx::ModelProto inlined = model;
-  inline_functions(inlined, "inline", path);
-  stats.inlined = count_nodes(inlined);
-  stats.ops_inlined = count_ops(inlined.graph().node());
-  count_modules(stats, inlined.graph());
-  infer_types(inlined);
-  count_types(stats, inlined.graph());
-  const auto nodes = nodes_in_order(inlined.graph());
+  inline_functions(model, "inline", path);
+  stats.inlined = count_nodes(model);
+  stats.ops_inlined = count_ops(model.graph().node());
+  count_modules(stats, model.graph());
+  infer_types(model);
+  count_types(stats, model.graph());
+  const auto nodes = nodes_in_order(model.graph());
   count_blocks(stats, nodes, repeated_blocks(nodes));
   return stats;
 }

@@ -66,6 +66,8 @@ struct ModelStats {
 
 /// Counts. Throws Error for functions that cannot be inlined.
 ModelStats stats_of(const onnx::ModelProto& model, const std::string& path);
+/// The same, and leaves `model` with functions inlined and types inferred.
+ModelStats take_stats(onnx::ModelProto& model, const std::string& path);
 
 /// Text for people; with `other`, both and their difference.
 void write_stats(fmt::memory_buffer& out, const ModelStats& stats, const std::string& name,

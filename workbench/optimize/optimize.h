@@ -18,6 +18,8 @@ struct OptimizeOptions {
   /// Whether onnx's checker and its inference of types look at the model after each rule that
   /// changed it, not only at the end.
   bool checks_each_rule = false;
+  bool is_typed = false;     ///< infer_types() has run on the model as it is.
+  bool only_counts = false;  ///< The report is wanted and not the model, which is not checked then.
   /// Called with the model before the first rule (no name), and after each rule that changed its
   /// main graph in a pass; "subgraphs" stands for all rules in bodies of If, Loop and Scan.
   std::function<void(const std::string& rule, const onnx::ModelProto& model)> after_rule;
