@@ -62,6 +62,7 @@ bool gemm_of_reshaped(Editor& editor, int node);
 bool root_mean_square_norm_23(Editor& editor, int node);
 bool skip_norm(Editor& editor, int node);
 bool fused_conv(Editor& editor, int node);
+bool fused_gemm(Editor& editor, int node);
 bool merge_clips(Editor& editor, int node);
 bool drop_double_not(Editor& editor, int node);
 bool where_of_not(Editor& editor, int node);

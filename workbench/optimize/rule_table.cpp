@@ -84,7 +84,8 @@ constexpr Rule rules_in_order[] = {
      Fused::microsoft},
     {"reshape_gemm", "Reshapes around a Gemm of rows go into FusedMatMul", rules::gemm_of_reshaped,
      Fused::microsoft},
-    {"fused_conv", "a Relu goes into FusedConv", rules::fused_conv, Fused::microsoft},
+    {"fused_conv", "an activation goes into FusedConv", rules::fused_conv, Fused::microsoft},
+    {"fused_gemm", "an activation goes into FusedGemm", rules::fused_gemm, Fused::microsoft},
     {"softmax_gradient", "the gradient of a Softmax as SoftmaxGrad_13", rules::softmax_gradient,
      Fused::training},
 };

@@ -1,5 +1,7 @@
 // before                                               after
 //   y = Relu(Conv(x, w, b))                              y = FusedConv(x, w, b, activation=Relu)
+//   y = Relu(Gemm(a, b, c))                              y = FusedGemm(a, b, c, activation=Relu)
+//     the same for Sigmoid and Tanh
 //   y = MatMul(a, Transpose(b)), scaled by a number      y = FusedMatMul(a, b, transB=1, alpha=…)
 //   y = Transpose(MatMul(a, b))                          y = FusedMatMul(b, a, transA=1, transB=1)
 //   y = Reshape(Gemm(Reshape(x), w)) of the rows of x    y = FusedMatMul(x, w, transB=…)
@@ -100,23 +102,31 @@ bool fused_matmul(Editor& editor, int node) {
   return take_transposes(editor, node) || take_scale(editor, node);
 }
 
-bool fused_conv(Editor& editor, int node) {
-  if (!editor.is(node, "Relu")) return false;
+namespace {
+
+/// The activation goes into the `op` before it, as `fused`. ONNX Runtime has both in float32 alone.
+bool activate(Editor& editor, int node, std::string_view op, const char* fused) {
+  const bool is_activation =
+      editor.is(node, "Relu") || editor.is(node, "Sigmoid") || editor.is(node, "Tanh");
+  if (!is_activation) return false;
   const std::string value = editor.node(node).input(0);
-  const int before = editor.maker(value);
-  if (!editor.is(before, "Conv") || !editor.is_private(value) ||
-      editor.type(value).dtype() != DType::float32)
-    return false;
+  const int before = private_maker(editor, value, op);
+  if (before < 0 || editor.type(value).dtype() != DType::float32) return false;
   onnx::NodeProto made = editor.node(before);
-  made.set_op_type("FusedConv");
+  made.set_op_type(fused);
   made.set_domain(contrib_domain);
   made.set_output(0, editor.node(node).output(0));
-  set_text(made, "activation", "Relu");
+  set_text(made, "activation", editor.node(node).op_type());
   editor.remove(node);
   editor.remove(before);
   editor.add(made, before);
   return true;
 }
+
+}  // namespace
+
+bool fused_conv(Editor& editor, int node) { return activate(editor, node, "Conv", "FusedConv"); }
+bool fused_gemm(Editor& editor, int node) { return activate(editor, node, "Gemm", "FusedGemm"); }
 
 namespace {
 
