@@ -13,6 +13,8 @@
 #include "cli/progress.h"
 #include "cli/setting_options.h"
 #include "report/checkpoint.h"
+#include "report/throughput.h"
+#include "session/devices.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
@@ -100,12 +102,64 @@ Run add_checkpoint(CLI::App& app) {
   return [text] { return run_checkpoint(*text); };
 }
 
+enum class ThroughputFormat { table, json };
+constexpr settings::Named<ThroughputFormat> throughput_formats[] = {
+    {"table", ThroughputFormat::table}, {"json", ThroughputFormat::json}};
+
+int run_throughput(const CheckpointText& text) {
+  SettingTexts texts = text.model;
+  ThroughputQuestion question{.regions = question_of(text).regions};
+  if (SettingTexts::Given& device = texts.given.at("device"); device.is_given()) {
+    const std::vector<std::string> names = settings::split_list(device.one);
+    question.devices = find_devices(names);
+    device.one = question.devices.front().name;
+  }
+  if (!text.budget.empty())
+    question.budget_bytes = settings::parse_bytes(SettingRef{"budget"}, text.budget);
+  const Settings settings = read_settings(texts);
+  const auto format = settings::choose(SettingRef{"format"}, text.format, throughput_formats);
+  check_output(text.output);
+  const ThroughputAnswer answer = Session(texts.model).plan_throughput(settings, question);
+  fmt::memory_buffer out;
+  if (format == ThroughputFormat::json)
+    report::write_throughput_json(out, answer, spell_as_option);
+  else
+    report::write_throughput(out, answer, layout_of(text.output));
+  write_output(text.output, {out.data(), out.size()},
+               format == ThroughputFormat::table ? Readers::people : Readers::programs);
+  const bool all_fit = std::ranges::all_of(
+      answer.devices, [](const auto& device) { return device.fastest() != nullptr; });
+  return all_fit ? done : answer_is_no;
+}
+
+Run add_throughput(CLI::App& app) {
+  const auto text = std::make_shared<CheckpointText>();
+  app.description("Which batch, with which plan, does the most samples a second.");
+  app.footer(
+      "Exit code 0: some batch fits into every device; 1: none does.\n\n"
+      "Examples:\n"
+      "  symprof plan throughput gpt2.pt2 --optimizer adamw --device h200\n"
+      "  symprof plan throughput gpt2.pt2 --device a100-40g,h100,h200 --budget 30GiB");
+  add_setting_options(app, text->model);
+  app.get_option("--device")
+      ->description("Names from `symprof devices` or device files (.json), with commas between");
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    app.add_option(name, value, help)->type_name(type)->group("What is asked");
+  };
+  add("--budget", text->budget, "BYTES",
+      "What the process may take of each device: 40GiB; else the device's memory");
+  add("--regions", text->regions, "GLOB", "Modules that may run again, as in plan checkpoint");
+  add("--format", text->format, "FORMAT", "table or json");
+  add_output_options(app, text->output);
+  return [text] { return run_throughput(*text); };
+}
+
 struct PlanKind {
   const char* name;
   Run (*add)(CLI::App& app);
 };
 
-constexpr PlanKind plan_kinds[] = {{"checkpoint", add_checkpoint}};
+constexpr PlanKind plan_kinds[] = {{"checkpoint", add_checkpoint}, {"throughput", add_throughput}};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plan/fitting.h"
+#include "session/batch_name.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 #include "trace/graph/named_sizes.h"
@@ -125,7 +126,8 @@ PreparedModel model_to_fit(Session& session, Settings settings, const std::strin
   }
 }
 
-/// What `largest` is where a job asks for the batch: its name; empty where the model has none.
+}  // namespace
+
 std::string batch_to_find(Session& session, Settings settings) {
   std::optional<PreparedModel> model;
   try {
@@ -144,6 +146,8 @@ std::string batch_to_find(Session& session, Settings settings) {
     return {};
   }
 }
+
+namespace {
 
 void check_job(const Settings& settings, const plan::Job& job) {
   if (settings.time && settings.loop.micro_batches > 1)

@@ -90,6 +90,39 @@ struct CheckpointAnswer {
   MemoryBreakdown plain_at_least;
 };
 
+/// Which batch does the most samples a second, each with the checkpoint plan of least time that
+/// fits.
+struct ThroughputQuestion {
+  std::vector<DeviceSpec> devices;  ///< Empty: the device of the settings.
+  /// What the process may take of each device, CUDA's context with it; empty: all of its memory.
+  std::optional<std::int64_t> budget_bytes;
+  std::vector<std::string> regions;  ///< As in CheckpointQuestion.
+};
+
+struct ThroughputAnswer {
+  /// One batch that fits.
+  struct Row {
+    std::int64_t batch = 0;
+    double plain_step_us = 0;  ///< Of the step in which nothing runs again.
+    plan::PlayedPlan plan;     ///< Empty: it fits without.
+
+    double step_us() const { return plain_step_us + plan.cost_us; }
+    double samples_per_second() const { return 1e6 * static_cast<double>(batch) / step_us(); }
+  };
+  struct OfDevice {
+    DeviceSpec device;
+    std::vector<Row> rows;  ///< Those that were tried, by batch: the last is the largest that fits.
+    std::optional<std::int64_t> refused;  ///< The smallest batch that does not fit.
+    std::string refusal;  ///< Why the model does not run with it; empty: memory is missing.
+    std::int64_t unknown_calls = 0;  ///< Without a time, in the smallest batch.
+
+    const Row* fastest() const;  ///< Null where nothing fits.
+  };
+  Settings settings;  ///< As they ran: see PreparedModel.
+  std::string model;
+  std::vector<OfDevice> devices;
+};
+
 class Session {
  public:
   /// Opens the file, once, while LibTorch loads on another thread. Throws Error: a file that is
@@ -127,6 +160,10 @@ class Session {
   /// Checkpoint plans of least time within budgets (plan/checkpoint/planner.h). Throws what
   /// prepare() and record() throw, and Error where the model has no modules to run again.
   CheckpointAnswer plan_checkpoint(const Settings& settings, const CheckpointQuestion& question);
+
+  /// Batches from 1 to the largest that fits with a plan. Throws what plan_checkpoint() throws, and
+  /// Error where the model has no batch that could be another one.
+  ThroughputAnswer plan_throughput(const Settings& settings, const ThroughputQuestion& question);
 
  private:
   Graph script(const Settings& settings);

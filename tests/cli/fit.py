@@ -4,6 +4,7 @@
 """
 import json
 import shlex
+import tempfile
 import unittest
 
 import program
@@ -248,6 +249,26 @@ class Fit(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertEqual(result.stdout, "")
             self.assertIn(text, result.stderr)
+
+    def test_throughput_of_batches_with_their_plans(self):
+        step = ["--optimizer", "adamw", "--device", "t4"]
+        found = program.read("plan throughput", GPT2, *step, "--budget", "6GiB")["devices"][0]
+        batches = found["batches"]
+        self.assertEqual([row["batch"] for row in batches], sorted(row["batch"] for row in batches))
+        fastest = max(batches, key=lambda row: row["samples_per_second"])
+        self.assertEqual(found["fastest_batch"], fastest["batch"])
+        largest = batches[-1]
+        self.assertEqual(found["largest_batch"], largest["batch"])
+        self.assertTrue(largest["plan"]["regions"])
+        self.assertAlmostEqual(largest["samples_per_second"], 1e6 * largest["batch"] / largest["step_time_us"])
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as plan:
+            json.dump({"schema": "symprof.checkpoint_plan/1", "plan": largest["plan"]}, plan)
+            plan.flush()
+            totals = program.read("profile", GPT2, *step, "--set", f"batch={largest['batch']}", "--checkpoint", plan.name)["totals"]
+        for key in ["peak_allocated_bytes", "peak_reserved_bytes"]:
+            self.assertEqual(totals[key], largest[key], key)
+        more = program.run("plan", "checkpoint", GPT2, *step, "--set", f"batch={largest['batch'] + 1}", "--budget", "6GiB")
+        self.assertEqual(more.returncode, 1, more.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,88 @@
+// The verb plan throughput: which batch, with which checkpoint plan, does the most samples a
+// second.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "plan/largest_size.h"
+#include "session/batch_name.h"
+#include "session/session.h"
+
+namespace symprof {
+namespace {
+
+class Batches {
+ public:
+  Batches(Session& session, const Settings& settings, std::string name,
+          const ThroughputQuestion& question)
+      : session_(session), settings_(settings), name_(std::move(name)), question_(question) {}
+
+  ThroughputAnswer::OfDevice on(const DeviceSpec& device) {
+    ThroughputAnswer::OfDevice result{.device = device};
+    std::map<std::int64_t, ThroughputAnswer::Row> rows;
+    const plan::LargestSize largest =
+        plan::find_largest_size(1, std::nullopt, [&](std::int64_t batch) {
+          result.refusal.clear();
+          try {
+            return add(device, batch, rows, result);
+          } catch (const Error& error) {
+            if (batch == 1) throw;
+            result.refusal = error.summary(unspelled);
+            return false;
+          }
+        });
+    result.refused = largest.refused;
+    for (auto& [batch, row] : rows) result.rows.push_back(std::move(row));
+    return result;
+  }
+
+ private:
+  bool add(const DeviceSpec& device, std::int64_t batch,
+           std::map<std::int64_t, ThroughputAnswer::Row>& rows,
+           ThroughputAnswer::OfDevice& result) {
+    Settings settings = settings_;
+    settings.step.device = device;
+    set_size(settings, name_, batch);
+    const CheckpointAnswer answer = session_.plan_checkpoint(
+        settings, {.budgets = {question_.budget_bytes.value_or(device.memory_bytes)},
+                   .regions = question_.regions,
+                   .curve_points = 0,
+                   .wants_alternatives = false});
+    if (batch == 1) result.unknown_calls = answer.unknown_calls;
+    const std::optional<plan::PlayedPlan>& best = answer.answers.front().best;
+    if (best) rows[batch] = {.batch = batch, .plain_step_us = answer.plain_step_us, .plan = *best};
+    return best.has_value();
+  }
+
+  Session& session_;
+  const Settings& settings_;
+  std::string name_;
+  const ThroughputQuestion& question_;
+};
+
+}  // namespace
+
+const ThroughputAnswer::Row* ThroughputAnswer::OfDevice::fastest() const {
+  const auto found = std::ranges::max_element(rows, {}, &Row::samples_per_second);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+ThroughputAnswer Session::plan_throughput(const Settings& settings,
+                                          const ThroughputQuestion& question) {
+  const std::string name = batch_to_find(*this, settings);
+  if (name.empty())
+    throw Error(file_.path, "has no batch that could be another one.",
+                "The model has to be exported with a batch that is a symbol.");
+  Settings smallest = settings;
+  set_size(smallest, name, 1);
+  const PreparedModel model = prepare(smallest);
+  ThroughputAnswer answer{.settings = model.settings, .model = model.graph.path};
+  Batches batches(*this, settings, name, question);
+  std::vector<DeviceSpec> devices = question.devices;
+  if (devices.empty()) devices.push_back(device_of(settings));
+  for (const DeviceSpec& device : devices) answer.devices.push_back(batches.on(device));
+  return answer;
+}
+
+}  // namespace symprof
