@@ -46,6 +46,7 @@ const std::vector<std::string> known_keys = {"name",
                                              "nvlink_bytes_per_second",
                                              "pcie_bytes_per_second",
                                              "kernel_times",
+                                             "links",
                                              "classes",
                                              "calibration",
                                              "source"};
@@ -129,9 +130,13 @@ class DeviceReader {
         fail("kernel_times", "stands beside 'classes', which are times of kernels themselves");
       spec.kernel_times = path_;
     }
-    if (json_.contains("kernel_times"))
-      spec.kernel_times =
-          (std::filesystem::path(path_).parent_path() / text("kernel_times")).string();
+    if (json_.contains("kernel_times")) spec.kernel_times = path_beside("kernel_times");
+    if (json_.contains("links")) spec.links = path_beside("links");
+  }
+
+  /// A path in the file is relative to the file.
+  std::string path_beside(const std::string& key) const {
+    return (std::filesystem::path(path_).parent_path() / text(key)).string();
   }
 
   std::string text(const std::string& key) const {

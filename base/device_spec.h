@@ -48,6 +48,9 @@ struct DeviceSpec {
   /// Path of the file with the coefficients of kernel times (profile/time/kernel_times.h), which
   /// may be the device's own; empty: those of the data sheet serve.
   std::string kernel_times;
+  /// Path of the file with its links to other devices and to the network, as NCCL sees them
+  /// (profile/time/collectives/links.h); empty: not known.
+  std::string links;
   std::string source;  ///< Where the figures come from.
 };
 

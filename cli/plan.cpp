@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
+#include "cli/plan_parallel.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
 #include "report/checkpoint.h"
@@ -159,13 +160,17 @@ struct PlanKind {
   Run (*add)(CLI::App& app);
 };
 
-constexpr PlanKind plan_kinds[] = {{"checkpoint", add_checkpoint}, {"throughput", add_throughput}};
+constexpr PlanKind plan_kinds[] = {
+    {"checkpoint", add_checkpoint}, {"throughput", add_throughput}, {"parallel", add_parallel}};
 
 }  // namespace
 
 Run add_plan(CLI::App& app) {
-  app.description("What to run in another way, so that it fits.");
-  app.footer("Examples:\n  symprof plan checkpoint gpt2.pt2 --optimizer adamw --budget 3GiB");
+  app.description("What to run in another way, or on several devices, so that it fits.");
+  app.footer(
+      "Examples:\n"
+      "  symprof plan checkpoint gpt2.pt2 --optimizer adamw --budget 3GiB\n"
+      "  symprof plan parallel llama_7b.pt2 --mesh 8 --device h100 --optimizer adamw");
   const auto chosen = std::make_shared<Run>();
   for (const PlanKind& kind : plan_kinds) {
     CLI::App* added = app.add_subcommand(kind.name);

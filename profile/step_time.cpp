@@ -8,17 +8,12 @@
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
 #include "profile/profile.h"
+#include "profile/step_run.h"
 #include "profile/time/formula.h"
 
 namespace symprof::profile {
 namespace {
 
-// What the host takes for an ATen call, for a kernel's launch in it, and for a view; and how long
-// a launch takes to reach a device that has nothing to do. Medians of public profiler traces on
-// A100 and H100 hosts (pytorch/kineto's and others'), half of what they say: recording costs as
-// much again.
-constexpr double usual_host_call_us = 6, usual_host_launch_us = 3, view_share = 0.25;
-constexpr double reach_us = 6;
 /// Half width (natural logarithm) of what is common to all kernels of a step: another board,
 /// driver, library, temperature.
 constexpr double common_half_width = 0.10;
@@ -95,66 +90,6 @@ void add_to_row(RowFigures& row, Phase phase, const std::optional<CallTime>& tim
   choose(pass, row.fwd_time_ns, row.bwd_time_ns, row.optimizer_time_ns) += spent;
   row.time_ns += spent;
   row.times.limited_ns[static_cast<std::size_t>(time->limit)] += spent;
-}
-
-/// Two queues: the host issues, the device runs what has reached it.
-class Queues {
- public:
-  Queues(const DeviceSpec& device, LaunchKind launch)
-      : call_us_(device.host_call_us.value_or(usual_host_call_us)),
-        launch_us_(device.host_launch_us.value_or(usual_host_launch_us)),
-        launch_(device.is_cpu ? LaunchKind::eager : launch),
-        is_cpu_(device.is_cpu) {}
-
-  CallSlot run(const std::optional<CallTime>& call) {
-    CallSlot slot{host_, host_, device_, device_};
-    const bool launches = call && call->launches > 0;
-    if (is_cpu_) return run_here(launches ? call->us : 0, launches);
-    if (launch_ == LaunchKind::eager)
-      host_ += launches ? call_us_ + call->launches * launch_us_ : call_us_ * view_share;
-    slot.issued_us = host_;
-    if (!launches) return slot;
-    const double arrives = launch_ == LaunchKind::eager ? host_ + reach_us : host_;
-    slot.begin_us = std::max(device_, arrives);
-    slot.end_us = device_ = slot.begin_us + call->us;
-    if (call->waits) host_ = std::max(host_, device_);
-    return slot;
-  }
-
-  double host() const { return host_; }
-  /// When all that was issued is done.
-  double end() const { return std::max(host_, device_); }
-
- private:
-  /// A CPU makes the call itself.
-  CallSlot run_here(double us, bool launches) {
-    CallSlot slot{.issue_us = host_};
-    slot.begin_us = slot.issued_us = host_ += launches ? call_us_ : call_us_ * view_share;
-    slot.end_us = device_ = host_ += us;
-    return slot;
-  }
-
-  double call_us_, launch_us_, host_ = 0, device_ = 0;
-  LaunchKind launch_;
-  bool is_cpu_;
-};
-
-/// The later of two steps that follow each other: the first finds an idle device.
-void run_steps(const std::vector<std::optional<CallTime>>& calls, const DeviceSpec& device,
-               StepTime& step) {
-  Queues queues(device, step.launch);
-  step.schedule.reserve(calls.size());
-  double host = 0, end = 0;
-  for (int repetition = 0; repetition < 3; ++repetition) {
-    host = queues.host(), end = queues.end();
-    for (const std::optional<CallTime>& call : calls) {
-      const CallSlot slot = queues.run(call);
-      if (repetition == 0) step.schedule.push_back(slot);
-    }
-  }
-  step.host_us = queues.host() - host;
-  step.step_us = std::max(queues.end() - end, 0.0);
-  step.idle_us = std::max(step.step_us - step.busy_us(), 0.0);
 }
 
 /// Half widths of the kernels, weighed by their times. Errors of a class go together, those of
@@ -255,7 +190,7 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
         ++step.unknown_calls, unknown[record.op] = true;
       }
     }
-  run_steps(calls, device, step);
+  run_steps(calls, device, {}, step);
   const double half_width = interval.half_width(step.busy_us());
   step.low_us = step.step_us * std::exp(-half_width);
   step.high_us = step.step_us * std::exp(half_width);
@@ -263,6 +198,19 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
   name_unknown(recording, unknown, step);
   share_out(profile, step.busy_us());
   profile.time = std::move(step);
+}
+
+void add_collectives(Profile& profile, const DeviceSpec& device,
+                     const std::vector<TimedCollective>& collectives) {
+  StepTime& step = profile.time.value();
+  std::vector<std::optional<CallTime>> calls(profile.recording.calls.size());
+  for (const NodeProfile& node : profile.nodes)
+    for (const CallProfile& call : node.calls) calls[call.call] = call.time;
+  // Errors of collectives are as wide as those of the step at most, and not of one sign with them.
+  const double low = step.step_us > 0 ? step.low_us / step.step_us : 1;
+  const double high = step.step_us > 0 ? step.high_us / step.step_us : 1;
+  run_steps(calls, device, collectives, step);
+  step.low_us = step.step_us * low, step.high_us = step.step_us * high;
 }
 
 StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,
@@ -285,7 +233,7 @@ StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, Time
       load.calls[i].is_known = false, ++load.unknown_calls;
   }
   StepTime step{.launch = options.launch};
-  run_steps(times, device, step);
+  run_steps(times, device, {}, step);
   for (std::size_t i = 0; i < times.size(); ++i)
     load.calls[i].host_us = step.schedule[i].issued_us - step.schedule[i].issue_us;
   load.step_us = step.step_us;

@@ -27,6 +27,13 @@ struct TimeOptions {
   LaunchKind launch = LaunchKind::eager;
 };
 
+/// A collective of the step with its time, in a queue beside computation.
+struct TimedCollective {
+  CallId before_call = 0;  ///< Issued before it: what the calls before it make is what it sends.
+  CallId needed_by = 0;    ///< Calls from this one on wait for it; behind the last: the step does.
+  double us = 0;
+};
+
 /// One call, on the device.
 struct CallTime {
   double us = 0, low_us = 0, high_us = 0;  ///< Nine of ten measurements lie between the two.
@@ -64,6 +71,8 @@ struct StepTime {
   /// The first dimension of the first input, and where that holds whole numbers in two dimensions,
   /// how many there are.
   std::optional<std::int64_t> samples, tokens;
+  double communication_us = 0;     ///< Of all collectives.
+  double exposed_us = 0;           ///< Computation stands still because of them.
   std::vector<CallSlot> schedule;  ///< By CallId.
 
   double busy_us() const { return forward_us + backward_us + optimizer_us; }
@@ -77,6 +86,12 @@ class OperatorTable;
 /// caller's; may be null.
 void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
                const TimeOptions& options, const OperatorTable* own = nullptr);
+
+/// Runs the step of a profile that has times again, with collectives beside its calls: fills
+/// `communication_us` and `exposed_us`, and what follows for the step and its schedule.
+/// `collectives` are in the order in which they are issued.
+void add_collectives(Profile& profile, const DeviceSpec& device,
+                     const std::vector<TimedCollective>& collectives);
 
 /// What one call is to the two queues of a step, in microseconds.
 struct CallLoad {

@@ -7,6 +7,8 @@
 //     "sizes" or "roofline" a line with those.
 //   symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv
 //     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES.
+//   symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv
+//     prints us,low,high,algorithm,protocol,nccl_us of collectives; rows: kind,bytes,ranks,nodes.
 //
 // Columns of a CSV are members of the work (profile/time/kernel.h): m,n,k for products.
 #include <fmt/format.h>
@@ -18,6 +20,7 @@
 
 #include "base/device_spec.h"
 #include "base/error.h"
+#include "profile/time/collectives/links.h"
 #include "profile/time/formula.h"
 #include "profile/time/time_model.h"
 
@@ -153,6 +156,28 @@ int judge(const DeviceSpec& device, const std::string& times, const std::vector<
   return 0;
 }
 
+CollectiveWork collective_of(const std::vector<std::string>& cells) {
+  const auto kind = collective_called(cells.at(0));
+  if (!kind) throw Error(cells[0], "is no kind of collective", "Compare with nccl.cpp.");
+  return {*kind, std::stoll(cells.at(1)), std::stoi(cells.at(2)), std::stoi(cells.at(3))};
+}
+
+int collectives(const std::string& links, int compute_major, const std::string& rows) {
+  const CollectiveModel model(load_links(links), compute_major);
+  fmt::print("us,low,high,algorithm,protocol,nccl_us\n");
+  std::ifstream file(rows);
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    const CollectiveWork work = collective_of(cells(line));
+    const CollectiveTime time = model.time(work);
+    fmt::print("{:.9g},{:.9g},{:.9g},{},{},{:.9g}\n", time.us, time.low_us, time.high_us,
+               name(time.algorithm), name(time.protocol),
+               nccl_choice(work, model.topology(work)).us);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -163,8 +188,11 @@ int main(int count, char** arguments) try {
   }
   if (count == 6 && given[1] == "judge")
     return judge(load_device(given[2]), given[3], read_rows(given[5], class_called(given[4])));
+  if (count == 5 && given[1] == "collectives")
+    return collectives(given[2], std::stoi(given[3]), given[4]);
   std::cerr << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
-               "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv\n";
+               "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv\n"
+               "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n";
   return 2;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

@@ -65,6 +65,33 @@ Profile timed(int calls, std::int64_t bytes, LaunchKind launch, const char* last
 }  // namespace
 
 TEST_SUITE("step_time") {
+  TEST_CASE("a collective runs beside computation, and what needs it waits for it") {
+    const DeviceSpec device = slow_device();
+    // Three calls of 802 µs. What the first makes is sent, and the third needs what comes of it.
+    const auto with = [&](double us, CallId needed_by) {
+      Profile profile = timed(3, 800, LaunchKind::graph);
+      profile::add_collectives(profile, device,
+                               {{.before_call = 1, .needed_by = needed_by, .us = us}});
+      return *profile.time;
+    };
+    const double call = 800 + 2 - 1;  // In a graph a launch takes 1.
+    CHECK(with(500, 2).exposed_us == doctest::Approx(0));
+    CHECK(with(500, 2).step_us == doctest::Approx(3 * call));
+    CHECK(with(1000, 2).exposed_us == doctest::Approx(1000 - call));
+    CHECK(with(1000, 2).step_us == doctest::Approx(3 * call + 1000 - call));
+    CHECK(with(1000, 2).communication_us == doctest::Approx(1000));
+    CHECK(with(1000, 1).exposed_us == doctest::Approx(1000));
+    CHECK(with(1000, 3).exposed_us == doctest::Approx(0));
+    CHECK(with(2000, 3).exposed_us == doctest::Approx(2000 - 2 * call));
+  }
+
+  TEST_CASE("two collectives share the links") {
+    Profile profile = timed(3, 800, LaunchKind::graph);
+    profile::add_collectives(profile, slow_device(), {{1, 3, 900}, {1, 3, 900}});
+    CHECK(profile.time->exposed_us == doctest::Approx(1800 - 2 * 801));
+    CHECK(profile.time->idle_us == doctest::Approx(0));
+  }
+
   TEST_CASE("a device that is busy for longer than the host decides the step") {
     const StepTime time = timed(3, 800, LaunchKind::eager).time.value();
     CHECK(time.forward_us == doctest::Approx(3 * (800 + 2)));

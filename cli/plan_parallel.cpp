@@ -1,0 +1,101 @@
+// symprof plan parallel: how to spread a training step over several devices.
+#include "cli/plan_parallel.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "cli/help.h"
+#include "cli/option_spelling.h"
+#include "cli/output.h"
+#include "cli/setting_options.h"
+#include "report/parallel.h"
+#include "session/read_text.h"
+#include "session/session.h"
+
+namespace symprof::cli {
+namespace {
+
+enum class ParallelFormat { table, json, python };
+constexpr settings::Named<ParallelFormat> parallel_formats[] = {{"table", ParallelFormat::table},
+                                                                {"json", ParallelFormat::json},
+                                                                {"python", ParallelFormat::python}};
+
+struct ParallelText {
+  SettingTexts model;
+  std::string mesh, layout, format = "table";
+  std::int64_t global_batch = 0;
+  std::vector<std::string> blocks;
+  OutputOptions output;
+};
+
+ParallelQuestion question_of(const ParallelText& text) {
+  ParallelQuestion question{.mesh = parse_mesh(text.mesh)};
+  if (text.global_batch > 0) question.global_batch = text.global_batch;
+  for (const std::string& given : text.blocks)
+    for (std::string& pattern : settings::split_list(given))
+      question.blocks.push_back(std::move(pattern));
+  question.wanted = plan::parse_layout(text.layout);
+  return question;
+}
+
+int run_parallel(const ParallelText& text) {
+  const Settings settings = read_settings(text.model);
+  const ParallelFormat format =
+      settings::choose(SettingRef{"format"}, text.format, parallel_formats);
+  const ParallelQuestion question = question_of(text);
+  check_output(text.output);
+  Session session(text.model.model);
+  const ParallelAnswer answer = plan_parallel(session, settings, question);
+  fmt::memory_buffer out;
+  if (format == ParallelFormat::json)
+    report::write_parallel_json(out, answer, spell_as_option);
+  else if (format == ParallelFormat::python)
+    report::write_parallel_python(out, answer);
+  else
+    report::write_parallel_plan(out, answer, layout_of(text.output));
+  write_output(text.output, {out.data(), out.size()},
+               format == ParallelFormat::table ? Readers::people : Readers::programs);
+  return answer.plan.best ? done : answer_is_no;
+}
+
+}  // namespace
+
+Run add_parallel(CLI::App& app) {
+  const auto text = std::make_shared<ParallelText>();
+  app.description("How to spread a training step over several devices.");
+  app.footer(
+      "Exit code 0: a layout fits; 1: none does.\n\n"
+      "Examples:\n"
+      "  symprof plan parallel llama_7b.pt2 --mesh 8 --device h100 --optimizer adamw\n"
+      "  symprof plan parallel llama_7b.pt2 --mesh 2x8 --global-batch 64 --layout tp=8\n"
+      "  symprof plan parallel llama_7b.pt2 --mesh 8 --format python -o plan.py");
+  add_setting_options(app, text->model);
+  const std::string group = "What is asked";
+  app.add_option("--mesh", text->mesh, "Nodes and devices of each: 2x8; or 8 for one node")
+      ->type_name("MESH")
+      ->required()
+      ->group(group);
+  app.add_option("--global-batch", text->global_batch,
+                 "Samples of a step over all devices; else the model's batch on each")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  app.add_option("--layout", text->layout,
+                 "Look at these alone: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it")
+      ->type_name("LAYOUT")
+      ->group(group);
+  app.add_option("--blocks", text->blocks,
+                 "Modules that are units of FSDP and pipelines: 'layers.*'; else those that repeat")
+      ->type_name("GLOB")
+      ->group(group);
+  app.add_option("--format", text->format,
+                 "table, json, or python: a file that applies the plan under torchrun")
+      ->type_name("FORMAT")
+      ->group(group);
+  add_output_options(app, text->output);
+  return [text] { return run_parallel(*text); };
+}
+
+}  // namespace symprof::cli

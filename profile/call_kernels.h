@@ -1,0 +1,26 @@
+// Which kernels each call of a recording launches, for those who ask how long they would take with
+// other sizes.
+//
+// Public header.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/device_spec.h"
+#include "profile/cost/time/rules.h"
+#include "record/recording.h"
+
+namespace symprof::profile {
+
+class OperatorTable;
+
+/// By call; nothing where an operator has no rule for it. `own` are rules of the caller's; may be
+/// null.
+std::vector<LaunchEstimate> kernels_of(const Recording& recording, const DeviceSpec& device,
+                                       const OperatorTable* own = nullptr);
+
+/// What the host takes to issue a call that launches so many kernels, in microseconds.
+double host_us_of(const DeviceSpec& device, int launches);
+
+}  // namespace symprof::profile

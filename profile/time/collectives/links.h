@@ -1,0 +1,70 @@
+// The links of a device to its neighbours and to the network, and what collectives were measured to
+// take over them beside what NCCL expects. A file of devices/links/.
+//
+// Public header.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/device_spec.h"
+#include "profile/time/collectives/nccl.h"
+#include "profile/time/time_model.h"
+
+namespace symprof::profile {
+
+/// Measured collectives of one kind in one group: logarithm (base 2) of the size in bytes,
+/// ascending, and measured time by NCCL's formula (natural logarithm).
+using MeasuredCurve = std::vector<std::pair<double, double>>;
+
+struct Links {
+  int nvlink_generation = 0;  ///< 0: none.
+  int pcie_generation = 0;
+  /// Of one device's share of the network, in one direction; empty: not said.
+  std::optional<double> network_bytes_per_second;
+  int channels = 1;
+  double channel_gb = 0;  ///< GB/s of a channel within a node.
+  int nvls_channels = 0;
+  double nvls_channel_gb = 0;
+  HostProcessor host = HostProcessor::intel;
+  /// By kind, nodes, ranks.
+  std::map<std::pair<CollectiveKind, int>, std::map<int, MeasuredCurve>> measured;
+  /// Half widths (natural logarithm) of intervals that nine of ten measurements lie in: of what has
+  /// a curve, and of the bare formula.
+  double half_width = 0.5, bare_half_width = 0.7;
+  std::string fitted_on, source;
+};
+
+/// Throws Error that says which key is wrong.
+Links load_links(const std::string& path);
+
+struct CollectiveTime {
+  double us = 0, low_us = 0, high_us = 0;
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  /// Whether collectives of this kind and number of nodes were measured on such a device.
+  TimeBasis basis = TimeBasis::data_sheet;
+};
+
+/// The collectives of one kind of device.
+class CollectiveModel {
+ public:
+  CollectiveModel(Links links, int compute_major)
+      : links_(std::move(links)), generation_(generation_of(compute_major)) {}
+
+  /// Throws Error where the group spans nodes and the file does not say what network there is.
+  CollectiveTime time(const CollectiveWork& work) const;
+  NcclTopology topology(const CollectiveWork& work) const;
+  const Links& links() const { return links_; }
+
+ private:
+  Links links_;
+  NcclGeneration generation_;
+};
+
+/// Throws Error that names the key `links` where the device's file has none.
+CollectiveModel collective_model_of(const DeviceSpec& device);
+
+}  // namespace symprof::profile

@@ -1,0 +1,81 @@
+// What NCCL itself expects of a collective: the cost model by which it chooses an algorithm and a
+// protocol (NVIDIA/nccl, src/graph/tuning.cc at 2.30).
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace symprof::profile {
+
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  all_to_all,
+  send_receive,
+};
+constexpr int collective_kinds = static_cast<int>(CollectiveKind::send_receive) + 1;
+/// "all_reduce"
+std::string_view name(CollectiveKind kind);
+std::optional<CollectiveKind> collective_called(std::string_view name);
+
+/// One collective of a group. Throws nothing; ranks are the same number on each node.
+struct CollectiveWork {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  /// As nccl-tests count: of an all-gather what each rank has afterwards, of a reduce-scatter what
+  /// each had before, of an all-to-all what each sends with what stays.
+  std::int64_t bytes = 0;
+  int ranks = 1, nodes = 1;
+  auto operator<=>(const CollectiveWork&) const = default;
+};
+
+/// Columns of NCCL's tables.
+enum class NcclGeneration : std::uint8_t { volta, ampere, hopper, blackwell };
+NcclGeneration generation_of(int compute_major);
+
+enum class NcclAlgorithm : std::uint8_t { tree, ring, nvls, nvls_tree, direct };
+enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
+std::string_view name(NcclAlgorithm algorithm);
+std::string_view name(NcclProtocol protocol);
+
+enum class HostProcessor : std::uint8_t { intel, amd };
+
+/// What NCCL's search of the topology finds at run time, in GB/s (1e9 bytes) of a channel.
+struct NcclTopology {
+  NcclGeneration generation = NcclGeneration::hopper;
+  bool has_nvlink = true;
+  bool has_ll128 = true;  ///< Not over PCIe.
+  HostProcessor host = HostProcessor::intel;
+  int channels = 1;
+  double intra = 0, inter = 0;
+  int nvls_channels = 0;  ///< 0: no NVLink SHARP.
+  double nvls_intra = 0;
+};
+
+/// One row of NCCL's own table ("Algorithm | Protocol | latency / bandwidth").
+struct NcclWay {
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  double latency_us = 0, bandwidth_gb = 0;  ///< Bandwidth of the algorithm, in GB/s.
+};
+
+/// The ways that NCCL has for such a collective. One for an all-to-all and for a send and receive,
+/// which NCCL has no table for: a latency of the protocol Simple, and the links.
+std::vector<NcclWay> nccl_ways(const CollectiveWork& work, const NcclTopology& topology);
+
+/// How long NCCL expects `way` to take, in microseconds.
+double way_us(const NcclWay& way, const CollectiveWork& work, const NcclTopology& topology);
+
+struct NcclChoice {
+  NcclWay way;
+  double us = 0;
+};
+/// The way that NCCL takes: the one of least time. A group of one rank has nothing to do: 0 µs.
+NcclChoice nccl_choice(const CollectiveWork& work, const NcclTopology& topology);
+
+}  // namespace symprof::profile

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Fits what collectives take beside NCCL's own formula, and judges it on rows that no fit saw.
+
+    python scripts/time/fit_collectives.py [--program build/release/bin/symprof_time_rows] [--print]
+
+truth/collectives/measured.csv has the rows (its README says whose they are). A curve is the logarithm of measured time
+by NCCL's formula at every fourth size of a source's first campaign (powers of four), between which it is a straight
+line. All else is judged: the sizes between them, the other campaigns, and the sources in JUDGED_ONLY, which are other
+machines. Writes `measured`, `half_width` and `fitted_on` of devices/links/, and the table in docs/parallel_plans.md."""
+import argparse
+import collections
+import csv
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+MEASURED = ROOT / "truth" / "collectives" / "measured.csv"
+COMPUTE = {"v100": 7, "a100-80g": 8, "h100": 9, "h200": 9, "b200": 10, "rtx-pro-6000": 12}
+JUDGED_ONLY = {("a100-80g", "vtrain"), ("a100-80g", "vidur"), ("h100", "vidur")}
+LARGE = 1 << 20
+START, END = "<!-- collectives -->\n", "<!-- end of collectives -->\n"
+
+
+def read_rows():
+    with open(MEASURED) as file:
+        return [row | {"bytes": int(row["bytes"]), "ranks": int(row["ranks"]), "nodes": int(row["nodes"]),
+                       "us": float(row["us"])} for row in csv.DictReader(file)]
+
+
+def is_fitted(row):
+    """Powers of four; vTrain's sizes are whole MiB."""
+    if (row["device"], row["source"]) in JUDGED_ONLY:
+        return False
+    logarithm = math.log2(row["bytes"])
+    return logarithm == int(logarithm) and int(logarithm) % 2 == 0
+
+
+def ask(program, device, rows):
+    """The program's answers: µs, low, high, and NCCL's own, of each row."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("kind,bytes,ranks,nodes\n")
+        for row in rows:
+            file.write(f"{row['kind']},{row['bytes']},{row['ranks']},{row['nodes']}\n")
+        file.flush()
+        text = subprocess.run([program, "collectives", str(links_of(device)), str(COMPUTE[device]), file.name],
+                              capture_output=True, text=True, check=True).stdout
+    return [{key: float(one[key]) for key in ("us", "low", "high", "nccl_us")} for one in
+            csv.DictReader(text.splitlines())]
+
+
+def links_of(device):
+    return ROOT / "devices" / "links" / (json.loads((ROOT / "devices" / f"{device}.json").read_text())["links"].split("/")[1])
+
+
+def curves(program, device, rows):
+    fitted = [row for row in rows if is_fitted(row)]
+    groups = collections.defaultdict(list)
+    for row, answer in zip(fitted, ask(program, device, fitted)):
+        key = row["kind"], row["nodes"], row["ranks"]
+        groups[key].append((math.log2(row["bytes"]), math.log(row["us"] / answer["nccl_us"])))
+    for (kind, nodes, ranks), points in sorted(groups.items()):
+        by_size = collections.defaultdict(list)
+        for size, value in points:
+            by_size[size].append(value)
+        yield {"kind": kind, "ranks": ranks, "nodes": nodes,
+               "points": [[size, round(statistics.median(values), 4)] for size, values in sorted(by_size.items())]}
+
+
+def write_links(path, document):
+    """A line for each curve."""
+    measured = document.pop("measured")
+    text = json.dumps(document, indent=2)[:-2] + ",\n  \"measured\": [\n"
+    text += ",\n".join("    " + json.dumps(one) for one in measured) + "\n  ]\n}\n"
+    document["measured"] = measured
+    path.write_text(text)
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def fit(program, device, rows):
+    path = links_of(device)
+    document = json.loads(path.read_text())
+    document.pop("measured", None)
+    path.write_text(json.dumps(document | {"measured": []}))
+    document["measured"] = list(curves(program, device, rows))
+    sources = sorted({row["source"] for row in rows if is_fitted(row)})
+    document["fitted_on"] = "powers of four of " + ", ".join(sources) + " in truth/collectives"
+    write_links(path, document)
+    unseen = [row for row in rows if not is_fitted(row) and row["bytes"] > LARGE / 4]
+    errors = [abs(math.log(answer["us"] / row["us"])) for row, answer in zip(unseen, ask(program, device, unseen))]
+    document["half_width"] = round(quantile(errors, 0.9), 3)
+    write_links(path, document)
+
+
+def judge(program, device, rows):
+    unseen = [row for row in rows if not is_fitted(row) and row["bytes"] > LARGE]
+    answers = ask(program, device, unseen)
+    groups = collections.defaultdict(list)
+    for row, answer in zip(unseen, answers):
+        groups[row["kind"], row["source"]].append((row["us"], answer))
+    for (kind, source), pairs in sorted(groups.items()):
+        errors = [100 * abs(answer["us"] / us - 1) for us, answer in pairs]
+        bare = [100 * abs(answer["nccl_us"] / us - 1) for us, answer in pairs]
+        within = sum(answer["low"] <= us <= answer["high"] for us, answer in pairs) / len(pairs)
+        yield (f"| {device} | {kind} | {source} | {len(pairs)} | {statistics.median(errors):.1f} / "
+               f"{quantile(errors, 0.9):.1f} | {statistics.median(bare):.1f} / {quantile(bare, 0.9):.1f} | "
+               f"{100 * within:.0f} % |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=str(ROOT / "build" / "release" / "bin" / "symprof_time_rows"))
+    parser.add_argument("--print", action="store_true", help="judge what is there; write nothing")
+    given = parser.parse_args()
+    lines = []
+    by_device = collections.defaultdict(list)
+    for row in read_rows():
+        by_device[row["device"]].append(row)
+    for device, rows in by_device.items():
+        if not given.print:
+            fit(given.program, device, rows)
+        lines += judge(given.program, device, rows)
+    if given.print:
+        print("\n".join(lines))
+        return
+    page = ROOT / "docs" / "parallel_plans.md"
+    before, _, rest = page.read_text().partition(START)
+    after = rest.partition(END)[2]
+    head = ("| device | collective | source | rows | error | NCCL's formula alone | within |\n"
+            "| --- | --- | --- | --- | --- | --- | --- |\n")
+    page.write_text(before + START + head + "\n".join(lines) + "\n" + END + after)
+
+
+if __name__ == "__main__":
+    main()

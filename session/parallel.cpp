@@ -1,0 +1,97 @@
+// The verb plan parallel: how to spread a step over a mesh.
+#include "session/parallel.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/error.h"
+#include "plan/checkpoint/regions.h"
+#include "profile/time/collectives/links.h"
+#include "session/paths.h"
+#include "session/session.h"
+
+namespace symprof {
+namespace {
+
+/// The path with its numbers left out: blocks that repeat have the same.
+std::string pattern_of(std::string path) {
+  std::erase_if(path, [](char letter) { return letter >= '0' && letter <= '9'; });
+  return path;
+}
+
+/// The group of regions that has the most nodes, of those with two members or more.
+std::vector<std::string> repeated_blocks(const Graph& graph,
+                                         const std::vector<std::string>& patterns) {
+  const std::vector<std::string> regions = plan::regions_of(graph, patterns);
+  if (!patterns.empty()) return regions;
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const std::string& region : regions) groups[pattern_of(region)].push_back(region);
+  std::vector<std::string> best;
+  for (auto& [pattern, members] : groups)
+    if (members.size() > std::max<std::size_t>(best.size(), 1)) best = std::move(members);
+  return best;
+}
+
+int whole_number(std::string_view text) {
+  int number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_good = problem == std::errc() && end == text.data() + text.size();
+  return is_good && number >= 1 && number <= 65536 ? number : 0;
+}
+
+}  // namespace
+
+plan::Mesh parse_mesh(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  const std::string_view all = text;
+  const plan::Mesh mesh =
+      cross == std::string::npos
+          ? plan::Mesh{1, whole_number(all)}
+          : plan::Mesh{whole_number(all.substr(0, cross)), whole_number(all.substr(cross + 1))};
+  if (mesh.nodes < 1 || mesh.devices_per_node < 1 || mesh.devices() > 65536)
+    throw Error(SettingRef{"mesh"}, "'" + text + "' is no mesh",
+                "Give nodes and devices of each: 2x8; or 8 for one node.");
+  return mesh;
+}
+
+ParallelAnswer plan_parallel(Session& session, const Settings& settings,
+                             const ParallelQuestion& question) {
+  Settings timed = settings;
+  if (!timed.time) timed.time = TimeOptions{};
+  const PreparedModel model = session.prepare(timed);
+  if (model.settings.step.mode == Mode::inference)
+    throw Error(SettingRef{"mode"}, "a plan is of a training step.",
+                "Use " + setting("mode", "train") + ".");
+  ParallelAnswer answer;
+  answer.settings = model.settings, answer.model = model.graph.path;
+  answer.device = model.settings.step.device;
+  answer.blocks = repeated_blocks(model.graph, question.blocks);
+  if (answer.blocks.empty())
+    throw Error(model.graph.path, "has no modules that repeat, which devices could share.",
+                "Name them with " + setting("blocks") + ".");
+  const profile::CollectiveModel collectives = profile::collective_model_of(answer.device);
+  const Profile profile = session.profile(model);
+  const bool is_graph = timed.time->launch == LaunchKind::graph;
+  profile::TimeModel times =
+      profile::time_model_of(answer.device, devices_folder() + "/time/data_sheet.json",
+                             is_graph ? profile::Floor::of_graph : profile::Floor::of_device);
+  plan::ModelCosts costs(profile, answer.device, times, answer.blocks);
+  const plan::Budget budget = budget_of(answer.device, settings.loop);
+  answer.context_bytes = budget.context_bytes;
+  answer.samples = costs.samples();
+  answer.problem = {.mesh = question.mesh,
+                    .global_batch = question.global_batch.value_or(
+                        static_cast<std::int64_t>(answer.samples) * question.mesh.devices()),
+                    .available_bytes = budget.available_bytes()};
+  answer.block_types = costs.types();
+  answer.split = costs.split();
+  answer.one_device_us = profile.time->step_us;
+  answer.one_device_bytes = profile.totals.peak_reserved_bytes;
+  answer.unknown_calls = profile.time->unknown_calls;
+  answer.has_measured_links = !collectives.links().measured.empty();
+  answer.plan = plan::plan_parallel(costs, collectives, answer.problem, question.wanted);
+  return answer;
+}
+
+}  // namespace symprof

@@ -1,0 +1,52 @@
+// What is asked and answered about a step on several devices (plan/parallel/planner.h).
+//
+// Public header.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/parallel/planner.h"
+#include "session/settings.h"
+
+namespace symprof {
+
+struct ParallelQuestion {
+  plan::Mesh mesh;
+  /// Samples of a step over all devices; empty: what the model's inputs hold, on each device.
+  std::optional<std::int64_t> global_batch;
+  /// Blocks of which each is a unit of FSDP and of a pipeline; empty: the modules that repeat.
+  std::vector<std::string> blocks;
+  plan::LayoutFilter wanted;  ///< Which layouts are looked at.
+};
+
+struct ParallelAnswer {
+  Settings settings;  ///< As they ran: see PreparedModel.
+  DeviceSpec device;
+  std::string model;
+  plan::ParallelProblem problem;
+  std::int64_t context_bytes = 0;
+  std::vector<std::string> blocks;
+  std::size_t block_types = 0;  ///< Kinds of units, each timed once.
+  plan::TensorSplit split;
+  double one_device_us = 0;           ///< The step on one device, with the batch of the file.
+  double samples = 1;                 ///< That batch.
+  std::int64_t one_device_bytes = 0;  ///< Reserved there.
+  std::int64_t unknown_calls = 0;     ///< Without a time.
+  bool has_measured_links = false;    ///< Of one node.
+  plan::ParallelPlan plan;
+};
+
+class Session;
+
+/// The layout of least time for a mesh of `settings`' device. Throws what Session::profile()
+/// throws, and Error for a model without repeated blocks, a device without links, and a batch that
+/// nothing divides.
+ParallelAnswer plan_parallel(Session& session, const Settings& settings,
+                             const ParallelQuestion& question);
+
+/// "2x8": two nodes of eight devices; "8": one node. Throws Error.
+plan::Mesh parse_mesh(const std::string& text);
+
+}  // namespace symprof
