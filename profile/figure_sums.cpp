@@ -35,6 +35,8 @@ std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row
   if (figure.counter == nullptr) return std::nullopt;
   const bool is_time = figure.unit == FigureUnit::microseconds || figure.unit == FigureUnit::share;
   if (is_time && !row.times.are_there) return std::nullopt;
+  // Rows do not know whether the step is one of several ranks: none is empty.
+  if (figure.counter == &RowFigures::comm_bytes && row.comm_bytes == 0) return std::nullopt;
   return row.*figure.counter + (figure.products == nullptr ? 0 : row.*figure.products);
 }
 

@@ -26,6 +26,12 @@ Maybe step_time(const Profile& profile) {
 Count products(const Cost& cost) { return cost.product_flops; }
 Count other_flops(const Cost& cost) { return cost.other_flops; }
 Count all_flops(const Cost& cost) { return Count(cost.product_flops) + cost.other_flops; }
+/// Not known of a step that may have collectives of its own.
+std::optional<std::int64_t> comm_bytes(const Profile& profile) {
+  if (!profile.recording.rank) return std::nullopt;
+  return profile.totals.comm_bytes;
+}
+
 Count moved_bytes(const Cost& cost) { return Count(cost.bytes_read) + cost.bytes_written; }
 
 /// A figure that only the whole step has.
@@ -297,9 +303,12 @@ constexpr Figure all_figures[] = {
             "`{time}`: the whole step, device and host", step_time<&StepTime::step_us>),
     {.key = "comm_bytes",
      .unit = FigureUnit::bytes,
-     .meaning = "sent to other devices",
+     .meaning = "`{parallel}`: of collectives, the larger of what the rank gives and gets",
+     .counter = &RowFigures::comm_bytes,
+     .total = comm_bytes,
      .json = InJson::nodes_and_totals,
-     .line = TotalsLine::times},
+     .line = TotalsLine::times,
+     .column = {"comm", "Comm size", "Comm"}},
 };
 
 }  // namespace

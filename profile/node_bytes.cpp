@@ -33,6 +33,7 @@ void count_storage(const StorageRecord& storage, Totals& totals) {
           storage.allocated_by == none ? *totals.kv_cache_bytes : *totals.kv_cache_bytes_after,
           storage.bytes);
     case StorageKind::activation:
+    case StorageKind::communication:
       return;
   }
 }
@@ -63,6 +64,16 @@ void count_outputs(const Recording& recording, NodeProfile& node, std::vector<bo
   }
 }
 
+void count_collectives(Profile& profile) {
+  if (!profile.recording.rank) return;
+  for (const Collective& collective : profile.recording.rank->collectives) {
+    add_to(profile.totals.comm_bytes, collective.bytes());
+    if (collective.node != none)
+      add_to(profile.nodes[static_cast<std::size_t>(collective.node)].figures.comm_bytes,
+             collective.bytes());
+  }
+}
+
 void count_cache_of_a_token(const KvCacheRecord& cache, Totals& totals) {
   const Count tokens = Count(cache.sequences) * (Count(cache.tokens) + cache.added_tokens);
   if (tokens.value() > 0)
@@ -76,6 +87,7 @@ void count_memory(Profile& profile) {
   profile.totals.param_count = recording.parameter_count;
   if (recording.kv_cache) profile.totals.kv_cache_bytes = profile.totals.kv_cache_bytes_after = 0;
   count_saved(profile);
+  count_collectives(profile);
   if (recording.kv_cache) count_cache_of_a_token(*recording.kv_cache, profile.totals);
   std::vector<bool> counted(recording.storages.size());
   RowFigures sums;

@@ -49,6 +49,7 @@ struct RowFigures {
   std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;
   std::int64_t optimizer_flops = 0;  ///< Everything, products too; 0 but in the optimizer's row.
   std::int64_t calls = 0;            ///< In all phases.
+  std::int64_t comm_bytes = 0;       ///< Of collectives: the larger of what a rank gives and gets.
   std::int64_t moved_bytes = 0;      ///< Read and written in device memory, forward.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
   /// Nanoseconds on the device; all 0 until profile::add_times.
@@ -91,6 +92,7 @@ struct Totals {
   std::int64_t saved_bytes = 0, saved_bytes_with_inputs = 0;
   std::int64_t offloaded_bytes = 0;  ///< Copies of saved tensors in host memory.
   std::int64_t transfer_bytes = 0;   ///< Moved between device and host, in either direction.
+  std::int64_t comm_bytes = 0;       ///< Of collectives, in a step on several ranks.
   /// The key-value cache before and after the step; empty where the step has none of its own.
   std::optional<std::int64_t> kv_cache_bytes, kv_cache_bytes_after;
   std::optional<std::int64_t> kv_cache_bytes_per_token;  ///< For one sequence.

@@ -10,27 +10,11 @@
 #include <vector>
 
 #include "base/tensor_spec.h"
+#include "record/ids.h"
 #include "record/lifetimes.h"
+#include "record/rank.h"
 
 namespace symprof {
-
-using StorageId = std::int32_t;  ///< Index into Recording::storages.
-using CallId = std::int32_t;     ///< Index into Recording::calls.
-using NodeId = std::int32_t;     ///< Index into Recording::nodes.
-constexpr std::int32_t none = -1;
-
-enum class Phase : std::uint8_t {
-  forward,
-  loss,
-  backward,
-  recompute,  ///< Forward again inside backward: what checkpointing did not keep.
-  optimizer,
-};
-
-/// Whether autograd's engine is running.
-constexpr bool is_in_backward(Phase phase) {
-  return phase == Phase::backward || phase == Phase::recompute;
-}
 
 /// What a storage is for. `activation` is whatever a call made that is none of the others.
 enum class StorageKind : std::uint8_t {
@@ -40,8 +24,9 @@ enum class StorageKind : std::uint8_t {
   gradient,  ///< A parameter's, once it is in `.grad`.
   optimizer_state,
   activation,
-  offloaded,  ///< The copy of a saved tensor in host memory.
-  kv_cache,   ///< Keys and values of earlier tokens; if a call made it, of the step's too.
+  offloaded,      ///< The copy of a saved tensor in host memory.
+  communication,  ///< What an engine of several ranks takes: buckets, buffers, whole parameters.
+  kv_cache,       ///< Keys and values of earlier tokens; if a call made it, of the step's too.
 };
 
 /// One block of device memory. `bytes` is what the tensor asked for; the allocator's rounding to
@@ -92,12 +77,22 @@ struct CallRecord {
 
 enum class EventKind : std::uint8_t { allocate, free };
 
+/// In which of the micro-batches before an update an event happens.
+enum class EventBatch : std::uint8_t {
+  each,
+  but_last,
+  last,
+  last_of_several,
+  only,  ///< Where there is one.
+};
+
 /// Allocations and frees in the order in which they happened. An event belongs to the call that
 /// was running, or ran last.
 struct MemoryEvent {
   StorageId storage = none;
   CallId call = none;
   EventKind kind = EventKind::allocate;
+  EventBatch batch = EventBatch::each;
 };
 
 enum class NodeKind : std::uint8_t { input, operation, output, loss, optimizer };
@@ -150,6 +145,7 @@ struct Recording {
   std::vector<std::string> ops;
   std::int64_t parameter_count = 0;
   std::optional<KvCacheRecord> kv_cache;
+  std::optional<RankRecord> rank;     ///< Of a step on several ranks.
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
   /// Milliseconds of the forward and the backward pass on this machine (how fast symprof is).
   double forward_ms = 0, backward_ms = 0;

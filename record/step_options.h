@@ -15,6 +15,7 @@
 #include "record/checkpoint_plan.h"
 #include "record/lifetimes.h"
 #include "record/optimizers.h"
+#include "record/parallel_options.h"
 
 namespace symprof {
 
@@ -27,6 +28,14 @@ enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, 
 
 /// Called from time to time with a stage ("forward"), how much of it is done, and how much it is.
 using Progress = std::function<void(std::string_view, std::int64_t, std::int64_t)>;
+
+/// The optimizer updates one rank's shards of the parameters in place of the parameters, as under
+/// FSDP2 (torch/distributed/fsdp/_fully_shard): dimension 0 of each, cut into equal parts.
+struct ShardedUpdate {
+  std::int64_t ranks = 1;
+  std::int64_t rank = 0;
+  std::optional<DType> dtype;  ///< Of the shards; empty: the parameters'.
+};
 
 struct StepOptions {
   Mode mode = Mode::train;
@@ -41,6 +50,9 @@ struct StepOptions {
   /// The optimizer updates fp32 copies of the parameters in half precision
   /// (shape/recipe/master_weights.h).
   bool master_weights = false;
+  /// Set by a Session from `parallel`.
+  std::optional<ShardedUpdate> sharded_update;
+  std::optional<ParallelOptions> parallel;  ///< Empty: one GPU.
   std::optional<DType> autocast;
   AttentionBackend attention = AttentionBackend::automatic;
   /// How long results live in the forward pass of a graph; C++ modules keep what their code keeps.

@@ -18,6 +18,7 @@ inline constexpr std::array category_colours = {
     CategoryColour{MemoryCategory::buffers, "#9ecae9"},
     CategoryColour{MemoryCategory::optimizer, "#72b7b2"},
     CategoryColour{MemoryCategory::workspace, "#8c8c8c"},
+    CategoryColour{MemoryCategory::communication, "#9467bd"},
     CategoryColour{MemoryCategory::inputs, "#b79a20"},
     CategoryColour{MemoryCategory::kv_cache, "#54a24b"},
     CategoryColour{MemoryCategory::gradients, "#e45756"},

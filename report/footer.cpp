@@ -6,6 +6,7 @@
 #include "report/format_number.h"
 #include "report/memory_text.h"
 #include "report/names.h"
+#include "report/parallel.h"
 #include "report/step_options.h"
 #include "report/time_text.h"
 
@@ -104,6 +105,10 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   if (options.mode != Mode::inference) line("saved", saved_text(total, totals));
   if (!options.offload_saved.empty()) line("offloaded", offloaded_text(total));
   if (profile.recording.kv_cache) line("kv cache", cache_text(total, *profile.recording.kv_cache));
+  if (profile.recording.rank && options.parallel) {
+    line("parallel", parallel_text(profile.recording, *options.parallel, total("comm_bytes")));
+    line("", held_by_rank_text(profile.recording.rank->held));
+  }
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
   if (profile.memory.doubt.is_lower_bound()) line("at least", doubt_text(profile.memory.doubt));

@@ -9,6 +9,7 @@
 #include "report/measured.h"
 #include "report/memory_json.h"
 #include "report/names.h"
+#include "report/parallel.h"
 #include "report/rows.h"
 #include "report/step_options.h"
 
@@ -239,6 +240,10 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings&
   }
   write_memory(json, profile.memory, profile.recording, settings.step.device);
   json.line(2);
+  if (profile.recording.rank && settings.step.parallel) {
+    write_parallel(json, profile.recording, *settings.step.parallel);
+    json.line(2);
+  }
   write_nodes(json, profile);
   json.line(2);
   write_timeline(json, profile);

@@ -72,6 +72,8 @@ std::string_view name(MemoryCategory category) {
       return "temporaries";
     case MemoryCategory::workspace:
       return "workspace";
+    case MemoryCategory::communication:
+      return "communication";
   }
   return "?";
 }

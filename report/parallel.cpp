@@ -1,159 +1,103 @@
 #include "report/parallel.h"
 
-#include <algorithm>
-#include <cmath>
-#include <iterator>
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+#include <vector>
 
 #include "report/format_number.h"
-#include "report/memory_text.h"
-#include "report/step_options.h"
-#include "report/text_table.h"
+#include "report/names.h"
 
 namespace symprof::report {
 namespace {
 
-constexpr std::size_t most_lines = 16;
+struct Repeated {
+  const Collective* collective = nullptr;
+  std::int64_t times = 0;
+};
 
-std::int64_t whole(double bytes) { return std::llround(bytes); }
-
-TextCell layout_bytes(double bytes) {
-  const Quantity quantity = scale_bytes(whole(bytes), Precision::decimals);
-  return {quantity.number, quantity.unit};
+bool are_alike(const Collective& left, const Collective& right) {
+  const auto of = [](const Collective& c) {
+    return std::tuple(c.op, c.dimension, c.group_size, c.input_bytes, c.output_bytes, c.phase);
+  };
+  return of(left) == of(right);
 }
 
-TextCell layout_time(double us) {
-  const Quantity quantity = scale_time(std::llround(us * 1000), Precision::decimals);
-  return {quantity.number, quantity.unit};
-}
-
-std::string mesh_text(const ParallelAnswer& answer) {
-  const plan::Mesh& mesh = answer.problem.mesh;
-  const std::string devices = mesh.devices() == 1 ? "device" : "devices";
-  if (mesh.nodes == 1)
-    return fmt::format("{} {} ({})", mesh.devices(), devices, answer.device.description);
-  return fmt::format("{} {} in {} nodes ({})", group_digits(mesh.devices()), devices, mesh.nodes,
-                     answer.device.description);
-}
-
-std::string verdict_of(const ParallelAnswer& answer) {
-  if (!answer.plan.best)
-    return fmt::format("{}: no layout fits into {}, by these estimates.", answer.model,
-                       mesh_text(answer));
-  return fmt::format("{} on {}: {}", answer.model, mesh_text(answer),
-                     text_of(answer.plan.best->layout));
-}
-
-std::string step_time_text(const plan::LayoutResult& best) {
-  return fmt::format(
-      "{}: {} of computation, {} of communication exposed ({} in all){}", format_time(best.step_us),
-      format_time(best.compute_us), format_time(best.exposed_us),
-      format_time(best.communication_us),
-      best.layout.pipeline > 1 ? fmt::format(", bubble {:.1f} %", 100 * best.bubble) : "");
-}
-
-std::string memory_parts_text(const plan::LayoutMemory& memory) {
-  return fmt::format(
-      "{} on the fullest rank, estimated: parameters {}, gradients {}, optimizer {}, buffers of "
-      "collectives {}, activations {}, temporaries {}",
-      format_bytes(whole(memory.peak_bytes)), format_bytes(whole(memory.parameters)),
-      format_bytes(whole(memory.gradients)), format_bytes(whole(memory.optimizer)),
-      format_bytes(whole(memory.buffers)), format_bytes(whole(memory.activations)),
-      format_bytes(whole(memory.temporaries)));
-}
-
-std::string throughput_text(const ParallelAnswer& answer, const plan::LayoutResult& best) {
-  const auto batch = static_cast<double>(answer.problem.global_batch);
-  const double ideal =
-      answer.one_device_us * batch / answer.samples / answer.problem.mesh.devices();
-  return fmt::format("{:.4g} samples/s, {} a step; {:.1f} % of what as many single devices make",
-                     1e6 * batch / best.step_us, group_digits(answer.problem.global_batch),
-                     100 * ideal / best.step_us);
-}
-
-void write_table(fmt::memory_buffer& out, const ParallelAnswer& answer, const Layout& layout) {
-  TextTable table;
-  table.columns = {{"Layout"},
-                   {"Step", Align::number},
-                   {"Exposed", Align::number},
-                   {"Bubble", Align::number},
-                   {"Sent", Align::number},
-                   {"Peak", Align::number},
-                   {"Why not"}};
-  const auto& lines = answer.plan.alternatives;
-  for (std::size_t i = 0; i < std::min(lines.size(), most_lines); ++i) {
-    const plan::LayoutResult& result = lines[i].result;
-    const bool has_stages = result.layout.pipeline > 1;
-    table.rows.push_back(
-        {{{text_of(result.layout)},
-          layout_time(result.step_us),
-          layout_time(result.exposed_us),
-          has_stages ? TextCell{fmt::format("{:.1f}", 100 * result.bubble), "%"} : TextCell{""},
-          layout_bytes(result.comm_bytes),
-          layout_bytes(result.memory.peak_bytes),
-          {why_text(lines[i])}}});
+/// Neighbours that are alike, as one.
+std::vector<Repeated> folded(const std::vector<Collective>& collectives) {
+  std::vector<Repeated> rows;
+  rows.reserve(collectives.size());
+  for (const Collective& collective : collectives) {
+    if (rows.empty() || !are_alike(*rows.back().collective, collective))
+      rows.push_back({&collective, 0});
+    ++rows.back().times;
   }
-  out.push_back('\n');
-  write(out, table, layout);
-  if (lines.size() > most_lines)
-    fmt::format_to(std::back_inserter(out), "[{} others]\n", lines.size() - most_lines);
+  return rows;
 }
 
-std::string blocks_text(const ParallelAnswer& answer) {
-  return fmt::format("{} blocks; {} kinds of units timed; {} layouts evaluated",
-                     answer.blocks.size(), answer.block_types,
-                     group_digits(static_cast<std::int64_t>(answer.plan.evaluated)));
-}
-
-std::string links_text(const ParallelAnswer& answer) {
-  std::string text = answer.has_measured_links ? "measured collectives of one node"
-                                               : "NCCL's formula alone, no measurement";
-  if (answer.problem.mesh.nodes > 1) text += "; between nodes NCCL's formula and the data sheet";
-  return text;
+std::string_view name_of_dimension(MeshDimension dimension) {
+  switch (dimension) {
+    case MeshDimension::data:
+      return "data";
+    case MeshDimension::shard:
+      return "shard";
+    case MeshDimension::tensor:
+      return "tensor";
+    case MeshDimension::pipeline:
+      return "pipeline";
+  }
+  return "?";
 }
 
 }  // namespace
 
-std::string why_text(const plan::LayoutAlternative& line) {
-  switch (line.why) {
-    case plan::WhyNot::is_chosen:
-      return "chosen";
-    case plan::WhyNot::does_not_fit:
-      return fmt::format("does not fit: {} too much{}", format_bytes(whole(line.needs)),
-                         line.would_win ? ", else it would win" : "");
-    case plan::WhyNot::waits_for_links:
-      return fmt::format("wins with {:.0f} % of its communication hidden", 100 * line.needs);
-    case plan::WhyNot::is_idle:
-      return fmt::format("wins without {:.0f} % of its bubble", 100 * line.needs);
-    case plan::WhyNot::computes_longer:
-      return "takes longer without communication too";
+void write_parallel(JsonWriter& json, const Recording& recording, const ParallelOptions& options) {
+  const RankRecord& rank = *recording.rank;
+  json.key("parallel");
+  json.begin_object();
+  json.member("engine", options.text);
+  json.member("ranks", options.world());
+  json.member("rank", options.rank);
+  json.list("wrapped", options.wrapped);
+  json.member("parameter_bytes", rank.held.parameter_bytes);
+  json.member("gradient_bytes", rank.held.gradient_bytes);
+  json.member("optimizer_bytes", rank.held.optimizer_bytes);
+  json.key("collectives");
+  json.begin_array();
+  for (const Repeated& row : folded(rank.collectives)) {
+    const Collective& collective = *row.collective;
+    json.line(4);
+    json.begin_object();
+    json.member("op", symprof::name_of(collective.op));
+    json.member("dimension", name_of_dimension(collective.dimension));
+    json.member("group_size", collective.group_size);
+    json.member("phase", name(collective.phase));
+    json.member("input_bytes", collective.input_bytes);
+    json.member("output_bytes", collective.output_bytes);
+    json.member("times", row.times);
+    json.end_object();
   }
-  return "";
+  json.end_array();
+  json.end_object();
 }
 
-void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
-                         const Layout& layout) {
-  const auto& best = answer.plan.best;
-  fmt::format_to(
-      std::back_inserter(out), "{}\n\n",
-      emphasize(verdict_of(answer), best ? Emphasis::strong : Emphasis::alert, layout.colour));
-  const auto line = [&](std::string_view label, const std::string& text) {
-    write_line(out, label, text, layout);
-  };
-  line("step", step_text(answer.settings.step));
-  if (best) {
-    line("time", step_time_text(*best));
-    line("rate", throughput_text(answer, *best));
-    line("memory", memory_parts_text(best->memory));
-  }
-  line("there is", fmt::format("{} on each device; {} for CUDA's context",
-                               format_bytes(answer.problem.available_bytes),
-                               format_bytes(answer.context_bytes)));
-  line("blocks", blocks_text(answer));
-  line("links", links_text(answer));
-  if (answer.unknown_calls > 0)
-    line("note", fmt::format("{} calls have no time, and cost nothing here",
-                             group_digits(answer.unknown_calls)));
-  write_table(out, answer, layout);
+std::string parallel_text(const Recording& recording, const ParallelOptions& options,
+                          const std::string& bytes) {
+  std::map<CollectiveOperator, std::int64_t> counts;
+  for (const Collective& collective : recording.rank->collectives) ++counts[collective.op];
+  std::string text;
+  for (const auto& [op, count] : counts)
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", group_digits(count), symprof::name_of(op));
+  return fmt::format("{}, rank {} of {}: {}; {} in collectives", options.text, options.rank,
+                     options.world(), text.empty() ? "no collectives" : text, bytes);
+}
+
+std::string held_by_rank_text(const HeldByRank& held) {
+  return fmt::format("parameters {}, gradients {}, optimizer {} without padding",
+                     format_bytes(held.parameter_bytes), format_bytes(held.gradient_bytes),
+                     format_bytes(held.optimizer_bytes));
 }
 
 }  // namespace symprof::report

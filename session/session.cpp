@@ -9,6 +9,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "profile/parallel/parallelize.h"
+#include "session/parallel_step.h"
 #include "session/paths.h"
 #include "session/setting_table.h"
 #include "session/sizes_of_step.h"
@@ -154,24 +156,27 @@ PreparedModel Session::prepare(const Settings& settings) {
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);
   add_offloaded(model.settings.step);
+  if (model.settings.step.parallel) start_parallel(model.settings, model.graph);
   const auto specs_of = [&](const Graph& graph) {
     StepOptions step = model.settings.step;
     step.kv_cache.reset();
+    step.sharded_update.reset();
     return trace::specs_of(graph, torch_.get().propagate(graph, step));
   };
   trace::prepare(model.graph, {.inputs = settings.inputs,
                                .sizes = settings.sizes,
-                               .dtype = settings.dtype,
+                               .dtype = dtype_that_runs(model.settings),
                                .step = model.settings.step,
                                .specs_of = specs_of,
                                .batch_plan_of = [&](const Graph& graph) {
                                  return batch_plan(graph, model.settings);
                                }});
+  if (model.settings.step.parallel) choose_wrapped(model.settings, model.graph);
   return model;
 }
 
 Recording Session::record(const Graph& graph, const StepOptions& step) {
-  return torch_.get().propagate(graph, step);
+  return profile::parallelize(torch_.get().propagate(graph, step), step);
 }
 
 Recording Session::record(const Settings& settings) {
@@ -180,6 +185,8 @@ Recording Session::record(const Settings& settings) {
 }
 
 measure::Run Session::measure(const PreparedModel& model, const measure::RunOptions& options) {
+  if (model.settings.step.parallel)
+    throw Error(SettingRef{"parallel"}, "one device is measured.", "Leave it out.");
   return torch_.measuring().run_on_device(model.graph, model.settings.step, options);
 }
 

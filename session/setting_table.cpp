@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "session/checkpoint_file.h"
 #include "session/devices.h"
+#include "session/read_parallel.h"
 #include "session/read_text.h"
 #include "session/setting_names.h"
 
@@ -17,14 +18,19 @@ namespace {
 
 constexpr std::string_view input_group = "Inputs", model_group = "What runs",
                            update_group = "The update", memory_group = "Memory",
-                           device_group = "The device";
-constexpr std::string_view all_groups[] = {input_group, model_group, update_group, memory_group,
-                                           device_group};
+                           parallel_group = "Several GPUs", device_group = "The device";
+constexpr std::string_view all_groups[] = {input_group,  model_group,    update_group,
+                                           memory_group, parallel_group, device_group};
 
 std::string text(std::string_view name) { return std::string(name); }
 
 Value dtype_value(std::optional<DType> dtype) {
   return dtype ? Value(text(symprof::name(*dtype))) : Value();
+}
+
+Value parallel_value(const Settings& settings) {
+  const std::optional<ParallelOptions>& parallel = settings.step.parallel;
+  return parallel ? Value(parallel->text) : Value();
 }
 
 /// Adds to a setting that may be given several times, each time with several patterns.
@@ -207,6 +213,16 @@ constexpr Setting rows[] = {
      "zero_grad(set_to_none=False), for the memory: gradients stay, and backward adds to them",
      [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
      [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward},
+    {"parallel", parallel_group, Arity::one, "ENGINE",
+     "One rank of ddp=8, fsdp=8 or hsdp=2x4, as PyTorch's engines run it; docs/parallel.md has "
+     "what "
+     "may follow: fsdp=8:param=bf16",
+     [](Settings& s, const std::string& given) { s.step.parallel = parse_parallel(given); },
+     parallel_value, Needs::backward, Alters::graph},
+    {"wrap", parallel_group, Arity::several, "GLOB",
+     "Modules that FSDP2 wraps: 'layers.*'; without it the blocks that repeat, and the root",
+     [](Settings& s, const std::string& given) { add_patterns(s.wrap, given); },
+     [](const Settings& s) { return Value(s.wrap); }, Needs::backward, Alters::graph},
     {"device", device_group, Arity::one, "DEVICE",
      "A name from `symprof devices`, or a device file (.json)",
      [](Settings& s, const std::string& given) { s.step.device = find_device(given); },

@@ -26,6 +26,8 @@ struct Settings {
   /// `step.mode` is what `mode` asks for, or what the model decides, once a Session has prepared
   /// it. A device without a name is the default one.
   StepOptions step;
+  /// Patterns of the modules that FSDP2 wraps; empty: those that repeat, and the root.
+  std::vector<std::string> wrap;
   std::string alloc_conf;  ///< As in PYTORCH_ALLOC_CONF; `loop.allocator` is what it says.
   profile::LoopOptions loop;
   /// How long the step takes; empty: nobody asks.

@@ -43,6 +43,8 @@ MemoryCategory category_of(const StorageRecord& storage) {
       return MemoryCategory::gradients;
     case StorageKind::optimizer_state:
       return MemoryCategory::optimizer;
+    case StorageKind::communication:
+      return MemoryCategory::communication;
     case StorageKind::kv_cache:
       return MemoryCategory::kv_cache;
     case StorageKind::activation:

@@ -86,6 +86,7 @@ class Loop {
     passes_left_ = std::int64_t{most} * micro_batches_;
     try {
       take_eventless();
+      apply_engine_events(/*step=*/-1);
       for (bool is_steady = false; step_ < most && !is_steady; ++step_) {
         const auto before = blocks_.peaks();
         run_step();
@@ -114,7 +115,9 @@ class Loop {
     const int last = micro_batches_ - 1;
     for (int batch = 0; batch <= last; ++batch) {
       --passes_left_;
+      is_last_batch_ = batch == last;
       begin_batch(batch == 0 && !keeps_gradients_ ? Gradients::dropped : Gradients::kept);
+      if (batch == 0) apply_engine_events(step_);
       run_calls(batch == last);
       if (!skips_repetitions_ || batch == last) continue;
       if (const std::optional<int> period = cycle.add(between_batches()))
@@ -156,8 +159,19 @@ class Loop {
     has_event_.resize(storages_.size());
     for (const MemoryEvent& event : recording_.events)
       has_event_[static_cast<std::size_t>(event.storage)] = true;
+    if (recording_.rank)
+      for (const EngineEvent& event : recording_.rank->engine_events)
+        has_event_[static_cast<std::size_t>(event.storage)] = true;
     for (std::size_t i = 0; i < storages_.size(); ++i)
       if (!has_event_[i]) take(static_cast<StorageId>(i));
+  }
+
+  /// What an engine takes and gives back between steps.
+  void apply_engine_events(int step) {
+    if (!recording_.rank) return;
+    for (const EngineEvent& event : recording_.rank->engine_events)
+      if (event.step == step)
+        apply({event.storage, none, event.is_taken ? EventKind::allocate : EventKind::free});
   }
 
   enum class Gradients { dropped, kept };
@@ -230,7 +244,24 @@ class Loop {
       blocks_.empty_cache();
   }
 
+  bool happens(const MemoryEvent& event) const {
+    switch (event.batch) {
+      case EventBatch::each:
+        return true;
+      case EventBatch::but_last:
+        return !is_last_batch_;
+      case EventBatch::last:
+        return is_last_batch_;
+      case EventBatch::last_of_several:
+        return is_last_batch_ && micro_batches_ > 1;
+      case EventBatch::only:
+        return micro_batches_ == 1;
+    }
+    return true;
+  }
+
   void apply(const MemoryEvent& event) {
+    if (!happens(event)) return;
     if (event.kind == EventKind::allocate) return take(event.storage);
     blocks_.give_back(storages_[static_cast<std::size_t>(event.storage)]);
   }
@@ -258,6 +289,7 @@ class Loop {
     take_blocks(needed, needed.before_outputs, blocks, call);
     const std::vector<bool> timed = benchmarks_.times(call);
     for (; is_of_call(next) && recording_.events[next].kind == EventKind::allocate; ++next) {
+      if (!happens(recording_.events[next])) continue;
       take(recording_.events[next].storage);
       if (is_timed_output(call, timed, recording_.events[next].storage)) blocks_.empty_cache();
     }
@@ -315,6 +347,7 @@ class Loop {
   std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.
   int micro_batches_ = 1;
   bool keeps_gradients_ = false;
+  bool is_last_batch_ = true;
   /// What repeats itself raises no peak. A trace has every event, keys and values grow, and the age
   /// of cached blocks, which garbage collection asks for, is in no state.
   bool skips_repetitions_ = false;

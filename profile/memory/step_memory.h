@@ -33,8 +33,11 @@ enum class MemoryCategory : std::uint8_t {
   activations,  ///< Saved for backward.
   temporaries,  ///< Everything else that calls make, and the scratch of kernels.
   workspace,    ///< cuBLAS.
+  /// What an engine of several ranks holds beside its rank's share: gathered parameters, buffers
+  /// of collectives, buckets.
+  communication,
 };
-constexpr std::size_t memory_categories = 9;
+constexpr std::size_t memory_categories = 10;
 
 /// Bytes by category, each block as the allocator counts it.
 struct MemoryBreakdown {

@@ -41,6 +41,7 @@ StepRun::StepRun(const StepOptions& options)
 
 void StepRun::add_parameter(const at::Tensor& parameter) {
   recorder_->recording().parameter_count += parameter.numel();
+  parameters_.push_back(parameter);
   if (parameter.requires_grad()) trained_.push_back(parameter);
 }
 
@@ -49,6 +50,7 @@ void StepRun::make_optimizer_state() {
   recorder_->enter(Phase::forward, none);
   recorder_->set_kind(StorageKind::optimizer_state, Recorder::Made::with_model);
   if (options_.master_weights) make_masters();
+  if (options_.sharded_update) make_shards();
   if (options_.grad_scaler) scaler_.emplace();
   recorder_->set_kind(StorageKind::activation);
 }
@@ -61,6 +63,13 @@ void StepRun::make_masters() {
       recorder_->give_to_parameter(meta::storage_id(updated), StorageKind::optimizer_state,
                                    meta::storage_id(trained_[i]));
   }
+}
+
+void StepRun::make_shards() {
+  shards_.emplace(parameters_, *options_.sharded_update);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    recorder_->give_to_parameter(meta::storage_id(shards_->all()[i]), StorageKind::parameter,
+                                 meta::storage_id(parameters_[i]));
 }
 
 const std::vector<at::Tensor>& StepRun::forward(
@@ -134,6 +143,11 @@ void StepRun::update(const ClosingNodes& nodes) {
 
 /// What the optimizer is given.
 const Tensors& StepRun::start_update() {
+  if (shards_) {
+    shards_->take_gradients();
+    mark_gradients(shards_->updated(), *recorder_);
+    return shards_->updated();
+  }
   if (!masters_) return trained_;
   masters_->take_gradients();
   mark_gradients(masters_->updated(), *recorder_);

@@ -14,6 +14,7 @@
 #include "shape/recipe/grad_scaler.h"
 #include "shape/recipe/master_weights.h"
 #include "shape/recipe/optimizer.h"
+#include "shape/recipe/sharded_update.h"
 #include "shape/step/recorder.h"
 
 namespace symprof::shape {
@@ -50,6 +51,7 @@ class StepRun {
   void backward(const ClosingNodes& nodes);
   void update(const ClosingNodes& nodes);
   void make_masters();
+  void make_shards();
   const Tensors& start_update();
   void run_update(OptimizerStep& optimizer);
 
@@ -57,9 +59,10 @@ class StepRun {
   std::shared_ptr<Recorder> recorder_;
   meta::FakeMode mode_;
   std::optional<meta::AutocastRegion> autocast_;
-  Tensors trained_, outputs_;
+  Tensors parameters_, trained_, outputs_;
   Tensors losses_;  // As long as the step: the next one's loss takes its name.
   std::optional<MasterWeights> masters_;
+  std::optional<ParameterShards> shards_;
   std::optional<GradScaler> scaler_;
   std::optional<OptimizerStep> optimizer_;  // Its states stay.
   double forward_ms_ = 0, backward_ms_ = 0;

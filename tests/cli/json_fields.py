@@ -22,6 +22,7 @@ COMMANDS = [
     ["profile", "models/tiny/nonzero.pt2", "--unbacked", "max"],
     ["profile", "models/tiny/convnet.pt2", "--measured", "truth/kineto/cpu/convnet.json.gz"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
+    ["profile", "truth/parallel/models/small.pt2", "--parallel", "hsdp=2x2"],
     ["fit", TINY, "--device", "h200,t4"],
     ["fit", DYNAMIC, "--max", "x.0"],
     ["fit", TINY, "--samples", "1e6", "--deadline", "1d", "--price", "examples/prices.json"],

@@ -32,5 +32,6 @@ Rules optimizer_rules();
 Rules random_rules();
 Rules rnn_rules();
 Rules linalg_rules();
+Rules collective_rules();
 
 }  // namespace symprof::profile

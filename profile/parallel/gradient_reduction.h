@@ -1,0 +1,50 @@
+// What FSDP2 does with the gradients of a group when its backward is over
+// (FSDPParamGroup.post_backward, foreach_reduce).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "profile/parallel/rank_recording.h"
+#include "profile/parallel/sharded_groups.h"
+
+namespace symprof::profile {
+
+class GradientReduction {
+ public:
+  GradientReduction(RankRecording& rank, const ParallelOptions& options)
+      : rank_(rank), options_(options) {}
+
+  /// FSDPParam.accumulate_unsharded_grad_if_needed: what earlier micro-batches left takes the new
+  /// gradients in. Before the parameters go.
+  void accumulate(const ShardedGroup& group);
+  /// After they went: in the last micro-batch gradients are reduced, in others they are kept.
+  void reduce(ShardedGroup& group);
+  /// When backward is over.
+  void finish();
+  /// By shard: the storage that its gradient lies in.
+  const std::map<StorageId, StorageId>& gradients() const { return gradients_of_; }
+
+ private:
+  void keep_accumulated(ShardedGroup& group);
+  void copy_in(const ShardedGroup& group, const std::vector<ShardedParameter>& reduced);
+  StorageId reduce_scatter(const ShardedGroup& group, std::int64_t bytes);
+  void reduce_replicas(const ShardedGroup& group, std::int64_t bytes);
+  void take_gradients(const ShardedGroup& group, StorageId output, std::int64_t numbers);
+  void drop_gradient(const ShardedParameter& part);
+  StorageId add(std::int64_t bytes, CommStream stream, const ShardedGroup& group) {
+    return rank_.add_storage(bytes, StorageKind::communication, stream, group.of.node);
+  }
+  DType dtype_of(const ShardedGroup& group) const {
+    return options_.reduce_dtype.value_or(group.dtype);
+  }
+
+  RankRecording& rank_;
+  const ParallelOptions& options_;
+  std::optional<StorageId> input_;      ///< Of the last reduce-scatter.
+  std::vector<StorageId> all_reduced_;  ///< Under HSDP, where they are cast.
+  std::map<StorageId, StorageId> gradients_of_;
+};
+
+}  // namespace symprof::profile

@@ -1,0 +1,18 @@
+#include "profile/parallel/parallelize.h"
+
+#include <utility>
+
+#include "profile/parallel/data_parallel.h"
+#include "profile/parallel/fully_sharded.h"
+
+namespace symprof::profile {
+
+Recording parallelize(Recording recording, const StepOptions& step) {
+  if (!step.parallel) return recording;
+  const ParallelOptions& options = *step.parallel;
+  if (options.engine == ParallelEngine::fsdp)
+    return fully_sharded_step(std::move(recording), options, step.device);
+  return data_parallel_step(std::move(recording), options);
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,14 @@
+// The text of the setting `parallel`.
+#pragma once
+
+#include <string>
+
+#include "record/parallel_options.h"
+
+namespace symprof::settings {
+
+/// "fsdp=8", "fsdp=8:keep:param=bf16", "hsdp=2x4", "ddp=8:view". Throws Error that says what may
+/// follow.
+ParallelOptions parse_parallel(const std::string& given);
+
+}  // namespace symprof::settings

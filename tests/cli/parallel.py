@@ -1,0 +1,107 @@
+"""Holds one rank's memory and collectives against what PyTorch's engines did (truth/parallel/README.md).
+
+    parallel.py PROGRAM [unittest arguments]
+"""
+import json
+import sys
+import unittest
+
+import program
+from program import ROOT
+
+FOLDER = ROOT / "truth" / "parallel"
+sys.path.insert(0, str(FOLDER))
+import compare  # noqa: E402
+
+SMALL = str(FOLDER / "models" / "small.pt2")
+OPERATORS = {"c10d::_allgather_base_": "all_gather", "c10d::_reduce_scatter_base_": "reduce_scatter",
+             "c10d::allreduce_": "all_reduce"}
+ENGINES = ("ddp", "fsdp", "hsdp")
+
+
+def records():
+    return json.loads((FOLDER / "parallel_truth.json").read_text())
+
+
+def of_kind(kinds):
+    return [record for record in records() if record["config"]["kind"] in kinds]
+
+
+class Collectives(unittest.TestCase):
+    def found(self, record, rank):
+        config = record["config"]
+        model = "small_wide" if config.get("model") else "small"
+        options = compare.engine({**config, "rank": rank["rank"] if config["kind"] == "fsdp" else 0})
+        return program.read("profile", str(FOLDER / "models" / f"{model}.pt2"), *options, "--optimizer",
+                            "adamw:single")["parallel"]
+
+    def test_every_collective_is_the_one_of_pytorch(self):
+        for record in of_kind(ENGINES):
+            for rank in record["ranks"]:
+                with self.subTest(record["config"]["name"], rank=rank["rank"]):
+                    wanted = [(row["phase"], OPERATORS[row["op"]], row["group"], row["in_bytes"], row["out_bytes"],
+                               row["times"]) for row in rank["collectives"]]
+                    found = [(row["phase"], row["op"], row["group_size"], row["input_bytes"], row["output_bytes"],
+                              row["times"]) for row in self.found(record, rank)["collectives"]]
+                    self.assertEqual(found, wanted)
+
+    def test_a_rank_keeps_what_it_keeps_in_pytorch(self):
+        for record in of_kind(ENGINES):
+            for rank in record["ranks"]:
+                with self.subTest(record["config"]["name"], rank=rank["rank"]):
+                    found = self.found(record, rank)
+                    for key in ("parameter_bytes", "gradient_bytes", "optimizer_bytes"):
+                        self.assertEqual(found[key], rank[key], key)
+
+
+class Peaks(unittest.TestCase):
+    def test_the_allocator_holds_as_much(self):
+        truth = json.loads((FOLDER / "ranks_truth.json").read_text())
+        for record in truth["records"]:
+            options = compare.engine(truth["configs"][record["config"]])
+            if options is None:
+                continue
+            name = f"{record['model']}/{record['config']}/{record['optimizer']}"
+            different = compare.DIFFERENT.get(name.rpartition("/")[0], ())
+            with self.subTest(name):
+                totals = compare.answer(program.path, record["model"],
+                                        [*options, "--optimizer", record["optimizer"]])["totals"]
+                for figure in ("allocated", "reserved"):
+                    if figure not in different:
+                        self.assertEqual(totals[f"peak_{figure}_bytes"], record[f"peak_{figure}"], figure)
+
+
+class Asking(unittest.TestCase):
+    def test_rows_and_totals_have_the_bytes_of_collectives(self):
+        found = program.read("profile", SMALL, "--parallel", "fsdp=2")
+        sent = sum(max(row["input_bytes"], row["output_bytes"]) * row["times"]
+                   for row in found["parallel"]["collectives"])
+        self.assertEqual(found["totals"]["comm_bytes"], sent)
+        self.assertEqual(sum(node["comm_bytes"] or 0 for node in found["nodes"]), sent)
+        self.assertGreater(sent, 0)
+
+    def test_blocks_that_repeat_are_wrapped_and_the_root(self):
+        found = program.read("profile", SMALL, "--parallel", "fsdp=2")
+        self.assertEqual(found["parallel"]["wrapped"], ["", *(f"model.layers.{i}" for i in range(4))])
+
+    def test_every_byte_at_the_peak_has_one_owner(self):
+        for engine in ("ddp=2", "fsdp=2", "hsdp=2x2:param=bf16"):
+            found = program.read("profile", SMALL, "--parallel", engine, "--optimizer", "adamw")
+            self.assertEqual(sum(found["memory"]["at_peak"].values()), found["totals"]["peak_allocated_bytes"])
+
+    def test_fit_asks_for_the_rank(self):
+        arguments = (SMALL, "--parallel", "fsdp=2", "--optimizer", "adamw")
+        self.assertEqual(program.read("fit", *arguments)["peak_reserved_bytes"],
+                         program.read("profile", *arguments)["totals"]["peak_reserved_bytes"])
+
+    def test_refusals_say_what_may_be_given(self):
+        for engine in ("fsdp", "fsdp=1", "fsdp=8:reshard=3", "hsdp=8", "mpi=8", "fsdp=8:rank=8", "ddp=8:keep",
+                       "fsdp=8:param=int8", "fsdp=8:", "fsdp=x"):
+            with self.subTest(engine):
+                done = program.run("profile", SMALL, "--parallel", engine)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("parallel", done.stderr)
+
+
+if __name__ == "__main__":
+    program.main()
