@@ -38,6 +38,8 @@ constexpr Command commands[] = {
     {"strip", add_strip},
     {"fill", add_fill},
     {"optimize", add_optimize},
+    {"compare", add_compare},
+    {"bisect", add_bisect},
     {"dot", add_dot},
     {"engine", add_engine},
 };

@@ -20,7 +20,10 @@ namespace symprof::workbench {
 struct ValueRunner {
   using Tensors = std::vector<std::shared_ptr<const ConstantTensor>>;
   using Leaves = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
+  using Sink = std::function<void(ValueId result, const Tensors& values)>;
   std::function<std::vector<Tensors>(const Graph& graph, const Leaves& leaves)> run;
+  /// Tells of each result right after its node has run.
+  std::function<void(const Graph& graph, const Leaves& leaves, const Sink& sink)> stream;
   /// By ValueId: whole numbers of an input lie below it.
   std::function<std::vector<std::int64_t>(const Graph& graph)> bounds;
 };

@@ -35,6 +35,7 @@ COMMANDS = [
     ["engine", "tests/engine/samples/mnist.graph.json", "--onnx", "tests/engine/samples/mnist.onnx",
      "--device", "h100-pcie", "--set", "N=1"],
     ["optimize", "tests/workbench/golden/models/cnn.onnx", "-o", "/dev/null", "--verify", "--savings"],
+    ["compare", "tests/workbench/golden/models/cnn.onnx", "tests/workbench/golden/models/cnn.onnxslim.onnx"],
     ["engine", ENGINE + "graph.json", "--", "tests/engine/samples/resnet18_qat-residual.graph.json"],
 ]
 
