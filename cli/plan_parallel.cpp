@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "cli/help.h"
@@ -25,14 +26,14 @@ constexpr settings::Named<ParallelFormat> parallel_formats[] = {{"table", Parall
 struct ParallelText {
   SettingTexts model;
   std::string mesh, layout, format = "table";
-  std::int64_t global_batch = 0;
+  std::optional<std::int64_t> global_batch;
   std::vector<std::string> blocks;
   OutputOptions output;
 };
 
 ParallelQuestion question_of(const ParallelText& text) {
   ParallelQuestion question{.mesh = parse_mesh(text.mesh)};
-  if (text.global_batch > 0) question.global_batch = text.global_batch;
+  question.global_batch = text.global_batch;
   for (const std::string& given : text.blocks)
     for (std::string& pattern : settings::split_list(given))
       question.blocks.push_back(std::move(pattern));
@@ -80,7 +81,6 @@ Run add_parallel(CLI::App& app) {
   app.add_option("--global-batch", text->global_batch,
                  "Samples of a step over all devices; else the model's batch on each")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
       ->group(group);
   app.add_option("--layout", text->layout,
                  "Look at these alone: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it")

@@ -88,7 +88,7 @@ void write_table(fmt::memory_buffer& out, const ParallelAnswer& answer, const La
           layout_time(result.step_us),
           layout_time(result.exposed_us),
           has_stages ? TextCell{fmt::format("{:.1f}", 100 * result.bubble), "%"} : TextCell{""},
-          layout_bytes(result.comm_bytes),
+          layout_bytes(result.comm_bytes()),
           layout_bytes(result.memory.peak_bytes),
           {why_text(lines[i])}}});
   }

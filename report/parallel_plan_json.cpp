@@ -36,7 +36,7 @@ void write_result(JsonWriter& json, const plan::LayoutResult& result) {
   const auto bytes = [&](std::string_view name, double value) {
     json.member(name, static_cast<std::int64_t>(std::llround(value)));
   };
-  bytes("comm_bytes", result.comm_bytes);
+  bytes("comm_bytes", result.comm_bytes());
   bytes("estimated_peak_bytes", result.memory.peak_bytes);
   bytes("parameter_bytes", result.memory.parameters);
   bytes("gradient_bytes", result.memory.gradients);
@@ -45,6 +45,25 @@ void write_result(JsonWriter& json, const plan::LayoutResult& result) {
   bytes("activation_bytes", result.memory.activations);
   bytes("temporary_bytes", result.memory.temporaries);
   json.member("fits", result.fits);
+}
+
+std::string_view dimension_name(MeshDimension dimension) {
+  constexpr std::string_view names[] = {"data", "shard", "tensor", "pipeline"};
+  return names[static_cast<std::size_t>(dimension)];
+}
+
+void write_collectives(JsonWriter& json, const std::vector<plan::CollectiveSum>& sums) {
+  json.key("collectives");
+  json.begin_array();
+  for (const plan::CollectiveSum& sum : sums) {
+    json.begin_object();
+    json.member("dimension", dimension_name(sum.dimension));
+    json.member("kind", name(sum.kind));
+    json.member("count", sum.count);
+    json.member("bytes", static_cast<std::int64_t>(std::llround(sum.bytes)));
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void write_splits(JsonWriter& json, const ParallelAnswer& answer) {
@@ -83,6 +102,7 @@ void write_parallel_json(fmt::memory_buffer& out, const ParallelAnswer& answer,
   if (answer.plan.best) {
     json.begin_object();
     write_result(json, *answer.plan.best);
+    write_collectives(json, answer.plan.best->collectives);
     json.end_object();
   } else {
     json.null();

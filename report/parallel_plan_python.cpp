@@ -59,7 +59,11 @@ constexpr std::string_view tensor_code = R"(def _first_tensor(args, kwargs, chan
 def _tokens_shared(mesh):
     """Tokens (dimension 1) from all of them to this rank's share."""
     def change(value):
-        return DTensor.from_local(value, mesh, [Replicate()], run_check=False).redistribute(placements=[Shard(1)]).to_local()
+        if getattr(value, "is_share_of_tokens", False):  # A checkpoint runs the block again.
+            return value
+        value = DTensor.from_local(value, mesh, [Replicate()], run_check=False).redistribute(placements=[Shard(1)]).to_local()
+        value.is_share_of_tokens = True
+        return value
     return change
 
 
@@ -111,6 +115,8 @@ def _share_data(model, mesh, reshard=True):
                 fully_shard(names[name], mesh=over, **options)
         return fully_shard(model, mesh=over, **options)
     if COPIES > 1 and TENSOR > 1:
+        for name in BLOCKS:
+            replicate(model.get_submodule(name), mesh=mesh["copies"])
         return replicate(model, mesh=mesh["copies"])
     if COPIES > 1:
         return DistributedDataParallel(model, process_group=mesh["copies"].get_group(), gradient_as_bucket_view=True)
@@ -264,14 +270,15 @@ void write_parallel_python(fmt::memory_buffer& out, const ParallelAnswer& answer
   const plan::LayoutResult& best = *answer.plan.best;
   const plan::Mesh& mesh = answer.problem.mesh;
   const auto at = std::back_inserter(out);
-  fmt::format_to(at,
-                 "\"\"\"{} on {} devices: {}\n\nEstimated: {} a step, {} of communication exposed, "
-                 "{} on the fullest rank.\nIn a program that torchrun --nnodes {} --nproc-per-node "
-                 "{} starts:\n\n{}\"\"\"\n",
-                 answer.model, mesh.devices(), text_of(best.layout), format_time(best.step_us),
-                 format_time(best.exposed_us),
-                 format_bytes(static_cast<std::int64_t>(best.memory.peak_bytes)), mesh.nodes,
-                 mesh.devices_per_node, usage_text(best.layout));
+  fmt::format_to(
+      at,
+      "\"\"\"{} on {} devices: {}\n\nEstimated: {} a step, {} of communication exposed, "
+      "{} on the fullest rank.\nIn a program that torchrun starts on {} with {} processes "
+      "each:\n\n{}\"\"\"\n",
+      answer.model, mesh.devices(), text_of(best.layout), format_time(best.step_us),
+      format_time(best.exposed_us), format_bytes(static_cast<std::int64_t>(best.memory.peak_bytes)),
+      mesh.nodes == 1 ? "1 node" : fmt::format("{} nodes", mesh.nodes), mesh.devices_per_node,
+      usage_text(best.layout));
   out.append(head);
   write_constants(out, answer, best);
   out.append(mesh_code);

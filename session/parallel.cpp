@@ -63,6 +63,8 @@ ParallelAnswer plan_parallel(Session& session, const Settings& settings,
   if (model.settings.step.mode == Mode::inference)
     throw Error(SettingRef{"mode"}, "a plan is of a training step.",
                 "Use " + setting("mode", "train") + ".");
+  if (question.global_batch && *question.global_batch < 1)
+    throw Error(SettingRef{"global_batch"}, "a step of no samples", "Give 1 or more.");
   ParallelAnswer answer;
   answer.settings = model.settings, answer.model = model.graph.path;
   answer.device = model.settings.step.device;

@@ -23,7 +23,7 @@ std::vector<std::string> split_at(const std::string& text, std::string_view sepa
 
 [[noreturn]] void refuse_word(const std::string& word) {
   throw Error(SettingRef{"layout"}, "'" + word + "' is no part of a layout",
-              "Known: ddp=8, fsdp=8, hsdp=2x4, tp=4, tp=4:sp, pp=2:1f1b:mb=8, mb=4.");
+              "Known: ddp=8, fsdp=8, hsdp=2x4, tp=4, tp=4:sp, pp=2:1f1b:mb=8, mb=4, ckpt=12.");
 }
 
 int count_in(std::string_view text, const std::string& word) {
@@ -107,6 +107,8 @@ LayoutFilter parse_layout(const std::string& text) {
       filter.sequence = std::ranges::find(given.more, "sp") != given.more.end();
     } else if (given.key == "pp") {
       read_pipeline(filter, given, word);
+    } else if (given.key == "ckpt") {
+      filter.checkpointed = count_in(given.number, word);
     } else if (given.key == "mb") {
       filter.microbatches = count_in(given.number, word);
     } else {

@@ -42,6 +42,7 @@ struct ParallelLayout {
 struct LayoutFilter {
   std::optional<DataMode> mode;
   std::optional<int> data, shard, tensor, pipeline, microbatches;
+  std::optional<int> checkpointed;  ///< In place of as many as fitting needs.
   std::optional<bool> sequence;
   std::optional<PipelineKind> schedule;
 

@@ -146,7 +146,7 @@ ParallelPlan plan_parallel(ModelCosts& costs, const profile::CollectiveModel& co
   ParallelPlan plan;
   plan.evaluated = layouts.size();
   for (const ParallelLayout& layout : layouts) {
-    const LayoutResult result = model.evaluate(layout);
+    const LayoutResult result = model.evaluate(layout, wanted.checkpointed);
     const auto [known, is_new] = ways.try_emplace(way_of(layout), result);
     if (!is_new && is_clearly_better(result, known->second)) known->second = result;
   }

@@ -76,9 +76,8 @@ UnitTimes joined(const Units& units, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < last; ++i) {
     for (double UnitTimes::*member :
          {&UnitTimes::forward_us, &UnitTimes::backward_us, &UnitTimes::again_us,
-          &UnitTimes::forward_tensor_us, &UnitTimes::backward_tensor_us, &UnitTimes::tensor_bytes,
-          &UnitTimes::gather_us, &UnitTimes::reduce_us, &UnitTimes::gather_bytes,
-          &UnitTimes::reduce_bytes, &UnitTimes::held_bytes, &UnitTimes::saved_bytes})
+          &UnitTimes::forward_tensor_us, &UnitTimes::backward_tensor_us, &UnitTimes::gather_us,
+          &UnitTimes::reduce_us, &UnitTimes::held_bytes, &UnitTimes::saved_bytes})
       all.*member += units[i].*member;
     all.boundary_bytes = units[i].boundary_bytes;
     all.whole_set_bytes = std::max(all.whole_set_bytes, units[i].whole_set_bytes);
@@ -110,18 +109,11 @@ std::vector<std::size_t> balanced_stages(const std::vector<double>& us, std::siz
 
 void StepModel::run_chain(const std::vector<UnitTimes>& units, LayoutResult& result) const {
   const profile::DeviceQueues queues = ChainRun(units, result.layout).run();
-  const double microbatches = result.layout.microbatches;
   const double update = update_us(result.layout, units);
   result.exposed_us = queues.exposed_us();
   result.communication_us = queues.communication_us();
   result.step_us = queues.end_us() + update;
   result.compute_us = result.step_us - result.exposed_us;
-  const double reductions = result.layout.shard > 1 ? microbatches : 1;
-  // Of a unit that FSDP gathers twice: the blocks.
-  double gathers = sum_of(units, &UnitTimes::gather_bytes) * 2;
-  gathers -= units.front().gather_bytes + units.back().gather_bytes;
-  result.comm_bytes = microbatches * (sum_of(units, &UnitTimes::tensor_bytes) + gathers) +
-                      reductions * sum_of(units, &UnitTimes::reduce_bytes);
   result.memory = memory_of(result.layout, units, 1);
 }
 
@@ -185,14 +177,10 @@ double StepModel::add_rank(const std::vector<UnitTimes>& own, double in_flight, 
                                         sum_of(own, &UnitTimes::backward_tensor_us));
   const double update = update_us(layout, own);
   const double hops = 2.0 * microbatches * layout.stages_per_rank;
-  double sent = hops * own.front().boundary_bytes;
-  sent += sum_of(own, &UnitTimes::gather_bytes) + sum_of(own, &UnitTimes::reduce_bytes);
-  sent += microbatches * sum_of(own, &UnitTimes::tensor_bytes);
   const auto keep_most = [](double& most, double value) { most = std::max(most, value); };
   keep_most(result.exposed_us, outside + tensor);
   keep_most(result.communication_us, gather + reduce + tensor + hops * transfer_us);
   keep_most(result.compute_us, microbatches * (forward + backward) + update);
-  keep_most(result.comm_bytes, sent);
   const LayoutMemory memory = memory_of(layout, own, in_flight / layout.stages_per_rank);
   if (memory.peak_bytes > result.memory.peak_bytes) result.memory = memory;
   return outside + update;
@@ -261,12 +249,22 @@ LayoutResult StepModel::result_of(const ParallelLayout& layout) {
     run_stages(units, result);
   else
     run_chain(units, result);
+  for (int rank = 0; rank < layout.pipeline; ++rank) {
+    LayoutResult other;
+    other.collectives = collectives_of(result, rank);
+    if (rank == 0 || other.comm_bytes() > result.comm_bytes())
+      result.collectives = std::move(other.collectives);
+  }
   result.fits = result.memory.peak_bytes <= static_cast<double>(problem_.available_bytes);
   return result;
 }
 
-LayoutResult StepModel::evaluate(ParallelLayout layout) {
+LayoutResult StepModel::evaluate(ParallelLayout layout, std::optional<int> checkpointed) {
   const int blocks = static_cast<int>(costs_.units().size()) - 2;
+  if (checkpointed) {
+    layout.checkpointed = std::min(*checkpointed, blocks);
+    return result_of(layout);
+  }
   layout.checkpointed = 0;
   LayoutResult none = result_of(layout);
   if (none.fits || blocks == 0) return none;

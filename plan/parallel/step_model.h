@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "plan/parallel/layout.h"
 #include "plan/parallel/model_costs.h"
+#include "profile/parallel/collective.h"
 #include "profile/time/collectives/links.h"
 
 namespace symprof::plan {
@@ -30,6 +32,14 @@ struct LayoutMemory {
   double peak_bytes = 0;  ///< Reserved.
 };
 
+/// Collectives of one kind over one dimension of the mesh, of one rank in a step.
+struct CollectiveSum {
+  MeshDimension dimension = MeshDimension::data;
+  profile::CollectiveKind kind = profile::CollectiveKind::all_reduce;
+  std::int64_t count = 0;
+  double bytes = 0;  ///< As nccl-tests count them.
+};
+
 struct LayoutResult {
   ParallelLayout layout;
   double step_us = 0;
@@ -37,9 +47,12 @@ struct LayoutResult {
   double communication_us = 0;  ///< Of that rank, hidden or not.
   double exposed_us = 0;        ///< Computation stands still because of it.
   double bubble = 0;            ///< Share of a pipeline's time in which a rank is idle.
-  double comm_bytes = 0;        ///< Of that rank's collectives, as nccl-tests count them.
+  /// Of the rank that sends most; of a pipeline's hops a send and a receive are one.
+  std::vector<CollectiveSum> collectives;
   LayoutMemory memory;
   bool fits = false;
+
+  double comm_bytes() const;
   /// Of a pipeline, by stage: how many blocks there are up to its end. What comes before the blocks
   /// is in the first stage, what comes after them in the last.
   std::vector<std::size_t> stage_ends;
@@ -50,9 +63,7 @@ struct UnitTimes {
   double forward_us = 0, backward_us = 0;
   double again_us = 0;  ///< What a checkpoint runs again, tensor collectives included.
   double forward_tensor_us = 0, backward_tensor_us = 0;  ///< Collectives of tensor parallelism.
-  double tensor_bytes = 0;
-  double gather_us = 0, reduce_us = 0;  ///< Collectives of data parallelism.
-  double gather_bytes = 0, reduce_bytes = 0;
+  double gather_us = 0, reduce_us = 0;                   ///< Collectives of data parallelism.
   double held_bytes = 0;       ///< Parameters of the rank with its tensor share, not sharded.
   double saved_bytes = 0;      ///< As the unit runs, checkpointed or not.
   double whole_set_bytes = 0;  ///< Saved without a checkpoint: what recomputation brings back.
@@ -66,8 +77,8 @@ class StepModel {
       : costs_(costs), collectives_(collectives), problem_(problem) {}
 
   /// The least number of checkpointed blocks with which the layout fits, all of them where none
-  /// does; a pipeline has none or all.
-  LayoutResult evaluate(ParallelLayout layout);
+  /// does; a pipeline has none or all. Or `checkpointed` of them.
+  LayoutResult evaluate(ParallelLayout layout, std::optional<int> checkpointed = std::nullopt);
 
  private:
   struct Group {
@@ -85,6 +96,7 @@ class StepModel {
   void add_data_collectives(const ParallelLayout& layout, UnitTimes& times);
   std::vector<UnitTimes> times_of(const ParallelLayout& layout);
 
+  std::vector<CollectiveSum> collectives_of(const LayoutResult& result, int rank);
   LayoutResult result_of(const ParallelLayout& layout);
   void run_chain(const std::vector<UnitTimes>& units, LayoutResult& result) const;
   void run_stages(const std::vector<UnitTimes>& units, LayoutResult& result);

@@ -44,10 +44,7 @@ void StepModel::add_tensor_collectives(const ParallelLayout& layout, const UnitC
                                        UnitTimes& times) {
   const Group group = tensor_group(layout);
   const auto add = [&](CollectiveKind kind, const std::vector<double>& sizes, double& us) {
-    for (const double bytes : sizes) {
-      us += collective_us(kind, bytes, group);
-      times.tensor_bytes += bytes;
-    }
+    for (const double bytes : sizes) us += collective_us(kind, bytes, group);
   };
   add(CollectiveKind::all_reduce, costs.forward_reduces, times.forward_tensor_us);
   add(CollectiveKind::all_gather, costs.forward_gathers, times.forward_tensor_us);
@@ -61,17 +58,17 @@ void StepModel::add_data_collectives(const ParallelLayout& layout, UnitTimes& ti
   const double gradients =
       times.held_bytes * costs_.gradient_bytes() / std::max(costs_.parameter_bytes(), 1.0);
   if (layout.shard > 1) {
-    times.gather_bytes = times.held_bytes, times.reduce_bytes = gradients;
     times.gather_us =
-        collective_us(CollectiveKind::all_gather, times.gather_bytes, shard_group(layout));
+        collective_us(CollectiveKind::all_gather, times.held_bytes, shard_group(layout));
     times.reduce_us = collective_us(CollectiveKind::reduce_scatter, gradients, shard_group(layout));
   }
   const double copied = gradients / layout.shard;
   const Group copies = copies_group(layout);
   if (copies.ranks <= 1 || copied <= 0) return;
-  const double buckets = layout.shard > 1 ? 1 : std::ceil(copied / bucket_bytes);
-  times.reduce_us += buckets * collective_us(CollectiveKind::all_reduce, copied / buckets, copies);
-  times.reduce_bytes += copied;
+  // DDP's buckets do not end with a unit.
+  const bool has_buckets = layout.shard == 1 && layout.tensor == 1;
+  const double one = has_buckets ? std::min(bucket_bytes, costs_.gradient_bytes()) : copied;
+  times.reduce_us += copied / one * collective_us(CollectiveKind::all_reduce, one, copies);
 }
 
 UnitTimes StepModel::unit_times(const ParallelLayout& layout, std::size_t unit) {
@@ -87,7 +84,11 @@ UnitTimes StepModel::unit_times(const ParallelLayout& layout, std::size_t unit) 
   const bool is_checkpointed =
       !described.name.empty() && static_cast<int>(unit) <= layout.checkpointed;
   if (is_checkpointed) {
-    times.again_us = times.forward_us + times.forward_tensor_us;
+    // Without the last sum, see layout_collectives.cpp; the calls behind it take little.
+    const double rows = std::max<double>(
+        static_cast<double>(costs.forward_reduces.size() + costs.forward_scatters.size()), 1);
+    const double last = times.forward_tensor_us / rows / (layout.sequence ? 2 : 1);
+    times.again_us = times.forward_us + times.forward_tensor_us - last;
     times.saved_bytes = times.boundary_bytes;
   }
   return times;

@@ -28,6 +28,7 @@ COMMANDS = [
     ["fit", TINY, "--samples", "1e6", "--deadline", "1d", "--price", "examples/prices.json"],
     ["plan checkpoint", "models/gpt2.pt2", "--device", "h100", "--budget", "4GiB"],
     ["plan throughput", "models/gpt2.pt2", "--device", "t4", "--budget", "4GiB"],
+    ["plan parallel", "models/gpt2.pt2", "--device", "h100", "--mesh", "2x4"],
     ["devices"],
     ["ops"],
     ["ops", "--onnx"],

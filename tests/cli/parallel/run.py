@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Emitted plans, carried out: each layout as a Python file, on gloo with as many processes, whose loss and gradients have
-to be those of one process.
+to be those of one process, and whose collectives those of the plan.
 
-    run.py SYMPROF PYTHON [LAYOUT …]    PYTHON has torch"""
+    run.py SYMPROF [LAYOUT ...]    with a Python that has torch; without layouts all of them"""
+import json
+import multiprocessing
 import os
 import pathlib
 import socket
@@ -10,14 +12,22 @@ import subprocess
 import sys
 import tempfile
 
+import rank
+
 HERE = pathlib.Path(__file__).resolve().parent
 LAYOUTS = {"ddp=2": 2, "fsdp=2 mb=2": 2, "hsdp=2x2": 4, "tp=2": 2, "tp=4:sp": 4, "fsdp=2 tp=2": 4, "ddp=2 tp=2:sp": 4,
-           "pp=2:1f1b:mb=4": 2, "fsdp=2 pp=2:1f1b:mb=2": 4, "pp=2:interleaved:mb=4": 2, "hsdp=2x2 tp=2:sp mb=2": 8}
+           "pp=2:1f1b:mb=4": 2, "fsdp=2 pp=2:1f1b:mb=2": 4, "pp=2:interleaved:mb=4": 2, "hsdp=2x2 tp=2:sp mb=2": 8, "fsdp=2 ckpt=4": 2,
+           "tp=2 ckpt=3": 2, "tp=2:sp ckpt=4": 2, "pp=2:1f1b:mb=2 ckpt=4": 2}
+LARGEST = 1e-12  # Numbers are float64.
 EXPORT = """
 import torch, decoder
 model, (inputs, _) = decoder.make_model(), decoder.make_batch(2)
 torch.export.save(torch.export.export(model, (inputs,)), {path!r})
 """
+# How the engines call them below autograd.
+NAMES = {("shard", "all_gather"): "_allgather_base_", ("shard", "reduce_scatter"): "_reduce_scatter_base_",
+         ("data", "all_reduce"): "allreduce_", ("tensor", "all_reduce"): "all_reduce",
+         ("tensor", "all_gather"): "all_gather_into_tensor", ("tensor", "reduce_scatter"): "reduce_scatter_tensor"}
 
 
 def free_port():
@@ -31,42 +41,56 @@ def mesh_of(layout, processes):
     return f"2x{processes // 2}" if "hsdp" in layout else str(processes)
 
 
-def run_ranks(python, plan, processes):
-    environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1",
-                                "WORLD_SIZE": str(processes)}
-    ranks = [subprocess.Popen([python, "-W", "ignore", HERE / "rank.py", plan], text=True, stderr=subprocess.PIPE,
-                              stdout=subprocess.PIPE, env=environment | {"RANK": str(i), "LOCAL_RANK": str(i)})
-             for i in range(processes)]
-    good = True
-    for rank in ranks:
-        try:
-            out, errors = rank.communicate(timeout=300)
-        except subprocess.TimeoutExpired:
-            for one in ranks:
-                one.kill()
-            raise
-        print(out, end="")
-        if rank.returncode != 0:
-            print(errors[-3000:])
-            good = False
+def problems_of(found, plan):
+    if found["missing"] or not found["loss"] < LARGEST or not found["gradients"] < LARGEST:
+        yield "loss or gradients differ"
+    if found["collectives"] is None:  # A pipeline.
+        return
+    made = {name: count for name, count in found["collectives"].items() if name in NAMES.values()}
+    predicted = {NAMES[one["dimension"], one["kind"]]: one["count"] for one in plan["collectives"]}
+    if made != predicted:
+        yield f"predicted {predicted}, made {made}"
+
+
+def run_ranks(processes, path, results):
+    environment = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(processes)}
+    fork = multiprocessing.get_context("fork")  # torch is there already.
+    ranks = [fork.Process(target=rank.run_rank, args=(i, environment, path, results)) for i in range(processes)]
+    for one in ranks:
+        one.start()
+    for one in ranks:
+        one.join(300)
+    good = all(one.exitcode == 0 for one in ranks)
+    for one in ranks:
+        if one.is_alive():
+            one.kill()
     return good
 
 
+def try_layout(symprof, model, folder, layout, processes):
+    asked = [symprof, "plan", "parallel", model, "--mesh", mesh_of(layout, processes), "--global-batch", "8", "--layout",
+             layout, "--device", "h100", "--optimizer", "adamw", "--format"]
+    path, results = os.path.join(folder, "plan.py"), os.path.join(folder, "results.json")
+    subprocess.run(asked + ["python", "-o", path], check=True)
+    plan = json.loads(subprocess.run(asked + ["json"], check=True, capture_output=True).stdout)["plan"]
+    if not run_ranks(processes, path, results):
+        print(f"{layout}: a rank failed")
+        return False
+    found = json.loads(pathlib.Path(results).read_text())
+    problems = list(problems_of(found, plan))
+    print(f"{layout}: loss {found['loss']:.2g}, gradients {found['gradients']:.2g}", *problems, sep="; ", flush=True)
+    return not problems
+
+
 def main():
-    symprof, python, *only = sys.argv[1:]
-    good = True
+    symprof, *only = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "decoder.pt2")
-        subprocess.run([python, "-W", "ignore", "-c", EXPORT.format(path=model)], check=True, env=os.environ | {"PYTHONPATH": str(HERE)})
-        for layout, processes in LAYOUTS.items():
-            if only and layout not in only:
-                continue
-            plan = os.path.join(folder, layout.replace(" ", "_").replace(":", "_").replace("=", "") + ".py")
-            subprocess.run([symprof, "plan", "parallel", model, "--mesh", mesh_of(layout, processes), "--global-batch", "8",
-                            "--layout", layout, "--device", "h100", "--optimizer", "adamw", "--format", "python", "-o",
-                            plan], check=True)
-            good = run_ranks(python, plan, processes) and good
-    return 0 if good else 1
+        subprocess.run([sys.executable, "-W", "ignore", "-c", EXPORT.format(path=model)], check=True,
+                       env=os.environ | {"PYTHONPATH": str(HERE)})
+        tried = [try_layout(symprof, model, folder, layout, processes) for layout, processes in LAYOUTS.items()
+                 if not only or layout in only]
+    return 0 if all(tried) else 1
 
 
 if __name__ == "__main__":
