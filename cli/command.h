@@ -34,5 +34,7 @@ Run add_fill(CLI::App& app);
 Run add_optimize(CLI::App& app);
 Run add_engine(CLI::App& app);
 Run add_dot(CLI::App& app);
+Run add_dump(CLI::App& app);
+Run add_restore(CLI::App& app);
 
 }  // namespace symprof::cli

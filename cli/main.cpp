@@ -38,6 +38,8 @@ constexpr Command commands[] = {
     {"strip", add_strip},
     {"fill", add_fill},
     {"optimize", add_optimize},
+    {"dump", add_dump},
+    {"restore", add_restore},
     {"dot", add_dot},
     {"engine", add_engine},
 };

@@ -7,9 +7,9 @@
 #include "cli/command.h"
 #include "cli/model_output.h"
 #include "cli/optimize_report.h"
+#include "cli/value_runner.h"
 #include "session/read_text.h"
 #include "session/setting_table.h"
-#include "session/torch_library.h"
 #include "workbench/optimize/optimize.h"
 
 namespace symprof::cli {
@@ -47,15 +47,6 @@ workbench::OptimizeOptions how_of(const Options& options) {
   if (!options.skip.empty()) how.skip = settings::split_list(options.skip);
   how.checks_each_rule = options.verify;
   return how;
-}
-
-/// The interpreter of graphs on real values; LibTorch loads while the model is read.
-workbench::ValueRunner value_runner() {
-  const auto torch = std::make_shared<TorchLibrary>();
-  return {
-      .run = [torch](const Graph& graph,
-                     const auto& leaves) { return torch->measuring().values_of(graph, leaves); },
-      .bounds = [torch](const Graph& graph) { return torch->measuring().bounds_of_inputs(graph); }};
 }
 
 bool differ(const std::vector<workbench::OutputDifference>& differences) {
