@@ -62,6 +62,7 @@ ROOMS = {
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
     "workbench/compare": ["base", "workbench"],
+    "workbench/costs": ["base", "record", "profile/*", "report", "workbench", "workbench/compare"],
     "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/onnx", "report", "workbench"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
     "cli": ["base", "record", "trace/graph", "trace/dump", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
