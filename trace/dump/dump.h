@@ -114,8 +114,14 @@ struct Written {
   std::string data;
 };
 
-/// The bytes of a dump. Keys lose what would end a part of a name: three underscores become two,
-/// those at their end go. Throws Error for a dtype that no ONNX tensor has.
-Written write_dump(const Dump& dump, const std::string& location);
+/// Up to so many bytes a dump is one file: a protobuf message has less than 2 GiB.
+constexpr std::int64_t most_inline_bytes = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
+
+/// The bytes of a dump. Of more than `most_inline` bytes, tensors of 1,024 and more lie in
+/// Written::data. Keys lose what would end a part of a name: of three underscores and of two
+/// at their beginning one goes, those at their end go. Throws Error for a dtype that no ONNX tensor
+/// has.
+Written write_dump(const Dump& dump, const std::string& location,
+                   std::int64_t most_inline = most_inline_bytes);
 
 }  // namespace symprof::trace::dump

@@ -173,6 +173,7 @@ std::string safe_key(std::string key) {
   for (auto at = key.find(separator); at != key.npos; at = key.find(separator, at))
     key.erase(at, 1);
   while (key.ends_with('_')) key.pop_back();
+  if (key.starts_with("__")) key.erase(0, 1);  // "dict_" comes before it.
   return key;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <limits>
 
 #include "trace/dump/dump.h"
 #include "trace/onnx/tensors.h"
@@ -65,9 +66,13 @@ std::string items_text(const Value& value) {
 
 std::int64_t bytes_of(const Value& value) {
   std::int64_t bytes = 0;
+  const auto add = [&](std::int64_t more) {  // A file may speak of more than there is.
+    if (__builtin_add_overflow(bytes, more, &bytes))
+      bytes = std::numeric_limits<std::int64_t>::max();
+  };
   for_each_leaf(value, [&](const std::string&, const Value& leaf) {
-    if (leaf.tensor) bytes += leaf.tensor->spec.bytes();
-    for (const std::string& text : leaf.strings) bytes += static_cast<std::int64_t>(text.size());
+    if (leaf.tensor) add(leaf.tensor->spec.bytes());
+    for (const std::string& text : leaf.strings) add(static_cast<std::int64_t>(text.size()));
   });
   return bytes;
 }

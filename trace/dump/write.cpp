@@ -16,7 +16,6 @@ namespace {
 
 using onnx::TensorProto;
 
-constexpr std::int64_t most_inline_bytes = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 constexpr std::int64_t least_external_bytes = 1024;  // As onnx.save: size_threshold.
 
 /// The first operator set whose Identity takes the type, and the first IR that has it (onnx.proto,
@@ -72,12 +71,16 @@ std::string kind_name(const Value& value) {
 
 class Writer {
  public:
-  explicit Writer(std::string location) : location_(std::move(location)) {
+  Writer(std::string location, std::int64_t most_inline)
+      : location_(std::move(location)), most_inline_(most_inline) {
     model_.mutable_graph()->set_name("mini_model");
   }
 
   Written write(const Dump& dump) {
-    for (const Entry& entry : dump.entries) bytes_ += bytes_of(entry.value);
+    for (const Entry& entry : dump.entries)
+      for_each_leaf(entry.value, [&](const std::string&, const Value& leaf) {
+        if (leaf.tensor) bytes_ += static_cast<std::int64_t>(leaf.tensor->data.size());
+      });
     for (std::size_t i = 0; i < dump.entries.size(); ++i) {
       const bool is_last = i + 1 == dump.entries.size();
       add(dump.entries[i].value, part("dict", '_' + key_of(dump.entries[i]), is_last));
@@ -177,8 +180,7 @@ class Writer {
   }
 
   void put_data(TensorProto& tensor, std::string_view bytes) {
-    if (bytes_ <= most_inline_bytes ||
-        static_cast<std::int64_t>(bytes.size()) < least_external_bytes) {
+    if (bytes_ <= most_inline_ || static_cast<std::int64_t>(bytes.size()) < least_external_bytes) {
       tensor.set_raw_data(bytes.data(), bytes.size());
       return;
     }
@@ -204,6 +206,7 @@ class Writer {
   }
 
   std::string location_;
+  std::int64_t most_inline_ = 0;
   onnx::ModelProto model_;
   std::set<std::string> names_;
   std::string data_;
@@ -213,8 +216,8 @@ class Writer {
 
 }  // namespace
 
-Written write_dump(const Dump& dump, const std::string& location) {
-  return Writer(location).write(dump);
+Written write_dump(const Dump& dump, const std::string& location, std::int64_t most_inline) {
+  return Writer(location, most_inline).write(dump);
 }
 
 }  // namespace symprof::trace::dump

@@ -28,7 +28,9 @@ std::vector<DumpedTensor> tensors_of(const dump::Value& value) {
   std::vector<DumpedTensor> tensors;
   dump::for_each_leaf(value, [&](const std::string& path, const dump::Value& leaf) {
     const bool is_tensor = leaf.kind == dump::Kind::tensor || leaf.kind == dump::Kind::array;
-    if (is_tensor && leaf.tensor)
+    const bool has_data =
+        leaf.tensor && (!leaf.tensor->data.empty() || leaf.tensor->spec.numel() == 0);
+    if (is_tensor && has_data)
       tensors.push_back({path, path.substr(path.rfind('.') + 1), leaf.label, leaf.tensor});
   });
   return tensors;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "report/format_number.h"
 #include "report/json_writer.h"
@@ -103,7 +104,9 @@ Verdicts count(const std::vector<ReplayedCall>& calls) {
 
 void write_dump(fmt::memory_buffer& out, const dump::Dump& dump, const std::string& path) {
   std::int64_t bytes = 0;
-  for (const dump::Entry& entry : dump.entries) bytes += dump::bytes_of(entry.value);
+  for (const dump::Entry& entry : dump.entries)
+    if (__builtin_add_overflow(bytes, dump::bytes_of(entry.value), &bytes))
+      bytes = std::numeric_limits<std::int64_t>::max();
   fmt::format_to(std::back_inserter(out), "{}: {} entries, {}\n\n", path, dump.entries.size(),
                  report::format_bytes(bytes));
   for (const dump::Entry& entry : dump.entries) {

@@ -145,6 +145,24 @@ TEST_SUITE("dump") {
     CHECK(written == bytes_of_file(truth("symprof.onnx")));
   }
 
+  TEST_CASE("beyond what one file holds, large tensors lie in a file beside it") {
+    const auto folder = std::filesystem::temp_directory_path() / "symprof_dump_outside";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    auto large = std::make_shared<ConstantTensor>(*some(DType::float32));
+    large->spec.sizes = {256};
+    large->spec.strides = {1};
+    large->data.assign(1024, std::byte{7});
+    dump::Dump all = everything();
+    for (int i = 0; i < 2; ++i)
+      all.entries.push_back({"large", i, Side::output, dump::tensor_value(large)});
+    const dump::Written written = dump::write_dump(all, "all.onnx.data", 0);
+    CHECK(written.data.size() == 2 * 1024);
+    std::ofstream(folder / "all.onnx.data", std::ios::binary) << written.data;
+    check_equal(dump::parse_dump(written.model, (folder / "all.onnx").string()), all);
+    std::filesystem::remove_all(folder);
+  }
+
   TEST_CASE("a None that the Python tool left out is there again, at its position") {
     const dump::Dump values = dump::read_dump(truth("values.onnx"));
     const auto gap = std::find_if(values.entries.begin(), values.entries.end(),
@@ -156,12 +174,13 @@ TEST_SUITE("dump") {
   TEST_CASE("keys lose what would end a part of a name") {
     dump::Dump odd;
     const Value x = dump::tensor_value(some(DType::float32));
-    odd.entries.push_back({"a____b,c", 3, Side::input, arguments({x}, {x}, {"input_"})});
+    odd.entries.push_back(
+        {"a____b,c", 3, Side::input, arguments({x}, {x, x}, {"__main", "input_"})});
     const dump::Dump read = dump::parse_dump(dump::write_dump(odd, "odd.data").model, "odd.onnx");
     REQUIRE(read.entries.size() == 1);
     CHECK(read.entries[0].name == "a__b,c");
     CHECK(read.entries[0].iteration == 3);
-    CHECK(dump::text_of(read.entries[0].value) == "((T1s1x3,),dict(input:T1s1x3))");
+    CHECK(dump::text_of(read.entries[0].value) == "((T1s1x3,),dict(_main:T1s1x3,input:T1s1x3))");
   }
 
   TEST_CASE("a file that is cut short is refused wherever it ends") {
