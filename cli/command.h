@@ -36,5 +36,7 @@ Run add_compare(CLI::App& app);
 Run add_bisect(CLI::App& app);
 Run add_engine(CLI::App& app);
 Run add_dot(CLI::App& app);
+Run add_dump(CLI::App& app);
+Run add_restore(CLI::App& app);
 
 }  // namespace symprof::cli

@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/compare_costs.h"
 #include "cli/help.h"
 #include "cli/option_spelling.h"
 #include "cli/terminal.h"
@@ -40,11 +42,14 @@ constexpr Command commands[] = {
     {"optimize", add_optimize},
     {"compare", add_compare},
     {"bisect", add_bisect},
+    {"dump", add_dump},
+    {"restore", add_restore},
     {"dot", add_dot},
     {"engine", add_engine},
 };
 
-int run(int argc, char** argv) {
+int run(std::vector<char*> words) {
+  if (asks_for_costs(words)) words = as_profile(words);
   CLI::App app("What a deep-learning graph costs, before it runs.", "symprof");
   app.footer(
       "Examples:\n"
@@ -59,7 +64,7 @@ int run(int argc, char** argv) {
     added->parse_complete_callback([&chosen, run = command.add(*added)] { chosen = run; });
   }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::CallForHelp&) {
     return print_help(app, stdout);
   } catch (const CLI::CallForVersion& version) {
@@ -90,7 +95,7 @@ std::string message_of(const Error& error) {
 
 int run_and_explain(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return run({argv, argv + argc});
   } catch (const Error& error) {
     complain(message_of(error));
     return error.kind() == ErrorKind::not_available ? not_available : bad_input;

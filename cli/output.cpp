@@ -1,7 +1,6 @@
 #include "cli/output.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 #include "cli/option_spelling.h"
 #include "cli/terminal.h"
 #include "report/plain_letters.h"
@@ -24,38 +24,12 @@ namespace fs = std::filesystem;
               "Give another file with -o.");
 }
 
-/// Throws; the temporary file is removed first, so that nothing half-written stays.
-[[noreturn]] void give_up(int descriptor, const std::string& temporary, const std::string& file) {
-  const int reason = errno;
-  close(descriptor);
-  unlink(temporary.c_str());
-  errno = reason;
-  cannot_write(file);
-}
-
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 /// For devices and pipes, into whose place no file can be renamed.
 void write_directly(const std::string& file, std::string_view text) {
   const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) cannot_write(file);
   const bool complete = write_all(descriptor, text);
   if (close(descriptor) != 0 || !complete) cannot_write(file);
-}
-
-/// mkstemp makes files that only their owner may read; a result has the usual permissions.
-mode_t usual_permissions() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
 }
 
 /// A link keeps pointing where it points: what is there is replaced.
@@ -65,16 +39,6 @@ std::string follow_links(fs::path file) {
   for (int i = 0; i < most && fs::is_symlink(file, error); ++i)
     file = file.parent_path() / fs::read_symlink(file, error);
   return file.string();
-}
-
-void write_and_rename(const std::string& file, std::string_view text) {
-  std::string temporary = file + ".XXXXXX";
-  const int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) cannot_write(file);
-  if (!write_all(descriptor, text) || fchmod(descriptor, usual_permissions()) != 0)
-    give_up(descriptor, temporary, file);
-  if (close(descriptor) != 0 || rename(temporary.c_str(), file.c_str()) != 0)
-    give_up(-1, temporary, file);
 }
 
 }  // namespace
@@ -114,7 +78,10 @@ void write_output(const OutputOptions& options, std::string_view text, Readers r
   std::error_code error;
   if (fs::exists(file, error) && !fs::is_regular_file(file, error))
     return write_directly(file, text);
-  write_and_rename(file, text);
+  if (const std::error_code reason = write_whole_file(file, text)) {
+    errno = reason.value();
+    cannot_write(file);
+  }
 }
 
 void warn(const OutputOptions& options, std::string_view text) {

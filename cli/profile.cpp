@@ -5,6 +5,7 @@
 
 #include "base/setting.h"
 #include "cli/command.h"
+#include "cli/compare_costs.h"
 #include "cli/option_spelling.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
@@ -53,6 +54,7 @@ std::string column_list() {
 
 Run add_profile(CLI::App& app) {
   const auto text = std::make_shared<ProfileText>();
+  const auto other = std::make_shared<std::string>();
   app.description("What each node of a model costs, forward and backward, before it runs.");
   app.footer(
       column_list() +
@@ -61,9 +63,11 @@ Run add_profile(CLI::App& app) {
       "  symprof profile resnet50.pt --input x=float32[8,3,224,224]\n"
       "  symprof profile vit_b_16.onnx --set batch=8 --by module --depth 3 --device a100-80g\n"
       "  symprof profile llama_7b.pt2 --optimizer adamw --format json -o llama_7b.json\n"
-      "  symprof profile vit_b_16.onnx --symbolic batch --by module --depth 2");
+      "  symprof profile vit_b_16.onnx --symbolic batch --by module --depth 2\n"
+      "  symprof profile llama.onnx --by module --depth 2 -- llama.optimized.onnx");
   add_profile_options(app, *text);
-  return [text] { return run(*text); };
+  app.add_option("OTHER", *other, "Another model: what changed in the costs")->type_name("");
+  return [text, other] { return other->empty() ? run(*text) : compare_costs(*text, *other); };
 }
 
 }  // namespace symprof::cli

@@ -1,7 +1,7 @@
 // What computes the values of graphs for commands of the workbench.
 #pragma once
 
-#include "workbench/verify.h"
+#include "workbench/runnable.h"
 
 namespace symprof::cli {
 

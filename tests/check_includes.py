@@ -21,6 +21,7 @@ ROOMS = {
     "trace/passes": ["base", "record", "trace/graph", "trace/frames", "trace/numpy"],
     "trace/exported": ["base", "trace/graph", "trace/frames"],
     "trace/onnx": ["base", "trace/graph", "trace/frames", "trace/passes"],
+    "trace/dump": ["base", "trace/graph", "trace/onnx"],
     "trace/torchscript": ["base", "record", "meta/*", "trace/graph", "trace/frames", "trace/passes", "trace/exported"],
     "trace": ["base", "trace/*"],
     "shape/lowering": ["base", "meta/fake", "trace/graph", "trace/onnx"],
@@ -50,7 +51,8 @@ ROOMS = {
     "measure/cupti": ["base", "record", "measure"],
     "measure/nodes": ["base", "record", "measure"],
     "measure/real": ["base", "record", "meta/fake", "trace/graph", "trace/passes", "shape/interpreter", "shape/lowering",
-                     "shape/recipe", "shape/recipe/optimizers", "shape/step", "profile/time", "measure", "measure/cupti"],
+                     "shape/recipe", "shape/recipe/optimizers", "shape/step", "profile/time", "measure", "measure/cupti",
+                     "trace/dump"],
     "plan/formulas": ["base", "record", "profile/*"],
     "plan/checkpoint": ["base", "record", "trace/graph", "profile/*"],
     "plan/parallel": ["base", "record", "profile/*"],
@@ -63,8 +65,10 @@ ROOMS = {
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
     "workbench/compare": ["base", "trace/graph", "trace/exported", "trace/onnx", "trace/passes", "workbench"],
+    "workbench/costs": ["base", "record", "profile/*", "report", "workbench", "workbench/compare"],
+    "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/onnx", "report", "workbench"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
-    "cli": ["base", "record", "trace/graph", "trace/numpy", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
+    "cli": ["base", "record", "trace/graph", "trace/dump", "trace/numpy", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|measure/real|python/bindings)/")

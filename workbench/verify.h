@@ -4,29 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "trace/graph/graph.h"
 #include "workbench/model.h"
+#include "workbench/runnable.h"
 
 namespace symprof::workbench {
-
-/// What computes values: the part of the program that needs LibTorch (measure/real/library.h).
-struct ValueRunner {
-  using Tensors = std::vector<std::shared_ptr<const ConstantTensor>>;
-  using Leaves = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
-  using Sink = std::function<void(ValueId result, const Tensors& values)>;
-  std::function<std::vector<Tensors>(const Graph& graph, const Leaves& leaves)> run;
-  /// Tells of each result right after its node has run.
-  std::function<void(const Graph& graph, const Leaves& leaves, const Sink& sink)> stream;
-  /// By ValueId: whole numbers of an input lie below it.
-  std::function<std::vector<std::int64_t>(const Graph& graph)> bounds;
-};
 
 struct VerifyOptions {
   std::map<std::string, std::int64_t> sizes;  ///< Of symbolic dimensions; 2, 3, … where left out.
@@ -42,6 +28,11 @@ struct OutputDifference {
   bool is_within = true;
   std::string other;  ///< What differs but values: dtype or shape. Empty: nothing.
 };
+
+/// What differs between the tensors of one output; numbers may be off by `tolerance` times
+/// max(1, |x|).
+OutputDifference output_difference(const std::string& name, const ValueRunner::Tensors& wanted,
+                                   const ValueRunner::Tensors& got, double tolerance);
 
 class Verifier {
  public:
@@ -60,8 +51,6 @@ class Verifier {
 
  private:
   std::vector<ValueRunner::Tensors> run(const onnx::ModelProto& model) const;
-  OutputDifference compare(const std::string& name, const ValueRunner::Tensors& wanted,
-                           const ValueRunner::Tensors& got) const;
 
   std::string path_;
   ValueRunner runner_;

@@ -16,6 +16,7 @@ from program import DYNAMIC, ROOT, TINY
 ENGINE = "tests/engine/samples/resnet18_qat."
 # A run on a GPU (truth/measured/record_runs.py), and its step.
 GPU_RUN, GPU_STEP = "shipped-gpt2-fp32.json", ["models/gpt2.pt2", "--optimizer", "adamw:foreach"]
+REPLAY = ["restore", "truth/dumps/plot_dump.onnx", "--replay", "tests/workbench/golden/models/gpt.onnx"]  # Another one.
 OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
 COMMANDS = [
     ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
@@ -37,6 +38,9 @@ COMMANDS = [
      "--device", "h100-pcie", "--set", "N=1"],
     ["optimize", "tests/workbench/golden/models/cnn.onnx", "-o", "/dev/null", "--verify", "--savings"],
     ["compare", "tests/workbench/golden/models/cnn.onnx", "tests/workbench/golden/models/cnn.onnxslim.onnx"],
+    ["profile", TINY, "--", "models/tiny/convnet.pt2"],
+    ["dump", "tests/workbench/golden/models/llama.onnx", "--module", "", "--limit", "300", "-o", "/dev/null"],
+    ["restore", "truth/dumps/values.onnx"],
     ["engine", ENGINE + "graph.json", "--", "tests/engine/samples/resnet18_qat-residual.graph.json"],
 ]
 
@@ -64,8 +68,9 @@ class Fields(unittest.TestCase):
             answers.append(json.loads(run.read_text()))
             answers.append(program.read("profile", *GPU_STEP, "--measured", str(run)))
         answers.append(json.loads((ROOT / "truth" / "measured" / "cpu_kernels.json").read_text()))
+        answers.append(program.read(*REPLAY, code=1))
         names = [*COMMANDS, "measure", "measure --save", "measure --device cuda --save", "profile --measured",
-                 "calibrate --measurements"]
+                 "calibrate --measurements", REPLAY]
         for command, answer in zip(names, answers, strict=True):
             self.assertEqual(keys_of(answer) - page - formulas, set(), command)
         written = set(re.findall(r'"([a-z0-9_]+)"', json.dumps(answers)))

@@ -91,6 +91,12 @@ std::optional<DType> onnx_dtype(std::int32_t type) {
   return std::nullopt;
 }
 
+std::int32_t onnx_element_type(DType dtype) {
+  for (const ElementType& row : element_types)
+    if (row.dtype == dtype) return row.onnx;
+  return TensorProto::UNDEFINED;
+}
+
 TensorSpec tensor_spec(const TensorProto& tensor, const std::string& where) {
   const auto dtype = onnx_dtype(tensor.data_type());
   if (!dtype)

@@ -1,0 +1,89 @@
+#include "cli/compare_costs.h"
+
+#include <string_view>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/option_spelling.h"
+#include "cli/progress.h"
+#include "session/read_text.h"
+#include "session/session.h"
+#include "workbench/costs/text.h"
+
+namespace symprof::cli {
+namespace {
+
+enum class Format : std::uint8_t { table, json, html };
+constexpr settings::Named<Format> formats[] = {
+    {"table", Format::table}, {"json", Format::json}, {"html", Format::html}};
+
+void refuse(bool is_given, const char* option) {
+  if (is_given)
+    throw Error(option, "is for one model, and two are compared.", "Leave it out, or leave B out.");
+}
+
+std::vector<report::Column> columns_of(const ProfileText& text, const ProfileOptions& options) {
+  if (!text.columns.empty()) return options.columns;
+  std::vector<report::Column> columns;
+  for (const char* name : {"fwd_flops", "bwd_flops", "moved", "incremental"})
+    columns.push_back(parse_column(SettingRef{"columns"}, name));
+  if (options.settings.step.optimizer != Optimizer::none)
+    columns.push_back(parse_column(SettingRef{"columns"}, "optimizer_flops"));
+  if (options.settings.time) columns.push_back(parse_column(SettingRef{"columns"}, "time"));
+  return columns;
+}
+
+Profile profile_of(const std::string& path, const ProfileOptions& options) try {
+  Session session(path);
+  return session.profile(session.prepare(options.settings));
+} catch (const Error& error) {
+  // Both are given the same options: the message has to say which of them it speaks of.
+  throw error.where().find(path) == std::string::npos ? error.inside(path) : error;
+}
+
+}  // namespace
+
+int compare_costs(const ProfileText& text, const std::string& other) {
+  refuse(!text.symbolic.empty(), "--symbolic");
+  refuse(!text.measured.empty(), "--measured");
+  refuse(text.shows_peak, "--peak");
+  const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
+  ProfileOptions options = parse_profile_options(text);
+  ProgressBar progress(options.output);
+  options.settings.step.progress = progress.callback();
+  const Profile a = profile_of(options.model, options);
+  const Profile b = profile_of(other, options);
+  progress.clear();
+  const workbench::CostComparison costs =
+      workbench::compare_costs(a, b, options.rows, columns_of(text, options));
+  for (const Profile* one : {&a, &b})
+    for (const std::string& warning : one->warnings)
+      warn(options.output, one->recording.path + ": " + spelled(warning, spell_as_option));
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    workbench::write_costs_json(out, costs);
+  else if (format == Format::html)
+    workbench::write_costs_html(out, costs);
+  else
+    workbench::write_costs(out, costs, layout_of(options.output));
+  write_output(options.output, {out.data(), out.size()},
+               format == Format::table ? Readers::people : Readers::programs);
+  return done;
+}
+
+bool asks_for_costs(const std::vector<char*>& words) {
+  if (words.size() < 2 || std::string_view(words[1]) != "compare") return false;
+  for (std::size_t i = 2; i < words.size() && std::string_view(words[i]) != "--"; ++i)
+    if (std::string_view(words[i]) == "--costs") return true;
+  return false;
+}
+
+std::vector<char*> as_profile(const std::vector<char*>& words) {
+  static char profile[] = "profile";
+  std::vector<char*> changed = words;
+  changed[1] = profile;
+  std::erase_if(changed, [](const char* word) { return std::string_view(word) == "--costs"; });
+  return changed;
+}
+
+}  // namespace symprof::cli

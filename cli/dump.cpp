@@ -1,0 +1,217 @@
+// symprof dump and symprof restore: what calls inside a model were given and answered, in one file,
+// and what becomes of it.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/dump_export.h"
+#include "cli/model_output.h"
+#include "cli/value_runner.h"
+#include "session/read_text.h"
+#include "session/setting_table.h"
+#include "workbench/dump/run.h"
+#include "workbench/dump/text.h"
+
+namespace symprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Format { table, json };
+constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
+
+struct DumpSettings {
+  std::string model, limit = "128MiB", format = "table";
+  std::vector<std::string> modules, nodes, sizes;
+  std::int64_t runs = 1;
+  std::uint64_t seed = 0;
+  bool weights = false;
+  OutputOptions output;
+};
+
+struct RestoreSettings {
+  std::string dump, entry = "*", as, model, format = "table";
+  std::optional<double> tolerance;
+  OutputOptions output;
+};
+
+/// Prints a listing, which goes to the terminal whatever -o says.
+void print(const fmt::memory_buffer& out, Format format) {
+  write_output({}, {out.data(), out.size()},
+               format == Format::json ? Readers::programs : Readers::people);
+}
+
+void print(const trace::dump::Dump& dump, const std::string& path, Format format) {
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    workbench::write_dump_json(out, dump, path, workbench::leaves_of(dump, "*"));
+  else
+    workbench::write_dump(out, dump, path);
+  print(out, format);
+}
+
+workbench::DumpOptions how_of(const DumpSettings& given) {
+  workbench::DumpOptions how;
+  how.calls = {given.modules, given.nodes};
+  how.runs = given.runs;
+  Settings settings;
+  for (const std::string& size : given.sizes) settings::set(settings, "sizes", size);
+  how.inputs = {{settings.sizes.begin(), settings.sizes.end()}, given.seed};
+  how.limit_bytes = settings::parse_bytes(SettingRef{"limit"}, given.limit);
+  how.keeps_weights = given.weights;
+  return how;
+}
+
+/// The data file first: a dump never refers to what is not there.
+void write_files(const trace::dump::Dump& dump, const OutputOptions& output) {
+  const std::string data = output.file + ".data";
+  const trace::dump::Written written =
+      trace::dump::write_dump(dump, fs::path(data).filename().string());
+  if (!written.data.empty()) write_output({.file = data}, written.data, Readers::programs);
+  write_output(output, written.model, Readers::programs);
+}
+
+int run_dump(const DumpSettings& given) {
+  const Format format = settings::choose(SettingRef{"format"}, given.format, formats);
+  check_output(given.output);
+  if (given.output.file.empty())
+    throw Error("-o", "a dump is no text for a terminal.", "Name the file to write: -o DUMP.onnx.");
+  if (given.modules.empty() && given.nodes.empty())
+    throw Error("symprof dump", "no calls were chosen.",
+                "Name modules or nodes: --module 'layers.*', --node 'MatMul*', --module '' for the "
+                "whole model.");
+  if (given.runs < 1) throw Error("--runs", "a dump needs one run at least.", "Give 1 or more.");
+  const workbench::DumpOptions how = how_of(given);
+  check_is_onnx(given.model, "dump");
+  const workbench::ValueRunner runner = value_runner();
+  const workbench::Model model = workbench::read_model(given.model, workbench::Weights::keep);
+  const workbench::Runnable start = workbench::runnable(*model, given.model);
+  const trace::dump::Dump dump = workbench::dump_runs(start, runner, how, given.model);
+  write_files(dump, given.output);
+  for (const trace::dump::LeftOut& left : dump.left_out)
+    warn(given.output,
+         fmt::format("{} is larger than --limit and left out.",
+                     trace::dump::key_text({left.name, left.iteration, left.side, {}})));
+  if (!given.output.quiet) print(dump, given.output.file, format);
+  return done;
+}
+
+int run_replay(const RestoreSettings& given, const trace::dump::Dump& dump, Format format) {
+  check_is_onnx(given.model, "restore --replay");
+  const workbench::ValueRunner runner = value_runner();
+  const workbench::Model model = workbench::read_model(given.model, workbench::Weights::keep);
+  const std::vector<workbench::ReplayedCall> calls = workbench::replay(
+      dump, workbench::runnable(*model, given.model), runner, {given.tolerance, given.entry});
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    workbench::write_replay_json(out, calls, given.dump, given.model);
+  else
+    workbench::write_replay(out, calls, given.dump, given.model);
+  write_output(given.output, {out.data(), out.size()},
+               format == Format::json ? Readers::programs : Readers::people);
+  std::size_t compared = 0;
+  for (const workbench::ReplayedCall& call : calls) {
+    if (!call.is_within()) return answer_is_no;
+    compared += call.not_run.empty() ? 1 : 0;
+  }
+  if (compared == 0)
+    throw Error(given.model, "nothing of the dump could be compared.",
+                "Dump calls of modules that this model has: symprof restore lists them.");
+  return done;
+}
+
+int run_restore(const RestoreSettings& given) {
+  const Format format = settings::choose(SettingRef{"format"}, given.format, formats);
+  check_output(given.output);
+  if (!given.as.empty() && !given.model.empty())
+    throw Error("--replay", "a replay exports nothing.", "Leave out --as or --replay.");
+  const trace::dump::Dump dump = trace::dump::read_dump(given.dump);
+  if (!given.model.empty()) return run_replay(given, dump, format);
+  if (!given.as.empty()) {
+    export_leaves(workbench::leaves_of(dump, given.entry), given.as, given.output);
+    return done;
+  }
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    workbench::write_dump_json(out, dump, given.dump, workbench::leaves_of(dump, "*"));
+  else
+    workbench::write_dump(out, dump, given.dump);
+  write_output(given.output, {out.data(), out.size()},
+               format == Format::json ? Readers::programs : Readers::people);
+  return done;
+}
+
+template <class Target>
+CLI::Option* add(CLI::App& app, const char* group, const char* name, Target& target,
+                 const char* help, const char* type) {
+  return app.add_option(name, target, help)->type_name(type)->group(group);
+}
+
+}  // namespace
+
+Run add_dump(CLI::App& app) {
+  const auto given = std::make_shared<DumpSettings>();
+  app.description(
+      "The inputs and outputs of chosen modules and nodes of an ONNX model, in one file.");
+  app.footer(
+      "Examples:\n"
+      "  symprof dump llama.onnx --module 'layers.*.self_attn' -o attention.onnx\n"
+      "  symprof dump llama.onnx --module '' --module 'layers.*' --runs 3 -o layers.onnx\n"
+      "  symprof restore attention.onnx --replay llama.optimized.onnx");
+  app.add_option("MODEL", given->model, "An ONNX model")->required()->type_name("");
+  add(app, "Calls", "--module", given->modules,
+      "Modules whose path matches; * stands for one component, '' for the whole model", "GLOB")
+      ->allow_extra_args(false);
+  add(app, "Calls", "--node", given->nodes, "Nodes whose name matches", "GLOB")
+      ->allow_extra_args(false);
+  app.add_flag("--weights", given->weights,
+               "Weights that a module reads, too, once; those of a node "
+               "among its inputs")
+      ->group("Calls");
+  add(app, "Calls", "--limit", given->limit,
+      "Leave out inputs, outputs or weights of a call that are larger (128MiB)", "BYTES");
+  add(app, "Runs", "--runs", given->runs, "How often the model runs, each time on other inputs (1)",
+      "N");
+  add(app, "Runs", "--seed", given->seed, "Other random inputs for another seed (0)", "N");
+  add(app, "Runs", "--set", given->sizes, "Size of a symbolic dimension (2, 3, … without)",
+      "NAME=SIZE")
+      ->allow_extra_args(false);
+  add(app, "Output", "--format", given->format, "Of the listing: table or json", "FORMAT");
+  add_output_options(app, given->output);
+  return [given] { return run_dump(*given); };
+}
+
+Run add_restore(CLI::App& app) {
+  const auto given = std::make_shared<RestoreSettings>();
+  app.description(
+      "What a dump holds, of symprof dump or of onnx-diagnostic's steal_forward: listed, exported, "
+      "or "
+      "replayed by another model.");
+  app.footer(
+      "Examples:\n"
+      "  symprof restore attention.onnx\n"
+      "  symprof restore attention.onnx --as npz -o attention.npz\n"
+      "  symprof restore attention.onnx --replay llama.optimized.onnx --tolerance 1e-3");
+  app.add_option("DUMP", given->dump, "A dump")->required()->type_name("");
+  add(app, "What", "--entry", given->entry, "Only modules or nodes whose name matches (*)", "GLOB");
+  add(app, "What", "--as", given->as,
+      "Export: npz or safetensors into one file, npy or raw into a new folder", "FORM");
+  add(app, "What", "--replay", given->model,
+      "Run the parts of this ONNX model on the dumped inputs and compare with the dumped outputs; "
+      "exit "
+      "code 1 where values differ",
+      "MODEL");
+  add(app, "What", "--tolerance", given->tolerance,
+      "How far a value x may be off, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
+      "bfloat16 "
+      "and less)",
+      "X");
+  add(app, "Output", "--format", given->format, "table or json", "FORMAT");
+  add_output_options(app, given->output);
+  return [given] { return run_restore(*given); };
+}
+
+}  // namespace symprof::cli

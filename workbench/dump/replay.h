@@ -1,0 +1,45 @@
+// The calls of a dump once more, by another graph: on the dumped inputs, against the dumped
+// outputs.
+//
+// Public header.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/dump/dump.h"
+#include "workbench/runnable.h"
+#include "workbench/verify.h"
+
+namespace symprof::workbench {
+
+struct ReplayOptions {
+  /// Of |x - y| / max(1, |x|). Left out: 1e-4, or 1e-2 where a dumped output is float16 or
+  /// bfloat16.
+  std::optional<double> tolerance;
+  std::string names = "*";  ///< Of the entries that are replayed, with *, ? and [..].
+};
+
+/// One call of the dump.
+struct ReplayedCall {
+  std::string name;
+  std::int64_t iteration = 0;
+  std::string part;  ///< Of the graph: "module decoder", "node MatMul_3", "the whole model".
+  double tolerance = 0;
+  std::vector<OutputDifference> outputs;
+  std::string not_run;  ///< Why nothing was compared; empty: it was.
+
+  bool is_within() const;
+};
+
+/// Runs, for each call with inputs and outputs, the part of the graph that has its name: a module
+/// or a node, with or without the first component of the name ("model.decoder" is "decoder" too)
+/// and what submodules=True of the Python tool puts behind it; the whole graph for the model
+/// itself, and where the dump has one module alone that the graph does not know. Inputs are matched
+/// by name, then by position and type; what is left of a part's inputs is computed of the dumped
+/// inputs of the whole model. Outputs likewise.
+std::vector<ReplayedCall> replay(const trace::dump::Dump& dump, const Runnable& start,
+                                 const ValueRunner& runner, const ReplayOptions& options);
+
+}  // namespace symprof::workbench
