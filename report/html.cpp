@@ -49,8 +49,9 @@ void write_beside_estimate(fmt::memory_buffer& out, const Profile& profile,
                            const DeviceSpec& device) {
   fmt::memory_buffer table;
   write_measured_table(table, profile, measured, rows, device, {});
-  out.append("<h2>Measured beside estimated</h2>\n<pre>" + escaped({table.data(), table.size()}) +
-             "</pre>\n");
+  const char* title = profile.time ? "Measured beside estimated" : "Measured";
+  fmt::format_to(fmt::appender(out), "<h2>{}</h2>\n<pre>{}</pre>\n", title,
+                 escaped({table.data(), table.size()}));
 }
 
 }  // namespace
