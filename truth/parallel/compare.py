@@ -2,7 +2,7 @@
 """Compares symprof's peaks of one rank with ranks_truth.json, and its collectives with those recorded.
 
 Usage: python compare.py SYMPROF [REGEX]
-Prints a line for each record; `tests/truth/parallel_test` holds those that are equal."""
+Prints a line for each record."""
 import json
 import pathlib
 import re
@@ -11,17 +11,6 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHORT = {"bfloat16": "bf16", "float32": "fp32"}
-
-
-# Figures that differ from PyTorch's: under DDP, where blocks are taken from other places of the cache.
-BOTH, RESERVED = ("allocated", "reserved"), ("reserved",)
-DIFFERENT = {
-    "decoder6/ddp8": RESERVED, "decoder6/ddp8_bucket_view": RESERVED, "decoder6/ddp8_bucket_view_autocast": BOTH,
-    "decoder6/ddp8_bucket_view_accumulate2": RESERVED, "decoder6/ddp8_keep_gradients": RESERVED, "vit8/ddp8": BOTH,
-    "vit8/ddp8_bucket_view": BOTH, "vit8/ddp8_bucket_view_autocast": BOTH,
-    "vit8/ddp8_bucket_view_expandable": RESERVED, "vit8/ddp8_bucket_view_accumulate2": BOTH,
-    "vit8/ddp8_keep_gradients": BOTH,
-}
 
 
 def engine(config):
