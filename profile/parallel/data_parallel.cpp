@@ -68,6 +68,7 @@ class DataParallel {
       all.push_back(&parameter);
       if (parameter.ready != none) reduced.push_back(&parameter);
     }
+    keep_model_before_engine();
     broadcast_model(all);
     make_buckets(reduced);
     rank_.copy_beginning();
@@ -125,6 +126,16 @@ class DataParallel {
     std::ranges::stable_sort(ready, {}, &Parameter::ready);
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i]->place = i;
     by_readiness_.assign(ready.begin(), ready.end());
+  }
+
+  /// The model is there before what the constructor of DistributedDataParallel takes.
+  void keep_model_before_engine() {
+    rank_.leave_out([this](const MemoryEvent& event) {
+      const StorageKind kind =
+          rank_.source().storages[static_cast<std::size_t>(event.storage)].kind;
+      const bool is_model = kind == StorageKind::parameter || kind == StorageKind::buffer;
+      return is_model && event.call == none && event.kind == EventKind::allocate;
+    });
   }
 
   StorageId add_block(std::int64_t bytes) {

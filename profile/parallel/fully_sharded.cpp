@@ -22,6 +22,7 @@ class FullySharded {
         reduction_(rank_, options) {
     find_gradients();
     make_parameters_come_and_go();
+    make_padded_shards();
     rank_.leave_out([this](const MemoryEvent& event) {
       return is_left_out_[static_cast<std::size_t>(event.storage)] ||
              (event.kind == EventKind::free &&
@@ -77,6 +78,33 @@ class FullySharded {
         for (NodeRecord& node : recording().nodes)
           std::ranges::replace(node.parameters, part.parameter, part.shard);
       }
+  }
+
+  /// A model that was made on the meta device has the rank's own rows first (`to_empty`); what has
+  /// fewer than the padded shard is copied into one before the first forward pass
+  /// (FSDPParam.reset_sharded_param).
+  void make_padded_shards() {
+    std::vector<std::pair<StorageId, std::int64_t>> shards;  // With their own bytes.
+    for (const ShardedGroup& group : groups_)
+      for (const ShardedParameter& part : group.parts)
+        shards.emplace_back(part.shard, part.own_numbers * element_bytes(group.stored_dtype));
+    std::ranges::sort(shards);
+    std::vector<EngineEvent>& events = rank_.engine_events();
+    for (const auto& [shard, bytes] : shards) {
+      const StorageRecord record = storage(shard);
+      if (bytes == record.bytes) {
+        events.push_back({shard, /*is_taken=*/true, /*step=*/-1});
+        continue;
+      }
+      const StorageId own =
+          rank_.add_storage(bytes, StorageKind::communication, CommStream::compute, record.node);
+      events.push_back({own, true, -1});
+    }
+    for (std::size_t i = 0, own = rank_.source().storages.size(); i < shards.size(); ++i) {
+      if (shards[i].second == storage(shards[i].first).bytes) continue;
+      events.push_back({shards[i].first, true, 0});
+      events.push_back({static_cast<StorageId>(own++), false, 0});
+    }
   }
 
   void before_call(CallId call) {

@@ -1,6 +1,7 @@
 #include "profile/parallel/wrapped_groups.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 
@@ -17,9 +18,30 @@ ParameterGroup* innermost(std::vector<ParameterGroup>& groups, std::string_view 
   return best;
 }
 
-/// By storage: the group of each parameter, that of the first node that uses it.
+/// A parameter of a group, with the module that uses it first.
+struct Member {
+  StorageId parameter = none, shard = none;
+  std::string_view module;
+  std::size_t end = 0;  ///< The place of the last parameter inside that module.
+};
+
+/// From the order of named_parameters to that of FSDP2's groups: modules inside a module come
+/// before what it has itself (_get_managed_modules of _fsdp_init.py).
+void order_as_fsdp(std::vector<Member>& members) {
+  for (Member& member : members)
+    for (std::size_t i = 0; i < members.size(); ++i)
+      if (is_inside(members[i].module, member.module)) member.end = i;
+  std::ranges::stable_sort(members, [](const Member& left, const Member& right) {
+    if (left.end != right.end) return left.end < right.end;
+    return left.module.size() > right.module.size();
+  });
+}
+
+/// By storage: the group of each parameter, that of the first node that uses it, whose module goes
+/// into `modules`.
 std::vector<ParameterGroup*> groups_of_parameters(const Recording& recording,
-                                                  std::vector<ParameterGroup>& groups) {
+                                                  std::vector<ParameterGroup>& groups,
+                                                  std::vector<std::string_view>& modules) {
   std::vector<ParameterGroup*> owners(recording.storages.size(), nullptr);
   for (std::size_t i = 0; i < recording.nodes.size(); ++i) {
     const NodeRecord& node = recording.nodes[i];
@@ -32,6 +54,7 @@ std::vector<ParameterGroup*> groups_of_parameters(const Recording& recording,
                     "node " + node.name + " uses a parameter of no wrapped module.",
                     "Wrap a module around it too: every rank would hold it whole, which is not "
                     "simulated.");
+      modules[static_cast<std::size_t>(parameter)] = node.module;
       if (owner->node == none) owner->node = static_cast<NodeId>(i);
     }
   }
@@ -64,14 +87,24 @@ std::vector<ParameterGroup> parameter_groups(const Recording& recording,
   std::vector<ParameterGroup> groups;
   groups.reserve(wrapped.size());
   for (const std::string& module : wrapped) groups.push_back({.module = module});
-  const std::vector<ParameterGroup*> owners = groups_of_parameters(recording, groups);
+  std::vector<std::string_view> modules(recording.storages.size());
+  const std::vector<ParameterGroup*> owners = groups_of_parameters(recording, groups, modules);
+  std::map<ParameterGroup*, std::vector<Member>> members;
   for (std::size_t i = 0; i < recording.storages.size(); ++i) {
     const StorageRecord& shard = recording.storages[i];
     if (shard.kind != StorageKind::parameter || shard.parameter == none) continue;
     ParameterGroup* owner = owners[static_cast<std::size_t>(shard.parameter)];
     if (owner == nullptr) continue;  // Nobody uses it: it stays a shard.
-    owner->parameters.push_back(shard.parameter);
-    owner->shards.push_back(static_cast<StorageId>(i));
+    members[owner].push_back({.parameter = shard.parameter,
+                              .shard = static_cast<StorageId>(i),
+                              .module = modules[static_cast<std::size_t>(shard.parameter)]});
+  }
+  for (auto& [group, all] : members) {
+    order_as_fsdp(all);
+    for (const Member& member : all) {
+      group->parameters.push_back(member.parameter);
+      group->shards.push_back(member.shard);
+    }
   }
   add_calls(recording, groups);
   std::erase_if(groups, [](const ParameterGroup& group) {

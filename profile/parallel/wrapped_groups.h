@@ -24,7 +24,7 @@ struct CallRange {
 struct ParameterGroup {
   std::string module;  ///< Path of the wrapped module.
   NodeId node = none;  ///< The first of its nodes that uses one of its parameters.
-  /// In the order in which the model has them; `shards` are theirs (StorageRecord::parameter).
+  /// In FSDP2's order; `shards` are theirs (StorageRecord::parameter).
   std::vector<StorageId> parameters, shards;
   /// Calls of all nodes inside the module, whoever's parameters they use.
   CallRange forward, backward;

@@ -2,7 +2,7 @@
 """Compares symprof's peaks of one rank with ranks_truth.json, and its collectives with those recorded.
 
 Usage: python compare.py SYMPROF [REGEX]
-Prints a line for each record; `tests/truth/parallel_test` holds those that are equal."""
+Prints a line for each record."""
 import json
 import pathlib
 import re
@@ -11,20 +11,6 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHORT = {"bfloat16": "bf16", "float32": "fp32"}
-
-
-# Figures that differ from PyTorch's: those of DDP, and blocks that are taken from another place of the cache.
-BOTH, ALLOCATED, RESERVED = ("allocated", "reserved"), ("allocated",), ("reserved",)
-DIFFERENT = {
-    "decoder6/ddp8": RESERVED, "decoder6/ddp8_bucket_view": RESERVED, "decoder6/ddp8_bucket_view_autocast": BOTH,
-    "decoder6/ddp8_bucket_view_accumulate2": RESERVED, "decoder6/ddp8_keep_gradients": RESERVED,
-    "decoder6/fsdp8_last_rank": BOTH, "vit8/ddp8": BOTH, "vit8/ddp8_bucket_view": BOTH,
-    "vit8/ddp8_bucket_view_autocast": BOTH, "vit8/ddp8_bucket_view_expandable": RESERVED,
-    "vit8/ddp8_bucket_view_accumulate2": BOTH, "vit8/ddp8_keep_gradients": BOTH, "vit8/fsdp4": ALLOCATED,
-    "vit8/fsdp8_reshard4": ALLOCATED, "vit8/fsdp8_bf16": ALLOCATED, "vit8/fsdp8_bf16_keep": ALLOCATED,
-    "vit8/fsdp8_bf16_clip": ALLOCATED, "vit8/fsdp8_bf16_reduce_bf16": ALLOCATED,
-    "vit8/fsdp8_bf16_accumulate2": ALLOCATED, "vit8/fsdp8_root_only": RESERVED, "vit8/hsdp2x4": ALLOCATED,
-}
 
 
 def engine(config):
