@@ -32,6 +32,8 @@ Run add_partition(CLI::App& app);
 Run add_strip(CLI::App& app);
 Run add_fill(CLI::App& app);
 Run add_optimize(CLI::App& app);
+Run add_compare(CLI::App& app);
+Run add_bisect(CLI::App& app);
 Run add_engine(CLI::App& app);
 Run add_dot(CLI::App& app);
 Run add_dump(CLI::App& app);

@@ -40,6 +40,8 @@ constexpr Command commands[] = {
     {"strip", add_strip},
     {"fill", add_fill},
     {"optimize", add_optimize},
+    {"compare", add_compare},
+    {"bisect", add_bisect},
     {"dump", add_dump},
     {"restore", add_restore},
     {"dot", add_dot},

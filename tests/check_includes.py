@@ -61,11 +61,11 @@ ROOMS = {
     "workbench/draw": ["base", "trace/onnx", "report", "workbench"],
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
-    "workbench/compare": ["base", "workbench"],
+    "workbench/compare": ["base", "trace/graph", "trace/exported", "trace/onnx", "trace/passes", "workbench"],
     "workbench/costs": ["base", "record", "profile/*", "report", "workbench", "workbench/compare"],
     "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/onnx", "report", "workbench"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
-    "cli": ["base", "record", "trace/graph", "trace/dump", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
+    "cli": ["base", "record", "trace/graph", "trace/dump", "trace/numpy", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|measure/real|python/bindings)/")

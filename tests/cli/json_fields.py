@@ -34,6 +34,7 @@ COMMANDS = [
     ["engine", "tests/engine/samples/mnist.graph.json", "--onnx", "tests/engine/samples/mnist.onnx",
      "--device", "h100-pcie", "--set", "N=1"],
     ["optimize", "tests/workbench/golden/models/cnn.onnx", "-o", "/dev/null", "--verify", "--savings"],
+    ["compare", "tests/workbench/golden/models/cnn.onnx", "tests/workbench/golden/models/cnn.onnxslim.onnx"],
     ["profile", TINY, "--", "models/tiny/convnet.pt2"],
     ["dump", "tests/workbench/golden/models/llama.onnx", "--module", "", "--limit", "300", "-o", "/dev/null"],
     ["restore", "truth/dumps/values.onnx"],

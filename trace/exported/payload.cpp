@@ -105,9 +105,16 @@ std::unordered_map<std::string, std::string> shared_storages(const Archive& arch
 
 std::shared_ptr<const ConstantTensor> read_small_constant(const Archive& archive,
                                                           const Payload& payload) {
-  if (!payload.raw || !is_small(payload.spec)) return nullptr;
   const auto available = archive.size_of(payload.record);
-  if (!available || *available > 16 * small_integer_bytes ||
+  if (!is_small(payload.spec) || !available || *available > 16 * small_integer_bytes)
+    return nullptr;
+  return read_constant(archive, payload);
+}
+
+std::shared_ptr<const ConstantTensor> read_constant(const Archive& archive,
+                                                    const Payload& payload) {
+  const auto available = archive.size_of(payload.record);
+  if (!payload.raw || !payload.has_storage || !available ||
       *available / element_bytes(payload.spec.dtype) < extent(payload.spec))
     return nullptr;
   const Record record = archive.read(payload.record);

@@ -39,4 +39,7 @@ std::unordered_map<std::string, std::string> shared_storages(const Archive& arch
 std::shared_ptr<const ConstantTensor> read_small_constant(const Archive& archive,
                                                           const Payload& payload);
 
+/// The same of a tensor of any size that an archive can hold (Archive::read).
+std::shared_ptr<const ConstantTensor> read_constant(const Archive& archive, const Payload& payload);
+
 }  // namespace symprof::trace::exported

@@ -125,4 +125,18 @@ Graph load_exported(const std::string& path) {
   return graph;
 }
 
+std::map<std::string, std::shared_ptr<const ConstantTensor>> load_exported_weights(
+    const std::string& path) {
+  const Archive archive(path);
+  const std::string model = model_name(archive);
+  std::map<std::string, std::shared_ptr<const ConstantTensor>> weights;
+  if (model.empty()) return weights;
+  for (const char* folder : {"weights", "constants"}) {
+    simdjson::dom::parser parser;
+    for (const auto& [name, payload] : read_payloads(archive, folder, model, parser))
+      if (auto constant = read_constant(archive, payload)) weights[name] = std::move(constant);
+  }
+  return weights;
+}
+
 }  // namespace symprof::trace

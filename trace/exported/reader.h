@@ -1,6 +1,8 @@
 // The front end for .pt2 files: programs that torch.export.save wrote, as plain data.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 
 #include "trace/graph/graph.h"
@@ -15,5 +17,10 @@ namespace symprof::trace {
 /// record missing, malformed JSON, a newer schema, an unknown dtype or kind of argument, a value
 /// that nothing defines.
 Graph load_exported(const std::string& path);
+
+/// The weights and constants whose bytes a .pt2 archive of the newer layout has, by the names that
+/// the graph's values have. Throws Error as load_exported does.
+std::map<std::string, std::shared_ptr<const ConstantTensor>> load_exported_weights(
+    const std::string& path);
 
 }  // namespace symprof::trace

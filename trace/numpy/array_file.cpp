@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -115,15 +116,9 @@ class Header {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) fail("there is no such file", "Name a .npy file.");
-    if (!std::filesystem::is_regular_file(path, error))
-      fail("is no regular file", "Name a .npy file.");
-    bytes_left_ = std::filesystem::file_size(path, error);
-    stream_.open(path, std::ios::binary);
-    if (error || !stream_) fail("cannot be read", "Name a .npy file that you may read.");
-  }
+  /// `path` is for messages.
+  Reader(std::istream& stream, std::uintmax_t bytes, const std::string& path)
+      : path_(path), stream_(stream), bytes_left_(bytes) {}
 
   Array read(std::int64_t most_elements) {
     const std::string text = header_text();
@@ -197,14 +192,47 @@ class Reader {
   }
 
   const std::string& path_;
-  std::ifstream stream_;
+  std::istream& stream_;
   std::uintmax_t bytes_left_ = 0;
 };
 
 }  // namespace
 
 Array read_array(const std::string& path, std::int64_t most_elements) {
-  return Reader(path).read(most_elements);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    throw Error(path, "there is no such file", "Name a .npy file.");
+  if (!std::filesystem::is_regular_file(path, error))
+    throw Error(path, "is no regular file", "Name a .npy file.");
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  std::ifstream stream(path, std::ios::binary);
+  if (error || !stream) throw Error(path, "cannot be read", "Name a .npy file that you may read.");
+  return Reader(stream, bytes, path).read(most_elements);
+}
+
+Array parse_array(const std::string& bytes, const std::string& path, std::int64_t most_elements) {
+  std::istringstream stream(bytes);
+  return Reader(stream, bytes.size(), path).read(most_elements);
+}
+
+std::string array_bytes(const Array& array) {
+  std::string_view descr;
+  for (const auto& [name, dtype] : dtypes)
+    if (dtype == array.spec.dtype) descr = name;
+  if (descr.empty()) return {};
+  std::string shape;
+  for (const std::int64_t size : array.spec.sizes) shape += fmt::format("{}, ", size);
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   descr.ends_with('1') ? '|' : '<', descr, shape);
+  constexpr std::size_t alignment = 64, before = 10;
+  header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
+  header += '\n';
+  std::string bytes(magic);
+  bytes += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
+            static_cast<char>(header.size() >> 8)};
+  bytes += header;
+  bytes.append(reinterpret_cast<const char*>(array.data.data()), array.data.size());
+  return bytes;
 }
 
 }  // namespace symprof::trace::numpy

@@ -1,4 +1,4 @@
-// Arrays that numpy.save writes (.npy), for the values of small inputs.
+// Arrays that numpy.save writes (.npy), for the values of inputs.
 #pragma once
 
 #include <cstddef>
@@ -19,5 +19,10 @@ struct Array {
 /// integers, floats or truth values, row by row. Throws Error for any other file, for one whose
 /// header and length disagree, and for one of more than `most_elements`.
 Array read_array(const std::string& path, std::int64_t most_elements);
+/// The same of bytes in memory; `path` is for messages.
+Array parse_array(const std::string& bytes, const std::string& path, std::int64_t most_elements);
+
+/// The bytes of such a file, as numpy.save writes it. Empty for a dtype that numpy has not.
+std::string array_bytes(const Array& array);
 
 }  // namespace symprof::trace::numpy

@@ -6,12 +6,13 @@
 
 #include "workbench/compare/align.h"
 #include "workbench/compare/band.h"
+#include "workbench/compare/links.h"
 #include "workbench/compare/pair_cost.h"
 
 namespace symprof::workbench {
 namespace {
 
-constexpr std::size_t nothing = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t nothing = no_row;
 constexpr std::size_t most_candidates = std::size_t{1} << 16;
 
 /// Parts of a table that keep their order: what a file holds, what it is given, what it computes,
@@ -36,27 +37,27 @@ bool is_boundary(const Row& row) {
   return row.kind == RowKind::input || row.kind == RowKind::output;
 }
 
-/// Sums of equal values differ by what the order of an addition changes, not by more.
-bool are_near(const Signature& a, const Signature& b) {
-  for (std::size_t k = 0; k < a.sums.size(); ++k) {
-    const double scale = std::max({1.0, std::abs(a.sums[k]), std::abs(b.sums[k])});
-    const bool same = a.sums[k] == b.sums[k] || std::abs(a.sums[k] - b.sums[k]) <= 1e-3 * scale ||
-                      (std::isnan(a.sums[k]) && std::isnan(b.sums[k]));
-    if (!same) return false;
-  }
-  return true;
-}
-
 /// Builds up which row has which partner.
 class BestMatch {
  public:
-  BestMatch(std::span<const Row> a, std::span<const Row> b)
-      : a_(a), b_(b), costs_(a, b), of_a_(a.size(), nothing), of_b_(b.size(), nothing) {}
+  BestMatch(std::span<const Row> a, std::span<const Row> b, Operators operators)
+      : a_(a), b_(b), operators_(operators), knows_operands_(know_operands(a, b)), costs_(a, b) {
+    partners_.of_a.assign(a.size(), nothing);
+    partners_.of_b.assign(b.size(), nothing);
+  }
 
   Alignment run() {
     pair_boundary();
-    pair_equal(true);   // Where nothing else has this value, and of one operator and name.
+    add_links();
+    pair_equal(true);  // Where nothing else has this value, and of one operator and name.
+    add_links();
     pair_equal(false);  // What is left, by its neighbours that have partners now.
+    add_links();
+    sure_ = of_a_;
+    if (knows_operands_) {
+      needs_near_ = false;  // Equal letters of values that are not: better than a place.
+      pair_equal(false);
+    }
     fill_gaps(false);
     fill_gaps(true);
     return lines();
@@ -73,10 +74,11 @@ class BestMatch {
     std::vector<std::size_t> a, b;
   };
 
-  void join(std::size_t a, std::size_t b) {
-    of_a_[a] = b;
-    of_b_[b] = a;
+  void add_links() {
+    if (knows_operands_) pair_links(a_, b_, operators_, partners_);
   }
+
+  void join(std::size_t a, std::size_t b) { partners_.join(a, b); }
 
   /// Inputs and outputs of one name; then the first left of equal type; then the first left.
   void pair_boundary() {
@@ -95,15 +97,20 @@ class BestMatch {
     pair_where([](const Row& a, const Row& b) { return a.dtype == b.dtype; });
   }
 
+  /// Letters alone say nothing of weights.
+  bool may_be_equal(const Row& row) const {
+    return row.has_values && (needs_near_ || !knows_operands_ || !is_leaf(row));
+  }
+
   std::map<Key, Group> groups() const {
     std::map<Key, Group> found;
     const auto key = [](const Row& row) {
       return Key{row.kind, row.dtype, row.shape, row.signature.letters};
     };
     for (std::size_t i = 0; i < a_.size(); ++i)
-      if (of_a_[i] == nothing && a_[i].has_values) found[key(a_[i])].a.push_back(i);
+      if (of_a_[i] == nothing && may_be_equal(a_[i])) found[key(a_[i])].a.push_back(i);
     for (std::size_t j = 0; j < b_.size(); ++j)
-      if (of_b_[j] == nothing && b_[j].has_values) found[key(b_[j])].b.push_back(j);
+      if (of_b_[j] == nothing && may_be_equal(b_[j])) found[key(b_[j])].b.push_back(j);
     return found;
   }
 
@@ -112,7 +119,7 @@ class BestMatch {
       if (group.a.empty() || group.b.empty()) continue;
       const bool is_single = group.a.size() == 1 && group.b.size() == 1;
       if (group.a.size() > most_candidates / group.b.size()) {
-        pair_in_order(group);
+        if (!knows_operands_) pair_in_order(group);
         continue;
       }
       for (const Candidate& candidate : candidates(group)) {
@@ -136,10 +143,11 @@ class BestMatch {
     found.reserve(group.a.size() * group.b.size());
     for (const std::size_t i : group.a)
       for (const std::size_t j : group.b)
-        found.push_back({.score = score(i, j),
-                         .apart = std::abs(place(i, a_.size()) - place(j, b_.size())),
-                         .a = i,
-                         .b = j});
+        if (!needs_near_ || are_near(a_[i], b_[j]))
+          found.push_back({.score = score(i, j),
+                           .apart = std::abs(place(i, a_.size()) - place(j, b_.size())),
+                           .a = i,
+                           .b = j});
     std::ranges::sort(found, [](const Candidate& x, const Candidate& y) {
       return std::tuple(-x.score, x.apart, x.a, x.b) < std::tuple(-y.score, y.apart, y.a, y.b);
     });
@@ -151,9 +159,11 @@ class BestMatch {
   }
 
   int score(std::size_t i, std::size_t j) const {
-    int total = are_near(a_[i].signature, b_[j].signature) ? near_score : 0;
+    int total = are_near(a_[i], b_[j]) ? near_score : 0;
     if (a_[i].op_type == b_[j].op_type) total += op_score;
     if (!a_[i].name.empty() && a_[i].name == b_[j].name) total += name_score;
+    total += static_cast<int>(std::min<std::size_t>(2, paired_operands(a_[i], b_[j], partners_))) *
+             neighbour_score;
     if (i > 0 && j > 0 && of_a_[i - 1] == j - 1) total += neighbour_score;
     if (i + 1 < a_.size() && of_a_[i + 1] == j + 1) total += neighbour_score;
     return total;
@@ -190,9 +200,14 @@ class BestMatch {
       if (step.a && step.b) join(from_a + *step.a, from_b + *step.b);
   }
 
-  /// Values that differ are a pair if the same operator made them, or they look alike.
-  static bool may_pair(const Row& a, const Row& b) {
-    return a.kind == b.kind && (a.op_type == b.op_type || a.shape == b.shape);
+  /// Values that differ are a pair if the same operator made them, or they look alike. Of rows
+  /// that say what their nodes read, those that nothing computes are no guesses.
+  bool may_pair(const Row& a, const Row& b) const {
+    if (a.kind != b.kind) return false;
+    if (!knows_operands_) return a.op_type == b.op_type || a.shape == b.shape;
+    if (is_leaf(a) || is_leaf(b)) return false;
+    return operators_ == Operators::same_words ? a.op_type == b.op_type
+                                               : a.dtype == b.dtype && a.shape == b.shape;
   }
 
   Alignment lines() const {
@@ -207,8 +222,12 @@ class BestMatch {
           continue;
         }
         const std::size_t j = of_a_[i];
-        found.pairs.push_back(
-            {.a = i, .b = j, .cost = costs_(i, j), .absolute = {}, .relative = {}});
+        found.pairs.push_back({.a = i,
+                               .b = j,
+                               .cost = costs_(i, j),
+                               .absolute = {},
+                               .relative = {},
+                               .is_guess = sure_[i] == nothing});
         add_alone(j + 1, section, found);
       }
     }
@@ -226,14 +245,19 @@ class BestMatch {
   }
 
   std::span<const Row> a_, b_;
+  Operators operators_;
+  bool knows_operands_ = false;
+  bool needs_near_ = knows_operands_;  ///< Equal letters are not enough where links are known.
   RowCosts costs_;
-  std::vector<std::size_t> of_a_, of_b_;
+  Partners partners_;
+  std::vector<std::size_t>&of_a_ = partners_.of_a, &of_b_ = partners_.of_b;
+  std::vector<std::size_t> sure_;  ///< Partners by row of A before gaps were filled.
 };
 
 }  // namespace
 
-Alignment align_best(std::span<const Row> a, std::span<const Row> b) {
-  return BestMatch(a, b).run();
+Alignment align_best(std::span<const Row> a, std::span<const Row> b, Operators operators) {
+  return BestMatch(a, b, operators).run();
 }
 
 }  // namespace symprof::workbench

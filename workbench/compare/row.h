@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +36,9 @@ char signature_letter(double sum);
 /// parts, the last filled up with zeros. Sums are numpy's, pairwise, to the last bit.
 Signature signature_of(std::span<const double> values);
 
+/// In the place of a row's number: there is none.
+constexpr std::size_t no_row = std::numeric_limits<std::size_t>::max();
+
 struct Row {
   RowKind kind = RowKind::result;
   std::string dtype;              ///< numpy's name; empty for a node.
@@ -42,6 +47,14 @@ struct Row {
   bool has_values = false;  ///< False: nothing ran, and the letters are '?'.
   std::string op_type;      ///< Empty for what no node made.
   std::string name;
+  // What the tool does not have.
+  std::string node;    ///< The name of the node that made it; may be empty.
+  std::string module;  ///< The path of the module that the node lies in, where the file tells.
+  int output = 0;      ///< Which of the node's outputs it is.
+  /// The rows that the node reads, in its order, no_row for one that is left out or unknown; of an
+  /// output, the row that it returns. Empty where nobody knows.
+  std::vector<std::size_t> operands;
+  double smallest = 0, largest = 0;  ///< Of the values that are finite; 0 where none is.
 };
 
 }  // namespace symprof::workbench

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -211,9 +212,9 @@ TEST_SUITE("workbench_align") {
 
   TEST_CASE("every row is in one line of either alignment, and costs add up") {
     for (const GoldenPair& golden : golden_pairs())
-      for (const auto align : {align_edit, align_best}) {
+      for (const Alignment& found :
+           {align_edit(golden.a, golden.b), align_best(golden.a, golden.b)}) {
         INFO(golden.name);
-        const Alignment found = align(golden.a, golden.b);
         std::multiset<std::size_t> a, b;
         double cost = 0;
         for (const RowPair& pair : found.pairs) {
@@ -233,7 +234,11 @@ TEST_SUITE("workbench_align") {
   TEST_CASE("a side without rows leaves the other's alone") {
     const std::vector<Row> rows = {small_row(RowKind::result, "x", 1),
                                    small_row(RowKind::result, "y", 2)};
-    for (const auto align : {align_edit, align_best}) {
+    const auto best = [](std::span<const Row> a, std::span<const Row> b) {
+      return align_best(a, b);
+    };
+    using Align = std::function<Alignment(std::span<const Row>, std::span<const Row>)>;
+    for (const Align& align : {Align(align_edit), Align(best)}) {
       CHECK(align({}, {}).pairs.empty());
       CHECK(align(rows, {}).distance == 2 * gap_cost);
       const Alignment only_b = align({}, rows);

@@ -1,0 +1,104 @@
+// symprof bisect: the smallest part of two models that still differs, as two models.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/compare_sides.h"
+#include "cli/model_output.h"
+#include "cli/output.h"
+#include "trace/numpy/array_archive.h"
+#include "workbench/compare/bisect.h"
+#include "workbench/constants.h"
+#include "workbench/inline.h"
+
+namespace symprof::cli {
+namespace {
+
+struct Options {
+  CompareModels models;
+  std::optional<double> tolerance;
+  OutputOptions output;
+};
+
+workbench::Model read_whole(const std::string& path, const Options& options) {
+  check_is_onnx(path, "bisect");
+  workbench::Model model = workbench::read_model(path, workbench::Weights::keep);
+  workbench::inline_functions(*model, options.models.functions, path);
+  return model;
+}
+
+/// bfloat16, which numpy has not, as float32, which has all its numbers.
+trace::numpy::Array array_of(const ConstantTensor& tensor) {
+  if (tensor.spec.dtype != DType::bfloat16) return {.spec = tensor.spec, .data = tensor.data};
+  const auto wide =
+      workbench::make_constant(DType::float32, tensor.spec.sizes, workbench::reals_of(tensor));
+  return {.spec = wide->spec, .data = wide->data};
+}
+
+/// Writes PREFIX.a.onnx and PREFIX.a.npz, or those of b.
+void write_part(const workbench::BisectPart& part, const std::string& source, char side,
+                const Options& options) {
+  OutputOptions file = options.output;
+  file.file = fmt::format("{}.{}.onnx", options.output.file, side);
+  write_model(file, part.model, source);
+  std::map<std::string, trace::numpy::Array> arrays;
+  for (const auto& [name, value] : part.inputs) arrays[name] = array_of(*value);
+  const std::string inputs = fmt::format("{}.{}.npz", options.output.file, side);
+  trace::numpy::write_arrays(arrays, inputs);
+  fmt::print("{}  {} nodes, inputs in {}\n", file.file, part.nodes, inputs);
+}
+
+int run(const Options& options) {
+  if (options.output.file.empty())
+    throw Error("-o", "the parts are models.", "Name what their files begin with: -o PART.");
+  check_output(options.output);
+  const workbench::ValueRunner runner = value_runner();
+  const workbench::Model model_a = read_whole(options.models.a, options);
+  const workbench::Model model_b = read_whole(options.models.b, options);
+  workbench::Side a = workbench::side_of(*model_a, options.models.a);
+  workbench::Side b = workbench::side_of(*model_b, options.models.b);
+  give_inputs(a, b, options.models, runner);
+  const workbench::Comparison comparison =
+      compare(a, runner, b, runner, {.tolerance = options.tolerance});
+  if (comparison.outputs_agree()) {
+    fmt::print("outputs agree within {:g}: there is nothing to look for\n", comparison.tolerance);
+    return answer_is_no;
+  }
+  const workbench::Bisected found = workbench::bisect(
+      {.a = a, .b = b, .model_a = *model_a, .model_b = *model_b, .comparison = comparison}, runner);
+  if (found.is_whole) fmt::print("no part alone differs: these are the whole models\n");
+  fmt::print("{} of A and {} of B differ by {:.3g}, {:.3g} relative", found.result_a,
+             found.result_b, found.difference.absolute, found.difference.relative);
+  fmt::print("{}\n", found.difference.other.empty() ? "" : ": " + found.difference.other);
+  write_part(found.a, options.models.a, 'a', options);
+  write_part(found.b, options.models.b, 'b', options);
+  return done;
+}
+
+}  // namespace
+
+Run add_bisect(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  options->models.functions = "inline";
+  app.description("The smallest part of two models whose values still differ, to be run again.");
+  app.footer(
+      "Examples:\n"
+      "  symprof bisect llama.onnx llama.small.onnx -o part\n"
+      "  symprof compare part.a.onnx part.b.onnx --inputs part.a.npz --inputs part.b.npz");
+  add_compare_models(app, options->models);
+  app.add_option("--tolerance", options->tolerance,
+                 "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
+                 "float16 or bfloat16)")
+      ->type_name("X")
+      ->group("Rows");
+  app.add_option("-o,--output", options->output.file,
+                 "The parts are PREFIX.a.onnx and PREFIX.b.onnx, their inputs PREFIX.a.npz and "
+                 "PREFIX.b.npz")
+      ->type_name("PREFIX")
+      ->group("Output");
+  return [options] { return run(*options); };
+}
+
+}  // namespace symprof::cli

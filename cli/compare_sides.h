@@ -1,0 +1,37 @@
+// The two models of a comparison, opened and given the same inputs.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/value_runner.h"
+#include "workbench/compare/compare.h"
+
+namespace symprof::cli {
+
+/// What the commands that compare two models are told of them.
+struct CompareModels {
+  std::string a, b;
+  std::vector<std::string> inputs, sizes, shapes;
+  std::string functions = "keep";
+  std::uint64_t seed = 0;
+};
+
+void add_compare_models(CLI::App& app, CompareModels& models);
+
+/// Both models, with their rows: ONNX with the functions opened that `functions` chooses, as it is
+/// written, or for inference where the other model has another format; those are prepared for
+/// inference.
+std::pair<workbench::Side, workbench::Side> open_sides(const CompareModels& models);
+
+/// Values of inputs that "NAME=FILE.npy" and "FILE.npz" name.
+workbench::ValueRunner::Leaves read_inputs(const std::vector<std::string>& texts);
+
+/// Gives both sides inputs and weights.
+void give_inputs(workbench::Side& a, workbench::Side& b, const CompareModels& models,
+                 const workbench::ValueRunner& runner);
+
+}  // namespace symprof::cli

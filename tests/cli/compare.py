@@ -1,0 +1,132 @@
+"""symprof compare on pairs of models of which onnx-array-api has given the rows.
+
+    compare.py PROGRAM [unittest arguments]
+"""
+import json
+import unittest
+
+import program
+from program import ROOT
+
+GOLDEN = ROOT / "tests" / "workbench" / "golden"
+KINDS = {"INITIALIZER": "weight", "INPUT": "input", "RESULT": "result", "OUTPUT": "output", "NODE": "node"}
+# What one kernel or another makes of the same numbers: sums may differ by this, times the sum of all that is added.
+NEAR = 2e-3
+
+
+def golden_pairs():
+    for path in sorted((GOLDEN / "rows").glob("*.json")):
+        golden = json.loads(path.read_text())
+        # The rows of two models without an input in common are those of runs on their own inputs.
+        if golden["mode"] == "nodes" or {golden["a"], golden["b"]} != {"train_mlp", "train_attention"}:
+            yield path.stem, golden
+
+
+def golden_rows(name, mode):
+    rows = json.loads((GOLDEN / "results" / f"{name}{'.nodes' if mode == 'nodes' else ''}.json").read_text())["rows"]
+    return [[KINDS[row[0]], *row[1:]] for row in rows]
+
+
+def model(name):
+    return f"tests/workbench/golden/models/{name}.onnx"
+
+
+def compare(a, b, *options):
+    return json.loads(program.run("compare", model(a), model(b), "--format", "json", *options).stdout)
+
+
+def rows_of(report, side):
+    """In the order of the run: a side's rows come in their order, whatever their partners."""
+    return [line[side] for line in report["lines"] if line[side]]
+
+
+def own_inputs(name):
+    return ["--inputs", f"tests/workbench/golden/models/{name.split('.')[0]}.npz"]
+
+
+def computed(row):
+    return row and row["kind"] == "result" and len(row["shape"]) >= 2 and row["op_type"] != "Constant"
+
+
+def twins(report):
+    """How many equal values of A and B there are, and how many of them are pairs."""
+    def key(row):
+        return row["dtype"], tuple(row["shape"]), row["signature"]
+
+    left = [key(line["b"]) for line in report["lines"] if computed(line["b"])]
+    found = 0
+    for line in report["lines"]:
+        if computed(line["a"]) and key(line["a"]) in left:
+            left.remove(key(line["a"]))
+            found += 1
+    paired = sum(bool(computed(line["a"]) and computed(line["b"]) and key(line["a"]) == key(line["b"]))
+                 for line in report["lines"])
+    return found, paired
+
+
+class Rows(unittest.TestCase):
+    def check_rows(self, found, wanted, has_run):
+        texts = [[row["kind"], row["dtype"], row["shape"], row["op_type"], row["name"]] for row in found]
+        self.assertEqual(texts, [[row[0], row[1], row[2], row[4] or "", row[5] or ""] for row in wanted])
+        for row, golden in zip(found, wanted):
+            sums = golden[6] if len(golden) > 6 else None
+            if row["signature"] == golden[3] or not has_run:
+                self.assertEqual(row["signature"], golden[3], row["name"])
+                continue
+            for mine, theirs in zip(row["sums"], sums):
+                self.assertAlmostEqual(mine, float(theirs), delta=NEAR * max(1, abs(float(theirs))), msg=row["name"])
+
+    def test_rows_marks_and_distance_are_the_tools(self):
+        for name, golden in golden_pairs():
+            with self.subTest(name):
+                has_run = golden["mode"] != "nodes"
+                options = own_inputs(golden["a"]) if has_run else ["--mode", "nodes"]
+                report = compare(golden["a"], golden["b"], "--align", "edit", *options)
+                a, b = (golden_rows(golden[side], golden["mode"]) for side in "ab")
+                self.check_rows(rows_of(report, "a"), a, has_run)
+                self.check_rows(rows_of(report, "b"), b, has_run)
+                same = all(row["signature"] == wanted[3] for side, rows in (("a", a), ("b", b))
+                           for row, wanted in zip(rows_of(report, side), rows))
+                marks = [line["mark"] for line in report["lines"]]
+                if same:
+                    self.assertEqual(report["distance"], golden["distance"])
+                    self.assertEqual(marks, [pair[0] for pair in golden["pairs"]])
+
+    def test_equal_values_are_pairs_whatever_the_order_of_nodes(self):
+        for name, golden in golden_pairs():
+            if golden["mode"] == "nodes":
+                continue
+            with self.subTest(name):
+                found, paired = twins(compare(golden["a"], golden["b"], *own_inputs(golden["a"])))
+                self.assertGreaterEqual(paired, 0.95 * found)
+
+
+class Values(unittest.TestCase):
+    def test_a_model_is_itself(self):
+        report = compare("llama", "llama", "--seed", "3")
+        self.assertEqual({line["mark"] for line in report["lines"]}, {"="})
+        self.assertEqual({line["absolute"] for line in report["lines"]}, {0})
+        self.assertTrue(report["outputs_agree"])
+        self.assertIsNone(report["first_divergence"])
+
+    def test_an_optimized_model_agrees_and_another_does_not(self):
+        self.assertTrue(compare("gpt", "gpt.ort_extended")["outputs_agree"])
+        answer = program.run("compare", model("train_llama"), model("train_llama_mixed"), "--tolerance", "1e-9")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("first divergence", answer.stdout)
+
+    def test_functions_opened_or_closed_have_the_same_values(self):
+        closed, opened = (compare("gpt_functions", "gpt_inlined", "--functions", how) for how in ("keep", "inline"))
+        self.assertTrue(closed["outputs_agree"] and opened["outputs_agree"])
+        self.assertGreater(len(rows_of(opened, "a")), len(rows_of(closed, "a")))
+
+    def test_formats_meet(self):
+        for a, b in (("reused_layer.pt", "reused_layer.pt2"), ("convnet.pt2", "convnet.onnx"), ("convnet.onnx", "convnet.pt")):
+            with self.subTest(f"{a} {b}"):
+                report = program.read("compare", f"models/tiny/{a}", f"models/tiny/{b}")
+                self.assertTrue(report["outputs_agree"])
+                self.assertIsNone(report["first_divergence"])
+
+
+if __name__ == "__main__":
+    program.main()

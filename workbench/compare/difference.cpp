@@ -1,0 +1,55 @@
+#include "workbench/compare/difference.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "workbench/compare/side.h"
+
+namespace symprof::workbench {
+namespace {
+
+void add_numbers(ValueDifference& out, std::span<const double> left, std::span<const double> right,
+                 double tolerance) {
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const double x = left[i], y = right[i];
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    double gap = std::fabs(x - y);
+    if (!std::isfinite(gap)) gap = std::numeric_limits<double>::infinity();
+    const double size = std::isfinite(x) ? std::fabs(x) : 0;
+    out.absolute = std::max(out.absolute, gap);
+    out.relative = std::max(out.relative, gap / (size + 1e-7));
+    if (!(gap <= tolerance * std::max(1.0, size))) out.is_within = false;
+  }
+}
+
+void add_tensors(ValueDifference& out, const ConstantTensor& x, const ConstantTensor& y,
+                 double tolerance) {
+  if (x.spec.sizes != y.spec.sizes) {
+    out.other = fmt::format("shape {} instead of {}", y.spec.sizes, x.spec.sizes);
+    return;
+  }
+  const std::vector<double> left = numbers_of(x), right = numbers_of(y);
+  const auto count = static_cast<std::size_t>(x.spec.numel());
+  if (left.size() == count && right.size() == count)
+    add_numbers(out, left, right, tolerance);
+  else if (x.spec.dtype != y.spec.dtype || x.data != y.data)  // No numbers here: bit by bit.
+    out.other = "other bits";
+}
+
+}  // namespace
+
+ValueDifference difference_of(const ValueRunner::Tensors& x, const ValueRunner::Tensors& y,
+                              double tolerance) {
+  ValueDifference out;
+  if (x.size() != y.size()) out.other = fmt::format("{} tensors instead of {}", y.size(), x.size());
+  for (std::size_t i = 0; i < x.size() && out.other.empty(); ++i)
+    add_tensors(out, *x[i], *y[i], tolerance);
+  out.is_within &= out.other.empty();
+  return out;
+}
+
+}  // namespace symprof::workbench
