@@ -33,6 +33,7 @@ struct Options {
   std::optional<double> tolerance;
   std::size_t width = 60;
   bool all = false;
+  bool costs = false;  ///< Another command does that: compare_costs.h.
   OutputOptions output;
 };
 
@@ -115,8 +116,14 @@ Run add_compare(CLI::App& app) {
       "  symprof compare llama.onnx llama.small.onnx\n"
       "  symprof compare llama.pt2 llama.onnx --tolerance 1e-4\n"
       "  symprof compare a.onnx b.onnx --inputs input_ids=ids.npy --format json\n"
-      "  symprof compare a.onnx b.onnx --align edit --format rows --width 90");
+      "  symprof compare a.onnx b.onnx --align edit --format rows --width 90\n"
+      "  symprof compare --costs a.onnx --by module -- b.onnx");
   add_compare_models(app, options->models);
+  app.add_flag(
+         "--costs", options->costs,
+         "What changed in the costs of a step instead: symprof profile A -- B, with all options "
+         "of that command")
+      ->group("Rows");
   add_row_options(app, *options);
   app.add_option("--format", options->format, "table, rows (the lines of onnx-array-api) or json")
       ->type_name("FORMAT")

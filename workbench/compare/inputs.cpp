@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "trace/graph/uses.h"
-#include "workbench/compare/leaf_drawer.h"
+#include "workbench/leaf_drawer.h"
 #include "workbench/constants.h"
 #include "workbench/random.h"
 

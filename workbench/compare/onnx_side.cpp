@@ -6,7 +6,7 @@
 #include "trace/onnx/reader.h"
 #include "trace/onnx/tensors.h"
 #include "trace/passes/training_mode.h"
-#include "workbench/compare/bare_model.h"
+#include "workbench/bare_model.h"
 #include "workbench/compare/side.h"
 #include "workbench/inline.h"
 #include "workbench/nodes.h"

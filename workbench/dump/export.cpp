@@ -270,7 +270,7 @@ std::string npz_bytes(std::span<const NamedLeaf> leaves) {
     zip_file_set_dostime(archive.get(), static_cast<zip_uint64_t>(index), 0, 0x21, 0);
   }
   if (zip_close(archive.get()) != 0) fail_zip(zip_strerror(archive.get()));
-  archive.release();
+  static_cast<void>(archive.release());  // zip_close has freed it.
   return bytes_of_source(held.get());
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "workbench/model.h"
-#include "workbench/verify.h"
+#include "workbench/runnable.h"
 
 namespace symprof::workbench {
 

@@ -1,4 +1,4 @@
-#include "workbench/compare/leaf_drawer.h"
+#include "workbench/leaf_drawer.h"
 
 #include <fmt/format.h>
 
