@@ -62,6 +62,9 @@ void add_compare_models(CLI::App& app, CompareModels& models) {
   app.add_option("--seed", models.seed, "Other random inputs for another seed (0)")
       ->type_name("N")
       ->group("Inputs");
+  app.add_flag("--random-weights", models.random_weights,
+               "The same random weights for both, by name: only the graphs are compared")
+      ->group("Inputs");
   app.add_option("--functions", models.functions,
                  "Local functions of ONNX models: keep (a call is a row), inline, or a glob of "
                  "those to inline")
@@ -95,7 +98,9 @@ workbench::ValueRunner::Leaves read_inputs(const std::vector<std::string>& texts
 
 void give_inputs(workbench::Side& a, workbench::Side& b, const CompareModels& models,
                  const workbench::ValueRunner& runner) {
-  workbench::SharedInputs inputs{.given = read_inputs(models.inputs), .seed = models.seed};
+  workbench::SharedInputs inputs{.given = read_inputs(models.inputs),
+                                 .seed = models.seed,
+                                 .random_weights = models.random_weights};
   const Settings settings = settings_of(models);
   inputs.sizes.insert(settings.sizes.begin(), settings.sizes.end());
   give_inputs(a, b, {.a = runner.bounds(a.graph), .b = runner.bounds(b.graph)}, inputs);

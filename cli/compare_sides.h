@@ -18,6 +18,7 @@ struct CompareModels {
   std::vector<std::string> inputs, sizes, shapes;
   std::string functions = "keep";
   std::uint64_t seed = 0;
+  bool random_weights = false;
 };
 
 void add_compare_models(CLI::App& app, CompareModels& models);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "trace/exported/archive.h"
 #include "trace/exported/graph_reader.h"
@@ -133,8 +135,15 @@ std::map<std::string, std::shared_ptr<const ConstantTensor>> load_exported_weigh
   if (model.empty()) return weights;
   for (const char* folder : {"weights", "constants"}) {
     simdjson::dom::parser parser;
-    for (const auto& [name, payload] : read_payloads(archive, folder, model, parser))
+    const Payloads payloads = read_payloads(archive, folder, model, parser);
+    const auto shared = shared_storages(archive, payloads);
+    std::map<std::string, int> readers;
+    for (const auto& [name, payload] : payloads) ++readers[payload.record];
+    for (const auto& [name, payload] : payloads) {
+      // Tensors without data are all written as one record, which is no tensor's.
+      if (readers[payload.record] > 1 && !shared.contains(name)) continue;
       if (auto constant = read_constant(archive, payload)) weights[name] = std::move(constant);
+    }
   }
   return weights;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -80,6 +81,38 @@ ConstantPointer random_weight(const Value& weight, std::uint64_t seed) {
   return make_constant(spec.dtype, spec.sizes, numbers);
 }
 
+std::string parameter_of(const Side& side, const std::string& weight) {
+  const auto named = side.parameters.find(weight);
+  return named == side.parameters.end() ? weight : named->second;
+}
+
+ConstantPointer transposed(const ConstantTensor& matrix) {
+  auto out = std::make_shared<ConstantTensor>();
+  const std::int64_t rows = matrix.spec.sizes[0], columns = matrix.spec.sizes[1];
+  out->spec = matrix.spec;
+  out->spec.sizes = {columns, rows};
+  out->spec.strides = contiguous_strides(out->spec.sizes);
+  out->data.resize(matrix.data.size());
+  const std::int64_t width = element_bytes(matrix.spec.dtype);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      std::copy_n(matrix.data.begin() + (i * columns + j) * width, width,
+                  out->data.begin() + (j * rows + i) * width);
+  return out;
+}
+
+/// The weight of that name in the shape of `spec`; null where there is none. One that an exporter
+/// has `folded` is transposed where its shape does not deny it.
+ConstantPointer weight_of(const Side& side, const std::string& name, const TensorSpec& spec,
+                          bool is_folded) {
+  const auto found = side.leaves.find(name);
+  if (found == side.leaves.end() || found->second->spec.dtype != spec.dtype) return nullptr;
+  const std::vector<std::int64_t>& sizes = found->second->spec.sizes;
+  if (is_folded && sizes.size() == 2 && spec.sizes == std::vector{sizes[1], sizes[0]})
+    return transposed(*found->second);
+  return sizes == spec.sizes ? found->second : nullptr;
+}
+
 class InputGiver {
  public:
   InputGiver(Side& a, Side& b, const InputBounds& bounds, const SharedInputs& options)
@@ -99,8 +132,11 @@ class InputGiver {
     for (const ValueId id : of_a)
       a_.leaves[a_.graph.value(id).name] =
           value_of(a_.graph.value(id), bounds_.a[static_cast<std::size_t>(id)]);
-    share_weights(a_, b_);
-    share_weights(b_, a_);
+    // The side that has the names of parameters gives the other its weights.
+    Side &first = a_.parameters.empty() ? a_ : b_, &second = a_.parameters.empty() ? b_ : a_;
+    share_weights(first, second);
+    share_weights(second, first);
+    if (options_.random_weights) draw_weights(second, first);
     for (std::size_t i = 0; i < of_b.size(); ++i) give_b(of_b[i], partner[i]);
   }
 
@@ -189,6 +225,27 @@ class InputGiver {
     return nullptr;
   }
 
+  /// Draws the floating-point weights that both sides have, in the place of their files'.
+  void draw_weights(Side& side, Side& other) const {
+    std::map<std::string, const Value*> named;
+    for (const Value& value : other.graph.values)
+      if (value.kind != ValueKind::input && value.kind != ValueKind::result && value.spec)
+        named[value.name] = &value;
+    for (const Value& value : side.graph.values) {
+      const auto own = side.leaves.find(value.name);
+      const std::string parameter = parameter_of(side, value.name);
+      const auto theirs = named.find(parameter);
+      if (value.kind == ValueKind::input || value.kind == ValueKind::result || !value.spec ||
+          own == side.leaves.end() || theirs == named.end() ||
+          !is_floating_point(value.spec->dtype) || value.spec->numel() < 2)
+        continue;
+      if (ConstantPointer drawn = random_weight(*theirs->second, options_.seed))
+        other.leaves[parameter] = std::move(drawn);
+      if (auto made = weight_of(other, parameter, *value.spec, parameter != value.name))
+        own->second = std::move(made);
+    }
+  }
+
   /// Gives `side` the weights that its file lacks: the other's, or random ones.
   void share_weights(Side& side, const Side& other) {
     const trace::Uses uses(side.graph);
@@ -199,12 +256,10 @@ class InputGiver {
       const bool is_read = !uses.readers(id).empty() || uses.is_output(id);
       const bool is_there = value.constant || side.leaves.contains(value.name);
       if (!is_weight || !value.spec || !is_read || is_there) continue;
-      const auto theirs = other.leaves.find(value.name);
-      const bool fits = theirs != other.leaves.end() &&
-                        theirs->second->spec.dtype == value.spec->dtype &&
-                        theirs->second->spec.sizes == value.spec->sizes;
-      if (ConstantPointer made = fits ? theirs->second : random_weight(value, options_.seed))
-        side.leaves[value.name] = std::move(made);
+      const std::string parameter = parameter_of(side, value.name);
+      ConstantPointer made = weight_of(other, parameter, *value.spec, parameter != value.name);
+      if (!made) made = random_weight(value, options_.seed);
+      if (made) side.leaves[value.name] = std::move(made);
     }
   }
 

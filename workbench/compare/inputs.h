@@ -13,6 +13,7 @@ struct SharedInputs {
   ValueRunner::Leaves given;                  ///< By the name of an input of either side.
   std::map<std::string, std::int64_t> sizes;  ///< Of symbolic dimensions.
   std::uint64_t seed = 0;
+  bool random_weights = false;  ///< Those that both files have are drawn, by name.
 };
 
 /// Whole numbers of inputs lie below these bounds, by ValueId of each side.

@@ -1,6 +1,7 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "trace/onnx/reader.h"
@@ -109,6 +110,22 @@ void infer_without_data(onnx::ModelProto& model) {
   }
 }
 
+/// Initializers come first in a graph, in the file's order, whether names are put back or not.
+void name_parameters_of(const onnx::ModelProto& model, Side& side) {
+  const Graph named = trace::read_onnx(symprof::workbench::bytes_of(model, side.path), side.path);
+  for (int i = 0; i < model.graph().initializer_size(); ++i) {
+    const std::string& name = model.graph().initializer(i).name();
+    const std::string& parameter = named.values.at(static_cast<std::size_t>(i)).name;
+    if (parameter != name) side.parameters[name] = parameter;
+  }
+}
+
+bool lacks_weights(const onnx::ModelProto& model, const Side& side) {
+  return std::ranges::any_of(model.graph().initializer(), [&](const onnx::TensorProto& tensor) {
+    return tensor.data_type() != onnx::TensorProto::STRING && !side.leaves.contains(tensor.name());
+  });
+}
+
 }  // namespace
 
 Side side_of(const onnx::ModelProto& model, const std::string& path, Training training) {
@@ -120,6 +137,7 @@ Side side_of(const onnx::ModelProto& model, const std::string& path, Training tr
   side.graph =
       trace::read_onnx(bytes_of(bare_model(opened, path, side.leaves, MissingWeights::leave), path),
                        path, trace::Reading::as_written);
+  if (training == Training::off || lacks_weights(model, side)) name_parameters_of(model, side);
   if (training == Training::off) trace::set_training_mode(side.graph, trace::TrainingMode::eval);
   side.rows_of.resize(side.graph.values.size());
   auto by_name = maker.by_name();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct Side {
   std::vector<std::vector<std::size_t>> rows_of;  ///< By ValueId: the rows that have its values.
   /// Values of inputs and weights by name; of weights only those that the file has.
   ValueRunner::Leaves leaves;
+  /// Of weights the parameter that the file's metadata say they stand for, where that has another
+  /// name: the exporter folds a transposition into a weight and calls it "val_12". Known where
+  /// weights lack their data, and beside another format.
+  std::map<std::string, std::string> parameters;
   bool has_onnx_operators = true;
 };
 
