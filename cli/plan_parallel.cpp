@@ -11,7 +11,7 @@
 #include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/setting_options.h"
-#include "report/parallel.h"
+#include "report/parallel_plan.h"
 #include "session/read_text.h"
 #include "session/session.h"
 

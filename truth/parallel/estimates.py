@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "models"), str(ROOT / "tests" / "cli" / "parallel")]
+sys.path[:0] = [str(ROOT / "models"), str(ROOT / "tests" / "cli" / "parallel_plans")]
 CASES = {"one_gpu": ("1", "mb=1", 2), "ddp8_bucket_view": ("8", "ddp=8 mb=1", 16), "fsdp2": ("2", "fsdp=2 mb=1", 4),
          "fsdp4": ("4", "fsdp=4 mb=1", 8), "fsdp8": ("8", "fsdp=8 mb=1", 16), "hsdp2x4": ("2x4", "hsdp=2x4 mb=1", 16),
          "tp4": ("4", "tp=4 mb=1", 2)}

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "plan/parallel/tensor_split.h"
 #include "report/format_number.h"
-#include "report/parallel.h"
+#include "report/parallel_plan.h"
 
 namespace symprof::report {
 namespace {

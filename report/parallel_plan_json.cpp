@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "report/json_writer.h"
-#include "report/parallel.h"
+#include "report/parallel_plan.h"
 #include "report/step_options.h"
 
 namespace symprof::report {

@@ -1,4 +1,4 @@
-#include "report/parallel.h"
+#include "report/parallel_plan.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The verb plan parallel: how to spread a step over a mesh.
-#include "session/parallel.h"
+#include "session/parallel_plan.h"
 
 #include <algorithm>
 #include <charconv>

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/layout.h"
-#include "session/parallel.h"
+#include "session/parallel_plan.h"
 
 namespace symprof::report {
 
