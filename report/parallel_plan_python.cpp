@@ -186,9 +186,9 @@ def run_step(stages, inputs, targets):
     losses = []
     arguments = inputs if stages.is_first else ()
     if stages.is_last:
-        stages.schedule.step(*arguments, target=targets, losses=losses)
+        stages.schedule.step(*arguments, target=targets, losses=losses, return_outputs=False)
         return torch.stack([loss.detach() for loss in losses]).mean()
-    stages.schedule.step(*arguments)
+    stages.schedule.step(*arguments, return_outputs=False)
     return None
 )";
 

@@ -1,5 +1,5 @@
 // The verb plan parallel: how to spread a step over a mesh.
-#include "session/parallel.h"
+#include "session/parallel_plan.h"
 
 #include <algorithm>
 #include <charconv>
@@ -23,7 +23,7 @@ std::string pattern_of(std::string path) {
 /// The group of regions that has the most nodes, of those with two members or more.
 std::vector<std::string> repeated_blocks(const Graph& graph,
                                          const std::vector<std::string>& patterns) {
-  const std::vector<std::string> regions = plan::regions_of(graph, patterns);
+  std::vector<std::string> regions = plan::regions_of(graph, patterns);
   if (!patterns.empty()) return regions;
   std::map<std::string, std::vector<std::string>> groups;
   for (const std::string& region : regions) groups[pattern_of(region)].push_back(region);

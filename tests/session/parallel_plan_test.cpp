@@ -1,5 +1,5 @@
 // Layouts of a real model: what has to hold between them, whatever the coefficients are.
-#include "session/parallel.h"
+#include "session/parallel_plan.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 
 using namespace symprof;
 
-namespace symprof::test::parallel_test {
+namespace symprof::test::parallel_plan_test {
 namespace {
 
 ParallelAnswer answer_for(const std::string& mesh, const std::string& layout = {},
@@ -33,7 +33,7 @@ plan::LayoutResult best_of(const std::string& mesh, const std::string& layout,
 
 }  // namespace
 
-TEST_SUITE("parallel") {
+TEST_SUITE("parallel_plan") {
   TEST_CASE("one device takes as long as its profile says, and sends nothing") {
     const ParallelAnswer answer = answer_for("1", {}, std::nullopt, "h200");
     REQUIRE(answer.plan.best.has_value());
@@ -94,4 +94,4 @@ TEST_SUITE("parallel") {
   }
 }
 
-}  // namespace symprof::test::parallel_test
+}  // namespace symprof::test::parallel_plan_test
