@@ -1,27 +1,27 @@
-// A step on several ranks: what its rank keeps and sends.
+// Plans for several devices as text, as JSON (schema symprof.parallel_plan/1), and as Python.
+//
+// Public header.
 #pragma once
 
-#include <string>
+#include <fmt/format.h>
 
-<<<<<<<< HEAD:report/parallel.h
-#include "record/recording.h"
-#include "record/step_options.h"
-#include "report/json_writer.h"
-========
 #include "report/layout.h"
 #include "session/parallel_plan.h"
->>>>>>>> 696218f69da3aceebcda47c6ae0ab96edd5ea11f:report/parallel_plan.h
 
 namespace symprof::report {
 
-/// The object "parallel". `recording` has a rank, `options` have its engine.
-void write_parallel(JsonWriter& json, const Recording& recording, const ParallelOptions& options);
+/// The plan, what it takes, and the alternatives with what each would need to win.
+void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
+                         const Layout& layout);
 
-/// "fsdp=8, 8 ranks: 9 all_gather, 5 reduce_scatter; 1.20 GiB sent or received".
-std::string parallel_text(const Recording& recording, const ParallelOptions& options,
-                          const std::string& bytes);
+void write_parallel_json(fmt::memory_buffer& out, const ParallelAnswer& answer,
+                         SettingSpeller spell = spell_plainly);
 
-/// "parameters 49.00 MiB, gradients …": what the rank keeps between steps.
-std::string held_by_rank_text(const HeldByRank& held);
+/// A file that applies the plan to a module under torchrun. Throws Error where there is no plan, or
+/// one that the file cannot carry out.
+void write_parallel_python(fmt::memory_buffer& out, const ParallelAnswer& answer);
+
+/// "does not fit: 3.20 GiB more and it would win"
+std::string why_text(const plan::LayoutAlternative& line);
 
 }  // namespace symprof::report
