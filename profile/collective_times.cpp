@@ -38,13 +38,12 @@ CollectiveWork work_of(const Collective& collective, const MeshShape& mesh) {
   return {kind_of(collective.op), collective.bytes(), ranks, is_hop ? std::min(spread, 2) : spread};
 }
 
-std::vector<TimedCollective> time_collectives(std::span<const Collective> collectives,
-                                              const CollectiveModel& model, const MeshShape& mesh) {
-  std::vector<TimedCollective> timed;
-  timed.reserve(collectives.size());
-  for (const Collective& one : collectives)
-    timed.push_back({one.before_call, one.needed_by, model.time(work_of(one, mesh)).us});
-  return timed;
+std::vector<double> times_of(std::span<const Collective> collectives, const CollectiveModel& model,
+                             const MeshShape& mesh) {
+  std::vector<double> times;
+  times.reserve(collectives.size());
+  for (const Collective& one : collectives) times.push_back(model.time(work_of(one, mesh)).us);
+  return times;
 }
 
 }  // namespace symprof::profile

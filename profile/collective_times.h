@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "profile/parallel/collective.h"
-#include "profile/step_time.h"
 #include "profile/time/collectives/links.h"
 
 namespace symprof::profile {
@@ -25,8 +24,9 @@ struct MeshShape {
 /// What NCCL is asked for. A send and the receive of its other side are one.
 CollectiveWork work_of(const Collective& collective, const MeshShape& mesh);
 
-/// In the order in which they are issued. Throws what CollectiveModel::time throws.
-std::vector<TimedCollective> time_collectives(std::span<const Collective> collectives,
-                                              const CollectiveModel& model, const MeshShape& mesh);
+/// By collective, in microseconds: `us` of a TimedCollective. Throws what CollectiveModel::time
+/// throws.
+std::vector<double> times_of(std::span<const Collective> collectives, const CollectiveModel& model,
+                             const MeshShape& mesh);
 
 }  // namespace symprof::profile
