@@ -223,7 +223,7 @@ std::vector<NamedLeaf> leaves_of(const trace::dump::Dump& dump, const std::strin
         letter.empty() ? entry.name : fmt::format("{}-{}-{}", entry.name, entry.iteration, letter);
     trace::dump::for_each_leaf(entry.value, [&](const std::string& path, const Value& leaf) {
       if (!leaf.tensor && !leaf.is_text()) return;
-      std::string name = plain_name(path.empty() ? start : start + '-' + path);
+      std::string name = plain_name(path.empty() ? start : fmt::format("{}-{}", start, path));
       const std::string first = name;
       for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}-{}", first, i);
       leaves.push_back({std::move(name), path, &leaf});
