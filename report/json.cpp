@@ -70,6 +70,8 @@ void write_time(JsonWriter& json, const StepTime& time) {
   member("step_time_high_us", time.high_us);
   member("host_time_us", time.host_us);
   member("idle_time_us", time.idle_us);
+  member("communication_time_us", time.communication_us);
+  member("exposed_time_us", time.exposed_us);
   json.member("launches", time.launches);
   json.member("samples", time.samples);
   json.member("tokens", time.tokens);

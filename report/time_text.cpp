@@ -42,6 +42,12 @@ std::string host_text(const StepTime& time) {
                      percent_of(time.idle_us, time.step_us));
 }
 
+std::string communication_text(const StepTime& time) {
+  return fmt::format("{}, of which computation waits for {} ({} of the step)",
+                     format_time(time.communication_us), format_time(time.exposed_us),
+                     percent_of(time.exposed_us, time.step_us));
+}
+
 std::string rates_text(const StepTime& time, const Totals& totals) {
   std::string text;
   if (time.samples)
@@ -94,6 +100,7 @@ void add_time_lines(std::vector<FooterLine>& lines, const Profile& profile) {
   const StepTime& time = *profile.time;
   lines.push_back({"time", step_time_text(time)});
   lines.push_back({"host", host_text(time)});
+  if (time.communication_us > 0) lines.push_back({"collectives", communication_text(time)});
   if (time.step_us > 0) lines.push_back({"rates", rates_text(time, profile.totals)});
   if (time.busy_us() > 0) lines.push_back({"limits", limits_text(profile)});
   lines.push_back({"basis", basis_text(time)});

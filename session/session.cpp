@@ -9,7 +9,9 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "profile/collective_times.h"
 #include "profile/parallel/parallelize.h"
+#include "profile/time/collectives/links.h"
 #include "session/parallel_step.h"
 #include "session/paths.h"
 #include "session/setting_table.h"
@@ -76,6 +78,24 @@ DeviceSpec device_of(const Settings& settings) {
   return device;
 }
 
+namespace {
+
+/// The collectives of a rank's step, in a queue beside its calls.
+void add_rank_times(Profile& profile, const ParallelOptions& options, const DeviceSpec& device) {
+  const std::vector<Collective>& collectives = profile.recording.rank->collectives;
+  const std::vector<double> us = profile::times_of(
+      collectives, profile::collective_model_of(device),
+      {.data = static_cast<int>(options.replicas), .shard = static_cast<int>(options.shards)});
+  std::vector<TimedCollective> timed;
+  timed.reserve(us.size());
+  for (std::size_t i = 0; i < us.size(); ++i)
+    timed.push_back(
+        {.before_call = collectives[i].call, .needed_by = collectives[i].needed_by, .us = us[i]});
+  profile::add_collectives(profile, device, timed);
+}
+
+}  // namespace
+
 void add_times(Profile& profile, const Settings& settings) {
   if (!settings.time) return;
   const DeviceSpec device = device_of(settings);
@@ -84,6 +104,8 @@ void add_times(Profile& profile, const Settings& settings) {
       profile::time_model_of(device, devices_folder() + "/time/data_sheet.json",
                              is_graph ? profile::Floor::of_graph : profile::Floor::of_device);
   profile::add_times(profile, device, model, *settings.time);
+  if (profile.recording.rank && settings.step.parallel)
+    add_rank_times(profile, *settings.step.parallel, device);
 }
 
 Session::Session(const std::string& path) : file_(open_file(path)) {}

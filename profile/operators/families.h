@@ -48,7 +48,7 @@ inline constexpr Family families[] = {
     {"random", random_rules, random_scratch, random_times},
     {"rnn", rnn_rules, rnn_scratch, rnn_times},
     {"linalg", linalg_rules, linalg_scratch, linalg_times},
-    {"collective", collective_rules},
+    {"collective", collective_rules, nullptr, collective_times},
 };
 
 }  // namespace symprof::profile

@@ -28,5 +28,6 @@ TimeRules optimizer_times();
 TimeRules random_times();
 TimeRules rnn_times();
 TimeRules linalg_times();
+TimeRules collective_times();
 
 }  // namespace symprof::profile

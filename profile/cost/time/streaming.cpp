@@ -109,9 +109,16 @@ constexpr TimeRule random_time_rows[] = {
     {"aten::randperm", moves_bytes<sort, 800, 16>},
     {"aten::multinomial", moves_bytes<sort, 200, 4>},
 };
+/// Collectives run in a queue of their own, which knows their times (profile/collective_times.h).
+constexpr TimeRule collective_time_rows[] = {
+    {"c10d::_allgather_base_", launches_nothing}, {"c10d::_reduce_scatter_base_", launches_nothing},
+    {"c10d::allreduce_", launches_nothing},       {"fsdp::reshard", launches_nothing},
+    {"fsdp::accumulate", launches_nothing},
+};
 
 }  // namespace
 
+TimeRules collective_times() { return {moves_bytes<copy>, collective_time_rows}; }
 TimeRules elementwise_times() { return {moves_bytes<elementwise>, {}}; }
 TimeRules activation_times() { return {moves_bytes<elementwise>, dropout_time_rows}; }
 TimeRules pooling_times() { return {moves_bytes<pooling>, pooling_time_rows}; }
