@@ -186,11 +186,9 @@ Run add_dump(CLI::App& app) {
 
 Run add_restore(CLI::App& app) {
   const auto given = std::make_shared<RestoreSettings>();
-  app.description(
-      "What a dump holds, of symprof dump or of onnx-diagnostic's steal_forward: listed, exported, "
-      "or "
-      "replayed by another model.");
+  app.description("What a dump holds: listed, exported, or replayed by another model.");
   app.footer(
+      "Dumps are those of symprof dump, and of onnx-diagnostic's steal_forward.\n\n"
       "Examples:\n"
       "  symprof restore attention.onnx\n"
       "  symprof restore attention.onnx --as npz -o attention.npz\n"

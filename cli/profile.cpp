@@ -64,7 +64,7 @@ Run add_profile(CLI::App& app) {
       "  symprof profile vit_b_16.onnx --set batch=8 --by module --depth 3 --device a100-80g\n"
       "  symprof profile llama_7b.pt2 --optimizer adamw --format json -o llama_7b.json\n"
       "  symprof profile vit_b_16.onnx --symbolic batch --by module --depth 2\n"
-      "  symprof profile llama.onnx --by module --depth 2 -- llama.optimized.onnx");
+      "  symprof profile llama_7b.pt2 --by module --depth 2 -- llama_7b_gqa.pt2");
   add_profile_options(app, *text);
   app.add_option("OTHER", *other, "Another model: what changed in the costs")->type_name("");
   return [text, other] { return other->empty() ? run(*text) : compare_costs(*text, *other); };
