@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Holds `symprof measure --device cuda` to what PyTorch's CUDA build really launched, without a GPU.
+
+Usage: measured_steps.py PROGRAM --torch TORCH --cuda CUDA_INCLUDE [--fakes FOLDER] [--rewrite]
+
+PROGRAM is a symprof that was built with TORCH, the CUDA build of 2.13.0 (fakes.py says how to get
+it): SYMPROF_TORCH=TORCH make program. Six models run a training step plain, under autocast and
+checkpointed on the GPU that computes nothing. Each launch, copy and fill of the recorded step is in
+the log of operations.cpp, with a made-up duration, the operator around it, and whether autograd's
+engine ran that. The run that symprof saves has to have the same operations, one for one: the
+duration to the nanosecond, the operator, the pass, and a node.
+
+steps.csv has what was found; --rewrite writes it anew, else it is compared.
+"""
+import argparse
+import csv
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import fakes
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+# The recipe of each model, and the modules that run again in its checkpointed step.
+MODELS = {
+    "gpt2": (["--optimizer", "adamw:foreach"], "model.transformer.h.*"),
+    "bert_base": (["--optimizer", "adamw:fused"], "model.bert.encoder.layer.*"),
+    "vit_b_16": (["--optimizer", "sgd_momentum:foreach", "--clip-grad-norm"], "encoder.layers.*"),
+    "resnet50": (["--optimizer", "sgd_momentum:single"], "layer3.*"),
+    "tiny/encoder": (["--optimizer", "adamw:single"], "layers.*"),
+    "tiny/convnet": (["--optimizer", "adam:foreach", "--grad-scaler"], "up"),
+}
+MODES = ("plain", "autocast", "checkpointed")
+FIELDS = ["model", "mode", "operations", "forward", "backward", "optimizer", "sum_ns"]
+
+
+def operations_of_step(log):
+    """The operations between the last two times that the program took its records."""
+    parts = [list(group) for is_flush, group in itertools.groupby(log.splitlines(), "flush".__eq__) if not is_flush]
+    flushed = parts if log.endswith("flush\n") else parts[:-1]
+    keys = ("correlation", "kind", "ns", "stream", "direction", "op", "name")
+    return [dict(zip(keys, line.split("\t"))) for line in flushed[-1]]
+
+
+def options_of(model, mode):
+    recipe, regions = MODELS[model]
+    return recipe + {"plain": [], "autocast": ["--autocast", "bf16"], "checkpointed": ["--checkpoint", regions]}[mode]
+
+
+def mark_seed(operations):
+    """What autograd::backward asks for before its engine begins, the gradient of the loss, is backward, too."""
+    first = next((i for i, operation in enumerate(operations) if operation["direction"] == "backward"), 0)
+    if first > 0 and operations[first - 1]["op"] == "aten::ones_like":
+        operations[first - 1]["direction"] = "backward"
+
+
+def run(program, model, options, variables):
+    with tempfile.TemporaryDirectory() as folder:
+        saved, log = pathlib.Path(folder) / "run.json", pathlib.Path(folder) / "launches"
+        command = [program, "measure", f"models/{model}.pt2", "--device", "cuda", "--loss", "sum", "--steps", "1", *options,
+                   "--save", str(saved), "--trace", "/dev/null", "-o", "/dev/null", "--quiet"]
+        done = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables, "FAKE_LAUNCH_LOG": str(log)},
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}\n{done.stderr}")
+        return json.loads(saved.read_text()), operations_of_step(log.read_text())
+
+
+def differences(measured, operations):
+    """In words; none where all is equal."""
+    timeline = measured["timeline"]
+    mark_seed(operations)
+    if len(timeline["works"]) != len(operations):
+        yield f"{len(timeline['works'])} operations were measured, {len(operations)} were asked for"
+    by_time = sorted(timeline["works"], key=lambda work: work["begin_us"])
+    for work, operation in zip(by_time, operations):
+        call = timeline["calls"][work["call"]] if work["call"] >= 0 else None
+        where = f"{operation['name'][:60]} in {operation['op']}"
+        if round((work["end_us"] - work["begin_us"]) * 1e3) != int(operation["ns"]):
+            yield f"{where}: took {(work['end_us'] - work['begin_us']) * 1e3:.0f} ns, not {operation['ns']}"
+        if call is None or call["node"] < 0:
+            yield f"{where}: no node"
+            continue
+        if call["op"] != operation["op"]:
+            yield f"{where}: is said to be in {call['op']}"
+        is_backward = call["phase"] in ("backward", "recompute")
+        if is_backward != (operation["direction"] == "backward"):
+            yield f"{where}: {call['phase']}, not {operation['direction']}"
+
+
+def row_of(model, mode, measured):
+    phases = [measured["timeline"]["calls"][work["call"]]["phase"] for work in measured["timeline"]["works"]]
+    backward = sum(phase in ("backward", "recompute") for phase in phases)
+    optimizer = phases.count("optimizer")
+    return dict(zip(FIELDS, map(str, (model, mode, len(phases), len(phases) - backward - optimizer, backward, optimizer,
+                                      round(measured["gpu"]["sum_us"] * 1e3)))))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("--torch", required=True)
+    parser.add_argument("--cuda", required=True)
+    parser.add_argument("--fakes")
+    parser.add_argument("--rewrite", action="store_true")
+    options = parser.parse_args()
+    rows, wrong = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        variables = fakes.environment(options.torch, options.cuda, options.fakes or folder)
+        for model, mode in itertools.product(MODELS, MODES):
+            measured, operations = run(options.program, model, options_of(model, mode), variables)
+            found = list(differences(measured, operations))
+            wrong += len(found)
+            rows.append(row_of(model, mode, measured))
+            print(*rows[-1].values(), f"{len(found)} differ", sep="\t", flush=True)
+            print(*(f"    {line}" for line in found[:5]), sep="\n", end="\n" if found else "")
+    table = HERE / "steps.csv"
+    if options.rewrite:
+        with table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    elif list(csv.DictReader(table.open())) != rows:
+        sys.exit(f"{table} has other figures")
+    sys.exit(f"{wrong} operations differ" if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
