@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "trace/graph/uses.h"
-#include "workbench/leaf_drawer.h"
 #include "workbench/constants.h"
+#include "workbench/leaf_drawer.h"
 #include "workbench/random.h"
 
 namespace symprof::workbench {
