@@ -258,8 +258,7 @@ class LinkMatch {
       found.insert(found.end(), readers.begin(), readers.end());
     }
     std::ranges::sort(found);
-    const auto rest = std::ranges::unique(found);
-    found.erase(rest.begin(), rest.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
 
