@@ -66,7 +66,7 @@ ROOMS = {
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
     "workbench/compare": ["base", "trace/graph", "trace/exported", "trace/onnx", "trace/passes", "workbench"],
     "workbench/costs": ["base", "record", "profile/*", "report", "workbench", "workbench/compare"],
-    "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/onnx", "report", "workbench"],
+    "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/numpy", "trace/onnx", "report", "workbench"],
     "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
     "cli": ["base", "record", "trace/graph", "trace/dump", "trace/numpy", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
 }

@@ -5,8 +5,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "workbench/constants.h"
@@ -36,26 +34,12 @@ bool has_half(const onnx::ModelProto& model) {
   return found;
 }
 
-/// Adds what differs between two tensors of one dtype and shape.
-void add_difference(OutputDifference& out, const std::vector<double>& wanted,
-                    const std::vector<double>& got, double tolerance) {
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double x = wanted[i], y = got[i];
-    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    double gap = std::fabs(x - y);
-    if (!std::isfinite(gap)) gap = std::numeric_limits<double>::infinity();
-    const double size = std::isfinite(x) ? std::fabs(x) : 0;
-    out.absolute = std::max(out.absolute, gap);
-    out.relative = std::max(out.relative, gap / (size + 1e-7));
-    if (!(gap <= tolerance * std::max(1.0, size))) out.is_within = false;
-  }
-}
-
 }  // namespace
 
 OutputDifference output_difference(const std::string& name, const ValueRunner::Tensors& wanted,
                                    const ValueRunner::Tensors& got, double tolerance) {
-  OutputDifference out{.name = name};
+  OutputDifference out;
+  out.name = name;
   if (wanted.size() != got.size())
     out.other = fmt::format("{} tensors instead of {}", got.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size() && out.other.empty(); ++i) {
@@ -66,7 +50,7 @@ OutputDifference output_difference(const std::string& name, const ValueRunner::T
     }
     const std::vector<double> numbers = reals_of(*wanted[i]);
     if (numbers.size() == static_cast<std::size_t>(x.numel()))
-      add_difference(out, numbers, reals_of(*got[i]), tolerance);
+      add_numbers(out, numbers, reals_of(*got[i]), tolerance);
     else if (wanted[i]->data != got[i]->data)  // A dtype without numbers here: bit by bit.
       out.other = "other bits";
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "workbench/difference.h"
 #include "workbench/model.h"
 #include "workbench/runnable.h"
 
@@ -21,12 +22,8 @@ struct VerifyOptions {
   std::uint64_t seed = 0;
 };
 
-struct OutputDifference {
+struct OutputDifference : ValueDifference {
   std::string name;
-  double absolute = 0;  ///< The largest |x - y|; infinite where one alone is not a number.
-  double relative = 0;  ///< The largest |x - y| / (|x| + 1e-7).
-  bool is_within = true;
-  std::string other;  ///< What differs but values: dtype or shape. Empty: nothing.
 };
 
 /// What differs between the tensors of one output; numbers may be off by `tolerance` times

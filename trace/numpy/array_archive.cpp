@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 
 namespace symprof::trace::numpy {
 namespace {
@@ -36,6 +37,37 @@ std::string entry_bytes(zip_t* archive, zip_uint64_t index, const std::string& p
   return bytes;
 }
 
+[[noreturn]] void fail_zip(const char* reason) {
+  throw Error("npz", fmt::format("cannot be made: {}", reason), "Ask for safetensors.");
+}
+
+/// The bytes that libzip has written into a source in memory.
+std::string bytes_of_source(zip_source_t* source) {
+  std::string bytes;
+  char buffer[65536];
+  if (zip_source_open(source) != 0) fail_zip(zip_error_strerror(zip_source_error(source)));
+  for (zip_int64_t got = 1; got > 0;) {
+    got = zip_source_read(source, buffer, sizeof buffer);
+    if (got > 0) bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+  zip_source_close(source);
+  return bytes;
+}
+
+/// The archive reads `file` when it is closed.
+void add_file(zip_t* archive, const std::string& name, const std::string& file) {
+  zip_source_t* source = zip_source_buffer(archive, file.data(), file.size(), 0);
+  const zip_int64_t index =
+      source ? zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+  if (index < 0) {
+    zip_source_free(source);
+    fail_zip(zip_strerror(archive));
+  }
+  zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+  // The first day of the format, as numpy.savez: the same bytes each time.
+  zip_file_set_dostime(archive, static_cast<zip_uint64_t>(index), 0, 0x21, 0);
+}
+
 }  // namespace
 
 std::map<std::string, Array> read_arrays(const std::string& path, std::int64_t most_elements) {
@@ -59,30 +91,32 @@ std::map<std::string, Array> read_arrays(const std::string& path, std::int64_t m
   return arrays;
 }
 
+std::string archive_bytes(const std::vector<std::pair<std::string, std::string>>& files) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* target = zip_source_buffer_create(nullptr, 0, 0, &error);
+  if (target == nullptr) fail_zip(zip_error_strerror(&error));
+  std::unique_ptr<zip_t, Discard> archive(
+      zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error));
+  if (!archive) fail_zip(zip_error_strerror(&error));
+  zip_source_keep(target);
+  const std::unique_ptr<zip_source_t, void (*)(zip_source_t*)> held(target, zip_source_free);
+  for (const auto& [name, file] : files) add_file(archive.get(), name + std::string(ending), file);
+  if (zip_close(archive.get()) != 0) fail_zip(zip_strerror(archive.get()));
+  static_cast<void>(archive.release());  // zip_close has freed it.
+  return bytes_of_source(held.get());
+}
+
 void write_arrays(const std::map<std::string, Array>& arrays, const std::string& path) {
-  int code = 0;
-  std::unique_ptr<zip_t, Discard> archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  const auto fail = [&] [[noreturn]] {
-    throw Error(path, "cannot be written", "Name a file in a folder that you may write to.");
-  };
-  if (!archive) fail();
-  std::map<std::string, std::string> bytes;  // The archive reads them when it is closed.
+  std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [name, array] : arrays) {
-    std::string& written = bytes[name] = array_bytes(array);
-    if (written.empty())
+    files.emplace_back(name, array_bytes(array));
+    if (files.back().second.empty())
       throw Error(path, fmt::format("numpy has no dtype {}, that of '{}'",
                                     symprof::name(array.spec.dtype), name));
-    zip_source_t* source = zip_source_buffer(archive.get(), written.data(), written.size(), 0);
-    const zip_int64_t index = zip_file_add(archive.get(), (name + std::string(ending)).c_str(),
-                                           source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
-      zip_source_free(source);
-      fail();
-    }
-    zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
   }
-  if (zip_close(archive.get()) != 0) fail();
-  static_cast<void>(archive.release());
+  if (write_whole_file(path, archive_bytes(files)))
+    throw Error(path, "cannot be written", "Name a file in a folder that you may write to.");
 }
 
 }  // namespace symprof::trace::numpy

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "trace/numpy/array_file.h"
 
@@ -12,7 +14,11 @@ namespace symprof::trace::numpy {
 /// archive, and for what read_array throws.
 std::map<std::string, Array> read_arrays(const std::string& path, std::int64_t most_elements);
 
-/// Writes an archive without packing, under a temporary name that then becomes `path`. Throws Error
+/// The bytes of an archive of files as file_bytes() gives them, by name, not packed; the same bytes
+/// each time. Throws Error where libzip cannot make them.
+std::string archive_bytes(const std::vector<std::pair<std::string, std::string>>& files);
+
+/// Writes such an archive, under a temporary name that then becomes `path`. Throws Error
 /// where that fails, and for a dtype that numpy has not.
 void write_arrays(const std::map<std::string, Array>& arrays, const std::string& path);
 

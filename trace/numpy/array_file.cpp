@@ -1,6 +1,7 @@
 #include "trace/numpy/array_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <bit>
 #include <charconv>
@@ -215,24 +216,32 @@ Array parse_array(const std::string& bytes, const std::string& path, std::int64_
   return Reader(stream, bytes.size(), path).read(most_elements);
 }
 
-std::string array_bytes(const Array& array) {
-  std::string_view descr;
-  for (const auto& [name, dtype] : dtypes)
-    if (dtype == array.spec.dtype) descr = name;
-  if (descr.empty()) return {};
-  std::string shape;
-  for (const std::int64_t size : array.spec.sizes) shape += fmt::format("{}, ", size);
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   descr.ends_with('1') ? '|' : '<', descr, shape);
-  constexpr std::size_t alignment = 64, before = 10;
+std::string descr_of(DType dtype) {
+  for (const auto& [name, known] : dtypes)
+    if (known == dtype) return (name.ends_with('1') ? "|" : "<") + std::string(name);
+  return {};
+}
+
+std::string file_bytes(std::string_view descr, const std::vector<std::int64_t>& sizes,
+                       std::string_view data) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   descr, fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
+  constexpr std::size_t alignment = 64, before = 10;  // Magic, version, length.
   header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
   header += '\n';
   std::string bytes(magic);
   bytes += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
             static_cast<char>(header.size() >> 8)};
   bytes += header;
-  bytes.append(reinterpret_cast<const char*>(array.data.data()), array.data.size());
+  bytes += data;
   return bytes;
+}
+
+std::string array_bytes(const Array& array) {
+  const std::string descr = descr_of(array.spec.dtype);
+  if (descr.empty()) return {};
+  return file_bytes(descr, array.spec.sizes,
+                    {reinterpret_cast<const char*>(array.data.data()), array.data.size()});
 }
 
 }  // namespace symprof::trace::numpy

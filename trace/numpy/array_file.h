@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/tensor_spec.h"
@@ -22,7 +23,12 @@ Array read_array(const std::string& path, std::int64_t most_elements);
 /// The same of bytes in memory; `path` is for messages.
 Array parse_array(const std::string& bytes, const std::string& path, std::int64_t most_elements);
 
-/// The bytes of such a file, as numpy.save writes it. Empty for a dtype that numpy has not.
+/// numpy.dtype.str: "<f4", "|b1"; empty for a dtype that read_array does not read.
+std::string descr_of(DType dtype);
+/// The bytes of a file of `data` with this dtype.str, row-major, as numpy.save writes it.
+std::string file_bytes(std::string_view descr, const std::vector<std::int64_t>& sizes,
+                       std::string_view data);
+/// The bytes of such a file of `array`. Empty for a dtype that has no descr_of().
 std::string array_bytes(const Array& array);
 
 }  // namespace symprof::trace::numpy

@@ -4,15 +4,14 @@
 #include <fmt/ranges.h>
 #include <fnmatch.h>
 #include <utf8proc.h>
-#include <zip.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
 #include "base/error.h"
 #include "base/packed_bits.h"
 #include "report/json_writer.h"
+#include "trace/numpy/array_archive.h"
 
 namespace symprof::workbench {
 namespace {
@@ -39,38 +38,17 @@ void check_has_data(const Value& value, const std::string& name) {
     refuse_empty(name);
 }
 
-/// numpy.dtype.str (numpy/lib/format.py).
-std::string_view numpy_code(DType dtype) {
+/// numpy.dtype.str (numpy/lib/format.py), of numbers of less than a byte with a byte each.
+std::string numpy_code(DType dtype) {
+  if (std::string descr = trace::numpy::descr_of(dtype); !descr.empty()) return descr;
   switch (dtype) {
-    case DType::boolean:
-      return "|b1";
-    case DType::int8:
     case DType::int4:
     case DType::int2:
       return "|i1";
-    case DType::uint8:
     case DType::uint4:
     case DType::uint2:
     case DType::float4_e2m1:
       return "|u1";
-    case DType::int16:
-      return "<i2";
-    case DType::uint16:
-      return "<u2";
-    case DType::int32:
-      return "<i4";
-    case DType::uint32:
-      return "<u4";
-    case DType::int64:
-      return "<i8";
-    case DType::uint64:
-      return "<u8";
-    case DType::float16:
-      return "<f2";
-    case DType::float32:
-      return "<f4";
-    case DType::float64:
-      return "<f8";
     case DType::complex64:
       return "<c8";
     case DType::complex128:
@@ -115,42 +93,6 @@ std::pair<std::string, std::string> texts_as_array(const std::vector<std::string
 
 std::string text_of_bytes(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::string npy_file(std::string_view code, const std::vector<std::int64_t>& sizes,
-                     const std::string& data) {
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                   code, fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
-  constexpr std::size_t before = 10, alignment = 64;  // Magic, version, length; as numpy.save.
-  header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
-  header += '\n';
-  const auto length = static_cast<std::uint16_t>(header.size());
-  std::string file = "\x93NUMPY\x01";
-  file += '\0';
-  file += static_cast<char>(length & 0xff);
-  file += static_cast<char>(length >> 8);
-  return file + header + data;
-}
-
-struct ZipDiscard {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-
-[[noreturn]] void fail_zip(const char* reason) {
-  throw Error("npz", fmt::format("cannot be made: {}", reason), "Ask for safetensors.");
-}
-
-/// The bytes that libzip has written into a source in memory.
-std::string bytes_of_source(zip_source_t* source) {
-  std::string bytes;
-  char buffer[65536];
-  if (zip_source_open(source) != 0) fail_zip(zip_error_strerror(zip_source_error(source)));
-  for (zip_int64_t got = 1; got > 0;) {
-    got = zip_source_read(source, buffer, sizeof buffer);
-    if (got > 0) bytes.append(buffer, static_cast<std::size_t>(got));
-  }
-  zip_source_close(source);
-  return bytes;
 }
 
 /// safetensors/src/tensor.rs, Dtype.
@@ -235,43 +177,25 @@ std::vector<NamedLeaf> leaves_of(const trace::dump::Dump& dump, const std::strin
 std::string npy_bytes(const Value& value) {
   if (value.is_text()) {
     const auto [code, bytes] = texts_as_array(value.strings);
-    return npy_file(code, value.string_sizes, bytes);
+    return trace::numpy::file_bytes(code, value.string_sizes, bytes);
   }
   check_has_data(value, "npy");
   const TensorSpec& spec = value.tensor->spec;
   const std::vector<std::byte>& data = value.tensor->data;
   const bool is_packed = element_bits(spec.dtype) < 8;
-  return npy_file(numpy_code(spec.dtype), spec.sizes,
-                  text_of_bytes(is_packed ? unpack_bits(data, spec.dtype, spec.numel()) : data));
+  return trace::numpy::file_bytes(
+      numpy_code(spec.dtype), spec.sizes,
+      text_of_bytes(is_packed ? unpack_bits(data, spec.dtype, spec.numel()) : data));
 }
 
 std::string npz_bytes(std::span<const NamedLeaf> leaves) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* target = zip_source_buffer_create(nullptr, 0, 0, &error);
-  if (target == nullptr) fail_zip(zip_error_strerror(&error));
-  std::unique_ptr<zip_t, ZipDiscard> archive(
-      zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error));
-  if (!archive) fail_zip(zip_error_strerror(&error));
-  zip_source_keep(target);
-  const std::unique_ptr<zip_source_t, void (*)(zip_source_t*)> held(target, zip_source_free);
-  std::vector<std::string> files;
+  std::vector<std::pair<std::string, std::string>> files;
   files.reserve(leaves.size());
   for (const NamedLeaf& leaf : leaves) {
     check_has_data(*leaf.value, leaf.name);
-    const std::string& file = files.emplace_back(npy_bytes(*leaf.value));
-    zip_source_t* source = zip_source_buffer(archive.get(), file.data(), file.size(), 0);
-    const zip_int64_t index =
-        source ? zip_file_add(archive.get(), (leaf.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8)
-               : -1;
-    if (index < 0) fail_zip(zip_strerror(archive.get()));
-    zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
-    // The first day of the format, as numpy.savez: the same bytes each time.
-    zip_file_set_dostime(archive.get(), static_cast<zip_uint64_t>(index), 0, 0x21, 0);
+    files.emplace_back(leaf.name, npy_bytes(*leaf.value));
   }
-  if (zip_close(archive.get()) != 0) fail_zip(zip_strerror(archive.get()));
-  static_cast<void>(archive.release());  // zip_close has freed it.
-  return bytes_of_source(held.get());
+  return trace::numpy::archive_bytes(files);
 }
 
 std::string safetensors_bytes(std::span<const NamedLeaf> leaves) {
