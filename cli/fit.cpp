@@ -30,13 +30,9 @@ struct FitText {
 
 int run(const FitText& text) {
   SettingTexts texts = text.model;
-  FitQuestion question{.largest = text.largest,
-                       .job = settings::read_job({text.price, text.samples, text.deadline})};
-  if (SettingTexts::Given& device = texts.given.at("device"); device.is_given()) {
-    const std::vector<std::string> names = settings::split_list(device.one);
-    question.devices = find_devices(names);
-    device.one = device.one == "all" ? question.devices.front().name : names.front();
-  }
+  const FitQuestion question{.devices = take_devices(texts),
+                             .largest = text.largest,
+                             .job = settings::read_job({text.price, text.samples, text.deadline})};
   Settings settings = read_settings(texts);
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
   check_output(text.output);

@@ -15,7 +15,6 @@
 #include "cli/setting_options.h"
 #include "report/checkpoint.h"
 #include "report/throughput.h"
-#include "session/devices.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
@@ -109,12 +108,7 @@ constexpr settings::Named<ThroughputFormat> throughput_formats[] = {
 
 int run_throughput(const CheckpointText& text) {
   SettingTexts texts = text.model;
-  ThroughputQuestion question{.regions = question_of(text).regions};
-  if (SettingTexts::Given& device = texts.given.at("device"); device.is_given()) {
-    const std::vector<std::string> names = settings::split_list(device.one);
-    question.devices = find_devices(names);
-    device.one = question.devices.front().name;
-  }
+  ThroughputQuestion question{.devices = take_devices(texts), .regions = question_of(text).regions};
   if (!text.budget.empty())
     question.budget_bytes = settings::parse_bytes(SettingRef{"budget"}, text.budget);
   const Settings settings = read_settings(texts);

@@ -1,6 +1,8 @@
 #include "cli/setting_options.h"
 
 #include "cli/option_spelling.h"
+#include "session/devices.h"
+#include "session/read_text.h"
 #include "session/setting_table.h"
 
 namespace symprof::cli {
@@ -33,6 +35,15 @@ void add_setting_options(CLI::App& app, SettingTexts& texts) {
   for (const std::string_view group : settings::groups())
     for (const Setting& setting : settings::table())
       if (setting.group == group) add_option(app, setting, texts.given[setting.name]);
+}
+
+std::vector<DeviceSpec> take_devices(SettingTexts& texts) {
+  SettingTexts::Given& device = texts.given.at("device");
+  if (!device.is_given()) return {};
+  const std::vector<std::string> names = settings::split_list(device.one);
+  std::vector<DeviceSpec> devices = find_devices(names);
+  device.one = device.one == "all" ? devices.front().name : names.front();
+  return devices;
 }
 
 Settings read_settings(const SettingTexts& texts) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/device_spec.h"
 #include "session/settings.h"
 
 namespace symprof::cli {
@@ -28,6 +29,10 @@ struct SettingTexts {
 
 /// `texts` has to outlive the parsing.
 void add_setting_options(CLI::App& app, SettingTexts& texts);
+
+/// The devices of a --device that takes several, with commas between, or "all"; empty where it was
+/// not given. In `texts` stands after that the first. Throws Error as find_devices.
+std::vector<DeviceSpec> take_devices(SettingTexts& texts);
 
 /// Throws Error for the first value that is not one, and for settings that exclude each other.
 Settings read_settings(const SettingTexts& texts);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "profile/parallel/collective.h"
+#include "record/collective.h"
 #include "profile/time/collectives/links.h"
 
 namespace symprof::profile {

@@ -11,7 +11,7 @@
 
 #include "plan/parallel/layout.h"
 #include "plan/parallel/model_costs.h"
-#include "profile/parallel/collective.h"
+#include "record/collective.h"
 #include "profile/time/collectives/links.h"
 
 namespace symprof::plan {
