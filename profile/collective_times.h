@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "record/collective.h"
 #include "profile/time/collectives/links.h"
+#include "record/collective.h"
 
 namespace symprof::profile {
 

@@ -11,8 +11,8 @@
 
 #include "plan/parallel/layout.h"
 #include "plan/parallel/model_costs.h"
-#include "record/collective.h"
 #include "profile/time/collectives/links.h"
+#include "record/collective.h"
 
 namespace symprof::plan {
 
