@@ -43,6 +43,7 @@ const std::vector<std::string> known_keys = {"name",
                                              "graph_launch_us",
                                              "host_call_us",
                                              "host_launch_us",
+                                             "speed_half_width",
                                              "nvlink_bytes_per_second",
                                              "pcie_bytes_per_second",
                                              "kernel_times",
@@ -115,6 +116,7 @@ class DeviceReader {
         {"graph_launch_us", &DeviceSpec::graph_launch_us},
         {"host_call_us", &DeviceSpec::host_call_us},
         {"host_launch_us", &DeviceSpec::host_launch_us},
+        {"speed_half_width", &DeviceSpec::speed_half_width},
         {"nvlink_bytes_per_second", &DeviceSpec::nvlink_bytes_per_second},
         {"pcie_bytes_per_second", &DeviceSpec::pcie_bytes_per_second}};
     for (const auto& [key, member] : numbers)

@@ -43,6 +43,10 @@ struct DeviceSpec {
   std::optional<double> graph_launch_us;  ///< The same inside a CUDA graph.
   std::optional<double> host_call_us;  ///< Time of the host for an ATen call without its launches.
   std::optional<double> host_launch_us;  ///< And for each launch of a kernel.
+  /// How much its speed changes from minute to minute: half width (natural logarithm) that nine of
+  /// ten moments lie in (measure/calibration.h). Only where the kernel times are of this very
+  /// device.
+  std::optional<double> speed_half_width;
   /// In one direction: to another device, and to the host.
   std::optional<double> nvlink_bytes_per_second, pcie_bytes_per_second;
   /// Path of the file with the coefficients of kernel times (profile/time/kernel_times.h), which

@@ -55,6 +55,7 @@ Written properties_of(const DeviceSpec& device) {
   put(json, "graph_launch_us", device.graph_launch_us);
   put(json, "host_call_us", device.host_call_us);
   put(json, "host_launch_us", device.host_launch_us);
+  put(json, "speed_half_width", device.speed_half_width);
   put(json, "nvlink_bytes_per_second", device.nvlink_bytes_per_second);
   put(json, "pcie_bytes_per_second", device.pcie_bytes_per_second);
   json["source"] = device.source;

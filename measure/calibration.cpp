@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -11,6 +15,9 @@ namespace symprof::measure {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Nine of ten are none of fewer.
+constexpr std::size_t fewest_rounds = 10;
 
 template <class T>
 void put(Json& json, const char* key, const std::optional<T>& value) {
@@ -66,31 +73,67 @@ DeviceFacts facts_in(const Json& json) {
   return facts;
 }
 
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// A member of the file, a row a line.
+void append_rows(std::string& text, const char* key, const Json& rows) {
+  text += fmt::format(",\n \"{}\": [", key);
+  const char* separator = "\n  ";
+  for (const Json& row : rows) {
+    text += separator + row.dump();
+    separator = ",\n  ";
+  }
+  text += "\n ]";
+}
+
 }  // namespace
 
 std::string to_json(const Calibration& calibration) {
   Json json = Json::parse(profile::to_json(calibration.kernels));
   json["device"] = json_of(calibration.facts);
-  std::string text = fmt::format("{{\"schema\": {},\n \"device\": {},\n \"kernels\": [",
-                                 json["schema"].dump(), json["device"].dump());
-  const char* separator = "\n  ";
-  for (const Json& kernel : json["kernels"]) {
-    text += separator + kernel.dump();
-    separator = ",\n  ";
-  }
-  return text + "\n ]}\n";
+  std::string text = fmt::format("{{\"schema\": {},\n \"device\": {}", json["schema"].dump(),
+                                 json["device"].dump());
+  append_rows(text, "repeated", Json::parse(profile::to_json(calibration.repeated))["kernels"]);
+  append_rows(text, "kernels", json["kernels"]);
+  return text + "}\n";
 }
 
 Calibration parse_calibration(const std::string& text, const std::string& path) {
-  Calibration calibration{.facts = {}, .kernels = profile::parse_measurements(text, path)};
+  Calibration calibration{
+      .facts = {}, .kernels = profile::parse_measurements(text, path), .repeated = {}};
   try {
     const Json json = Json::parse(text);
     if (json.contains("device")) calibration.facts = facts_in(json["device"]);
+    if (json.contains("repeated")) {
+      const Json rows = {{"schema", json["schema"]}, {"kernels", json["repeated"]}};
+      calibration.repeated = profile::parse_measurements(rows.dump(), path + ", 'repeated'");
+    }
   } catch (const nlohmann::json::exception& error) {
-    throw Error(path, fmt::format("'device' is not well-formed ({})", error.what()),
+    throw Error(path, fmt::format("'device' or 'repeated' is not well-formed ({})", error.what()),
                 "Give the file of an earlier sweep, or begin a new one.");
   }
   return calibration;
+}
+
+std::optional<double> speed_half_width(const std::vector<profile::MeasuredKernel>& repeated) {
+  std::map<profile::Kernel, std::vector<double>> times;
+  for (const profile::MeasuredKernel& row : repeated) times[row.kernel].push_back(row.us);
+  std::size_t rounds = times.empty() ? 0 : SIZE_MAX;
+  for (const auto& [kernel, us] : times) rounds = std::min(rounds, us.size());
+  if (rounds < fewest_rounds) return std::nullopt;
+  std::vector<double> changes(rounds);
+  for (const auto& [kernel, us] : times) {
+    const double median = median_of(us);
+    for (std::size_t i = 0; i < rounds; ++i)
+      changes[i] += std::log(us[i] / median) / static_cast<double>(times.size());
+  }
+  for (double& change : changes) change = std::abs(change);
+  std::ranges::sort(changes);
+  return changes[(rounds * 9 + 9) / 10 - 1];
 }
 
 }  // namespace symprof::measure

@@ -8,15 +8,12 @@
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
 #include "profile/profile.h"
+#include "profile/step_interval.h"
 #include "profile/step_run.h"
 #include "profile/time/formula.h"
 
 namespace symprof::profile {
 namespace {
-
-/// Half width (natural logarithm) of what is common to all kernels of a step: another board,
-/// driver, library, temperature.
-constexpr double common_half_width = 0.10;
 
 /// The three sums that a step's time has.
 enum class Pass : std::uint8_t { forward, backward, optimizer };
@@ -92,27 +89,6 @@ void add_to_row(RowFigures& row, Phase phase, const std::optional<CallTime>& tim
   row.times.limited_ns[static_cast<std::size_t>(time->limit)] += spent;
 }
 
-/// Half widths of the kernels, weighed by their times. Errors of a class go together, those of
-/// classes do not; what is common to all is on top.
-class StepInterval {
- public:
-  void add(const CallTime& call) {
-    if (call.us > 0)
-      spread_[static_cast<std::size_t>(call.time_class)] +=
-          call.us * std::log(call.high_us / call.us);
-  }
-
-  double half_width(double busy_us) const {
-    double squares = common_half_width * common_half_width;
-    for (const double spread : spread_)
-      if (busy_us > 0) squares += std::pow(spread / busy_us / 2, 2);
-    return std::sqrt(squares);
-  }
-
- private:
-  std::array<double, time_classes> spread_{};
-};
-
 /// The first input of a model; of a program, which has no nodes for them, the first that a call
 /// reads.
 const TensorSpec* first_input(const Recording& recording) {
@@ -175,7 +151,7 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
   std::vector<std::optional<CallTime>> calls(recording.calls.size());
   std::vector<bool> unknown(recording.ops.size());
   StepTime step{.launch = options.launch};
-  StepInterval interval;
+  StepInterval interval(device.speed_half_width);
   for (NodeProfile& node : profile.nodes)
     for (CallProfile& call : node.calls) {
       const CallRecord& record = recording.calls[call.call];

@@ -68,6 +68,7 @@ constexpr std::int64_t cpu_bytes = 256 << 20, gpu_bytes = std::int64_t{1} << 30;
 constexpr std::size_t most_candidates = 300;
 constexpr double short_share = 0.8;
 constexpr auto keep_interval = std::chrono::seconds(15);
+constexpr auto repeat_interval = std::chrono::seconds(3);
 
 /// Any of them, the same each time.
 std::vector<Kernel> some_of(std::vector<Kernel> kernels) {
@@ -88,6 +89,19 @@ std::vector<Kernel> candidates_of(bool is_cpu) {
   return all;
 }
 
+/// A product and a sum out of the caches, long enough that nothing but the device's speed counts.
+std::vector<Kernel> repeated_kernels(bool is_cpu) {
+  const std::int64_t side = is_cpu ? 768 : 4096, bytes = is_cpu ? 100'000'000 : 500'000'000;
+  const std::int64_t number_bytes = is_cpu ? 4 : 2;
+  return {{.time_class = is_cpu ? TimeClass::product_fp32 : TimeClass::product_16bit,
+           .work = profile::ProductWork{.m = side,
+                                        .n = side,
+                                        .k = side,
+                                        .operand_bytes = number_bytes,
+                                        .result_bytes = number_bytes}},
+          {.time_class = TimeClass::elementwise, .work = profile::StreamWork{bytes}}};
+}
+
 /// Runs a sweep, says how far it is, and hands on what there is.
 class Measuring {
  public:
@@ -99,6 +113,7 @@ class Measuring {
     profile::sweep(
         calibration.kernels, kernels, timer,
         [&](std::size_t) {
+          repeat(calibration.repeated);
           const double minutes = std::chrono::duration<double>(Clock::now() - begin_).count() / 60;
           if (question_.progress)
             question_.progress("calibrate", std::llround(minutes * 60),
@@ -111,10 +126,18 @@ class Measuring {
   }
 
  private:
+  /// Now and then: how fast the device is at this moment.
+  void repeat(std::vector<profile::MeasuredKernel>& repeated) {
+    if (Clock::now() - repeated_ < repeat_interval) return;
+    for (const Kernel& kernel : repeated_kernels(question_.device == "cpu"))
+      if (const auto us = runner_.us(kernel)) repeated.push_back({kernel, *us});
+    repeated_ = Clock::now();
+  }
+
   const CalibrationQuestion& question_;
   measure::KernelRunner& runner_;
   const Clock::time_point begin_ = Clock::now();
-  Clock::time_point kept_ = begin_;
+  Clock::time_point kept_ = begin_, repeated_ = begin_;
 };
 
 /// Rates that the fit needs and no file of a CPU has.
@@ -247,6 +270,7 @@ CalibratedDevice fit_device(const measure::Calibration& calibration, const Devic
   }
   device.name = name;
   device.description = description_of(device, facts);
+  device.speed_half_width = measure::speed_half_width(calibration.repeated);
   device.source = source_of(device, facts, calibration.kernels.size());
   result.json = to_json(device, profile::to_json(times));
   return result;

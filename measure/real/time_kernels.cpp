@@ -26,6 +26,8 @@ namespace {
 /// activations. Those of a CPU stay until they are more than its caches hold.
 constexpr std::size_t fewest_kept = 3, most_kept = 64;
 constexpr std::size_t kept_bytes = 128 << 20;
+/// More than the largest kernel of a CPU, its operands and the results that are kept.
+constexpr std::int64_t touched_bytes = std::int64_t{2} << 30;
 /// Of each kernel, unless it is so long that fewest_runs take longer.
 constexpr double wanted_us = 30'000;
 /// A kernel of the CPU that takes longer runs once.
@@ -52,7 +54,8 @@ class Calls {
     const std::size_t bytes = kept_[0].defined() ? kept_[0].nbytes() : kept_bytes;
     const std::size_t most = std::clamp(most_calls, fewest_kept, most_kept);
     kept_.resize(std::clamp(kept_bytes / std::max<std::size_t>(bytes, 1), fewest_kept, most));
-    for (std::size_t i = 0; i < kept_.size(); ++i) one();
+    // A result is made before the oldest is dropped.
+    for (std::size_t i = 0; i <= kept_.size(); ++i) one();
   }
 
  private:
@@ -138,7 +141,13 @@ Memory memory_of_cpu() {
 
 class CpuKernels final : public KernelRunner {
  public:
-  CpuKernels() { keep_freed_memory(c10::kCPU); }
+  CpuKernels() {
+    keep_freed_memory(c10::kCPU);
+    // The system gives pages when they are written for the first time, which can take longer than
+    // the kernel that writes them.
+    at::zeros({std::min(touched_bytes, machine_memory_bytes().value_or(touched_bytes) / 4)},
+              at::kByte);
+  }
 
   std::optional<double> us(const profile::Kernel& kernel) override {
     KernelCall call = kernel_call(kernel, c10::kCPU);

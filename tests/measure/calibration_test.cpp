@@ -34,7 +34,7 @@ DeviceFacts facts_of_cpu() {
 
 /// A CPU whose element-wise operators take a floor and then its bandwidth.
 Calibration made_up() {
-  Calibration calibration{.facts = facts_of_cpu(), .kernels = {}};
+  Calibration calibration{.facts = facts_of_cpu(), .kernels = {}, .repeated = {}};
   for (const profile::Kernel& kernel :
        profile::sweep_kernels(profile::TimeClass::elementwise, {.bytes = 1 << 28, .flops = 0})) {
     const double bytes = static_cast<double>(std::get<profile::StreamWork>(kernel.work).bytes);
@@ -80,6 +80,33 @@ TEST_SUITE("calibration") {
     }
   }
 
+  TEST_CASE("what runs again and again says how much the device's speed changes") {
+    Calibration calibration = made_up();
+    CHECK(!speed_half_width({}));
+    const profile::Kernel first = calibration.kernels[0].kernel,
+                          second = calibration.kernels[1].kernel;
+    // The mean of both is 1.5, 0.5, 0.5 and -1 of this, and six times nothing: nine of ten are
+    // within it.
+    constexpr double change = 0.05;
+    for (int i = 0; i < 10; ++i) {
+      const double first_change = i == 0 ? 3 * change : i < 3 ? change : 0;
+      const double second_change = i == 9 ? -2 * change : 0;
+      calibration.repeated.push_back({first, 100 * std::exp(first_change)});
+      calibration.repeated.push_back({second, 7 * std::exp(second_change)});
+    }
+    CHECK(speed_half_width(calibration.repeated).value() == doctest::Approx(change));
+    const Calibration after = parse_calibration(to_json(calibration), "kernels.json");
+    CHECK(after.repeated.size() == calibration.repeated.size());
+    CHECK(after.kernels.size() == calibration.kernels.size());
+    const CalibratedDevice device = fit_device(after, device_like(after.facts), "mine");
+    const test::TemporaryFile file("mine.json", device.json);
+    CHECK(load_device(file.path()).speed_half_width.value() == doctest::Approx(change));
+    CHECK_THROWS_AS(
+        parse_calibration(R"({"schema": "symprof.kernels/1", "kernels": [], "repeated": 7})",
+                          "k.json"),
+        Error);
+  }
+
   TEST_CASE("classes with too few kernels are said, facts that are missing refused") {
     Calibration calibration = made_up();
     calibration.kernels.resize(4);
@@ -99,7 +126,8 @@ TEST_SUITE("calibration") {
                                       .date = "2026-11-23",
                                       .host_call_us = 9,
                                       .launch_us = 1.5},
-                            .kernels = made_up().kernels};
+                            .kernels = made_up().kernels,
+                            .repeated = {}};
     const DeviceSpec like = device_like(calibration.facts);
     CHECK(like.name == "h200");
     const CalibratedDevice device = fit_device(calibration, like, "mine");

@@ -160,6 +160,25 @@ TEST_SUITE("step_time") {
     CHECK(time.high_us / time.step_us == doctest::Approx(std::exp(half_width)));
     CHECK(time.low_us / time.step_us == doctest::Approx(std::exp(-half_width)));
   }
+
+  TEST_CASE("of a device that was calibrated itself, kernels are off each by itself") {
+    DeviceSpec device = slow_device();
+    device.speed_half_width = 0.04;
+    const auto half_width_of = [&](const std::vector<std::int64_t>& sizes) {
+      RecordingBuilder b;
+      const NodeId node = b.node("all");
+      for (const std::int64_t bytes : sizes)
+        b.call("aten::relu", {t({bytes / 8})}, {tensor({bytes / 8})}, node);
+      Profile profile = profile::evaluate(b.recording(), device);
+      profile::TimeModel model(device, exact_times(), {}, profile::Floor::of_graph);
+      profile::add_times(profile, device, model, {LaunchKind::graph});
+      return std::log(profile.time->high_us / profile.time->step_us);
+    };
+    const double own = 0.2;  // Of each kernel.
+    CHECK(half_width_of({800, 800, 800}) == doctest::Approx(std::hypot(0.04, own)));
+    const double shares = std::hypot(801.0, 1601.0) / (801 + 1601);
+    CHECK(half_width_of({800, 1600}) == doctest::Approx(std::hypot(0.04, own * shares)));
+  }
 }
 
 }  // namespace symprof::test::step_time_test

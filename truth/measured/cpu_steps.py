@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 
 import record_runs
@@ -50,6 +51,15 @@ STEPS = {
     "mistral_like": ("mistral_like-b6-fp32", batch(1) + SGD),
     "qwen_like": ("qwen_like-b6-fp32", batch(1) + SGD),
     "gpt2_medium-inference": ("gpt2_medium-b6-fp32", batch(1) + INFERENCE),
+    "convnext_tiny-inference": ("convnext_tiny-b40-fp32", batch(8) + INFERENCE),
+    "swin_t-inference": ("swin_t-b40-fp32", batch(8) + INFERENCE),
+    "efficientnet_b0-inference": ("efficientnet_b0-b80-fp32", batch(16) + INFERENCE),
+    "unet-inference": ("unet-b10-fp32", batch(2) + INFERENCE),
+    "clip-inference": ("clip-b40-fp32", batch(8) + INFERENCE),
+    "whisper_base-inference": ("whisper_base-b10-fp32", batch(2) + INFERENCE),
+    "mistral_like-inference": ("mistral_like-b6-fp32", batch(1) + INFERENCE),
+    "qwen_like-inference": ("qwen_like-b6-fp32", batch(1) + INFERENCE),
+    "gpt2_small-inference": ("gpt2_small-b10-fp32", batch(2) + INFERENCE),
 }
 
 
@@ -81,7 +91,9 @@ def record(symprof, minutes, rounds, only, folder):
     KERNELS.unlink(missing_ok=True)
     best = {}
     for turn in range(rounds):
+        began = time.monotonic()
         calibrate(symprof, KERNELS, folder / "cpu.json", minutes / rounds)
+        print(f"round {turn + 1}: calibrated in {time.monotonic() - began:.0f} s", flush=True)
         for name in only:
             found = measure(symprof, name, exports, folder / f"{name}.json")
             if found and (name not in best or found[1] < best[name][1]):
