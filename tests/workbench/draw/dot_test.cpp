@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/workbench_files.h"
@@ -88,6 +89,22 @@ TEST_SUITE("workbench_dot") {
     for (const Arrow& arrow : graph.arrows) to_next += arrow.to_next;
     CHECK(to_next > 0);
     CHECK(graph.clusters[1].label.find("2 × layers.0 … layers.1") != std::string::npos);
+  }
+
+  TEST_CASE("what repeats inside of a layer lies in its module, and hides no few boxes") {
+    const FoldedGraph graph = drawn("llama", true);
+    const auto find = [&](const std::string& label) {
+      const auto found = std::ranges::find(graph.clusters, label, &Cluster::label);
+      REQUIRE(found != graph.clusters.end());
+      return *found;
+    };
+    const Cluster heads = find("3 × layers.0.self_attn.q_proj … layers.0.self_attn.v_proj");
+    CHECK(graph.clusters[static_cast<std::size_t>(heads.parent)].label ==
+          "layers.0.self_attn (LlamaAttention)");
+    // Two of three products of the MLP are alike, with a Mul each.
+    for (const char* product : {"gate_proj", "up_proj", "down_proj"})
+      CHECK(find(std::string("layers.0.mlp.") + product + " (Linear)").times == 1);
+    CHECK(nodes_drawn(graph) < 150);
   }
 
   TEST_CASE("Model Explorer's node data has the costs of a graph by node") {
