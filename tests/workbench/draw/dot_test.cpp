@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/workbench_files.h"
+#include "workbench/draw/node_data.h"
 #include "workbench/draw/page.h"
 
 namespace symprof::dot_test {
@@ -108,10 +109,18 @@ TEST_SUITE("workbench_dot") {
   }
 
   TEST_CASE("Model Explorer's node data has the costs of a graph by node") {
+    const Model model =
+        read_model(test::workbench_file("models/gpt_functions.onnx"), Weights::skip);
     fmt::memory_buffer out;
-    write_model_explorer(out, "main_graph", "fwd_flops", {{"conv", 12}});
+    // A call has what is in its function, and what is no node has nothing.
+    write_model_explorer(
+        out, *model, "fwd_flops",
+        {{"/decoder/LLM/a/MatMul", 12}, {"/decoder/LLM/b", 30}, {"Identity_0", 1}, {"loss", 5}});
     const auto data = nlohmann::json::parse(fmt::to_string(out));
-    CHECK(data["main_graph"]["results"]["conv"]["value"] == 12);
+    const auto& results = data["main_graph"]["results"];
+    CHECK(results.size() == 2);
+    CHECK(results["/decoder/LLM"]["value"] == 42);
+    CHECK(results["Identity_0"]["value"] == 1);
     CHECK(data["main_graph"]["gradient"].size() == 2);
   }
 
