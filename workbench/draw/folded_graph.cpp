@@ -20,7 +20,7 @@ namespace {
 
 /// A value with more readers in other modules than this is drawn again in each module.
 constexpr std::size_t most_far_readers = 3;
-/// Boxes that a fold saves at least: what is drawn beside a frame is easier to read than less.
+/// Boxes that a fold inside of another saves at least: fewer are easier to read where they are.
 constexpr int least_saved = 8;
 
 class Folder {
@@ -56,7 +56,7 @@ class Folder {
   /// Nodes of later copies are the same as those of the first one, and so on inside.
   void fold(const std::vector<RepeatedBlock>& blocks, int parent) {
     for (const RepeatedBlock& block : blocks) {
-      if ((block.times - 1) * block.length < least_saved) continue;
+      if (parent != 0 && (block.times - 1) * block.length < least_saved) continue;
       const std::vector<ModuleStep> around = common_modules(block);
       const int around_all = cluster_in_modules(parent, around, around.size());
       const int cluster = static_cast<int>(out_.clusters.size());
