@@ -111,8 +111,10 @@ class QuantizerCauses {
   bool is_before_quantised(int index) const {
     return reaches_quantised(index, [this](int layer) {
       std::vector<int> found;
-      for (const Tensor& output : at(layer).outputs)
-        for (const int reader : graph_.readers(output.name)) found.push_back(reader);
+      for (const Tensor& output : at(layer).outputs) {
+        const std::vector<int> readers = graph_.readers(output.name);
+        found.insert(found.end(), readers.begin(), readers.end());
+      }
       return found;
     });
   }

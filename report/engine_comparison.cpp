@@ -75,9 +75,11 @@ void write_totals(fmt::memory_buffer& out, const EngineReport& before, const Eng
 /// The layers that are in rows of this side alone.
 std::vector<int> layers_alone(const std::vector<ComparedLayers>& compared, bool is_before) {
   std::vector<int> alone;
-  for (const ComparedLayers& each : compared)
+  for (const ComparedLayers& each : compared) {
+    const std::vector<int>& own = is_before ? each.before : each.after;
     if ((is_before ? each.after : each.before).empty())
-      for (const int layer : is_before ? each.before : each.after) alone.push_back(layer);
+      alone.insert(alone.end(), own.begin(), own.end());
+  }
   return alone;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/error.h"
 #include "trace/onnx/attributes.h"
@@ -39,11 +40,13 @@ double quantile(const std::vector<double>& sorted, double part) {
 
 void add_distribution(TensorStats& stats, std::vector<double>& numbers) {
   if (numbers.size() < least_numbers) return;
+  stats.above.reserve(std::size(bounds));
   for (const double bound : bounds)
     stats.above.emplace_back(bound, std::ranges::count_if(numbers, [&](double number) {
                                return std::abs(number) > bound;
                              }));
   std::ranges::sort(numbers);
+  stats.deciles.reserve(9);
   for (int tenth = 1; tenth < 10; ++tenth) stats.deciles.push_back(quantile(numbers, tenth / 10.0));
 }
 

@@ -34,7 +34,9 @@ class Written {
 
 void read_as_arrays(const std::string& path) try {
   std::vector<std::pair<std::string, std::string>> files;
-  for (const auto& [name, array] : trace::numpy::read_arrays(path, most_elements))
+  const auto arrays = trace::numpy::read_arrays(path, most_elements);
+  files.reserve(arrays.size());
+  for (const auto& [name, array] : arrays)
     files.emplace_back(name, trace::numpy::array_bytes(array));
   trace::numpy::archive_bytes(files);
 } catch (const Error&) {
