@@ -142,7 +142,12 @@ class ArchiveWriter {
     add(name, zip_source_function(out_.get(), &Generator::call, generators_.back().get()));
   }
   void finish() {
-    if (zip_close(out_.get()) != 0) fail(zip_strerror(out_.get()));
+    if (zip_close(out_.get()) != 0) {
+      if (zip_error_code_zip(zip_get_error(out_.get())) == ZIP_ER_MEMORY)
+        throw Error(from_, "has a tensor that does not fit into memory",
+                    "Fill it on a larger machine; if it is not so large, the file is damaged.");
+      fail(zip_strerror(out_.get()));
+    }
     static_cast<void>(out_.release());
     if (rename(temporary_.c_str(), to_.c_str()) != 0) fail(std::strerror(errno));
     temporary_.clear();

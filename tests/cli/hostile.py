@@ -89,6 +89,15 @@ class Archives(Hostile):
             path = make.constant_at(self.path("constant.pt2"), offset)
             self.assertEqual(self.accept(path)["coverage"]["calls"], 1)
 
+    def test_weights_that_cannot_be_filled(self):
+        for size, offset, wanted in [(1 << 61, 0, "more bytes than 64 bits count"),
+                                     (4, (1 << 63) - 1, "does not say how large")]:
+            path, filled = make.weight_without_data(self.path("weights.pt2"), size, offset), self.path("filled.pt2")
+            code, out, err, _ = run(["fill", str(path), "-o", str(filled)])
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(wanted, err)
+            self.assertEqual([each.name for each in path.parent.iterdir()], [path.name])
+
     def test_bombs(self):
         self.refuse(make.bomb(self.path("json.pt2"), "m/models/model.json", 3 * make.GIB), "at most 256 MiB are read")
         self.refuse(make.bomb(self.path("spaces.pt2"), "m/models/model.json", 250 << 20), "is not well-formed JSON")

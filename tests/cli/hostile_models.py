@@ -66,6 +66,14 @@ def constant_at(path, offset):
         ("m/data/constants/tensor_0", bytes(16))])
 
 
+def weight_without_data(path, size, offset=0):
+    """A .pt2 archive that says how large a weight is, and has no data of it."""
+    entry = {"path_name": "weight_0", "is_param": True, "use_pickle": False,
+             "tensor_meta": tensor_meta([size]) | {"storage_offset": {"as_int": offset}}}
+    config = json.dumps({"config": {"w": entry}})
+    return exported(path, program([relu("x", "y")]), [("m/data/weights/model_weights_config.json", config)])
+
+
 def script_records(code, pickle=None):
     """The records of a .pt archive whose module is of the class Net, which `code` defines."""
     training = b"X\x08\x00\x00\x00training"
