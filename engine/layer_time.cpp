@@ -162,19 +162,22 @@ std::optional<Kernel> attention_of(const Layer& layer, const std::optional<std::
 
 std::optional<Kernel> kernel_of(const Layer& layer, const LayerFigures& figures,
                                 const std::optional<std::int64_t>& flops) {
+  const auto moved = bytes_moved(figures);
+  // A copy has no sizes to look at but its bytes.
+  if (figures.has_kernel && figures.is_reformat && moved)
+    return Kernel{TimeClass::copy, StreamWork{*moved}};
   if (!figures.has_kernel || layer.inputs.empty() || layer.outputs.empty() ||
       !std::ranges::all_of(layer.inputs, has_sizes) ||
-      !std::ranges::all_of(layer.outputs, has_sizes) || !bytes_moved(figures))
+      !std::ranges::all_of(layer.outputs, has_sizes) || !moved)
     return std::nullopt;
   if (layer.filter && layer.subtype == "Convolution" &&
       layer.type.find("Deconv") == std::string::npos)
     return convolution_of(layer, figures);
   if (is_attention(layer)) return attention_of(layer, flops);
   if (is_product(layer)) return product_of(layer, flops);
-  if (may_have_products(layer, flops, *bytes_moved(figures))) return std::nullopt;
-  const StreamWork stream{*bytes_moved(figures)};
-  if (figures.is_reformat) return Kernel{TimeClass::copy, stream};
-  return Kernel{layer.subtype == "Pooling" ? TimeClass::pooling : TimeClass::elementwise, stream};
+  if (may_have_products(layer, flops, *moved)) return std::nullopt;
+  return Kernel{layer.subtype == "Pooling" ? TimeClass::pooling : TimeClass::elementwise,
+                StreamWork{*moved}};
 }
 
 }  // namespace symprof::engine
