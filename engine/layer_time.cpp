@@ -98,7 +98,7 @@ bool may_have_products(const Layer& layer, const std::optional<std::int64_t>& fl
   };
   return layer.type.empty() || layer.type == "fusion" || layer.type == "conv" || has("Conv") ||
          has("Deconv") || has("gemm") || has("Gemm") || has("Cublas") || has("MatrixMultiply") ||
-         has("Myelin") || has("Plugin") || has("RNN") || has("Loop");
+         layer.type == "Myelin" || has("Plugin") || has("RNN") || has("Loop");
 }
 
 /// A kernel of a region that has the code of one product in its name, beside what was fused.
