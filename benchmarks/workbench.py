@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""CPU seconds of the workbench beside Python tools, each in a process of its own, start and imports included.
+"""CPU seconds of the workbench beside Python tools: of whole processes, start and imports included, and of the work
+alone, which for symprof is what a model of one node does not take.
 
-Needs onnx, onnxruntime and onnx-array-api; for the drawing onnx-diagnostic too:
+Needs onnx, onnxruntime and onnx-array-api; for tensors and the drawing with types onnx-diagnostic:
     python3 benchmarks/workbench.py build/release/bin/symprof MODEL.onnx"""
 import pathlib
 import resource
@@ -25,6 +26,22 @@ collections.Counter(str(value.type) for value in model.graph.value_info)
 DOT = """
 import onnx
 from onnx_array_api.plotting.dot_plot import to_dot
+START
+to_dot(onnx.load(MODEL))
+"""
+TENSORS = """
+import onnx
+from onnx_diagnostic.helpers.onnx_helper import iterator_initializer_constant, tensor_statistics
+from onnx_diagnostic.helpers.onnx_helper import to_array_extended
+from onnx_diagnostic.reference import ExtendedReferenceEvaluator
+START
+for name, tensor in iterator_initializer_constant(onnx.load(MODEL)):
+    if tensor.size and tensor.dtype != bool:
+        tensor_statistics(tensor)
+"""
+TYPED_DOT = """
+import onnx
+from onnx_diagnostic.helpers.dot_helper import to_dot
 START
 to_dot(onnx.load(MODEL))
 """
@@ -57,23 +74,41 @@ def of_python(code, model, out):
 
 def of_symprof(command):
     """Seconds of the whole process."""
-    return min(cpu_seconds(command)[0] for _ in range(5))
+    return min(cpu_seconds(command)[0] for _ in range(9))
+
+
+def one_node(path):
+    import onnx.parser
+
+    text = '<ir_version: 10, opset_import: ["" : 20]> g (float[2, 3] x) => (float[2, 3] y) { y = Relu (x) }'
+    onnx.save(onnx.parser.parse_model(text), path)
+    return path
 
 
 def main(symprof, model):
     with tempfile.TemporaryDirectory() as folder:
-        out = str(pathlib.Path(folder) / "out.onnx")
+        out, small = (str(pathlib.Path(folder) / name) for name in ["out.onnx", "small.onnx"])
+        one_node(small)
         rows = [
-            ("text", [symprof, "show", model, "--style", "pretty"], TEXT, "onnx-array-api"),
-            ("counts", [symprof, "stats", model], COUNT, "onnx, with shape inference"),
-            ("dot", [symprof, "dot", model], DOT, "onnx-array-api"),
-            ("optimize", [symprof, "optimize", model, "-o", out, "-q"], OPTIMIZE, "onnxruntime, extended"),
+            ("text", ["show", "--style", "pretty"], TEXT, "onnx-array-api"),
+            ("counts", ["stats"], COUNT, "onnx, with shape inference"),
+            ("tensors", ["stats", "--tensors"], TENSORS, "onnx-diagnostic"),
+            ("dot", ["dot"], DOT, "onnx-array-api"),
+            ("dot with types", ["dot"], TYPED_DOT, "onnx-diagnostic"),
+            ("optimize", ["optimize", "-o", out, "-q"], OPTIMIZE, "onnxruntime, extended"),
         ]
-        print("| what | symprof, CPU s | Python, CPU s | times | its work alone, CPU s | times | tool |")
-        print("| --- " * 7 + "|")
+        print("| what | symprof, CPU s | Python, CPU s | times | its work alone | Python's | times | tool |")
+        print("| --- " * 8 + "|")
         for name, command, code, tool in rows:
-            ours, (whole, work) = of_symprof(command), of_python(code, model, out + ".ort.onnx")
-            print(f"| {name} | {ours:.3f} | {whole:.2f} | {whole / ours:.1f} | {work:.3f} | {work / ours:.1f} | {tool} |")
+            try:
+                whole, work = of_python(code, model, out + ".ort.onnx")
+            except subprocess.CalledProcessError as error:
+                print(f"| {name} | {tool} is not there or fails: {error.stderr.splitlines()[-1][:60]} |", file=sys.stderr)
+                continue
+            ours = of_symprof([symprof, *command, model])
+            alone = ours - of_symprof([symprof, *command, small])
+            print(f"| {name} | {ours:.3f} | {whole:.2f} | {whole / ours:.0f} | {alone:.3f} | {work:.3f} "
+                  f"| {work / alone:.1f} | {tool} |")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 #include "session/read_text.h"
 #include "session/session.h"
 #include "workbench/draw/dot.h"
+#include "workbench/draw/node_data.h"
 #include "workbench/draw/page.h"
 
 namespace symprof::cli {
@@ -145,8 +146,7 @@ int run(const Options& options) {
   fmt::memory_buffer out;
   if (format == Format::model_explorer) {
     const std::string figure = options.colour.empty() ? "fwd_flops" : options.colour;
-    workbench::write_model_explorer(out, workbench::graph_name(*model), figure,
-                                    costs(options, figure));
+    workbench::write_model_explorer(out, *model, figure, costs(options, figure));
   } else {
     const bool is_page = format == Format::html;
     const workbench::FoldedGraph graph =

@@ -161,9 +161,10 @@ void write_one(fmt::memory_buffer& out, Format format, const ReadEngine& read,
 
 void write_both(fmt::memory_buffer& out, Format format, const ReadEngine& first,
                 const ReadEngine& second, const Options& options) {
-  const report::EngineReport before{first.engine, first.summary},
-      after{second.engine, second.summary};
+  report::EngineReport before{first.engine, first.summary}, after{second.engine, second.summary};
   if (format == Format::json) return report::write_engine_comparison_json(out, before, after);
+  for (report::EngineReport* side : {&before, &after})
+    side->causes = engine::find_causes(side->engine, side->summary, nullptr, nullptr);
   report::write_engine_comparison(out, before, after, layout_of(options.output));
 }
 

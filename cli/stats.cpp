@@ -19,6 +19,7 @@ constexpr settings::Named<Format> formats[] = {
 
 struct Options {
   std::string model, other, format = "table";
+  bool tensors = false;
   OutputOptions output;
 };
 
@@ -45,12 +46,18 @@ workbench::ModelStats count(const std::string& path, const Options& options) {
   const workbench::Model model = workbench::read_model(path, workbench::Weights::skip);
   workbench::ModelStats stats = workbench::take_stats(*model, path);
   stats.patterns = patterns_of(*model, options, path);
+  if (options.tensors)
+    stats.tensors =
+        workbench::tensor_stats(*workbench::read_model(path, workbench::Weights::keep), path);
   return stats;
 }
 
 int run(const Options& options) {
   const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
   check_output(options.output);
+  if (options.tensors && (format == Format::csv || !options.other.empty()))
+    throw Error("--tensors", "numbers of tensors stand in the table or the JSON of one model.",
+                "Leave it out, or ask for --format json of each.");
   const workbench::ModelStats stats = count(options.model, options);
   std::optional<workbench::ModelStats> other;
   if (!options.other.empty()) other = count(options.other, options);
@@ -78,9 +85,13 @@ Run add_stats(CLI::App& app) {
       "Examples:\n"
       "  symprof stats llama.onnx\n"
       "  symprof stats llama.onnx -- llama.optimized.onnx\n"
+      "  symprof stats llama.onnx --tensors\n"
       "  symprof stats llama.onnx --format json -o llama.json");
   app.add_option("MODEL", options->model, "An ONNX model")->required()->type_name("");
   app.add_option("OTHER", options->other, "Another one, to compare with")->type_name("");
+  app.add_flag("--tensors", options->tensors,
+               "Bounds, mean, deviation and deciles of each initializer and Constant")
+      ->group("What is counted");
   app.add_option("--format", options->format, "table, json or csv")
       ->type_name("FORMAT")
       ->group("Output");

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "engine/layer_graph.h"
 #include "engine/names.h"
 
 namespace symprof::engine {
@@ -64,9 +65,7 @@ class Comparison {
  public:
   Comparison(const Engine& before, const EngineSummary& before_summary, const Engine& after,
              const EngineSummary& after_summary)
-      : sides_{{&before, &before_summary, {}}, {&after, &after_summary, {}}} {
-    for (Side& side : sides_) side.is_taken.resize(side.engine->layers.size());
-  }
+      : sides_{Side(before, before_summary), Side(after, after_summary)} {}
 
   std::vector<ComparedLayers> compare() {
     align([&](const Side& side, std::size_t i) { return stable_name(side.layer(i)); },
@@ -78,6 +77,8 @@ class Comparison {
           operators_of(sides_[1].layer(static_cast<std::size_t>(each.after.front()))))
         each.kind = ComparedLayers::Kind::regrouped;
     join_regrouped();
+    align_behind();
+    join_taken_in();
     add_rest();
     for (ComparedLayers& each : found_) add_times(each);
     std::ranges::stable_sort(found_, {}, [&](const ComparedLayers& each) {
@@ -91,8 +92,12 @@ class Comparison {
 
  private:
   struct Side {
+    Side(const Engine& engine, const EngineSummary& summary)
+        : engine(&engine), summary(&summary), graph(engine), is_taken(engine.layers.size()) {}
+
     const Engine* engine;
     const EngineSummary* summary;
+    LayerGraph graph;
     std::vector<bool> is_taken;
 
     const Layer& layer(std::size_t i) const { return engine->layers[i]; }
@@ -158,6 +163,71 @@ class Comparison {
       for (const int i : group.after) sides_[1].is_taken[static_cast<std::size_t>(i)] = true;
       found_.push_back(std::move(group));
     }
+  }
+
+  std::vector<int>& layers_of(ComparedLayers& row, std::size_t side) const {
+    return side == 0 ? row.before : row.after;
+  }
+
+  /// The row of the layer that makes the first input of layer `i`; null where none is known.
+  ComparedLayers* row_before(std::size_t side, std::size_t i) {
+    const Layer& layer = sides_[side].layer(i);
+    if (layer.inputs.empty()) return nullptr;
+    const int maker = sides_[side].graph.producer(layer.inputs.front().name);
+    for (ComparedLayers& row : found_)
+      if (std::ranges::find(layers_of(row, side), maker) != layers_of(row, side).end()) return &row;
+    return nullptr;
+  }
+
+  /// The one operator that an exporter's number stands behind in the name of an open layer; empty
+  /// of other layers.
+  std::string open_operator(std::size_t side, std::size_t i) const {
+    if (!sides_[side].is_open(i) || is_reformat(sides_[side].layer(i))) return "";
+    const std::vector<std::string> names = all_names(sides_[side].layer(i));
+    return names.size() == 1 ? std::string(counted_operator(names.front())) : "";
+  }
+
+  /// Aligns layers of one operator whose names tell no more, where the layers before them are.
+  void align_behind() {
+    std::vector<std::string> operators(sides_[1].size());
+    for (std::size_t k = 0; k < operators.size(); ++k) operators[k] = open_operator(1, k);
+    for (std::size_t i = 0; i < sides_[0].size(); ++i) {
+      const std::string op = open_operator(0, i);
+      if (op.empty()) continue;
+      const ComparedLayers* row = row_before(0, i);
+      for (std::size_t k = 0; row != nullptr && k < sides_[1].size(); ++k) {
+        if (sides_[1].is_taken[k] || operators[k] != op || row_before(1, k) != row) continue;
+        sides_[0].is_taken[i] = sides_[1].is_taken[k] = true;
+        found_.push_back({.kind = ComparedLayers::Kind::similar,
+                          .before = {static_cast<int>(i)},
+                          .after = {static_cast<int>(k)}});
+        break;
+      }
+    }
+  }
+
+  std::ptrdiff_t count_operator(std::size_t side, const std::vector<int>& layers,
+                                const std::string& op) const {
+    std::ptrdiff_t count = 0;
+    for (const int layer : layers)
+      count +=
+          std::ranges::count(operators_of(sides_[side].layer(static_cast<std::size_t>(layer))), op);
+    return count;
+  }
+
+  /// Joins a layer that the other engine's counterpart of the layer before it has taken in.
+  void join_taken_in() {
+    for (std::size_t side = 0; side < 2; ++side)
+      for (std::size_t i = 0; i < sides_[side].size(); ++i) {
+        const std::string op = open_operator(side, i);
+        ComparedLayers* row = op.empty() ? nullptr : row_before(side, i);
+        if (row == nullptr || count_operator(1 - side, layers_of(*row, 1 - side), op) <=
+                                  count_operator(side, layers_of(*row, side), op))
+          continue;
+        layers_of(*row, side).push_back(static_cast<int>(i));
+        row->kind = ComparedLayers::Kind::regrouped;
+        sides_[side].is_taken[i] = true;
+      }
   }
 
   void add_rest() {

@@ -25,8 +25,8 @@ struct ComparedLayers {
 };
 
 /// Layers with a kernel, and reformats with theirs; those that run none are left out. Aligned by
-/// name, then by the nodes that their names and metadata give. In the order of the first engine,
-/// then of the second.
+/// name, then by the nodes that their names and metadata give, then by the layers before them. In
+/// the order of the first engine, then of the second.
 std::vector<ComparedLayers> compare(const Engine& before, const EngineSummary& before_summary,
                                     const Engine& after, const EngineSummary& after_summary);
 

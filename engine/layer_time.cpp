@@ -5,6 +5,7 @@
 namespace symprof::engine {
 namespace {
 
+using profile::AttentionWork;
 using profile::ConvolutionWork;
 using profile::Kernel;
 using profile::ProductWork;
@@ -97,11 +98,19 @@ bool may_have_products(const Layer& layer, const std::optional<std::int64_t>& fl
   };
   return layer.type.empty() || layer.type == "fusion" || layer.type == "conv" || has("Conv") ||
          has("Deconv") || has("gemm") || has("Gemm") || has("Cublas") || has("MatrixMultiply") ||
-         has("Myelin") || has("Plugin") || has("RNN") || has("Loop");
+         layer.type == "Myelin" || has("Plugin") || has("RNN") || has("Loop");
+}
+
+/// A kernel of a region that has the code of one product in its name, beside what was fused.
+bool is_fused_product(const Layer& layer) {
+  constexpr std::string_view code = "Fc";
+  const std::size_t first = layer.name.find(code);
+  return (layer.type == "fusion" || layer.type == "kgen") && first != std::string::npos &&
+         layer.name.find(code, first + code.size()) == std::string::npos;
 }
 
 bool is_product(const Layer& layer) {
-  return layer.type == "gemm" || layer.subtype == "MatrixMultiply" ||
+  return is_fused_product(layer) || layer.type == "gemm" || layer.subtype == "MatrixMultiply" ||
          layer.type.find("MatrixMultiply") != std::string::npos;
 }
 
@@ -121,22 +130,54 @@ std::optional<Kernel> product_of(const Layer& layer, const std::optional<std::in
                                     .result_bytes = width_of(output)}};
 }
 
+bool is_attention(const Layer& layer) {
+  return (layer.type == "kgen" || layer.type == "fusion") &&
+         layer.name.find("mha") != std::string::npos;
+}
+
+/// Queries come first and values last, each [..., positions, numbers of a head], as Myelin's
+/// kernels have them; FLOPs have to agree with that.
+std::optional<Kernel> attention_of(const Layer& layer, const std::optional<std::int64_t>& flops) {
+  const Tensor &queries = layer.inputs.front(), &values = layer.inputs.back(),
+               &output = layer.outputs.front();
+  const std::size_t rank = queries.dimensions.size();
+  if (!flops || layer.outputs.size() != 1 || rank < 3 || queries.dimensions != output.dimensions ||
+      values.dimensions.size() != rank || is_8bit(queries))
+    return std::nullopt;
+  AttentionWork work{.queries = queries.dimensions[rank - 2],
+                     .keys = values.dimensions[rank - 2],
+                     .head_dim = queries.dimensions[rank - 1],
+                     .number_bytes = width_of(queries)};
+  std::int64_t wanted = 4 * work.head_dim * work.queries;
+  for (std::size_t i = 0; i + 2 < rank; ++i) work.batch *= queries.dimensions[i];
+  // Softmax, scale and mask add a few FLOPs for each pair of positions.
+  if (__builtin_mul_overflow(wanted, work.keys, &wanted) ||
+      __builtin_mul_overflow(wanted, work.batch, &wanted) || *flops < wanted ||
+      *flops - wanted > wanted / 4)
+    return std::nullopt;
+  return Kernel{is_16bit(queries) ? TimeClass::attention_flash : TimeClass::attention_fp32, work};
+}
+
 }  // namespace
 
 std::optional<Kernel> kernel_of(const Layer& layer, const LayerFigures& figures,
                                 const std::optional<std::int64_t>& flops) {
+  const auto moved = bytes_moved(figures);
+  // A copy has no sizes to look at but its bytes.
+  if (figures.has_kernel && figures.is_reformat && moved)
+    return Kernel{TimeClass::copy, StreamWork{*moved}};
   if (!figures.has_kernel || layer.inputs.empty() || layer.outputs.empty() ||
       !std::ranges::all_of(layer.inputs, has_sizes) ||
-      !std::ranges::all_of(layer.outputs, has_sizes) || !bytes_moved(figures))
+      !std::ranges::all_of(layer.outputs, has_sizes) || !moved)
     return std::nullopt;
   if (layer.filter && layer.subtype == "Convolution" &&
       layer.type.find("Deconv") == std::string::npos)
     return convolution_of(layer, figures);
+  if (is_attention(layer)) return attention_of(layer, flops);
   if (is_product(layer)) return product_of(layer, flops);
-  if (may_have_products(layer, flops, *bytes_moved(figures))) return std::nullopt;
-  const StreamWork stream{*bytes_moved(figures)};
-  if (figures.is_reformat) return Kernel{TimeClass::copy, stream};
-  return Kernel{layer.subtype == "Pooling" ? TimeClass::pooling : TimeClass::elementwise, stream};
+  if (may_have_products(layer, flops, *moved)) return std::nullopt;
+  return Kernel{layer.subtype == "Pooling" ? TimeClass::pooling : TimeClass::elementwise,
+                StreamWork{*moved}};
 }
 
 }  // namespace symprof::engine

@@ -44,6 +44,22 @@ std::string addition_of(const Layer& layer) {
   return layer.name;
 }
 
+/// Operators that only move what they read.
+bool is_move(const Layer& layer) {
+  return layer.type == "Shuffle" || layer.type == "Slice" || layer.type == "Padding" ||
+         layer.type == "NoOp";
+}
+
+/// An input of the engine has the type that was asked for, and so has what moves it first.
+bool is_engine_input(const Engine& engine, const LayerGraph& graph, const std::string& tensor) {
+  const int maker = graph.producer(tensor);
+  if (maker < 0) return true;
+  const Layer& layer = engine.layers[static_cast<std::size_t>(maker)];
+  return is_move(layer) && std::ranges::all_of(layer.inputs, [&](const Tensor& input) {
+           return graph.producer(input.name) < 0;
+         });
+}
+
 class QuantizerCauses {
  public:
   QuantizerCauses(const Engine& engine, const LayerGraph& graph, CauseList& causes)
@@ -60,6 +76,48 @@ class QuantizerCauses {
 
  private:
   const Layer& at(int index) const { return engine_.layers[static_cast<std::size_t>(index)]; }
+
+  /// Whether something before or behind `index` is quantised, or has weights: walks in one
+  /// direction over operators without. Otherwise `index` lies at an input or an output of the
+  /// engine, where a floating type is what was asked for.
+  template <class Neighbours>
+  bool reaches_quantised(int index, Neighbours neighbours) const {
+    std::vector<int> open{index};
+    std::vector<bool> is_seen(engine_.layers.size());
+    while (!open.empty()) {
+      const int last = open.back();
+      open.pop_back();
+      for (const int next : neighbours(last)) {
+        if (is_seen[static_cast<std::size_t>(next)]) continue;
+        is_seen[static_cast<std::size_t>(next)] = true;
+        if (is_weighted(at(next)) || is_lone_quantizer(at(next)) ||
+            std::ranges::any_of(at(next).outputs, is_quantized))
+          return true;
+        open.push_back(next);
+      }
+    }
+    return false;
+  }
+
+  bool is_behind_quantised(int index) const {
+    return reaches_quantised(index, [this](int layer) {
+      std::vector<int> makers;
+      for (const Tensor& input : at(layer).inputs)
+        if (const int maker = graph_.producer(input.name); maker >= 0) makers.push_back(maker);
+      return makers;
+    });
+  }
+
+  bool is_before_quantised(int index) const {
+    return reaches_quantised(index, [this](int layer) {
+      std::vector<int> found;
+      for (const Tensor& output : at(layer).outputs) {
+        const std::vector<int> readers = graph_.readers(output.name);
+        found.insert(found.end(), readers.begin(), readers.end());
+      }
+      return found;
+    });
+  }
 
   void add_residual(const Layer& taker, const Tensor& residual, int quantizer) {
     causes_.add(Cause::Kind::residual, addition_of(taker), quantizer,
@@ -93,7 +151,11 @@ class QuantizerCauses {
       if (residual && graph_.producer(residual->name) == maker)
         return add_residual(at(reader), *residual, index);
     }
-    if (!is_weighted(at(maker))) return add_operator(maker, index);
+    if (!is_weighted(at(maker))) {
+      // So has an input that an operator pads or reshapes before.
+      if (is_behind_quantised(maker)) add_operator(maker, index);
+      return;
+    }
     if (std::ranges::none_of(at(maker).inputs, is_quantized)) {
       causes_.add(Cause::Kind::unquantized_input, at(maker).name, index,
                   fmt::format("the input of {} is not quantised", at(maker).name),
@@ -117,8 +179,13 @@ class QuantizerCauses {
   }
 
   void add_dequantizer(int index) {
+    bool is_before_output = graph_.readers(at(index).outputs.front().name).empty();
     for (const int reader : graph_.readers(at(index).outputs.front().name)) {
-      if (!is_weighted(at(reader))) return add_operator(reader, index);
+      if (!is_weighted(at(reader))) {
+        if (is_before_quantised(reader)) return add_operator(reader, index);
+        is_before_output = true;
+        continue;
+      }
       // A layer that does not write a quantised type takes no quantised residual, either: what
       // reads its result in a floating type is what keeps it from that.
       for (const Tensor& output : at(reader).outputs)
@@ -128,8 +195,7 @@ class QuantizerCauses {
               return add_operator(behind, index);
     }
     // An output of the engine is dequantised somewhere.
-    if (graph_.readers(at(index).outputs.front().name).empty()) return;
-    add_untold(index);
+    if (!is_before_output) add_untold(index);
   }
 
   const Engine& engine_;
@@ -155,11 +221,11 @@ void add_cast_causes(const Engine& engine, const EngineSummary& summary, const L
         layer.inputs.size() != 1 || layer.outputs.size() != 1 ||
         layer.inputs[0].dtype == layer.outputs[0].dtype)
       continue;
-    const int maker = graph.producer(layer.inputs[0].name);
     const std::vector<int> readers = graph.readers(layer.outputs[0].name);
-    // Inputs and outputs of the engine have the types that were asked for.
-    if (maker < 0 || readers.empty()) continue;
-    const std::string& before = engine.layers[static_cast<std::size_t>(maker)].name;
+    // An output of the engine has the type that was asked for.
+    if (is_engine_input(engine, graph, layer.inputs[0].name) || readers.empty()) continue;
+    const auto maker = static_cast<std::size_t>(graph.producer(layer.inputs[0].name));
+    const std::string& before = engine.layers[maker].name;
     const std::string& behind = engine.layers[static_cast<std::size_t>(readers.front())].name;
     causes.add(Cause::Kind::precision, layer.name, static_cast<int>(i),
                fmt::format("{} gives {}, and {} takes {}", before, layer.inputs[0].dtype, behind,

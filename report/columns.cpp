@@ -48,6 +48,8 @@ std::span<const Column> columns() {
 }
 
 std::optional<Column> find_column(std::string_view wanted) {
+  // What a row adds to the bytes that are saved for backward.
+  if (wanted == "saved") wanted = "incremental";
   for (const Column column : columns())
     if (name(column) == wanted) return column;
   return std::nullopt;

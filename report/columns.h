@@ -28,7 +28,8 @@ struct Column {
 /// All of them, in the order in which help lists them: what a table has by itself comes before what
 /// is there on request, and words before figures but for the confidence.
 std::span<const Column> columns();
-/// The one that --columns and --sort call `name`; empty where there is none.
+/// The one that --columns and --sort call `name`; "saved" is another name for "incremental". Empty
+/// where there is none.
 std::optional<Column> find_column(std::string_view name);
 
 /// What is printed when nothing else is asked for: ten columns, and the FLOPs of an optimizer where

@@ -46,7 +46,8 @@ TextTable engine_module_rows(const EngineReport& report, int depth);
 
 /// One line a layer (RFC 4180); an empty field for what is not known.
 void write_engine_csv(fmt::memory_buffer& out, const EngineReport& report);
-/// Both engines' layers side by side, and what differs in sum. Their models and costs are not read.
+/// Both engines' layers side by side, what differs in sum, and of layers that one of them alone
+/// has, why it has them. Their models and costs are not read.
 void write_engine_comparison(fmt::memory_buffer& out, const EngineReport& before,
                              const EngineReport& after, const Layout& layout);
 void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& before,
@@ -61,6 +62,8 @@ std::string engine_title(const EngineReport& report);
 
 /// "a + b + 3 more": a layer's name in the room of a table.
 std::string short_layer_name(const engine::Layer& layer);
+/// "layers 4, 7".
+std::string layer_numbers(const std::vector<int>& layers);
 /// "36.86 µs", or "?" where it is not known.
 TextCell measured_cell(const std::optional<double>& milliseconds);
 

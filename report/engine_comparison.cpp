@@ -51,17 +51,72 @@ TextTable comparison_rows(const EngineReport& before, const EngineReport& after,
   return table;
 }
 
-void write_side_totals(fmt::memory_buffer& out, std::string_view title,
-                       const EngineReport& report) {
-  const engine::EngineSummary& summary = report.summary;
-  fmt::format_to(std::back_inserter(out),
-                 "{:<12} {}: {} layers with a kernel, {} reformats, {} "
-                 "quantizers alone",
-                 title, report.engine.path, summary.kernels.layers, summary.reformats.layers,
-                 summary.quantizers.layers);
-  if (summary.has_times)
-    fmt::format_to(std::back_inserter(out), "; {}", format_time(summary.measured_ms * 1e3));
-  out.push_back('\n');
+void write_totals(fmt::memory_buffer& out, const EngineReport& before, const EngineReport& after) {
+  for (const EngineReport* side : {&before, &after}) {
+    fmt::format_to(std::back_inserter(out), "{:<12} {}", side == &before ? "A" : "B",
+                   side->engine.path);
+    if (side->summary.has_times)
+      fmt::format_to(std::back_inserter(out), "; {}", format_time(side->summary.measured_ms * 1e3));
+    out.push_back('\n');
+  }
+  const auto others = [](const engine::EngineSummary& summary) {
+    return summary.kernels.layers - summary.reformats.layers - summary.quantizers.layers;
+  };
+  const engine::EngineSummary &a = before.summary, &b = after.summary;
+  fmt::format_to(
+      std::back_inserter(out),
+      "{:<12} {} → {}: quantizers alone {} → {}, reformats {} → {}, other kernels {} → {}, without "
+      "a kernel {} → {}\n",
+      "layers", a.layers.size(), b.layers.size(), a.quantizers.layers, b.quantizers.layers,
+      a.reformats.layers, b.reformats.layers, others(a), others(b),
+      std::ssize(a.layers) - a.kernels.layers, std::ssize(b.layers) - b.kernels.layers);
+}
+
+/// The layers that are in rows of this side alone.
+std::vector<int> layers_alone(const std::vector<ComparedLayers>& compared, bool is_before) {
+  std::vector<int> alone;
+  for (const ComparedLayers& each : compared) {
+    const std::vector<int>& own = is_before ? each.before : each.after;
+    if ((is_before ? each.after : each.before).empty())
+      alone.insert(alone.end(), own.begin(), own.end());
+  }
+  return alone;
+}
+
+std::string time_of_layers(const EngineReport& report, const std::vector<int>& layers) {
+  const auto ms = measured_ms(report.summary, layers);
+  return ms ? format_time(*ms * 1e3) + " in " : "";
+}
+
+/// "reformat of x: Half NC/4HW4 → Half NHWC" of what no cause names.
+std::string untold_text(const engine::Layer& layer) {
+  std::string text = short_layer_name(layer);
+  if (is_reformat(layer) && layer.inputs.size() == 1 && layer.outputs.size() == 1)
+    text += fmt::format(", from {} to {}", layer.inputs[0].layout, layer.outputs[0].layout);
+  return text;
+}
+
+/// Why an engine has layers that the other has not, from the causes of kernels without need; the
+/// rest by their names.
+void write_alone(fmt::memory_buffer& out, std::string_view title, const EngineReport& report,
+                 std::vector<int> alone) {
+  if (alone.empty()) return;
+  fmt::format_to(std::back_inserter(out), "\n{} alone has {}{}:\n", title,
+                 time_of_layers(report, alone), layer_numbers(alone));
+  for (const engine::Cause& cause : report.causes) {
+    std::vector<int> here;
+    std::ranges::copy_if(alone, std::back_inserter(here), [&](int layer) {
+      return std::ranges::find(cause.layers, layer) != cause.layers.end();
+    });
+    if (here.empty()) continue;
+    fmt::format_to(std::back_inserter(out), "  {}{}: {}.\n", time_of_layers(report, here),
+                   layer_numbers(here), cause.what);
+    std::erase_if(alone, [&](int layer) { return std::ranges::binary_search(here, layer); });
+  }
+  for (const int layer : alone)
+    fmt::format_to(std::back_inserter(out), "  {}{}: {}.\n", time_of_layers(report, {layer}),
+                   layer_numbers({layer}),
+                   untold_text(report.engine.layers[static_cast<std::size_t>(layer)]));
 }
 
 void write_side(JsonWriter& json, std::string_view name, const EngineReport& report) {
@@ -83,13 +138,14 @@ void write_engine_comparison(fmt::memory_buffer& out, const EngineReport& before
       compare(before.engine, before.summary, after.engine, after.summary);
   write(out, comparison_rows(before, after, compared), layout);
   out.push_back('\n');
-  write_side_totals(out, "A", before);
-  write_side_totals(out, "B", after);
+  write_totals(out, before, after);
   for (const ComparedLayers::Kind kind :
        {ComparedLayers::Kind::same, ComparedLayers::Kind::similar, ComparedLayers::Kind::regrouped,
         ComparedLayers::Kind::only_one})
     if (const auto count = std::ranges::count(compared, kind, &ComparedLayers::kind); count > 0)
       fmt::format_to(std::back_inserter(out), "{:<12} {}\n", name(kind), count);
+  write_alone(out, "A", before, layers_alone(compared, true));
+  write_alone(out, "B", after, layers_alone(compared, false));
   for (const EngineReport* side : {&before, &after})
     for (const std::string& warning : side->summary.warnings)
       fmt::format_to(std::back_inserter(out), "{:<12} {}: {}\n", "warning", side->engine.path,

@@ -85,13 +85,6 @@ std::string estimated_text(const engine::EngineCosts& costs) {
   return text;
 }
 
-std::string layer_numbers(const std::vector<int>& layers) {
-  std::string text = layers.size() == 1 ? "layer " : "layers ";
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    text += fmt::format("{}{}", i ? ", " : "", layers[i]);
-  return text;
-}
-
 /// "With layer 3 175.10 µs; fused, 60.20 µs at least."; empty where there is nothing to say.
 std::string fused_text(const engine::Cause& cause) {
   if (cause.partners.empty() || !cause.ideal_ms) return "";
@@ -103,6 +96,13 @@ std::string fused_text(const engine::Cause& cause) {
 }
 
 }  // namespace
+
+std::string layer_numbers(const std::vector<int>& layers) {
+  std::string text = layers.size() == 1 ? "layer " : "layers ";
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    text += fmt::format("{}{}", i ? ", " : "", layers[i]);
+  return text;
+}
 
 void write_engine_causes(fmt::memory_buffer& out, const EngineReport& report) {
   if (report.causes.empty()) return;

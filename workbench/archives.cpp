@@ -52,10 +52,7 @@ class Generator {
   zip_int64_t answer(void* data, zip_uint64_t length, zip_source_cmd_t command) {
     switch (command) {
       case ZIP_SOURCE_OPEN:
-        bytes_ = storage_.is_variance ? normal_bytes(storage_.dtype, storage_.elements, seed_, 1, 0)
-                                      : normal_bytes(storage_.dtype, storage_.elements, seed_);
-        at_ = 0;
-        return 0;
+        return open();
       case ZIP_SOURCE_READ: {
         const std::size_t count = std::min<std::size_t>(length, bytes_.size() - at_);
         std::memcpy(data, bytes_.data() + at_, count);
@@ -75,6 +72,7 @@ class Generator {
       case ZIP_SOURCE_ERROR: {
         zip_error_t error;
         zip_error_init(&error);
+        zip_error_set(&error, ZIP_ER_MEMORY, 0);
         const zip_int64_t written = zip_error_to_data(&error, data, length);
         zip_error_fini(&error);
         return written;
@@ -95,6 +93,16 @@ class Generator {
   }
 
  private:
+  /// Nothing may be thrown through libzip.
+  zip_int64_t open() try {
+    bytes_ = storage_.is_variance ? normal_bytes(storage_.dtype, storage_.elements, seed_, 1, 0)
+                                  : normal_bytes(storage_.dtype, storage_.elements, seed_);
+    at_ = 0;
+    return 0;
+  } catch (const std::exception&) {
+    return -1;
+  }
+
   Storage storage_;
   std::uint64_t seed_;
   std::string bytes_;
@@ -134,7 +142,12 @@ class ArchiveWriter {
     add(name, zip_source_function(out_.get(), &Generator::call, generators_.back().get()));
   }
   void finish() {
-    if (zip_close(out_.get()) != 0) fail(zip_strerror(out_.get()));
+    if (zip_close(out_.get()) != 0) {
+      if (zip_error_code_zip(zip_get_error(out_.get())) == ZIP_ER_MEMORY)
+        throw Error(from_, "has a tensor that does not fit into memory",
+                    "Fill it on a larger machine; if it is not so large, the file is damaged.");
+      fail(zip_strerror(out_.get()));
+    }
     static_cast<void>(out_.release());
     if (rename(temporary_.c_str(), to_.c_str()) != 0) fail(std::strerror(errno));
     temporary_.clear();
@@ -282,9 +295,13 @@ WeightsReport fill_archive(const std::string& from, const std::string& to, std::
   const std::string root = root_of(writer);
   for (const auto& [record, storage] : wanted) {
     if (there.contains(record) || storage.elements == 0) continue;
-    writer.add_random(root + record, storage, seed ^ hash_of(record));
     ++report.tensors;
-    report.bytes += storage.elements * element_bytes(storage.dtype);
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(storage.elements, element_bytes(storage.dtype), &bytes) ||
+        __builtin_add_overflow(report.bytes, bytes, &report.bytes))
+      throw Error(from, "its tensors have more bytes than 64 bits count",
+                  "Download it or export the model again.");
+    writer.add_random(root + record, storage, seed ^ hash_of(record));
   }
   writer.finish();
   return report;

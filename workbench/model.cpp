@@ -76,8 +76,6 @@ Model read_model(const std::string& path, Weights weights) {
   return model;
 }
 
-std::string graph_name(const onnx::ModelProto& model) { return model.graph().name(); }
-
 bool is_archive(const std::string& path) {
   const trace::MappedFile file(path);
   return file.bytes().starts_with("PK");

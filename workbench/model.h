@@ -27,9 +27,6 @@ enum class Weights : std::uint8_t {
 /// Reads a model. Throws Error: a file that is missing, damaged or no ONNX.
 Model read_model(const std::string& path, Weights weights);
 
-/// The name of the model's main graph; may be empty.
-std::string graph_name(const onnx::ModelProto& model);
-
 /// True where the file's content, by its first bytes, is no ONNX but an archive (.pt2, .pt).
 bool is_archive(const std::string& path);
 

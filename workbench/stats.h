@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "workbench/model.h"
+#include "workbench/tensor_stats.h"
 
 namespace symprof::workbench {
 
@@ -62,6 +64,8 @@ struct ModelStats {
   std::vector<Block> blocks;
   /// How often symprof optimize would apply each rule; stats_of() leaves it empty.
   std::map<std::string, std::int64_t> patterns;
+  /// Numbers of tensors; stats_of() leaves it empty: they need the weights.
+  std::optional<std::vector<TensorStats>> tensors;
 };
 
 /// Counts. Throws Error for functions that cannot be inlined.

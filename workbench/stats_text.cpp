@@ -213,6 +213,48 @@ void write_lists(report::JsonWriter& json, const ModelStats& stats) {
   json.end_array();
 }
 
+std::string number_text(const std::optional<double>& number) {
+  return number ? fmt::format("{:.4g}", *number) : "?";
+}
+
+void write_tensors(fmt::memory_buffer& out, const ModelStats& stats) {
+  if (!stats.tensors || stats.tensors->empty()) return;
+  line(out, "\ntensors: least, mean, greatest, deviation");
+  for (const TensorStats& one : *stats.tensors)
+    line(out, "  {:>12}  {:>12}  {:>12}  {:>12}  {}{}: type {}, [{}]{}", number_text(one.least),
+         number_text(one.mean), number_text(one.greatest), number_text(one.deviation),
+         one.function.empty() ? "" : one.function + "/", one.name, one.type,
+         fmt::join(one.sizes, ","),
+         one.nans.value_or(0) > 0 ? fmt::format(", {} NaN", *one.nans) : "");
+}
+
+void write_tensor(report::JsonWriter& json, const TensorStats& one) {
+  json.line(2);
+  json.begin_object();
+  json.member("name", std::string_view(one.name));
+  json.member("function", std::string_view(one.function));
+  json.member("type", one.type);
+  json.list("shape", one.sizes);
+  json.member("elements", one.elements);
+  json.member("bytes", one.bytes);
+  json.member("least", one.least);
+  json.member("greatest", one.greatest);
+  json.member("mean", one.mean);
+  json.member("deviation", one.deviation);
+  json.member("nan", one.nans);
+  json.key("above");
+  json.begin_array();
+  for (const auto& [bound, count] : one.above) {
+    json.begin_array();
+    json.value(bound);
+    json.value(count);
+    json.end_array();
+  }
+  json.end_array();
+  json.list("deciles", one.deciles);
+  json.end_object();
+}
+
 void write_one(report::JsonWriter& json, const ModelStats& stats, const std::string& name) {
   json.begin_object();
   json.member("model", std::string_view(name));
@@ -247,6 +289,12 @@ void write_one(report::JsonWriter& json, const ModelStats& stats, const std::str
   json.key("patterns");
   write_counts(json, stats.patterns);
   write_lists(json, stats);
+  if (stats.tensors) {
+    json.key("tensors");
+    json.begin_array();
+    for (const TensorStats& one : *stats.tensors) write_tensor(json, one);
+    json.end_array();
+  }
   json.end_object();
 }
 
@@ -263,6 +311,7 @@ void write_stats(fmt::memory_buffer& out, const ModelStats& stats, const std::st
   for (const Section& section : sections(stats, other))
     write_section(out, section, other != nullptr);
   write_blocks(out, other ? *other : stats);
+  if (!other) write_tensors(out, stats);
 }
 
 void write_stats_json(fmt::memory_buffer& out, const ModelStats& stats, const std::string& name,

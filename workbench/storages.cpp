@@ -1,9 +1,10 @@
 #include "workbench/storages.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <vector>
 
 #include "base/error.h"
 #include "trace/exported/tensor_meta.h"
@@ -30,9 +31,11 @@ std::optional<DType> dtype_of_storage(std::string_view name) {
   return std::nullopt;
 }
 
-/// Elements that a tensor of these sizes and strides reaches.
+/// Elements that a tensor of these sizes and strides reaches; -1 where 64 bits do not count them.
 std::int64_t extent_of(const nlohmann::json& meta) {
-  std::int64_t last = meta.at("storage_offset").at("as_int").get<std::int64_t>();
+  std::int64_t end = 0;
+  if (__builtin_add_overflow(meta.at("storage_offset").at("as_int").get<std::int64_t>(), 1, &end))
+    return -1;
   const auto& sizes = meta.at("sizes");
   const auto& strides = meta.at("strides");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -40,10 +43,10 @@ std::int64_t extent_of(const nlohmann::json& meta) {
     if (size <= 0) return 0;
     std::int64_t step = 0;
     if (__builtin_mul_overflow(size - 1, strides.at(i).at("as_int").get<std::int64_t>(), &step) ||
-        __builtin_add_overflow(last, step, &last))
+        __builtin_add_overflow(end, step, &end))
       return -1;
   }
-  return last + 1;
+  return end;
 }
 
 [[noreturn]] void refuse(const std::string& path) {
@@ -63,8 +66,9 @@ class PickleReader {
   }
 
  private:
+  /// Text stays in the pickle: it may be recalled more often than memory has room for.
   struct Atom {
-    std::string text;
+    std::string_view text;
     std::int64_t number = 0;
   };
 
@@ -79,21 +83,21 @@ class PickleReader {
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
     return value;
   }
-  std::string line() {
+  std::string_view line() {
     const std::size_t end = bytes_.find('\n', at_);
     if (end == bytes_.npos) refuse(path_);
-    std::string text(take(end - at_));
+    const std::string_view text = take(end - at_);
     take(1);
     return text;
   }
-  void push(Atom atom) { atoms_.push_back(std::move(atom)); }
-  void remember(std::uint32_t slot) {
-    if (!atoms_.empty()) memo_[slot] = atoms_.back();
+  void push(const Atom& atom) {
+    std::shift_left(last_.begin(), last_.end(), 1);
+    last_.back() = atom;
   }
+  void remember(std::uint32_t slot) { memo_[slot] = last_.back(); }
   void recall(std::uint32_t slot) { push(memo_[slot]); }
 
-  /// False behind the last operation. The atoms are those since the file began, in order: a
-  /// persistent id is made of the last five.
+  /// False behind the last operation.
   bool step() {
     const auto code = static_cast<unsigned char>(take(1)[0]);
     switch (code) {
@@ -102,17 +106,16 @@ class PickleReader {
       case 'X':
       case 'B':
       case 'T':
-        push({std::string(take(integer<std::uint32_t>()))});
+        push({take(integer<std::uint32_t>())});
         break;
       case 'U':
       case 'C':
-        push({std::string(take(integer<std::uint8_t>()))});
+        push({take(integer<std::uint8_t>())});
         break;
-      case 'c': {
-        const std::string module = line();
-        push({module + "." + line()});
+      case 'c':
+        line();  // The module.
+        push({line()});
         break;
-      }
       case 'J':
         push({"", integer<std::int32_t>()});
         break;
@@ -163,17 +166,16 @@ class PickleReader {
   }
 
   void add_storage() {
-    if (atoms_.size() < 5) refuse(path_);
-    const Atom* last = &atoms_[atoms_.size() - 5];
-    const auto dtype = dtype_of_storage(last[1].text);
-    if (last[0].text != "storage" || !dtype || last[4].number < 0) refuse(path_);
-    found_[last[2].text] = Storage{*dtype, last[4].number};
+    const auto& [kind, type, key, device, elements] = last_;
+    const auto dtype = dtype_of_storage(type.text);
+    if (kind.text != "storage" || !dtype || elements.number < 0) refuse(path_);
+    found_[std::string(key.text)] = Storage{*dtype, elements.number};
   }
 
   std::string_view bytes_;
   const std::string& path_;
   std::size_t at_ = 0;
-  std::vector<Atom> atoms_;
+  std::array<Atom, 5> last_;  ///< What a persistent id is made of.
   std::map<std::uint32_t, Atom> memo_;
   std::map<std::string, Storage> found_;
 };

@@ -84,6 +84,20 @@ class Garbage(Hostile):
 
 
 class Archives(Hostile):
+    def test_constants_that_begin_beyond_their_record(self):
+        for offset in [0, 4, 1 << 62, (1 << 63) - 1]:
+            path = make.constant_at(self.path("constant.pt2"), offset)
+            self.assertEqual(self.accept(path)["coverage"]["calls"], 1)
+
+    def test_weights_that_cannot_be_filled(self):
+        for size, offset, wanted in [(1 << 61, 0, "more bytes than 64 bits count"),
+                                     (4, (1 << 63) - 1, "does not say how large")]:
+            path, filled = make.weight_without_data(self.path("weights.pt2"), size, offset), self.path("filled.pt2")
+            code, out, err, _ = run(["fill", str(path), "-o", str(filled)])
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(wanted, err)
+            self.assertEqual([each.name for each in path.parent.iterdir()], [path.name])
+
     def test_bombs(self):
         self.refuse(make.bomb(self.path("json.pt2"), "m/models/model.json", 3 * make.GIB), "at most 256 MiB are read")
         self.refuse(make.bomb(self.path("spaces.pt2"), "m/models/model.json", 250 << 20), "is not well-formed JSON")
@@ -218,6 +232,7 @@ class Scripts(Hostile):
         pickles = {b"\x80\x02N" + b"\x85" * 10_000 + b".": "nested more than",
                    b"\x80\x02" + b"]" * 10_000 + b"a" * 9_999 + b".": "nested more than",
                    b"\x80\x02]q\x00h\x00a.": "others refer to", b"\x80\x02h\x07.": "does not have",
+                   b"\x80\x02]r\xff\xff\xff\xff.": "slot 4294967295",
                    b"\x80\x02a.": "more from the stack", b"\x80\x02X\xff\xff\xff\xffx.": "ends too soon"}
         for pickle, wanted in pickles.items():
             self.refuse(make.script(self.path("pickle.pt"), code, pickle), wanted, *SHAPE)

@@ -51,6 +51,29 @@ def exported(path, text, records=(), method=zipfile.ZIP_STORED):
     return path
 
 
+def constant_at(path, offset):
+    """A .pt2 archive with a constant of one element, at `offset` in a record of four."""
+    model = program([relu("x", "y")])
+    graph = model["graph_module"]["graph"]
+    graph["inputs"].append({"as_tensor": {"name": "c"}})
+    graph["tensor_values"]["c"] = tensor_meta([])
+    model["graph_module"]["signature"]["input_specs"].append(
+        {"tensor_constant": {"arg": {"name": "c"}, "tensor_constant_name": "c"}})
+    entry = {"path_name": "tensor_0", "is_param": False, "use_pickle": False,
+             "tensor_meta": tensor_meta([]) | {"storage_offset": {"as_int": offset}}}
+    return exported(path, model, [
+        ("m/data/constants/model_constants_config.json", json.dumps({"config": {"c": entry}})),
+        ("m/data/constants/tensor_0", bytes(16))])
+
+
+def weight_without_data(path, size, offset=0):
+    """A .pt2 archive that says how large a weight is, and has no data of it."""
+    entry = {"path_name": "weight_0", "is_param": True, "use_pickle": False,
+             "tensor_meta": tensor_meta([size]) | {"storage_offset": {"as_int": offset}}}
+    config = json.dumps({"config": {"w": entry}})
+    return exported(path, program([relu("x", "y")]), [("m/data/weights/model_weights_config.json", config)])
+
+
 def script_records(code, pickle=None):
     """The records of a .pt archive whose module is of the class Net, which `code` defines."""
     training = b"X\x08\x00\x00\x00training"

@@ -16,7 +16,7 @@
 namespace symprof::engine {
 namespace {
 
-std::vector<Cause> causes_of(const Engine& engine, const Times* times,
+std::vector<Cause> causes_of(const Engine& engine, const Times* times = nullptr,
                              const Model* model = nullptr) {
   const EngineSummary summary = summarize(engine, times);
   if (!model) return find_causes(engine, summary, nullptr, nullptr);
@@ -261,8 +261,44 @@ TEST_SUITE("engine_causes") {
     CHECK(causes[0].layers.size() == 2);  // DequantizeLinear_291 and QuantizeLinear_298.
   }
 
+  TEST_CASE("with a quantised pooling, too, nothing is left") {
+    CHECK(causes_of_sample("resnet18_qat-residual-qgap").empty());
+  }
+
   TEST_CASE("an engine in one type has no such cause") {
-    CHECK(causes_of_sample("resnet18_fp32").empty());
+    for (const char* sample : {"resnet18_fp32", "resnet18_fp16"})
+      CHECK(causes_of_sample(sample).empty());
+    // Here the last Softmax takes float32, and its product gives float16.
+    const std::vector<Cause> causes = causes_of_sample("tf_resnet50_fp16");
+    REQUIRE(causes.size() == 1);
+    CHECK(causes[0].kind == Cause::Kind::precision);
+    CHECK(causes[0].layers == std::vector<int>{84});
+  }
+
+  TEST_CASE(
+      "an input that is padded before it is quantised, and a result behind DQ, are no cause") {
+    // tf_resnet50_qat pads the model's input, and quantises then.
+    CHECK(causes_of_sample("tf_resnet50_qat").empty());
+    const std::string text =
+        "[" +
+        test::layer_text("Conv_0", "CaskConvolution", test::tensor_text("a", "Int8"),
+                         test::tensor_text("b", "Int8")) +
+        "," +
+        test::layer_text("DequantizeLinear_1", "Reformat", test::tensor_text("b", "Int8"),
+                         test::tensor_text("c", "Half"), R"(, "Origin": "QDQ")") +
+        "," +
+        test::layer_text("Softmax_2", "CudaSoftMax", test::tensor_text("c", "Half"),
+                         test::tensor_text("d", "Half"));
+    CHECK(causes_of(read_engine(text + "]", "end.json")).empty());
+    const std::string quantised_again =
+        "," +
+        test::layer_text("QuantizeLinear_3", "Reformat", test::tensor_text("d", "Half"),
+                         test::tensor_text("e", "Int8"), R"(, "Origin": "QDQ")") +
+        "]";
+    const std::vector<Cause> causes = causes_of(read_engine(text + quantised_again, "middle.json"));
+    REQUIRE(causes.size() == 1);
+    CHECK(causes[0].kind == Cause::Kind::unquantized_op);
+    CHECK(causes[0].layers == std::vector<int>{1, 3});
   }
 
   TEST_CASE("residuals and a pooling of MobileNetV2, and no cause in a network of one type") {
@@ -272,6 +308,10 @@ TEST_SUITE("engine_causes") {
     CHECK(std::ranges::count(causes, Cause::Kind::unquantized_op, &Cause::kind) == 1);
     CHECK(causes.size() == 11);
     CHECK(causes_of_sample("tf_resnet50_fp32").empty());
+    const std::vector<Cause> residuals = causes_of_sample("mobilenetv2_residuals");
+    REQUIRE(residuals.size() == 1);  // Quantised residuals; its pooling is in 16 bits.
+    CHECK(residuals[0].kind == Cause::Kind::unquantized_op);
+    CHECK(residuals[0].place == "GlobalAveragePool_747");
   }
 
   TEST_CASE("what a fusion that broke costs, and what one kernel would") {

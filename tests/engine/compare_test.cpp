@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/causes.h"
 #include "engine/read.h"
 #include "tests/support/engine_text.h"
 
@@ -93,6 +94,29 @@ TEST_SUITE("engine_compare") {
                    b.engine.layers[static_cast<std::size_t>(each.after[0])].name;
     REQUIRE(common > 200);
     CHECK(aligned == common);
+  }
+
+  TEST_CASE("layers that one engine of ResNet-18 alone has are those that its causes name") {
+    const Read a("resnet18_qat", true), b("resnet18_qat-residual", true);
+    std::vector<int> only_a, only_b;
+    for (const ComparedLayers& each : compared(a, b)) {
+      if (each.after.empty()) only_a.insert(only_a.end(), each.before.begin(), each.before.end());
+      if (each.before.empty()) only_b.insert(only_b.end(), each.after.begin(), each.after.end());
+      // The pooling that one of them has as a layer of its own is in the other's convolution.
+      if (each.before == std::vector<int>{1, 2}) CHECK(each.after == std::vector<int>{1});
+      // Poolings and quantizers whose names tell nothing stand behind the same layers.
+      if (each.before == std::vector<int>{32}) CHECK(each.after == std::vector<int>{22});
+      if (each.before == std::vector<int>{33}) CHECK(each.after == std::vector<int>{23});
+    }
+    const auto unexplained = [](const Read& read, std::vector<int> layers) {
+      for (const Cause& cause : find_causes(read.engine, read.summary, nullptr, nullptr))
+        for (const int layer : cause.layers) std::erase(layers, layer);
+      return layers;
+    };
+    CHECK(only_a == std::vector<int>{3, 4, 7, 10, 14, 17, 21, 24, 28, 31});
+    CHECK(only_b == std::vector<int>{19});
+    CHECK(unexplained(a, only_a) == std::vector<int>{31});  // A change of layout.
+    CHECK(unexplained(b, only_b).empty());
   }
 
   TEST_CASE("every layer with a kernel is in one row, times as they were") {

@@ -133,6 +133,38 @@ TEST_SUITE("engine_costs") {
     CHECK(kernel("PointWiseV2", "Half", "", std::nullopt)->time_class == TimeClass::elementwise);
   }
 
+  TEST_CASE("fused attention and products with what was fused, as Myelin names them") {
+    const auto tensor = [](const char* name, const char* sizes) {
+      return std::string(R"({"Name": ")") + name + R"(", "Dimensions": [)" + sizes +
+             R"(], "Format/Datatype": "Half"})";
+    };
+    const auto kernel = [&](const std::string& name, const std::string& inputs,
+                            const std::string& output, std::int64_t flops) {
+      const Engine engine =
+          read_engine("[" + test::layer_text(name, "kgen", inputs, output) + "]", "one.json");
+      return kernel_of(engine.layers[0], summarize(engine, nullptr).layers[0], flops);
+    };
+    // Four heads, 40 queries and 50 keys of 64 numbers, and six more FLOPs for each pair.
+    const std::string operands = tensor("q", "4,40,64") + "," + tensor("k", "4,64,50") + "," +
+                                 tensor("mask", "1,1,40,50") + "," + tensor("v", "4,50,64");
+    const std::int64_t flops = 4 * 40 * 50 * (4 * 64 + 6);
+    const auto attention = kernel("_gemm_mha_v2_myl0_3", operands, tensor("y", "4,40,64"), flops);
+    REQUIRE(attention);
+    CHECK(attention->time_class == profile::TimeClass::attention_flash);
+    const auto& work = std::get<profile::AttentionWork>(attention->work);
+    CHECK(work.batch == 4);
+    CHECK(work.queries == 40);
+    CHECK(work.keys == 50);
+    CHECK(work.head_dim == 64);
+    CHECK_FALSE(kernel("_gemm_mha_v2_myl0_3", operands, tensor("y", "4,40,64"), 2 * flops));
+    const auto product = kernel("__myl_Fc_myl0_6", tensor("x", "1,40,256"), tensor("y", "1,40,512"),
+                                2 * 40 * 256 * 512);
+    REQUIRE(product);
+    CHECK(std::get<profile::ProductWork>(product->work).k == 256);
+    CHECK_FALSE(kernel("__myl_FcMulFc_myl0_6", tensor("x", "1,40,256"), tensor("y", "1,40,512"),
+                       2 * 40 * 256 * 512));
+  }
+
   TEST_CASE("estimates of ResNet-18, but for the layer whose pooling is part of its convolution") {
     const std::string path = test::engine_samples + "resnet18_qat-residual";
     const Engine engine = read_engine(path + ".graph.json");

@@ -61,7 +61,7 @@ std::string mutate_bytes(std::string bytes) {
 std::size_t choose(const Records& records, std::mt19937& random) {
   std::size_t chosen = random() % records.size();
   for (int tries = 0; tries < 8; ++tries, chosen = random() % records.size())
-    for (const char* ending : {".json", ".py", ".pkl"})
+    for (const char* ending : {".json", ".py", ".pkl", ".npy"})
       if (records[chosen].first.ends_with(ending)) return chosen;
   return chosen;
 }
@@ -86,6 +86,40 @@ void mutate(Records& records, std::mt19937& random) {
   }
 }
 
+/// The archive with all records deflated, as tools that pack archives again write it; empty where
+/// libzip cannot.
+std::string deflated_zip(const Records& records) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* target = zip_source_buffer_create(nullptr, 0, 0, &error);
+  zip_t* archive = zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error);
+  zip_error_fini(&error);
+  if (archive == nullptr) {
+    zip_source_free(target);
+    return "";
+  }
+  zip_source_keep(target);
+  for (const auto& [name, bytes] : records) {
+    zip_source_t* source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
+    const zip_int64_t index = zip_file_add(archive, name.c_str(), source, 0);
+    if (index < 0)  // Two records of one name, or a name that is no text.
+      zip_source_free(source);
+    else
+      zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_DEFLATE, 1);
+  }
+  std::string packed;
+  zip_stat_t status;
+  if (zip_close(archive) != 0)
+    zip_discard(archive);
+  else if (zip_source_stat(target, &status) == 0 && zip_source_open(target) == 0) {
+    packed.resize(status.size);
+    if (zip_source_read(target, packed.data(), packed.size()) < 0) packed.clear();
+    zip_source_close(target);
+  }
+  zip_source_free(target);
+  return packed;
+}
+
 }  // namespace
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
@@ -94,8 +128,9 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   Records records = unpack(data, size, most);
   if (records.empty() || random() % 32 == 0) return LLVMFuzzerMutate(data, size, most);
   mutate(records, random);
-  const std::string packed = symprof::test::stored_zip(records);
-  if (packed.size() > most) return LLVMFuzzerMutate(data, size, most);
+  const std::string packed =
+      random() % 4 == 0 ? deflated_zip(records) : symprof::test::stored_zip(records);
+  if (packed.empty() || packed.size() > most) return LLVMFuzzerMutate(data, size, most);
   std::memcpy(data, packed.data(), packed.size());
   return packed.size();
 }

@@ -2,7 +2,7 @@
 
     make_seeds.py FOLDER
 
-makes FOLDER/onnx, FOLDER/exported and FOLDER/torchscript. Needs torch and onnx of the versions in
+makes FOLDER/archive, FOLDER/onnx, FOLDER/exported and FOLDER/torchscript. Needs torch and onnx of the versions in
 requirements-models.txt.
 """
 import json
@@ -171,10 +171,30 @@ def write_torchscript(folder):
     traced.save(folder / "traced.pt")
 
 
+def npy(descr, shape, data):
+    """What numpy.save writes."""
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (117 - len(header)) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+
+
+def write_archives(folder):
+    arrays = {"x": npy("<f4", (2, 3), bytes(24)), "n": npy("<i8", (), bytes(8)), "flag": npy("|b1", (2,), b"\0\1")}
+    for name, method in [("stored", zipfile.ZIP_STORED), ("packed", zipfile.ZIP_DEFLATED)]:
+        with zipfile.ZipFile(folder / f"{name}.npz", "w", method) as archive:
+            for array, content in arrays.items():
+                archive.writestr(zipfile.ZipInfo(f"{array}.npy"), content, method)
+    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+    torch.export.save(torch.export.export(model, (torch.ones(2, 4),)), folder / "whole.pt2")
+    repack(folder / "whole.pt2", folder / "model.pt2")
+    (folder / "whole.pt2").unlink()
+    torch.jit.script(model).save(folder / "model.pt")
+
+
 def main():
     warnings.simplefilter("ignore")
     folder = pathlib.Path(sys.argv[1])
-    writers = {"onnx": (write_onnx, "onnx"), "exported": (write_exported, "pt2"),
+    writers = {"archive": (write_archives, "npz"), "onnx": (write_onnx, "onnx"), "exported": (write_exported, "pt2"),
                "torchscript": (write_torchscript, "pt")}
     for name, (write, ending) in writers.items():
         (folder / name).mkdir(parents=True, exist_ok=True)

@@ -61,6 +61,11 @@ int widest_line(const std::string& text) {
 }
 
 TEST_SUITE("report") {
+  TEST_CASE("what a row saves has two names") {
+    CHECK(find_column("saved") == find_column("incremental"));
+    CHECK_FALSE(find_column("kept"));
+  }
+
   TEST_CASE("bytes are binary, counts decimal, and a rounded number stays below its unit") {
     constexpr std::int64_t mib = 1024 * 1024;
     CHECK(format_bytes(0) == "0 B");

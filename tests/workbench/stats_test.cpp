@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/workbench_files.h"
@@ -36,6 +38,34 @@ TEST_SUITE("workbench_stats") {
       for (json& function : found["functions"]) function.erase("calls");
       CHECK(found["functions"] == wanted["functions"]);
     }
+  }
+
+  TEST_CASE("bounds, mean, deviation and deciles of tensors") {
+    const auto path = test::workbench_file("models/corner.onnx");
+    const auto found =
+        workbench::tensor_stats(*workbench::read_model(path, workbench::Weights::keep), path);
+    const auto one = [&](const std::string& name) {
+      const auto each = std::ranges::find(found, name, &workbench::TensorStats::name);
+      REQUIRE(each != found.end());
+      return *each;
+    };
+    // onnx_diagnostic.helpers.onnx_helper.tensor_statistics of the same tensors.
+    const workbench::TensorStats weights = one("W");
+    CHECK(weights.least == -1);
+    CHECK(weights.greatest == 1);
+    CHECK(weights.mean.value() == doctest::Approx(0));
+    CHECK(weights.deviation.value() == doctest::Approx(0.62764591));
+    REQUIRE(weights.deciles.size() == 9);
+    CHECK(weights.deciles[0] == doctest::Approx(-0.8));
+    CHECK(weights.deciles[8] == doctest::Approx(0.8));
+    CHECK(weights.above[0] == std::pair(0.0, std::int64_t{12}));
+    CHECK(one("unused_half").mean == -0.25);
+    CHECK(one("unused_int8").deviation.value() == doctest::Approx(std::sqrt(2.0 / 3)));
+    CHECK(one("unused_uint8").mean == 2.5);
+    CHECK(one("unused_double").nans == 1);  // Its bounds are those of the other three.
+    CHECK(one("unused_double").least.has_value());
+    CHECK(one("c_is").greatest == 7);
+    CHECK(one("unused_bool").deciles.empty());
   }
 
   TEST_CASE("the two layers of a LLaMA are one block twice") {

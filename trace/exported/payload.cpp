@@ -16,7 +16,9 @@ constexpr std::int64_t small_float_bytes = 4 << 10, small_integer_bytes = 64 << 
 /// Elements from the storage's start to the end of the last one that the tensor reaches; as many as
 /// there can be where 64 bits do not count them.
 std::int64_t extent(const TensorSpec& spec) {
-  std::int64_t end = spec.storage_offset;
+  std::int64_t end = 0;
+  if (__builtin_add_overflow(spec.storage_offset, 1, &end))
+    return std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
     if (spec.sizes[i] == 0) return 0;
     std::int64_t steps = 0;
@@ -24,7 +26,7 @@ std::int64_t extent(const TensorSpec& spec) {
         __builtin_add_overflow(end, steps, &end))
       return std::numeric_limits<std::int64_t>::max();
   }
-  return end + 1;
+  return end;
 }
 
 bool is_small(const TensorSpec& spec) {

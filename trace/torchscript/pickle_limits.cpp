@@ -24,7 +24,8 @@ struct Item {
 
 class PickleChecker {
  public:
-  PickleChecker(std::string_view bytes, const std::string& where) : rest_(bytes), where_(where) {}
+  PickleChecker(std::string_view bytes, const std::string& where)
+      : rest_(bytes), size_(bytes.size()), where_(where) {}
 
   /// The instructions that torch/csrc/jit/serialization/unpickler.cpp knows.
   void run() {
@@ -95,6 +96,8 @@ class PickleChecker {
 
   void put(std::uint64_t slot) {
     top();
+    // Picklers count slots up, and LibTorch makes all that are below one.
+    if (slot >= size_) fail(fmt::format("keeps a value in slot {}, and has not so many", slot));
     memo_[slot] = stack_.back();
   }
 
@@ -199,6 +202,7 @@ class PickleChecker {
   }
 
   std::string_view rest_;
+  std::size_t size_;
   const std::string& where_;
   std::vector<Item> items_;
   std::vector<std::size_t> stack_;  ///< Indices into items_: what the memo knows is one item.

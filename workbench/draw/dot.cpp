@@ -4,8 +4,6 @@
 #include <iterator>
 #include <string_view>
 
-#include "report/json_writer.h"
-
 namespace symprof::workbench {
 namespace {
 
@@ -117,36 +115,6 @@ class DotWriter {
 
 void write_dot(fmt::memory_buffer& out, const FoldedGraph& graph, const NodeCosts& costs) {
   DotWriter(out, graph, costs).write();
-}
-
-void write_model_explorer(fmt::memory_buffer& out, const std::string& graph,
-                          const std::string& figure, const NodeCosts& costs) {
-  report::JsonWriter json(out);
-  json.begin_object();
-  json.key(graph);
-  json.begin_object();
-  json.member("name", std::string_view(figure));
-  json.key("results");
-  json.begin_object();
-  for (const auto& [name, cost] : costs) {
-    json.line(4);
-    json.key(name);
-    json.begin_object();
-    json.member("value", cost);
-    json.end_object();
-  }
-  json.end_object();
-  json.key("gradient");
-  json.begin_array();
-  for (const int stop : {0, 1}) {
-    json.begin_object();
-    json.member("stop", stop);
-    json.member("bgColor", std::string_view(stop == 0 ? "#ffffff" : "#ff3737"));
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  json.end_document();
 }
 
 }  // namespace symprof::workbench

@@ -17,9 +17,4 @@ using NodeCosts = std::map<std::string, std::int64_t>;
 /// `costs`, by the names of nodes, may be empty: colours then tell kinds of operators apart.
 void write_dot(fmt::memory_buffer& out, const FoldedGraph& graph, const NodeCosts& costs);
 
-/// Node data of Google's Model Explorer, which shows them as colours over the model's file: the
-/// costs of nodes by name, for the graph `graph` of the file (model_explorer/node_data_builder.py).
-void write_model_explorer(fmt::memory_buffer& out, const std::string& graph,
-                          const std::string& figure, const NodeCosts& costs);
-
 }  // namespace symprof::workbench

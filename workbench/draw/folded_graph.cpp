@@ -20,6 +20,8 @@ namespace {
 
 /// A value with more readers in other modules than this is drawn again in each module.
 constexpr std::size_t most_far_readers = 3;
+/// Boxes that a fold inside of another saves at least: fewer are easier to read where they are.
+constexpr int least_saved = 8;
 
 class Folder {
  public:
@@ -54,24 +56,64 @@ class Folder {
   /// Nodes of later copies are the same as those of the first one, and so on inside.
   void fold(const std::vector<RepeatedBlock>& blocks, int parent) {
     for (const RepeatedBlock& block : blocks) {
+      if (parent != 0 && (block.times - 1) * block.length < least_saved) continue;
+      const std::vector<ModuleStep> around = common_modules(block);
+      const int around_all = cluster_in_modules(parent, around, around.size());
       const int cluster = static_cast<int>(out_.clusters.size());
-      const auto at = [&](int copy) {
-        return static_cast<std::size_t>(block.first + copy * block.length);
-      };
-      const std::string first = place(*nodes_[at(0)]), last = place(*nodes_[at(block.times - 1)]);
-      out_.clusters.push_back(
-          {fmt::format("{} × {}{}", block.times, first, first == last ? "" : " … " + last), parent,
-           block.times});
-      for (int i = 0; i < block.length; ++i)
-        block_of_[at(0) + static_cast<std::size_t>(i)] = cluster;
+      out_.clusters.push_back({fmt::format("{} × {}", block.times, title(block, around.size())),
+                               around_all, block.times});
+      modules_around_[cluster] = around.size();
+      for (int i = 0; i < block.length; ++i) block_of_[node_of(block, 0, i)] = cluster;
       fold(block.inside, cluster);
       for (int copy = 1; copy < block.times; ++copy)
         for (int i = 0; i < block.length; ++i) {
-          const auto own = at(copy) + static_cast<std::size_t>(i);
-          same_as_[own] = same_as_[at(0) + static_cast<std::size_t>(i)];
+          const std::size_t own = node_of(block, copy, i);
+          same_as_[own] = same_as_[node_of(block, 0, i)];
           copy_[own] = copy;
         }
     }
+  }
+
+  static std::size_t node_of(const RepeatedBlock& block, int copy, int index) {
+    return static_cast<std::size_t>(block.first + copy * block.length + index);
+  }
+
+  /// The modules that all nodes of all copies lie in.
+  std::vector<ModuleStep> common_modules(const RepeatedBlock& block) const {
+    std::vector<ModuleStep> common = modules_of(*nodes_[node_of(block, 0, 0)]);
+    for (int i = 1; i < block.times * block.length; ++i) {
+      const auto modules = modules_of(*nodes_[node_of(block, 0, i)]);
+      std::size_t same = 0;
+      while (same < std::min(common.size(), modules.size()) &&
+             common[same].path == modules[same].path)
+        ++same;
+      common.resize(same);
+    }
+    return common;
+  }
+
+  /// The first and the last copy by the outermost module that each of them has alone, else the
+  /// module that all lie in.
+  std::string title(const RepeatedBlock& block, std::size_t around) const {
+    const std::string first = own_module(block, 0, 1, around),
+                      last = own_module(block, block.times - 1, 0, around);
+    if (!first.empty() && !last.empty()) return first + " … " + last;
+    const auto modules = modules_of(*nodes_[node_of(block, 0, 0)]);
+    return around > 0 ? modules[around - 1].path : place(*nodes_[node_of(block, 0, 0)]);
+  }
+
+  std::string own_module(const RepeatedBlock& block, int copy, int other,
+                         std::size_t around) const {
+    std::set<std::string> others;
+    for (int i = 0; i < block.length; ++i)
+      for (const ModuleStep& step : modules_of(*nodes_[node_of(block, other, i)]))
+        others.insert(step.path);
+    for (int i = 0; i < block.length; ++i) {
+      const auto modules = modules_of(*nodes_[node_of(block, copy, i)]);
+      for (std::size_t level = around; level < modules.size(); ++level)
+        if (!others.contains(modules[level].path)) return modules[level].path;
+    }
+    return "";
   }
 
   bool have_modules() const {
@@ -103,11 +145,17 @@ class Folder {
   }
 
   int cluster_of(int node) {
-    const int block = block_of_[static_cast<std::size_t>(node)];
-    int cluster = std::max(block, 0);
-    if (!options_.has_modules) return cluster;
+    const int block = std::max(block_of_[static_cast<std::size_t>(node)], 0);
     const auto modules = modules_of(*nodes_[static_cast<std::size_t>(node)]);
-    for (const ModuleStep& step : modules) {
+    return cluster_in_modules(block, modules, modules.size());
+  }
+
+  /// The cluster of the innermost of the first `count` of `modules`, in the cluster of a block,
+  /// which lies in the outermost of them itself.
+  int cluster_in_modules(int cluster, const std::vector<ModuleStep>& modules, std::size_t count) {
+    if (!options_.has_modules) return cluster;
+    for (std::size_t level = modules_around_[cluster]; level < count; ++level) {
+      const ModuleStep& step = modules[level];
       const auto [found, added] =
           modules_known_.try_emplace({cluster, step.path}, static_cast<int>(out_.clusters.size()));
       if (added) {
@@ -304,6 +352,7 @@ class Folder {
   std::set<std::string> given_;                 ///< Initializers and Constants.
   std::vector<int> same_as_, copy_, block_of_;  ///< By node.
   std::map<std::pair<int, std::string>, int> modules_known_;
+  std::map<int, std::size_t> modules_around_;    ///< By the cluster of a block.
   std::unordered_map<std::string, int> makers_;  ///< A node, or below 0 the box of an input.
   std::unordered_map<int, int> boxes_;
   std::set<std::tuple<int, int, bool>> seen_;

@@ -3,9 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/workbench_files.h"
+#include "workbench/draw/node_data.h"
 #include "workbench/draw/page.h"
 
 namespace symprof::dot_test {
@@ -90,11 +92,35 @@ TEST_SUITE("workbench_dot") {
     CHECK(graph.clusters[1].label.find("2 × layers.0 … layers.1") != std::string::npos);
   }
 
+  TEST_CASE("what repeats inside of a layer lies in its module, and hides no few boxes") {
+    const FoldedGraph graph = drawn("llama", true);
+    const auto find = [&](const std::string& label) {
+      const auto found = std::ranges::find(graph.clusters, label, &Cluster::label);
+      REQUIRE(found != graph.clusters.end());
+      return *found;
+    };
+    const Cluster heads = find("3 × layers.0.self_attn.q_proj … layers.0.self_attn.v_proj");
+    CHECK(graph.clusters[static_cast<std::size_t>(heads.parent)].label ==
+          "layers.0.self_attn (LlamaAttention)");
+    // Two of three products of the MLP are alike, with a Mul each.
+    for (const char* product : {"gate_proj", "up_proj", "down_proj"})
+      CHECK(find(std::string("layers.0.mlp.") + product + " (Linear)").times == 1);
+    CHECK(nodes_drawn(graph) < 150);
+  }
+
   TEST_CASE("Model Explorer's node data has the costs of a graph by node") {
+    const Model model =
+        read_model(test::workbench_file("models/gpt_functions.onnx"), Weights::skip);
     fmt::memory_buffer out;
-    write_model_explorer(out, "main_graph", "fwd_flops", {{"conv", 12}});
+    // A call has what is in its function, and what is no node has nothing.
+    write_model_explorer(
+        out, *model, "fwd_flops",
+        {{"/decoder/LLM/a/MatMul", 12}, {"/decoder/LLM/b", 30}, {"Identity_0", 1}, {"loss", 5}});
     const auto data = nlohmann::json::parse(fmt::to_string(out));
-    CHECK(data["main_graph"]["results"]["conv"]["value"] == 12);
+    const auto& results = data["main_graph"]["results"];
+    CHECK(results.size() == 2);
+    CHECK(results["/decoder/LLM"]["value"] == 42);
+    CHECK(results["Identity_0"]["value"] == 1);
     CHECK(data["main_graph"]["gradient"].size() == 2);
   }
 
