@@ -15,6 +15,8 @@
 namespace symprof::meta {
 namespace {
 
+thread_local bool follows_calls = true;
+
 /// Of their tensor operand these look at dtype and sizes alone.
 constexpr std::string_view readers_of_geometry[] = {
     "aten::empty_like",        "aten::full_like", "aten::new_empty",
@@ -80,11 +82,13 @@ bool has_memory(const at::Tensor& tensor) {
 
 }  // namespace
 
+void set_following(bool follows) { follows_calls = follows; }
+
 FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::IValue> arguments)
     : op_(op),
       arguments_(arguments),
       reads_(is_among(readers_of_geometry, op.schema().name()) ? Reads::geometry : Reads::values),
-      is_known_(op.schema().name().starts_with(own_operators) &&
+      is_known_(follows_calls && op.schema().name().starts_with(own_operators) &&
                 !op.hasTag(at::Tag::nondeterministic_seeded)) {
   if (is_in_program() && is_among(makers_of_room, op.schema().name())) is_known_ = false;
   const bool overwrites = is_among(overwriters, op.schema().name());
