@@ -12,8 +12,31 @@
 #include "meta/fake/known_values.h"
 #include "meta/fake/tensors_in.h"
 
+// Of the OpenMP library that LibTorch has loaded; null where it has none.
+extern "C" {
+[[gnu::weak]] int omp_get_max_threads();
+[[gnu::weak]] void omp_set_num_threads(int count);
+}
+
 namespace symprof::meta {
 namespace {
+
+/// At most 2^20 elements are no work for several threads: waking them takes longer than it. OpenMP
+/// keeps their number for each thread that asks, so nobody else's changes.
+class OnOneThread {
+ public:
+  OnOneThread() {
+    if (omp_set_num_threads != nullptr) omp_set_num_threads(1);
+  }
+  ~OnOneThread() {
+    if (omp_set_num_threads != nullptr) omp_set_num_threads(before_);
+  }
+  OnOneThread(const OnOneThread&) = delete;
+  OnOneThread& operator=(const OnOneThread&) = delete;
+
+ private:
+  int before_ = omp_get_max_threads != nullptr ? omp_get_max_threads() : 1;
+};
 
 thread_local bool follows_calls = true;
 
@@ -133,6 +156,7 @@ bool FollowedCall::has_work(std::span<const c10::IValue> results) const {
 
 bool FollowedCall::run() try {
   const OnRealTensors on_real_tensors;
+  const OnOneThread on_one_thread;
   op_.callBoxed(&stack_);
   if (is_among(makers_of_room, op_.schema().name()))
     for (at::Tensor& room : tensors_of(stack_)) room.zero_();
