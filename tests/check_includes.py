@@ -67,7 +67,7 @@ ROOMS = {
     "workbench/compare": ["base", "trace/graph", "trace/exported", "trace/onnx", "trace/passes", "workbench"],
     "workbench/costs": ["base", "record", "profile/*", "report", "workbench", "workbench/compare"],
     "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/numpy", "trace/onnx", "report", "workbench"],
-    "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report"],
+    "python/bindings": ["base", "record", "profile/*", "plan/*", "session", "shape/eager", "report", "workbench/costs"],
     "cli": ["base", "record", "trace/graph", "trace/dump", "trace/numpy", "engine", "profile/*", "measure", "plan/*", "session", "report", "workbench/*"],
 }
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")

@@ -12,8 +12,33 @@
 #include "meta/fake/known_values.h"
 #include "meta/fake/tensors_in.h"
 
+// Of the OpenMP library that LibTorch has loaded; null where it has none.
+extern "C" {
+[[gnu::weak]] int omp_get_max_threads();
+[[gnu::weak]] void omp_set_num_threads(int count);
+}
+
 namespace symprof::meta {
 namespace {
+
+/// At most 2^20 elements are no work for several threads: waking them takes longer than it. OpenMP
+/// keeps their number for each thread that asks, so nobody else's changes.
+class OnOneThread {
+ public:
+  OnOneThread() {
+    if (omp_set_num_threads != nullptr) omp_set_num_threads(1);
+  }
+  ~OnOneThread() {
+    if (omp_set_num_threads != nullptr) omp_set_num_threads(before_);
+  }
+  OnOneThread(const OnOneThread&) = delete;
+  OnOneThread& operator=(const OnOneThread&) = delete;
+
+ private:
+  int before_ = omp_get_max_threads != nullptr ? omp_get_max_threads() : 1;
+};
+
+thread_local bool follows_calls = true;
 
 /// Of their tensor operand these look at dtype and sizes alone.
 constexpr std::string_view readers_of_geometry[] = {
@@ -80,11 +105,13 @@ bool has_memory(const at::Tensor& tensor) {
 
 }  // namespace
 
+void set_following(bool follows) { follows_calls = follows; }
+
 FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::IValue> arguments)
     : op_(op),
       arguments_(arguments),
       reads_(is_among(readers_of_geometry, op.schema().name()) ? Reads::geometry : Reads::values),
-      is_known_(op.schema().name().starts_with(own_operators) &&
+      is_known_(follows_calls && op.schema().name().starts_with(own_operators) &&
                 !op.hasTag(at::Tag::nondeterministic_seeded)) {
   if (is_in_program() && is_among(makers_of_room, op.schema().name())) is_known_ = false;
   const bool overwrites = is_among(overwriters, op.schema().name());
@@ -129,6 +156,7 @@ bool FollowedCall::has_work(std::span<const c10::IValue> results) const {
 
 bool FollowedCall::run() try {
   const OnRealTensors on_real_tensors;
+  const OnOneThread on_one_thread;
   op_.callBoxed(&stack_);
   if (is_among(makers_of_room, op_.schema().name()))
     for (at::Tensor& room : tensors_of(stack_)) room.zero_();

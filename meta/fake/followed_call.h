@@ -9,6 +9,10 @@
 
 namespace symprof::meta {
 
+/// Whether calls of this thread are followed. They are, until somebody knows that nothing asks for
+/// what they make.
+void set_following(bool follows);
+
 class FollowedCall {
  public:
   /// Before the call runs: it may change what it is given.

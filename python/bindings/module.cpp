@@ -13,6 +13,7 @@
 #include "plan/largest_size.h"
 #include "python/bindings/answers.h"
 #include "python/bindings/frames.h"
+#include "python/bindings/plans.h"
 #include "python/bindings/profile_handle.h"
 #include "python/bindings/program.h"
 #include "session/read_job.h"
@@ -50,6 +51,26 @@ class Model {
   FormulaHandle formulas(const SettingTexts& texts, const std::vector<std::string>& dimensions,
                          const TableRequest& request) {
     return formulas_of(session_, settings_of(texts), dimensions, request);
+  }
+
+  CheckpointHandle plan_checkpoint(const SettingTexts& texts,
+                                   const std::vector<std::string>& budgets,
+                                   const std::vector<std::string>& regions) {
+    return python::plan_checkpoint(session_, texts, budgets, regions);
+  }
+
+  ThroughputHandle plan_throughput(const SettingTexts& texts,
+                                   const std::vector<std::string>& devices,
+                                   const std::string& budget,
+                                   const std::vector<std::string>& regions) {
+    return python::plan_throughput(session_, texts, devices, budget, regions);
+  }
+
+  ParallelHandle plan_parallel(const SettingTexts& texts, const std::string& mesh,
+                               const std::string& layout,
+                               const std::optional<std::int64_t>& global_batch,
+                               const std::vector<std::string>& blocks) {
+    return python::plan_parallel(session_, texts, {mesh, layout, global_batch, blocks});
   }
 
  private:
@@ -113,6 +134,34 @@ void bind_answers(nb::module_& module) {
   module.def("formulas_of", &formulas_of_program);
 }
 
+void bind_plans(nb::module_& module) {
+  nb::class_<CheckpointHandle>(module, "CheckpointHandle")
+      .def("found", &CheckpointHandle::found)
+      .def("text", &CheckpointHandle::text, nb::arg("width").none())
+      .def("json", &CheckpointHandle::json)
+      .def("html", &CheckpointHandle::html)
+      .def("code", &CheckpointHandle::code);
+  nb::class_<ThroughputHandle>(module, "ThroughputHandle")
+      .def("found", &ThroughputHandle::found)
+      .def("text", &ThroughputHandle::text, nb::arg("width").none())
+      .def("json", &ThroughputHandle::json);
+  nb::class_<ParallelHandle>(module, "ParallelHandle")
+      .def("found", &ParallelHandle::found)
+      .def("text", &ParallelHandle::text, nb::arg("width").none())
+      .def("json", &ParallelHandle::json)
+      .def("code", &ParallelHandle::code);
+  nb::class_<CostsHandle>(module, "CostsHandle")
+      .def("text", &CostsHandle::text, nb::arg("width").none())
+      .def("json", &CostsHandle::json)
+      .def("html", &CostsHandle::html);
+  module.def(
+      "costs_of",
+      [](const ProfileHandle& a, const ProfileHandle& b, const TableRequest& request) {
+        return CostsHandle{&a, &b, request};
+      },
+      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+}
+
 void bind_profile(nb::module_& module) {
   nb::class_<TableRequest>(module, "TableRequest")
       .def(nb::init<>())
@@ -136,7 +185,12 @@ void bind_profile(nb::module_& module) {
       .def(nb::init<const std::string&>())
       .def("profile", &Model::profile, nb::call_guard<nb::gil_scoped_release>())
       .def("fit", &Model::fit, nb::call_guard<nb::gil_scoped_release>())
-      .def("formulas", &Model::formulas, nb::call_guard<nb::gil_scoped_release>());
+      .def("formulas", &Model::formulas, nb::call_guard<nb::gil_scoped_release>())
+      .def("plan_checkpoint", &Model::plan_checkpoint, nb::call_guard<nb::gil_scoped_release>())
+      .def("plan_throughput", &Model::plan_throughput, nb::call_guard<nb::gil_scoped_release>())
+      .def("plan_parallel", &Model::plan_parallel, nb::arg("settings"), nb::arg("mesh"),
+           nb::arg("layout"), nb::arg("global_batch").none(), nb::arg("blocks"),
+           nb::call_guard<nb::gil_scoped_release>());
 }
 
 void bind_program(nb::module_& module) {
@@ -191,6 +245,7 @@ NB_MODULE(_native, module) {
   bind_errors(module);
   bind_profile(module);
   bind_answers(module);
+  bind_plans(module);
   bind_program(module);
   module.def("setting_names", &setting_names);
   module.def("set_library_folders", &set_library_folders);

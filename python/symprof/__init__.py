@@ -16,15 +16,18 @@ from . import _preload
 
 _preload.load()
 
+from ._commands import bisect, compare, dump, measure, restore  # noqa: E402
 from ._costs import Cost, cost_rule  # noqa: E402
 from ._error import Error  # noqa: E402
 from ._files import profile  # noqa: E402
 from ._fit import Fit, Formulas  # noqa: E402
+from ._plans import CheckpointPlan, Costs, ParallelPlan, ThroughputPlan  # noqa: E402
 from ._profile import Profile  # noqa: E402
 from ._rows import Rows  # noqa: E402
 from ._simulate import Run, simulate  # noqa: E402
 
-__all__ = ["Cost", "Error", "Fit", "Formulas", "Profile", "Rows", "Run", "cost_rule", "profile", "simulate", "watch"]
+__all__ = ["CheckpointPlan", "Cost", "Costs", "Error", "Fit", "Formulas", "ParallelPlan", "Profile", "Rows", "Run",
+           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "measure", "profile", "restore", "simulate", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,8 @@ from ._error import Error
 from ._settings import setting_texts
 
 NO_JOB = _native.job_of("", "", "")
+_NO_GRAPH = ("plan_{kind}: plans change a graph, and a program has none.\n"
+             "  symprof.profile(torch.export.export(model, args), …) has one, and so has a file.")
 
 
 class Again(Protocol):
@@ -24,6 +26,9 @@ class Again(Protocol):
 
     def formulas(self, names: Sequence[str], request: Any) -> Any:
         """The handle of the formulas."""
+
+    def plan(self, kind: str, *question: Any) -> Any:
+        """The handle of a plan: `kind` is checkpoint, throughput or parallel."""
 
 
 class File:
@@ -49,6 +54,10 @@ class File:
     def formulas(self, names: Sequence[str], request: Any) -> Any:
         with self._kernels():
             return self._model.formulas(setting_texts(self._settings), list(names), request)
+
+    def plan(self, kind: str, *question: Any) -> Any:
+        with self._kernels():
+            return getattr(self._model, f"plan_{kind}")(setting_texts(self._settings), *question)
 
 
 class Call:
@@ -97,6 +106,9 @@ class Call:
         sized = lambda sizes: self._run({**self._sizes, **dict(zip(names, sizes, strict=True))}, self._settings)
         return _native.formulas_of(starts, setting_texts({"device": self._settings["device"]}), sized, request)
 
+    def plan(self, kind: str, *question: Any) -> Any:
+        raise Error(_NO_GRAPH.format(kind=kind))
+
     def _size(self, name: str) -> int:
         if name not in self._sizes:
             raise Error(f"{name}: is no dimension of the inputs.\n  There is {', '.join(self._sizes) or 'none'}.")
@@ -122,6 +134,9 @@ class Program:
 
     def formulas(self, names: Sequence[str], request: Any) -> Any:
         raise self._error("formulas()", "at other sizes")
+
+    def plan(self, kind: str, *question: Any) -> Any:
+        raise Error(_NO_GRAPH.format(kind=kind))
 
     @staticmethod
     def _error(what: str, how: str) -> Error:

@@ -26,9 +26,10 @@ def profile(model: Any, *args: Any, **settings: Any) -> Profile:
     """The profile of one step of a model.
 
     `model` is a file (.pt2, .pt, .onnx), the bytes of one, an ExportedProgram, or a torch.nn.Module and what it is called
-    with. Settings have the names of the command's options (`optimizer="adamw"`, `autocast="bf16"`). For a file, other
-    names are sizes of its dimensions (`batch=8`); a module takes `kwargs={…}` for its call and a function `loss` of its
-    output. Raises Error.
+    with. Settings have the names of the command's options (`optimizer="adamw"`, `autocast="bf16"`). Other
+    names are sizes of dimensions (`batch=8`). A module runs as it is: it takes `kwargs={…}` for its call, a function `loss`
+    of its output, and of the settings those of _settings.OF_PROGRAMS, `autocast`, `optimizer` and `micro_batches`. Raises
+    Error.
     """
     if isinstance(model, (str, os.PathLike)):
         return _of_file(os.fspath(model), settings)

@@ -41,8 +41,8 @@ def profile_module(
         raise Error(f"profile: found {type(model).__name__}, wanted a file, its bytes, an ExportedProgram or a torch.nn.Module.")
     given = (args, kwargs or {})
     sizes = sizes_of(given)
-    call = Call(functools.partial(_run, model, given, loss, sizes), sizes, {"device": "h200", **settings})
-    return Profile(*call.profile({}))
+    call = Call(functools.partial(_run, model, given, loss, sizes), sizes, {"device": "h200"})
+    return Profile(*call.profile(settings))
 
 
 def _run(model: torch.nn.Module, given: Any, loss: Any, given_sizes: dict[str, int], sizes: dict[str, int],

@@ -9,6 +9,7 @@ from typing import Any
 from . import _native
 from ._again import Again, Program
 from ._fit import Fit, Formulas
+from ._plans import CheckpointPlan, Costs, ParallelPlan, ThroughputPlan
 from ._rows import Rows
 
 
@@ -39,6 +40,25 @@ class Profile:
     def formulas(self, *names: str, by: str = "module", depth: int | None = 1, columns: Sequence[str] = ()) -> Formulas:
         """Figures as formulas of these dimensions (docs/formulas.md)."""
         return Formulas(self._again.formulas(names, _request(by, depth, "", None, columns, None)))
+
+    def compare(self, other: "Profile", by: str = "node", *, depth: int | None = None, sort: str = "", top: int | None = None,
+                columns: Sequence[str] = ()) -> Costs:
+        """What changes from this profile to the other: rows side by side, and totals (docs/compare.md)."""
+        return Costs(_native.costs_of(self._handle, other._handle, _request(by, depth, sort, top, columns, None)))
+
+    def plan_checkpoint(self, *budgets: str, regions: Sequence[str] = ()) -> CheckpointPlan:
+        """Which activations to compute again, so that the step fits into each of the budgets ("3GiB"); without one, a curve
+        (docs/plans.md). Of a model file or an ExportedProgram, as the other plans."""
+        return CheckpointPlan(self._again.plan("checkpoint", list(budgets), list(regions)))
+
+    def plan_throughput(self, *devices: str, budget: str = "", regions: Sequence[str] = ()) -> ThroughputPlan:
+        """Which batch does the most samples a second on each device, with which checkpoint plan (docs/plans.md)."""
+        return ThroughputPlan(self._again.plan("throughput", list(devices), budget, list(regions)))
+
+    def plan_parallel(self, mesh: int | str, *, global_batch: int | None = None, layout: str = "",
+                      blocks: Sequence[str] = ()) -> ParallelPlan:
+        """How to spread the step over a mesh of its device, "2x8" or 8 (docs/parallel_plans.md)."""
+        return ParallelPlan(self._again.plan("parallel", str(mesh), layout, global_batch, list(blocks)))
 
     def memory_snapshot(self) -> bytes:
         """What pytorch.org/memory_viz reads: the allocator's history, each block with the call that made it."""

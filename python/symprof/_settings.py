@@ -2,6 +2,10 @@
 from typing import Any
 
 from . import _native
+from ._error import Error
+
+# What a program that runs as it is takes: everything else is in its own code.
+OF_PROGRAMS = ("device", "attention", "alloc_conf", "mode", "time", "launch", "context")
 
 _names = frozenset(_native.setting_names())
 
@@ -21,3 +25,12 @@ def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
         elif value is not False and value is not None:
             texts.append((name, str(value)))
     return texts
+
+
+def refuse_what_changes_a_graph(settings: dict[str, Any]) -> None:
+    """A module and a program run as they are. A setting that only a file's graph obeys would be ignored in silence."""
+    for name, value in settings.items():
+        if name not in OF_PROGRAMS and value is not None and value is not False:
+            raise Error(f"{name}: is no setting of a module or a program, which run as they are; there are "
+                        f"{', '.join(OF_PROGRAMS)}.\n  Write it in the code that runs, or profile a file: "
+                        "torch.export.export(model, args) makes one.")

@@ -9,7 +9,7 @@ from . import _costs, _native, _preload
 from ._error import Error
 from ._interrupts import uninterrupted
 from ._profile import Profile
-from ._settings import setting_texts
+from ._settings import refuse_what_changes_a_graph, setting_texts
 
 
 # What stands for CUDA in torch is the process's: simulations of several threads take turns. One may lie in another.
@@ -22,6 +22,7 @@ class Run:
     def __init__(self, settings: dict[str, Any]) -> None:
         self._name = settings.pop("name", None) or "program"
         self._ranks = settings.pop("ranks", None)
+        refuse_what_changes_a_graph(settings)
         self._texts = setting_texts(settings)
         self._program: Any = None
         self._handle: Any = None

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/followed_call.h"
 #include "shape/step/node_tensors.h"
 
 namespace symprof::shape {
@@ -16,6 +17,12 @@ thread_local ProgramNodes* current_program = nullptr;
 /// A batch comes to the device by one of these.
 bool is_copy(const std::string& op) {
   return op == "aten::to" || op == "aten::_to_copy" || op == "aten::cuda";
+}
+
+/// Of the mask that it makes for its kernel (`convert_boolean_attn_mask` in
+/// ATen/native/transformers/attention.cpp) a program sees nothing, and each layer makes it anew.
+bool keeps_values_to_itself(const at::RecordFunction& function) {
+  return function.operator_name()->name == "aten::scaled_dot_product_attention";
 }
 
 }  // namespace
@@ -35,6 +42,7 @@ ProgramNodes::ProgramNodes(Recorder& recorder, std::function<std::string()> plac
 
 ProgramNodes::~ProgramNodes() {
   at::removeCallback(callback_);
+  meta::set_following(true);
   current_program = outer_;
 }
 
@@ -49,7 +57,9 @@ void ProgramNodes::on_end(const at::RecordFunction& function, at::ObserverContex
 
 // What follows backward outside of every module prepares the update: scaling, clipping, logging.
 void ProgramNodes::begin_call(const at::RecordFunction& function) {
-  if (depth_++ > 0 || optimizer_depth_ > 0) return;
+  if (depth_++ > 0) return;
+  meta::set_following(!keeps_values_to_itself(function));
+  if (optimizer_depth_ > 0) return;
   const std::string op = function.operator_name()->name;
   if (backward_depth_ > 0) return begin_in_backward(op);
   if (is_after_backward_ && modules_.empty()) {
@@ -77,7 +87,9 @@ void ProgramNodes::begin_in_backward(const std::string& op) {
 }
 
 void ProgramNodes::end_call(const at::RecordFunction& function) {
-  if (depth_ == 0 || --depth_ > 0 || node_ == none) return;
+  if (depth_ == 0 || --depth_ > 0) return;
+  meta::set_following(true);
+  if (node_ == none) return;
   record(node_).outputs.clear();
   for (const at::Tensor& tensor : tensors_of(function.outputs())) {
     touches_device_ |= meta::is_fake(tensor);

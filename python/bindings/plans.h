@@ -1,0 +1,77 @@
+// What plans answer, and what changed between two profiles, for Python.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "python/bindings/profile_handle.h"
+#include "session/parallel_plan.h"
+#include "session/session.h"
+
+namespace symprof::python {
+
+struct CheckpointHandle {
+  CheckpointAnswer answer;
+
+  /// Whether there is a plan for every budget.
+  bool found() const;
+  std::string text(std::optional<int> width) const;
+  std::string json() const;
+  std::string html() const;
+  /// A file that carries the plan out. Throws Error as report::write_checkpoint_python.
+  std::string code() const;
+};
+
+struct ThroughputHandle {
+  ThroughputAnswer answer;
+
+  /// Whether some batch fits into every device.
+  bool found() const;
+  std::string text(std::optional<int> width) const;
+  std::string json() const;
+};
+
+struct ParallelHandle {
+  ParallelAnswer answer;
+
+  /// Whether a layout fits.
+  bool found() const;
+  std::string text(std::optional<int> width) const;
+  std::string json() const;
+  /// A file that applies the plan under torchrun. Throws Error as report::write_parallel_python.
+  std::string code() const;
+};
+
+/// Without budgets, a curve. Throws Error as Session::plan_checkpoint.
+CheckpointHandle plan_checkpoint(Session& session, const SettingTexts& texts,
+                                 const std::vector<std::string>& budgets,
+                                 const std::vector<std::string>& regions);
+
+/// `budget` may be empty. Throws Error as Session::plan_throughput.
+ThroughputHandle plan_throughput(Session& session, const SettingTexts& texts,
+                                 const std::vector<std::string>& devices, const std::string& budget,
+                                 const std::vector<std::string>& regions);
+
+/// What the command's options of these names say.
+struct ParallelTexts {
+  std::string mesh, layout;
+  std::optional<std::int64_t> global_batch;
+  std::vector<std::string> blocks;
+};
+/// Throws Error as symprof::plan_parallel.
+ParallelHandle plan_parallel(Session& session, const SettingTexts& texts,
+                             const ParallelTexts& question);
+
+/// What changed in the costs of a step. Both profiles have to outlive it.
+struct CostsHandle {
+  const ProfileHandle* a = nullptr;
+  const ProfileHandle* b = nullptr;
+  TableRequest request;
+
+  std::string text(std::optional<int> width) const;
+  std::string json() const;
+  std::string html() const;
+};
+
+}  // namespace symprof::python
