@@ -97,6 +97,16 @@ class Asking(unittest.TestCase):
             found = program.read("profile", SMALL, "--parallel", engine, "--optimizer", "adamw")
             self.assertEqual(sum(found["memory"]["at_peak"].values()), found["totals"]["peak_allocated_bytes"])
 
+    def test_layers_that_stay_whole_are_said(self):
+        found = program.read("profile", str(FOLDER / "models" / "vit8.pt2"), "--parallel", "tp=4")
+        self.assertTrue(any("16 linear layers" in warning for warning in found["warnings"]), found["warnings"])
+        self.assertEqual(found["parallel"]["ranks"], 4)
+
+    def test_decomposed_norms_work_on_tokens(self):
+        found = program.read("profile", "models/llama_7b.pt2", "--parallel", "tp=4:sp")["parallel"]["collectives"]
+        gathers = sum(row["times"] for row in found if row["op"] == "all_gather" and row["phase"] == "forward")
+        self.assertEqual(gathers, 2 * 32 + 2)  # Two for each layer, the head's input and the logits.
+
     def test_fit_asks_for_the_rank(self):
         arguments = (SMALL, "--parallel", "fsdp=2", "--optimizer", "adamw")
         self.assertEqual(program.read("fit", *arguments)["peak_reserved_bytes"],

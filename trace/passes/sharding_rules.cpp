@@ -135,6 +135,20 @@ Dimension64 along_another(const SharedCall& call) {
   return call.named("dim", 1, -1) != *call.of_first() ? call.of_first() : Dimension64();
 }
 
+/// Over dimensions that are whole.
+Dimension64 reduction(const SharedCall& call) {
+  const auto* dims = call.list("dim", 1);
+  if (dims == nullptr) return {};
+  const auto* keep_dims = argument_as<bool>(find_argument(call.node, "keepdim", 2));
+  std::int64_t before = 0;
+  for (const std::int64_t dim : *dims) {
+    const std::int64_t from_front = dim < 0 ? dim + call.rank_of(call.first()) : dim;
+    if (from_front == *call.of_first()) return {};
+    before += from_front < *call.of_first() ? 1 : 0;
+  }
+  return keep_dims != nullptr && *keep_dims ? *call.of_first() : *call.of_first() - before;
+}
+
 Dimension64 select(const SharedCall& call) {
   const std::int64_t dim = call.named("dim", 1, 0), own = *call.of_first();
   if (dim == own) return {};
@@ -231,6 +245,8 @@ constexpr ShardingRule sharding_rules[] = {
     {"aten::layer_norm", normalization},
     {"aten::softmax", along_another},
     {"aten::slice", along_another},
+    {"aten::mean", reduction},
+    {"aten::sum", reduction},
     {"aten::select", select},
     {"aten::unsqueeze", unsqueeze},
     {"aten::scaled_dot_product_attention", attention},
