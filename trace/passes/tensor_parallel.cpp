@@ -379,6 +379,28 @@ class SplitWriter {
 
 }  // namespace
 
+std::set<ValueId> distributed_parameters(const Graph& graph) {
+  const Uses uses(graph);
+  const auto op_of = [&](std::optional<std::size_t> node) {
+    return node ? std::string_view(graph.nodes[*node].op) : std::string_view();
+  };
+  const auto is_added = [](std::string_view op) { return op.starts_with(tensor_parallel_prefix); };
+  std::set<ValueId> found;
+  for (const Node& node : graph.nodes) {
+    bool is_split = is_added(node.op);
+    if (node.op == "aten::linear" && !node.outputs.empty()) {
+      const std::string_view after = op_of(uses.last_reader(node.outputs[0]));
+      is_split = is_added(op_of(uses.maker(operand(node, 0)))) ||
+                 (is_added(after) && !after.ends_with("reduce_gradient"));
+    }
+    if (!is_split) continue;
+    for_each_value(node, [&](ValueId id) {
+      if (id != no_value && graph.value(id).kind == ValueKind::parameter) found.insert(id);
+    });
+  }
+  return found;
+}
+
 void split_tensors(Graph& graph, const ParallelOptions& options, const ValueSpecs& specs) {
   SplitSearch search(graph, options, specs);
   const SplitPlan plan = search.run();

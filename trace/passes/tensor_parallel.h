@@ -2,6 +2,7 @@
 // torch.distributed.tensor.parallel.parallelize_module does to the linear layers of blocks.
 #pragma once
 
+#include <set>
 #include <string_view>
 
 #include "record/parallel_options.h"
@@ -20,5 +21,8 @@ inline constexpr std::string_view tensor_parallel_prefix = "tensor_parallel::";
 /// warning. `specs` are those of `graph`, whose inputs are bound. Throws Error where nothing can
 /// be split.
 void split_tensors(Graph& graph, const ParallelOptions& options, const ValueSpecs& specs);
+
+/// Parameters that are DTensors in a graph that split_tensors has changed.
+std::set<ValueId> distributed_parameters(const Graph& graph);
 
 }  // namespace symprof::trace
