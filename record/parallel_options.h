@@ -13,8 +13,9 @@
 namespace symprof {
 
 enum class ParallelEngine : std::uint8_t {
-  ddp,   ///< torch.nn.parallel.DistributedDataParallel
-  fsdp,  ///< torch.distributed.fsdp.fully_shard (FSDP2), HSDP with more than one replica.
+  ddp,     ///< torch.nn.parallel.DistributedDataParallel
+  fsdp,    ///< torch.distributed.fsdp.fully_shard (FSDP2), HSDP with more than one replica.
+  tensor,  ///< torch.distributed.tensor.parallel.parallelize_module.
 };
 
 /// `reshard_after_forward` of fully_shard. PyTorch's default is that all but the root do.
@@ -25,6 +26,8 @@ struct ParallelOptions {
   ParallelEngine engine = ParallelEngine::ddp;
   std::int64_t replicas = 1;  ///< Ranks that hold the same: DDP's, or HSDP's first dimension.
   std::int64_t shards = 1;    ///< Ranks that hold a part each.
+  std::int64_t tensor = 1;    ///< Ranks that have a share of each layer that is split.
+  bool sequence = false;      ///< What lies between those layers is split by tokens.
   std::int64_t rank = 0;      ///< Among those of `shards`. The first holds the most.
   Reshard reshard = Reshard::all_but_root;
   std::int64_t reshard_ranks = 1;  ///< Where it is to_fewer_ranks: those that share a copy.
@@ -38,7 +41,7 @@ struct ParallelOptions {
   /// DDP's bucket_cap_mb, in bytes; empty: PyTorch's default, 25 MiB with a first bucket of 1 MiB.
   std::optional<std::int64_t> bucket_cap_bytes;
 
-  std::int64_t world() const { return replicas * shards; }
+  std::int64_t world() const { return replicas * shards * tensor; }
 };
 
 }  // namespace symprof

@@ -52,8 +52,11 @@ void start_parallel(Settings& settings, const Graph& graph) {
   ParallelOptions& parallel = *settings.step.parallel;
   if (parallel.engine != ParallelEngine::fsdp) {
     if (!settings.wrap.empty())
-      throw Error(SettingRef{"wrap"}, "it says which modules FSDP2 wraps, and this is DDP.",
-                  "Leave it out, or give " + setting("parallel", "fsdp=8") + ".");
+      throw Error(
+          SettingRef{"wrap"},
+          "it says which modules FSDP2 wraps, and this is " +
+              std::string(parallel.engine == ParallelEngine::ddp ? "DDP." : "another engine."),
+          "Leave it out, or give " + setting("parallel", "fsdp=8") + ".");
     return;
   }
   if (settings.step.master_weights)

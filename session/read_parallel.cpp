@@ -12,8 +12,9 @@ namespace symprof::settings {
 namespace {
 
 constexpr auto advice =
-    "Give ddp=8, fsdp=8 or hsdp=2x4, and after colons: of ddp view, cap=25MiB; of the others keep, "
-    "reshard, reshard=4, param=bf16, reduce=fp32, rank=7.";
+    "Give ddp=8, fsdp=8, hsdp=2x4 or tp=4, and after colons: of ddp view, cap=25MiB; of fsdp and "
+    "hsdp "
+    "keep, reshard, reshard=4, param=bf16, reduce=fp32, rank=7; of tp sp.";
 
 [[noreturn]] void refuse(const std::string& given, const std::string& problem) {
   throw Error(SettingRef{"parallel", given}, problem, advice);
@@ -45,6 +46,11 @@ void read_engine(ParallelOptions& options, const std::string& text) {
   if (name == "ddp") {
     options.engine = ParallelEngine::ddp;
     options.replicas = count(ranks, 2);
+    return;
+  }
+  if (name == "tp") {
+    options.engine = ParallelEngine::tensor;
+    options.tensor = count(ranks, 2);
     return;
   }
   options.engine = ParallelEngine::fsdp;
@@ -94,17 +100,34 @@ bool read_ddp_option(ParallelOptions& options, const std::string& name, const st
   return true;
 }
 
+bool read_tensor_option(ParallelOptions& options, const std::string& name,
+                        const std::string& value) {
+  if (name != "sp" || !value.empty()) return false;
+  options.sequence = true;
+  return true;
+}
+
+bool read_option(ParallelOptions& options, const std::string& name, const std::string& value) {
+  switch (options.engine) {
+    case ParallelEngine::ddp:
+      return read_ddp_option(options, name, value);
+    case ParallelEngine::fsdp:
+      return read_fsdp_option(options, name, value);
+    case ParallelEngine::tensor:
+      return read_tensor_option(options, name, value);
+  }
+  return false;
+}
+
 }  // namespace
 
 ParallelOptions parse_parallel(const std::string& given) {
   ParallelOptions options{.text = given};
   const std::vector<std::string> parts = split(given, ':');
   read_engine(options, parts.front());
-  const bool is_ddp = options.engine == ParallelEngine::ddp;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const auto [name, value] = name_and_value(parts[i]);
-    if (!(is_ddp ? read_ddp_option : read_fsdp_option)(options, name, value))
-      refuse(given, "'" + parts[i] + "' is no option of it.");
+    if (!read_option(options, name, value)) refuse(given, "'" + parts[i] + "' is no option of it.");
   }
   if (options.rank >= options.shards) refuse(given, "there is no such rank.");
   return options;

@@ -83,9 +83,11 @@ namespace {
 /// The collectives of a rank's step, in a queue beside its calls.
 void add_rank_times(Profile& profile, const ParallelOptions& options, const DeviceSpec& device) {
   const std::vector<Collective>& collectives = profile.recording.rank->collectives;
-  const std::vector<double> us = profile::times_of(
-      collectives, profile::collective_model_of(device),
-      {.data = static_cast<int>(options.replicas), .shard = static_cast<int>(options.shards)});
+  const std::vector<double> us =
+      profile::times_of(collectives, profile::collective_model_of(device),
+                        {.data = static_cast<int>(options.replicas),
+                         .shard = static_cast<int>(options.shards),
+                         .tensor = static_cast<int>(options.tensor)});
   std::vector<TimedCollective> timed;
   timed.reserve(us.size());
   for (std::size_t i = 0; i < us.size(); ++i)

@@ -214,9 +214,8 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
      [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward},
     {"parallel", parallel_group, Arity::one, "ENGINE",
-     "One rank of ddp=8, fsdp=8 or hsdp=2x4, as PyTorch's engines run it; docs/parallel.md has "
-     "what "
-     "may follow: fsdp=8:param=bf16",
+     "One rank of ddp=8, fsdp=8, hsdp=2x4 or tp=4, as PyTorch's engines run it; docs/parallel.md "
+     "has what may follow: fsdp=8:param=bf16",
      [](Settings& s, const std::string& given) { s.step.parallel = parse_parallel(given); },
      parallel_value, Needs::backward, Alters::graph},
     {"wrap", parallel_group, Arity::several, "GLOB",

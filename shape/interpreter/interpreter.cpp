@@ -16,6 +16,7 @@
 #include "shape/interpreter/builtin.h"
 #include "shape/interpreter/higher_order.h"
 #include "shape/interpreter/nested.h"
+#include "shape/interpreter/tensor_parallel.h"
 #include "shape/interpreter/unsupported.h"
 #include "shape/interpreter/viewable.h"
 #include "shape/lowering/lowering.h"
@@ -174,6 +175,7 @@ void Interpreter::run_aten(const Node& node, c10::Device device) {
 }
 
 void Interpreter::run_lowered(const Node& node) {
+  if (is_tensor_parallel(node.op)) return bind_outputs(node, run_tensor_parallel(node, values_));
   if (is_higher_order(node.op))
     return bind_outputs(node, run_higher_order(node, values_, device_, recompute_, lifetimes_));
   if (auto results = run_nested(node, values_, device_, recompute_, lifetimes_))

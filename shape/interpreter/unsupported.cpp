@@ -12,6 +12,7 @@
 #include "shape/interpreter/builtin.h"
 #include "shape/interpreter/higher_order.h"
 #include "shape/interpreter/nested.h"
+#include "shape/interpreter/tensor_parallel.h"
 #include "shape/lowering/lowering.h"
 #include "trace/graph/region_markers.h"
 
@@ -124,7 +125,8 @@ bool has_rule(const Node& node) {
   if (op.starts_with(builtin_prefix))
     return find_builtin(op.substr(builtin_prefix.size())) != nullptr;
   return is_export_assertion(op) || trace::is_region_marker(node) || in_dispatcher(node) ||
-         lowering::find_lowering(op) != nullptr || is_nested_operator(op) || is_higher_order(op);
+         lowering::find_lowering(op) != nullptr || is_nested_operator(op) || is_higher_order(op) ||
+         is_tensor_parallel(op);
 }
 
 void check_operators(const Graph& graph) {

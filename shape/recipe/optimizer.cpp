@@ -32,6 +32,17 @@ void refuse_complex(const OptimizerRule& rule, OptimizerVariant variant, const T
                 "Choose the variant foreach or single.");
 }
 
+OptimizerTensors slice(const OptimizerTensors& all, std::size_t begin, std::size_t end) {
+  const auto part = [&](const Tensors& list) {
+    if (list.empty()) return Tensors();
+    return Tensors(list.begin() + static_cast<std::ptrdiff_t>(begin),
+                   list.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  OptimizerTensors group{.parameters = part(all.parameters), .gradients = part(all.gradients)};
+  for (const Tensors& states : all.states) group.states.push_back(part(states));
+  return group;
+}
+
 }  // namespace
 
 OptimizerStep::OptimizerStep(const StepOptions& options, const Tensors& parameters)
@@ -41,6 +52,7 @@ OptimizerStep::OptimizerStep(const StepOptions& options, const Tensors& paramete
                 "`optimizers` in record/optimizers.h has those that there are.");
   for (const at::Tensor& parameter : parameters) {
     if (parameter.grad().defined()) tensors_.gradients.push_back(parameter.grad());
+    has_gradient_.push_back(parameter.grad().defined());
     (parameter.grad().defined() ? tensors_ : idle_).parameters.push_back(parameter);
   }
   refuse_complex(rule_, variant_, tensors_.parameters);
@@ -65,14 +77,26 @@ void OptimizerStep::for_each_state(
         if (states[i].defined()) visit(states[i], tensors->parameters[i]);
 }
 
+void OptimizerStep::begin_group(std::size_t parameter) {
+  second_group_ = static_cast<std::size_t>(std::count(
+      has_gradient_.begin(), has_gradient_.begin() + static_cast<std::ptrdiff_t>(parameter), true));
+}
+
 void OptimizerStep::run(const FusedScaling& scaling) const {
+  const std::size_t count = tensors_.parameters.size();
+  if (second_group_ == 0 || second_group_ == count) return run_group(tensors_, scaling);
+  run_group(slice(tensors_, 0, second_group_), scaling);
+  run_group(slice(tensors_, second_group_, count), scaling);
+}
+
+void OptimizerStep::run_group(const OptimizerTensors& group, const FusedScaling& scaling) const {
   switch (variant_) {
     case OptimizerVariant::single:
-      return rule_.single(tensors_);
+      return rule_.single(group);
     case OptimizerVariant::foreach:
-      return rule_.foreach (tensors_);
+      return rule_.foreach (group);
     case OptimizerVariant::fused:
-      return rule_.fused(tensors_, scaling);
+      return rule_.fused(group, scaling);
   }
 }
 

@@ -14,6 +14,8 @@ class OptimizerStep {
   /// Throws Error when the optimizer has no such variant.
   OptimizerStep(const StepOptions& options, const Tensors& parameters);
 
+  /// Parameters from this one on, of those that were given, are a group of their own.
+  void begin_group(std::size_t parameter);
   /// Takes the gradients that a later backward left at the same parameters.
   void take_gradients();
   /// Holds them no longer.
@@ -32,10 +34,14 @@ class OptimizerStep {
   void run(const FusedScaling& scaling = {}) const;
 
  private:
+  void run_group(const OptimizerTensors& group, const FusedScaling& scaling) const;
+
   const OptimizerRule& rule_;
   OptimizerVariant variant_;
   OptimizerTensors tensors_;
-  OptimizerTensors idle_;  ///< Parameters without a gradient.
+  std::vector<bool> has_gradient_;  ///< Of the parameters that were given.
+  std::size_t second_group_ = 0;    ///< Where it begins in `tensors_`; 0: there is one group.
+  OptimizerTensors idle_;           ///< Parameters without a gradient.
 };
 
 }  // namespace symprof::shape

@@ -23,6 +23,7 @@
 #include "shape/step/step_run.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/other_guess.h"
+#include "trace/passes/tensor_parallel.h"
 
 namespace symprof::shape {
 namespace {
@@ -44,7 +45,8 @@ class Step {
             options.lifetimes),
         nodes_(graph, interpreter_, recorder_, run_.options()),
         cached_nodes_(graph, interpreter_, recorder_, nodes_),
-        flat_weights_(graph) {
+        flat_weights_(graph),
+        distributed_(trace::distributed_parameters(graph)) {
     const KeyValueCache& cache = graph.kv_cache;
     if (!cache.tensors.empty())
       recorder_.recording().kv_cache = {
@@ -121,7 +123,7 @@ class Step {
       meta::give_values(tensor, value.constant->data);
     if (is_parameter) {
       if (value.requires_grad) require_gradient(tensor);
-      run_.add_parameter(tensor);
+      run_.add_parameter(tensor, distributed_.contains(id));
     }
     if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
     return tensor;
@@ -165,6 +167,7 @@ class Step {
   NodeRecords nodes_;
   CachedNodes cached_nodes_;
   FlatWeights flat_weights_;
+  std::set<ValueId> distributed_;  // Parameters that are DTensors.
   std::unordered_set<ValueId> past_;
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;

@@ -39,10 +39,14 @@ StepRun::StepRun(const StepOptions& options)
   if (options.unbacked == UnbackedSizes::max) recorder_->take_upper_bounds();
 }
 
-void StepRun::add_parameter(const at::Tensor& parameter) {
+void StepRun::add_parameter(const at::Tensor& parameter, bool is_distributed) {
   recorder_->recording().parameter_count += parameter.numel();
   parameters_.push_back(parameter);
-  if (parameter.requires_grad()) trained_.push_back(parameter);
+  if (!parameter.requires_grad()) return;
+  const auto end_of_group = is_distributed
+                                ? trained_.end()
+                                : trained_.begin() + static_cast<std::ptrdiff_t>(undistributed_++);
+  trained_.insert(end_of_group, parameter);
 }
 
 void StepRun::make_optimizer_state() {
@@ -136,6 +140,7 @@ void StepRun::update(const ClosingNodes& nodes) {
   recorder_->enter(Phase::optimizer, nodes.optimizer);
   const at::NoGradGuard no_grad;
   OptimizerStep& optimizer = optimizer_.emplace(options_, start_update());
+  if (!shards_) optimizer.begin_group(undistributed_);
   if (optimizer.gradients().empty()) return;
   run_update(optimizer);
   if (masters_) masters_->give_to_model();

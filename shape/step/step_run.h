@@ -34,8 +34,9 @@ class StepRun {
   Recorder& recorder() { return *recorder_; }
   const StepOptions& options() const { return options_; }
   bool trains() const { return options_.mode != Mode::inference; }
-  /// Counts a parameter; one that requires a gradient gets it and is updated.
-  void add_parameter(const at::Tensor& parameter);
+  /// Counts a parameter; one that requires a gradient gets it and is updated. Those that are
+  /// distributed are a group of their own: AdamW refuses a mixture of them with others.
+  void add_parameter(const at::Tensor& parameter, bool is_distributed = false);
   /// What the recipe keeps beside the model from the beginning: masters of the parameters that were
   /// added, the scalars of GradScaler. (States of the optimizer come with the update, as only
   /// parameters with gradients have them.)
@@ -60,7 +61,8 @@ class StepRun {
   meta::FakeMode mode_;
   std::optional<meta::AutocastRegion> autocast_;
   Tensors parameters_, trained_, outputs_;
-  Tensors losses_;  // As long as the step: the next one's loss takes its name.
+  std::size_t undistributed_ = 0;  // The first of `trained_`.
+  Tensors losses_;                 // As long as the step: the next one's loss takes its name.
   std::optional<MasterWeights> masters_;
   std::optional<ParameterShards> shards_;
   std::optional<GradScaler> scaler_;

@@ -15,8 +15,14 @@ import compare  # noqa: E402
 
 SMALL = str(FOLDER / "models" / "small.pt2")
 OPERATORS = {"c10d::_allgather_base_": "all_gather", "c10d::_reduce_scatter_base_": "reduce_scatter",
-             "c10d::allreduce_": "all_reduce"}
-ENGINES = ("ddp", "fsdp", "hsdp")
+             "c10d::allreduce_": "all_reduce", "_c10d_functional::all_reduce": "all_reduce",
+             "_c10d_functional::all_gather_into_tensor": "all_gather",
+             "_c10d_functional::reduce_scatter_tensor": "reduce_scatter"}
+ENGINES = ("ddp", "fsdp", "hsdp", "tp")
+# Peaks that differ, with the most that they may: docs/parallel.md has the causes.
+DIFFERENT = {"decoder6/tp4_sequence/adamw:foreach": 0.0006,
+             "decoder6/tp4_sequence_autocast/adamw:foreach": 0.0011,
+             "decoder6/tp4_sequence_autocast/adamw:fused": 0.0011}
 
 
 def records():
@@ -32,7 +38,9 @@ class Collectives(unittest.TestCase):
         config = record["config"]
         model = "small_wide" if config.get("model") else "small"
         options = compare.engine({**config, "rank": rank["rank"] if config["kind"] == "fsdp" else 0})
-        return program.read("profile", str(FOLDER / "models" / f"{model}.pt2"), *options, "--optimizer",
+        # The file has the batch of one of two ranks, and ranks of tensor parallelism share one.
+        batch = ["--set", "batch=4"] if config["kind"] == "tp" else []
+        return program.read("profile", str(FOLDER / "models" / f"{model}.pt2"), *options, *batch, "--optimizer",
                             "adamw:single")["parallel"]
 
     def test_every_collective_is_the_one_of_pytorch(self):
@@ -66,7 +74,9 @@ class Peaks(unittest.TestCase):
                 totals = compare.answer(program.path, record["model"],
                                         [*options, "--optimizer", record["optimizer"]])["totals"]
                 for figure in ("allocated", "reserved"):
-                    self.assertEqual(totals[f"peak_{figure}_bytes"], record[f"peak_{figure}"], figure)
+                    wanted = record[f"peak_{figure}"]
+                    self.assertAlmostEqual(totals[f"peak_{figure}_bytes"], wanted, delta=DIFFERENT.get(name, 0) * wanted,
+                                           msg=figure)
 
 
 class Asking(unittest.TestCase):
@@ -83,9 +93,19 @@ class Asking(unittest.TestCase):
         self.assertEqual(found["parallel"]["wrapped"], ["", *(f"model.layers.{i}" for i in range(4))])
 
     def test_every_byte_at_the_peak_has_one_owner(self):
-        for engine in ("ddp=2", "fsdp=2", "hsdp=2x2:param=bf16"):
+        for engine in ("ddp=2", "fsdp=2", "hsdp=2x2:param=bf16", "tp=2", "tp=2:sp"):
             found = program.read("profile", SMALL, "--parallel", engine, "--optimizer", "adamw")
             self.assertEqual(sum(found["memory"]["at_peak"].values()), found["totals"]["peak_allocated_bytes"])
+
+    def test_layers_that_stay_whole_are_said(self):
+        found = program.read("profile", str(FOLDER / "models" / "vit8.pt2"), "--parallel", "tp=4")
+        self.assertTrue(any("16 linear layers" in warning for warning in found["warnings"]), found["warnings"])
+        self.assertEqual(found["parallel"]["ranks"], 4)
+
+    def test_decomposed_norms_work_on_tokens(self):
+        found = program.read("profile", "models/llama_7b.pt2", "--parallel", "tp=4:sp")["parallel"]["collectives"]
+        gathers = sum(row["times"] for row in found if row["op"] == "all_gather" and row["phase"] == "forward")
+        self.assertEqual(gathers, 2 * 32 + 2)  # Two for each layer, the head's input and the logits.
 
     def test_fit_asks_for_the_rank(self):
         arguments = (SMALL, "--parallel", "fsdp=2", "--optimizer", "adamw")
@@ -94,7 +114,7 @@ class Asking(unittest.TestCase):
 
     def test_refusals_say_what_may_be_given(self):
         for engine in ("fsdp", "fsdp=1", "fsdp=8:reshard=3", "hsdp=8", "mpi=8", "fsdp=8:rank=8", "ddp=8:keep",
-                       "fsdp=8:param=int8", "fsdp=8:", "fsdp=x"):
+                       "fsdp=8:param=int8", "fsdp=8:", "fsdp=x", "tp=4:keep", "tp=1", "tp=64"):
             with self.subTest(engine):
                 done = program.run("profile", SMALL, "--parallel", engine)
                 self.assertEqual(done.returncode, 2)

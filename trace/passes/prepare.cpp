@@ -10,6 +10,7 @@
 #include "trace/passes/position_tables.h"
 #include "trace/passes/restore_norms.h"
 #include "trace/passes/split_bias.h"
+#include "trace/passes/tensor_parallel.h"
 #include "trace/passes/training_mode.h"
 
 namespace symprof::trace {
@@ -100,6 +101,13 @@ constexpr Pass all[] = {
     {"split_bias", "biases get rows of their own, before modules are folded into one node",
      [](const Graph&, const PrepareOptions& options) { return options.step.split_bias; },
      [](Graph& graph, const PrepareOptions&) { split_bias(graph); }},
+    {"tensor_parallel", "a rank of tensor parallelism has its share of layers, and collectives",
+     [](const Graph&, const PrepareOptions& options) {
+       return options.step.parallel && options.step.parallel->tensor > 1;
+     },
+     [](Graph& graph, const PrepareOptions& options) {
+       split_tensors(graph, *options.step.parallel, options.specs_of(graph));
+     }},
     {"checkpoint_modules", "modules that are computed again in backward become one node each",
      [](const Graph&, const PrepareOptions& options) {
        return !options.step.checkpoint.empty() || !options.step.checkpoint_plan.regions.empty();

@@ -26,6 +26,8 @@ def engine(config):
         text = f"fsdp={world}"
     elif kind == "hsdp":
         text = f"hsdp=2x{world // 2}"
+    elif kind == "tp":
+        text = f"tp={world}" + (":sp" if config.get("sequence") else "")
     else:
         return None
     reshard = config.get("reshard_after_forward")

@@ -13,10 +13,24 @@ Estimate copies(const Call& call) {
   return cost;
 }
 
+/// What a rank reads and writes in its own memory, at least.
+Estimate copies_tensor(const Call& call) {
+  Cost cost;
+  if (const TensorSpec* input = call.input(0)) cost.bytes_read = input->bytes();
+  if (const TensorSpec* output = call.output(0)) cost.bytes_written = output->bytes();
+  return cost;
+}
+
 constexpr Rule rows[] = {
     {"c10d::_allgather_base_", copies, modelled},
     {"c10d::_reduce_scatter_base_", copies, modelled},
     {"c10d::allreduce_", copies, modelled},
+    {"_c10d_functional::all_reduce", copies_tensor, modelled},
+    {"_c10d_functional::all_gather_into_tensor", copies_tensor, modelled},
+    {"_c10d_functional::reduce_scatter_tensor", copies_tensor, modelled},
+    {"_c10d_functional::all_to_all_single", copies_tensor, modelled},
+    {"_c10d_functional::broadcast", copies_tensor, modelled},
+    {"_c10d_functional::wait_tensor", touches_nothing, Confidence::free},
     {"fsdp::split_with_sizes_copy", copies, modelled},
     {"fsdp::chunk_cat", copies, modelled},
     {"fsdp::reshard", touches_nothing, Confidence::free},

@@ -1,0 +1,174 @@
+#include "shape/interpreter/tensor_parallel.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "trace/passes/tensor_parallel.h"
+
+namespace symprof::shape {
+namespace {
+
+using at::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr auto group = "tensor";
+
+Tensor call_collective(const char* name, std::vector<c10::IValue> stack) {
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
+  op.callBoxed(stack);
+  std::vector<c10::IValue> waiting = {stack.at(0)};
+  c10::Dispatcher::singleton()
+      .findSchemaOrThrow("_c10d_functional::wait_tensor", "")
+      .callBoxed(waiting);
+  return waiting.at(0).toTensor();
+}
+
+Tensor sum_over_ranks(const Tensor& part) {
+  return call_collective("_c10d_functional::all_reduce", {part, "sum", group});
+}
+
+/// torch.distributed._functional_collectives.all_gather_tensor: ranks lie along dimension 0, and
+/// are put where they belong by a copy.
+Tensor gathered(const Tensor& part, std::int64_t ranks, std::int64_t dimension) {
+  const Tensor all = call_collective("_c10d_functional::all_gather_into_tensor",
+                                     {part.contiguous(), ranks, group});
+  return dimension == 0 ? all : at::cat(at::chunk(all, ranks, 0), dimension);
+}
+
+/// reduce_scatter_tensor of the same file.
+Tensor scattered(const Tensor& partial, std::int64_t ranks, std::int64_t dimension) {
+  const Tensor parts = dimension == 0 ? partial : at::cat(at::chunk(partial, ranks, dimension), 0);
+  return call_collective("_c10d_functional::reduce_scatter_tensor", {parts, "sum", ranks, group});
+}
+
+struct ReduceGradient : torch::autograd::Function<ReduceGradient> {
+  static Tensor forward(AutogradContext*, const Tensor& whole) { return at::alias(whole); }
+  static variable_list backward(AutogradContext*, variable_list gradients) {
+    return {sum_over_ranks(gradients[0])};
+  }
+};
+
+struct Reduce : torch::autograd::Function<Reduce> {
+  static Tensor forward(AutogradContext*, const Tensor& part) { return sum_over_ranks(part); }
+  static variable_list backward(AutogradContext*, variable_list gradients) { return gradients; }
+};
+
+struct Gather : torch::autograd::Function<Gather> {
+  static Tensor forward(AutogradContext* context, const Tensor& part, std::int64_t ranks,
+                        std::int64_t dimension) {
+    context->saved_data["ranks"] = ranks, context->saved_data["dimension"] = dimension;
+    return gathered(part, ranks, dimension);
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    return {scattered(gradients[0], context->saved_data["ranks"].toInt(),
+                      context->saved_data["dimension"].toInt()),
+            {},
+            {}};
+  }
+};
+
+struct Scatter : torch::autograd::Function<Scatter> {
+  static Tensor forward(AutogradContext* context, const Tensor& partial, std::int64_t ranks,
+                        std::int64_t dimension) {
+    context->saved_data["ranks"] = ranks, context->saved_data["dimension"] = dimension;
+    return scattered(partial, ranks, dimension);
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    return {gathered(gradients[0], context->saved_data["ranks"].toInt(),
+                     context->saved_data["dimension"].toInt()),
+            {},
+            {}};
+  }
+};
+
+/// Parts are padded where the ranks do not divide the dimension.
+struct Join : torch::autograd::Function<Join> {
+  static Tensor forward(AutogradContext* context, const Tensor& part, std::int64_t ranks,
+                        std::int64_t dimension, std::int64_t size) {
+    context->saved_data["dimension"] = dimension;
+    context->saved_data["own"] = part.size(dimension);
+    const Tensor all = gathered(part, ranks, dimension);
+    return all.size(dimension) == size ? all : all.narrow(dimension, 0, size).contiguous();
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    return {
+        gradients[0]
+            .narrow(context->saved_data["dimension"].toInt(), 0, context->saved_data["own"].toInt())
+            .contiguous(),
+        {},
+        {},
+        {}};
+  }
+};
+
+/// The sum of the two gradients is a new tensor: autograd adds DTensors out of place.
+struct Fork : torch::autograd::Function<Fork> {
+  static variable_list forward(AutogradContext*, const Tensor& whole) {
+    return {at::alias(whole), at::alias(whole)};
+  }
+  static variable_list backward(AutogradContext*, variable_list gradients) {
+    return {at::add(gradients[1], gradients[0])};
+  }
+};
+
+/// torch/distributed/tensor/_ops/_embedding_ops.py: rows of other ranks are masked. The gradient is
+/// that of all rows; the parameter gets the view of its own, which keeps the others.
+struct OwnRows : torch::autograd::Function<OwnRows> {
+  static Tensor forward(AutogradContext* context, const Tensor& weight, const Tensor& words,
+                        std::int64_t rows) {
+    context->saved_data["rows"] = rows, context->saved_data["own"] = weight.size(0);
+    context->save_for_backward({words});
+    Tensor mask = at::bitwise_or(at::lt(words, 0), at::ge(words, weight.size(0)));
+    Tensor own = at::sub(at::clone(words), 0);
+    own.masked_fill_(mask, 0);
+    Tensor result = at::embedding(weight, own);
+    own.reset();
+    result.masked_fill_(mask.unsqueeze(-1), 0);
+    return result;
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const Tensor all = at::embedding_dense_backward(gradients[0], context->get_saved_variables()[0],
+                                                    context->saved_data["rows"].toInt(), -1, false);
+    return {all.narrow(0, 0, context->saved_data["own"].toInt()), {}, {}};
+  }
+};
+
+}  // namespace
+
+bool is_tensor_parallel(std::string_view op) {
+  return op.starts_with(trace::tensor_parallel_prefix);
+}
+
+std::vector<c10::IValue> run_tensor_parallel(const Node& node,
+                                             const std::vector<c10::IValue>& values) {
+  std::vector<Tensor> tensors;
+  std::vector<std::int64_t> numbers;
+  for (const Argument& argument : node.arguments) {
+    if (const auto* ref = std::get_if<ValueRef>(&argument.value))
+      tensors.push_back(values.at(static_cast<std::size_t>(ref->id)).toTensor());
+    else if (const auto* number = std::get_if<std::int64_t>(&argument.value))
+      numbers.push_back(*number);
+  }
+  const std::string_view name =
+      std::string_view(node.op).substr(trace::tensor_parallel_prefix.size());
+  const Tensor& input = tensors.at(0);
+  if (name == "reduce_gradient") return {ReduceGradient::apply(input)};
+  if (name == "partial") return {at::alias(input)};
+  if (name == "reduce") return {Reduce::apply(input)};
+  if (name == "gather") return {Gather::apply(input, numbers.at(0), numbers.at(1))};
+  if (name == "scatter") return {Scatter::apply(input, numbers.at(0), numbers.at(1))};
+  if (name == "join") return {Join::apply(input, numbers.at(0), numbers.at(1), numbers.at(2))};
+  if (name == "embedding") return {OwnRows::apply(input, tensors.at(1), numbers.at(0))};
+  if (name != "fork")
+    throw Error("", "no rule for this operator", "It is not one that is written.");
+  const variable_list parts = Fork::apply(input);
+  return {parts.begin(), parts.end()};
+}
+
+}  // namespace symprof::shape
