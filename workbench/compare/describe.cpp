@@ -8,9 +8,10 @@
 namespace symprof::workbench {
 namespace {
 
-/// The real part of each number: numpy's conversion to float64.
+/// Every `stride`-th number. A stride of two takes the real parts of complex numbers: numpy's
+/// conversion to float64.
 template <class T>
-std::vector<double> real_parts(const std::vector<std::byte>& bytes, std::size_t stride) {
+std::vector<double> every(const std::vector<std::byte>& bytes, std::size_t stride) {
   std::vector<double> numbers(bytes.size() / (stride * sizeof(T)));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     T value;
@@ -35,13 +36,24 @@ void add_range(const std::vector<double>& numbers, Row& row) {
 std::vector<double> numbers_of(const ConstantTensor& tensor) {
   switch (tensor.spec.dtype) {
     case DType::uint64:
-      return real_parts<std::uint64_t>(tensor.data, 1);
+      return every<std::uint64_t>(tensor.data, 1);
     case DType::complex64:
-      return real_parts<float>(tensor.data, 2);
+      return every<float>(tensor.data, 2);
     case DType::complex128:
-      return real_parts<double>(tensor.data, 2);
+      return every<double>(tensor.data, 2);
     default:
       return reals_of(tensor);
+  }
+}
+
+std::vector<double> parts_of(const ConstantTensor& tensor) {
+  switch (tensor.spec.dtype) {
+    case DType::complex64:
+      return every<float>(tensor.data, 1);
+    case DType::complex128:
+      return every<double>(tensor.data, 1);
+    default:
+      return numbers_of(tensor);
   }
 }
 
@@ -62,7 +74,9 @@ void describe(const ValueRunner::Tensors& values, Row& row) {
   }
   row.signature = signature_of(numbers);
   row.has_values = true;
-  add_range(numbers, row);
+  const bool is_complex = values.size() == 1 && (values[0]->spec.dtype == DType::complex64 ||
+                                                 values[0]->spec.dtype == DType::complex128);
+  add_range(is_complex ? parts_of(*values[0]) : numbers, row);
 }
 
 }  // namespace symprof::workbench

@@ -46,7 +46,11 @@ std::vector<Row> node_rows(const onnx::ModelProto& model, const std::string& pat
 /// What a row says of its values, once they are there.
 void describe(const ValueRunner::Tensors& values, Row& row);
 
-/// The numbers of a tensor; empty where its dtype has none here, and for no elements.
+/// The numbers of a tensor, of complex ones the real parts, which signatures are made of; empty
+/// where its dtype has none here, and for no elements.
 std::vector<double> numbers_of(const ConstantTensor& tensor);
+
+/// What is compared: the same, of complex numbers the real and the imaginary part of each in turn.
+std::vector<double> parts_of(const ConstantTensor& tensor);
 
 }  // namespace symprof::workbench
