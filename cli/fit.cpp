@@ -25,6 +25,7 @@ constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json"
 struct FitText {
   SettingTexts model;
   std::string largest, price, samples, deadline, format = "table";
+  bool with_plans = false;
   OutputOptions output;
 };
 
@@ -32,6 +33,7 @@ int run(const FitText& text) {
   SettingTexts texts = text.model;
   const FitQuestion question{.devices = take_devices(texts),
                              .largest = text.largest,
+                             .with_plans = text.with_plans,
                              .job = settings::read_job({text.price, text.samples, text.deadline})};
   Settings settings = read_settings(texts);
   const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
@@ -80,6 +82,9 @@ Run add_fit(CLI::App& app) {
   };
   add("--max", text->largest, "NAME",
       "The largest size of this dimension (as --set names it, or kv-cache) that fits");
+  app.add_flag("--plan", text->with_plans,
+               "With --max: also the largest size that fits with a checkpoint plan of its own")
+      ->group(group);
   add("--price", text->price, "FILE",
       "What devices cost an hour, as JSON (docs/fit.md); with times, at the largest batch that "
       "fits");

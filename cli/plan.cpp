@@ -21,16 +21,18 @@
 namespace symprof::cli {
 namespace {
 
-enum class PlanFormat { table, json, html, python };
+enum class PlanFormat { table, json, html, python, cpp };
 constexpr settings::Named<PlanFormat> plan_formats[] = {{"table", PlanFormat::table},
                                                         {"json", PlanFormat::json},
                                                         {"html", PlanFormat::html},
-                                                        {"python", PlanFormat::python}};
+                                                        {"python", PlanFormat::python},
+                                                        {"cpp", PlanFormat::cpp}};
 
 struct CheckpointText {
   SettingTexts model;
   std::string budget, format = "table";
   std::vector<std::string> regions;
+  bool offload = false, whole = false;
   OutputOptions output;
 };
 
@@ -43,6 +45,8 @@ CheckpointQuestion question_of(const CheckpointText& text) {
     for (std::string& pattern : settings::split_list(given))
       question.regions.push_back(std::move(pattern));
   if (!question.budgets.empty()) question.curve_points = 0;
+  question.offloads = text.offload;
+  question.keeps_calls = !text.whole;
   return question;
 }
 
@@ -50,6 +54,7 @@ int run_checkpoint(const CheckpointText& text) {
   Settings settings = read_settings(text.model);
   const PlanFormat format = settings::choose(SettingRef{"format"}, text.format, plan_formats);
   CheckpointQuestion question = question_of(text);
+  if (format == PlanFormat::cpp) question.keeps_calls = false;
   check_output(text.output);
   ProgressBar progress(text.output);
   const CheckpointAnswer answer = Session(text.model.model).plan_checkpoint(settings, question);
@@ -60,6 +65,8 @@ int run_checkpoint(const CheckpointText& text) {
     report::write_checkpoint_html(out, answer, spell_as_option);
   else if (format == PlanFormat::python)
     report::write_checkpoint_python(out, answer);
+  else if (format == PlanFormat::cpp)
+    report::write_checkpoint_cpp(out, answer);
   else
     report::write_checkpoint_plan(out, answer, layout_of(text.output));
   progress.clear();
@@ -95,8 +102,14 @@ Run add_checkpoint(CLI::App& app) {
       ->type_name("GLOB")
       ->group(group);
   app.add_option("--format", text->format,
-                 "table, json, html, or python: a file that carries the plan out")
+                 "table, json, html, or python or cpp: a file that carries the plan out")
       ->type_name("FORMAT")
+      ->group(group);
+  app.add_flag("--offload", text->offload,
+               "Inputs of what runs again, and what modules save, may wait in host memory")
+      ->group(group);
+  app.add_flag("--whole", text->whole,
+               "Modules run again as a whole or not at all, as --format cpp has it")
       ->group(group);
   add_output_options(app, text->output);
   return [text] { return run_checkpoint(*text); };

@@ -94,6 +94,12 @@ struct OfferedPlan {
   std::optional<std::int64_t> least_bytes;
 };
 
+/// The largest size that fits with a checkpoint plan of its own, and that plan.
+struct PlannedSize {
+  LargestSize size;
+  std::optional<OfferedPlan> plan;
+};
+
 struct FitReport {
   DeviceSpec device;
   Budget budget;
@@ -102,6 +108,7 @@ struct FitReport {
   std::string dimension;  ///< Empty: no largest size was asked for.
   std::optional<LargestSize> largest;
   std::optional<Fit> at_largest;
+  std::optional<PlannedSize> largest_with_plan;  ///< Empty: not asked for.
   /// How long a step takes, where that is asked for: with the largest size that fits, or as given
   /// where none was asked for; empty where that does not fit.
   std::optional<StepTime> time;

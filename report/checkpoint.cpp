@@ -60,6 +60,8 @@ void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const
   line("budget", budget_text(answer, one));
   line("no plan", figures_text(answer, answer.plain));
   if (one.best) line("this plan", figures_text(answer, *one.best));
+  if (one.best)
+    if (const std::string text = limit_text(answer, *one.best); !text.empty()) line("limit", text);
   line("all again", figures_text(answer, answer.all_again));
   if (const std::string text = bound_text(answer, one); !text.empty()) line("bound", text);
   if (const std::string text = least_memory_text(answer); !text.empty()) line("at least", text);
@@ -118,7 +120,7 @@ void write_alternatives(fmt::memory_buffer& out, const CheckpointAnswer& answer,
       table.rows.push_back({{{one.name}, {""}, {""}, {""}, {""}, {""}, {one.note}}});
       continue;
     }
-    const bool fits = one.played->peaks.reserved_bytes <= answer.answers.front().budget_bytes;
+    const bool fits = one.played->budget_bytes() <= answer.answers.front().budget_bytes;
     const Quantity flops = scale_count(one.played->recompute_flops, Precision::decimals);
     table.rows.push_back(
         {{{one.name},

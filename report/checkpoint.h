@@ -28,4 +28,9 @@ void write_checkpoint_html(fmt::memory_buffer& out, const CheckpointAnswer& answ
 /// module. Throws Error where there is no plan, or one that joins modules.
 void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer);
 
+/// The first budget's plan as a C++ header for modules whose forward passes are the program's own:
+/// it runs those of the plan under symprof::checkpoint. Throws Error where there is no plan, or one
+/// that keeps calls, joins modules or offloads: CheckpointQuestion::keeps_calls asks for another.
+void write_checkpoint_cpp(fmt::memory_buffer& out, const CheckpointAnswer& answer);
+
 }  // namespace symprof::report

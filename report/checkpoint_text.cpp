@@ -60,12 +60,13 @@ struct Treatment {
 };
 
 Treatment treatment_of(const std::string& module, const CheckpointPlan& plan) {
+  const bool is_on_host = std::ranges::find(plan.offloaded, module) != plan.offloaded.end();
   for (const CheckpointRegion& region : plan.regions)
     if (std::ranges::find(region.modules, module) != region.modules.end())
-      return {region.kept.empty() ? "all again" : "again, but for", kept_text(region.kept)};
-  if (std::ranges::find(plan.offloaded, module) != plan.offloaded.end())
-    return {"saved in host memory", ""};
-  return {"as it is", ""};
+      return {fmt::format("{}{}", is_on_host ? "inputs in host memory, " : "",
+                          region.kept.empty() ? "all again" : "again, but for"),
+              kept_text(region.kept)};
+  return {is_on_host ? "saved in host memory" : "as it is", ""};
 }
 
 }  // namespace
@@ -166,7 +167,22 @@ std::string figures_text(const CheckpointAnswer& answer, const PlayedPlan& playe
   if (played.cost_us > 0)
     text += fmt::format(" ({} or {:.2f} % more)", format_time(played.cost_us),
                         share_of_step(answer, played.cost_us));
+  if (played.offloaded_bytes > 0)
+    text += fmt::format(", {} in host memory", format_bytes(played.offloaded_bytes));
   return text;
+}
+
+std::string limit_text(const CheckpointAnswer& answer, const PlayedPlan& played) {
+  if (!played.limit_bytes) return "";
+  return fmt::format(
+      "PyTorch's allocator may take {} ({}): it gives cached memory back in the first steps, and "
+      "none after them",
+      format_bytes(*played.limit_bytes), limit_call(answer, *played.limit_bytes));
+}
+
+std::string limit_call(const CheckpointAnswer& answer, std::int64_t bytes) {
+  const double share = static_cast<double>(bytes) / static_cast<double>(answer.device.memory_bytes);
+  return fmt::format("torch.cuda.set_per_process_memory_fraction({:.6f})", share);
 }
 
 std::string regions_text(const CheckpointAnswer& answer) {
@@ -180,6 +196,7 @@ std::vector<std::string> notes_of(const CheckpointAnswer& answer) {
   if (answer.waits_for_host)
     notes.push_back(
         "the step waits for the host: what is computed again costs the time to issue its calls");
+  if (answer.offloads) notes.push_back("with copies to the host no bound of the time is known");
   if (answer.unknown_calls > 0)
     notes.push_back(fmt::format("{} calls have no time, and cost nothing here",
                                 group_digits(answer.unknown_calls)));

@@ -36,6 +36,10 @@ std::string least_memory_text(const CheckpointAnswer& answer);
 std::string verdict(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string budget_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string figures_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
+/// What the allocator is held to, and how; empty where it may take all that it wants.
+std::string limit_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
+/// The call in Python that holds it to `bytes`.
+std::string limit_call(const CheckpointAnswer& answer, std::int64_t bytes);
 std::string regions_text(const CheckpointAnswer& answer);
 std::vector<std::string> notes_of(const CheckpointAnswer& answer);
 

@@ -18,6 +18,16 @@ namespace {
 using plan::Budget;
 using plan::FitReport;
 
+double percent_more(const plan::OfferedPlan& offered) {
+  return offered.step_us > 0 ? 100 * offered.answer.best->cost_us / offered.step_us : 0;
+}
+
+std::string with_plan_text(const FitReport& report) {
+  if (!report.plan || !report.plan->answer.best) return "";
+  return fmt::format("; with a checkpoint plan it does, for {:.2f} % more time",
+                     percent_more(*report.plan));
+}
+
 /// "fits into …: 12 GiB to spare", in one sentence.
 std::string answer(const FitReport& report) {
   const std::int64_t margin = report.fit.margin_bytes(report.budget);
@@ -25,7 +35,8 @@ std::string answer(const FitReport& report) {
   const std::string into =
       fmt::format("{} into {}", report.fit.fits() ? "fits" : "does not fit", name(report.device));
   if (!report.fit.fits())
-    return fmt::format("{} {}: {} more than there is.", model, into, format_bytes(-margin));
+    return fmt::format("{} {}: {} more than there is{}.", model, into, format_bytes(-margin),
+                       with_plan_text(report));
   const std::int64_t retries = report.fit.there.alloc_retries;
   if (!report.fit.is_tight())
     return fmt::format("{} {}: {} to spare.", model, into, format_bytes(margin));
@@ -70,6 +81,21 @@ std::string largest_text(const FitReport& report) {
   return text + fmt::format(" ({} steps run)", largest.trials);
 }
 
+std::string largest_with_plan_text(const FitReport& report) {
+  const plan::LargestSize& size = report.largest_with_plan->size;
+  if (!size.fits) return fmt::format("{}: not even 1 fits with a plan", report.dimension);
+  const plan::OfferedPlan& plan = *report.largest_with_plan->plan;
+  std::string text =
+      fmt::format("{} {} fits with a checkpoint plan, for {:.2f} % more time, with {} reserved",
+                  report.dimension, group_digits(*size.fits), percent_more(plan),
+                  format_bytes(plan.answer.best->peaks.reserved_bytes));
+  if (size.refused)
+    text += size.refusal.empty()
+                ? fmt::format("; none was found for {}", group_digits(*size.refused))
+                : fmt::format("; {}: {}", group_digits(*size.refused), size.refusal);
+  return text;
+}
+
 TextCell bytes_cell(std::int64_t bytes, Density density = Density::roomy) {
   const Quantity quantity =
       scale_bytes(bytes, density == Density::roomy ? Precision::decimals : Precision::significant);
@@ -86,8 +112,8 @@ std::string plan_text(const plan::OfferedPlan& offered) {
     return fmt::format(
         "it fits with a checkpoint plan, for {:.2f} % more time ({} of {}), and {} reserved; "
         "symprof plan checkpoint writes it",
-        offered.step_us > 0 ? 100 * best->cost_us / offered.step_us : 0, format_time(best->cost_us),
-        format_time(offered.step_us), format_bytes(best->peaks.reserved_bytes));
+        percent_more(offered), format_time(best->cost_us), format_time(offered.step_us),
+        format_bytes(best->peaks.reserved_bytes));
   if (offered.answer.is_impossible && offered.least_bytes)
     return fmt::format("no checkpoint plan makes it fit: {} are held whatever runs again",
                        format_bytes(*offered.least_bytes));
@@ -138,6 +164,7 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   if (report.fit.there.refused_call)
     line("refused", "a request in " + call_text(*report.fit.there.refused_call, recording));
   if (report.largest) line("largest", largest_text(report));
+  if (report.largest_with_plan) line("with a plan", largest_with_plan_text(report));
   if (report.plan) line("plan", plan_text(*report.plan));
   if (wanted.incomplete_calls > 0) line("workspaces", incomplete_text(wanted));
   for (const std::string& warning : recording.warnings)
@@ -175,6 +202,8 @@ TextTable device_table(const std::vector<FitReport>& reports, Density density,
                    {"Allocated", Align::number},
                    {"Reserved", Align::number}};
   if (has_largest) table.columns.push_back({"Largest " + reports.front().dimension, Align::number});
+  const bool has_planned = reports.front().largest_with_plan.has_value();
+  if (has_planned) table.columns.push_back({"With a plan", Align::number});
   if (names_remedies) table.columns.push_back({"It fits with"});
   for (const FitReport& report : reports) {
     TextRow row;
@@ -187,6 +216,7 @@ TextTable device_table(const std::vector<FitReport>& reports, Density density,
         bytes_cell(wanted.peak_allocated_bytes, density),
         bytes_cell(wanted.peak_reserved_bytes, density)};
     if (has_largest) row.cells.push_back(largest_cell(*report.largest));
+    if (has_planned) row.cells.push_back(largest_cell(report.largest_with_plan->size));
     if (names_remedies) row.cells.push_back(remedy_cell(report, layout.spell));
     table.rows.push_back(std::move(row));
   }

@@ -71,21 +71,40 @@ void write_changes(JsonWriter& json, const FitReport& report) {
   json.end_array();
 }
 
-void write_offered_plan(JsonWriter& json, const FitReport& report) {
-  json.key("checkpoint_plan");
-  if (!report.plan) return json.null();
-  const plan::PlanAnswer& answer = report.plan->answer;
+void write_offered(JsonWriter& json, const std::optional<plan::OfferedPlan>& offered) {
+  if (!offered) return json.null();
+  const plan::PlanAnswer& answer = offered->answer;
   json.begin_object();
   json.member("found", answer.best.has_value());
   json.member("impossible", answer.is_impossible);
-  json.member("least_bytes", report.plan->least_bytes);
-  json.member("step_time_us", report.plan->step_us);
+  json.member("least_bytes", offered->least_bytes);
+  json.member("step_time_us", offered->step_us);
   if (answer.best) {
     json.member("peak_allocated_bytes", answer.best->peaks.allocated_bytes);
     json.member("peak_reserved_bytes", answer.best->peaks.reserved_bytes);
+    json.member("limit_bytes", answer.best->limit_bytes);
     json.member("recompute_time_us", answer.best->cost_us);
     write_checkpoint(json, answer.best->plan);
   }
+  json.end_object();
+}
+
+void write_offered_plan(JsonWriter& json, const FitReport& report) {
+  json.key("checkpoint_plan");
+  write_offered(json, report.plan);
+}
+
+void write_largest_with_plan(JsonWriter& json, const FitReport& report) {
+  json.key("largest_with_plan");
+  if (!report.largest_with_plan) return json.null();
+  const plan::PlannedSize& planned = *report.largest_with_plan;
+  json.begin_object();
+  json.member("size", planned.size.fits);
+  json.member("refused_size", planned.size.refused);
+  json.key("refused_because");
+  planned.size.refusal.empty() ? json.null() : json.spelled_value(planned.size.refusal);
+  json.key("checkpoint_plan");
+  write_offered(json, planned.plan);
   json.end_object();
 }
 
@@ -99,6 +118,7 @@ void write_devices(JsonWriter& json, const std::vector<FitReport>& reports, cons
     write_figures(json, report.fit, report.budget);
     write_peak_at(json, report.fit.wanted, report.recording);
     write_largest(json, report);
+    write_largest_with_plan(json, report);
     write_changes(json, report);
     json.line(4);
     write_rent(json, report, job);
@@ -134,6 +154,8 @@ void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& repor
   write_changes(json, first);
   json.line(2);
   write_offered_plan(json, first);
+  json.line(2);
+  write_largest_with_plan(json, first);
   json.line(2);
   write_rent(json, first, job);
   json.line(2);

@@ -30,6 +30,20 @@ class PlannedStep final : public plan::CheckpointTrial {
     return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
   }
 
+  /// A budget is a device of that size: what cudaMalloc refuses there, or the limit of
+  /// torch.cuda.set_per_process_memory_fraction, makes the allocator give back what it caches.
+  std::optional<plan::StepPeaks> peaks_within(const Recording& recording,
+                                              std::int64_t bytes) override {
+    profile::LoopOptions loop = settings_.loop;
+    loop.allocator.per_process_memory_fraction = 1;  // The budget is what the fraction leaves.
+    const std::int64_t aside = profile::peak_doubt(recording).margin_bytes();
+    const StepMemory memory = profile::simulate_step_memory(
+        recording, settings_.step.device,
+        {.loop = loop, .device_bytes = bytes - aside, .until_settled = true});
+    if (memory.refused_call || memory.last_step_retries > 0) return std::nullopt;
+    return plan::StepPeaks{memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+  }
+
   StepMemory expandable_memory(const Recording& recording) {
     profile::LoopOptions loop = settings_.loop;
     loop.allocator.expandable_segments = true;
@@ -58,8 +72,11 @@ class PlannedStep final : public plan::CheckpointTrial {
     const profile::StepLoad load = load_of(recording);
     std::vector<double> costs;
     costs.reserve(load.calls.size());
-    for (const profile::CallLoad& call : load.calls)
-      costs.push_back(waits_for_host_ ? call.host_us : call.device_us);
+    for (std::size_t i = 0; i < load.calls.size(); ++i) {
+      const profile::CallLoad& call = load.calls[i];
+      const bool is_issue = waits_for_host_ && !is_transfer(recording, recording.calls[i]);
+      costs.push_back(is_issue ? call.host_us : call.device_us);
+    }
     return costs;
   }
 
@@ -79,6 +96,17 @@ class PlannedStep final : public plan::CheckpointTrial {
   void set_waits_for_host(bool waits) { waits_for_host_ = waits; }
 
  private:
+  /// Whether the call copies a saved tensor to the host or back.
+  static bool is_transfer(const Recording& recording, const CallRecord& call) {
+    const auto is_on_host = [&](const TensorRecord& tensor) {
+      return tensor.storage != none &&
+             recording.storages[static_cast<std::size_t>(tensor.storage)].kind ==
+                 StorageKind::offloaded;
+    };
+    return std::ranges::any_of(call.inputs, is_on_host) ||
+           std::ranges::any_of(call.outputs, is_on_host);
+  }
+
   Session& session_;
   Settings settings_;
   profile::TimeModel model_;
@@ -191,8 +219,12 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
                 "The file does not say which modules its nodes belong to, or they overlap.");
   const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));
   trial.set_waits_for_host(plain_load.waits_for_host());
-  plan::CheckpointPlanner planner(trial, answer.regions, plain_load.step_us);
+  plan::CheckpointPlanner planner(trial, answer.regions,
+                                  {.step_us = plain_load.step_us,
+                                   .keeps_calls = question.keeps_calls,
+                                   .offloads = question.offloads});
   answer.plain_step_us = plain_load.step_us;
+  answer.offloads = question.offloads;
   answer.waits_for_host = plain_load.waits_for_host();
   answer.unknown_calls = plain_load.unknown_calls;
   const plan::Budget whole = budget_of(device, settings.loop);

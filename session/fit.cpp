@@ -164,19 +164,58 @@ bool is_open_to_plans(const StepOptions& step) {
          step.checkpoint_plan.is_empty() && step.offload_saved.empty();
 }
 
+void check_plans(const FitQuestion& question, const std::string& largest, const StepOptions& step) {
+  if (!question.with_plans) return;
+  if (largest.empty() || largest == plan::cache_dimension)
+    throw Error(SettingRef{"plan"}, "is about the largest size that fits.",
+                fmt::format("Name a size with {}.", setting("max", "batch")));
+  if (!is_open_to_plans(step))
+    throw Error(SettingRef{"plan"}, "nothing is left to be chosen.",
+                "Plans are for steps with a backward pass, without checkpoints of their own.");
+}
+
+/// For the device of `settings`, within what is there of it.
+plan::OfferedPlan plan_within(Session& session, const Settings& settings,
+                              const plan::Budget& budget) {
+  const CheckpointAnswer answer = session.plan_checkpoint(
+      settings, {.budgets = {budget.available_bytes() + budget.context_bytes},
+                 .curve_points = 0,
+                 .wants_alternatives = false});
+  return {answer.answers.front(), answer.plain_step_us,
+          answer.least ? std::optional(answer.least->bytes) : std::nullopt};
+}
+
 void offer_plan(Session& session, Settings settings, plan::FitReport& report) {
   settings.step.device = report.device;
-  const CheckpointQuestion question{
-      .budgets = {report.budget.available_bytes() + report.budget.context_bytes},
-      .curve_points = 0,
-      .wants_alternatives = false};
   try {
-    const CheckpointAnswer answer = session.plan_checkpoint(settings, question);
-    report.plan = {answer.answers.front(), answer.plain_step_us,
-                   answer.least ? std::optional(answer.least->bytes) : std::nullopt};
+    report.plan = plan_within(session, settings, report.budget);
   } catch (const Error& error) {
     report.not_tried.push_back({{{{"checkpoint", "plan.json"}}}, error.summary(unspelled)});
   }
+}
+
+/// From the largest size that fits without a plan on, or from the size that was given.
+void find_largest_with_plan(Session& session, Settings settings, plan::FitReport& report,
+                            std::int64_t given) {
+  settings.step.device = report.device;
+  plan::PlannedSize found;
+  std::string refusal;
+  const auto fits = [&](std::int64_t size) {
+    set_size(settings, report.dimension, size);
+    refusal.clear();
+    try {
+      plan::OfferedPlan plan = plan_within(session, settings, report.budget);
+      if (!plan.answer.best) return false;
+      found.plan = std::move(plan);
+      return true;
+    } catch (const Error& error) {
+      refusal = error.summary(unspelled);
+      return false;
+    }
+  };
+  found.size = plan::find_largest_size(report.largest->fits.value_or(given), std::nullopt, fits);
+  found.size.refusal = refusal;
+  report.largest_with_plan = std::move(found);
 }
 
 }  // namespace
@@ -213,6 +252,7 @@ FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
                                   ? batch_to_find(*this, on_device)
                                   : question.largest;
   const PreparedModel model = model_to_fit(*this, on_device, largest);
+  check_plans(question, largest, model.settings.step);
   FitAnswer answer{.settings = model.settings, .job = question.job};
   for (std::size_t i = 0; i < devices.size(); ++i) {
     DeviceTrial trial(*this, model, devices[i]);
@@ -221,6 +261,10 @@ FitAnswer Session::fit(const Settings& settings, const FitQuestion& question) {
   plan::FitReport& first = answer.reports.front();
   if (devices.size() == 1 && !first.fit.fits() && is_open_to_plans(model.settings.step))
     offer_plan(*this, model.settings, first);
+  if (question.with_plans)
+    for (plan::FitReport& report : answer.reports)
+      find_largest_with_plan(*this, model.settings, report,
+                             given_size(model.settings, largest).value_or(1));
   return answer;
 }
 

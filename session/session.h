@@ -41,6 +41,8 @@ struct FitQuestion {
   std::vector<DeviceSpec> devices;
   /// The dimension whose largest size is asked for, as sizes name it, or "kv-cache"; may be empty.
   std::string largest;
+  /// Whether the largest size is also looked for with a checkpoint plan for each size.
+  bool with_plans = false;
   /// Where something is asked for here, a step is timed with the largest batch that fits, unless
   /// `largest` names another dimension; with the batch as given where it cannot be another one.
   plan::Job job;
@@ -59,6 +61,10 @@ struct CheckpointQuestion {
   std::vector<std::int64_t> budgets;
   /// Modules that may run again; empty: those that plan::regions_of finds.
   std::vector<std::string> regions;
+  /// False: modules run again as a whole or not at all, as shape/step/checkpoint.h does it in C++.
+  bool keeps_calls = true;
+  /// Inputs of what runs again, and saved tensors, may wait in host memory.
+  bool offloads = false;
   /// Points of the curve; 0: no curve.
   int curve_points = 20;
   /// Whether other ways are carried out beside the first budget's plan. Without a budget, rotor has
@@ -75,6 +81,7 @@ struct CheckpointAnswer {
   std::size_t block_types = 0;
   plan::PlayedPlan plain, all_again;
   double plain_step_us = 0;
+  bool offloads = false;           ///< As it was asked.
   bool waits_for_host = false;     ///< Times are those of the host that issues the calls.
   std::int64_t unknown_calls = 0;  ///< Without a time.
   std::int64_t context_bytes = 0;  ///< Set aside of each budget.

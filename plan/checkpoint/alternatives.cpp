@@ -10,9 +10,10 @@ namespace symprof::plan {
 namespace {
 
 AlternativePlan carried_out(std::string name, CheckpointPlanner& planner,
-                            const CheckpointPlan& plan, std::string note = "") {
+                            const CheckpointPlan& plan, std::int64_t budget_bytes,
+                            std::string note = "") {
   try {
-    return {std::move(name), planner.play(plan), std::move(note)};
+    return {std::move(name), planner.play_within(plan, budget_bytes), std::move(note)};
   } catch (const Error& error) {
     return {std::move(name), std::nullopt, error.problem(unspelled)};
   }
@@ -91,9 +92,9 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
           joined(costs, segment.first, std::min(segment.end, costs.regions.size())));
       is_nested |= segment.is_nested;
     }
-    found = carried_out(rotor_name, planner, plan,
+    found = carried_out(rotor_name, planner, plan, budget_bytes,
                         is_nested ? "parts that it runs again twice run again once" : "");
-    if (!found.played || found.played->peaks.reserved_bytes <= budget_bytes) break;
+    if (!found.played || found.played->budget_bytes() <= budget_bytes) break;
   }
   return found;
 }
@@ -104,19 +105,19 @@ std::vector<AlternativePlan> play_alternatives(CheckpointPlanner& planner,
                                                std::int64_t budget_bytes) {
   const StepCosts& costs = planner.selector().costs();
   std::vector<AlternativePlan> found;
-  found.push_back({"nothing again", planner.plain(), ""});
-  found.push_back({"every region", planner.all_again(), ""});
-  found.push_back(carried_out("square root", planner, square_root(costs)));
+  const auto add = [&](const char* name, const CheckpointPlan& plan) {
+    found.push_back(carried_out(name, planner, plan, budget_bytes));
+  };
+  add("nothing again", planner.plain().plan);
+  add("every region", planner.all_again().plan);
+  add("square root", square_root(costs));
   found.push_back(rotor_plan(planner, budget_bytes));
-  found.push_back(carried_out("operators to save", planner,
-                              keeping(costs, [&](const RegionCosts&, const KeepableCall& call) {
-                                return is_compute_intensive(call.call.op);
-                              })));
-  found.push_back(
-      carried_out("minimum cut", planner,
-                  keeping(costs, [&](const RegionCosts& region, const KeepableCall& call) {
-                    return std::ranges::binary_search(region.cut, call.call);
-                  })));
+  add("operators to save", keeping(costs, [](const RegionCosts&, const KeepableCall& call) {
+        return is_compute_intensive(call.call.op);
+      }));
+  add("minimum cut", keeping(costs, [](const RegionCosts& region, const KeepableCall& call) {
+        return std::ranges::binary_search(region.cut, call.call);
+      }));
   return found;
 }
 

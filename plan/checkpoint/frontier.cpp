@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace symprof::plan {
 namespace {
@@ -99,6 +100,25 @@ class SetBuilder {
   bool is_complete_ = true;
 };
 
+/// `points` are by freed bytes ascending.
+std::vector<BoundPoint> lower_hull(const std::vector<BoundPoint>& points) {
+  std::vector<BoundPoint> hull;
+  for (const BoundPoint& next : points) {
+    if (!hull.empty() && next.freed_bytes <= hull.back().freed_bytes) {
+      if (next.cost_us >= hull.back().cost_us) continue;
+      hull.pop_back();
+    }
+    const auto is_above = [&] {
+      const BoundPoint &a = hull[hull.size() - 2], &b = hull.back();
+      return (b.cost_us - a.cost_us) * (next.freed_bytes - a.freed_bytes) >=
+             (next.cost_us - a.cost_us) * (b.freed_bytes - a.freed_bytes);
+    };
+    while (hull.size() > 1 && is_above()) hull.pop_back();
+    hull.push_back(next);
+  }
+  return hull;
+}
+
 /// The lower convex hull of the plain step and of keeping calls in the order of what a byte of them
 /// saves: the relaxation of the knapsack (Dantzig), which no set of whole calls is below.
 std::vector<BoundPoint> bound_of(const RegionCosts& region) {
@@ -120,21 +140,35 @@ std::vector<BoundPoint> bound_of(const RegionCosts& region) {
   }
   points.push_back({});
   std::ranges::reverse(points);
-  std::vector<BoundPoint> hull;
-  for (const BoundPoint& next : points) {
-    if (!hull.empty() && next.freed_bytes <= hull.back().freed_bytes) {
-      if (next.cost_us >= hull.back().cost_us) continue;
-      hull.pop_back();
-    }
-    const auto is_above = [&] {
-      const BoundPoint &a = hull[hull.size() - 2], &b = hull.back();
-      return (b.cost_us - a.cost_us) * (next.freed_bytes - a.freed_bytes) >=
-             (next.cost_us - a.cost_us) * (b.freed_bytes - a.freed_bytes);
-    };
-    while (hull.size() > 1 && is_above()) hull.pop_back();
-    hull.push_back(next);
+  return lower_hull(points);
+}
+
+/// What waits for backward may do so in host memory.
+void add_host_patterns(Frontier& frontier, const RegionCosts& region) {
+  std::vector<Pattern> all = frontier.patterns;
+  const auto copied_us = [&](std::int64_t bytes) {
+    return static_cast<double>(bytes) * region.host_us_per_byte;
+  };
+  for (Pattern pattern : frontier.patterns) {
+    const std::int64_t bytes = region.input_bytes + (pattern.runs_again ? 0 : region.freed_bytes);
+    pattern.freed_bytes += bytes;
+    pattern.cost_us += copied_us(bytes);
+    pattern.is_on_host = true;
+    all.push_back(std::move(pattern));
   }
-  return hull;
+  std::ranges::stable_sort(all, std::ranges::greater(), &Pattern::freed_bytes);
+  frontier.patterns.clear();
+  for (Pattern& pattern : all)
+    if (frontier.patterns.empty() || pattern.cost_us < frontier.patterns.back().cost_us)
+      frontier.patterns.push_back(std::move(pattern));
+  std::ranges::reverse(frontier.patterns);
+  std::vector<BoundPoint> points = frontier.bound;
+  for (const Pattern& pattern : frontier.patterns)
+    points.push_back({static_cast<double>(pattern.freed_bytes), pattern.cost_us});
+  std::ranges::sort(points, {}, [](const BoundPoint& point) {
+    return std::pair(point.freed_bytes, point.cost_us);
+  });
+  frontier.bound = lower_hull(points);
 }
 
 }  // namespace
@@ -142,6 +176,7 @@ std::vector<BoundPoint> bound_of(const RegionCosts& region) {
 Frontier frontier_of(const RegionCosts& region) {
   Frontier found = SetBuilder(region).frontier();
   found.bound = bound_of(region);
+  if (region.input_bytes > 0) add_host_patterns(found, region);
   return found;
 }
 

@@ -15,6 +15,7 @@ struct Pattern {
   std::int64_t freed_bytes = 0;  ///< Beside the plain step.
   double cost_us = 0;
   bool runs_again = false;  ///< False: as in the plain step.
+  bool is_on_host = false;  ///< What waits for backward (inputs, if it runs again) does so there.
   std::vector<int> kept;    ///< Of RegionCosts::calls, ascending.
 };
 
@@ -24,7 +25,8 @@ struct BoundPoint {
 };
 
 struct Frontier {
-  /// By freed bytes ascending; the first is the plain step, the last keeps the inputs alone.
+  /// By freed bytes ascending; the first is the plain step, the last keeps the inputs alone, or
+  /// nothing on the device.
   std::vector<Pattern> patterns;
   /// False where some of the frontier were left out, as there are too many.
   bool is_complete = true;

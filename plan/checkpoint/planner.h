@@ -19,9 +19,15 @@ namespace symprof::plan {
 /// A plan that was carried out, and what came of it.
 struct PlayedPlan {
   CheckpointPlan plan;
-  double cost_us = 0;  ///< Of all calls that run again.
+  double cost_us = 0;  ///< Of all calls that run again, and of copies to the host and back.
   std::int64_t recompute_flops = 0;
   StepPeaks peaks;
+  std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.
+  /// What the allocator may take; empty: all that it wants.
+  std::optional<std::int64_t> limit_bytes;
+
+  /// The least budget that it is known to hold.
+  std::int64_t budget_bytes() const { return limit_bytes.value_or(peaks.reserved_bytes); }
 };
 
 struct PlanAnswer {
@@ -35,13 +41,21 @@ struct PlanAnswer {
   bool is_impossible = false;
 };
 
+struct PlannerOptions {
+  double step_us = 0;       ///< Of the plain step.
+  bool keeps_calls = true;  ///< False: a module runs again as a whole, or not at all.
+  /// Inputs of what runs again, and saved tensors, may wait in host memory. No bound is known then.
+  bool offloads = false;
+};
+
 class CheckpointPlanner {
  public:
   /// `modules` do not lie in each other. `trial` has to outlive this. Throws Error where the step
-  /// does not run, plainly or with all modules checkpointed. A plan is good enough when another one
-  /// cannot be better by more than a small share of `step_us`, the time of the plain step.
+  /// does not run, plainly or with all modules checkpointed, and where copies to the host are to be
+  /// chosen and have no time. A plan is good enough when another one cannot be better by more than
+  /// a small share of the step.
   CheckpointPlanner(CheckpointTrial& trial, const std::vector<std::string>& modules,
-                    double step_us);
+                    const PlannerOptions& options = {});
 
   /// Plans that an earlier question found count as well: a larger budget is never answered with
   /// more time.
@@ -64,23 +78,42 @@ class CheckpointPlanner {
 
   /// Carries `plan` out, once.
   const PlayedPlan& play(const CheckpointPlan& plan);
+  /// The same; where it reserves more than `budget_bytes`, with an allocator that may take no more,
+  /// if it holds so.
+  const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
 
  private:
+  /// Of a plan whose allocator was limited.
+  struct Limits {
+    std::optional<std::size_t> held;  ///< Index into played_: the least limit that held.
+    std::int64_t refused = 0;         ///< The largest that did not.
+  };
+
   static CheckpointPlan plan_of(const Selector& selector, const Selection& selection);
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
+  double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
+  void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
   void find_bound(const Recording& again, const std::vector<std::string>& modules,
                   const std::vector<std::int64_t>& held_bytes);
-  void search(std::int64_t budget_bytes);
+  /// Plays what `selector` finds for less and less memory, until it holds. What was given up then,
+  /// in bytes; empty where nothing holds, or nothing is left to be better.
+  std::optional<double> search(const Selector& selector, std::int64_t budget_bytes);
+  /// Around what the search has found after it gave up so many bytes.
+  void try_others(const Selector& selector, std::int64_t budget_bytes, double reduction);
+  bool is_good_enough(const PlanAnswer& answer) const;
   /// Of a few regions: plays what the search did not try and what is cheaper, cheapest first.
   void try_every_choice(std::int64_t budget_bytes);
 
   CheckpointTrial& trial_;
   double step_us_;
+  double plain_cost_us_ = 0;  // Of all calls.
   Recording plain_recording_;
   std::unique_ptr<Selector> selector_;
-  std::unique_ptr<Selector> bound_;             // Of sure_costs.h; null: there is none.
-  std::deque<PlayedPlan> played_;               // References to them hold.
+  std::unique_ptr<Selector> host_;   // With patterns of the host's memory; null: not asked for.
+  std::unique_ptr<Selector> bound_;  // Of sure_costs.h; null: there is none.
+  std::deque<PlayedPlan> played_;    // References to them hold.
   std::map<std::string, std::size_t> by_text_;  // Index into played_.
+  std::map<std::size_t, Limits> limits_;        // By the same index.
 };
 
 }  // namespace symprof::plan

@@ -43,9 +43,14 @@ struct RegionCosts {
   /// The plain step's call before which backward first asks for what it saved.
   CallId goes_back_before = none;
 
+  /// Of its inputs, where they may wait in host memory; 0: they may not.
+  std::int64_t input_bytes = 0;
+  double host_us_per_byte = 0;  ///< Of a byte that is copied to the host and back.
+
   /// Equal blocks of a model.
   bool is_like(const RegionCosts& other) const {
-    return calls == other.calls && freed_bytes == other.freed_bytes && cost_us == other.cost_us;
+    return calls == other.calls && freed_bytes == other.freed_bytes && cost_us == other.cost_us &&
+           input_bytes == other.input_bytes;
   }
 };
 

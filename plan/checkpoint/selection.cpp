@@ -258,6 +258,27 @@ std::vector<Selection> Selector::choices_between(std::int64_t budget_bytes, doub
   return found;
 }
 
+std::vector<Selection> Selector::evened(const Selection& base, double least_us,
+                                        double most_us) const {
+  std::vector<Selection> found;
+  for (std::size_t type = 0; type < frontiers_.size(); ++type) {
+    const std::vector<Pattern>& patterns = frontiers_[type].patterns;
+    for (std::size_t p = 1; p < patterns.size(); ++p) {
+      Selection even = base;
+      for (std::size_t i = 0; i < even.patterns.size(); ++i) {
+        if (of_region_[i] != static_cast<int>(type) || even.patterns[i] == 0) continue;
+        even.cost_us +=
+            patterns[p].cost_us - patterns[static_cast<std::size_t>(even.patterns[i])].cost_us;
+        even.patterns[i] = static_cast<int>(p);
+      }
+      if (even.cost_us > least_us && even.cost_us < most_us - tolerance_us)
+        found.push_back(std::move(even));
+    }
+  }
+  std::ranges::stable_sort(found, {}, &Selection::cost_us);
+  return found;
+}
+
 std::optional<double> Selector::least_cost_us(std::int64_t budget_bytes) const {
   if (least_window().bytes > budget_bytes) return std::nullopt;
   const std::vector<std::int64_t> needed = needs(budget_bytes);

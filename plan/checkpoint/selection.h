@@ -40,6 +40,10 @@ class Selector {
   std::vector<Selection> choices_between(std::int64_t budget_bytes, double least_us,
                                          double most_us) const;
 
+  /// Of each type of regions: `base` with one pattern for all regions of it that run again there;
+  /// those that cost more than `least_us` and less than `most_us`, the cheapest first.
+  std::vector<Selection> evened(const Selection& base, double least_us, double most_us) const;
+
   /// No choice of patterns or of parts of them costs less by the windows. A bound of what plans
   /// cost if the regions and windows are those of sure_costs.h. Empty: the windows leave no choice.
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ class CheckpointTrial {
   /// A step with `plan`. Throws Error where the model does not run so.
   virtual Recording record(const CheckpointPlan& plan) = 0;
   virtual StepPeaks peaks(const Recording& recording) = 0;
+  /// The same with an allocator that is refused more than `bytes`: it gives cached memory back
+  /// instead. Empty where that is not enough, or goes on in every step.
+  virtual std::optional<StepPeaks> peaks_within(const Recording& recording, std::int64_t bytes) {
+    const StepPeaks all = peaks(recording);
+    return all.reserved_bytes <= bytes ? std::optional(all) : std::nullopt;
+  }
   /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
   virtual std::vector<std::int64_t> held_bytes(const Recording& recording) = 0;
   /// By call: what it costs to run it again, in microseconds.

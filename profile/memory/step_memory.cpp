@@ -45,6 +45,7 @@ class Loop {
       : recording_(recording),
         device_(device),
         blocks_(options),
+        until_settled_(options.until_settled),
         cache_(recording),
         benchmarks_(recording),
         scratch_(scratch_of(recording, device, options.own)),
@@ -89,8 +90,11 @@ class Loop {
       apply_engine_events(/*step=*/-1);
       for (bool is_steady = false; step_ < most && !is_steady; ++step_) {
         const auto before = blocks_.peaks();
+        const std::int64_t retries = blocks_.alloc_retries();
         run_step();
-        is_steady = !steps && step_ >= 2 && blocks_.peaks() == before;
+        result_.last_step_retries = blocks_.alloc_retries() - retries;
+        is_steady = !steps && step_ >= 2 && blocks_.peaks() == before &&
+                    (!until_settled_ || result_.last_step_retries == 0);
       }
     } catch (const HeldBlocks::Refused&) {
       result_.refused_call = blocks_.call();
@@ -332,6 +336,7 @@ class Loop {
   const Recording& recording_;
   const DeviceSpec& device_;
   HeldBlocks blocks_;
+  bool until_settled_ = false;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.

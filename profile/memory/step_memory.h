@@ -82,6 +82,7 @@ struct StepMemory {
   std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
   int micro_batches = 1;                     ///< As in LoopOptions.
   std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
+  std::int64_t last_step_retries = 0;  ///< Those of the last step.
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// of which no rule tells: in no sum.
   std::int64_t incomplete_calls = 0;
@@ -126,6 +127,9 @@ struct StepMemoryOptions {
   /// blocks that the states took, and a later one may still ask for more. Empty: until a step after
   /// the second raises neither peak, at most `most_steps`; two where keys and values grow.
   std::optional<int> steps;
+  /// Where `steps` is empty: cached memory that went back to the device in a step is a reason to
+  /// run another one, too.
+  bool until_settled = false;
   /// The recording is of a program that ran several steps of its own: each block is asked for and
   /// given back when it did so. Peaks and timeline are those of this range. Empty: one step.
   std::optional<ProgramRange> program;

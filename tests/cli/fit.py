@@ -3,6 +3,7 @@
     fit.py PROGRAM [unittest arguments]
 """
 import json
+import re
 import shlex
 import tempfile
 import unittest
@@ -250,6 +251,22 @@ class Fit(unittest.TestCase):
             self.assertEqual(result.stdout, "")
             self.assertIn(text, result.stderr)
 
+    def test_plan_as_cpp_names_the_modules_of_the_plan(self):
+        step = [GPT2, "--set", "batch=8", "--optimizer", "adamw", "--device", "t4", "--budget", "8GiB"]
+        plan = program.read("plan checkpoint", *step, "--whole")["plan"]
+        written = program.run("plan", "checkpoint", *step, "--format", "cpp").stdout
+        listed = re.findall('^    "(.*)",$', written, re.M)
+        self.assertEqual(listed, [module for region in plan["regions"] for module in region["modules"]])
+        self.assertTrue(listed)
+
+    def test_offloading_finds_what_recomputing_cannot(self):
+        step = [GPT2, "--set", "batch=8", "--optimizer", "adamw", "--device", "t4", "--budget", "5GiB"]
+        self.assertEqual(program.run("plan", "checkpoint", *step, "--alloc-conf", "expandable_segments:True").returncode, 0)
+        plain, offloaded = (program.read("plan checkpoint", *step, *more)["budgets"][0] for more in ([], ["--offload"]))
+        self.assertTrue(offloaded["found"])
+        if plain["found"]:
+            self.assertLessEqual(offloaded["recompute_time_us"], plain["recompute_time_us"])
+
     def test_throughput_of_batches_with_their_plans(self):
         step = ["--optimizer", "adamw", "--device", "t4"]
         found = program.read("plan throughput", GPT2, *step, "--budget", "6GiB")["devices"][0]
@@ -265,8 +282,12 @@ class Fit(unittest.TestCase):
             json.dump({"schema": "symprof.checkpoint_plan/1", "plan": largest["plan"]}, plan)
             plan.flush()
             totals = program.read("profile", GPT2, *step, "--set", f"batch={largest['batch']}", "--checkpoint", plan.name)["totals"]
-        for key in ["peak_allocated_bytes", "peak_reserved_bytes"]:
-            self.assertEqual(totals[key], largest[key], key)
+        self.assertEqual(totals["peak_allocated_bytes"], largest["peak_allocated_bytes"])
+        # A plan may need an allocator that takes no more than the budget; the profile's takes what it wants.
+        self.assertGreaterEqual(totals["peak_reserved_bytes"], largest["peak_reserved_bytes"])
+        self.assertLessEqual(largest["peak_reserved_bytes"], 6 << 30)
+        again = program.read("fit", GPT2, *step[:2], "--device", "t4", "--max", "batch", "--plan")
+        self.assertGreater(again["devices"][0]["largest_with_plan"]["size"], again["devices"][0]["largest"]["size"])
         more = program.run("plan", "checkpoint", GPT2, *step, "--set", f"batch={largest['batch'] + 1}", "--budget", "6GiB")
         self.assertEqual(more.returncode, 1, more.stderr)
 

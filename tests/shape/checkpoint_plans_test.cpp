@@ -183,7 +183,7 @@ TEST_SUITE("checkpoint_plans") {
     for (const json& model : truth()) {
       CAPTURE(model.at("model"));
       CountedStep step(model);
-      plan::CheckpointPlanner planner(step, regions_of(model), 0);
+      plan::CheckpointPlanner planner(step, regions_of(model));
       for (const json& point : model.at("frontier")) {
         CAPTURE(point.dump());
         const auto budget = point.at("peak").get<std::int64_t>();
@@ -209,7 +209,7 @@ TEST_SUITE("checkpoint_plans") {
     for (const json& model : truth()) {
       CAPTURE(model.at("model"));
       CountedStep step(model);
-      plan::CheckpointPlanner planner(step, regions_of(model), 0);
+      plan::CheckpointPlanner planner(step, regions_of(model));
       for (const json& sample : model.at("sample")) {
         CAPTURE(sample.dump());
         const plan::PlanAnswer known = planner.known_answer(sample.at("peak").get<std::int64_t>());
@@ -226,7 +226,7 @@ TEST_SUITE("checkpoint_plans") {
       CAPTURE(model);
       CountedStep step(fs::path(SYMPROF_SOURCE_DIR) / "models" / (std::string(model) + ".pt2"),
                        {{"addmm", 64}, {"mm", 64}}, 1);
-      plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}), 0);
+      plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));
       std::mt19937 random(7);
       for (int i = 0; i < 25; ++i) {
         const Recording recording = step.record(some_plan(planner.selector().costs(), random));
