@@ -232,7 +232,8 @@ class SplitWriter {
   }
 
  private:
-  Node make(const char* name, ValueId input, ScopeId scope, std::vector<std::int64_t> numbers) {
+  Node make(const char* name, ValueId input, ScopeId scope,
+            const std::vector<std::int64_t>& numbers) {
     Node node;
     node.op = std::string(tensor_parallel_prefix) + name;
     node.name = graph_.value(input).name + "_" + name;
