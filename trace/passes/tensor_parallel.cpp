@@ -258,11 +258,11 @@ class SplitWriter {
   }
 
   /// The node makes another value, of which `after` makes the old one.
-  void follow(std::size_t index, const char* name, std::vector<std::int64_t> numbers) {
+  void follow(std::size_t index, const char* name, const std::vector<std::int64_t>& numbers) {
     const ValueId whole = graph_.nodes[index].outputs.at(0);
     const ValueId part = graph_.add_value({.name = graph_.value(whole).name + "_part"});
     graph_.nodes[index].outputs[0] = part;
-    Node after = make(name, part, graph_.nodes[index].scope, std::move(numbers));
+    Node after = make(name, part, graph_.nodes[index].scope, numbers);
     after.outputs = {whole};
     edits_.insert_after(index, std::move(after));
   }
