@@ -46,6 +46,7 @@ class CallTimer {
     if (rule == nullptr) return std::nullopt;
     const LaunchEstimate launched = rule(Call(recording_, record), cost, device_);
     if (!launched) return std::nullopt;
+    if (launched->is_rough && device_.is_cpu) return std::nullopt;  // A GPU's library is meant.
     CallTime sum;
     sum.waits = launched->waits;
     double longest = -1;

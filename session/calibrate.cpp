@@ -24,6 +24,12 @@ using profile::Kernel;
 using profile::TimeClass;
 using Clock = std::chrono::steady_clock;
 
+/// Half width (natural logarithm, nine of ten) that a CPU's speed changes by from hour to hour, on
+/// top of what a calibration sees in its minutes. Two calibrations of one virtual machine, ten
+/// hours apart, differ by 0.104 (root mean square over the classes of their kernels' median;
+/// truth/measured/cpu{,_later}_kernels.json), each of the two by a square root of two less.
+constexpr double cpu_hours_half_width = 0.12;
+
 constexpr TimeClass cpu_classes[] = {TimeClass::product_fp32,
                                      TimeClass::convolution_fp32,
                                      TimeClass::attention_fp32,
@@ -271,6 +277,8 @@ CalibratedDevice fit_device(const measure::Calibration& calibration, const Devic
   device.name = name;
   device.description = description_of(device, facts);
   device.speed_half_width = measure::speed_half_width(calibration.repeated);
+  if (device.is_cpu && device.speed_half_width)
+    device.speed_half_width = std::hypot(*device.speed_half_width, cpu_hours_half_width);
   device.source = source_of(device, facts, calibration.kernels.size());
   result.json = to_json(device, profile::to_json(times));
   return result;

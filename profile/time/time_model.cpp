@@ -123,6 +123,8 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
                               std::holds_alternative<RecurrentWork>(kernel.work);
   if (times == nullptr || (has_arithmetic && device_->gpu.rate(kernel.time_class) <= 0))
     return std::nullopt;
+  const bool is_calibrated = times->is_calibrated && !is_borrowed;
+  if (device_->gpu.is_cpu && !is_calibrated) return std::nullopt;  // All others are GPUs.
   std::vector<double> coefficients = times->coefficients;
   if (device_->floor != Floor::measured && times->floor_is_host)
     coefficients[0] = device_->launch_us;
@@ -139,7 +141,6 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
   const auto factor = times->factors.find(kind_of(kernel));
   const double scale = factor == times->factors.end() || is_borrowed ? 1 : factor->second;
   const double us = time.us * scale * std::exp(residual.mean) + more;
-  const bool is_calibrated = times->is_calibrated && !is_borrowed;
   return TimeEstimate{us, us * std::exp(-half_width), us * std::exp(half_width), time.limit,
                       is_calibrated ? TimeBasis::calibrated : TimeBasis::data_sheet};
 }

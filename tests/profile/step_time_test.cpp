@@ -161,6 +161,18 @@ TEST_SUITE("step_time") {
     CHECK(time.low_us / time.step_us == doctest::Approx(std::exp(-half_width)));
   }
 
+  TEST_CASE("on a CPU, what other devices say of a class is no estimate") {
+    for (const bool of_data_sheet : {false, true}) {
+      Profile profile = timed_on(cpu_device(), 1, 800, LaunchKind::eager);
+      profile::KernelTimes times = measured_times();
+      times[static_cast<std::size_t>(profile::TimeClass::elementwise)]->is_calibrated =
+          !of_data_sheet;
+      profile::TimeModel model(cpu_device(), times, {}, profile::Floor::of_device);
+      profile::add_times(profile, cpu_device(), model, {LaunchKind::eager});
+      CHECK(profile.time->unknown_calls == (of_data_sheet ? 1 : 0));
+    }
+  }
+
   TEST_CASE("of a device that was calibrated itself, kernels are off each by itself") {
     DeviceSpec device = slow_device();
     device.speed_half_width = 0.04;

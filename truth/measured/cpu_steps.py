@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Steps of models on a CPU: measured by `symprof measure`, estimated with a device file of `symprof calibrate`.
 
-    python3 truth/measured/cpu_steps.py SYMPROF --record [--minutes 2] [--rounds 3]   this machine's CPU
-    python3 truth/measured/cpu_steps.py SYMPROF [--check]                             estimates beside it
+    python3 truth/measured/cpu_steps.py SYMPROF --record cpu [--minutes 2] [--rounds 1]   this machine's CPU
+    python3 truth/measured/cpu_steps.py SYMPROF [--check]                                 estimates beside it
 
-The calibration measures single kernels and has seen no step of these. --record writes truth/measured/cpu_kernels.json
-and cpu.zip, a run for each step. A shared machine's speed changes from minute to minute: each round measures a part of
-the kernels and all steps, and of a step the fastest round counts. --check is a test: the device file is fitted anew from
-the recorded kernels, and the figures are where README.md says."""
+The calibration measures single kernels and has seen no step of these. --record NAME writes NAME_kernels.json and
+NAME.zip, a run for each step. A shared machine's speed changes from minute to minute: each round measures a part of
+the kernels and all steps, and of a step the fastest round counts. --check is a test: the device files are fitted anew
+from the recorded kernels, and the figures are where README.md says."""
 import argparse
 import json
 import math
@@ -22,10 +22,17 @@ import zipfile
 import record_runs
 
 HERE = pathlib.Path(__file__).resolve().parent
-DATA = HERE / "cpu.zip"
-KERNELS = HERE / "cpu_kernels.json"
+RECORDS = {"cpu": "", "cpu_later": " (later)"}  # Name, and what the table adds to its steps.
 SGD, ADAMW = ["--optimizer", "sgd:foreach"], ["--optimizer", "adamw:foreach"]
 INFERENCE = ["--mode", "inference"]
+
+
+def runs_of(record):
+    return HERE / f"{record}.zip"
+
+
+def kernels_of(record):
+    return HERE / f"{record}_kernels.json"
 
 
 def batch(size):
@@ -60,6 +67,20 @@ STEPS = {
     "mistral_like-inference": ("mistral_like-b6-fp32", batch(1) + INFERENCE),
     "qwen_like-inference": ("qwen_like-b6-fp32", batch(1) + INFERENCE),
     "gpt2_small-inference": ("gpt2_small-b10-fp32", batch(2) + INFERENCE),
+    "llama_1b-inference": ("llama_1b-b3-fp32", batch(1) + INFERENCE),
+    "lstm-inference": ("lstm-b80-fp32", batch(8) + INFERENCE),
+    "resnet50-b8": ("resnet50-b32-fp32", batch(8) + SGD),
+    "resnet50-b16-inference": ("resnet50-b32-fp32", batch(16) + INFERENCE),
+    "vit_b_16-b8-inference": ("vit_b_16-b40-fp32", batch(8) + INFERENCE),
+    "bert_base-b2-inference": ("bert_base-b20-fp32", batch(2) + INFERENCE),
+    "gpt2-b2-inference": ("models/gpt2.pt2", batch(2) + INFERENCE),
+    "convnext_tiny-b8": ("convnext_tiny-b40-fp32", batch(8) + ADAMW),
+    "swin_t-b8": ("swin_t-b40-fp32", batch(8) + ADAMW),
+    "efficientnet_b0-b16": ("efficientnet_b0-b80-fp32", batch(16) + SGD),
+    "unet-b2": ("unet-b10-fp32", batch(2) + SGD),
+    "t5_small-b4-inference": ("t5_small-b20-fp32", batch(4) + INFERENCE),
+    "clip-b8": ("clip-b40-fp32", batch(8) + ADAMW),
+    "whisper_base-b2": ("whisper_base-b10-fp32", batch(2) + ADAMW),
 }
 
 
@@ -85,14 +106,15 @@ def measure(symprof, name, exports, path):
     return run, statistics.median(run["step_us"])
 
 
-def record(symprof, minutes, rounds, only, folder):
+def record(symprof, name_of_record, minutes, rounds, only, folder):
     exports = folder / "exports"
     record_runs.unpack_exports(exports)
-    KERNELS.unlink(missing_ok=True)
+    kernels, data = kernels_of(name_of_record), runs_of(name_of_record)
+    kernels.unlink(missing_ok=True)
     best = {}
     for turn in range(rounds):
         began = time.monotonic()
-        calibrate(symprof, KERNELS, folder / "cpu.json", minutes / rounds)
+        calibrate(symprof, kernels, folder / "cpu.json", minutes / rounds)
         print(f"round {turn + 1}: calibrated in {time.monotonic() - began:.0f} s", flush=True)
         for name in only:
             found = measure(symprof, name, exports, folder / f"{name}.json")
@@ -100,10 +122,10 @@ def record(symprof, minutes, rounds, only, folder):
                 best[name] = found
             if found:
                 print(f"round {turn + 1}, {name}: {found[1] / 1e6:.2f} s", flush=True)
-    with zipfile.ZipFile(DATA, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
         for name, (run, _) in best.items():
             packed.writestr(zipfile.ZipInfo(f"{name}.json"), json.dumps(run, separators=(",", ":")), zipfile.ZIP_DEFLATED)
-    print(f"{DATA}: {DATA.stat().st_size} bytes")
+    print(f"{data}: {data.stat().st_size} bytes")
 
 
 def estimate(symprof, name, device, exports):
@@ -115,18 +137,16 @@ def estimate(symprof, name, device, exports):
     return report["totals"] | report["time"]
 
 
-def compare(symprof, folder):
-    exports = folder / "exports"
-    record_runs.unpack_exports(exports)
-    with zipfile.ZipFile(DATA) as packed:
+def compare(symprof, name_of_record, exports, folder):
+    with zipfile.ZipFile(runs_of(name_of_record)) as packed:
         runs = {name: json.loads(packed.read(f"{name}.json")) for name in STEPS if f"{name}.json" in packed.namelist()}
-    device = folder / "cpu.json"
-    calibrate(symprof, KERNELS, device, 0)
+    device = folder / f"{name_of_record}.json"
+    calibrate(symprof, kernels_of(name_of_record), device, 0)
     rows = []
     for name, run in runs.items():
         time = estimate(symprof, name, device, exports)
         measured = statistics.median(run["step_us"])
-        rows.append({"name": name, "measured": measured, "estimate": time["step_time_us"], "low": time["step_time_low_us"],
+        rows.append({"name": name + RECORDS[name_of_record], "measured": measured, "estimate": time["step_time_us"], "low": time["step_time_low_us"],
                      "high": time["step_time_high_us"], "unknown": time.get("unknown_calls", 0)})
     return rows
 
@@ -151,9 +171,9 @@ def summary_of(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("symprof")
-    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--record", choices=RECORDS)
     parser.add_argument("--minutes", type=float, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=list(STEPS))
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
@@ -162,14 +182,20 @@ def main():
         folder = given.folder or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         if given.record:
-            return record(given.symprof, given.minutes, given.rounds, given.only, folder)
-        rows = compare(given.symprof, folder)
-    print_table(rows)
-    summary = summary_of(rows)
+            return record(given.symprof, given.record, given.minutes, given.rounds, given.only, folder)
+        exports = folder / "exports"
+        record_runs.unpack_exports(exports)
+        rows = [row for name in RECORDS for row in compare(given.symprof, name, exports, folder)]
+    print_table([row for row in rows if not row["unknown"]])
+    for row in rows:
+        if row["unknown"]:
+            print(f"\n{row['name']}: measured {row['measured'] / 1e3:.0f} ms; {row['unknown']} calls have no estimate", end="")
+    summary = summary_of([row for row in rows if not row["unknown"]])
     print(f"\n{summary['steps']} steps: off by {summary['median']:.1%} in the median, {summary['worst']:.1%} at most; "
           f"{summary['within']} in their interval, which is ±{summary['half width']:.0%} in the median")
     if given.check:
-        sys.exit(summary["median"] > 0.10 or summary["worst"] > 0.25)
+        sys.exit(summary["median"] > 0.10 or summary["worst"] > 0.25 or
+                 not 0.85 <= summary["within"] / summary["steps"] <= 0.95)
 
 
 if __name__ == "__main__":
