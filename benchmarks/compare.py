@@ -85,6 +85,9 @@ def main():
         print(f"| {name} | {' | '.join(cells)} | {spread(python, 1000) if python else ''} | {faster} "
               f"| {spread(command['seconds'], 1000)} | {command['peak_mib']:.0f} |", flush=True)
     for name in ("vit_b_16", "llama_7b"):
+        step, timed = times[f"step/{name}.pt2"], times[f"step_and_time/{name}.pt2"]
+        print(f"\n{name}, a step with AdamW: {step['median']:.1f} ± {step['stddev']:.1f} ms; with its times "
+              f"{timed['median']:.1f} ± {timed['stddev']:.1f} ms ({timed['median'] / step['median'] - 1:+.0%})")
         fit = times[f"fit/{name}.pt2"]
         print(f"\n{name}, read, a step with AdamW and autocast, `plan::fit`, in process: {fit['median']:.1f} ± {fit['stddev']:.1f} ms")
     print(f"\nAn empty program linked to LibTorch: {spread(empty['seconds'], 1000)} ms, {empty['peak_mib']:.0f} MiB")

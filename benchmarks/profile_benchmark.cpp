@@ -1,9 +1,12 @@
 // Time in process: reading a model file, one training step on fake tensors with its evaluation,
-// both, and what `symprof fit` does. benchmarks/compare.py runs it and sets it beside Python.
+// both, a step with its times, and what `symprof fit` does. benchmarks/compare.py runs it and sets
+// it beside Python.
 #include <benchmark/benchmark.h>
 
 #include "plan/fit.h"
 #include "profile/profile.h"
+#include "profile/step_time.h"
+#include "profile/time/time_model.h"
 #include "shape/step/propagate.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
@@ -35,6 +38,23 @@ void profiling(benchmark::State& state, const std::string& model) {
   const StepOptions step = options();
   for (auto _ : state)
     benchmark::DoNotOptimize(profile::evaluate(shape::propagate(graph, step), step.device));
+}
+
+/// A step with AdamW, with and without times. As in the command, the device's coefficients are read
+/// each time.
+void timing(benchmark::State& state, const std::string& model, bool with_times) {
+  const Graph graph = read(model);
+  StepOptions step = options();
+  step.optimizer = Optimizer::adamw;
+  for (auto _ : state) {
+    Profile profile = profile::evaluate(shape::propagate(graph, step), step.device);
+    if (with_times) {
+      profile::TimeModel times = profile::time_model_of(
+          step.device, source_dir + "/devices/time/data_sheet.json", profile::Floor::of_device);
+      profile::add_times(profile, step.device, times, {});
+    }
+    benchmark::DoNotOptimize(profile);
+  }
 }
 
 void reading_and_profiling(benchmark::State& state, const std::string& model) {
@@ -77,8 +97,12 @@ int main(int argc, char** argv) {
     configure(benchmark::RegisterBenchmark(("read_and_profile/" + model).c_str(),
                                            reading_and_profiling, model));
   }
-  for (const std::string model : {"vit_b_16.pt2", "llama_7b.pt2"})
+  for (const std::string model : {"vit_b_16.pt2", "llama_7b.pt2"}) {
+    configure(benchmark::RegisterBenchmark(("step/" + model).c_str(), timing, model, false));
+    configure(
+        benchmark::RegisterBenchmark(("step_and_time/" + model).c_str(), timing, model, true));
     configure(benchmark::RegisterBenchmark(("fit/" + model).c_str(), fitting, model));
+  }
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }
