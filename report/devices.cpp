@@ -26,10 +26,16 @@ TextCell memory_cell(std::int64_t bytes) {
   return {quantity.number, quantity.unit};
 }
 
+TextCell compute_cell(const DeviceSpec& device) {
+  if (device.is_cpu) return {"CPU"};
+  return {fmt::format("{}.{}", device.compute_major, device.compute_minor)};
+}
+
 void write_device(JsonWriter& json, const DeviceSpec& device) {
   json.begin_object();
   json.member("name", device.name);
   json.member("description", device.description);
+  json.member("is_cpu", device.is_cpu);
   json.member("compute_capability",
               fmt::format("{}.{}", device.compute_major, device.compute_minor));
   json.member("multiprocessors", std::int64_t{device.multiprocessors});
@@ -61,7 +67,7 @@ void write_devices(fmt::memory_buffer& out, const std::vector<DeviceSpec>& devic
   for (const DeviceSpec& device : devices)
     table.rows.push_back({{{device.name, "", Emphasis::strong},
                            {device.description},
-                           {fmt::format("{}.{}", device.compute_major, device.compute_minor)},
+                           compute_cell(device),
                            {std::to_string(device.multiprocessors)},
                            memory_cell(device.memory_bytes),
                            rate_cell(device.memory_bytes_per_second, "B"),

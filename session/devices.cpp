@@ -9,8 +9,12 @@ DeviceSpec find_device(const std::string& name_or_path) {
 }
 
 std::vector<DeviceSpec> find_devices(const std::vector<std::string>& names) {
-  if (names == std::vector<std::string>{"all"}) return shipped_devices();
   std::vector<DeviceSpec> devices;
+  if (names == std::vector<std::string>{"all"}) {
+    devices = shipped_devices();
+    std::erase_if(devices, [](const DeviceSpec& device) { return device.is_cpu; });
+    return devices;
+  }
   devices.reserve(names.size());
   for (const std::string& name : names) devices.push_back(find_device(name));
   return devices;

@@ -12,8 +12,8 @@ namespace symprof {
 
 /// The device with this name or from this file (.json). Throws Error that suggests the nearest.
 DeviceSpec find_device(const std::string& name_or_path);
-/// The devices with these names or from these files; {"all"}: those that are shipped. Throws Error
-/// as find_device.
+/// The devices with these names or from these files; {"all"}: the shipped GPUs. Throws Error as
+/// find_device.
 std::vector<DeviceSpec> find_devices(const std::vector<std::string>& names);
 /// All of them, sorted by name. Throws Error for a file that is damaged.
 std::vector<DeviceSpec> shipped_devices();

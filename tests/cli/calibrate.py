@@ -44,6 +44,17 @@ class Calibrate(unittest.TestCase):
             self.assertTrue(fitted["calibrated"])
             self.assertGreater(fitted["interval"], 0)
 
+    def test_the_shipped_cpu_is_fitted_on_the_recorded_kernels(self):
+        kernels = program.ROOT / "truth" / "measured" / "cpu_kernels.json"
+        fitted = str(self.folder / "epyc-2.json")
+        result = program.run("calibrate", "--minutes", "0", "--measurements", str(kernels), "-o", fitted, "-q")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        times = []
+        for device in ("epyc-2", fitted):
+            text = program.run("profile", "models/resnet50.pt2", "--device", device, "--time", "--format", "json").stdout
+            times.append(json.loads(text)["totals"]["step_time_us"])
+        self.assertAlmostEqual(times[0] / times[1], 1, delta=0.02)
+
     def test_goes_on_from_its_measurements_and_fits_them_again(self):
         again, copy = str(self.folder / "again.json"), self.folder / "copy.json"
         copy.write_text(pathlib.Path(self.kernels).read_text())
