@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <array>
+#include <limits>
 
 namespace symprof {
 namespace {
@@ -117,7 +119,9 @@ std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& si
   std::int64_t stride = 1;
   for (std::size_t i = sizes.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= sizes[i] > 1 ? sizes[i] : 1;
+    // What has more numbers than 64 bits count is empty, or refused for its size by who asks.
+    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(sizes[i], 1), &stride))
+      stride = std::numeric_limits<std::int64_t>::max();
   }
   return strides;
 }

@@ -17,6 +17,12 @@ TEST_SUITE("tensor_spec") {
     CHECK(TensorSpec{DType::float32, {}, {}, 0}.bytes() == 4);
   }
 
+  TEST_CASE("strides past 64 bits stay their largest") {
+    constexpr std::int64_t huge = std::int64_t{1} << 40;
+    CHECK(contiguous_strides({0, huge, huge, 3}) ==
+          std::vector<std::int64_t>{INT64_MAX, 3 * huge, 3, 1});
+  }
+
   TEST_CASE("numbers of less than a byte are packed, and the last byte is filled up") {
     const TensorSpec quarter{DType::int4, {3, 5}, {5, 1}, 0};
     CHECK(quarter.bytes() == (3 * 5 * 4 + 7) / 8);
