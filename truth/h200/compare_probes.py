@@ -24,11 +24,11 @@ warnings.filterwarnings("ignore")
 import torch  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-import record_memory  # noqa: E402
+from memory.probes import convolution, measuring, table  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROBES = ("normalization", "sort", "reduction", "index_put", "embedding", "attention_scratch", "attention_scratch_cudnn",
-          "recurrent", "recurrent_sizes", *(f"convolutions_{model}" for model in record_memory.WITH_CONVOLUTIONS))
+          "recurrent", "recurrent_sizes", *(f"convolutions_{model}" for model in convolution.WITH_CONVOLUTIONS))
 NEAR = 0.03
 ALIGNED = 32  # bytes, of the parts of a reserve whose rows have an odd length
 FIGURES = ("transient_bytes", "kept_bytes")
@@ -50,7 +50,7 @@ class Reserves(TorchDispatchMode):
 
 
 def measured(device, function):
-    """As record_memory.measured, without the allocator's history, which symprof does not keep."""
+    """As memory.probes.measuring.measured, without the allocator's history, which symprof does not keep."""
     with Reserves() as reserves:
         function()
     before = torch.cuda.memory_allocated()
@@ -66,7 +66,7 @@ def rows_of(probe):
     with zipfile.ZipFile(HERE / "data" / "probes.zip") as files:
         recorded = json.loads(files.read(f"probe-{probe}/record.json"))["rows"]
     with symprof.simulate(device="h200"):
-        estimated = record_memory.PROBES[probe](False, torch.device("cuda"))
+        estimated = table.PROBES[probe](False, torch.device("cuda"))
     for one, other in zip(estimated, recorded, strict=True):
         settings = {name: value for name, value in other.items() if name not in RESULTS}
         ran = json.loads(json.dumps({name: value for name, value in one.items() if name not in RESULTS}))
@@ -127,7 +127,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("probes", nargs="*", default=PROBES, help="all, where none is given")
     options = parser.parse_args()
-    record_memory.measured = measured
+    measuring.measured = measured
     causes = json.loads((HERE / "probe_causes.json").read_text())
     print("| probe | calls | equal | with a cause | ≤ 3 % | median |\n| --- | ---: | ---: | ---: | ---: | ---: |")
     complaints = [line for probe in options.probes for line in compare(probe, causes)]

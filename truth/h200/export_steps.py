@@ -14,8 +14,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import record_memory  # noqa: E402
 from kernels import models, storage  # noqa: E402
+from memory.exports import archive_without_weights, cast_on_fake  # noqa: E402
+from memory.networks import leave_matrices_unfilled  # noqa: E402
 
 
 def masks_as_outside_of_an_export():
@@ -37,13 +38,13 @@ class Step(torch.nn.Module):
 
 def program(name):
     recipe = models.MODELS[name]
-    record_memory.leave_matrices_unfilled()
+    leave_matrices_unfilled()
     masks_as_outside_of_an_export()
     with FakeTensorMode():
         network, inputs, loss = recipe.build(False, "cpu")
         dtype = getattr(torch, recipe.dtype)
         layout = torch.channels_last if recipe.channels_last else torch.preserve_format
-        record_memory.cast_on_fake(network, dtype, layout)
+        cast_on_fake(network, dtype, layout)
         tensors = [tensor.to(dtype if tensor.is_floating_point() else tensor.dtype).to(
             memory_format=layout if tensor.dim() == 4 else torch.preserve_format) for tensor in inputs.values()]
         step = Step(network.train(), list(inputs), loss)
@@ -55,7 +56,7 @@ def main():
     recorded = [model["model"] for model in storage.read_document(folder / "steps.json.gz")["models"]]
     with zipfile.ZipFile(folder / "programs.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in recorded:
-            data = record_memory.archive_without_weights(program(name), name)
+            data = archive_without_weights(program(name), name)
             archive.writestr(zipfile.ZipInfo(f"{name}.pt2", date_time=(1980, 1, 1, 0, 0, 0)), data)
             print(name, len(data), flush=True)
 

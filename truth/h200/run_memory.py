@@ -21,7 +21,7 @@ warnings.filterwarnings("ignore")
 import torch  # noqa: E402
 
 import compare_memory  # noqa: E402
-import record_memory  # noqa: E402
+from memory import cases, jobs, networks, steps  # noqa: E402
 
 
 FROM_TIMM = ("convnext_tiny", "efficientnet_b0")
@@ -30,16 +30,16 @@ FROM_TIMM = ("convnext_tiny", "efficientnet_b0")
 def peaks(case):
     with symprof.simulate(device="h200"):
         device = torch.device("cuda")
-        task, _ = record_memory.build(case, small=False)
+        task, _ = steps.build(case, small=False)
         task.to(device)
-        record_memory.fill(task)
-        inputs = record_memory.make_inputs(case, False, case.batch, device)
-        make_optimizer = record_memory.OPTIMIZERS.get(case.step)
+        networks.fill(task)
+        inputs = steps.make_inputs(case, False, case.batch, device)
+        make_optimizer = steps.OPTIMIZERS.get(case.step)
         optimizer = make_optimizer and make_optimizer(task.parameters())
-        for other in record_memory.warm_up_batches(case, False):
-            record_memory.run_step(case, task, record_memory.make_inputs(case, False, other, device), optimizer)
+        for other in steps.warm_up_batches(case, False):
+            steps.run_step(case, task, steps.make_inputs(case, False, other, device), optimizer)
         for _ in range(2):
-            record_memory.run_step(case, task, inputs, optimizer)
+            steps.run_step(case, task, inputs, optimizer)
         return torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
 
 
@@ -56,13 +56,13 @@ def main():
     parser.add_argument("--only", default="(base|no_benchmark|fragmented)$", help="cases whose name this regular expression finds")
     parser.add_argument("--rows", type=pathlib.Path, required=True)
     options = parser.parse_args()
-    record_memory.define_torchvision_operators()
-    record_memory.leave_matrices_unfilled()
+    jobs.define_torchvision_operators()
+    networks.leave_matrices_unfilled()
     rows = json.loads(options.rows.read_text()) if options.rows.exists() else {}
     for name, record in compare_memory.records(options.only):
         refuse_other_versions(record)
         fields = {key: value for key, value in record["case"].items() if key not in ("small",)}
-        allocated, reserved = peaks(record_memory.Case(**fields))
+        allocated, reserved = peaks(cases.Case(**fields))
         rows[name] = {"allocated": allocated, "reserved": reserved}
         print(name, allocated, reserved, flush=True)
     options.rows.write_text(json.dumps(rows, indent=0) + "\n")

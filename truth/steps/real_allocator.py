@@ -43,10 +43,10 @@ def move(module):
 
 def build(name):
     """On the meta device, then on the GPU: no figure depends on a number in it."""
-    import record_memory
     import torch
+    from memory.models import MODELS
 
-    model = record_memory.MODELS[name]
+    model = MODELS[name]
     with torch.device("meta"):
         task = model.build(False)
     move(task).train()
@@ -94,10 +94,10 @@ def in_child(case):
 
 
 def measure(name):
-    import record_memory
     import step_models  # before the children, with all that it imports
     import torch
     import transformers
+    from memory.models import MODELS
 
     records = []
     for is_checkpointed, dtype, optimizer in itertools.product((False, True), ("fp32", "autocast"), OPTIMIZERS):
@@ -105,7 +105,7 @@ def measure(name):
         records.append({"checkpoint": is_checkpointed, "dtype": dtype, "optimizer": optimizer, **found})
         print(name, *records[-1].values(), file=sys.stderr, flush=True)
     with torch.device("meta"):
-        task = record_memory.MODELS[name].build(False)
+        task = MODELS[name].build(False)
     patterns = step_models.patterns(step_models.block_paths(name, task))
     return {"torch": torch.__version__, "transformers": transformers.__version__, "attention": "efficient",
             "checkpoint": patterns, "records": records}
@@ -118,9 +118,9 @@ def transformers_version(python):
 
 def export(name):
     """The training program with the loss, on fake tensors, by h200/record_memory.py."""
-    import record_memory
+    from memory.models import MODELS
 
-    job = f"{name}-b{record_memory.MODELS[name].batches[0]}"
+    job = f"{name}-b{MODELS[name].batches[0]}"
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, str(H200 / "record_memory.py"), "--device", "cpu", "--out", folder]
         subprocess.run([*command, "--only", f"^export-{job}$"], check=True)

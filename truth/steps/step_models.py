@@ -8,7 +8,7 @@ from torch.utils.checkpoint import checkpoint
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "h200"))
 
-import record_memory
+from memory.models import MODELS
 
 # Images are small, so there are more of them: else parameters would be all that counts.
 BATCHES = {
@@ -20,7 +20,7 @@ BATCHES = {
 
 def build(name):
     """(module that returns its loss, inputs) on the CPU."""
-    model = record_memory.MODELS[name]
+    model = MODELS[name]
     torch.manual_seed(0)
     task = model.build(True).train()
     for module in task.modules():
@@ -31,7 +31,7 @@ def build(name):
 
 def block_paths(name, task):
     """Of the modules that checkpointing runs again."""
-    blocks = record_memory.MODELS[name].blocks
+    blocks = MODELS[name].blocks
     return [path for path, module in task.named_modules() if type(module).__name__ in blocks]
 
 

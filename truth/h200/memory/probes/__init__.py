@@ -1,0 +1,1 @@
+"""Single calls and first uses, each measured alone."""

@@ -1,0 +1,62 @@
+"""What a single call takes: rows of a probe."""
+import itertools
+
+import torch
+
+from ..allocator_trace import device_used_bytes, start_history, trace_entries
+from ..machine import first_line
+
+
+def used_and_reserved(device):
+    if device.type != "cuda":
+        return {"device_used_bytes": None, "reserved_bytes": None, "allocated_bytes": None}
+    torch.cuda.synchronize()
+    return {"device_used_bytes": device_used_bytes(), "reserved_bytes": torch.cuda.memory_reserved(),
+            "allocated_bytes": torch.cuda.memory_allocated()}
+
+
+def forward_and_backward(function, *tensors):
+    result = function(*tensors)
+    result = result[0] if isinstance(result, tuple) else result
+    result.float().sum().backward()
+
+
+def measured(device, function):
+    """What one call takes, after one like it: sizes asked for in order, transient and kept bytes.
+
+    Everything the function returns is alive when the kept bytes are read.
+    """
+    function()  # loads kernels and makes the cuBLAS workspaces
+    if device.type != "cuda":
+        function()
+        return {"requests": None, "transient_bytes": None, "kept_bytes": None}
+    torch.cuda.synchronize()
+    start_history()
+    first = len(trace_entries())
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    result = function()
+    torch.cuda.synchronize()
+    peak, after = torch.cuda.max_memory_allocated(), torch.cuda.memory_allocated()
+    requests = [e["size"] for e in trace_entries()[first:] if e["action"] == "alloc"]
+    torch.cuda.memory._record_memory_history(None)
+    del result
+    return {"requests": requests, "transient_bytes": peak - before, "kept_bytes": after - before}
+
+
+def measured_rows(device, named):
+    """One row per (settings, maker of the call); a call that cannot run says why."""
+    rows = []
+    for settings, make in named:
+        try:
+            rows.append({**settings, **measured(device, make())})
+        except RuntimeError as error:
+            rows.append({**settings, "error": first_line(error)})
+            if device.type == "cuda":
+                torch.cuda.empty_cache()
+    return rows
+
+
+def grid(**axes):
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values))
