@@ -1,5 +1,6 @@
-// com.microsoft: operators that are, or came before, those of the default domain, and a few that
-// are one ATen call.
+// com.microsoft: operators that are, or came before, those of the default domain, collectives, and
+// a few that are one ATen call.
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -61,6 +62,43 @@ Tensors unfold(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("dim", -1), x.dim());
   return {x.unfold(axis, call.integer("size", 1), call.integer("step", 1)).contiguous()};
+}
+
+/// onnxruntime/core/graph/contrib_ops/collective_defs.cc; NCCL moves what is contiguous.
+at::Tensor collective(const char* name, std::vector<c10::IValue> stack) {
+  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  dispatcher.findSchemaOrThrow(name, "").callBoxed(stack);
+  dispatcher.findSchemaOrThrow("_c10d_functional::wait_tensor", "").callBoxed(stack);
+  return stack.at(0).toTensor();
+}
+
+Tensors all_reduce(OnnxCall& call) {
+  Tensors sums;
+  for (const at::Tensor& part : call.inputs)
+    sums.push_back(collective("_c10d_functional::all_reduce", {part.contiguous(), "sum", "onnx"}));
+  return sums;
+}
+
+/// Ranks lie along dimension 0 first.
+Tensors all_gather(OnnxCall& call) {
+  const at::Tensor& part = call.input(0);
+  const std::int64_t ranks = call.integer("group_size", 1);
+  const std::int64_t axis = checked_axis(call, call.integer("axis", 0), part.dim());
+  const at::Tensor all =
+      collective("_c10d_functional::all_gather_into_tensor", {part.contiguous(), ranks, "onnx"});
+  return {axis == 0 ? all : at::cat(at::chunk(all, ranks, 0), axis)};
+}
+
+/// Equal parts of dimension 0, one for each rank.
+Tensors all_to_all(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const std::int64_t ranks = call.integer("group_size", 1);
+  if (ranks < 1 || x.dim() == 0 || x.size(0) % ranks != 0)
+    call.fail(fmt::format("{} ranks and the shape [{}]", ranks, fmt::join(x.sizes(), ", ")),
+              "Wanted: a first dimension that the ranks divide.");
+  const Integers parts(static_cast<std::size_t>(ranks), x.size(0) / ranks);
+  return {
+      collective("_c10d_functional::all_to_all_single", {x.contiguous(), parts, parts, "onnx"})};
 }
 
 /// The last dimensions as a signal.
@@ -167,6 +205,9 @@ Tensors distances(OnnxCall& call) {
 }
 
 constexpr Lowering copies_rows[] = {
+    {"com.microsoft::AllGather", all_gather},
+    {"com.microsoft::AllReduce", all_reduce},
+    {"com.microsoft::AllToAll", all_to_all},
     {"com.microsoft::CDist", distances},
     {"com.microsoft::ComplexMul", complex_product<false>},
     {"com.microsoft::ComplexMulConj", complex_product<true>},
