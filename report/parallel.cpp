@@ -50,6 +50,12 @@ std::string_view name_of_dimension(MeshDimension dimension) {
   return "?";
 }
 
+/// Ranks lie as in a device mesh (pipeline, replicas, shards, tensor), the last one fastest.
+std::int64_t rank_of(const ParallelOptions& options) {
+  const std::int64_t stage = options.pipeline.rank.value_or(0);
+  return (stage * options.replicas * options.shards + options.rank) * options.tensor;
+}
+
 }  // namespace
 
 void write_parallel(JsonWriter& json, const Recording& recording, const ParallelOptions& options) {
@@ -58,7 +64,7 @@ void write_parallel(JsonWriter& json, const Recording& recording, const Parallel
   json.begin_object();
   json.member("engine", options.text);
   json.member("ranks", options.world());
-  json.member("rank", options.rank);
+  json.member("rank", rank_of(options));
   json.list("wrapped", options.wrapped);
   json.member("parameter_bytes", rank.held.parameter_bytes);
   json.member("gradient_bytes", rank.held.gradient_bytes);
@@ -90,7 +96,7 @@ std::string parallel_text(const Recording& recording, const ParallelOptions& opt
   for (const auto& [op, count] : counts)
     text +=
         fmt::format("{}{} {}", text.empty() ? "" : ", ", group_digits(count), symprof::name_of(op));
-  return fmt::format("{}, rank {} of {}: {}; {} in collectives", options.text, options.rank,
+  return fmt::format("{}, rank {} of {}: {}; {} in collectives", options.text, rank_of(options),
                      options.world(), text.empty() ? "no collectives" : text, bytes);
 }
 

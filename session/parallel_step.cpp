@@ -41,6 +41,41 @@ std::vector<std::string> matching_modules(const Graph& graph,
   return {paths.begin(), paths.end()};
 }
 
+std::vector<std::string> wrapped_modules(const Settings& settings, const Graph& graph) {
+  std::vector<std::string> patterns = settings.wrap;
+  if (patterns.empty()) {
+    const std::vector<std::string> repeated = trace::repeated_modules(graph);
+    if (!repeated.empty()) patterns.push_back(repeated.front());
+  }
+  if (patterns.empty()) return {""};
+  return matching_modules(graph, patterns);
+}
+
+/// Stages are made of the wrapped modules; one that is around all others is what goes through the
+/// pipeline.
+void start_pipeline(Settings& settings, const Graph& graph) {
+  ParallelOptions& parallel = *settings.step.parallel;
+  PipelineOptions& pipeline = parallel.pipeline;
+  if (settings.loop.micro_batches > 1)
+    throw Error(SettingRef{"micro_batches"}, "a pipeline has microbatches of its own.",
+                "Give " + setting("parallel", "pp=4:mb=16") + ".");
+  const std::int64_t last = pipeline.stages() - 1;
+  if (!pipeline.has_stage(last))
+    settings.step.loss = Loss::ones;  // Gradients are received.
+  else if (pipeline.stages_per_rank > 1 && settings.step.loss != Loss::ones)
+    throw Error(SettingRef{"loss"}, "a rank of several stages has it from the file alone.",
+                "Export the model with its loss, or give a schedule of one stage for each rank.");
+  pipeline.blocks = wrapped_modules(settings, graph);
+  const auto is_outermost = [&](const std::string& path) {
+    return std::ranges::all_of(pipeline.blocks,
+                               [&](const std::string& block) { return is_around(path, block); });
+  };
+  const auto outermost = std::ranges::find_if(pipeline.blocks, is_outermost);
+  if (outermost == pipeline.blocks.end() || pipeline.blocks.size() == 1) return;
+  pipeline.module = *outermost;
+  pipeline.blocks.erase(outermost);
+}
+
 }  // namespace
 
 std::optional<DType> dtype_that_runs(const Settings& settings) {
@@ -50,13 +85,17 @@ std::optional<DType> dtype_that_runs(const Settings& settings) {
 
 void start_parallel(Settings& settings, const Graph& graph) {
   ParallelOptions& parallel = *settings.step.parallel;
-  if (parallel.engine != ParallelEngine::fsdp) {
+  if (settings.step.mode == Mode::inference && parallel.recorded == 1)
+    throw Error(SettingRef{"parallel", parallel.text},
+                "inference has no backward pass and no update.",
+                "Use " + setting("mode", "train") + " or eval, or leave it out.");
+  if (parallel.pipeline.ranks > 1) return start_pipeline(settings, graph);
+  if (parallel.data != DataEngine::fsdp) {
     if (!settings.wrap.empty())
-      throw Error(
-          SettingRef{"wrap"},
-          "it says which modules FSDP2 wraps, and this is " +
-              std::string(parallel.engine == ParallelEngine::ddp ? "DDP." : "another engine."),
-          "Leave it out, or give " + setting("parallel", "fsdp=8") + ".");
+      throw Error(SettingRef{"wrap"},
+                  "it says which modules FSDP2 wraps or of which stages are made, and this is " +
+                      std::string(parallel.data == DataEngine::ddp ? "DDP." : "another engine."),
+                  "Leave it out, or give " + setting("parallel", "fsdp=8") + ".");
     return;
   }
   if (settings.step.master_weights)
@@ -72,16 +111,12 @@ void start_parallel(Settings& settings, const Graph& graph) {
 
 void choose_wrapped(Settings& settings, const Graph& graph) {
   ParallelOptions& parallel = *settings.step.parallel;
-  if (parallel.engine != ParallelEngine::fsdp) return;
-  std::vector<std::string> patterns = settings.wrap;
-  if (patterns.empty()) {
-    const std::vector<std::string> repeated = trace::repeated_modules(graph);
-    if (!repeated.empty()) patterns.push_back(repeated.front());
-  }
-  if (patterns.empty())
-    parallel.wrapped = {""};
-  else
-    parallel.wrapped = matching_modules(graph, patterns);
+  if (parallel.data == DataEngine::fsdp) parallel.wrapped = wrapped_modules(settings, graph);
+}
+
+bool asks_for_fullest_rank(const Settings& settings) {
+  const std::optional<ParallelOptions>& parallel = settings.step.parallel;
+  return parallel && parallel->pipeline.ranks > 1 && !parallel->pipeline.rank;
 }
 
 }  // namespace symprof

@@ -12,11 +12,14 @@ namespace symprof {
 std::optional<DType> dtype_that_runs(const Settings& settings);
 
 /// Settles what follows from `settings.step.parallel` and the graph as the file has it: the dtype
-/// and the shards of the update.
+/// and the shards of the update, the modules that stages of a pipeline are made of.
 void start_parallel(Settings& settings, const Graph& graph);
 
 /// Finds the modules that FSDP2 wraps in the prepared graph. Throws Error for a pattern that no
 /// module matches.
 void choose_wrapped(Settings& settings, const Graph& graph);
+
+/// Whether the step is that of the rank of a pipeline that takes most memory, whichever it is.
+bool asks_for_fullest_rank(const Settings& settings);
 
 }  // namespace symprof

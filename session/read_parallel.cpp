@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "profile/parallel/schedules.h"
 #include "session/read_text.h"
 #include "session/setting_names.h"
 
@@ -12,19 +13,21 @@ namespace symprof::settings {
 namespace {
 
 constexpr auto advice =
-    "Give ddp=8, fsdp=8, hsdp=2x4 or tp=4, and after colons: of ddp view, cap=25MiB; of fsdp and "
-    "hsdp "
-    "keep, reshard, reshard=4, param=bf16, reduce=fp32, rank=7; of tp sp.";
+    "Give ddp=8, fsdp=8, hsdp=2x4, tp=4 or pp=4:1f1b:mb=16, mesh=8 for a file that has collectives "
+    "itself, and after colons: of ddp view, "
+    "cap=25MiB; of fsdp and hsdp keep, reshard, reshard=4, param=bf16, reduce=fp32, rank=7; of tp "
+    "sp; of pp gpipe, 1f1b, interleaved, looped-bfs, stages=2, mb=16, rank=3. 'fsdp=2 tp=4' and "
+    "'pp=2:mb=8 tp=4' are both engines.";
 
 [[noreturn]] void refuse(const std::string& given, const std::string& problem) {
   throw Error(SettingRef{"parallel", given}, problem, advice);
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
+std::vector<std::string> split(const std::string& text, std::string_view separators) {
   std::vector<std::string> parts;
   std::size_t start = 0;
   for (std::size_t end = 0; end != text.npos; start = end + 1) {
-    end = text.find(separator, start);
+    end = text.find_first_of(separators, start);
     parts.push_back(text.substr(start, end == text.npos ? text.npos : end - start));
   }
   return parts;
@@ -39,30 +42,6 @@ std::pair<std::string, std::string> name_and_value(const std::string& text) {
 
 std::int64_t count(const std::string& text, int least) {
   return parse_count(SettingRef{"parallel"}, text, least);
-}
-
-void read_engine(ParallelOptions& options, const std::string& text) {
-  const auto [name, ranks] = name_and_value(text);
-  if (name == "ddp") {
-    options.engine = ParallelEngine::ddp;
-    options.replicas = count(ranks, 2);
-    return;
-  }
-  if (name == "tp") {
-    options.engine = ParallelEngine::tensor;
-    options.tensor = count(ranks, 2);
-    return;
-  }
-  options.engine = ParallelEngine::fsdp;
-  if (name == "fsdp") {
-    options.shards = count(ranks, 2);
-    return;
-  }
-  const std::vector<std::string> mesh = split(ranks, 'x');
-  if (name != "hsdp") refuse(options.text, "there is no engine '" + name + "'.");
-  if (mesh.size() != 2) refuse(options.text, "HSDP has a mesh of two dimensions.");
-  options.replicas = count(mesh[0], 2);
-  options.shards = count(mesh[1], 2);
 }
 
 void read_reshard(ParallelOptions& options, const std::string& value) {
@@ -107,29 +86,111 @@ bool read_tensor_option(ParallelOptions& options, const std::string& name,
   return true;
 }
 
-bool read_option(ParallelOptions& options, const std::string& name, const std::string& value) {
-  switch (options.engine) {
-    case ParallelEngine::ddp:
-      return read_ddp_option(options, name, value);
-    case ParallelEngine::fsdp:
-      return read_fsdp_option(options, name, value);
-    case ParallelEngine::tensor:
-      return read_tensor_option(options, name, value);
+bool read_pipeline_option(ParallelOptions& options, const std::string& name,
+                          const std::string& value) {
+  PipelineOptions& pipeline = options.pipeline;
+  if (name == "mb")
+    pipeline.microbatches = count(value, 1);
+  else if (name == "stages")
+    pipeline.stages_per_rank = count(value, 1);
+  else if (name == "rank")
+    pipeline.rank = count(value, 0);
+  else if (const auto kind = profile::pipeline_called(name); kind && value.empty())
+    pipeline.kind = *kind;
+  else
+    return false;
+  return true;
+}
+
+void read_data(ParallelOptions& options, DataEngine engine) {
+  if (options.data != DataEngine::none) refuse(options.text, "it has two engines for the data.");
+  options.data = engine;
+}
+
+void read_ddp(ParallelOptions& options, const std::string& ranks) {
+  read_data(options, DataEngine::ddp);
+  options.replicas = count(ranks, 2);
+}
+
+void read_fsdp(ParallelOptions& options, const std::string& ranks) {
+  read_data(options, DataEngine::fsdp);
+  options.shards = count(ranks, 2);
+}
+
+void read_hsdp(ParallelOptions& options, const std::string& ranks) {
+  read_data(options, DataEngine::fsdp);
+  const std::vector<std::string> mesh = split(ranks, "x");
+  if (mesh.size() != 2) refuse(options.text, "HSDP has a mesh of two dimensions.");
+  options.replicas = count(mesh[0], 2);
+  options.shards = count(mesh[1], 2);
+}
+
+void read_tensor(ParallelOptions& options, const std::string& ranks) {
+  options.tensor = count(ranks, 2);
+}
+
+void read_pipeline(ParallelOptions& options, const std::string& ranks) {
+  options.pipeline.ranks = count(ranks, 2);
+}
+
+void read_mesh(ParallelOptions& options, const std::string& ranks) {
+  options.recorded = count(ranks, 2);
+}
+
+bool read_no_option(ParallelOptions&, const std::string&, const std::string&) { return false; }
+
+struct EngineWord {
+  std::string_view name;
+  void (*read)(ParallelOptions& options, const std::string& ranks);
+  bool (*read_option)(ParallelOptions& options, const std::string& name, const std::string& value);
+};
+constexpr EngineWord engine_words[] = {
+    {"ddp", read_ddp, read_ddp_option},          {"fsdp", read_fsdp, read_fsdp_option},
+    {"hsdp", read_hsdp, read_fsdp_option},       {"tp", read_tensor, read_tensor_option},
+    {"pp", read_pipeline, read_pipeline_option}, {"mesh", read_mesh, read_no_option}};
+
+void read_word(ParallelOptions& options, const std::string& word) {
+  const std::vector<std::string> parts = split(word, ":");
+  const auto [engine, ranks] = name_and_value(parts.front());
+  const auto* row = std::ranges::find(engine_words, engine, &EngineWord::name);
+  if (row == std::end(engine_words)) refuse(options.text, "there is no engine '" + engine + "'.");
+  row->read(options, ranks);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto [name, value] = name_and_value(parts[i]);
+    if (!row->read_option(options, name, value))
+      refuse(options.text, "'" + parts[i] + "' is no option of " + engine + ".");
   }
-  return false;
+}
+
+void check(const ParallelOptions& options) {
+  const PipelineOptions& pipeline = options.pipeline;
+  if (options.rank >= options.shards || pipeline.rank.value_or(0) >= pipeline.ranks)
+    refuse(options.text, "there is no such rank.");
+  if (options.data == DataEngine::ddp && options.tensor > 1)
+    refuse(options.text, "DistributedDataParallel takes no DTensors: PyTorch's replicate() does.");
+  if (options.recorded > 1 && options.world() > options.recorded)
+    refuse(options.text, "the file has its collectives, or an engine adds them.");
+  if (pipeline.ranks == 1) return;
+  if (options.data != DataEngine::none)
+    refuse(options.text, "a pipeline of copies or shards is not simulated.");
+  try {
+    profile::work_of({pipeline.kind, static_cast<int>(pipeline.ranks),
+                      static_cast<int>(pipeline.stages_per_rank),
+                      static_cast<int>(pipeline.microbatches)});
+  } catch (const Error& error) {
+    throw Error(SettingRef{"parallel", options.text}, error.problem(), error.advice());
+  }
 }
 
 }  // namespace
 
 ParallelOptions parse_parallel(const std::string& given) {
   ParallelOptions options{.text = given};
-  const std::vector<std::string> parts = split(given, ':');
-  read_engine(options, parts.front());
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const auto [name, value] = name_and_value(parts[i]);
-    if (!read_option(options, name, value)) refuse(given, "'" + parts[i] + "' is no option of it.");
-  }
-  if (options.rank >= options.shards) refuse(given, "there is no such rank.");
+  for (const std::string& word : split(given, " ,")) read_word(options, word);
+  if (options.pipeline.kind == PipelineKind::interleaved ||
+      options.pipeline.kind == PipelineKind::looped_bfs)
+    options.pipeline.stages_per_rank = std::max<std::int64_t>(options.pipeline.stages_per_rank, 2);
+  check(options);
   return options;
 }
 

@@ -85,7 +85,8 @@ void add_rank_times(Profile& profile, const ParallelOptions& options, const Devi
   const std::vector<Collective>& collectives = profile.recording.rank->collectives;
   const std::vector<double> us =
       profile::times_of(collectives, profile::collective_model_of(device),
-                        {.data = static_cast<int>(options.replicas),
+                        {.pipeline = static_cast<int>(options.pipeline.ranks),
+                         .data = static_cast<int>(options.replicas),
                          .shard = static_cast<int>(options.shards),
                          .tensor = static_cast<int>(options.tensor)});
   std::vector<TimedCollective> timed;
@@ -174,7 +175,26 @@ Graph Session::follow_script(const Settings& settings) {
   return torch_.get().load_torchscript(file_.path, options);
 }
 
+/// The rank of a pipeline whose loop reserves most.
+PreparedModel Session::prepare_fullest(const Settings& settings) {
+  std::optional<PreparedModel> fullest;
+  std::int64_t most = 0;
+  for (std::int64_t rank = 0; rank < settings.step.parallel->pipeline.ranks; ++rank) {
+    Settings own = settings;
+    own.step.parallel->pipeline.rank = rank;
+    PreparedModel model = prepare(own);
+    const StepMemory memory =
+        profile::simulate_step_memory(record(model.graph, model.settings.step),
+                                      model.settings.step.device, {.loop = model.settings.loop});
+    if (fullest && memory.peak_reserved_bytes <= most) continue;
+    most = memory.peak_reserved_bytes;
+    fullest = std::move(model);
+  }
+  return std::move(*fullest);
+}
+
 PreparedModel Session::prepare(const Settings& settings) {
+  if (asks_for_fullest_rank(settings)) return prepare_fullest(settings);
   settings::check(settings);
   PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings), .settings = settings};
   model.settings.step.mode = mode_of(settings, model.graph);

@@ -178,6 +178,7 @@ class Session {
   Graph script_of_other_batch(const Settings& settings, const Error& refusal);
   trace::BatchPlan batch_plan(const Graph& graph, const Settings& settings);
   Mode mode_of(const Settings& settings, const Graph& graph) const;
+  PreparedModel prepare_fullest(const Settings& settings);
 
   TorchLibrary torch_;  // Starts while the file is read.
   trace::ModelFile file_;

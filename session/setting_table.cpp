@@ -214,12 +214,14 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
      [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward},
     {"parallel", parallel_group, Arity::one, "ENGINE",
-     "One rank of ddp=8, fsdp=8, hsdp=2x4 or tp=4, as PyTorch's engines run it; docs/parallel.md "
-     "has what may follow: fsdp=8:param=bf16",
+     "One rank of ddp=8, fsdp=8, hsdp=2x4, tp=4, pp=4:1f1b:mb=16 or 'fsdp=2 tp=4', as PyTorch's "
+     "engines run it; docs/parallel.md has what may follow: fsdp=8:param=bf16",
      [](Settings& s, const std::string& given) { s.step.parallel = parse_parallel(given); },
-     parallel_value, Needs::backward, Alters::graph},
+     parallel_value, Needs::nothing, Alters::graph},
     {"wrap", parallel_group, Arity::several, "GLOB",
-     "Modules that FSDP2 wraps: 'layers.*'; without it the blocks that repeat, and the root",
+     "Modules that FSDP2 wraps, or of which stages are made: 'layers.*'; without it the blocks "
+     "that "
+     "repeat, and the root",
      [](Settings& s, const std::string& given) { add_patterns(s.wrap, given); },
      [](const Settings& s) { return Value(s.wrap); }, Needs::backward, Alters::graph},
     {"device", device_group, Arity::one, "DEVICE",

@@ -7,9 +7,15 @@
 #include <optional>
 #include <string>
 
-#include "plan/parallel/schedules.h"
+#include "profile/parallel/schedules.h"
 
 namespace symprof::plan {
+
+using profile::Pipeline;
+using profile::pipeline_called;
+using profile::PipelineRun;
+using profile::row_of;
+using profile::StageTimes;
 
 struct Mesh {
   int nodes = 1, devices_per_node = 1;

@@ -79,7 +79,7 @@ class DataParallel {
       for (const Parameter* parameter : by_readiness_)
         if (parameter->ready == call) after_gradient(*parameter);
     }
-    return rank_.finish(held());
+    return rank_.finish(held_as_recorded(rank_.source()));
   }
 
  private:
@@ -202,16 +202,6 @@ class DataParallel {
     rank_.enter(EventBatch::last);
     rank_.give_back(parameter.gradient);
     rank_.enter(EventBatch::each);
-  }
-
-  HeldByRank held() const {
-    HeldByRank held;
-    for (const StorageRecord& record : rank_.source().storages) {
-      if (record.kind == StorageKind::parameter) held.parameter_bytes += record.bytes;
-      if (record.kind == StorageKind::gradient) held.gradient_bytes += record.bytes;
-      if (record.kind == StorageKind::optimizer_state) held.optimizer_bytes += record.bytes;
-    }
-    return held;
   }
 
   const ParallelOptions& options_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "profile/parallel/gradient_reduction.h"
+#include "profile/parallel/partial_gradients.h"
 #include "profile/parallel/pointer_tables.h"
 #include "profile/parallel/rank_recording.h"
 #include "profile/parallel/sharded_groups.h"
@@ -17,9 +18,10 @@ class FullySharded {
   FullySharded(Recording recording, const ParallelOptions& options, const DeviceSpec& device)
       : options_(options),
         device_(device),
-        rank_(std::move(recording)),
+        rank_(std::move(recording), options.tensor),
         groups_(sharded_groups(rank_.source(), options)),
-        reduction_(rank_, options) {
+        reduction_(rank_, options),
+        partial_(rank_, options.tensor) {
     find_gradients();
     make_parameters_come_and_go();
     make_padded_shards();
@@ -277,8 +279,22 @@ class FullySharded {
 
   void after_backward(ShardedGroup& group) {
     reduction_.accumulate(group);
+    sum_partial(group);
     if (group.is_unsharded) reshard(group);
     reduction_.reduce(group);
+  }
+
+  /// FSDPParam.unsharded_grad_data: a DTensor becomes as whole as its parameter is.
+  void sum_partial(ShardedGroup& group) {
+    for (ShardedParameter& part : group.parts) {
+      if (!partial_.contains(part.gradient)) continue;
+      const std::int64_t bytes = storage(part.gradient).bytes;
+      partial_.sum(bytes, group.of.node);
+      const StorageId sum = add(bytes, CommStream::compute, group);
+      rank_.take(sum);
+      rank_.give_back(part.gradient);
+      part.gradient = sum;
+    }
   }
 
   /// The final callback of the root: its own group waits for it.
@@ -310,6 +326,7 @@ class FullySharded {
   std::vector<bool> is_gradient_, is_left_out_;  // By storage of the source.
   std::vector<ShardedGroup*> post_forward_order_;
   GradientReduction reduction_;
+  PartialGradients partial_;
   std::optional<StorageId> kept_gathered_;
   std::vector<StorageId> cast_inputs_;
   bool backward_is_over_ = false;

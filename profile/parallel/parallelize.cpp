@@ -2,20 +2,32 @@
 
 #include <utility>
 
+#include "base/error.h"
+#include "base/setting.h"
 #include "profile/parallel/data_parallel.h"
 #include "profile/parallel/fully_sharded.h"
+#include "profile/parallel/pipeline_step.h"
+#include "profile/parallel/rank_recording.h"
 #include "profile/parallel/tensor_split_step.h"
 
 namespace symprof::profile {
 
 Recording parallelize(Recording recording, const StepOptions& step) {
-  if (!step.parallel) return recording;
+  if (!step.parallel) {
+    if (has_functional_collectives(recording))
+      recording.warnings.push_back("the model has collectives, which are listed with " +
+                                   setting("parallel", "mesh=8") + " for 8 ranks");
+    return recording;
+  }
   const ParallelOptions& options = *step.parallel;
-  if (options.engine == ParallelEngine::tensor)
-    return tensor_split_step(std::move(recording), options);
-  if (options.engine == ParallelEngine::fsdp)
+  if (options.pipeline.ranks > 1) return pipeline_step(std::move(recording), options);
+  if (options.data == DataEngine::fsdp)
     return fully_sharded_step(std::move(recording), options, step.device);
-  return data_parallel_step(std::move(recording), options);
+  if (options.data == DataEngine::ddp) return data_parallel_step(std::move(recording), options);
+  if (options.recorded > 1 && !has_functional_collectives(recording))
+    throw Error(SettingRef{"parallel", options.text}, recording.path + " has no collectives.",
+                "Give an engine that adds them: " + setting("parallel", "tp=8") + ".");
+  return tensor_split_step(std::move(recording), options);
 }
 
 }  // namespace symprof::profile

@@ -5,19 +5,77 @@
 
 namespace symprof::profile {
 
-RankRecording::RankRecording(Recording recording) : source_(std::move(recording)), rank_(source_) {
+namespace {
+
+struct FunctionalCollective {
+  std::string_view name;
+  CollectiveOperator op;
+  bool says_ranks = false;  ///< Its one number is group_size.
+};
+constexpr FunctionalCollective functional_collectives[] = {
+    {"_c10d_functional::all_reduce", CollectiveOperator::all_reduce},
+    {"_c10d_functional::all_gather_into_tensor", CollectiveOperator::all_gather, true},
+    {"_c10d_functional::reduce_scatter_tensor", CollectiveOperator::reduce_scatter, true},
+    {"_c10d_functional::all_to_all_single", CollectiveOperator::all_to_all},
+    {"_c10d_functional::broadcast", CollectiveOperator::broadcast},
+};
+
+const FunctionalCollective* functional_called(std::string_view name) {
+  const auto* row = std::ranges::find(functional_collectives, name, &FunctionalCollective::name);
+  return row == std::end(functional_collectives) ? nullptr : row;
+}
+
+}  // namespace
+
+RankRecording::RankRecording(Recording recording, std::int64_t tensor_ranks)
+    : source_(std::move(recording)), rank_(source_), tensor_ranks_(tensor_ranks) {
   rank_.calls.clear();
   rank_.events.clear();
-  call_of_source_.reserve(source_.calls.size());
+  call_of_source_.resize(source_.calls.size(), none);
 }
 
 void RankRecording::copy_beginning() { copy_events(none); }
 
 void RankRecording::copy_call() {
   phase_ = source_.calls[static_cast<std::size_t>(next_)].phase;
-  rank_.calls.push_back(source_.calls[static_cast<std::size_t>(next_)]);
-  call_of_source_.push_back(last_call());
+  const CallRecord& call = source_.calls[static_cast<std::size_t>(next_)];
+  rank_.calls.push_back(call);
+  if (!names_.empty()) {
+    for (TensorRecord& input : rank_.calls.back().inputs) input.storage = named(input.storage);
+    for (TensorRecord& output : rank_.calls.back().outputs) output.storage = named(output.storage);
+  }
+  CallId& copy = call_of_source_[static_cast<std::size_t>(next_)];
+  if (copy == none) copy = last_call();
+  note_functional(call);
   copy_events(next_++);
+}
+
+void RankRecording::go_to(CallId call) {
+  next_ = call;
+  next_event_ = static_cast<std::size_t>(
+      std::ranges::lower_bound(source_.events, call, {}, &MemoryEvent::call) -
+      source_.events.begin());
+}
+
+std::int64_t RankRecording::bytes_of(const TensorRecord& tensor) const {
+  return tensor.spec == none ? 0 : source_.specs[static_cast<std::size_t>(tensor.spec)].bytes();
+}
+
+/// The call that was copied last.
+void RankRecording::note_functional(const CallRecord& call) {
+  const FunctionalCollective* row =
+      functional_called(source_.ops[static_cast<std::size_t>(call.op)]);
+  if (row == nullptr || call.inputs.empty() || call.outputs.empty()) return;
+  const bool is_said = row->says_ranks && call.integers.size() == 1;
+  collectives_.push_back({.op = row->op,
+                          .dimension = MeshDimension::tensor,
+                          .group_size = is_said ? call.integers[0].value : tensor_ranks_,
+                          .input_bytes = bytes_of(call.inputs[0]),
+                          .output_bytes = bytes_of(call.outputs[0]),
+                          .phase = call.phase,
+                          .node = call.node,
+                          .call = last_call(),
+                          .needed_by = last_call() + 1});
 }
 
 void RankRecording::copy_events(CallId call) {
@@ -25,7 +83,7 @@ void RankRecording::copy_events(CallId call) {
   for (; next_event_ < events.size() && events[next_event_].call <= call; ++next_event_) {
     const MemoryEvent& event = events[next_event_];
     if (is_left_out_ && is_left_out_(event)) continue;
-    rank_.events.push_back({event.storage, last_call(), event.kind});
+    add_event(named(event.storage), event.kind);
   }
 }
 
@@ -81,6 +139,21 @@ Recording RankRecording::finish(const HeldByRank& held) {
     if (const CallId call = source_.storages[i].allocated_by; call != none)
       rank_.storages[i].allocated_by = call_of_source_[static_cast<std::size_t>(call)];
   return std::move(rank_);
+}
+
+bool has_functional_collectives(const Recording& recording) {
+  return std::ranges::any_of(
+      recording.ops, [](const std::string& op) { return functional_called(op) != nullptr; });
+}
+
+HeldByRank held_as_recorded(const Recording& recording) {
+  HeldByRank held;
+  for (const StorageRecord& record : recording.storages) {
+    if (record.kind == StorageKind::parameter) held.parameter_bytes += record.bytes;
+    if (record.kind == StorageKind::gradient) held.gradient_bytes += record.bytes;
+    if (record.kind == StorageKind::optimizer_state) held.optimizer_bytes += record.bytes;
+  }
+  return held;
 }
 
 }  // namespace symprof::profile

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "record/collective.h"
@@ -14,7 +15,8 @@ namespace symprof::profile {
 /// Fills a new recording while it walks the calls of another.
 class RankRecording {
  public:
-  explicit RankRecording(Recording recording);
+  /// `tensor_ranks` take part in the collectives that the recording has already.
+  explicit RankRecording(Recording recording, std::int64_t tensor_ranks = 1);
 
   /// The storages, nodes and specs are there from the beginning, and may be changed.
   Recording& recording() { return rank_; }
@@ -26,10 +28,20 @@ class RankRecording {
   }
   /// What came before the first call of the source.
   void copy_beginning();
-  /// The next call of the source with its events. Engine calls come between.
+  /// The next call of the source with its events. Engine calls come between. What is a collective
+  /// of torch.distributed._functional_collectives already is listed as one of the dimension tensor.
   void copy_call();
   /// The call of the source that comes next; calls.size() after the last.
   CallId next() const { return next_; }
+  /// Goes on at another call of the source.
+  void go_to(CallId call);
+  /// By storage of the source, as which one calls and events from here on have it; empty: as
+  /// itself.
+  void rename(std::vector<StorageId> names) { names_ = std::move(names); }
+  /// A storage of the source as calls have it now.
+  StorageId named(StorageId storage) const {
+    return storage == none || names_.empty() ? storage : names_[static_cast<std::size_t>(storage)];
+  }
   Phase phase() const { return phase_; }
   /// That which was added last.
   CallId last_call() const { return static_cast<CallId>(rank_.calls.size()) - 1; }
@@ -55,8 +67,12 @@ class RankRecording {
  private:
   void add_event(StorageId storage, EventKind kind);
   void copy_events(CallId call);
+  void note_functional(const CallRecord& call);
+  std::int64_t bytes_of(const TensorRecord& tensor) const;
 
   Recording source_, rank_;
+  std::int64_t tensor_ranks_ = 1;
+  std::vector<StorageId> names_;
   std::vector<Collective> collectives_;
   std::vector<EngineEvent> engine_events_;
   std::function<bool(const MemoryEvent&)> is_left_out_;
@@ -66,5 +82,12 @@ class RankRecording {
   Phase phase_ = Phase::forward;
   EventBatch batch_ = EventBatch::each;
 };
+
+/// Whether a call is a collective of torch.distributed._functional_collectives.
+bool has_functional_collectives(const Recording& recording);
+
+/// What a rank keeps between steps whose engine holds parameters, gradients and states as the
+/// recording has them.
+HeldByRank held_as_recorded(const Recording& recording);
 
 }  // namespace symprof::profile

@@ -175,7 +175,7 @@ void Interpreter::run_aten(const Node& node, c10::Device device) {
 }
 
 void Interpreter::run_lowered(const Node& node) {
-  if (is_tensor_parallel(node.op)) return bind_outputs(node, run_tensor_parallel(node, values_));
+  if (is_of_rank(node.op)) return bind_outputs(node, run_of_rank(node, values_, device_));
   if (is_higher_order(node.op))
     return bind_outputs(node, run_higher_order(node, values_, device_, recompute_, lifetimes_));
   if (auto results = run_nested(node, values_, device_, recompute_, lifetimes_))

@@ -8,6 +8,9 @@
 #include <string>
 
 #include "base/error.h"
+#include "meta/fake/convert.h"
+#include "trace/graph/uses.h"
+#include "trace/passes/pipeline_stages.h"
 #include "trace/passes/tensor_parallel.h"
 
 namespace symprof::shape {
@@ -139,14 +142,25 @@ struct OwnRows : torch::autograd::Function<OwnRows> {
   }
 };
 
-}  // namespace
-
-bool is_tensor_parallel(std::string_view op) {
-  return op.starts_with(trace::tensor_parallel_prefix);
+/// A leaf, as the buffer of torch/distributed/pipelining/stage.py (_retrieve_recv_activations).
+Tensor received(const Node& node, c10::Device device) {
+  const auto* sizes = trace::argument_at<std::vector<std::int64_t>>(node, 0);
+  const auto* dtype = trace::argument_at<DType>(node, 1);
+  const auto* has_gradient = trace::argument_at<bool>(node, 2);
+  const Tensor buffer =
+      at::empty(*sizes, at::TensorOptions(device).dtype(meta::scalar_type(*dtype)));
+  return buffer.set_requires_grad(*has_gradient && at::GradMode::is_enabled());
 }
 
-std::vector<c10::IValue> run_tensor_parallel(const Node& node,
-                                             const std::vector<c10::IValue>& values) {
+}  // namespace
+
+bool is_of_rank(std::string_view op) {
+  return op.starts_with(trace::tensor_parallel_prefix) || op == trace::pipeline_receive;
+}
+
+std::vector<c10::IValue> run_of_rank(const Node& node, const std::vector<c10::IValue>& values,
+                                     c10::Device device) {
+  if (node.op == trace::pipeline_receive) return {received(node, device)};
   std::vector<Tensor> tensors;
   std::vector<std::int64_t> numbers;
   for (const Argument& argument : node.arguments) {

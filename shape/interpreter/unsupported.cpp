@@ -126,7 +126,7 @@ bool has_rule(const Node& node) {
     return find_builtin(op.substr(builtin_prefix.size())) != nullptr;
   return is_export_assertion(op) || trace::is_region_marker(node) || in_dispatcher(node) ||
          lowering::find_lowering(op) != nullptr || is_nested_operator(op) || is_higher_order(op) ||
-         is_tensor_parallel(op);
+         is_of_rank(op);
 }
 
 void check_operators(const Graph& graph) {

@@ -7,6 +7,7 @@
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
+#include "trace/passes/pipeline_stages.h"
 #include "trace/passes/position_tables.h"
 #include "trace/passes/restore_norms.h"
 #include "trace/passes/split_bias.h"
@@ -107,6 +108,13 @@ constexpr Pass all[] = {
      },
      [](Graph& graph, const PrepareOptions& options) {
        split_tensors(graph, *options.step.parallel, options.specs_of(graph));
+     }},
+    {"pipeline_stages", "a rank of a pipeline has its stages, what they receive, what they send",
+     [](const Graph&, const PrepareOptions& options) {
+       return options.step.parallel && options.step.parallel->pipeline.ranks > 1;
+     },
+     [](Graph& graph, const PrepareOptions& options) {
+       keep_stages(graph, options.step.parallel->pipeline, options.specs_of(graph));
      }},
     {"checkpoint_modules", "modules that are computed again in backward become one node each",
      [](const Graph&, const PrepareOptions& options) {

@@ -10,11 +10,12 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+SCHEDULES = {"1F1B": "1f1b", "GPipe": "gpipe", "Interleaved1F1B": "interleaved"}
 SHORT = {"bfloat16": "bf16", "float32": "fp32"}
 
 
 def engine(config):
-    """The options of `symprof profile` for a configuration; None where there are none yet."""
+    """The options of `symprof profile` for a configuration."""
     kind, world = config["kind"], config["world"]
     if kind == "none":
         text = ""
@@ -28,18 +29,20 @@ def engine(config):
         text = f"hsdp=2x{world // 2}"
     elif kind == "tp":
         text = f"tp={world}" + (":sp" if config.get("sequence") else "")
-    else:
-        return None
+    elif kind == "fsdp_tp":
+        text = f"tp={config.get('tp', 2)}:sp fsdp={world // config.get('tp', 2)}"
+    elif kind == "pp":
+        text = f"pp={world}:{SCHEDULES[config['schedule']]}:mb={config['microbatches']}:rank={config.get('rank', 0)}"
     reshard = config.get("reshard_after_forward")
     if reshard is not None:
         text += ":keep" if reshard is False else ":reshard" if reshard is True else f":reshard={reshard}"
     for key, option in (("param_dtype", "param"), ("reduce_dtype", "reduce")):
         if config.get(key):
             text += f":{option}={SHORT[config[key]]}"
-    if config.get("rank"):
+    if config.get("rank") and kind != "pp":
         text += f":rank={config['rank']}"
     options = ["--parallel", text] if text else []
-    if kind in ("fsdp", "hsdp"):
+    if kind in ("fsdp", "hsdp", "fsdp_tp", "pp"):
         options += ["--wrap", "model"] + ([] if config.get("root_only") else ["--wrap", "model.layers.*"])
     if config.get("autocast"):
         options += ["--autocast", "bf16"]
@@ -55,6 +58,8 @@ def engine(config):
         options += ["--checkpoint", "model.layers.*"]
     if config.get("clip"):
         options += ["--clip-grad-norm"]
+    if kind == "pp":  # The file has the batch of one microbatch.
+        options += ["--set", f"batch={config['batch'] // config['microbatches']}"]
     return options
 
 
@@ -75,9 +80,6 @@ def main():
         if not re.search(only, name):
             continue
         options = engine(truth["configs"][record["config"]])
-        if options is None:
-            print(name, "not simulated")
-            continue
         found = answer(symprof, record["model"], [*options, "--optimizer", record["optimizer"]])
         if "error" in found:
             print(name, found["error"])

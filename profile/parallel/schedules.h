@@ -11,17 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace symprof::plan {
+#include "record/parallel_options.h"
 
-enum class PipelineKind : std::uint8_t {
-  gpipe,
-  one_f_one_b,
-  interleaved,
-  looped_bfs,
-  interleaved_zero_bubble,
-  zbv_zero_bubble,
-  dual_pipe_v,
-};
+namespace symprof::profile {
 
 struct PipelineKindRow {
   PipelineKind kind;
@@ -62,6 +54,23 @@ struct Pipeline {
 /// By rank. Throws Error where PyTorch's schedule does not take these numbers.
 std::vector<std::vector<PipelineAction>> actions_of(const Pipeline& pipeline);
 
+/// What a rank does at one time: computation, or a message to a neighbour or from it.
+struct PipelineWork {
+  enum class Message : std::uint8_t {
+    none,
+    send_forward,
+    receive_forward,
+    send_backward,
+    receive_backward
+  };
+  PipelineAction action;  ///< Of a message: the stage on this rank, and the microbatch.
+  Message message = Message::none;
+  bool operator==(const PipelineWork&) const = default;
+};
+/// By rank, in the order in which PyTorch issues it. Throws Error as actions_of does, and for a
+/// schedule that splits backward.
+std::vector<std::vector<PipelineWork>> work_of(const Pipeline& pipeline);
+
 /// Times of one microbatch by stage. A whole backward is the two halves together.
 struct StageTimes {
   std::vector<double> forward, backward_input, backward_weight;
@@ -84,4 +93,4 @@ PipelineRun run_pipeline(const Pipeline& pipeline,
                          const std::vector<std::vector<PipelineAction>>& actions,
                          const StageTimes& times);
 
-}  // namespace symprof::plan
+}  // namespace symprof::profile

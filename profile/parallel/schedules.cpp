@@ -1,6 +1,6 @@
 // The orders are those of torch/distributed/pipelining/schedules.py (2.13), computation alone:
 // waiting is not an action here, run_pipeline finds it.
-#include "plan/parallel/schedules.h"
+#include "profile/parallel/schedules.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-namespace symprof::plan {
+namespace symprof::profile {
 namespace {
 
 constexpr int any_stages = 1 << 20;
@@ -308,4 +308,4 @@ std::vector<std::vector<PipelineAction>> actions_of(const Pipeline& pipeline) {
   return actions;
 }
 
-}  // namespace symprof::plan
+}  // namespace symprof::profile

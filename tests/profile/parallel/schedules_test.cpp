@@ -1,16 +1,18 @@
 // PyTorch's own schedules, as truth/parallel/pipelines.py made it build and run them.
-#include "plan/parallel/schedules.h"
+#include "profile/parallel/schedules.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
 using namespace symprof;
-using namespace symprof::plan;
+using namespace symprof::profile;
 
 namespace {
 
@@ -95,5 +97,36 @@ TEST_SUITE("schedules") {
     const Pipeline one{PipelineKind::gpipe, 1, 1, 1};
     const PipelineAction backward{Computation::backward, 0, 0};
     CHECK_THROWS_AS(run_pipeline(one, {{backward}}, unit_times(one)), Error);
+  }
+
+  TEST_CASE("each message is sent once and received once, before what needs it") {
+    using Message = PipelineWork::Message;
+    for (const Pipeline& pipeline :
+         {Pipeline{PipelineKind::gpipe, 4, 1, 8}, Pipeline{PipelineKind::one_f_one_b, 4, 1, 8},
+          Pipeline{PipelineKind::interleaved, 4, 2, 8},
+          Pipeline{PipelineKind::looped_bfs, 4, 3, 8}}) {
+      CAPTURE(row_of(pipeline.kind).name);
+      const auto works = work_of(pipeline);
+      std::map<Message, int> counts;
+      for (const auto& of_rank : works)
+        for (std::size_t i = 0; i < of_rank.size(); ++i) {
+          const PipelineWork& work = of_rank[i];
+          ++counts[work.message];
+          const bool is_forward = work.action.computation == Computation::forward;
+          const bool needs = work.message == Message::none &&
+                             work.action.stage != (is_forward ? 0 : pipeline.stages() - 1);
+          if (!needs) continue;
+          const PipelineWork wanted{
+              {Computation::forward, work.action.stage, work.action.microbatch},
+              is_forward ? Message::receive_forward : Message::receive_backward};
+          CHECK(std::find(of_rank.begin(), of_rank.begin() + static_cast<std::ptrdiff_t>(i),
+                          wanted) != of_rank.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+      const int hops = (pipeline.stages() - 1) * pipeline.microbatches;
+      for (const Message message : {Message::send_forward, Message::receive_forward,
+                                    Message::send_backward, Message::receive_backward})
+        CHECK(counts[message] == hops);
+    }
+    CHECK_THROWS_AS(work_of({PipelineKind::zbv_zero_bubble, 4, 2, 8}), Error);
   }
 }

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/error.h"
-#include "plan/parallel/schedules.h"
+#include "profile/parallel/schedules.h"
 
-namespace symprof::plan {
+namespace symprof::profile {
 namespace {
 
 class Player {
@@ -144,4 +144,4 @@ PipelineRun run_pipeline(const Pipeline& pipeline,
   return Player(pipeline, times).run(actions);
 }
 
-}  // namespace symprof::plan
+}  // namespace symprof::profile
