@@ -39,6 +39,7 @@ void RankRecording::copy_beginning() { copy_events(none); }
 void RankRecording::copy_call() {
   phase_ = source_.calls[static_cast<std::size_t>(next_)].phase;
   const CallRecord& call = source_.calls[static_cast<std::size_t>(next_)];
+  for (const StorageId storage : std::exchange(stashed_, {})) add_event(storage, EventKind::free);
   rank_.calls.push_back(call);
   if (!names_.empty()) {
     for (TensorRecord& input : rank_.calls.back().inputs) input.storage = named(input.storage);
@@ -63,9 +64,11 @@ std::int64_t RankRecording::bytes_of(const TensorRecord& tensor) const {
 
 /// The call that was copied last.
 void RankRecording::note_functional(const CallRecord& call) {
-  const FunctionalCollective* row =
-      functional_called(source_.ops[static_cast<std::size_t>(call.op)]);
+  const std::string& name = source_.ops[static_cast<std::size_t>(call.op)];
+  const FunctionalCollective* row = functional_called(name);
+  if (name != "_c10d_functional::wait_tensor") sent_ = none;
   if (row == nullptr || call.inputs.empty() || call.outputs.empty()) return;
+  sent_ = call.inputs[0].storage;
   const bool is_said = row->says_ranks && call.integers.size() == 1;
   collectives_.push_back({.op = row->op,
                           .dimension = MeshDimension::tensor,
@@ -83,7 +86,10 @@ void RankRecording::copy_events(CallId call) {
   for (; next_event_ < events.size() && events[next_event_].call <= call; ++next_event_) {
     const MemoryEvent& event = events[next_event_];
     if (is_left_out_ && is_left_out_(event)) continue;
-    add_event(named(event.storage), event.kind);
+    if (event.kind == EventKind::free && event.storage == sent_)
+      stashed_.push_back(named(event.storage));
+    else
+      add_event(named(event.storage), event.kind);
   }
 }
 

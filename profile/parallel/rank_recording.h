@@ -73,6 +73,10 @@ class RankRecording {
   Recording source_, rank_;
   std::int64_t tensor_ranks_ = 1;
   std::vector<StorageId> names_;
+  /// What the last functional collective was given. NCCL's work holds it until somebody waits,
+  /// which is who reads the result: the next call of the source.
+  StorageId sent_ = none;
+  std::vector<StorageId> stashed_;
   std::vector<Collective> collectives_;
   std::vector<EngineEvent> engine_events_;
   std::function<bool(const MemoryEvent&)> is_left_out_;

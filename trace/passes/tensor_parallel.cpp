@@ -264,6 +264,7 @@ class SplitWriter {
     graph_.nodes[index].outputs[0] = part;
     Node after = make(name, part, graph_.nodes[index].scope, numbers);
     after.outputs = {whole};
+    after.source = graph_.nodes[index].source;  // Names have what is redistributed.
     edits_.insert_after(index, std::move(after));
   }
 
