@@ -19,10 +19,10 @@ OPERATORS = {"c10d::_allgather_base_": "all_gather", "c10d::_reduce_scatter_base
              "_c10d_functional::all_gather_into_tensor": "all_gather",
              "_c10d_functional::reduce_scatter_tensor": "reduce_scatter"}
 OPERATORS |= {"c10d::send": "send", "c10d::recv_": "receive"}
-# Peaks that differ, with the most that they may: docs/parallel.md has the causes.
+# Allocated peaks that differ, with the most that they may: docs/parallel.md has the causes. Reserved ones are all equal.
 DIFFERENT = {"decoder6/tp4_sequence/adamw:foreach": 0.0006,
-             "decoder6/tp4_sequence_autocast/adamw:foreach": 0.0011,
-             "decoder6/tp4_sequence_autocast/adamw:fused": 0.0011}
+             "decoder6/tp4_sequence_autocast/adamw:foreach": 0.0002,
+             "decoder6/tp4_sequence_autocast/adamw:fused": 0.0002}
 
 
 def records():
@@ -84,10 +84,9 @@ class Peaks(unittest.TestCase):
             with self.subTest(name):
                 totals = compare.answer(program.path, record["model"],
                                         [*options, "--optimizer", record["optimizer"]])["totals"]
-                for figure in ("allocated", "reserved"):
-                    wanted = record[f"peak_{figure}"]
-                    self.assertAlmostEqual(totals[f"peak_{figure}_bytes"], wanted, delta=DIFFERENT.get(name, 0) * wanted,
-                                           msg=figure)
+                wanted = record["peak_allocated"]
+                self.assertAlmostEqual(totals["peak_allocated_bytes"], wanted, delta=DIFFERENT.get(name, 0) * wanted)
+                self.assertEqual(totals["peak_reserved_bytes"], record["peak_reserved"])
 
 
 class Asking(unittest.TestCase):

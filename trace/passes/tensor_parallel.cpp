@@ -229,9 +229,20 @@ class SplitWriter {
       if (plan_.tokens.contains(id))
         id = edits_.insert_after(graph_.nodes.size() - 1, join(id, token_dimension, 0));
     edits_.apply();
+    hold_arguments();
   }
 
  private:
+  /// The module is given what is gathered (PrepareModuleInput), and holds it until it returns.
+  void hold_arguments() {
+    for (const auto& [argument, scope] : arguments_)
+      for (std::size_t i = graph_.nodes.size(); i-- > 0;)
+        if (common_scope(graph_.nodes[i].scope, scope) == scope) {
+          graph_.nodes[i].releases.push_back(argument);
+          break;
+        }
+  }
+
   Node make(const char* name, ValueId input, ScopeId scope,
             const std::vector<std::int64_t>& numbers) {
     Node node;
@@ -344,6 +355,7 @@ class SplitWriter {
     for (const std::size_t index : columns) scope = common_scope(scope, graph_.nodes[index].scope);
     ValueId rest =
         edits_.insert_before(columns.front(), make("gather", input, scope, {token_dimension}));
+    arguments_.emplace_back(rest, scope);
     for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
       Node fork = make("fork", rest, scope, {});
       const ValueId one = graph_.add_value({.name = fmt::format("{}_{}", fork.name, i)});
@@ -377,6 +389,7 @@ class SplitWriter {
   const SplitPlan& plan_;
   NodeEdits edits_;
   std::map<ValueId, std::vector<std::size_t>> columns_of_;
+  std::vector<std::pair<ValueId, ScopeId>> arguments_;  // Of calls of modules.
 };
 
 }  // namespace
