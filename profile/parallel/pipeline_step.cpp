@@ -20,9 +20,16 @@ Pipeline pipeline_of(const PipelineOptions& options) {
           static_cast<int>(options.microbatches)};
 }
 
-int most_in_flight(const Pipeline& pipeline, std::size_t rank) {
-  const std::vector<double> ones(static_cast<std::size_t>(pipeline.stages()), 1);
-  return run_pipeline(pipeline, actions_of(pipeline), {ones, ones, ones, 0}).in_flight[rank];
+/// By stage: the most microbatches whose forward ran and whose backward has not.
+std::vector<int> most_in_flight(const std::vector<PipelineWork>& works, int stages) {
+  std::vector<int> now(static_cast<std::size_t>(stages)), most = now;
+  for (const PipelineWork& work : works) {
+    if (work.message != Message::none) continue;
+    const auto stage = static_cast<std::size_t>(work.action.stage);
+    now[stage] += work.action.computation == Computation::forward ? 1 : -1;
+    most[stage] = std::max(most[stage], now[stage]);
+  }
+  return most;
 }
 
 class PipelineStep {
@@ -31,7 +38,8 @@ class PipelineStep {
       : options_(options.pipeline),
         pipeline_(pipeline_of(options_)),
         own_rank_(static_cast<std::size_t>(options_.rank.value_or(0))),
-        in_flight_(most_in_flight(pipeline_, own_rank_)),
+        works_(work_of(pipeline_)[own_rank_]),
+        in_flight_(most_in_flight(works_, pipeline_.stages())),
         tensor_ranks_(options.tensor),
         rank_(std::move(recording), options.tensor),
         parts_(stage_parts(rank_.source(), options_)) {
@@ -42,10 +50,9 @@ class PipelineStep {
   }
 
   Recording run() {
-    const auto works = work_of(pipeline_);
     rank_.copy_beginning();
     drop_outputs();
-    for (const PipelineWork& work : works[own_rank_]) {
+    for (const PipelineWork& work : works_) {
       if (work.message == Message::none)
         compute(work.action);
       else
@@ -73,23 +80,30 @@ class PipelineStep {
       if (record.kind == StorageKind::input) record.bytes *= options_.microbatches;
   }
 
-  /// Of what is saved a rank holds as many as are in flight.
+  /// A microbatch has the blocks of one whose backward is over, as many as are in flight at once;
+  /// of what is sent, received and kept each has its own.
   void name_blocks() {
     const std::size_t count = rank_.source().storages.size();
     for (const TensorRecord& output : parts_.outputs)
       storage(output.storage).kind = StorageKind::communication;
     for (int microbatch = 0; microbatch < pipeline_.microbatches; ++microbatch) {
       std::vector<StorageId>& names = names_.emplace_back(count);
-      for (std::size_t i = 0; i < count; ++i) {
-        names[i] = static_cast<StorageId>(i);
-        if (microbatch == 0 || !parts_.is_of_microbatch[i]) continue;
-        StorageRecord copy = storage(static_cast<StorageId>(i));
-        copy.allocated_by = none;
-        copy.saved = copy.saved && microbatch < in_flight_;
-        rank_.recording().storages.push_back(copy);
-        names[i] = static_cast<StorageId>(rank_.recording().storages.size()) - 1;
-      }
+      for (std::size_t i = 0; i < count; ++i)
+        names[i] = name_of_block(static_cast<StorageId>(i), microbatch);
     }
+  }
+
+  StorageId name_of_block(StorageId id, int microbatch) {
+    const auto index = static_cast<std::size_t>(id);
+    if (microbatch == 0 || !parts_.is_of_microbatch[index]) return id;
+    const std::int32_t stage = parts_.ends_in_stage[index];
+    const int slots =
+        stage == none ? pipeline_.microbatches : in_flight_[static_cast<std::size_t>(stage)];
+    if (microbatch >= slots) return named(id, microbatch % slots);
+    StorageRecord copy = storage(id);
+    copy.allocated_by = none;
+    rank_.recording().storages.push_back(copy);
+    return static_cast<StorageId>(rank_.recording().storages.size()) - 1;
   }
 
   /// _RecvInfo: for each microbatch a buffer of its own, which stays.
@@ -237,7 +251,8 @@ class PipelineStep {
   const PipelineOptions& options_;
   Pipeline pipeline_;
   std::size_t own_rank_;
-  int in_flight_;
+  std::vector<PipelineWork> works_;
+  std::vector<int> in_flight_;  // By stage.
   std::int64_t tensor_ranks_;
   RankRecording rank_;
   StageParts parts_;

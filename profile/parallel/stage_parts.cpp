@@ -160,6 +160,7 @@ class PartSearch {
     const std::size_t count = recording_.storages.size();
     parts_.is_of_microbatch.resize(count);
     parts_.has_own_end.resize(count);
+    parts_.ends_in_stage.resize(count, none);
     std::vector<CallId> taken(count, none), given_back(count, none);
     for (const MemoryEvent& event : recording_.events) {
       if (event.call == none) continue;
@@ -194,7 +195,9 @@ class PartSearch {
     const bool is_loss = !made.is_backward && given_back == none;
     if (given_back == none && made.is_backward) {
       (own.received.empty() ? own.ends_with_backward : own.input_gradients).push_back(id);
+      if (own.received.empty()) parts_.ends_in_stage[index] = made.stage;
     } else if (!is_loss) {
+      parts_.ends_in_stage[index] = made.stage;
       const Place end = places_[static_cast<std::size_t>(given_back)];
       if (end.stage == made.stage)
         parts_.has_own_end[index] = true;

@@ -36,6 +36,9 @@ struct StageParts {
   std::vector<TensorRecord> outputs;
   std::vector<bool> is_of_microbatch;  ///< By storage: each microbatch has its own.
   std::vector<bool> has_own_end;       ///< By storage: the calls of its part give it back.
+  /// By storage: the stage whose forward or backward takes it, and which ends with that backward at
+  /// the latest; none for others.
+  std::vector<std::int32_t> ends_in_stage;
 };
 
 StageParts stage_parts(const Recording& recording, const PipelineOptions& options);
