@@ -43,17 +43,10 @@ class SetBuilder {
     }
     found.is_complete = is_complete_;
     found.patterns.push_back({});
-    for (std::size_t i = front_.size(); i-- > 0;) {
-      const KeptSet& set = sets_[front_[i]];
-      // Keeping more than autograd does is beaten by the plain step. Keeping as much may still be
-      // better than estimated.
-      const std::int64_t freed = region_.freed_bytes - set.bytes;
-      if (freed < 0) continue;
-      found.patterns.push_back({.freed_bytes = freed,
-                                .cost_us = std::max(region_.cost_us - set.saved_us, 0.0),
-                                .runs_again = true,
-                                .kept = calls_of(front_[i])});
-    }
+    for (std::size_t i = front_.size(); i-- > 0;) add_pattern(found, front_[i]);
+    // What costs no bytes because the next region has it may cost some where that does not run
+    // again.
+    if (sets_[front_.front()].call >= 0) add_pattern(found, 0);
     return found;
   }
 
@@ -83,6 +76,18 @@ class SetBuilder {
     if (front_.size() <= most_labels) return;
     front_ = thinned(front_, most_labels / 2);
     is_complete_ = false;
+  }
+
+  /// Keeping more than autograd does is beaten by the plain step. Keeping as much may still be
+  /// better than estimated.
+  void add_pattern(Frontier& frontier, std::size_t at) const {
+    const KeptSet& set = sets_[at];
+    const std::int64_t freed = region_.freed_bytes - set.bytes;
+    if (freed < 0) return;
+    frontier.patterns.push_back({.freed_bytes = freed,
+                                 .cost_us = std::max(region_.cost_us - set.saved_us, 0.0),
+                                 .runs_again = true,
+                                 .kept = calls_of(at)});
   }
 
   std::vector<int> calls_of(std::size_t at) const {

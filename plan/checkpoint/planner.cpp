@@ -13,7 +13,7 @@ namespace {
 
 /// Plans that are carried out for one budget.
 constexpr int most_plays = 16;
-constexpr std::size_t most_choices = 24, most_even = 12;
+constexpr std::size_t least_choices = 24, most_choice_calls = 100'000, most_even = 12;
 constexpr int most_between = 8;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 /// Shares: of the budget, below which it makes no sense to search on; of the step, by which another
@@ -238,6 +238,8 @@ void CheckpointPlanner::try_every_choice(std::int64_t budget_bytes) {
   double most = any_cost;
   if (known.best) most = known.best->cost_us;
   std::vector<Selection> choices = selector.choices_between(budget_bytes, least, most);
+  const std::size_t most_choices =
+      std::max(least_choices, most_choice_calls / plain_recording_.calls.size());
   if (choices.size() > most_choices) choices.resize(most_choices);
   for (const Selection& choice : choices)
     if (play_within(plan_of(selector, choice), budget_bytes).budget_bytes() <= budget_bytes) return;
