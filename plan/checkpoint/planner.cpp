@@ -17,12 +17,12 @@ constexpr int most_plays = 16;
 constexpr std::size_t least_choices = 24, most_choice_calls = 100'000, most_even = 12;
 constexpr int most_between = 8;
 /// Varied plans, and the calls of the steps in which they are carried out together.
-constexpr std::size_t most_varied = 60, most_varied_calls = 40'000;
+constexpr std::size_t most_varied = 40, most_varied_calls = 20'000;
 constexpr double golden_ratio = 0.618033988749895;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 /// Shares: of the budget, below which it makes no sense to search on; of the step, by which another
 /// plan may be better than one that ends the search.
-constexpr double finest_step = 0.001, good_enough = 0.001;
+constexpr double finest_step = 0.001, good_enough = 0.001, worth_varying = 0.005;
 
 std::string key_of(const CheckpointPlan& plan) {
   std::string key;
@@ -183,9 +183,9 @@ CheckpointPlan CheckpointPlanner::plan_of(const Selector& selector, const Select
   return plan;
 }
 
-bool CheckpointPlanner::is_good_enough(const PlanAnswer& answer) const {
+bool CheckpointPlanner::is_good_enough(const PlanAnswer& answer, double share) const {
   return answer.best &&
-         answer.best->cost_us <= answer.least_cost_us.value_or(0.0) + good_enough * step_us_;
+         answer.best->cost_us <= answer.least_cost_us.value_or(0.0) + share * step_us_;
 }
 
 /// The allocator decides: where it wants more than the budget, a plan for less is asked for. Then
@@ -202,7 +202,7 @@ std::optional<double> CheckpointPlanner::search(const Selector& selector,
     const double excess = static_cast<double>(played.budget_bytes()) - budget;
     if (excess <= 0) {
       held = reduction;
-      if (reduction == 0 || is_good_enough(known_answer(budget_bytes))) return std::nullopt;
+      if (reduction == 0 || is_good_enough(known_answer(budget_bytes), good_enough)) return std::nullopt;
     } else {
       refused = std::max(refused, reduction);
     }
@@ -225,7 +225,7 @@ void CheckpointPlanner::try_others(const Selector& selector, std::int64_t budget
     holds(selector.select(budget_bytes - static_cast<std::int64_t>(less)));
   }
   const PlanAnswer known = known_answer(budget_bytes);
-  if (!known.best || is_good_enough(known)) return;
+  if (!known.best || is_good_enough(known, good_enough)) return;
   const Selection base = selector.select(budget_bytes - static_cast<std::int64_t>(reduction));
   std::vector<Selection> even =
       selector.evened(base, known.least_cost_us.value_or(0.0), known.best->cost_us);
@@ -240,7 +240,7 @@ void CheckpointPlanner::vary(const Selector& selector, std::int64_t budget_bytes
   const std::size_t count = most_varied_calls / plain_recording_.calls.size();
   for (unsigned variation = 1; variation <= std::min(count, most_varied); ++variation) {
     const PlanAnswer known = known_answer(budget_bytes);
-    if (known.best && is_good_enough(known)) return;
+    if (is_good_enough(known, worth_varying)) return;
     const double share = std::fmod(variation * golden_ratio, 1);  // Evenly over all of it.
     const Selection other =
         selector.select(budget_bytes - static_cast<std::int64_t>(share * reduction), variation);

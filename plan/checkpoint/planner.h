@@ -101,7 +101,8 @@ class CheckpointPlanner {
   /// Around what the search has found after it gave up so many bytes.
   void try_others(const Selector& selector, std::int64_t budget_bytes, double reduction);
   void vary(const Selector& selector, std::int64_t budget_bytes, double reduction);
-  bool is_good_enough(const PlanAnswer& answer) const;
+  /// Whether no plan can be better by more than that share of the step.
+  bool is_good_enough(const PlanAnswer& answer, double share) const;
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
   /// Of a few regions: plays what the search did not try and what is cheaper, cheapest first.
   void try_every_choice(std::int64_t budget_bytes);
