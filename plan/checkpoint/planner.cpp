@@ -202,7 +202,8 @@ std::optional<double> CheckpointPlanner::search(const Selector& selector,
     const double excess = static_cast<double>(played.budget_bytes()) - budget;
     if (excess <= 0) {
       held = reduction;
-      if (reduction == 0 || is_good_enough(known_answer(budget_bytes), good_enough)) return std::nullopt;
+      if (reduction == 0 || is_good_enough(known_answer(budget_bytes), good_enough))
+        return std::nullopt;
     } else {
       refused = std::max(refused, reduction);
     }
