@@ -37,23 +37,12 @@ class SetBuilder {
 
   Frontier frontier() {
     Frontier found;
-    if (front_.size() > most_patterns) {
-      front_ = thinned(front_, most_patterns);
-      is_complete_ = false;
-    }
-    found.is_complete = is_complete_;
+    if (front_.size() > most_patterns) front_ = thinned(front_, most_patterns);
     found.patterns.push_back({});
-    for (std::size_t i = front_.size(); i-- > 0;) {
-      const KeptSet& set = sets_[front_[i]];
-      // Keeping more than autograd does is beaten by the plain step. Keeping as much may still be
-      // better than estimated.
-      const std::int64_t freed = region_.freed_bytes - set.bytes;
-      if (freed < 0) continue;
-      found.patterns.push_back({.freed_bytes = freed,
-                                .cost_us = std::max(region_.cost_us - set.saved_us, 0.0),
-                                .runs_again = true,
-                                .kept = calls_of(front_[i])});
-    }
+    for (std::size_t i = front_.size(); i-- > 0;) add_pattern(found, front_[i]);
+    // What costs no bytes because the next region has it may cost some where that does not run
+    // again.
+    if (sets_[front_.front()].call >= 0) add_pattern(found, 0);
     return found;
   }
 
@@ -80,9 +69,19 @@ class SetBuilder {
     for (const std::size_t at : all)
       if (front_.empty() || sets_[at].saved_us > sets_[front_.back()].saved_us + 1e-9)
         front_.push_back(at);
-    if (front_.size() <= most_labels) return;
-    front_ = thinned(front_, most_labels / 2);
-    is_complete_ = false;
+    if (front_.size() > most_labels) front_ = thinned(front_, most_labels / 2);
+  }
+
+  /// Keeping more than autograd does is beaten by the plain step. Keeping as much may still be
+  /// better than estimated.
+  void add_pattern(Frontier& frontier, std::size_t at) const {
+    const KeptSet& set = sets_[at];
+    const std::int64_t freed = region_.freed_bytes - set.bytes;
+    if (freed < 0) return;
+    frontier.patterns.push_back({.freed_bytes = freed,
+                                 .cost_us = std::max(region_.cost_us - set.saved_us, 0.0),
+                                 .runs_again = true,
+                                 .kept = calls_of(at)});
   }
 
   std::vector<int> calls_of(std::size_t at) const {
@@ -97,7 +96,6 @@ class SetBuilder {
   const RegionCosts& region_;
   std::vector<KeptSet> sets_;
   std::vector<std::size_t> front_;  // By bytes ascending.
-  bool is_complete_ = true;
 };
 
 /// `points` are by freed bytes ascending.
@@ -143,6 +141,49 @@ std::vector<BoundPoint> bound_of(const RegionCosts& region) {
   return lower_hull(points);
 }
 
+/// More than these are joined.
+constexpr std::size_t most_joined = 512, most_least = 128;
+
+/// Neighbours become one that needs no more bytes than the first and saves as much as the last.
+/// `points` are by bytes (here of what is kept) and by what is saved, ascending.
+void join_to(std::vector<BoundPoint>& points, std::size_t most) {
+  if (points.size() <= most) return;
+  std::vector<BoundPoint> joined;
+  joined.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) {
+    const std::size_t first = i * points.size() / most, end = (i + 1) * points.size() / most;
+    joined.push_back({points[first].freed_bytes, points[end - 1].cost_us});
+  }
+  points = std::move(joined);
+}
+
+/// Sets of kept calls by their bytes and by what they save, with neighbours joined where there are
+/// too many.
+std::vector<BoundPoint> least_of(const RegionCosts& region) {
+  const auto most_bytes = static_cast<double>(region.freed_bytes);
+  std::vector<BoundPoint> kept{{}};
+  for (const KeepableCall& call : region.calls) {
+    std::vector<BoundPoint> all = kept;
+    for (const BoundPoint& point : kept)
+      if (point.freed_bytes + static_cast<double>(call.bytes) <= most_bytes)
+        all.push_back(
+            {point.freed_bytes + static_cast<double>(call.bytes), point.cost_us + call.cost_us});
+    std::ranges::sort(all, {}, [](const BoundPoint& point) {
+      return std::pair(point.freed_bytes, -point.cost_us);
+    });
+    kept.clear();
+    for (const BoundPoint& point : all)
+      if (kept.empty() || point.cost_us > kept.back().cost_us) kept.push_back(point);
+    join_to(kept, most_joined);
+  }
+  join_to(kept, most_least);
+  std::vector<BoundPoint> least{{}};
+  for (const BoundPoint& point : kept)
+    least.push_back(
+        {most_bytes - point.freed_bytes, std::max(region.cost_us - point.cost_us, 0.0)});
+  return least;
+}
+
 /// What waits for backward may do so in host memory.
 void add_host_patterns(Frontier& frontier, const RegionCosts& region) {
   std::vector<Pattern> all = frontier.patterns;
@@ -176,6 +217,7 @@ void add_host_patterns(Frontier& frontier, const RegionCosts& region) {
 Frontier frontier_of(const RegionCosts& region) {
   Frontier found = SetBuilder(region).frontier();
   found.bound = bound_of(region);
+  found.least = least_of(region);
   if (region.input_bytes > 0) add_host_patterns(found, region);
   return found;
 }

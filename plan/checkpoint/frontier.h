@@ -28,10 +28,11 @@ struct Frontier {
   /// By freed bytes ascending; the first is the plain step, the last keeps the inputs alone, or
   /// nothing on the device.
   std::vector<Pattern> patterns;
-  /// False where some of the frontier were left out, as there are too many.
-  bool is_complete = true;
   /// Convex, from nothing freed to all of it: parts of calls may be kept, too. No pattern is below.
   std::vector<BoundPoint> bound;
+  /// Whatever whole calls a region keeps, one of these frees as much or more and costs as much or
+  /// less; the plain step first.
+  std::vector<BoundPoint> least;
 };
 
 Frontier frontier_of(const RegionCosts& region);

@@ -1,6 +1,7 @@
 #include "plan/checkpoint/planner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -13,12 +14,15 @@ namespace {
 
 /// Plans that are carried out for one budget.
 constexpr int most_plays = 16;
-constexpr std::size_t most_choices = 24, most_even = 12;
+constexpr std::size_t least_choices = 24, most_choice_calls = 100'000, most_even = 12;
 constexpr int most_between = 8;
+/// Varied plans, and the calls of the steps in which they are carried out together.
+constexpr std::size_t most_varied = 40, most_varied_calls = 20'000;
+constexpr double golden_ratio = 0.618033988749895;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 /// Shares: of the budget, below which it makes no sense to search on; of the step, by which another
 /// plan may be better than one that ends the search.
-constexpr double finest_step = 0.001, good_enough = 0.001;
+constexpr double finest_step = 0.001, good_enough = 0.001, worth_varying = 0.005;
 
 std::string key_of(const CheckpointPlan& plan) {
   std::string key;
@@ -179,9 +183,9 @@ CheckpointPlan CheckpointPlanner::plan_of(const Selector& selector, const Select
   return plan;
 }
 
-bool CheckpointPlanner::is_good_enough(const PlanAnswer& answer) const {
+bool CheckpointPlanner::is_good_enough(const PlanAnswer& answer, double share) const {
   return answer.best &&
-         answer.best->cost_us <= answer.least_cost_us.value_or(0.0) + good_enough * step_us_;
+         answer.best->cost_us <= answer.least_cost_us.value_or(0.0) + share * step_us_;
 }
 
 /// The allocator decides: where it wants more than the budget, a plan for less is asked for. Then
@@ -198,7 +202,8 @@ std::optional<double> CheckpointPlanner::search(const Selector& selector,
     const double excess = static_cast<double>(played.budget_bytes()) - budget;
     if (excess <= 0) {
       held = reduction;
-      if (reduction == 0 || is_good_enough(known_answer(budget_bytes))) return std::nullopt;
+      if (reduction == 0 || is_good_enough(known_answer(budget_bytes), good_enough))
+        return std::nullopt;
     } else {
       refused = std::max(refused, reduction);
     }
@@ -221,13 +226,28 @@ void CheckpointPlanner::try_others(const Selector& selector, std::int64_t budget
     holds(selector.select(budget_bytes - static_cast<std::int64_t>(less)));
   }
   const PlanAnswer known = known_answer(budget_bytes);
-  if (!known.best || is_good_enough(known)) return;
+  if (!known.best || is_good_enough(known, good_enough)) return;
   const Selection base = selector.select(budget_bytes - static_cast<std::int64_t>(reduction));
   std::vector<Selection> even =
       selector.evened(base, known.least_cost_us.value_or(0.0), known.best->cost_us);
   const std::size_t step = std::max<std::size_t>(even.size() / most_even, 1);
   for (std::size_t i = 0; i < even.size(); i += step)
     if (holds(even[i])) return;
+}
+
+/// Others of about the least cost, each of which may leave other holes.
+void CheckpointPlanner::vary(const Selector& selector, std::int64_t budget_bytes,
+                             double reduction) {
+  const std::size_t count = most_varied_calls / plain_recording_.calls.size();
+  for (unsigned variation = 1; variation <= std::min(count, most_varied); ++variation) {
+    const PlanAnswer known = known_answer(budget_bytes);
+    if (is_good_enough(known, worth_varying)) return;
+    const double share = std::fmod(variation * golden_ratio, 1);  // Evenly over all of it.
+    const Selection other =
+        selector.select(budget_bytes - static_cast<std::int64_t>(share * reduction), variation);
+    if (!known.best || other.cost_us < known.best->cost_us)
+      play_within(plan_of(selector, other), budget_bytes);
+  }
 }
 
 void CheckpointPlanner::try_every_choice(std::int64_t budget_bytes) {
@@ -238,6 +258,8 @@ void CheckpointPlanner::try_every_choice(std::int64_t budget_bytes) {
   double most = any_cost;
   if (known.best) most = known.best->cost_us;
   std::vector<Selection> choices = selector.choices_between(budget_bytes, least, most);
+  const std::size_t most_choices =
+      std::max(least_choices, most_choice_calls / plain_recording_.calls.size());
   if (choices.size() > most_choices) choices.resize(most_choices);
   for (const Selection& choice : choices)
     if (play_within(plan_of(selector, choice), budget_bytes).budget_bytes() <= budget_bytes) return;
@@ -248,11 +270,19 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
       play_within({}, budget_bytes).budget_bytes() <= budget_bytes)
     return known_answer(budget_bytes);
   const Selector& single = bound_ ? *bound_ : *selector_;
-  if (const std::optional<double> reduction = search(single, budget_bytes))
+  if (const std::optional<double> reduction = search(single, budget_bytes)) {
     try_others(single, budget_bytes, *reduction);
+    vary(single, budget_bytes, *reduction);
+  }
   try_every_choice(budget_bytes);
   if (host_) search(*host_, budget_bytes);
   return known_answer(budget_bytes);
+}
+
+std::optional<double> CheckpointPlanner::least_cost_us(std::int64_t budget_bytes) const {
+  const auto [known, is_new] = least_costs_.try_emplace(budget_bytes);
+  if (is_new) known->second = bound_->least_cost_us(budget_bytes);
+  return known->second;
 }
 
 PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) const {
@@ -262,7 +292,7 @@ PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) const {
         (!answer.best || played.cost_us < answer.best->cost_us))
       answer.best = played;
   if (!bound_ || host_) return answer;
-  answer.least_cost_us = bound_->least_cost_us(budget_bytes);
+  answer.least_cost_us = least_cost_us(budget_bytes);
   answer.is_impossible = !answer.least_cost_us;
   if (answer.best && is_of_single_regions(answer.best->plan) &&
       answer.best->cost_us < answer.least_cost_us.value_or(answer.best->cost_us + 1)) {

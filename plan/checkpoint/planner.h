@@ -100,7 +100,10 @@ class CheckpointPlanner {
   std::optional<double> search(const Selector& selector, std::int64_t budget_bytes);
   /// Around what the search has found after it gave up so many bytes.
   void try_others(const Selector& selector, std::int64_t budget_bytes, double reduction);
-  bool is_good_enough(const PlanAnswer& answer) const;
+  void vary(const Selector& selector, std::int64_t budget_bytes, double reduction);
+  /// Whether no plan can be better by more than that share of the step.
+  bool is_good_enough(const PlanAnswer& answer, double share) const;
+  std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
   /// Of a few regions: plays what the search did not try and what is cheaper, cheapest first.
   void try_every_choice(std::int64_t budget_bytes);
 
@@ -112,8 +115,9 @@ class CheckpointPlanner {
   std::unique_ptr<Selector> host_;   // With patterns of the host's memory; null: not asked for.
   std::unique_ptr<Selector> bound_;  // Of sure_costs.h; null: there is none.
   std::deque<PlayedPlan> played_;    // References to them hold.
-  std::map<std::string, std::size_t> by_text_;  // Index into played_.
-  std::map<std::size_t, Limits> limits_;        // By the same index.
+  std::map<std::string, std::size_t> by_text_;                         // Index into played_.
+  std::map<std::size_t, Limits> limits_;                               // By the same index.
+  mutable std::map<std::int64_t, std::optional<double>> least_costs_;  // By budget.
 };
 
 }  // namespace symprof::plan

@@ -58,9 +58,8 @@ class CostReader {
     find_changed_storages();
     for (const auto& [node, calls] : runs_) add_run(node, calls);
     for (RegionCosts& region : regions_) sum_up(region);
-    std::erase_if(regions_, [](const RegionCosts& region) {
-      return region.goes_back_before == none || region.freed_bytes <= 0;
-    });
+    std::erase_if(regions_,
+                  [](const RegionCosts& region) { return region.goes_back_before == none; });
     std::ranges::stable_sort(regions_, {}, &RegionCosts::last_call);
     return std::move(regions_);
   }

@@ -35,8 +35,10 @@ struct KeepableCall {
 struct RegionCosts {
   std::string module;
   std::vector<KeepableCall> calls;
-  std::vector<KeptCall> cut;                   ///< What AOTAutograd would keep (min_cut.h), sorted.
-  std::int64_t freed_bytes = 0;                ///< If nothing is kept but the inputs.
+  std::vector<KeptCall> cut;     ///< What AOTAutograd would keep (min_cut.h), sorted.
+  std::int64_t freed_bytes = 0;  ///< If nothing is kept but the inputs.
+  /// Beside that, after all later regions went back: what it made for them.
+  std::int64_t freed_last_bytes = 0;
   std::int64_t output_bytes = 0;               ///< What other regions keep of what it makes.
   double cost_us = 0;                          ///< Of running all of it again.
   CallId first_call = none, last_call = none;  ///< Of its forward pass in the plain step.
@@ -50,7 +52,7 @@ struct RegionCosts {
   /// Equal blocks of a model.
   bool is_like(const RegionCosts& other) const {
     return calls == other.calls && freed_bytes == other.freed_bytes && cost_us == other.cost_us &&
-           input_bytes == other.input_bytes;
+           freed_last_bytes == other.freed_last_bytes && input_bytes == other.input_bytes;
   }
 };
 

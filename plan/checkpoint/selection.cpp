@@ -1,19 +1,18 @@
 #include "plan/checkpoint/selection.h"
 
 #include <algorithm>
-#include <limits>
-#include <queue>
+#include <random>
 
 namespace symprof::plan {
 namespace {
 
 /// Sums of bytes and costs that are carried from region to region; more are thinned.
-constexpr std::size_t most_partial = 6000;
+constexpr std::size_t most_partial = 2000;
 constexpr double tolerance_us = 1e-6;
 /// Choices of all regions together that are gone through one by one.
 constexpr std::size_t most_choices_listed = 20'000;
-/// Parts of calls free parts of bytes, whose sums are rounded.
-constexpr double half_a_byte = 0.5;
+/// The share by which a variation changes costs at most.
+constexpr double most_variation = 0.15;
 
 /// Patterns of the first regions.
 struct Partial {
@@ -23,8 +22,8 @@ struct Partial {
 };
 
 /// What is left of `all` without those that another one beats: by freed bytes descending, costs
-/// fall. Returns whether none but such went.
-bool keep_best(std::vector<Partial>& all) {
+/// fall.
+void keep_best(std::vector<Partial>& all) {
   std::ranges::sort(all, [](const Partial& a, const Partial& b) {
     return a.freed_bytes != b.freed_bytes ? a.freed_bytes > b.freed_bytes : a.cost_us < b.cost_us;
   });
@@ -32,13 +31,11 @@ bool keep_best(std::vector<Partial>& all) {
   for (const Partial& partial : all)
     if (best.empty() || partial.cost_us < best.back().cost_us - tolerance_us)
       best.push_back(partial);
-  const bool fits = best.size() <= most_partial;
   all.clear();
   const std::size_t count = std::min(best.size(), most_partial);
   all.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     all.push_back(best[count == 1 ? 0 : i * (best.size() - 1) / (count - 1)]);
-  return fits;
 }
 
 /// Costs in cells of freed bytes: one for each of many sums, where there are too many to sort.
@@ -65,23 +62,6 @@ class Cells {
   std::vector<Partial> cells_;
 };
 
-/// A piece of a region's bound: so many bytes at so much each.
-struct Piece {
-  double us_per_byte = 0;
-  std::size_t region = 0, point = 0;
-  bool operator>(const Piece& other) const { return us_per_byte > other.us_per_byte; }
-};
-
-double value_at(const std::vector<BoundPoint>& bound, double freed_bytes) {
-  for (std::size_t i = 1; i < bound.size(); ++i)
-    if (freed_bytes <= bound[i].freed_bytes) {
-      const double width = bound[i].freed_bytes - bound[i - 1].freed_bytes;
-      const double share = width > 0 ? (freed_bytes - bound[i - 1].freed_bytes) / width : 0;
-      return bound[i - 1].cost_us + share * (bound[i].cost_us - bound[i - 1].cost_us);
-    }
-  return bound.back().cost_us;
-}
-
 }  // namespace
 
 Selector::Selector(StepCosts costs) : costs_(std::move(costs)) {
@@ -107,8 +87,11 @@ std::vector<std::int64_t> Selector::needs(std::int64_t budget_bytes) const {
 std::vector<std::int64_t> Selector::most_freed() const {
   std::vector<std::int64_t> most{0};
   most.reserve(costs_.regions.size() + 1);
-  for (std::size_t i = 0; i < costs_.regions.size(); ++i)
-    most.push_back(most.back() + frontier(i).patterns.back().freed_bytes);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
+    sum += frontier(i).patterns.back().freed_bytes;
+    most.push_back(sum + costs_.regions[i].freed_last_bytes);
+  }
   return most;
 }
 
@@ -120,39 +103,6 @@ Window Selector::least_window() const {
     if (least.call == none || window.bytes > least.bytes) least = window;
   }
   return least;
-}
-
-/// The least relaxed cost, by region in freed bytes. As the constraints are nested and the bounds
-/// convex, each constraint in turn is met by the cheapest bytes of the regions in it.
-std::optional<std::vector<double>> Selector::relaxed(const std::vector<std::int64_t>& needs) const {
-  if (needs[0] > 0) return std::nullopt;
-  std::vector<double> freed(costs_.regions.size(), 0);
-  std::priority_queue<Piece, std::vector<Piece>, std::greater<>> cheapest;
-  const auto offer = [&](std::size_t region, std::size_t point) {
-    const std::vector<BoundPoint>& bound = frontier(region).bound;
-    if (point >= bound.size()) return;
-    const double bytes = bound[point].freed_bytes - bound[point - 1].freed_bytes;
-    cheapest.push({(bound[point].cost_us - bound[point - 1].cost_us) / bytes, region, point});
-  };
-  double sum = 0;
-  for (std::size_t i = 0; i < freed.size(); ++i) {
-    offer(i, 1);
-    while (sum < static_cast<double>(needs[i + 1]) - half_a_byte) {
-      if (cheapest.empty()) return std::nullopt;
-      const Piece piece = cheapest.top();
-      const double end = frontier(piece.region).bound[piece.point].freed_bytes;
-      const double wanted = static_cast<double>(needs[i + 1]) - sum;
-      const double taken = std::min(end - freed[piece.region], wanted);
-      sum += taken;
-      freed[piece.region] += taken;
-      if (taken < wanted || freed[piece.region] >= end) {
-        cheapest.pop();
-        freed[piece.region] = end;
-        offer(piece.region, piece.point + 1);
-      }
-    }
-  }
-  return freed;
 }
 
 /// Frees at least as much of each region.
@@ -171,13 +121,32 @@ Selection Selector::rounded_up(const std::vector<double>& freed) const {
   return selection;
 }
 
-Selection Selector::select(std::int64_t budget_bytes) const {
+Selection Selector::select(std::int64_t budget_bytes, unsigned variation) const {
   std::vector<std::int64_t> needed = needs(budget_bytes);
   const std::vector<std::int64_t> most = most_freed();
   for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = std::min(needed[i], most[i]);
-  bool is_exact = true;
-  if (std::optional<Selection> found = select(needed, is_exact)) return *found;
-  Selection all;  // Sums of parts that are rounded hide the only choice.
+  return select(needed, variation);
+}
+
+/// Odd variations treat equal regions equally.
+std::vector<double> Selector::varied_costs(std::size_t region, unsigned variation) const {
+  const std::size_t who =
+      variation % 2 == 1 ? static_cast<std::size_t>(of_region_[region]) : region;
+  std::minstd_rand random(static_cast<unsigned>(who + 1) * 7919 + variation);
+  random.discard(8);
+  std::vector<double> costs;
+  costs.reserve(frontier(region).patterns.size());
+  for (const Pattern& pattern : frontier(region).patterns) {
+    const double share = static_cast<double>(random() - std::minstd_rand::min()) /
+                         static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
+    costs.push_back(variation == 0 ? pattern.cost_us
+                                   : pattern.cost_us * (1 + most_variation * (2 * share - 1)));
+  }
+  return costs;
+}
+
+Selection Selector::everything() const {
+  Selection all;
   for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
     all.patterns.push_back(static_cast<int>(frontier(i).patterns.size()) - 1);
     all.cost_us += frontier(i).patterns.back().cost_us;
@@ -186,44 +155,42 @@ Selection Selector::select(std::int64_t budget_bytes) const {
 }
 
 /// Region after region, all sums of freed bytes and costs that may still be the best.
-std::optional<Selection> Selector::select(const std::vector<std::int64_t>& needed,
-                                          bool& is_exact) const {
-  const std::optional<std::vector<double>> relaxed_freed = relaxed(needed);
-  if (!relaxed_freed) return std::nullopt;
-  const Selection known = rounded_up(*relaxed_freed);
+Selection Selector::select(const std::vector<std::int64_t>& needed, unsigned variation) const {
+  Selection known = everything();
+  if (const std::optional<std::vector<double>> freed = relaxed(needed)) known = rounded_up(*freed);
+  const double most_cost = known.cost_us * (variation == 0 ? 1 : 1 + most_variation) + tolerance_us;
   const std::int64_t most = *std::ranges::max_element(needed);
   std::vector<std::vector<Partial>> partials{{Partial{}}};
   for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
     const std::vector<Partial>& before = partials.back();
     const std::vector<Pattern>& patterns = frontier(i).patterns;
-    is_exact = is_exact && frontier(i).is_complete;
+    const std::vector<double> costs = varied_costs(i, variation);
     const bool is_many = before.size() * patterns.size() > 40 * most_partial;
     Cells cells(most);
     std::vector<Partial> after;
     for (std::size_t b = 0; b < before.size(); ++b)
       for (std::size_t p = 0; p < patterns.size(); ++p) {
         const Partial next{std::min(before[b].freed_bytes + patterns[p].freed_bytes, most),
-                           before[b].cost_us + patterns[p].cost_us, static_cast<int>(b),
-                           static_cast<int>(p)};
-        if (next.freed_bytes < needed[i + 1] || next.cost_us > known.cost_us + tolerance_us)
-          continue;
+                           before[b].cost_us + costs[p], static_cast<int>(b), static_cast<int>(p)};
+        const std::int64_t last = patterns[p].runs_again ? costs_.regions[i].freed_last_bytes : 0;
+        if (next.freed_bytes + last < needed[i + 1] || next.cost_us > most_cost) continue;
         if (is_many)
           cells.add(next);
         else
           after.push_back(next);
       }
     if (is_many) after = cells.take();
-    if (!keep_best(after) || is_many) is_exact = false;
-    if (after.empty()) return is_exact ? std::nullopt : std::optional(known);
+    keep_best(after);
+    if (after.empty()) return known;
     partials.push_back(std::move(after));
   }
   const auto best = std::ranges::min_element(partials.back(), {}, &Partial::cost_us);
-  if (best->cost_us > known.cost_us) return known;
-  Selection selection{.patterns = std::vector<int>(costs_.regions.size()),
-                      .cost_us = best->cost_us};
+  if (variation == 0 && best->cost_us > known.cost_us) return known;
+  Selection selection{.patterns = std::vector<int>(costs_.regions.size())};
   const Partial* at = &*best;
   for (std::size_t i = costs_.regions.size(); i-- > 0;) {
     selection.patterns[i] = at->pattern;
+    selection.cost_us += frontier(i).patterns[static_cast<std::size_t>(at->pattern)].cost_us;
     at = &partials[i][static_cast<std::size_t>(at->before)];
   }
   return selection;
@@ -248,7 +215,8 @@ std::vector<Selection> Selector::choices_between(std::int64_t budget_bytes, doub
       left /= patterns.size();
       choice.cost_us += pattern.cost_us;
       freed += pattern.freed_bytes;
-      is_enough = is_enough && freed >= needed[i + 1];
+      const std::int64_t last = pattern.runs_again ? costs_.regions[i].freed_last_bytes : 0;
+      is_enough = is_enough && freed + last >= needed[i + 1];
     }
     if (is_enough && choice.cost_us >= least_us - tolerance_us &&
         choice.cost_us < most_us - tolerance_us)
@@ -277,21 +245,6 @@ std::vector<Selection> Selector::evened(const Selection& base, double least_us,
   }
   std::ranges::stable_sort(found, {}, &Selection::cost_us);
   return found;
-}
-
-std::optional<double> Selector::least_cost_us(std::int64_t budget_bytes) const {
-  if (least_window().bytes > budget_bytes) return std::nullopt;
-  const std::vector<std::int64_t> needed = needs(budget_bytes);
-  const std::optional<std::vector<double>> freed = relaxed(needed);
-  if (!freed) return 0;  // By parts of a byte.
-  double least = 0;
-  for (std::size_t i = 0; i < freed->size(); ++i) least += value_at(frontier(i).bound, (*freed)[i]);
-  bool is_exact = true;
-  const std::optional<Selection> selection = select(needed, is_exact);
-  // Sums that differ by less were taken as equal, once for each region.
-  const double rounding = tolerance_us * static_cast<double>(costs_.regions.size() + 1);
-  if (is_exact && selection) least = std::max(least, selection->cost_us);
-  return std::max(least - rounding, 0.0);
 }
 
 }  // namespace symprof::plan

@@ -32,8 +32,10 @@ class Selector {
   std::size_t block_types() const { return frontiers_.size(); }
   int block_type(std::size_t region) const { return of_region_[region]; }
 
-  /// What the windows leave, and where that is more than `budget_bytes`, as little as they do.
-  Selection select(std::int64_t budget_bytes) const;
+  /// What the windows leave, and where that is more than `budget_bytes`, as little as they do. Each
+  /// `variation` but 0 takes costs for a little more or less than they are, so that others of about
+  /// the least cost are found.
+  Selection select(std::int64_t budget_bytes, unsigned variation = 0) const;
 
   /// All choices that the windows leave and that cost `least_us` or more, and less than `most_us`;
   /// the cheapest first. Empty where there are too many choices to go through.
@@ -57,7 +59,12 @@ class Selector {
   std::vector<std::int64_t> needs(std::int64_t budget_bytes) const;
   /// By number of regions: what the first ones can free.
   std::vector<std::int64_t> most_freed() const;
-  std::optional<Selection> select(const std::vector<std::int64_t>& needed, bool& is_exact) const;
+  Selection select(const std::vector<std::int64_t>& needed, unsigned variation) const;
+  /// By pattern of the region, what it costs in the variation.
+  std::vector<double> varied_costs(std::size_t region, unsigned variation) const;
+  /// All regions run again, and keep their inputs alone.
+  Selection everything() const;
+  std::optional<double> least_of_whole_calls(const std::vector<std::int64_t>& needed) const;
   std::optional<std::vector<double>> relaxed(const std::vector<std::int64_t>& needs) const;
   Selection rounded_up(const std::vector<double>& freed) const;
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "plan/checkpoint/region_of_call.h"
 #include "plan/checkpoint/shared_calls.h"
@@ -256,27 +257,66 @@ class SureReader {
   }
 
   StepCosts summed_up(const std::vector<std::int64_t>& held_bytes) const {
-    StepCosts sure{.regions = costs_.regions};
-    for (RegionCosts& region : sure.regions) region.freed_bytes = 0;
     std::vector<std::int64_t> held = uncertain_bytes();
-    std::vector<std::size_t> active(held.size(), 0);
     for (std::size_t i = 0; i < held.size(); ++i)
       held[i] = held_bytes[static_cast<std::size_t>(plain_.calls()[i])] - held[i];
+    std::vector<std::size_t> active(held.size(), 0);
+    std::vector<std::vector<std::int64_t>> freed;  // By module and call.
     for (std::size_t r = 0; r < modules_.size(); ++r) {
-      const std::vector<std::int64_t> plain = held_plain_[r].by_call(),
-                                      again = held_again_[r].by_call();
+      std::vector<std::int64_t>& sums = freed.emplace_back(held_plain_[r].by_call());
+      const std::vector<std::int64_t> again = held_again_[r].by_call();
       for (std::size_t i = 0; i < held.size(); ++i) {
-        const std::int64_t freed = std::max<std::int64_t>(plain[i] - again[i], 0);
-        if (is_choice(r, i)) {
-          sure.regions[r].freed_bytes = std::max(sure.regions[r].freed_bytes, freed);
+        sums[i] = std::max<std::int64_t>(sums[i] - again[i], 0);
+        if (is_choice(r, i))
           active[i] = r + 1;
-        } else {
-          held[i] -= freed;
-        }
+        else
+          held[i] -= std::exchange(sums[i], 0);
       }
     }
-    sure.windows = windows(held, active);
+    StepCosts sure{.regions = costs_.regions};
+    const std::vector<std::size_t> places = places_of_windows(held, active, freed);
+    for (const std::size_t i : places)
+      sure.windows.push_back({active[i], held[i], plain_.calls()[i]});
+    note_freed(sure.regions, places, active, freed);
     return sure;
+  }
+
+  /// By window the call at which most is held, and that at which most is held when all regions
+  /// free what they can.
+  std::vector<std::size_t> places_of_windows(
+      const std::vector<std::int64_t>& held, const std::vector<std::size_t>& active,
+      const std::vector<std::vector<std::int64_t>>& freed) const {
+    std::vector<std::int64_t> least = held;
+    for (const std::vector<std::int64_t>& sums : freed)
+      for (std::size_t i = 0; i < least.size(); ++i) least[i] -= sums[i];
+    std::vector<std::optional<std::size_t>> most_held(costs_.regions.size() + 1),
+        most_left(costs_.regions.size() + 1);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      std::optional<std::size_t>&most = most_held[active[i]], &left = most_left[active[i]];
+      if (!most || held[i] > held[*most]) most = i;
+      if (!left || least[i] > least[*left]) left = i;
+    }
+    std::vector<std::size_t> places;
+    for (std::size_t window = 0; window < most_held.size(); ++window) {
+      if (!most_held[window]) continue;
+      places.push_back(*most_held[window]);
+      if (most_left[window] != most_held[window]) places.push_back(*most_left[window]);
+    }
+    return places;
+  }
+
+  /// What each region frees at most at one of these calls.
+  static void note_freed(std::vector<RegionCosts>& regions, const std::vector<std::size_t>& places,
+                         const std::vector<std::size_t>& active,
+                         const std::vector<std::vector<std::int64_t>>& freed) {
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+      std::int64_t before = 0, last = 0;
+      for (const std::size_t i : places)
+        (active[i] == r + 1 ? last : before) =
+            std::max(active[i] == r + 1 ? last : before, freed[r][i]);
+      regions[r].freed_bytes = before > 0 ? before : last;
+      regions[r].freed_last_bytes = std::max<std::int64_t>(last - regions[r].freed_bytes, 0);
+    }
   }
 
   /// What the region frees at the call depends on what it keeps. Before backward, what is kept may
@@ -285,17 +325,6 @@ class SureReader {
     const auto at = static_cast<int>(place);
     return region < costs_.regions.size() && at > last_forward_free_ && at < goes_back_[region] &&
            plain_.call(place).phase != Phase::forward;
-  }
-
-  std::vector<Window> windows(const std::vector<std::int64_t>& held,
-                              const std::vector<std::size_t>& active) const {
-    std::vector<Window> found(costs_.regions.size() + 1);
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      Window& window = found[active[i]];
-      if (held[i] > window.bytes) window = {active[i], held[i], plain_.calls()[i]};
-    }
-    std::erase_if(found, [](const Window& window) { return window.call == none; });
-    return found;
   }
 
   const StepCosts& costs_;

@@ -220,12 +220,10 @@ TEST_SUITE("checkpoint_plans") {
   }
 
   TEST_CASE("no plan of larger models is below the bound, and plans reach it") {
-    const std::pair<const char*, bool> models[] = {
-        {"gpt2", true}, {"bert_base", true}, {"vit_b_16", true}, {"resnet50", false}};
-    for (const auto& [model, is_reached] : models) {
+    for (const char* model : {"gpt2", "bert_base", "vit_b_16", "resnet50"}) {
       CAPTURE(model);
       CountedStep step(fs::path(SYMPROF_SOURCE_DIR) / "models" / (std::string(model) + ".pt2"),
-                       {{"addmm", 64}, {"mm", 64}}, 1);
+                       {{"addmm", 64}, {"mm", 64}, {"convolution", 8}}, 1);
       plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));
       std::mt19937 random(7);
       for (int i = 0; i < 25; ++i) {
@@ -237,14 +235,15 @@ TEST_SUITE("checkpoint_plans") {
       const std::int64_t plain = planner.plain().peaks.allocated_bytes,
                          all = planner.all_again().peaks.allocated_bytes;
       REQUIRE(planner.least_window());
-      CHECK(planner.least_window()->bytes <= all);
-      const plan::PlanAnswer between = planner.answer((plain + all) / 2);
-      REQUIRE(between.best);
-      REQUIRE(between.least_cost_us);
-      CHECK(*between.least_cost_us > 0);
-      if (!is_reached) continue;
       CHECK(planner.least_window()->bytes == all);
-      CHECK(between.best->cost_us == doctest::Approx(*between.least_cost_us));
+      for (int i = 0; i < 6; ++i) {
+        const plan::PlanAnswer answer = planner.answer(all + (plain - all) * i / 6);
+        CAPTURE(answer.budget_bytes);
+        REQUIRE(answer.best);
+        REQUIRE(answer.least_cost_us);
+        CHECK(*answer.least_cost_us > 0);
+        CHECK(answer.best->cost_us - *answer.least_cost_us <= 0.005 * planner.all_again().cost_us);
+      }
     }
   }
 

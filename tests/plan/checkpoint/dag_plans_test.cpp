@@ -1,0 +1,113 @@
+// Plans of small training graphs against the exact optimum, in the space of torch.utils.checkpoint
+// and in that of Checkmate, where anything may run again at any time: truth/plans/dag_oracle.py.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "plan/checkpoint/planner.h"
+#include "tests/plan/checkpoint/region_step.h"
+
+namespace symprof::dag_plans_test {
+namespace {
+
+using nlohmann::json;
+
+/// Every way to cut the forward nodes into regions of neighbours: by node, its region.
+std::vector<std::vector<std::size_t>> all_cuts(std::size_t nodes) {
+  std::vector<std::vector<std::size_t>> all;
+  for (std::size_t cuts = 0; cuts < std::size_t{1} << (nodes - 1); ++cuts) {
+    std::vector<std::size_t>& regions = all.emplace_back(1, 0);
+    for (std::size_t node = 1; node < nodes; ++node)
+      regions.push_back(regions.back() + (cuts >> (node - 1) & 1));
+  }
+  return all;
+}
+
+/// Every choice of regions that run again, and of results that they keep.
+std::vector<CheckpointPlan> all_plans(const std::vector<std::size_t>& regions) {
+  std::vector<CheckpointPlan> plans{{}};
+  for (std::size_t region = 0; region <= regions.back(); ++region) {
+    std::vector<CheckpointRegion> choices{{{std::to_string(region)}, {}}};
+    for (std::size_t node = 0; node < regions.size(); ++node)
+      if (regions[node] == region)
+        for (std::size_t i = choices.size(); i-- > 0;) {
+          choices.push_back(choices[i]);
+          choices.back().kept.push_back({std::to_string(node), 0});
+        }
+    for (std::size_t i = plans.size(); i-- > 0;)
+      for (const CheckpointRegion& choice : choices) {
+        plans.push_back(plans[i]);
+        plans.back().regions.push_back(choice);
+      }
+  }
+  return plans;
+}
+
+/// The least time by answer of the file, over all cuts; empty where no plan is within the budget.
+std::vector<std::optional<double>> planned(const test::TrainingGraph& graph, const json& answers) {
+  std::vector<std::optional<double>> least(answers.size());
+  for (const std::vector<std::size_t>& regions : all_cuts(graph.forward)) {
+    test::RegionStep step(graph, regions);
+    plan::CheckpointPlanner planner(step, step.modules());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const std::int64_t budget = 512 * answers[i].at("budget").get<std::int64_t>();
+      const plan::PlanAnswer answer = planner.answer(budget);
+      if (answer.best && (!least[i] || answer.best->cost_us < *least[i]))
+        least[i] = answer.best->cost_us;
+      // A bound that no plan of these regions refutes.
+      if (answer.best && answer.least_cost_us) CHECK(*answer.least_cost_us <= answer.best->cost_us);
+      if (answer.is_impossible) CHECK_FALSE(answer.best);
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_SUITE("dag_plans") {
+  TEST_CASE("plans of 24 graphs are the optimum of all regions, mostly that of all schedules") {
+    std::ifstream file(SYMPROF_SOURCE_DIR "/truth/plans/dag_oracle.json");
+    int answers = 0, as_good_as_any = 0;
+    for (const json& one : json::parse(file)) {
+      const test::TrainingGraph graph(one);
+      const auto without = one.at("without_recompute").get<double>();
+      const std::vector<std::optional<double>> least = planned(graph, one.at("answers"));
+      for (std::size_t i = 0; i < least.size(); ++i) {
+        const json& answer = one.at("answers")[i];
+        CAPTURE(answer.dump());
+        ++answers;
+        REQUIRE(least[i].has_value() == !answer.at("of_regions").is_null());
+        if (least[i]) CHECK(without + *least[i] == answer.at("of_regions").get<double>());
+        as_good_as_any += answer.at("of_regions") == answer.at("optimum");
+      }
+    }
+    CHECK(answers == 122);
+    CHECK(as_good_as_any == 113);
+  }
+
+  TEST_CASE("no plan at all is below the bound") {
+    std::ifstream file(SYMPROF_SOURCE_DIR "/truth/plans/dag_oracle.json");
+    std::size_t plans = 0;
+    for (const json& one : json::parse(file)) {
+      const test::TrainingGraph graph(one);
+      for (const std::vector<std::size_t>& regions : all_cuts(graph.forward)) {
+        CAPTURE(one.dump());
+        CAPTURE(json(regions).dump());
+        test::RegionStep step(graph, regions);
+        const plan::CheckpointPlanner planner(step, step.modules());
+        for (const CheckpointPlan& plan : all_plans(regions)) {
+          const Recording recording = step.record(plan);
+          const double cost = step.recompute_us(recording);
+          const plan::PlanAnswer known = planner.known_answer(step.peaks(recording).reserved_bytes);
+          REQUIRE(known.least_cost_us);
+          CHECK(*known.least_cost_us <= cost);
+          ++plans;
+        }
+      }
+    }
+    CHECK(plans > 10'000);
+  }
+}
+
+}  // namespace symprof::dag_plans_test
