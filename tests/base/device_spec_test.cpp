@@ -5,12 +5,13 @@
 #include "base/device_spec.h"
 #include "base/error.h"
 #include "tests/support/exported_archive.h"
+#include "tests/support/source_folder.h"
 
 namespace {
 
 using namespace symprof;
 
-const std::string folder = std::string(SYMPROF_SOURCE_DIR) + "/devices";
+const std::string folder = test::source_folder() + "/devices";
 
 const std::string good = R"({"name": "mine", "description": "My GPU", "source": "measured",
   "compute_capability": "8.6", "multiprocessors": 84, "memory_bytes": 25769803776,

@@ -6,6 +6,7 @@
 #include "engine/layer_time.h"
 #include "engine/read.h"
 #include "tests/support/engine_text.h"
+#include "tests/support/source_folder.h"
 #include "trace/onnx/reader.h"
 
 namespace symprof::engine {
@@ -170,7 +171,7 @@ TEST_SUITE("engine_costs") {
     const Engine engine = read_engine(path + ".graph.json");
     const Times times = read_times(path + ".profile.json");
     const EngineSummary summary = summarize(engine, &times);
-    const std::string devices = SYMPROF_SOURCE_DIR "/devices";
+    const std::string devices = test::source_folder() + "/devices";
     const DeviceSpec device = find_device("a100-80g-pcie", devices);
     EngineCosts costs = cost_layers(engine, summary, device, nullptr, nullptr, nullptr);
     profile::TimeModel model = profile::time_model_of(device, devices + "/time/data_sheet.json");

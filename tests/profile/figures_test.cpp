@@ -15,12 +15,13 @@
 #include "cli/option_spelling.h"
 #include "profile/figure_sums.h"
 #include "tests/support/golden.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::profile {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& page) {
-  std::ifstream file(std::string(SYMPROF_SOURCE_DIR) + "/docs/" + page);
+  std::ifstream file(test::source_folder() + "/docs/" + page);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   return lines;
@@ -174,7 +175,7 @@ TEST_SUITE("figures") {
       for (const Figure& figure : figures())
         if (is_in_json(figure)) page += documented(figure) + "\n";
     }
-    test::check_file(SYMPROF_SOURCE_DIR "/docs/json.md", page);
+    test::check_file(test::source_folder() + "/docs/json.md", page);
   }
 
   TEST_CASE("docs/design.md says what the columns mean that a table has unasked") {

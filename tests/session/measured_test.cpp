@@ -11,12 +11,13 @@
 #include "base/error.h"
 #include "measure/kineto/kineto.h"
 #include "session/session.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::test::measured_test {
 namespace {
 
 using measure::Measurement;
-const std::string source = SYMPROF_SOURCE_DIR;
+const std::string source = test::source_folder();
 
 Settings settings_of(Loss loss, std::int64_t batch) {
   Settings settings;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "session/session.h"
+#include "tests/support/source_folder.h"
 
 using namespace symprof;
 
@@ -16,7 +17,7 @@ namespace {
 ParallelAnswer answer_for(const std::string& mesh, const std::string& layout = {},
                           std::optional<std::int64_t> batch = std::nullopt,
                           const char* device = "h100") {
-  Session session(std::string(SYMPROF_SOURCE_DIR) + "/models/llama_7b_gqa.pt2");
+  Session session(test::source_folder() + "/models/llama_7b_gqa.pt2");
   Settings settings;
   settings.step.optimizer = Optimizer::adamw;
   settings.step.device = find_device(device);

@@ -12,6 +12,7 @@
 #include "report/json.h"
 #include "session/session.h"
 #include "session/setting_table.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::test {
 namespace {
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 std::set<std::string> shipped_models() {
   std::set<std::string> found;
   for (const char* folder : {"/models", "/models/tiny"})
-    for (const auto& entry : fs::directory_iterator(std::string(SYMPROF_SOURCE_DIR) + folder))
+    for (const auto& entry : fs::directory_iterator(test::source_folder() + folder))
       if (const std::string kind = entry.path().extension();
           kind == ".pt2" || kind == ".onnx" || kind == ".pt")
         found.insert(entry.path().string());

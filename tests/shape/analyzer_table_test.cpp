@@ -8,6 +8,7 @@
 #include "profile/fold.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
@@ -44,11 +45,11 @@ struct Table {
 
 const Table& table() {
   static const Table result = [] {
-    Graph graph = trace::load(SYMPROF_SOURCE_DIR "/models/vit_b_16.pt2");
+    Graph graph = trace::load(test::source_folder() + "/models/vit_b_16.pt2");
     trace::set_training_mode(graph, trace::TrainingMode::eval);
     trace::bind_inputs(graph, {}, {});
     StepOptions options{.mode = Mode::eval, .attention = AttentionBackend::math};
-    options.device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json");
+    options.device = load_device(test::source_folder() + "/devices/h200.json");
     Profile profile = profile::evaluate(shape::propagate(graph, options), options.device);
     std::vector<profile::FoldedRow> rows =
         profile::fold(profile, {.by = profile::FoldBy::module, .depth = {}});

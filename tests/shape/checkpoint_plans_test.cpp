@@ -14,6 +14,7 @@
 #include "plan/checkpoint/regions.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-const fs::path folder = fs::path(SYMPROF_SOURCE_DIR) / "truth/plans";
+const fs::path folder = fs::path(test::source_folder()) / "truth/plans";
 
 json truth() {
   std::ifstream file(folder / "torch_plans.json");
@@ -64,7 +65,7 @@ class CountedStep final : public plan::CheckpointTrial {
 
   Recording record(const CheckpointPlan& plan) override {
     StepOptions options{.loss = Loss::sum,
-                        .device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json")};
+                        .device = load_device(test::source_folder() + "/devices/h200.json")};
     options.mode = Mode::train;
     options.checkpoint_plan = plan;
     return test::record_prepared(graph_, options);
@@ -72,7 +73,7 @@ class CountedStep final : public plan::CheckpointTrial {
 
   plan::StepPeaks peaks(const Recording& recording) override {
     const Profile profile =
-        profile::evaluate(recording, load_device(SYMPROF_SOURCE_DIR "/devices/h200.json"));
+        profile::evaluate(recording, load_device(test::source_folder() + "/devices/h200.json"));
     const std::int64_t bytes = profile.totals.tensor_peak.bytes - aside_;
     return {bytes, bytes};
   }
@@ -222,7 +223,7 @@ TEST_SUITE("checkpoint_plans") {
   TEST_CASE("no plan of larger models is below the bound, and plans reach it") {
     for (const char* model : {"gpt2", "bert_base", "vit_b_16", "resnet50"}) {
       CAPTURE(model);
-      CountedStep step(fs::path(SYMPROF_SOURCE_DIR) / "models" / (std::string(model) + ".pt2"),
+      CountedStep step(fs::path(test::source_folder()) / "models" / (std::string(model) + ".pt2"),
                        {{"addmm", 64}, {"mm", 64}, {"convolution", 8}}, 1);
       plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));
       std::mt19937 random(7);

@@ -11,6 +11,7 @@
 #include "base/rounding.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
@@ -20,7 +21,7 @@
 namespace symprof::lifetimes_test {
 namespace {
 
-const std::filesystem::path source_dir = SYMPROF_SOURCE_DIR;
+const std::filesystem::path source_dir = test::source_folder();
 constexpr std::int64_t block_bytes = 512;
 
 Profile forward_of(const std::filesystem::path& model, Lifetimes lifetimes) {

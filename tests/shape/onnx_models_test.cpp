@@ -6,6 +6,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
@@ -33,7 +34,7 @@ struct Pair {
 
 Totals totals_of(const std::string& file, TrainingMode training, AttentionBackend attention,
                  const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
-  const std::filesystem::path source = SYMPROF_SOURCE_DIR;
+  const std::filesystem::path source = test::source_folder();
   Graph graph = trace::load((source / "models" / file).string());
   trace::set_training_mode(graph, training);
   trace::bind_inputs(graph, {}, sizes);

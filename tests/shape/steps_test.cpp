@@ -11,6 +11,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-const fs::path folder = fs::path(SYMPROF_SOURCE_DIR) / "truth/steps";
+const fs::path folder = fs::path(test::source_folder()) / "truth/steps";
 
 json read(const fs::path& path) {
   std::ifstream file(path);
@@ -42,7 +43,7 @@ Totals totals_of(const Graph& graph, const json& truth, const json& record, Life
   options.optimizer = optimizer;
   options.optimizer_variant = variant;
   options.lifetimes = lifetimes;
-  options.device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json");
+  options.device = load_device(test::source_folder() + "/devices/h200.json");
   if (record.at("dtype") == "autocast") options.autocast = DType::bfloat16;
   if (record.at("checkpoint")) options.checkpoint = truth.at("checkpoint");
   if (truth.value("attention", "") == "efficient") options.attention = AttentionBackend::efficient;

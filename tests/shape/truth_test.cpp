@@ -8,6 +8,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
@@ -16,7 +17,7 @@ namespace symprof::truth_test {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path source_dir = SYMPROF_SOURCE_DIR;
+const fs::path source_dir = test::source_folder();
 
 // What is asked of a file: as it is, or cast. A model that was exported in bf16 has no fp32 record.
 bool is_cast(const nlohmann::json& truth, const nlohmann::json& record) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profile/profile.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 
@@ -15,7 +16,7 @@ namespace symprof::zoo_test {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path source_dir = SYMPROF_SOURCE_DIR;
+const fs::path source_dir = test::source_folder();
 
 Profile profile_of(const fs::path& model) {
   StepOptions options;

@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "tests/support/source_folder.h"
+
 namespace symprof::test {
 
-inline const std::string engine_samples = SYMPROF_SOURCE_DIR "/tests/engine/samples/";
+inline const std::string engine_samples = test::source_folder() + "/tests/engine/samples/";
 
 /// A tensor of the sizes 1, 8, 4, 4.
 inline std::string tensor_text(const std::string& name, const std::string& type) {

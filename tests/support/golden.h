@@ -9,6 +9,8 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/source_folder.h"
+
 namespace symprof::test {
 
 /// Compares `text` with a file of the repository, or writes it there.
@@ -26,7 +28,7 @@ inline void check_file(const std::string& path, const std::string& text) {
 /// `made_of` says on the page what `text` is.
 inline void check_golden(const std::string& name, const std::string& made_of,
                          const std::string& text) {
-  check_file(SYMPROF_SOURCE_DIR "/tests/golden/report/" + name + ".txt",
+  check_file(test::source_folder() + "/tests/golden/report/" + name + ".txt",
              "# made of: " + made_of + "\n----\n" + text);
 }
 

@@ -5,10 +5,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/source_folder.h"
+
 namespace symprof::test {
 
 inline nlohmann::json schema_kinds() {
-  std::ifstream file(SYMPROF_SOURCE_DIR "/truth/schema_kinds/schema_kinds.json");
+  std::ifstream file(test::source_folder() + "/truth/schema_kinds/schema_kinds.json");
   return nlohmann::json::parse(file);
 }
 

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_folder.h"
+
 namespace symprof::test {
 
 inline std::string workbench_file(const std::string& name) {
-  return SYMPROF_SOURCE_DIR "/tests/workbench/golden/" + name;
+  return test::source_folder() + "/tests/workbench/golden/" + name;
 }
 
 inline std::string workbench_text(const std::string& name) {

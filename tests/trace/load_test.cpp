@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tests/support/exported_archive.h"
+#include "tests/support/source_folder.h"
 #include "trace/graph/graph.h"
 #include "trace/load.h"
 
@@ -122,7 +123,7 @@ TEST_SUITE("load_errors") {
   }
 
   TEST_CASE("a shipped model that is cut off") {
-    std::ifstream file(std::string(SYMPROF_SOURCE_DIR) + "/models/tiny/mlp.pt2", std::ios::binary);
+    std::ifstream file(test::source_folder() + "/models/tiny/mlp.pt2", std::ios::binary);
     const std::string whole{std::istreambuf_iterator<char>(file), {}};
     REQUIRE(whole.size() > 1000);
     contains(message_of_bytes(whole.substr(0, whole.size() / 2)), "zip archive");

@@ -8,11 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/kineto/kineto.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::measure::test {
 namespace {
 
-const std::string folder = std::string(SYMPROF_SOURCE_DIR) + "/truth/kineto/";
+const std::string folder = test::source_folder() + "/truth/kineto/";
 
 struct Sum {
   std::int64_t count = 0, ns = 0;

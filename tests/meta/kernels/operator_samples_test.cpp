@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "meta/fake/fake_mode.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/recorded_call.h"
 
 namespace symprof::test {
 namespace {
 
 const std::filesystem::path samples_dir =
-    std::filesystem::path(SYMPROF_SOURCE_DIR) / "truth/operator_samples";
+    std::filesystem::path(test::source_folder()) / "truth/operator_samples";
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::ifstream file(path);

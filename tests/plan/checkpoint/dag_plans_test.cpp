@@ -7,6 +7,7 @@
 
 #include "plan/checkpoint/planner.h"
 #include "tests/plan/checkpoint/region_step.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::dag_plans_test {
 namespace {
@@ -67,7 +68,7 @@ std::vector<std::optional<double>> planned(const test::TrainingGraph& graph, con
 
 TEST_SUITE("dag_plans") {
   TEST_CASE("plans of 24 graphs are the optimum of all regions, mostly that of all schedules") {
-    std::ifstream file(SYMPROF_SOURCE_DIR "/truth/plans/dag_oracle.json");
+    std::ifstream file(test::source_folder() + "/truth/plans/dag_oracle.json");
     int answers = 0, as_good_as_any = 0;
     for (const json& one : json::parse(file)) {
       const test::TrainingGraph graph(one);
@@ -87,7 +88,7 @@ TEST_SUITE("dag_plans") {
   }
 
   TEST_CASE("no plan at all is below the bound") {
-    std::ifstream file(SYMPROF_SOURCE_DIR "/truth/plans/dag_oracle.json");
+    std::ifstream file(test::source_folder() + "/truth/plans/dag_oracle.json");
     std::size_t plans = 0;
     for (const json& one : json::parse(file)) {
       const test::TrainingGraph graph(one);

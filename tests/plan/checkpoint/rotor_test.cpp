@@ -1,6 +1,7 @@
 // Rotor's programme against the recurrences as its public code has them, and against the optimum
 // that a search over every sequence of operations found: truth/plans/chain_oracle.py.
 #include "plan/checkpoint/rotor.h"
+#include "tests/support/source_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -27,7 +28,7 @@ plan::RotorChain chain_of(const json& chain) {
 
 TEST_SUITE("rotor") {
   TEST_CASE("times are those of the public recurrences, and none is below the optimum") {
-    std::ifstream file(SYMPROF_SOURCE_DIR "/truth/plans/chain_oracle.json");
+    std::ifstream file(test::source_folder() + "/truth/plans/chain_oracle.json");
     int answers = 0;
     for (const json& one : json::parse(file)) {
       const plan::RotorChain chain = chain_of(one.at("chain"));

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "tests/support/source_folder.h"
 
 using namespace symprof;
 using namespace symprof::profile;
@@ -19,7 +20,7 @@ namespace {
 using Truth = nlohmann::json;
 
 Truth pipeline_truth() {
-  std::ifstream file(std::string(SYMPROF_SOURCE_DIR) + "/truth/parallel/pipelines.json");
+  std::ifstream file(test::source_folder() + "/truth/parallel/pipelines.json");
   return Truth::parse(file);
 }
 

@@ -10,11 +10,12 @@
 #include "profile/time/formula.h"
 #include "profile/time/least_squares.h"
 #include "profile/time/time_model.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::profile::fit_test {
 namespace {
 
-DeviceSpec device() { return find_device("h200", std::string(SYMPROF_SOURCE_DIR) + "/devices"); }
+DeviceSpec device() { return find_device("h200", test::source_folder() + "/devices"); }
 
 /// Streams from 4 KiB to 4 GiB, three in an octave: the launch, the cache and the memory decide.
 std::vector<Kernel> streams() {

@@ -6,11 +6,12 @@
 #include <cmath>
 
 #include "base/device_spec.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::profile {
 namespace {
 
-const std::string device_folder = std::string(SYMPROF_SOURCE_DIR) + "/devices";
+const std::string device_folder = test::source_folder() + "/devices";
 
 std::vector<double> starts(const Formula& formula) {
   std::vector<double> values;

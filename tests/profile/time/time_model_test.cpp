@@ -9,11 +9,12 @@
 #include "base/error.h"
 #include "profile/time/formula.h"
 #include "profile/time/kernel_times.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::profile::time_model_test {
 namespace {
 
-const std::string devices_here = std::string(SYMPROF_SOURCE_DIR) + "/devices";
+const std::string devices_here = test::source_folder() + "/devices";
 
 /// A class of streams: floor 4 us, the memory's whole bandwidth, no cache to speak of.
 std::string streams(const std::string& name, const std::string& more) {

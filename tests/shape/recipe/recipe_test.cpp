@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "session/setting_names.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-const fs::path source_dir = SYMPROF_SOURCE_DIR;
+const fs::path source_dir = test::source_folder();
 constexpr std::int64_t block = 512;
 
 struct CallAndHeld {

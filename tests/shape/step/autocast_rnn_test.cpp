@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/graph_builder.h"
 
 namespace symprof::autocast_rnn_test {
@@ -126,7 +127,8 @@ std::vector<Call> calls_of(const nlohmann::json& truth) {
 TEST_SUITE("autocast_rnn") {
   TEST_CASE(
       "cuDNN's layers run on one buffer of all weights, under autocast on a half copy of it") {
-    const auto path = std::filesystem::path(SYMPROF_SOURCE_DIR) / "truth/autocast_rnn/calls.json";
+    const auto path =
+        std::filesystem::path(test::source_folder()) / "truth/autocast_rnn/calls.json";
     std::ifstream file(path);
     const nlohmann::json records = nlohmann::json::parse(file);
     CHECK(records.size() >= 15);
@@ -135,8 +137,8 @@ TEST_SUITE("autocast_rnn") {
       StepOptions options{.mode = Mode::train};
       const auto dtype = parse_dtype(std::string(record.at("of").at("autocast")));
       if (dtype != DType::float32) options.autocast = dtype;
-      options.device =
-          load_device((std::filesystem::path(SYMPROF_SOURCE_DIR) / "devices/h200.json").string());
+      options.device = load_device(
+          (std::filesystem::path(test::source_folder()) / "devices/h200.json").string());
       const Recording recording = shape::propagate(graph_of(Module(record.at("of"))), options);
       CHECK(calls_of(recording, Phase::forward) == calls_of(record.at("forward")));
       CHECK(calls_of(recording, Phase::backward) == calls_of(record.at("backward")));

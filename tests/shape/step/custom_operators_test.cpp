@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "profile/own_rules.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/exported_profile.h"
 #include "trace/torchscript/load.h"
 
@@ -44,7 +45,7 @@ constexpr profile::Rule acme_rows[] = {{"acme::pool_pairs", pool_pairs_cost}};
 profile::Rules acme_rules() { return acme_rows; }
 
 std::string script_path() {
-  return (std::filesystem::path(SYMPROF_SOURCE_DIR) / "models/tiny/custom_operator.pt").string();
+  return (std::filesystem::path(test::source_folder()) / "models/tiny/custom_operator.pt").string();
 }
 
 constexpr std::int64_t rows = 2 * 6 / 2;  // Rows of x [2, 6, 8] once pairs are pooled.
@@ -78,7 +79,7 @@ TEST_SUITE("exported_custom") {
     const profile::Family own[] = {{"acme", acme_rules}};
     StepOptions step;
     step.device =
-        load_device((std::filesystem::path(SYMPROF_SOURCE_DIR) / "devices/h200.json").string());
+        load_device((std::filesystem::path(test::source_folder()) / "devices/h200.json").string());
     Graph graph = load_tiny("custom_operator.pt2");
     trace::bind_inputs(graph, {}, {});
     const Profile profile =

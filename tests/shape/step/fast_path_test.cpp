@@ -13,6 +13,7 @@
 #include "profile/memory/step_memory.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/graph_builder.h"
 
 namespace symprof::fast_path_test {
@@ -159,7 +160,7 @@ std::int64_t product_flops(const json& of) {
 
 TEST_SUITE("fast_path") {
   TEST_CASE("the fast path of attention and encoder layers makes PyTorch's calls and requests") {
-    const std::filesystem::path source_dir = SYMPROF_SOURCE_DIR;
+    const std::filesystem::path source_dir = test::source_folder();
     std::ifstream file(source_dir / "truth/fast_path/calls.json");
     const json cases = json::parse(file);
     CHECK(cases.size() >= 16);

@@ -6,6 +6,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
@@ -14,7 +15,7 @@
 namespace symprof::graph_checkpoint_test {
 namespace {
 
-const std::filesystem::path models = std::filesystem::path(SYMPROF_SOURCE_DIR) / "models";
+const std::filesystem::path models = std::filesystem::path(test::source_folder()) / "models";
 
 Graph load(const std::string& file) {
   const std::string path = (models / file).string();
@@ -29,7 +30,7 @@ std::vector<std::pair<std::string, std::int64_t>> sizes_of(const Graph& graph) {
 
 Profile profile_of(const Graph& graph, std::vector<std::string> checkpoint) {
   const StepOptions options{.checkpoint = std::move(checkpoint),
-                            .device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json")};
+                            .device = load_device(test::source_folder() + "/devices/h200.json")};
   return profile::evaluate(test::record_prepared(graph, options, sizes_of(graph)), options.device);
 }
 

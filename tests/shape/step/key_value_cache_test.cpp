@@ -9,6 +9,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
@@ -17,12 +18,12 @@ namespace symprof::key_value_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path truth_folder = fs::path(SYMPROF_SOURCE_DIR) / "truth/kv_cache";
+const fs::path truth_folder = fs::path(test::source_folder()) / "truth/kv_cache";
 
 StepOptions cached(std::int64_t tokens) {
   return {.mode = Mode::inference,
           .kv_cache = tokens,
-          .device = load_device(SYMPROF_SOURCE_DIR "/devices/h200.json")};
+          .device = load_device(test::source_folder() + "/devices/h200.json")};
 }
 
 using Sizes = std::vector<std::pair<std::string, std::int64_t>>;

@@ -9,6 +9,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/prepared_step.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
@@ -17,7 +18,7 @@ namespace symprof::offload_test {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path source_dir = SYMPROF_SOURCE_DIR;
+const fs::path source_dir = test::source_folder();
 constexpr std::int64_t block = 512;
 
 Profile profile_of(const std::string& name, StepOptions options) {

@@ -8,6 +8,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "trace/load.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
@@ -27,12 +28,13 @@ constexpr std::int64_t narrow(std::int64_t rows) { return product(rows, layer_wi
 constexpr std::int64_t wide(std::int64_t rows) { return product(rows, layer_width, layer_wide); }
 
 inline Graph load_tiny(const std::string& name) {
-  return trace::load((std::filesystem::path(SYMPROF_SOURCE_DIR) / "models/tiny" / name).string());
+  return trace::load(
+      (std::filesystem::path(test::source_folder()) / "models/tiny" / name).string());
 }
 
 inline Profile profile_of(const Graph& graph, StepOptions options = {}) {
   options.device =
-      load_device((std::filesystem::path(SYMPROF_SOURCE_DIR) / "devices/h200.json").string());
+      load_device((std::filesystem::path(test::source_folder()) / "devices/h200.json").string());
   return profile::evaluate(shape::propagate(graph, options), options.device);
 }
 

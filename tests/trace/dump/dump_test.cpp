@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::dump_test {
 namespace {
@@ -29,7 +30,7 @@ constexpr DType dtypes[] = {DType::boolean,         DType::int8,        DType::i
                             DType::float8_e5m2fnuz, DType::int4,        DType::uint4};
 
 std::string truth(const std::string& name) {
-  return std::string(SYMPROF_SOURCE_DIR) + "/truth/dumps/" + name;
+  return test::source_folder() + "/truth/dumps/" + name;
 }
 
 std::string bytes_of_file(const std::string& path) {

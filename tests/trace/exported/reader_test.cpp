@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "tests/support/exported_archive.h"
+#include "tests/support/source_folder.h"
 #include "trace/exported/arguments.h"
 #include "trace/exported/srepr.h"
 
@@ -20,7 +21,7 @@ using test::Program;
 using test::relu_program;
 
 Graph load_model(const std::string& name) {
-  Graph graph = trace::load(std::string(SYMPROF_SOURCE_DIR) + "/models/" + name);
+  Graph graph = trace::load(test::source_folder() + "/models/" + name);
   trace::verify(graph);
   return graph;
 }

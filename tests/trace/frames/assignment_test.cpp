@@ -1,4 +1,5 @@
 #include "trace/frames/assignment.h"
+#include "tests/support/source_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +30,7 @@ Names names(std::string_view line) { return names(trace::parse_assignment(line))
 TEST_SUITE("assignment") {
   TEST_CASE("the targets are those that Python's own parser finds") {
     // Made by truth/assignments/record.py from the lines that the zoo's exports keep.
-    std::ifstream file(std::string(SYMPROF_SOURCE_DIR) + "/truth/assignments/assignments.json");
+    std::ifstream file(test::source_folder() + "/truth/assignments/assignments.json");
     int compared = 0;
     for (const nlohmann::json& row : nlohmann::json::parse(file)) {
       const std::string line = row.at("line");

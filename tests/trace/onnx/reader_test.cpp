@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "tests/support/source_folder.h"
 #include "trace/onnx/scopes.h"
 
 namespace symprof::reader_test {
@@ -203,7 +204,7 @@ TEST_SUITE("onnx_reader") {
   }
 
   TEST_CASE("scopes come from the exporter's metadata, or from names of nodes") {
-    const std::string models = std::string(SYMPROF_SOURCE_DIR) + "/models/";
+    const std::string models = test::source_folder() + "/models/";
     const auto has_scope = [](const Graph& graph, const std::string& path,
                               const std::string& type) {
       return std::any_of(graph.scopes.begin(), graph.scopes.end(), [&](const Scope& scope) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "trace/load.h"
 #include "trace/passes/training_mode.h"
 #include "trace/torchscript/archive.h"
@@ -18,12 +19,12 @@ namespace symprof {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path models = fs::path(SYMPROF_SOURCE_DIR) / "models";
+const fs::path models = fs::path(test::source_folder()) / "models";
 
 Totals totals_of(const Graph& graph, Mode mode) {
   StepOptions options;
   options.mode = mode;
-  options.device = load_device((fs::path(SYMPROF_SOURCE_DIR) / "devices/h200.json").string());
+  options.device = load_device((fs::path(test::source_folder()) / "devices/h200.json").string());
   return profile::evaluate(shape::propagate(graph, options), options.device).totals;
 }
 

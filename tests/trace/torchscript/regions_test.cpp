@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/exported_profile.h"
 #include "trace/graph/region_markers.h"
 #include "trace/torchscript/load.h"
@@ -16,7 +17,7 @@ Graph load_script(const std::string& name, UnbackedSizes unbacked = UnbackedSize
   trace::TorchScriptOptions options;
   options.inputs = {trace::parse_input_override("x=float32[5,8]")};
   options.unbacked = unbacked;
-  const auto path = std::filesystem::path(SYMPROF_SOURCE_DIR) / "models/tiny" / name;
+  const auto path = std::filesystem::path(test::source_folder()) / "models/tiny" / name;
   return trace::load_torchscript(path.string(), options);
 }
 

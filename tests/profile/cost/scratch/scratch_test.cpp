@@ -15,6 +15,7 @@
 
 #include "base/rounding.h"
 #include "tests/support/recording_builder.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::test {
 namespace {
@@ -159,7 +160,7 @@ Row read_row(const json& row) {
 
 std::vector<Row> rows() {
   const char* given = std::getenv("SYMPROF_SCRATCH");
-  std::ifstream file(given ? given : SYMPROF_SOURCE_DIR "/truth/scratch/calls.json");
+  std::ifstream file(given ? given : test::source_folder() + "/truth/scratch/calls.json");
   std::vector<Row> result;
   for (const json& row : json::parse(file))
     if (row.contains("op")) result.push_back(read_row(row));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/support/source_folder.h"
 #include "truth/allocator/modes.h"
 #include "truth/allocator/random_trace.h"
 
@@ -61,7 +62,7 @@ std::vector<std::string> run_random(const AllocatorMode& mode, std::int64_t step
 
 /// The lines of the real allocator for one mode.
 std::vector<std::string> real_lines(std::string_view mode) {
-  std::ifstream file(SYMPROF_SOURCE_DIR "/truth/allocator/random.csv");
+  std::ifstream file(test::source_folder() + "/truth/allocator/random.csv");
   std::vector<std::string> lines;
   for (std::string text; std::getline(file, text);)
     if (text.starts_with(std::string(mode) + ",")) lines.push_back(text);

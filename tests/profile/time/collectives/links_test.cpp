@@ -9,13 +9,14 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "tests/support/source_folder.h"
 
 using namespace symprof;
 using namespace symprof::profile;
 
 namespace {
 
-const std::string root = SYMPROF_SOURCE_DIR;
+const std::string root = test::source_folder();
 
 struct MeasuredRow {
   std::string device, source;

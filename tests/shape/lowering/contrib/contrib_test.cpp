@@ -7,6 +7,7 @@
 
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
+#include "tests/support/source_folder.h"
 #include "tests/support/torch/onnx_model.h"
 #include "trace/load.h"
 #include "trace/onnx/reader.h"
@@ -21,14 +22,14 @@ constexpr std::int64_t batch = 2, length = 16, hidden = 64, layers = 2;  // As i
 
 Profile profile_of(const Graph& graph, Mode mode) {
   StepOptions options{.mode = mode};
-  options.device = load_device(SYMPROF_SOURCE_DIR "/devices/a100-80g.json");
+  options.device = load_device(test::source_folder() + "/devices/a100-80g.json");
   Profile profile = profile::evaluate(shape::propagate(graph, options), options.device);
   CHECK(profile.coverage.unmodelled == 0);
   return profile;
 }
 
 Totals totals_of(const std::string& file, Mode mode) {
-  const std::filesystem::path folder = SYMPROF_SOURCE_DIR "/truth/onnx_backend/microsoft";
+  const std::filesystem::path folder = test::source_folder() + "/truth/onnx_backend/microsoft";
   Graph graph = trace::load((folder / file).string());
   trace::bind_inputs(graph, {}, {{"batch", batch}, {"sequence", length}});
   return profile_of(graph, mode).totals;
