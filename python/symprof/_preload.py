@@ -39,10 +39,6 @@ def load() -> None:
         raise Error(f"torch: its libraries do not load: {error}.\n  `python -c 'import torch'` says more.") from None
 
 
-def is_built_for_cuda() -> bool:
-    return (torch_folder() / "lib" / "libtorch_cuda.so").exists()
-
-
 def device_is_initialized(is_initialized: bool) -> None:
     """Tells torch's C++ whether CUDA is, which it asks Python once. The function has no name in Python."""
     library = ctypes.CDLL(str(torch_folder() / "lib" / "libtorch_python.so"))
