@@ -1,6 +1,7 @@
 """Beside a CUDA build of torch: what is simulated stays away from the real device, and what is real is as it was.
 
 truth/launches/beside_cuda.py runs this on a GPU that computes nothing, and where there is none."""
+import pathlib
 import threading
 import unittest
 
@@ -10,6 +11,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+MLP = pathlib.Path(__file__).resolve().parent.parent.parent / "models/tiny/mlp.pt2"
 BATCH, WIDTH, HIDDEN = 4, 64, 256
 
 
@@ -43,6 +45,9 @@ class Simulated(unittest.TestCase):
     def test_a_module(self):
         profile = symprof.profile(feedforward(), torch.randn(BATCH, WIDTH), optimizer="adamw", device="t4")
         self.assertEqual(profile.totals["fwd_flops"], 2 * 2 * BATCH * WIDTH * HIDDEN)
+
+    def test_a_file(self):
+        self.assertGreater(symprof.profile(MLP, optimizer="adamw").totals["bwd_flops"], 0)
 
     def test_a_program_sees_the_simulated_device(self):
         with symprof.simulate(device="h200"):
