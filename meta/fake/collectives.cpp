@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "meta/fake/beside_cuda.h"
 #include "meta/fake/simulated_device.h"
 
 namespace symprof::meta {
@@ -40,11 +41,14 @@ std::unique_ptr<c10d::Timer> make_timer(c10::Device device) {
   return std::make_unique<SimulatedTimer>(device);
 }
 
-[[maybe_unused]] const bool is_registered = [] {
-  if (has_cuda_kernels()) return false;
-  c10d::TimerRegistry()->Register(c10::kCUDA, &make_timer);
+// In place of a CUDA library's own, too, whose events take a GPU.
+bool install_timer() {
+  if (has_cuda_kernels() && has_real_device()) return false;
+  c10d::TimerRegistry()->Register(c10::kCUDA, &make_timer, c10::REGISTRY_PREFERRED);
   return true;
-}();
+}
+
+[[maybe_unused]] const bool is_registered = !has_cuda_kernels() && install_timer();
 
 }  // namespace
 
@@ -55,6 +59,9 @@ bool is_collective(const c10::OperatorHandle& op) {
 }
 
 void run_collective(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+  // DistributedDataParallel compares its parameters before it makes a reducer. To look for a GPU is
+  // nothing that loading a library may do.
+  [[maybe_unused]] static const bool has_timer = has_cuda_kernels() && install_timer();
   const c10::IValue changed = stack[stack.size() - op.schema().arguments().size()];
   op.callBoxedForDispatchKey(c10::DispatchKey::CUDA, stack);
   if (stack.empty() || !stack.back().isCustomClass() || !changed.isTensorList()) return;

@@ -1,17 +1,31 @@
 #include "meta/fake/fake_mode.h"
 
+#include <optional>
+#include <utility>
+
+#include "meta/fake/beside_cuda.h"
+#include "meta/fake/cuda_backend.h"
 #include "meta/fake/saved_tensors.h"
 #include "meta/fake/simulated_device.h"
 
 namespace symprof::meta {
 namespace {
 
+// What a program's other threads, and tensor_new, need beside a CUDA library.
+struct BesideCuda {
+  OpenProgram program;
+  std::shared_ptr<void> detours = detours_around_cuda();
+};
+
 struct ModeInfo final : c10::DebugInfoBase {
   ModeInfo(AttentionPolicy attention, std::shared_ptr<Observer> observer, Factories factories)
-      : attention(std::move(attention)), observer(std::move(observer)), factories(factories) {}
+      : attention(std::move(attention)), observer(std::move(observer)), factories(factories) {
+    if (factories == Factories::on_host) beside_cuda.emplace();
+  }
   AttentionPolicy attention;
   std::shared_ptr<Observer> observer;
   Factories factories;
+  std::optional<BesideCuda> beside_cuda;
 };
 
 // A slot of LibTorch's that nothing else uses outside of inference servers. 2.11 has an enumeration

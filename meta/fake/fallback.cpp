@@ -10,6 +10,7 @@
 
 #include "meta/fake/call_cache.h"
 #include "meta/fake/collectives.h"
+#include "meta/fake/cuda_backend.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/followed_call.h"
@@ -152,7 +153,8 @@ class FakeCall {
   }
 
   void run_on_real_tensors() {
-    c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
+    const c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);
+    const RealCall real_call;
     op_.callBoxed(&stack_);
   }
 

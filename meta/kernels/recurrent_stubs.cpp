@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/native/RNN.h>
 
+#include "meta/fake/beside_cuda.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/kernels/cell.h"
@@ -101,17 +102,37 @@ void packed_layer(Tensor& output, Tensor& hy, const Tensor& input, const Tensor&
   std::tie(output, hy) = std::tie(result.output, result.hidden);
 }
 
+// Instead of the kernel of a CUDA library that is loaded, which stays for everybody else.
+template <auto& stub, auto simulated>
+struct Instead;
+template <auto& stub, typename... Arguments, void (*simulated)(Arguments...)>
+struct Instead<stub, simulated> {
+  static inline void (*real)(Arguments...) = nullptr;
+
+  static void call(Arguments... arguments) {
+    (meta::is_simulating() ? simulated : real)(arguments...);
+  }
+  // DispatchStub has no question for its pointer; its one member does.
+  static void install() {
+    static_assert(sizeof(stub) == sizeof(at::native::DispatchStubImpl));
+    real = reinterpret_cast<decltype(real)>(
+        reinterpret_cast<at::native::DispatchStubImpl&>(stub).cuda_dispatch_ptr);
+    stub.set_cuda_dispatch_ptr(&call);
+  }
+};
+
 }  // namespace
 
 void install_recurrent_stubs() {
-  at::native::lstm_cudnn_stub.set_cuda_dispatch_ptr(&lstm);
-  at::native::lstm_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_lstm);
-  at::native::gru_cudnn_stub.set_cuda_dispatch_ptr(&layer<Cell::gru>);
-  at::native::gru_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_layer<Cell::gru>);
-  at::native::rnn_tanh_cudnn_stub.set_cuda_dispatch_ptr(&layer<Cell::tanh>);
-  at::native::rnn_tanh_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_layer<Cell::tanh>);
-  at::native::rnn_relu_cudnn_stub.set_cuda_dispatch_ptr(&layer<Cell::relu>);
-  at::native::rnn_relu_packed_cudnn_stub.set_cuda_dispatch_ptr(&packed_layer<Cell::relu>);
+  using namespace at::native;  // The stubs.
+  Instead<lstm_cudnn_stub, &lstm>::install();
+  Instead<lstm_packed_cudnn_stub, &packed_lstm>::install();
+  Instead<gru_cudnn_stub, &layer<Cell::gru>>::install();
+  Instead<gru_packed_cudnn_stub, &packed_layer<Cell::gru>>::install();
+  Instead<rnn_tanh_cudnn_stub, &layer<Cell::tanh>>::install();
+  Instead<rnn_tanh_packed_cudnn_stub, &packed_layer<Cell::tanh>>::install();
+  Instead<rnn_relu_cudnn_stub, &layer<Cell::relu>>::install();
+  Instead<rnn_relu_packed_cudnn_stub, &packed_layer<Cell::relu>>::install();
 }
 
 }  // namespace symprof::kernels

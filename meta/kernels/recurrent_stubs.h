@@ -1,10 +1,11 @@
-// The way from at::lstm, at::gru, at::rnn_* to cuDNN's fused layers, which a CPU build leaves open.
+// The way from at::lstm, at::gru, at::rnn_* to cuDNN's fused layers, which a CPU build leaves open,
+// and a CUDA build asks a device about.
 #pragma once
 
 namespace symprof::kernels {
 
 /// Fills the dispatch stubs of ATen/native/RNN.h for CUDA: each calls at::_cudnn_rnn as
-/// native/cudnn/RNN.cpp does. Once per process, and only in a CPU build of LibTorch.
+/// native/cudnn/RNN.cpp does. Once per process.
 void install_recurrent_stubs();
 
 }  // namespace symprof::kernels

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include "meta/fake/cuda_backend.h"
 #include "meta/fake/simulated_device.h"
 #include "meta/kernels/composites.h"
 #include "meta/kernels/families.h"
@@ -45,12 +46,15 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
       library.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_cuda_kernel>());
     }
   }
-  if (is_missing("_cudnn_rnn")) symprof::kernels::install_recurrent_stubs();
+  symprof::kernels::install_recurrent_stubs();
 }
 
-// LibTorch's CUDA library has its own.
+// LibTorch's CUDA library has its own, which asks cuDNN.
 TORCH_LIBRARY_IMPL(aten, Autocast, library) {
-  if (symprof::meta::has_cuda_kernels()) return;
+  if (symprof::meta::has_cuda_kernels())
+    return symprof::meta::add_detour({"_cudnn_rnn", c10::DispatchKey::Autocast,
+                                      c10::KernelFunction::makeFromUnboxedRuntimeFunction(
+                                          &symprof::kernels::cudnn_rnn_under_autocast)});
   const auto op = c10::Dispatcher::singleton().findSchema({"aten::_cudnn_rnn", ""});
   if (op && !op->hasKernelForDispatchKey(c10::DispatchKey::Autocast))
     library.impl("_cudnn_rnn", &symprof::kernels::cudnn_rnn_under_autocast);

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from . import _native
 from ._error import Error
-from ._settings import setting_texts
+from ._settings import OF_MODULES, refuse_what_changes_a_graph, setting_texts
 
 NO_JOB = _native.job_of("", "", "")
 _NO_GRAPH = ("plan_{kind}: plans change a graph, and a program has none.\n"
@@ -62,17 +62,18 @@ class File:
 
 class Call:
     """A module and what it is called with. `run` takes the sizes and the settings, and gives a handle; `handle` is that of
-    these."""
+    these. Many runs share one `kernels()`, which takes longer to close than a run of a small model."""
 
     def __init__(self, run: Callable[[dict[str, int], dict[str, Any]], Any], sizes: dict[str, int], settings: dict[str, Any],
-                 handle: Any = None) -> None:
-        self._run, self._sizes, self._settings, self._handle = run, sizes, settings, handle
+                 kernels: Callable[[], Any], handle: Any = None) -> None:
+        self._run, self._sizes, self._settings, self._kernels, self._handle = run, sizes, settings, kernels, handle
 
     def profile(self, changes: dict[str, Any]) -> tuple[Any, "Call"]:
         sizes = {name: changes.get(name, size) for name, size in self._sizes.items()}
         settings = {**self._settings, **{name: value for name, value in changes.items() if name not in sizes}}
+        refuse_what_changes_a_graph(settings, OF_MODULES, sizes)
         handle = self._run(sizes, settings)
-        return handle, Call(self._run, sizes, settings, handle)
+        return handle, Call(self._run, sizes, settings, self._kernels, handle)
 
     def _on(self, device: str, sizes: dict[str, int], job: Any) -> Any:
         settings = {**self._settings, "device": device}
@@ -99,12 +100,14 @@ class Call:
 
             return fits
 
-        return [_native.largest_size(start, fits_on(device)) for device in self._devices(devices)]
+        with self._kernels():
+            return [_native.largest_size(start, fits_on(device)) for device in self._devices(devices)]
 
     def formulas(self, names: Sequence[str], request: Any) -> Any:
         starts = [(name, self._size(name)) for name in names]
         sized = lambda sizes: self._run({**self._sizes, **dict(zip(names, sizes, strict=True))}, self._settings)
-        return _native.formulas_of(starts, setting_texts({"device": self._settings["device"]}), sized, request)
+        with self._kernels():
+            return _native.formulas_of(starts, setting_texts({"device": self._settings["device"]}), sized, request)
 
     def plan(self, kind: str, *question: Any) -> Any:
         raise Error(_NO_GRAPH.format(kind=kind))

@@ -4,8 +4,9 @@
 slower, and one of them imports torch._dynamo. While a simulation runs, C++'s are in force.
 """
 import contextlib
+import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -14,22 +15,25 @@ from torch import _meta_registrations
 from ._interrupts import uninterrupted
 
 registrations: Any = _meta_registrations
+library: Any = torch.library
 overload: Any = torch._ops.OpOverload
-library: Any = torch.library.Library
+LIBRARY = "_meta_lib_dont_use_me_use_register_meta"
 
 
 _lock = threading.Lock()
 _open = 0  # Contexts, of all threads.
+_taken: frozenset[str] = frozenset()  # What Python's library had registered, as torch.library names it.
 
 
 @contextlib.contextmanager
 def of_cpp() -> Iterator[None]:
     """Python's meta kernels are away while the context is open, in whichever thread."""
-    global _open
+    global _open, _taken
     with uninterrupted(), _lock:
         _open += 1
         if _open == 1:
-            registrations._meta_lib_dont_use_me_use_register_meta._destroy()
+            _taken = frozenset(getattr(registrations, LIBRARY)._op_impls)
+            getattr(registrations, LIBRARY)._destroy()
     try:
         yield
     finally:
@@ -39,12 +43,42 @@ def of_cpp() -> Iterator[None]:
                 _register_again()
 
 
-def _register_again() -> None:
-    registrations._meta_lib_dont_use_me_use_register_meta = library("aten", "IMPL", "Meta")
+class _Recorder:
+    """Stands for a library of kernels, and remembers them."""
+
+    def __init__(self) -> None:
+        self.kernels: list[tuple[str, Callable[..., Any]]] = []
+
+    def impl(self, op: Any, kernel: Callable[..., Any]) -> None:
+        self.kernels.append((op.name(), kernel))
+
+
+def _key_of(op: str) -> str:
+    return f"aten/{op.removeprefix('aten::')}/Meta"
+
+
+@functools.lru_cache(maxsize=1)
+def _kernels_of(keys: frozenset[str]) -> list[tuple[str, Callable[..., Any]]]:
+    """Those that torch registers when it is imported: its own loop over its tables says which."""
+    of_torch = {name: value for name, value in vars(registrations).items() if name.startswith(LIBRARY)}
+    recorders = {name: _Recorder() for name in of_torch}
     py_impl = overload.py_impl
     # The table of Python's dispatcher, which was not changed, takes no kernel twice.
-    overload.py_impl = lambda self, key: lambda function: function
+    overload.py_impl = lambda self, key: lambda kernel: kernel
+    vars(registrations).update(recorders)
     try:
         registrations.activate_meta()
     finally:
+        vars(registrations).update(of_torch)
         overload.py_impl = py_impl
+    return [(op, kernel) for op, kernel in recorders[LIBRARY].kernels if _key_of(op) in keys]
+
+
+def _register_again() -> None:
+    """As torch.library.Library.impl, without what it checks of each."""
+    of_python = library.Library("aten", "IMPL", "Meta")
+    setattr(registrations, LIBRARY, of_python)  # Now: the library that it was strikes its names off when it goes.
+    for op, kernel in _kernels_of(_taken):
+        of_python.m.impl(op, "Meta", kernel, False)
+    of_python._op_impls.update(_taken)
+    library._impls.update(_taken)

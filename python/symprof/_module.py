@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_leaves
 from ._again import Call
 from ._error import Error
 from ._interrupts import uninterrupted
+from ._kernels import of_cpp
 from ._optimizers import optimizer_of
 from ._profile import Profile
 from ._simulate import simulate
@@ -41,7 +42,7 @@ def profile_module(
         raise Error(f"profile: found {type(model).__name__}, wanted a file, its bytes, an ExportedProgram or a torch.nn.Module.")
     given = (args, kwargs or {})
     sizes = sizes_of(given)
-    call = Call(functools.partial(_run, model, given, loss, sizes), sizes, {"device": "h200"})
+    call = Call(functools.partial(_run, model, given, loss, sizes), sizes, {"device": "h200"}, of_cpp)
     return Profile(*call.profile(settings))
 
 

@@ -1,7 +1,8 @@
 """Loads LibTorch of the installed torch, before torch asks it whether there is a GPU.
 
 PyTorch looks once for the hooks of CUDA and remembers the answer, so symprof's simulated device has to be there
-before `import torch`. The libraries are those of the installed torch; nothing of Python is imported from it here.
+before `import torch`. Where torch is a CUDA build, its CUDA library is there first, and the simulated device is put
+in front of it. The libraries are those of the installed torch; nothing of Python is imported from it here.
 """
 import ctypes
 import importlib.util
@@ -9,6 +10,10 @@ import pathlib
 import sys
 
 from ._error import Error
+
+# In this order; the first one brings NVIDIA's libraries.
+_NAMES = ("libtorch_global_deps.so", "libc10.so", "libtorch_cpu.so", "libtorch_cuda.so")
+_CUDA = 1  # c10/core/DeviceType.h
 
 
 def torch_folder() -> pathlib.Path:
@@ -26,5 +31,17 @@ def load() -> None:
             "  Write `import symprof` above `import torch`, or start the program with `python -m symprof run`."
         )
     libraries = torch_folder() / "lib"
-    for name in ("libc10.so", "libtorch_cpu.so"):
-        ctypes.CDLL(str(libraries / name), mode=ctypes.RTLD_GLOBAL)
+    try:
+        for name in _NAMES:
+            if (libraries / name).exists():
+                ctypes.CDLL(str(libraries / name), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise Error(f"torch: its libraries do not load: {error}.\n  `python -c 'import torch'` says more.") from None
+
+
+def device_is_initialized(is_initialized: bool) -> None:
+    """Tells torch's C++ whether CUDA is, which it asks Python once. The function has no name in Python."""
+    library = ctypes.CDLL(str(torch_folder() / "lib" / "libtorch_python.so"))
+    set_requires_device_init = library["_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb"]
+    set_requires_device_init.argtypes = [ctypes.c_int8, ctypes.c_bool]
+    set_requires_device_init(_CUDA, not is_initialized)

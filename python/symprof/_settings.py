@@ -1,4 +1,6 @@
 """Settings as the command's table of settings reads them."""
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 from . import _native
@@ -6,6 +8,7 @@ from ._error import Error
 
 # What a program that runs as it is takes: everything else is in its own code.
 OF_PROGRAMS = ("device", "attention", "alloc_conf", "mode", "time", "launch", "context")
+OF_MODULES = (*OF_PROGRAMS, "autocast", "optimizer", "micro_batches")
 
 _names = frozenset(_native.setting_names())
 
@@ -27,10 +30,17 @@ def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
     return texts
 
 
-def refuse_what_changes_a_graph(settings: dict[str, Any]) -> None:
-    """A module and a program run as they are. A setting that only a file's graph obeys would be ignored in silence."""
+def refuse_what_changes_a_graph(settings: dict[str, Any], known: tuple[str, ...] = OF_PROGRAMS, sizes: Iterable[str] = ()) -> None:
+    """A module and a program run as they are. A setting that only a file's graph obeys would be ignored in silence; so would
+    a name that is none. `sizes` are names of dimensions, which have changed already."""
     for name, value in settings.items():
-        if name not in OF_PROGRAMS and value is not None and value is not False:
+        if name in known or value is None or value is False:
+            continue
+        if name in _names:
             raise Error(f"{name}: is no setting of a module or a program, which run as they are; there are "
-                        f"{', '.join(OF_PROGRAMS)}.\n  Write it in the code that runs, or profile a file: "
+                        f"{', '.join(known)}.\n  Write it in the code that runs, or profile a file: "
                         "torch.export.export(model, args) makes one.")
+        names = [*known, *sizes]
+        close = difflib.get_close_matches(name, names, 1)
+        raise Error(f"{name}: is no setting of a module or a program, and no dimension of its inputs; there are {', '.join(names)}."
+                    + (f"\n  Did you mean '{close[0]}'?" if close else ""))

@@ -76,9 +76,13 @@ class Run:
         return self
 
     def _enter(self) -> None:
+        import torch
+
         from . import _compile, _cuda, _kernels, _observe, _ranks, _tensor_methods, _triton, _values
 
         self._exits.enter_context(_turn)
+        cuda: Any = torch.cuda
+        self._exits.callback(_preload.device_is_initialized, cuda.is_initialized())
         _native.set_library_folders(_library_folders())
         self._exits.callback(self._end)
         self._program = _native.Program(self._texts)

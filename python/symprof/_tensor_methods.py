@@ -5,17 +5,28 @@ from typing import Any
 import torch
 
 
+_of_torch = {name: getattr(torch.Tensor, name) for name in ("new", "new_tensor")}
+
+
+def _is_on_host(tensor: torch.Tensor, device: Any) -> bool:
+    return tensor.device.type == "cpu" and (device is None or torch.device(device).type == "cpu")
+
+
 def new_tensor(self: torch.Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-               layout: Any = torch.strided, pin_memory: bool = False) -> torch.Tensor:
+               **others: Any) -> Any:
     """PyTorch's own looks for the backend of `self` by its dispatch key."""
+    if _is_on_host(self, device):
+        return _of_torch["new_tensor"](self, data, dtype=dtype, device=device, requires_grad=requires_grad, **others)
     options: dict[str, Any] = {"dtype": dtype or self.dtype, "device": device or self.device}
     if isinstance(data, torch.Tensor):
         return data.detach().clone().to(**options).requires_grad_(requires_grad)
     return torch.tensor(data, **options, requires_grad=requires_grad)
 
 
-def new(self: torch.Tensor, *sizes: Any, device: Any = None) -> torch.Tensor:
-    """The constructor of PyTorch's first versions: sizes, or data."""
+def new(self: torch.Tensor, *sizes: Any, device: Any = None) -> Any:
+    """The constructor of PyTorch's first versions: sizes, or data. Data loaders' workers give it memory that they share."""
+    if _is_on_host(self, device):
+        return _of_torch["new"](self, *sizes, **({} if device is None else {"device": device}))
     if len(sizes) == 1 and not isinstance(sizes[0], (int, torch.Size)):
         return new_tensor(self, sizes[0], device=device)
     shape = sizes[0] if sizes and isinstance(sizes[0], torch.Size) else sizes or (0,)

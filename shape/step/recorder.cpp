@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "meta/fake/saved_tensors.h"
 #include "meta/fake/simulated_device.h"
+#include "meta/fake/simulated_guard.h"
 
 namespace symprof::shape {
 namespace {

@@ -43,6 +43,15 @@ class Sizes(unittest.TestCase):
         self.assertEqual(profile.at(seq=40).totals["fwd_flops"], 40 * product)
         self.assertEqual(profile.at(seq=40).at(batch=1).totals["fwd_flops"], 40 * product // BATCH)
 
+    def test_names_that_are_none(self):
+        profile = symprof.profile(nn.Linear(WIDTH, WIDTH), torch.randn(BATCH, WIDTH))
+        for name, hint in {"seq": "there are device, .*, optimizer, micro_batches, batch\\.$", "batchs": "Did you mean 'batch'",
+                           "optimiser": "Did you mean 'optimizer'", "parallel": "torch.export"}.items():
+            with self.assertRaisesRegex(symprof.Error, f"^{name}: is no setting of a module"):
+                profile.at(**{name: 3})
+            with self.assertRaisesRegex(symprof.Error, hint):
+                profile.at(**{name: 3})
+
     def test_masks_repeat_their_values(self):
         mask = torch.arange(LENGTH).expand(BATCH, LENGTH) % 2 == 0
         profile = symprof.profile(Words(), torch.zeros(BATCH, LENGTH, dtype=torch.int64), mask)

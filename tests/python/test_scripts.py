@@ -16,6 +16,9 @@ from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TRUTH = ROOT / "truth/scripts"
+sys.path.insert(0, str(TRUTH))
+import device  # noqa: E402
+
 MIB = 1 << 20
 SMALL_SEGMENT = 2 * MIB  # kSmallBuffer of c10/cuda/CUDACachingAllocator.cpp
 BLOCK = 512
@@ -171,23 +174,15 @@ class Questions(unittest.TestCase):
         self.assertEqual(str(torch.ones(2, device="meta")), "tensor(..., device='meta', size=(2,))")
 
 
-def device_without_plans(folder):
-    """An H200 where cuDNN takes nothing: the stand-in of the CUDA build has no cuDNN."""
-    device = json.loads((ROOT / "devices" / "h200.json").read_text())
-    del device["cudnn_copies_operands"], device["kernel_times"]
-    path = pathlib.Path(folder) / "device.json"
-    path.write_text(json.dumps(device))
-    return str(path)
-
-
 def replay(name, kept):
     """The steps of a script of truth/scripts/, as torch.cuda tells them under `symprof run`."""
     script, *arguments = kept["command"].split()
     ranks = ["--ranks", str(kept["ranks"])] if kept["ranks"] else []
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "steps"
-        command = [sys.executable, "-m", "symprof", "run", "--device", device_without_plans(folder), "--all", "-o", f"{folder}/report", *ranks, str(TRUTH / "watch.py"), str(out),
-                   str(len(kept["cuda"])), str(TRUTH / script), *arguments]
+        simulated = ["--device", str(device.without_plans(folder)), *ranks]
+        command = [sys.executable, "-m", "symprof", "run", *simulated, "--all", "-o", f"{folder}/report", str(TRUTH / "watch.py"),
+                   str(out), str(len(kept["cuda"])), str(TRUTH / script), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
         if done.returncode != 0:
             raise AssertionError(f"{name}: {done.stderr}")

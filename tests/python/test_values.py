@@ -172,6 +172,13 @@ class Places(unittest.TestCase):
                 self.assertEqual((made.shape, made.device.type, made.dtype), ((3,), "cuda", torch.float32))
             self.assertEqual(torch.zeros(2).new_tensor([1.5]).tolist(), [1.5])
 
+    def test_memory_that_loaders_share_stays_shared(self):
+        """As torch.utils.data's default_collate has it in a worker."""
+        with symprof.simulate():
+            rows = torch.ones(ROWS, WIDTH)
+            shared = rows.new(rows._typed_storage()._new_shared(2 * ROWS * WIDTH, device="cpu"))
+            self.assertTrue(torch.stack([rows, rows], out=shared.resize_(2, ROWS, WIDTH)).is_shared())
+
 
 if __name__ == "__main__":
     unittest.main()

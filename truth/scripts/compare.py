@@ -42,7 +42,8 @@ HEAD = """# Training scripts of other projects
 
 Each script below is as its project has it; only its data are small and random (`truth/scripts/data.py`). It ran twice:
 under `symprof run`, and in PyTorch's own CUDA build on a GPU that computes nothing (`truth/scripts/README.md`), whose
-caching allocator is the real one. After each optimizer step both said what is allocated and reserved now, and the peaks
+caching allocator is the real one. As that has no cuDNN, the simulated H200 is one of whose cuDNN's workspaces nothing is
+known (`truth/scripts/device.py`). After each optimizer step both said what is allocated and reserved now, and the peaks
 since the step before. The table has the last step; *equal* counts the steps of which all four figures are equal.
 
 | script | steps | equal | peak allocated | reserved | difference |

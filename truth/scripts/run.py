@@ -15,6 +15,7 @@ import time
 
 import catalog
 import data
+import device
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT_SECONDS = 900
@@ -51,7 +52,8 @@ def run(name, side, folder, remote):
     words = {"data": folder / "data", "out": folder / side / f"{name}.out"}
     arguments = [word.format(**words) for word in script.arguments.split()]
     watched = [str(HERE / "watch.py"), str(out), str(script.steps), str(place / script.script), *arguments]
-    start = [sys.executable] if side == "cuda" else [sys.executable, "-m", "symprof", "run", "--all", "--format", "json", "-o", str(out) + ".json"]
+    start = [sys.executable] if side == "cuda" else [sys.executable, "-m", "symprof", "run", "--all", "--format", "json", "-o", str(out) + ".json",
+                                                          "--device", str(device.without_plans(out.parent))]
     if script.ranks and side == "ours":
         start += ["--ranks", str(script.ranks)]
     path = [*(str(checkout / entry) for entry in script.path), os.environ.get("PYTHONPATH", "")]

@@ -1,0 +1,15 @@
+// The simulated device as LibTorch's generic code sees one: current device, streams, events.
+#pragma once
+
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
+#include <cstdint>
+
+namespace symprof::meta {
+
+const c10::impl::DeviceGuardImplInterface& simulated_guard();
+
+/// The id of this thread's current stream on the simulated device; 0: the default one.
+std::int64_t current_stream();
+
+}  // namespace symprof::meta
