@@ -171,11 +171,16 @@ Graph Session::follow_script(const Settings& settings) {
   options.dtype = settings.dtype;
   options.gradients = settings.mode != Mode::inference && !settings.step.kv_cache;
   options.unbacked = settings.step.unbacked;
+  options.python_sources = settings.python_sources;
   return torch_.get().load_torchscript(file_.path, options);
 }
 
 PreparedModel Session::prepare(const Settings& settings) {
   settings::check(settings);
+  if (file_.graph && !settings.python_sources.empty())
+    throw Error(SettingRef{"python_sources"},
+                "it is for traces (torch.jit.trace), and " + file_.path + " is none.",
+                "Leave it out.");
   PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings), .settings = settings};
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);
