@@ -172,6 +172,7 @@ Graph Session::follow_script(const Settings& settings) {
   options.dtype = settings.dtype;
   options.gradients = settings.mode != Mode::inference && !settings.step.kv_cache;
   options.unbacked = settings.step.unbacked;
+  options.python_sources = settings.python_sources;
   return torch_.get().load_torchscript(file_.path, options);
 }
 
@@ -196,6 +197,10 @@ PreparedModel Session::prepare_fullest(const Settings& settings) {
 PreparedModel Session::prepare(const Settings& settings) {
   if (asks_for_fullest_rank(settings)) return prepare_fullest(settings);
   settings::check(settings);
+  if (file_.graph && !settings.python_sources.empty())
+    throw Error(SettingRef{"python_sources"},
+                "it is for traces (torch.jit.trace), and " + file_.path + " is none.",
+                "Leave it out.");
   PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings), .settings = settings};
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);

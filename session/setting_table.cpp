@@ -200,6 +200,11 @@ constexpr Setting rows[] = {
        s.dtype = choose(SettingRef{"dtype"}, given, model_dtypes);
      },
      [](const Settings& s) { return dtype_value(s.dtype); }, Needs::nothing, Alters::graph},
+    {"python_sources", input_group, Arity::several, "FOLDER",
+     "The Python that a trace was made from: its lines show names, dtypes and `with` blocks; / for "
+     "where it lay; repeatable",
+     [](Settings& s, const std::string& given) { s.python_sources.push_back(given); },
+     [](const Settings& s) { return Value(s.python_sources); }, Needs::nothing, Alters::graph},
     {"alloc_conf", memory_group, Arity::one, "SETTINGS",
      "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True", read_alloc_conf,
      [](const Settings& s) { return Value(s.alloc_conf); }},

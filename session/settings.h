@@ -21,6 +21,8 @@ struct Settings {
   std::vector<trace::InputOverride> inputs;
   /// Named dimensions and their sizes.
   std::vector<std::pair<std::string, std::int64_t>> sizes;
+  /// Folders with the Python that a trace was made from; its lines show what the file does not.
+  std::vector<std::string> python_sources;
   std::optional<Mode> mode;    ///< Empty: train where the model has parameters to train.
   std::optional<DType> dtype;  ///< Parameters, buffers and inputs are cast to it.
   /// `step.mode` is what `mode` asks for, or what the model decides, once a Session has prepared

@@ -117,6 +117,7 @@ class EndFinder {
   /// Whether another function than the one whose line is known made the node.
   bool is_hidden(std::size_t node) const {
     const std::size_t i = run_.statement_of[node];
+    if (graph_.format == "torchscript") return false;  // Each function has its own lines.
     return i != no_index && !calls_function(line_of(i).text, graph_.nodes[node].call);
   }
 
@@ -132,8 +133,9 @@ class EndFinder {
     if (stays_in != no_scope)
       return put_off(value, last_of_scope_[static_cast<std::size_t>(stays_in)],
                      LifetimeDoubt::no_lines);
-    if (!graph_.nodes[node].releases.empty() || graph_.format == "torchscript") return;
     const std::size_t i = run_.statement_of[node];
+    const bool is_followed = graph_.format == "torchscript" && i == no_index;
+    if (!graph_.nodes[node].releases.empty() || is_followed) return;
     if (i == no_index) return add_unknown(node, value);
     if (line_of(i).text.empty())
       return put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::no_lines);

@@ -4,6 +4,7 @@
 #include "base/setting.h"
 #include "trace/passes/autocast_casts.h"
 #include "trace/passes/checkpoint_modules.h"
+#include "trace/passes/exported_masks.h"
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
@@ -19,6 +20,11 @@ namespace {
 
 /// A script's options decide what its graph is: it comes with its inputs, in its dtype.
 bool is_followed_script(const Graph& graph) { return graph.format == "torchscript"; }
+
+/// A trace may have the lines of its Python, as an export has.
+bool has_lines(const Graph& graph) {
+  return graph.format == "exported" || (is_followed_script(graph) && !graph.source_lines.empty());
+}
 
 std::optional<std::int64_t> wanted_batch(const PrepareOptions& options) {
   for (const auto& [name, size] : options.sizes)
@@ -82,9 +88,12 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions& options) {
        set_training_mode(graph, training_mode(options.step.mode));
      }},
+    {"note_masks", "what a model makes only because it is exported is said",
+     [](const Graph& graph, const PrepareOptions&) { return has_lines(graph); },
+     [](Graph& graph, const PrepareOptions&) { warn_of_exported_masks(graph); }},
     {"follow_autocast", "casts to the dtype of a tensor take the one that autocast gives it",
      [](const Graph& graph, const PrepareOptions& options) {
-       return options.step.autocast.has_value() && graph.format == "exported";
+       return options.step.autocast.has_value() && has_lines(graph);
      },
      [](Graph& graph, const PrepareOptions&) { follow_autocast(graph); }},
     {"cast_floating_point", "the model as if it had been built in that dtype",

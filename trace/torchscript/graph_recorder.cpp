@@ -54,7 +54,7 @@ ValueId GraphRecorder::add_leaf(const at::Tensor& tensor, Value value) {
 void GraphRecorder::note_releases() {
   std::erase_if(results_, [&](const Result& result) {
     if (!result.tensor.expired()) return false;
-    graph_.nodes.back().releases.push_back(result.id);
+    if (notes_releases_) graph_.nodes.back().releases.push_back(result.id);
     const auto known = values_.find(result.tensor._unsafe_get_target());
     if (known != values_.end() && known->second == result.id) values_.erase(known);
     return true;
@@ -76,6 +76,7 @@ void GraphRecorder::may_stay(const c10::IValue& result, ScopeId scope) {
 
 void GraphRecorder::release_rest() {
   note_releases();
+  if (!notes_releases_) return;
   for (const Result& result : results_) graph_.nodes.back().releases.push_back(result.id);
 }
 

@@ -17,7 +17,10 @@ namespace symprof::trace::torchscript {
 
 class GraphRecorder {
  public:
-  explicit GraphRecorder(Graph& graph) : graph_(graph) {}
+  /// `notes_releases`: nodes say which values go with them, as the frames that are walked hold
+  /// them; false where lines of Python tell how long that is.
+  explicit GraphRecorder(Graph& graph, bool notes_releases = true)
+      : graph_(graph), notes_releases_(notes_releases) {}
 
   /// `tensor` is `value`, which no node makes.
   ValueId add_leaf(const at::Tensor& tensor, Value value);
@@ -70,6 +73,7 @@ class GraphRecorder {
   std::string unique_name(const std::string& op);
 
   Graph& graph_;
+  bool notes_releases_;
   std::unordered_map<const at::TensorImpl*, ValueId> values_;
   std::vector<at::Tensor> leaves_;  // So that no later tensor has the address of a known one.
   std::vector<Result> results_;

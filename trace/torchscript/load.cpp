@@ -12,11 +12,13 @@
 #include "meta/fake/saved_tensor_hooks.h"
 #include "meta/kernels/transformers_experts.h"
 #include "trace/passes/autocast_casts.h"
+#include "trace/passes/exported_masks.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/deep_stack.h"
 #include "trace/torchscript/inputs.h"
 #include "trace/torchscript/limits.h"
 #include "trace/torchscript/module_tree.h"
+#include "trace/torchscript/python_sources.h"
 #include "trace/torchscript/walk_observer.h"
 #include "trace/torchscript/walker.h"
 
@@ -78,7 +80,33 @@ void cast_trace(Graph& graph, const TorchScriptOptions& options, const FunctionC
 constexpr std::string_view lost_regions =
     "this is a trace: it does not show where the code says `with torch.no_grad():` or `with "
     "torch.autocast(...):`. What runs in such a block is counted as if it ran outside. "
-    "torch.export keeps both.";
+    "torch.export keeps both, and the Python that was traced has both (python_sources). Calls "
+    "whose results nothing uses are not in a trace.";
+
+std::optional<torchscript::PythonSources> sources_of(const torchscript::Archive& archive,
+                                                     const TorchScriptOptions& options,
+                                                     Graph& graph) {
+  if (options.python_sources.empty()) return std::nullopt;
+  if (!is_trace(archive))
+    throw Error(SettingRef{"python_sources"}, "the lines of a trace are read, and this is a script",
+                "Leave it out: a script keeps its names, and its casts follow what they name.");
+  std::optional<torchscript::PythonSources> sources;
+  sources.emplace(options.python_sources, graph).judge(archive.module);
+  return sources;
+}
+
+void note_sources(const torchscript::PythonSources& sources, Graph& graph) {
+  if (std::string warning = sources.warning(); !warning.empty())
+    graph.warnings.push_back(std::move(warning));
+}
+
+/// What a trace without the lines of its Python does not tell.
+void note_lost(Graph& graph, const TorchScriptOptions& options, bool makes_masks) {
+  note_kept_casts(graph);
+  if (makes_masks)
+    graph.warnings.push_back(exported_masks_warning("transformers/masking_utils.py"));
+  if (options.gradients) graph.warnings.emplace_back(lost_regions);
+}
 
 Graph walk(const std::string& path, const TorchScriptOptions& asked,
            const std::shared_ptr<torchscript::WalkObserver>& observer, bool follows_values) {
@@ -99,19 +127,23 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked,
   const meta::FakeMode mode({}, observer);
   const meta::SavedTensorHooks hooks([] { return std::make_unique<ForgettingHooks>(); });
   const c10::AutoGradMode gradients(options.gradients);
-  GraphRecorder recorder(graph);
+  std::optional<torchscript::PythonSources> sources = sources_of(archive, options, graph);
+  GraphRecorder recorder(graph, !sources);
   const c10::IValue root = archive.module._ivalue();
   const torchscript::ModuleTree modules(root, recorder, options.dtype);
   torchscript::Walker walker(graph, recorder, modules,
                              {.traced = is_trace(archive),
                               .constants_are_whole = archive.constants_are_whole,
-                              .most_steps = options.most_steps});
+                              .most_steps = options.most_steps,
+                              .sources = sources ? &*sources : nullptr});
   const auto arguments = torchscript::make_arguments(graph, schema, recorder);
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
   walker.finish();
   recorder.release_rest();
-  if (is_trace(archive)) note_kept_casts(graph);
-  if (is_trace(archive) && options.gradients) graph.warnings.emplace_back(lost_regions);
+  if (sources)
+    note_sources(*sources, graph);
+  else if (is_trace(archive))
+    note_lost(graph, options, walker.makes_masks());
   if (asked.dtype && !options.dtype) cast_trace(graph, asked, walker.function_calls());
   verify(graph);
   return graph;

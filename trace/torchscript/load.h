@@ -28,6 +28,8 @@ struct TorchScriptOptions {
   /// without end is refused after seconds.
   std::int64_t most_steps = 5'000'000;
   UnbackedSizes unbacked = UnbackedSizes::refuse;
+  /// Folders with the Python that a trace was made from; empty: its lines are not read.
+  std::vector<std::string> python_sources;
 };
 
 /// True when the content of the file is TorchScript. Throws Error when it cannot be read.

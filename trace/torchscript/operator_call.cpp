@@ -156,6 +156,44 @@ bool slices_nothing_off(const torch::jit::Node& node, const Values& inputs) {
   return is_or_none(2, 0) && reaches_end && is_or_none(4, 1);
 }
 
+/// The copy on the device of a constant of the file.
+at::Tensor lifted(const at::Tensor& constant, GraphRecorder& recorder, ScopeId scope) {
+  static const auto lift =
+      c10::Dispatcher::singleton().findSchemaOrThrow("aten::lift_fresh_copy", "");
+  const at::Tensor copy = meta::make_fake(meta::spec_of(constant));
+  const Values given = {constant}, made = {copy};
+  recorder.add_call(lift.schema(), given, made, scope);
+  return copy;
+}
+
+/// Whether the node makes a tensor of numbers that the code has: a constant, moved to the device.
+bool is_list_of_code(const torch::jit::Node& node) {
+  const bool is_move = node.kind() == c10::aten::to;
+  return (is_move ? node.input(0)->node() : &node)->kind() == c10::prim::Constant;
+}
+
+/// `x[..., [-1]]`: Python makes a tensor of the list on the device of x (sequenceToVariable in
+/// torch/csrc/autograd/python_variable_indexing.cpp), and a trace has that tensor as a constant.
+void lift_indices(const torch::jit::Node& node, Values& inputs, GraphRecorder& recorder,
+                  ScopeId scope) {
+  if (node.kind() != c10::aten::index || !inputs.at(0).isTensor() || !inputs.at(1).isList() ||
+      !meta::is_fake(inputs[0].toTensor()))
+    return;
+  const torch::jit::Node* list = node.input(1)->node();
+  if (list->kind() != c10::prim::ListConstruct) return;
+  c10::impl::GenericList indices = inputs[1].toList().copy();
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const c10::IValue index = indices.get(i);
+    if (!is_list_of_code(*list->input(i)->node()) || !index.isTensor() ||
+        !index.toTensor().defined())
+      continue;
+    const at::Tensor& tensor = index.toTensor();
+    if (tensor.dim() > 0 && tensor.scalar_type() == at::kLong)
+      indices.set(i, lifted(tensor, recorder, scope));
+  }
+  inputs[1] = indices;
+}
+
 Values alias_of(const at::Tensor& tensor, GraphRecorder& recorder, ScopeId scope) {
   static const auto alias = c10::Dispatcher::singleton().findSchemaOrThrow("aten::alias", "");
   const Values given = {tensor};
@@ -184,6 +222,7 @@ Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& 
   take_numbers_out_of_tensors(node, inputs);
   if (slices_nothing_off(node, inputs)) return alias_of(inputs[0].toTensor(), recorder, scope);
   if (cast) cast_move(node, *cast, inputs);
+  lift_indices(node, inputs, recorder, scope);
   const Tensors given = tensors_in(inputs);
   if (makes_tensor(node) && (given.any_fake || !given.any_real))
     for (c10::IValue& input : inputs)

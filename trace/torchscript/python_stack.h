@@ -1,11 +1,13 @@
-// Python's stack at a node of a trace: in which call of which function it ran, and what decorators
-// of functions switch off around it.
+// Python's stack at a node of a trace: in which call of which function it ran.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace symprof::trace::torchscript {
 
@@ -22,9 +24,22 @@ struct Decorators {
   bool operator==(const Decorators&) const = default;
 };
 
-/// What decorators say between the node and the call of torch.jit.trace; nothing where the file has
-/// no stack.
-Decorators decorators_of(const torch::jit::Node& node);
+/// A function that has not returned, and the line where it is.
+struct StackFrame {
+  std::string_view file;
+  std::int64_t line = 0;
+  std::string_view function;
+};
+
+/// The frames between the node and the call of torch.jit.trace, a line for each, the innermost one
+/// first; empty where the file has none.
+std::string stack_of(const torch::jit::Node& node);
+
+/// The frames of `stack`, the innermost first; views into it.
+std::vector<StackFrame> frames_of(std::string_view stack);
+
+/// What decorators say between the node and the call of torch.jit.trace.
+Decorators decorators_of(std::string_view stack);
 
 /// What tells a call of a Python function from others: its name, and where it was called from, and
 /// so on out. Two calls on one line are one. Empty where the file has no stack.

@@ -267,13 +267,30 @@ void Walker::run_operator(const torch::jit::Node& node, Frame& frame) {
                 "Write it with operators of PyTorch, or export the model with torch.export.");
   if (node.maybeOperator() == nullptr)
     throw Error("", "no rule for this node", "Export the model with torch.export instead.");
-  if (options_.traced) enter_decorators(decorators_of(node), frame.scope);
+  const SourceOfNode source = enter_regions(node, frame.scope);
   std::vector<IValue> inputs = frame.take_inputs(node);
   take_constants_as_numbers(node, inputs);
   const std::size_t first = graph_.nodes.size();
   set_outputs(node, frame,
               run_recorded(node, std::move(inputs), recorder_, frame.scope, modules_.dtype()));
   if (options_.traced) note_function(node, first);
+  for (std::size_t i = first; i < graph_.nodes.size(); ++i) graph_.nodes[i].source = source.line;
+}
+
+/// Opens and closes the regions that a trace does not show, but Python's stack and lines do.
+SourceOfNode Walker::enter_regions(const torch::jit::Node& node, ScopeId scope) {
+  if (!options_.traced) return {};
+  const std::string stack = stack_of(node);
+  makes_masks_ |= stack.find("transformers/masking_utils.py(") != stack.npos;
+  Decorators regions = decorators_of(stack);
+  SourceOfNode source;
+  if (options_.sources != nullptr) {
+    source = options_.sources->source_of(stack);
+    regions.no_grad = source.gradients ? !*source.gradients : regions.no_grad;
+    regions.no_autocast |= source.no_autocast;
+  }
+  enter_decorators(regions, scope);
+  return source;
 }
 
 void Walker::note_function(const torch::jit::Node& node, std::size_t first) {
@@ -289,7 +306,8 @@ void Walker::set_outputs(const torch::jit::Node& node, Frame& frame, std::vector
   TORCH_CHECK(results.size() >= node.outputs().size(), "gave ", results.size(), " results, not ",
               node.outputs().size());
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
-    if (frame.may_have_name(*node.outputs()[i])) recorder_.may_stay(results[i], frame.scope);
+    if (options_.sources == nullptr && frame.may_have_name(*node.outputs()[i]))
+      recorder_.may_stay(results[i], frame.scope);
     frame.set(node.outputs()[i], std::move(results[i]));
   }
 }

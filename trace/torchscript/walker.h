@@ -14,6 +14,7 @@
 #include "trace/torchscript/frame.h"
 #include "trace/torchscript/graph_recorder.h"
 #include "trace/torchscript/module_tree.h"
+#include "trace/torchscript/python_sources.h"
 #include "trace/torchscript/python_stack.h"
 
 namespace symprof::trace::torchscript {
@@ -24,10 +25,13 @@ class Walker {
  public:
   /// `traced`: torch.jit.trace wrote the code. `constants_are_whole`: small tensors among the
   /// code's constants may be read. `most_steps`: as in TorchScriptOptions.
+  /// `sources`: where a trace's Python is, so that its lines tell how long values live; null where
+  /// nobody says.
   struct Options {
     bool traced = false;
     bool constants_are_whole = false;
     std::int64_t most_steps = 0;
+    PythonSources* sources = nullptr;
   };
   Walker(Graph& graph, GraphRecorder& recorder, const ModuleTree& modules, Options options);
 
@@ -38,6 +42,9 @@ class Walker {
 
   /// The functions that the casts of a trace ran in.
   const FunctionCalls& function_calls() const { return function_calls_; }
+
+  /// Whether functions of transformers made attention masks while the model was traced.
+  bool makes_masks() const { return makes_masks_; }
 
   /// The code has run: closes the regions of decorators.
   void finish();
@@ -63,6 +70,7 @@ class Walker {
 
   void add_region(symprof::Node marker, ScopeId scope);
   void note_function(const torch::jit::Node& node, std::size_t first);
+  SourceOfNode enter_regions(const torch::jit::Node& node, ScopeId scope);
   void enter_decorators(const Decorators& decorators, ScopeId scope);
   void count_step();
   const FunctionLocals& locals_of(const torch::jit::Block& body);
@@ -77,6 +85,7 @@ class Walker {
   Options options_;
   std::int64_t steps_ = 0;
   int depth_ = 0;
+  bool makes_masks_ = false;
   FunctionCalls function_calls_;
   std::unordered_map<std::string, int> stacks_;  // By Python's stack and the module's call.
   Decorators decorators_;                        // Of the last operator: their regions are open.

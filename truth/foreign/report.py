@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Profiles the files that run.py made and compares each with what PyTorch said.
 
-Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--formats pt2,onnx,pt] [--json FILE] [--table FILE]
-                 [--install FOLDER]
+Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--formats pt2,onnx,pt,pt_python] [--python-sources FOLDER]
+                 [--json FILE] [--table FILE] [--install FOLDER]
+
+pt_python is the trace with `--python-sources`: FOLDER, which may be given several times, has the packages.
 
 --json keeps all figures, and what is there already is not profiled again: leave the file out, or remove it, for another
 binary. --table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
@@ -19,7 +21,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-FORMATS = ("pt2", "onnx", "pt")
+FORMATS = ("pt2", "onnx", "pt", "pt_python")
 OPTIONS = {"fp32": [], "bf16": ["--dtype", "bf16"], "autocast": ["--autocast", "bf16"],
            "inference": ["--mode", "inference"]}
 EXACT = {"fwd_flops": "forward FLOPs", "bwd_flops": "backward FLOPs", "saved_bytes": "saved"}
@@ -67,7 +69,7 @@ def reference(folder, name, file_format, step, ours):
     of_module = read(folder, name, step)
     if "error" in ours or step == "inference":
         return of_module, "module"
-    of_program = read(folder, name, f"{'trace' if file_format == 'pt' else 'program'}_{step}")
+    of_program = read(folder, name, f"{'trace' if suffix_of(file_format) == 'pt' else 'program'}_{step}")
     if "failed" in of_program:
         return of_module, "module"
     if same(ours, of_program):
@@ -80,14 +82,28 @@ def reference(folder, name, file_format, step, ours):
     return (found, "program") if same(ours, of_program) else (of_module, "module")
 
 
-def compared(folder, binary, name, file_format, known):
+def suffix_of(file_format):
+    return file_format.partition("_")[0]
+
+
+def note_of(file_format):
+    return ", Python" if file_format == "pt_python" else ""
+
+
+def label_of(file_format):
+    return suffix_of(file_format) + note_of(file_format)
+
+
+def compared(folder, binary, name, file_format, known, sources):
     """The figures of a file in each setting; `known` are those that are there already."""
-    made = read(folder, name, file_format)
-    path = folder / f"{name}.{file_format}"
+    made = read(folder, name, suffix_of(file_format))
+    path = folder / f"{name}.{suffix_of(file_format)}"
     if "failed" in made or not path.exists():
         return {"not_exported": made.get("failed", "no file")}
     result = {"bytes": path.stat().st_size}
     for step, options in OPTIONS.items():
+        if file_format == "pt_python":
+            options = [*options, *(part for source in sources for part in ("--python-sources", source))]
         ours = known[step]["ours"] if step in known else profile(binary, path, options)
         theirs, whose = reference(folder, name, file_format, step, ours)
         kept = (*EXACT, "peak_bytes", "program_peak_bytes", "failed")
@@ -190,7 +206,7 @@ class Report:
     def number(self, name, file_format, step, figure, text, whose="module"):
         cause = cause_of(self.causes, name, file_format, step, figure, whose)
         if cause is None:
-            self.unexplained.append(f"{name}.{file_format} {step}: {text}")
+            self.unexplained.append(f"{name}.{label_of(file_format)} {step}: {text}")
             return "[?]"
         return self.number_of(cause)
 
@@ -253,7 +269,7 @@ class Report:
         if "not_exported" in result:
             return None
         cells = [self.cell(name, file_format, step, result[step]) for step in OPTIONS]
-        return f"| `{name}.{file_format}` | " + " | ".join(cells) + " |\n"
+        return f"| `{name}.{suffix_of(file_format)}`{note_of(file_format)} | " + " | ".join(cells) + " |\n"
 
     def summary(self):
         lines = ["| files | setting | files | loaded | compared | FLOPs and saved bytes equal | equal to the file's "
@@ -263,7 +279,7 @@ class Report:
             for step, n in steps.items():
                 exact = " | | " if step == "inference" else f"{n['exact']} | {n['of_program']} | {n['different']}"
                 of_program = "" if step == "inference" else n["close_to_program"]
-                lines.append(f"| `.{file_format}` | {step} | {n['cells']} | {n['loaded']} | {n['measured']} | {exact} | "
+                lines.append(f"| `.{suffix_of(file_format)}`{note_of(file_format)} | {step} | {n['cells']} | {n['loaded']} | {n['measured']} | {exact} | "
                              f"{n['close']} | {of_program} | {n['said_low']} |\n")
         if self.margins:
             likely, most = (sum(column) for column in zip(*self.margins))
@@ -284,7 +300,7 @@ def document(results, report, models):
     text += "\n## What PyTorch does not export\n\n"
     text += "".join(f"- `{name}.{file_format}`: {result['not_exported']}\n"
                     for name, formats in results.items() for file_format, result in formats.items()
-                    if "not_exported" in result)
+                    if "not_exported" in result and file_format == suffix_of(file_format))
     text += "\n## The models\n\n| model | package | kind |\n| --- | --- | --- |\n"
     return text + "".join(f"| `{name}` | {package} | {kind} |\n" for name, (package, kind) in models.items())
 
@@ -294,13 +310,13 @@ def training_peaks(results, report):
     lines = ["| file | setting | beside the module's | beside its program's | what it is |\n| --- | --- | ---: | ---: | --- |\n"]
     percent = lambda found: "" if found is None else f"{100 * found:+.1f} %"
     for name, formats in results.items():
-        for file_format in ("pt2", "pt"):
+        for file_format in ("pt2", "pt", "pt_python"):
             result = formats.get(file_format, {"not_exported": "not tried"})
             for step in () if "not_exported" in result else ("fp32", "bf16", "autocast"):
                 cell = result[step]
                 if "error" in cell["ours"] or "failed" in cell["theirs"] or is_close(cell, step):
                     continue
-                lines.append(f"| `{name}.{file_format}` | {step} | {percent(relative(cell))} | "
+                lines.append(f"| `{name}.{suffix_of(file_format)}`{note_of(file_format)} | {step} | {percent(relative(cell))} | "
                              f"{percent(relative(cell, 'program_peak_bytes'))} | "
                              f"{report.kind_of_peak(name, file_format, step, cell)} |\n")
     return "".join(lines)
@@ -340,9 +356,9 @@ def described():
 def compare_all(args, names, results):
     """Fills `results`, and keeps them after each file."""
     pairs = [(name, file_format) for file_format in args.formats.split(",") for name in names]
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
         found = pool.map(lambda pair: compared(args.folder, args.binary, *pair,
-                                               results.get(pair[0], {}).get(pair[1], {})), pairs)
+                                               results.get(pair[0], {}).get(pair[1], {}), args.python_sources), pairs)
         for (name, file_format), result in zip(pairs, found):
             results.setdefault(name, {})[file_format] = result
             if args.json:
@@ -355,6 +371,7 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--models")
     parser.add_argument("--formats", default=",".join(FORMATS))
+    parser.add_argument("--python-sources", action="append", default=[])
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--install", type=pathlib.Path)

@@ -37,6 +37,28 @@ class Casts(unittest.TestCase):
         for model in self.PACKAGES:
             self.compare(f"{model}.pt2", self.PACKAGES[model])
 
+    def test_a_trace_of_a_package_as_if_built_in_the_dtype(self):
+        """But for 16 bytes: what the quantiser computes from numbers alone, a trace has as a constant of the file."""
+        for kind, wanted in self.PACKAGES["vq_vae"].items():
+            with self.subTest(kind):
+                found = totals("vq_vae.pt", *self.OPTIONS[kind])
+                self.assertEqual({figure: found[figure] for figure in ("fwd_flops", "bwd_flops")},
+                                 {figure: wanted[figure] for figure in ("fwd_flops", "bwd_flops")})
+                self.assertEqual(wanted["saved_bytes"] - found["saved_bytes"], 16)
+
+    def test_softmax_in_float32_and_a_cast_back(self):
+        """`(q(x) @ x.mT).softmax(-1, dtype=torch.float32).type(x.dtype) @ v(x)` of [2, 32, 64]. Saved are what softmax gives,
+        the cast of that, and v(x). Under autocast x stays float32, and so the cast does nothing; x is cast for each of the
+        three products, and what softmax gives for the last."""
+        rows, scores, x = 2 * 32, 2 * 32 * 32, 2 * 32 * 64
+        wanted = {"fp32": scores * 4 + x * 4, "bf16": scores * 4 + scores * 2 + x * 2,
+                  "autocast": 3 * x * 2 + scores * 4 + scores * 2 + x * 2}
+        for kind, saved in wanted.items():
+            with self.subTest(kind):
+                found = totals("mixed.pt2", *self.OPTIONS[kind])
+                self.assertEqual(found["saved_bytes"], saved)
+                self.assertEqual(found["fwd_flops"], 2 * (2 * rows * 64 * 64) + 2 * (2 * rows * 64 * 32))
+
     def test_no_warning_where_the_lines_tell(self):
         for model in self.TRUTH:
             found = run("profile", f"{FOREIGN}/cast_{model}.pt2", "--dtype", "bf16")

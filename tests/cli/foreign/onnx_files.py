@@ -70,6 +70,10 @@ class FoldedByExporters(unittest.TestCase):
         self.check_equal("bn.onnx", "bn.pt2")
         self.assertEqual(self.warnings("bn.onnx"), "")
 
+    def test_what_the_exporter_did_not_fold(self):
+        """The same model, exported with optimize=False."""
+        self.check_equal("bn_noopt.onnx", "bn.pt2")
+
     def test_it_stays_folded_in_evaluation(self):
         folded = 8 * 3 * 9 + 8 + 8 * 8 * 9 + 8
         self.assertEqual(totals("bn.onnx", "--mode", "eval")["param_count"], folded)

@@ -33,6 +33,19 @@ class Lifetimes(unittest.TestCase):
         self.assertEqual((memory["peak_is_lower_bound"], memory["peak_doubt_because"]), (False, None))
 
 
+class Masks(unittest.TestCase):
+    def test_a_mask_that_only_an_export_makes_is_said(self):
+        """transformers leaves out what hides nothing, but not while it is exported (masking_utils.py)."""
+        said = "transformers leaves a mask out"
+        for name, line in (("vivit", "create_bidirectional_mask("), ("phi_cache", "create_causal_mask(")):
+            with self.subTest(name):
+                warnings = " ".join(read("profile", f"{FOREIGN}/packages/{name}.pt2")["warnings"])
+                self.assertIn(said, warnings)
+                self.assertIn(line, warnings)
+        for name in (f"{FOREIGN}/packages/perceiver.pt2", "models/bert_base.pt2"):
+            self.assertNotIn(said, " ".join(read("profile", name)["warnings"]))
+
+
 class Functions(unittest.TestCase):
     def test_the_cause_is_said_where_an_export_has_dropped_a_backward_pass(self):
         refused = run("profile", f"{FOREIGN}/inlined_function.pt2")

@@ -1,4 +1,5 @@
 """What traces alone have."""
+import json
 import pathlib
 import tempfile
 import unittest
@@ -30,6 +31,43 @@ class Traces(unittest.TestCase):
         self.assertNotIn(said, run("profile", f"{FOREIGN}/cast_clip.pt", "--mode", "inference").stdout)
         self.assertNotIn(said, run("profile", f"{FOREIGN}/loops.pt", "--input", "x=float32[3,8]", "--input",
                                    "lengths=int64[3]{5,3,2}").stdout)
+
+    def test_a_list_of_numbers_is_an_index_on_the_device(self):
+        """sin() of [4, 3] saves what it is given, and `x[:, [0, 2, 5]]` its index, of three int64 (list_index.py)."""
+        self.assertEqual(totals("list_index.pt")["saved_bytes"], 4 * 3 * 4 + 3 * 8)
+
+    def test_the_lines_of_its_python_show_what_a_trace_does_not(self):
+        """truth/cast/functions.py is what functions_*.pt were traced from: dtypes of casts in functions, under autocast and
+        in bf16, are PyTorch's."""
+        truth = json.loads((ROOT / "truth/cast/functions.json").read_text())
+        options = {"fp32": [], "bf16": ["--dtype", "bf16"], "autocast": ["--autocast", "bf16"]}
+        for model in ("norm", "shared", "encoded", "rotary", "decorated"):
+            for kind in sorted(options.keys() & truth[model].keys()):
+                with self.subTest(model, kind=kind):
+                    found = read("profile", f"{FOREIGN}/functions_{model}.pt", "--python-sources", ".", *options[kind])
+                    wanted = truth[model][kind]
+                    self.assertEqual({figure: found["totals"][figure] for figure in wanted}, wanted)
+                    self.assertFalse(found["memory"]["peak_is_lower_bound"])
+                    self.assertNotIn("does not show", " ".join(found["warnings"]))
+
+    def test_python_of_another_version_is_left_out(self):
+        """With three lines more at its top no line is where the trace has it."""
+        path = f"{FOREIGN}/functions_rotary.pt"
+        with tempfile.TemporaryDirectory() as folder:
+            moved = pathlib.Path(folder) / "truth/cast/functions.py"
+            moved.parent.mkdir(parents=True)
+            moved.write_text("\n" * 3 + (ROOT / "truth/cast/functions.py").read_text())
+            refused = run("profile", path, "--python-sources", folder)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("is there as it was when the trace was made", refused.stderr)
+
+    def test_python_is_asked_for_where_it_tells_something(self):
+        for model, said in (("models/tiny/mlp.pt2", "it is for traces"), (f"{FOREIGN}/cast_conv.pt", "does not say which lines"),
+                            (f"{FOREIGN}/functions_rotary.pt", "is there as it was")):
+            with self.subTest(model), tempfile.TemporaryDirectory() as folder:
+                refused = run("profile", model, "--python-sources", folder)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn(said, refused.stderr)
 
     def test_a_deflated_archive_is_read(self):
         source = "models/resnet50.pt"

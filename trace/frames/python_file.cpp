@@ -1,0 +1,198 @@
+#include "trace/frames/python_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace symprof::trace {
+namespace {
+
+constexpr std::size_t no_place = std::string_view::npos;
+/// Nobody writes longer statements; generated tables are no code that makes tensors.
+constexpr std::size_t longest_text = 4000;
+
+/// The lines of a statement, put together letter by letter.
+class StatementText {
+ public:
+  /// Takes a line. What stands in a string of several lines is left out.
+  void add(std::string_view line) {
+    goes_on_ = false;
+    if (!text_.empty() && triple_ == 0) text_ += ' ';
+    for (std::size_t i = 0; i < line.size();) i = triple_ != 0 ? skip(line, i) : take(line, i);
+  }
+
+  bool is_whole() const { return depth_ == 0 && triple_ == 0 && !goes_on_; }
+  /// Where the first colon outside of brackets stands: behind it is the body of a compound one.
+  std::size_t colon() const { return colon_; }
+  std::string_view text() const { return text_; }
+
+ private:
+  /// Goes on in a string of three quotes.
+  std::size_t skip(std::string_view line, std::size_t i) {
+    if (line[i] == '\\') return i + 2;
+    if (line.substr(i, 3) != std::string(3, triple_)) return i + 1;
+    triple_ = 0;
+    return i + 3;
+  }
+
+  std::size_t take(std::string_view line, std::size_t i) {
+    const char letter = line[i];
+    if (letter == '#') return line.size();
+    if (letter == '"' || letter == '\'') return take_string(line, i);
+    if (letter == '\\' && trimmed(line.substr(i + 1)).empty()) {
+      goes_on_ = true;
+      return line.size();
+    }
+    if (letter == '(' || letter == '[' || letter == '{') ++depth_;
+    if (letter == ')' || letter == ']' || letter == '}') depth_ = std::max(depth_ - 1, 0);
+    if (letter == ':' && depth_ == 0 && colon_ == no_place) colon_ = text_.size();
+    append(line.substr(i, 1));
+    return i + 1;
+  }
+
+  std::size_t take_string(std::string_view line, std::size_t i) {
+    const char quote = line[i];
+    if (line.substr(i, 3) == std::string(3, quote)) {
+      triple_ = quote;
+      append("\"\"");
+      return i + 3;
+    }
+    std::size_t end = i + 1;
+    while (end < line.size() && line[end] != quote) end += line[end] == '\\' ? 2 : 1;
+    end = std::min(end + 1, line.size());
+    append(line.substr(i, end - i));
+    return end;
+  }
+
+  void append(std::string_view part) {
+    if (text_.size() < longest_text) text_ += part;
+  }
+
+  std::string text_;
+  std::size_t colon_ = no_place;
+  int depth_ = 0;
+  char triple_ = 0;  // The quote of the open string of three.
+  bool goes_on_ = false;
+};
+
+struct Block {
+  std::size_t indent = 0;
+  bool is_function = false;
+  std::string name = {};  // Of a function.
+  std::optional<bool> gradients = {};
+  bool no_autocast = false;
+};
+
+std::size_t indent_of(std::string_view line) {
+  std::size_t width = 0;
+  for (const char letter : line) {
+    if (letter == '\t')
+      width += 8 - width % 8;
+    else if (letter == ' ')
+      ++width;
+    else
+      break;
+  }
+  return width;
+}
+
+/// "name" of `def name(x):`; empty for other statements.
+std::string_view defined_function(std::string_view text) {
+  if (text.starts_with("async ")) text = trimmed(text.substr(6));
+  if (!text.starts_with("def ")) return {};
+  text = trimmed(text.substr(4));
+  return text.substr(
+      0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin()));
+}
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != no_place; }
+
+/// What a `with` statement changes for the block below it.
+void read_with(std::string_view text, Block& block) {
+  if (has(text, "no_grad(") || has(text, "inference_mode(") || has(text, "set_grad_enabled(False"))
+    block.gradients = false;
+  else if (has(text, "enable_grad(") || has(text, "set_grad_enabled(True"))
+    block.gradients = true;
+  const bool is_off = has(text, "enabled=False") || has(text, "enabled = False");
+  block.no_autocast = has(text, "autocast(") && is_off;
+}
+
+class Reader {
+ public:
+  std::vector<PythonLine> read(std::string_view text) {
+    for (std::int64_t number = 1; !text.empty(); ++number) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      add_line(text.substr(0, end), number);
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  void add_line(std::string_view line, std::int64_t number) {
+    if (!is_open_) {
+      const std::string_view content = trimmed(line);
+      if (content.empty() || content.starts_with('#')) return;
+      is_open_ = true;
+      open_ = {};
+      indent_ = indent_of(line);
+      first_ = number;
+    }
+    open_.add(trimmed(line));
+    if (!open_.is_whole()) return;
+    is_open_ = false;
+    finish(number);
+  }
+
+  void finish(std::int64_t last) {
+    while (!blocks_.empty() && blocks_.back().indent >= indent_) blocks_.pop_back();
+    const std::string_view text = trimmed(open_.text());
+    const std::string_view name = defined_function(text);
+    Block block{.indent = indent_, .is_function = !name.empty(), .name = std::string(name)};
+    const bool is_with = text.starts_with("with ") || text.starts_with("async with ");
+    if (is_with) read_with(text, block);
+    const std::string_view body =
+        open_.colon() == no_place ? std::string_view{} : trimmed(text.substr(open_.colon() + 1));
+    const bool opens = text.ends_with(':');
+    const bool holds_body = !opens && !body.empty() && (block.is_function || is_with);
+    if (holds_body) blocks_.push_back(block);
+    lines_.push_back(described(first_, last, holds_body ? body : text));
+    if (holds_body) blocks_.pop_back();
+    if (opens) blocks_.push_back(std::move(block));
+  }
+
+  PythonLine described(std::int64_t first, std::int64_t last, std::string_view text) const {
+    PythonLine line{.first = first, .last = last, .text = std::string(text)};
+    for (std::size_t i = blocks_.size(); i-- > 0;) {
+      const Block& block = blocks_[i];
+      if (block.is_function) {
+        line.function = block.name;
+        break;
+      }
+      if (!line.gradients) line.gradients = block.gradients;
+      line.no_autocast |= block.no_autocast;
+    }
+    return line;
+  }
+
+  std::vector<PythonLine> lines_;
+  std::vector<Block> blocks_;  // That are open, the innermost last.
+  StatementText open_;
+  bool is_open_ = false;
+  std::size_t indent_ = 0;
+  std::int64_t first_ = 0;
+};
+
+}  // namespace
+
+PythonFile::PythonFile(std::string_view text) : lines_(Reader().read(text)) {}
+
+const PythonLine* PythonFile::at(std::int64_t line) const {
+  auto found = std::ranges::upper_bound(lines_, line, {}, &PythonLine::first);
+  if (found == lines_.begin()) return nullptr;
+  --found;
+  return line <= found->last ? &*found : nullptr;
+}
+
+}  // namespace symprof::trace

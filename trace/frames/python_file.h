@@ -1,0 +1,33 @@
+// A file of Python: which statement, of which function, a line number stands for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace symprof::trace {
+
+/// A statement, or the first line of one that has others below it: `for x in xs:`.
+struct PythonLine {
+  std::int64_t first = 0, last = 0;  ///< The lines that it stands on, from 1.
+  std::string text;                  ///< In one line, without comments.
+  std::string function;              ///< That it lies in: "forward"; empty outside of functions.
+  /// What the innermost `with torch.no_grad():` or `with torch.enable_grad():` around it says.
+  std::optional<bool> gradients;
+  bool no_autocast = false;  ///< It lies in a `with torch.autocast(…, enabled=False):`.
+};
+
+class PythonFile {
+ public:
+  explicit PythonFile(std::string_view text);
+
+  /// The statement that has this line; null where none has.
+  const PythonLine* at(std::int64_t line) const;
+
+ private:
+  std::vector<PythonLine> lines_;  // In order.
+};
+
+}  // namespace symprof::trace

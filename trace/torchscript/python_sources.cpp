@@ -1,0 +1,159 @@
+#include "trace/torchscript/python_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ranges>
+
+#include "base/error.h"
+#include "trace/frames/own_calls.h"
+
+namespace symprof::trace::torchscript {
+namespace {
+
+constexpr std::uintmax_t most_bytes = 16 << 20;
+
+/// What torch.nn.Module does around each forward function.
+bool calls_a_module(const StackFrame& frame) {
+  return frame.file.ends_with("torch/nn/modules/module.py") &&
+         (frame.function == "_slow_forward" || frame.function == "_call_impl" ||
+          frame.function == "_wrapped_call_impl");
+}
+
+/// `<listcomp>`, `<genexpr>`, `<lambda>`: they stand in the line of another function.
+bool has_no_name(const StackFrame& frame) { return frame.function.starts_with('<'); }
+
+/// What wraps a decorated function.
+bool decorates(const StackFrame& frame) {
+  return frame.file.ends_with("torch/utils/_contextlib.py") ||
+         frame.file.ends_with("torch/amp/autocast_mode.py");
+}
+
+/// The file below `folder`: all of `path`, or what is left of it without its first folders.
+std::optional<std::filesystem::path> find_below(const std::string& folder, std::string_view path) {
+  for (std::size_t at = 0; at != std::string_view::npos; at = path.find('/', at)) {
+    while (at < path.size() && path[at] == '/') ++at;
+    std::filesystem::path file = std::filesystem::path(folder) / path.substr(at);
+    std::error_code error;
+    if (std::filesystem::is_regular_file(file, error) &&
+        std::filesystem::file_size(file, error) <= most_bytes)
+      return file;
+  }
+  return std::nullopt;
+}
+
+std::optional<PythonFile> read_file(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return std::nullopt;
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return PythonFile(text);
+}
+
+}  // namespace
+
+void PythonSources::judge(const torch::jit::Module& module) {
+  for (const torch::jit::Module& part : module.modules())
+    for (const torch::jit::Method& method : part.get_methods())
+      for (const torch::jit::Node* node : method.graph()->nodes())
+        if (node->kind().is_aten()) judge(*node);
+  check_found();
+}
+
+void PythonSources::judge(const torch::jit::Node& node) {
+  std::string stack = stack_of(node);
+  const auto [known, is_new] = judged_.insert(std::move(stack));
+  if (!is_new) return;
+  std::string_view called;
+  for (const StackFrame& frame : frames_of(*known)) {
+    if (!has_no_name(frame)) judge(frame, called);
+    const bool is_named = !has_no_name(frame) && !calls_a_module(frame) && !decorates(frame) &&
+                          !frame.function.starts_with("_") && frame.function != "forward";
+    called = is_named ? frame.function : std::string_view{};
+  }
+}
+
+/// `called` is the function that ran when the frame was at its line; empty where none did, and
+/// where the line may call it by another name.
+void PythonSources::judge(const StackFrame& frame, std::string_view called) {
+  File& file = file_of(frame.file);
+  if (!file.content || file.has_moved) return;
+  const PythonLine* line = file.content->at(frame.line);
+  file.has_moved = line == nullptr || line->function != frame.function;
+  const bool tells = !file.has_moved && !called.empty() && !calls_a_module(frame);
+  if (tells && file.judged.emplace(frame.line, called).second)
+    ++(count_word(line->text, called) > 0 ? file.naming : file.silent);
+}
+
+SourceOfNode PythonSources::source_of(const std::string& stack) {
+  const auto [known, is_new] = known_.try_emplace(stack);
+  if (is_new) known->second = read(stack);
+  return known->second;
+}
+
+SourceOfNode PythonSources::read(const std::string& stack) {
+  std::vector<StackFrame> frames = frames_of(stack);
+  std::erase_if(frames, [](const StackFrame& frame) {
+    return calls_a_module(frame) || has_no_name(frame) || decorates(frame);
+  });
+  SourceOfNode found;
+  std::string trace;
+  for (const StackFrame& frame : frames) {
+    const PythonLine* line = line_of(frame);
+    trace.insert(0, fmt::format("File \"{}\", line {}, in {}\n{}{}", frame.file,
+                                line != nullptr ? line->first : frame.line, frame.function,
+                                line != nullptr ? line->text : "", line != nullptr ? "\n" : ""));
+    if (line == nullptr) continue;
+    if (!found.gradients) found.gradients = line->gradients;
+    found.no_autocast |= line->no_autocast;
+  }
+  found.line = table_.intern(traces_.emplace_back(std::move(trace)));
+  return found;
+}
+
+const PythonLine* PythonSources::line_of(const StackFrame& frame) {
+  const File& file = file_of(frame.file);
+  return file.content && !file.is_other_version() ? file.content->at(frame.line) : nullptr;
+}
+
+PythonSources::File& PythonSources::file_of(std::string_view path) {
+  const auto [known, is_new] = files_.try_emplace(std::string(path));
+  if (!is_new) return known->second;
+  const bool leaves_folder = path.find("..") != std::string_view::npos;
+  for (std::size_t i = 0; i < folders_.size() && !leaves_folder && !known->second.content; ++i)
+    if (const auto found = find_below(folders_[i], path)) known->second.content = read_file(*found);
+  return known->second;
+}
+
+void PythonSources::check_found() const {
+  const auto is_there = [](const auto& file) {
+    return file.second.content && !file.second.is_other_version();
+  };
+  if (std::ranges::any_of(files_, is_there)) return;
+  if (files_.empty())
+    throw Error(SettingRef{"python_sources"}, "the trace does not say which lines made it.",
+                "Write it with torch.jit.save, which puts Python's stacks beside the code.");
+  const std::string first = std::ranges::min(files_ | std::views::keys);
+  throw Error(SettingRef{"python_sources"},
+              fmt::format("none of the trace's {} Python files (first '{}') is there as it was "
+                          "when the trace was made.",
+                          files_.size(), first),
+              "Give the folder that has them, or / where they lie at those paths.");
+}
+
+std::string PythonSources::warning() const {
+  std::vector<std::string_view> others;
+  for (const auto& [path, file] : files_)
+    if (file.is_other_version()) others.push_back(path);
+  if (others.empty()) return {};
+  std::ranges::sort(others);
+  return fmt::format(
+      "{} of the trace's Python files (first {}) {} another version than the one that was traced: "
+      "{} lines are left out.",
+      others.size(), others[0], others.size() == 1 ? "is" : "are",
+      others.size() == 1 ? "its" : "their");
+}
+
+}  // namespace symprof::trace::torchscript
