@@ -15,8 +15,10 @@
 #include "cli/real_device.h"
 #include "cli/setting_options.h"
 #include "measure/gpu.h"
+#include "measure/processor.h"
 #include "report/chrome_trace.h"
 #include "report/columns.h"
+#include "report/format_number.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/measured.h"
@@ -141,6 +143,18 @@ measure::RunOptions parse_run_options(const MeasureText& text, const std::string
           .keeps_timeline = !text.trace.empty()};
 }
 
+/// A step that this machine's memory cannot hold would end with the system's killing a program.
+void check_memory(const Profile& profile) {
+  const std::int64_t wanted = profile.memory.peak_allocated_bytes;
+  const std::optional<std::int64_t> there = measure::available_memory_bytes();
+  if (!there || wanted <= *there) return;
+  throw Error(profile.recording.path,
+              fmt::format("its step takes {}, and {} of this machine's memory are free.",
+                          report::format_bytes(wanted), report::format_bytes(*there)),
+              "A smaller batch (--set), --dtype bf16 or --mode inference take less.",
+              ErrorKind::not_available);
+}
+
 int run(const MeasureText& text) {
   SettingTexts texts = text.model;
   const std::string device = take_device(texts);
@@ -168,6 +182,7 @@ int run(const MeasureText& text) {
   Session session(texts.model);
   const PreparedModel model = session.prepare(settings);
   const Profile profile = session.profile(model);
+  if (device == "cpu") check_memory(profile);
   const measure::Run measured =
       device == "cpu" ? session.measure(model, options) : measure::parse_run(gpu_run, texts.model);
   progress.clear();

@@ -48,7 +48,9 @@ Json json_of(const DeviceFacts& facts) {
   put(json, "power_watts", facts.power_watts);
   put(json, "host_call_us", facts.host_call_us);
   put(json, "launch_us", facts.launch_us);
+  put(json, "graph_launch_us", facts.graph_launch_us);
   put(json, "context_bytes", facts.context_bytes);
+  put(json, "others_share", facts.others_share);
   return json;
 }
 
@@ -69,7 +71,9 @@ DeviceFacts facts_in(const Json& json) {
   get(json, "power_watts", facts.power_watts);
   get(json, "host_call_us", facts.host_call_us);
   get(json, "launch_us", facts.launch_us);
+  get(json, "graph_launch_us", facts.graph_launch_us);
   get(json, "context_bytes", facts.context_bytes);
+  get(json, "others_share", facts.others_share);
   return facts;
 }
 

@@ -27,7 +27,10 @@ struct DeviceFacts {
   std::optional<double> clock_hz, power_watts;                   ///< While kernels ran.
   /// Of an ATen call with autograd: on a CPU beside its kernel, on a GPU with its launch.
   std::optional<double> host_call_us;
-  std::optional<double> launch_us;            ///< The shortest kernel that was seen.
+  std::optional<double> launch_us;        ///< The shortest kernel that was seen.
+  std::optional<double> graph_launch_us;  ///< Of a kernel that does nothing in a CUDA graph.
+  /// Of the processors' time, while kernels ran on a CPU: what other programs took.
+  std::optional<double> others_share;
   std::optional<std::int64_t> context_bytes;  ///< What the driver holds beside tensors.
 };
 
@@ -39,7 +42,8 @@ class KernelRunner {
   /// Empty where the device has no operator for it, or no memory.
   virtual std::optional<double> us(const profile::Kernel& kernel) = 0;
 
-  /// A few seconds of probes. After the kernels, so that clocks are those of a device at work.
+  /// A few seconds of probes. Once, after the kernels, so that clocks are those of a device at
+  /// work, and nothing is recorded any more.
   virtual DeviceFacts facts() = 0;
 };
 

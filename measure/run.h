@@ -78,7 +78,10 @@ struct Run {
   std::string processor;     ///< As the system calls it; empty where it does not.
   std::int64_t threads = 1;  ///< That operators use.
   std::string torch_version;
-  std::vector<double> step_us;   ///< Of each step without a clock at its calls, as they ran.
+  std::vector<double> step_us;  ///< Of each step without a clock at its calls, as they ran.
+  /// Of the processors' time, while steps ran on a CPU: what other programs took. Empty where the
+  /// system does not say.
+  std::optional<double> others_share;
   std::vector<NodeRun> nodes;    ///< By NodeId.
   std::optional<DeviceRun> gpu;  ///< Of a run on a GPU: the nodes' times are the GPU's.
   /// The last of the steps that were timed call by call; empty where nobody asked, or where events

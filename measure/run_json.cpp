@@ -205,6 +205,7 @@ std::string to_json(const Run& run) {
                                  {"device", run.device},   {"processor", run.processor},
                                  {"threads", run.threads}, {"torch", run.torch_version},
                                  {"step_us", run.step_us}};
+  if (run.others_share) json["others_share"] = *run.others_share;
   json["gpu"] = run.gpu ? gpu_to_json(*run.gpu) : nlohmann::ordered_json();
   auto& nodes = json["nodes"] = nlohmann::ordered_json::array();
   for (const NodeRun& node : run.nodes) {
@@ -226,8 +227,10 @@ Run parse_run(const std::string& text, const std::string& path) try {
           .threads = json.at("threads"),
           .torch_version = json.at("torch"),
           .step_us = json.at("step_us").get<std::vector<double>>(),
+          .others_share = {},
           .nodes = {},
           .timeline = {}};
+  if (json.contains("others_share")) run.others_share = json.at("others_share").get<double>();
   if (json.contains("gpu") && !json.at("gpu").is_null()) run.gpu = parse_gpu(json.at("gpu"));
   for (const auto& node : json.at("nodes")) run.nodes.push_back(parse_node(node));
   if (json.contains("timeline"))

@@ -4,6 +4,7 @@
 
 #include "profile/time/kernel.h"
 #include "report/format_number.h"
+#include "report/measured_step.h"
 #include "report/text_table.h"
 
 namespace symprof::report {
@@ -41,6 +42,8 @@ void write_calibration(fmt::memory_buffer& out, const CalibratedDevice& device,
     fmt::format_to(std::back_inserter(out), "; the host takes {} for a call more",
                    format_time(*facts.host_call_us));
   fmt::format_to(std::back_inserter(out), "\n");
+  if (const auto others = others_text(facts.others_share))
+    fmt::format_to(std::back_inserter(out), "{}\n", *others);
   for (const profile::TimeClass one : device.left_out)
     fmt::format_to(std::back_inserter(out), "not fitted: {} has too few measurements\n",
                    profile::name(one));

@@ -250,7 +250,7 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings&
   json.line(2);
   write_timeline(json, profile);
   json.line(2);
-  write_measured(json, profile, measured);
+  write_measured(json, profile, settings.step.device, measured);
   json.line(2);
   write_warnings(json, profile);
   json.end_document();

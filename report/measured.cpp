@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "profile/step_interval.h"
 #include "report/footer.h"
 #include "report/format_number.h"
 #include "report/measured_step.h"
@@ -21,9 +22,11 @@ using measure::Times;
 std::int64_t to_ns(double us) { return std::llround(us * 1000); }
 
 /// Nothing where the profile has no times.
-EstimatedTimes estimate_of(const Profile& profile, const std::vector<NodeId>& nodes) {
+EstimatedTimes estimate_of(const Profile& profile, const DeviceSpec& device,
+                           const std::vector<NodeId>& nodes) {
   EstimatedTimes sum;
   if (!profile.time) return sum;
+  profile::StepInterval interval(device.speed_half_width);
   for (const NodeId id : nodes)
     for (const CallProfile& call : profile.nodes[static_cast<std::size_t>(id)].calls) {
       const Phase phase = profile.recording.calls[static_cast<std::size_t>(call.call)].phase;
@@ -34,27 +37,25 @@ EstimatedTimes estimate_of(const Profile& profile, const std::vector<NodeId>& no
         continue;
       }
       sum.times.in(phase) += to_ns(call.time->us);
-      sum.low.in(phase) += to_ns(call.time->low_us);
-      sum.high.in(phase) += to_ns(call.time->high_us);
+      interval.add(*call.time);
     }
+  const double us = static_cast<double>(sum.times.total_ns()) / 1e3;
+  const double half_width = interval.half_width(us);
+  sum.low_ns = to_ns(us * std::exp(-half_width));
+  sum.high_ns = to_ns(us * std::exp(half_width));
   return sum;
 }
 
-EstimatedTimes& operator+=(EstimatedTimes& sum, const EstimatedTimes& more) {
-  sum.times += more.times, sum.low += more.low, sum.high += more.high;
-  sum.unknown.forward += more.unknown.forward;
-  sum.unknown.backward += more.unknown.backward;
-  sum.unknown.optimizer += more.unknown.optimizer;
-  return sum;
-}
-
-MeasuredRow sum_of(const std::vector<MeasuredRow>& rows, std::size_t from) {
+/// Errors of rows are not of one sign: the sum's interval is narrower than the sum of theirs.
+MeasuredRow sum_of(const Profile& profile, const DeviceSpec& device,
+                   const std::vector<MeasuredRow>& rows, std::size_t from) {
   MeasuredRow sum;
   for (std::size_t i = from; i < rows.size(); ++i) {
     sum.measured += rows[i].measured;
-    sum.estimated += rows[i].estimated;
+    sum.nodes.insert(sum.nodes.end(), rows[i].nodes.begin(), rows[i].nodes.end());
     if (rows[i].is_unattributed) sum.is_unattributed = true;
   }
+  sum.estimated = estimate_of(profile, device, sum.nodes);
   return sum;
 }
 
@@ -68,6 +69,14 @@ TextCell estimate_cell(std::int64_t ns, std::int64_t unknown) {
   TextCell cell = time_cell(ns);
   if (unknown > 0) cell.text = ">" + cell.text, cell.emphasis = Emphasis::alert;
   return cell;
+}
+
+/// "±12 %": by what the end of the interval is beyond the estimate. Empty where that lacks calls.
+TextCell interval_cell(const EstimatedTimes& guess) {
+  const std::int64_t ns = guess.times.total_ns();
+  if (ns == 0 || !guess.is_complete()) return {""};
+  const double beyond = static_cast<double>(guess.high_ns) / static_cast<double>(ns) - 1;
+  return {fmt::format("±{:.0f}", beyond * 100), "%"};
 }
 
 TextCell share_cell(const MeasuredRow& row, const Measurement& measurement) {
@@ -94,10 +103,11 @@ TextRow text_row(const MeasuredRow& row, const Measurement& measurement) {
   TextRow line;
   line.cells = {{row.op_type}, {row.op}, time_cell(row.measured.total_ns())};
   if (row.is_unattributed && guess.times.total_ns() == 0) {
-    line.cells.insert(line.cells.end(), {{""}, {""}});
+    line.cells.insert(line.cells.end(), {{""}, {""}, {""}});
   } else {
     line.cells.push_back(estimate_cell(guess.times.total_ns(),
                                        unknown.forward + unknown.backward + unknown.optimizer));
+    line.cells.push_back(interval_cell(guess));
     const std::optional<double> ratio = row.ratio();
     line.cells.push_back({ratio ? fmt::format("{:.2f}", *ratio) : ""});
   }
@@ -159,17 +169,18 @@ std::vector<TextColumn> columns_of(bool is_compared) {
   std::vector<TextColumn> columns = {
       {"Op type", Align::left, 8}, {"Op", Align::left, 18}, {"Measured", Align::number}};
   const std::vector<const char*> titles =
-      is_compared ? std::vector{"Estimate",     "Ratio",        "Fwd measured", "Fwd estimate",
-                                "Bwd measured", "Bwd estimate", "Share"}
+      is_compared ? std::vector{"Estimate",     "Interval",     "Ratio",        "Fwd measured",
+                                "Fwd estimate", "Bwd measured", "Bwd estimate", "Share"}
                   : std::vector{"Fwd", "Bwd", "Share"};
   for (const char* title : titles) columns.push_back({title, Align::number});
   return columns;
 }
 
-std::vector<MeasuredRow> cut(std::vector<MeasuredRow> rows, std::optional<int> top) {
+std::vector<MeasuredRow> cut(const Profile& profile, const DeviceSpec& device,
+                             std::vector<MeasuredRow> rows, std::optional<int> top) {
   if (!top || rows.size() <= static_cast<std::size_t>(*top)) return rows;
   const auto most = static_cast<std::size_t>(*top);
-  MeasuredRow others = sum_of(rows, most);
+  MeasuredRow others = sum_of(profile, device, rows, most);
   others.op_type = fmt::format("[{} others]", rows.size() - most);
   rows.resize(most);
   rows.push_back(std::move(others));
@@ -186,12 +197,12 @@ void write_times(JsonWriter& json, const Times& times) {
   write_us(json, "optimizer_us", times.optimizer_ns);
 }
 
-void write_measured_nodes(JsonWriter& json, const Profile& profile,
+void write_measured_nodes(JsonWriter& json, const Profile& profile, const DeviceSpec& device,
                           const Measurement& measurement) {
   json.key("nodes");
   json.begin_array();
   for (std::size_t i = 0; i < measurement.nodes.size(); ++i) {
-    const EstimatedTimes guess = estimate_of(profile, {static_cast<NodeId>(i)});
+    const EstimatedTimes guess = estimate_of(profile, device, {static_cast<NodeId>(i)});
     const MeasuredRow row{.measured = measurement.nodes[i], .estimated = guess};
     if (is_empty(row)) continue;
     json.line(4);
@@ -202,8 +213,8 @@ void write_measured_nodes(JsonWriter& json, const Profile& profile,
       profile.time&& guess.is_complete() ? write_us(json, key, ns) : json.null_member(key);
     };
     estimate("estimate_us", guess.times.total_ns());
-    estimate("estimate_low_us", guess.low.total_ns());
-    estimate("estimate_high_us", guess.high.total_ns());
+    estimate("estimate_low_us", guess.low_ns);
+    estimate("estimate_high_us", guess.high_ns);
     json.member("ratio", row.ratio());
     json.end_object();
   }
@@ -238,14 +249,15 @@ std::int64_t MeasuredRow::error_ns() const {
 }
 
 std::vector<MeasuredRow> measured_rows(const Profile& profile, const Measurement& measurement,
-                                       const RowOptions& options) {
+                                       const RowOptions& options, const DeviceSpec& device) {
   std::vector<MeasuredRow> result;
   for (const Row& row : rows_as_run(profile, options)) {
     MeasuredRow measured{.op_type = row.op_type,
                          .op = row.op,
                          .module = row.module,
+                         .nodes = row.nodes,
                          .measured = {},
-                         .estimated = estimate_of(profile, row.nodes)};
+                         .estimated = estimate_of(profile, device, row.nodes)};
     for (const NodeId id : row.nodes)
       measured.measured += measurement.nodes.at(static_cast<std::size_t>(id));
     if (!is_empty(measured)) result.push_back(std::move(measured));
@@ -254,6 +266,7 @@ std::vector<MeasuredRow> measured_rows(const Profile& profile, const Measurement
     result.push_back({.op_type = "[no node]",
                       .op = entry.name,
                       .module = {},
+                      .nodes = {},
                       .measured = entry.times,
                       .estimated = {},
                       .is_unattributed = true,
@@ -269,10 +282,10 @@ void write_measured_table(fmt::memory_buffer& out, const Profile& profile,
   const auto cells = is_compared ? text_row : plain_row;
   TextTable table;
   table.columns = columns_of(is_compared);
-  const std::vector<MeasuredRow> all = measured_rows(profile, measurement, options);
-  for (const MeasuredRow& row : cut(all, options.top))
+  const std::vector<MeasuredRow> all = measured_rows(profile, measurement, options, device);
+  for (const MeasuredRow& row : cut(profile, device, all, options.top))
     table.rows.push_back(cells(row, measurement));
-  MeasuredRow sum = sum_of(all, 0);
+  MeasuredRow sum = sum_of(profile, device, all, 0);
   sum.op_type = "all";
   table.rows.push_back(cells(sum, measurement));
   table.rows.back().rule = TextRow::Rule::above;
@@ -285,7 +298,8 @@ void write_measured_table(fmt::memory_buffer& out, const Profile& profile,
     write_line(out, line.label, emphasize(line.text, line.emphasis, layout.colour), layout);
 }
 
-void write_measured(JsonWriter& json, const Profile& profile, const Measurement* measurement) {
+void write_measured(JsonWriter& json, const Profile& profile, const DeviceSpec& device,
+                    const Measurement* measurement) {
   if (measurement == nullptr) return json.null_member("measured");
   json.key("measured");
   json.begin_object();
@@ -304,7 +318,7 @@ void write_measured(JsonWriter& json, const Profile& profile, const Measurement*
   json.line(4);
   write_measured_step(json, profile, measurement->run.get());
   json.line(4);
-  write_measured_nodes(json, profile, *measurement);
+  write_measured_nodes(json, profile, device, *measurement);
   json.line(4);
   write_unattributed(json, *measurement);
   json.end_object();

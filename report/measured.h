@@ -19,14 +19,17 @@ namespace symprof::report {
 
 /// An estimate of the same time as a measurement. Nanoseconds.
 struct EstimatedTimes {
-  measure::Times times, low, high;  ///< Nine of ten measurements lie between the two.
-  RowTimes::UnknownCalls unknown;   ///< Calls without an estimate, which the times lack.
+  measure::Times times;
+  /// Of all of them together: nine of ten measurements lie between the two.
+  std::int64_t low_ns = 0, high_ns = 0;
+  RowTimes::UnknownCalls unknown;  ///< Calls without an estimate, which the times lack.
 
   bool is_complete() const { return unknown.forward + unknown.backward + unknown.optimizer == 0; }
 };
 
 struct MeasuredRow {
   std::string op_type, op, module;
+  std::vector<NodeId> nodes;  ///< None of what found no node.
   measure::Times measured;
   EstimatedTimes estimated;
   /// What found no node: it has no estimate.
@@ -40,10 +43,10 @@ struct MeasuredRow {
 };
 
 /// The rows of `profile`, folded as `options` say, and those of what found no node, each operator
-/// one; the largest errors first, or as `options.sort` says. Not cut.
+/// one; the largest errors first. Not cut. `device`: whose estimates they are.
 std::vector<MeasuredRow> measured_rows(const Profile& profile,
                                        const measure::Measurement& measurement,
-                                       const RowOptions& options);
+                                       const RowOptions& options, const DeviceSpec& device);
 
 /// A table of measured_rows(), the sum below, and what was measured and how much of it found its
 /// node. A `profile` without times has nothing to compare with: then what was measured stands
@@ -53,7 +56,7 @@ void write_measured_table(fmt::memory_buffer& out, const Profile& profile,
                           const DeviceSpec& device, const Layout& layout);
 
 /// The member "measured": null where nothing was measured.
-void write_measured(JsonWriter& json, const Profile& profile,
+void write_measured(JsonWriter& json, const Profile& profile, const DeviceSpec& device,
                     const measure::Measurement* measurement);
 
 }  // namespace symprof::report

@@ -41,12 +41,15 @@ std::string device_text(const DeviceRun& gpu) {
       time_of(gpu.sum_ns - gpu.busy_ns), time_of(gpu.median_delay_ns));
 }
 
-std::string host_text(const Run& run) {
+std::string host_text(const Recording& recording, const Run& run) {
   const double host = run.gpu->median_host_us(), step = run.median_step_us();
-  return fmt::format(
-      "{} to ask for a step, {} for each kernel: {}", format_time(host),
-      format_time(host / static_cast<double>(std::max<std::int64_t>(1, run.gpu->works))),
-      host > 0.95 * step ? "the device waits for it" : "it is ahead of the device");
+  const auto of_each = [&](std::size_t count) {
+    return format_time(host / static_cast<double>(std::max<std::size_t>(1, count)));
+  };
+  return fmt::format("{} to ask for a step, {} for each call, {} for each kernel: {}",
+                     format_time(host), of_each(recording.calls.size()),
+                     of_each(static_cast<std::size_t>(run.gpu->works)),
+                     host > 0.95 * step ? "the device waits for it" : "it is ahead of the device");
 }
 
 std::string peak_line(const char* what, std::int64_t measured, std::int64_t estimated) {
@@ -70,7 +73,7 @@ void add_gpu_lines(const Profile& profile, const Run& run, std::vector<FooterLin
   const DeviceRun& gpu = *run.gpu;
   if (gpu.timing == GpuTiming::cupti) {
     lines.push_back({"device", device_text(gpu)});
-    if (!gpu.host_us.empty()) lines.push_back({"host", host_text(run)});
+    if (!gpu.host_us.empty()) lines.push_back({"host", host_text(profile.recording, run)});
     lines.push_back(
         {"recording", fmt::format("a step took {:.2f} times as long while it was recorded",
                                   gpu.median_recorded_us() / run.median_step_us())});
@@ -114,9 +117,20 @@ void write_gpu(JsonWriter& json, const DeviceRun& gpu) {
 
 }  // namespace
 
+std::optional<std::string> others_text(std::optional<double> share) {
+  // Threads of an operator wait for the last of them: what others take costs more than its share.
+  constexpr double most = 0.05;
+  if (share.value_or(0) < most) return std::nullopt;
+  return fmt::format(
+      "other programs took {:.0f} % of the processors' time meanwhile: times are too long",
+      *share * 100);
+}
+
 std::vector<FooterLine> measured_step_lines(const Profile& profile, const Run& run) {
   std::vector<FooterLine> lines = {{"step", step_text(run)}};
   if (profile.time) lines.push_back({"estimated", estimate_text(run, *profile.time)});
+  if (const auto others = others_text(run.others_share))
+    lines.push_back({"others", *others, Emphasis::alert});
   if (run.gpu) add_gpu_lines(profile, run, lines);
   return lines;
 }
@@ -131,6 +145,7 @@ void write_measured_step(JsonWriter& json, const Profile& profile, const Run* ru
   json.member("steps", static_cast<std::int64_t>(run->step_us.size()));
   json.member("threads", run->threads);
   json.member("torch", std::string_view(run->torch_version));
+  json.member("others_share", run->others_share);
   json.member("estimated_step_us",
               profile.time ? std::optional(profile.time->step_us) : std::nullopt);
   run->gpu ? write_gpu(json, *run->gpu) : json.null_member("gpu");

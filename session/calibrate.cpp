@@ -64,7 +64,8 @@ constexpr TimeClass gpu_classes[] = {TimeClass::product_16bit,
                                      TimeClass::reduction,
                                      TimeClass::gather,
                                      TimeClass::sort,
-                                     TimeClass::optimizer};
+                                     TimeClass::optimizer,
+                                     TimeClass::transfer};
 
 /// Kernels of the last part of a sweep, in FLOPs, and the largest. Tenths of a second, and seconds,
 /// of a CPU's cores; tens of milliseconds of a GPU.
@@ -183,12 +184,24 @@ constexpr double launch_share = 1.0 / 3;
 DeviceSpec gpu_like(DeviceSpec like, const measure::DeviceFacts& facts) {
   like.cuda_name = facts.processor;
   if (facts.launch_us) like.launch_us = facts.launch_us;
+  if (facts.graph_launch_us) like.graph_launch_us = facts.graph_launch_us;
   if (facts.host_call_us) {
     like.host_launch_us = *facts.host_call_us * launch_share;
     like.host_call_us = *facts.host_call_us - *like.host_launch_us;
   }
   if (facts.context_bytes) like.context_bytes = facts.context_bytes;
   return like;
+}
+
+/// Bytes per second of the fastest transfer.
+std::optional<double> link_of(const std::vector<profile::MeasuredKernel>& kernels) {
+  std::optional<double> fastest;
+  for (const auto& [kernel, us] : kernels)
+    if (kernel.time_class == TimeClass::transfer)
+      fastest = std::max(
+          fastest.value_or(0),
+          static_cast<double>(std::get<profile::StreamWork>(kernel.work).bytes) / us * 1e6);
+  return fastest;
 }
 
 std::string description_of(const DeviceSpec& like, const measure::DeviceFacts& facts) {
@@ -254,6 +267,8 @@ CalibratedDevice fit_device(const measure::Calibration& calibration, const Devic
                             const std::string& name) {
   const measure::DeviceFacts& facts = calibration.facts;
   DeviceSpec device = facts.device == "cpu" ? cpu_like(like, facts) : gpu_like(like, facts);
+  // A data sheet that does not name the link: transfers are fitted as parts of what it can do.
+  if (!device.pcie_bytes_per_second) device.pcie_bytes_per_second = link_of(calibration.kernels);
   profile::KernelTimes times = device.kernel_times.empty()
                                    ? profile::KernelTimes(profile::time_classes)
                                    : profile::load_kernel_times(device.kernel_times);

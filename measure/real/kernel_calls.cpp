@@ -112,6 +112,16 @@ KernelCall random_call(std::int64_t bytes, const Operands& make) {
   return [a = make.of({at_least_one(bytes / 9)})] { return at::dropout(a, 0.1, true); };
 }
 
+/// To the device and back in turns. Memory of the host that CUDA knows, as the device fetches it
+/// itself.
+KernelCall transfer_call(std::int64_t bytes, const Operands& make) {
+  const std::int64_t count = at_least_one(bytes / fp32_bytes);
+  const at::Tensor there = make.of({count});
+  const at::Tensor here = at::zeros({count}, at::TensorOptions().pinned_memory(true));
+  const bool comes = bytes / fp32_bytes % 2 == 0;
+  return [=] { return comes ? there.copy_(here, true) : here.copy_(there, true); };
+}
+
 KernelCall stream_call(TimeClass time_class, std::int64_t bytes, const Operands& make) {
   switch (time_class) {
     case TimeClass::elementwise:
@@ -128,6 +138,8 @@ KernelCall stream_call(TimeClass time_class, std::int64_t bytes, const Operands&
       return optimizer_call(bytes, make);
     case TimeClass::random:
       return random_call(bytes, make);
+    case TimeClass::transfer:
+      return transfer_call(bytes, make);
     default:
       return {};
   }

@@ -150,11 +150,13 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
           .threads = at::get_num_threads(),
           .torch_version = TORCH_VERSION,
           .step_us = {},
+          .others_share = {},
           .nodes = {},
           .timeline = {}};
   for (std::int64_t i = 0; i < options.warm_up; ++i) steps.run_us();
   real::reset_peaks(device);
   std::vector<double> host_us;
+  const OtherPrograms others;
   for (std::int64_t i = 0; i < options.steps; ++i) {
     run.step_us.push_back(steps.run_us());
     host_us.push_back(steps.host_us());
@@ -162,6 +164,7 @@ Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOption
   Recorded recorded;
   if (device.is_cpu()) {
     recorded = timed_by_clock(step, steps, options);
+    run.others_share = others.share();
   } else {
     const real::Peaks peaks = real::peaks_of(device);
     const gpu::State state = gpu::state_of(device.index());

@@ -17,6 +17,7 @@
 #include "measure/processor.h"
 #include "measure/real/call_clock.h"
 #include "measure/real/device.h"
+#include "measure/real/graph_launch.h"
 #include "measure/real/kernel_calls.h"
 
 namespace symprof::measure::real {
@@ -157,6 +158,7 @@ class CpuKernels final : public KernelRunner {
   }
 
   DeviceFacts facts() override {
+    const std::optional<double> others_share = others_.share();
     const Memory memory = memory_of_cpu();
     DeviceFacts facts{.device = "cpu",
                       .processor = processor_name(),
@@ -168,7 +170,8 @@ class CpuKernels final : public KernelRunner {
                       .l2_bytes = memory.cached_bytes,
                       .memory_bytes_per_second = memory.bytes_per_second,
                       .clock_hz = processor_clock_hz(),
-                      .host_call_us = host_call_us(c10::kCPU)};
+                      .host_call_us = host_call_us(c10::kCPU),
+                      .others_share = others_share};
     constexpr std::int64_t side = 2048;
     const at::Tensor a = at::randn({side, side}), b = at::randn({side, side});
     Calls product([&] { return at::mm(a, b); });
@@ -176,6 +179,9 @@ class CpuKernels final : public KernelRunner {
     facts.flops_per_second = {{"float32", products / us_on_cpu(product) * 1e6}};
     return facts;
   }
+
+ private:
+  OtherPrograms others_;
 };
 
 class GpuKernels final : public KernelRunner {
@@ -206,6 +212,7 @@ class GpuKernels final : public KernelRunner {
 
   DeviceFacts facts() override {
     const gpu::State state = gpu::state_of(device_.index());
+    client_.reset();  // Each record would be time of the host's calls.
     DeviceFacts facts{.device = device_.str(),
                       .processor = gpu::name_of(device_.index()),
                       .torch_version = TORCH_VERSION,
@@ -216,6 +223,7 @@ class GpuKernels final : public KernelRunner {
                       .power_watts = state.power_watts,
                       .host_call_us = host_call_us(device_)};
     if (std::isfinite(shortest_us_)) facts.launch_us = shortest_us_;
+    facts.graph_launch_us = graph_launch_us(device_);
     if (const std::optional<std::int64_t> used = gpu::used_bytes())
       facts.context_bytes = *used - reserved_bytes(device_);
     return facts;

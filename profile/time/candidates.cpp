@@ -238,7 +238,7 @@ double flops_of(const Kernel& kernel) {
 
 std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limits) {
   auto* const formula = formula_of(time_class).time;
-  if (time_class == TimeClass::transfer || formula == recurrent_time) return {};
+  if (formula == recurrent_time) return {};
   if (formula == stream_time) return stream_kernels(time_class, limits);
   if (formula == row_time) return row_kernels(time_class, limits);
   Candidates candidates(time_class, limits);

@@ -94,6 +94,11 @@ class Calibrate(unittest.TestCase):
         self.assertIn("damaged.json", result.stderr)
         self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
 
+    def test_a_step_that_memory_cannot_hold_is_refused(self):
+        result = program.run("measure", "models/llama_7b.pt2", "--set", "batch=4096", "--mode", "inference", "--dtype", "fp64")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertRegex(result.stderr, r"models/llama_7b\.pt2: its step takes .* of this machine's memory are free\.")
+
     def test_without_a_gpu_one_line_says_so(self):
         result = program.run("calibrate", "--device", "cuda", "-o", str(self.folder / "gpu.json"))
         self.assertEqual(result.returncode, 3, result.stderr)

@@ -109,6 +109,37 @@ TEST_SUITE("calibration") {
         Error);
   }
 
+  TEST_CASE("a link that no data sheet names is as fast as its fastest transfer") {
+    Calibration calibration{.facts = {.device = "cuda:0",
+                                      .processor = "NVIDIA H200",
+                                      .torch_version = "2.13.0",
+                                      .driver_version = "580",
+                                      .date = "2026-11-23"},
+                            .kernels = {},
+                            .repeated = {}};
+    for (const profile::Kernel& kernel :
+         profile::sweep_kernels(profile::TimeClass::transfer, {.bytes = 1 << 28, .flops = 0})) {
+      const double bytes = static_cast<double>(std::get<profile::StreamWork>(kernel.work).bytes);
+      calibration.kernels.push_back({kernel, floor_us + bytes / bytes_per_us});
+    }
+    const auto largest = static_cast<double>(
+        std::get<profile::StreamWork>(calibration.kernels.back().kernel.work).bytes);
+    DeviceSpec like = device_like(calibration.facts);
+    const auto link_with = [&](std::optional<double> of_data_sheet) {
+      like.pcie_bytes_per_second = of_data_sheet;
+      const test::TemporaryFile file("mine.json", fit_device(calibration, like, "mine").json);
+      const DeviceSpec spec = load_device(file.path());
+      profile::TimeModel model(spec, profile::load_kernel_times(spec.kernel_times), {});
+      const profile::Kernel kernel = calibration.kernels.back().kernel;
+      CHECK(model.estimate(kernel)->us ==
+            doctest::Approx(calibration.kernels.back().us).epsilon(0.1));
+      return spec.pcie_bytes_per_second.value();
+    };
+    CHECK(link_with(16e9) == 16e9);
+    CHECK(link_with(std::nullopt) ==
+          doctest::Approx(largest / (floor_us + largest / bytes_per_us) * 1e6));
+  }
+
   TEST_CASE("classes with too few kernels are said, facts that are missing refused") {
     Calibration calibration = made_up();
     calibration.kernels.resize(4);
@@ -127,7 +158,8 @@ TEST_SUITE("calibration") {
                                       .driver_version = "580",
                                       .date = "2026-11-23",
                                       .host_call_us = 9,
-                                      .launch_us = 1.5},
+                                      .launch_us = 1.5,
+                                      .graph_launch_us = 0.75},
                             .kernels = made_up().kernels,
                             .repeated = {}};
     const DeviceSpec like = device_like(calibration.facts);
@@ -137,6 +169,7 @@ TEST_SUITE("calibration") {
     const DeviceSpec spec = load_device(file.path());
     CHECK(!spec.is_cpu);
     CHECK(spec.launch_us == 1.5);
+    CHECK(spec.graph_launch_us == 0.75);
     CHECK(spec.host_call_us.value() + spec.host_launch_us.value() == doctest::Approx(9));
     CHECK(spec.memory_bytes == like.memory_bytes);
     const auto own = profile::load_kernel_times(spec.kernel_times);

@@ -77,6 +77,13 @@ TEST_CASE("a run is the same after it was written and read") {
   CHECK(read.step_us == run.step_us);
 }
 
+TEST_CASE("what other programs took of the processors is kept, where it is known") {
+  Run run = small_run();
+  CHECK_FALSE(parse_run(to_json(run), "run.json").others_share);
+  run.others_share = 0.25;
+  CHECK(parse_run(to_json(run), "run.json").others_share == 0.25);
+}
+
 TEST_CASE("a step in time too, and indices of nothing are refused") {
   Run run = gpu_run();
   run.timeline = {.calls = {{"aten::mm", 1, Phase::backward, 0, 2500}},

@@ -310,6 +310,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (std::getenv("FAKE_CUPTI_REFUSES") != nullptr) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   const std::lock_guard lock(cupti().mutex);
   cupti().enabled.insert(kind);
   return CUPTI_SUCCESS;

@@ -9,7 +9,8 @@ where they are installed they win over the fakes. CUDA_INCLUDE holds cuda_runtim
 of CUDA 13. Without a command it prints the environment.
 
 The environment understands FAKE_LAUNCH_LOG (a file: a line for each launch, copy and fill),
-FAKE_FIRST_CORRELATION (of CUPTI's ids) and FAKE_CUPTI_DROP_EVERY (each n-th record is lost).
+FAKE_FIRST_CORRELATION (of CUPTI's ids), FAKE_CUPTI_DROP_EVERY (each n-th record is lost) and
+FAKE_CUPTI_REFUSES (CUPTI may not record; CUDA's events have the made-up times all the same).
 """
 import os
 import pathlib

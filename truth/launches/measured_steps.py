@@ -8,11 +8,14 @@ it): SYMPROF_TORCH=TORCH make program. Six models run a training step plain, und
 checkpointed on the GPU that computes nothing. Each launch, copy and fill of the recorded step is in
 the log of operations.cpp, with a made-up duration, the operator around it, and whether autograd's
 engine ran that. The run that symprof saves has to have the same operations, one for one: the
-duration to the nanosecond, the operator, the pass, and a node.
+duration to the nanosecond, the operator, the pass, and a node. Where CUPTI may not record, times come
+from CUDA's events around each call: then each node and pass of two plain models has to have the sum of
+its operations.
 
 steps.csv has what was found; --rewrite writes it anew, else it is compared.
 """
 import argparse
+import collections
 import csv
 import itertools
 import json
@@ -35,16 +38,21 @@ MODELS = {
     "tiny/encoder": (["--optimizer", "adamw:single"], "layers.*"),
     "tiny/convnet": (["--optimizer", "adam:foreach", "--grad-scaler"], "up"),
 }
+BY_EVENTS = ("bert_base", "tiny/convnet")
 MODES = ("plain", "autocast", "checkpointed")
 FIELDS = ["model", "mode", "operations", "forward", "backward", "optimizer", "sum_ns"]
+
+
+def operations_in(lines):
+    keys = ("correlation", "kind", "ns", "stream", "direction", "op", "name")
+    return [dict(zip(keys, line.split("\t"))) for line in lines]
 
 
 def operations_of_step(log):
     """The operations between the last two times that the program took its records."""
     parts = [list(group) for is_flush, group in itertools.groupby(log.splitlines(), "flush".__eq__) if not is_flush]
     flushed = parts if log.endswith("flush\n") else parts[:-1]
-    keys = ("correlation", "kind", "ns", "stream", "direction", "op", "name")
-    return [dict(zip(keys, line.split("\t"))) for line in flushed[-1]]
+    return operations_in(flushed[-1])
 
 
 def options_of(model, mode):
@@ -59,16 +67,20 @@ def mark_seed(operations):
         operations[first - 1]["direction"] = "backward"
 
 
-def run(program, model, options, variables):
+def command_of(program, model, options, *more):
+    return [program, "measure", f"models/{model}.pt2", "--device", "cuda", "--loss", "sum", "--steps", "1", *options, *more,
+            "-o", "/dev/null", "--quiet"]
+
+
+def run(program, model, options, variables, *more):
     with tempfile.TemporaryDirectory() as folder:
         saved, log = pathlib.Path(folder) / "run.json", pathlib.Path(folder) / "launches"
-        command = [program, "measure", f"models/{model}.pt2", "--device", "cuda", "--loss", "sum", "--steps", "1", *options,
-                   "--save", str(saved), "--trace", "/dev/null", "-o", "/dev/null", "--quiet"]
+        command = command_of(program, model, options, "--save", str(saved), *more)
         done = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables, "FAKE_LAUNCH_LOG": str(log)},
                               capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}\n{done.stderr}")
-        return json.loads(saved.read_text()), operations_of_step(log.read_text())
+        return json.loads(saved.read_text()), log.read_text()
 
 
 def differences(measured, operations):
@@ -93,6 +105,30 @@ def differences(measured, operations):
             yield f"{where}: {call['phase']}, not {operation['direction']}"
 
 
+def sums_of_nodes(timeline, operations):
+    """Nanoseconds by node and pass; `operations` are those of the timeline's works, as they began."""
+    sums = collections.Counter()
+    for work, operation in zip(sorted(timeline["works"], key=lambda work: work["begin_us"]), operations):
+        call = timeline["calls"][work["call"]]
+        is_backward = call["phase"] in ("backward", "recompute")
+        passed = "optimizer_us" if call["phase"] == "optimizer" else "bwd_us" if is_backward else "fwd_us"
+        sums[call["node"], passed] += int(operation["ns"])
+    return sums
+
+
+def differences_by_events(program, model, variables, measured):
+    """Of a run without CUPTI's rights from the operations of its last step, which are those of `measured`."""
+    run_by_events, log = run(program, model, options_of(model, "plain"), {**variables, "FAKE_CUPTI_REFUSES": "1"})
+    if run_by_events["gpu"]["source"] != "events" or not run_by_events["gpu"]["note"]:
+        yield "nothing says that events took the place of CUPTI"
+    operations = operations_in(log.splitlines()[-len(measured["timeline"]["works"]):])
+    wanted = sums_of_nodes(measured["timeline"], operations)
+    for id, node in enumerate(run_by_events["nodes"]):
+        for passed in ("fwd_us", "bwd_us", "optimizer_us"):
+            if round(node[passed] * 1e3) != wanted[id, passed]:
+                yield f"{node['name']}, {passed}: {node[passed] * 1e3:.0f} ns, not {wanted[id, passed]}"
+
+
 def row_of(model, mode, measured):
     phases = [measured["timeline"]["calls"][work["call"]]["phase"] for work in measured["timeline"]["works"]]
     backward = sum(phase in ("backward", "recompute") for phase in phases)
@@ -113,8 +149,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         variables = fakes.environment(options.torch, options.cuda, options.fakes or folder)
         for model, mode in itertools.product(MODELS, MODES):
-            measured, operations = run(options.program, model, options_of(model, mode), variables)
-            found = list(differences(measured, operations))
+            measured, log = run(options.program, model, options_of(model, mode), variables, "--trace", "/dev/null")
+            found = list(differences(measured, operations_of_step(log)))
+            if mode == "plain" and model in BY_EVENTS:
+                found += differences_by_events(options.program, model, variables, measured)
             wrong += len(found)
             rows.append(row_of(model, mode, measured))
             print(*rows[-1].values(), f"{len(found)} differ", sep="\t", flush=True)

@@ -20,6 +20,7 @@ struct State {
   std::size_t count = 0;  ///< Of operations.
   std::uint32_t next_correlation = 1;
   std::map<std::uint64_t, std::vector<Operation>> captures;  ///< By stream.
+  std::map<std::uint64_t, std::uint64_t> busy_ns;            ///< By stream.
   std::FILE* log = nullptr;
 };
 
@@ -79,6 +80,7 @@ void launch(std::vector<Operation> operations, Api api) {
     for (Operation& operation : operations) {
       operation.correlation = correlation;
       operation.duration_ns = made_up_ns(state().count++);
+      state().busy_ns[operation.stream] += operation.duration_ns;
       write(operation);
     }
   }
@@ -96,6 +98,11 @@ void run(const Operation& operation, Api api) {
     }
   }
   launch({operation}, api);
+}
+
+std::uint64_t busy_ns(std::uint64_t stream) {
+  const std::lock_guard lock(state().mutex);
+  return state().busy_ns[stream];
 }
 
 void begin_capture(std::uint64_t stream) {

@@ -40,6 +40,9 @@ void run(const Operation& operation, Api api);
 /// Runs several by one call, as the launch of a graph does; none: a call that asks for nothing.
 void launch(std::vector<Operation> operations, Api api);
 
+/// The made-up times of all that a stream was given so far.
+std::uint64_t busy_ns(std::uint64_t stream);
+
 void begin_capture(std::uint64_t stream);
 bool is_capturing(std::uint64_t stream);
 std::vector<Operation> end_capture(std::uint64_t stream);

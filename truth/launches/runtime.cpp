@@ -183,7 +183,21 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
   return make_handle(stream, 0x1000);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return make_handle(event, 0x100000);
+  *event = reinterpret_cast<cudaEvent_t>(new std::uint64_t(0));
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete reinterpret_cast<std::uint64_t*>(event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  *reinterpret_cast<std::uint64_t*>(event) = fake::busy_ns(handle_of(stream));
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
+  const auto at = [](cudaEvent_t event) { return *reinterpret_cast<const std::uint64_t*>(event); };
+  *ms = static_cast<float>(static_cast<double>(at(end) - at(begin)) / 1e6);
+  return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
   return wait(CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020);

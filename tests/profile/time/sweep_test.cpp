@@ -69,7 +69,6 @@ TEST_SUITE("time_sweep") {
     for (const Kernel& kernel : sweep_kernels(TimeClass::copy, limits))
       CHECK(bytes_of(kernel) <= largest);
     CHECK(sweep_kernels(TimeClass::recurrent_tf32, limits).empty());
-    CHECK(sweep_kernels(TimeClass::transfer, limits).empty());
   }
 
   TEST_CASE("long kernels are taken out, in their order") {

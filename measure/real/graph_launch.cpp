@@ -1,0 +1,87 @@
+#include "measure/real/graph_launch.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
+
+#include <array>
+
+#include "measure/real/device.h"
+
+namespace symprof::measure::real {
+namespace {
+
+constexpr int kernels = 200, replays = 10;
+constexpr int relaxed_capture = 2;  // cudaStreamCaptureModeRelaxed
+
+/// CUDA's runtime as LibTorch loaded it. LibTorch's own graphs are in its CUDA library alone, which
+/// nothing is linked with.
+class Runtime {
+ public:
+  Runtime() {
+    for (const char* name : std::array{"libcudart.so.13", "libcudart.so.12"})
+      if (library_ == nullptr) library_ = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  }
+
+  /// Whether `function(arguments...)` is there and succeeds.
+  template <class... Arguments>
+  bool call(const char* function, Arguments... arguments) const {
+    using Function = int (*)(Arguments...);
+    if (library_ == nullptr) return false;
+    const auto found = reinterpret_cast<Function>(dlsym(library_, function));
+    return found != nullptr && found(arguments...) == 0;
+  }
+
+ private:
+  void* library_ = nullptr;
+};
+
+c10::Event recorded(const c10::Stream& stream) {
+  c10::Event event(stream.device_type(), c10::EventFlag::BACKEND_DEFAULT);
+  event.record(stream);
+  return event;
+}
+
+/// `replay` asks for `kernels` kernels, and says whether it could.
+template <class Replay>
+std::optional<double> us_of_kernel(const c10::Stream& stream, const Replay& replay) {
+  if (!replay()) return std::nullopt;  // The first one is prepared when it is asked for.
+  wait_for(stream.device());
+  const c10::Event begin = recorded(stream);
+  for (int i = 0; i < replays; ++i)
+    if (!replay()) return std::nullopt;
+  const c10::Event end = recorded(stream);
+  wait_for(stream.device());
+  const double us = begin.elapsedTime(end) * 1e3 / (kernels * replays);
+  return us > 0 ? std::optional(us) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> graph_launch_us(c10::Device device) try {
+  const Runtime cuda;
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  const c10::Stream stream = guard.getStreamFromGlobalPool(device);
+  const c10::StreamGuard on_it(stream);
+  const at::NoGradGuard no_grad;
+  at::Tensor number = at::zeros({1}, at::TensorOptions().device(device));
+  number.add_(1);  // Whose code is loaded now.
+  wait_for(device);
+  void* const handle = guard.getStreamNativeHandle(stream);
+  void *graph = nullptr, *ready = nullptr;
+  if (!cuda.call("cudaStreamBeginCapture", handle, relaxed_capture)) return std::nullopt;
+  for (int i = 0; i < kernels; ++i) number.add_(1);
+  if (!cuda.call("cudaStreamEndCapture", handle, &graph) ||
+      !cuda.call("cudaGraphInstantiateWithFlags", &ready, graph, 0ULL))
+    return std::nullopt;
+  const auto us = us_of_kernel(stream, [&] { return cuda.call("cudaGraphLaunch", ready, handle); });
+  cuda.call("cudaGraphExecDestroy", ready);
+  cuda.call("cudaGraphDestroy", graph);
+  return us;
+} catch (const c10::Error&) {
+  return std::nullopt;
+}
+
+}  // namespace symprof::measure::real
