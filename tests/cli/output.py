@@ -47,6 +47,7 @@ class Output(unittest.TestCase):
 
     def check_follows(self, slices):
         """To the nanosecond."""
+        slices = sorted(slices, key=lambda event: event["ts"])
         for before, after in zip(slices, slices[1:]):
             self.assertLessEqual(round(1e3 * (before["ts"] + before["dur"])), round(1e3 * after["ts"]))
 
