@@ -40,9 +40,9 @@ void ask_for_times(ProfileOptions& options, const ProfileText& text) {
   const bool asks = sorts || !options.measured_file.empty() || options.format->needs_times ||
                     std::ranges::any_of(options.columns, is_of_times);
   if (asks && !options.settings.time) options.settings.time.emplace();
-  if (options.settings.time && !text.symbolic.empty())
-    throw Error("--symbolic", "times are no polynomials of sizes.",
-                "Leave --time, --launch and columns of times out, or ask at one size: --set.");
+  if (!text.symbolic.empty() && std::ranges::any_of(options.columns, is_of_times))
+    throw Error("--symbolic", "times are no polynomials of sizes, so rows have none.",
+                "Leave columns of times out: --time has the step's time as a curve.");
 }
 
 report::RowOptions parse_rows(const ProfileText& text) {
@@ -103,7 +103,8 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");
   add("--unit", text.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
   add("--symbolic", text.symbolic, "A,B,..",
-      "Formulas in these dimensions (as --set names them), found from profiles at many sizes");
+      "Formulas in these dimensions (as --set names them), found from profiles at many sizes; with "
+      "--time a curve of the step's time over each");
   app.add_flag("--peak", text.shows_peak,
                "After the totals, which modules hold the memory at its peak (--depth, --top)")
       ->group(group);

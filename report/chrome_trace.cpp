@@ -79,7 +79,9 @@ void write_memory_counter(TraceWriter& trace, const Profile& profile) {
 
 void write_prediction(TraceWriter& trace, const Profile& profile, const DeviceSpec& device) {
   trace.title("process_name", host, "host, predicted");
+  trace.title("thread_name", host, "calls");
   trace.title("process_name", gpu, fmt::format("{}, predicted", name(device)));
+  trace.title("thread_name", gpu, "kernels");
   for (const NodeProfile& node : profile.nodes) {
     for (const CallProfile& call : node.calls) write_call(trace, profile, call);
     write_passes(trace, profile, node);

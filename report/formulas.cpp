@@ -12,6 +12,7 @@
 #include "report/names.h"
 #include "report/step_options.h"
 #include "report/text_table.h"
+#include "report/time_curves.h"
 
 namespace symprof::report {
 namespace {
@@ -217,6 +218,7 @@ void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
   out.push_back('\n');
   write_totals(out, report, options, layout);
   out.push_back('\n');
+  write_time_curves(out, report, layout);
   write_origin(out, report, options, layout);
 }
 

@@ -6,6 +6,7 @@
 #include "report/json_writer.h"
 #include "report/memory_text.h"
 #include "report/step_options.h"
+#include "report/time_curves.h"
 
 namespace symprof::report {
 namespace {
@@ -185,6 +186,8 @@ void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
   json.member("calls_without_rule", report.first.coverage.unmodelled);
   json.line(2);
   write_totals(json, report);
+  json.line(2);
+  write_time_curves(json, report);
   json.line(2);
   json.key("rows");
   json.begin_array();

@@ -32,10 +32,11 @@ class TraceWriter {
   }
   void end() { json_.end_object(); }
 
-  /// end_slice() follows; between the two are members of its arguments.
+  /// end_slice() follows; between the two are members of its arguments. Both ends are rounded, not
+  /// the duration: Perfetto drops a slice that begins before the one ahead of it has ended.
   void slice(std::string_view name, TraceThread thread, double begin_us, double end_us) {
     begin("X", name, thread, begin_us);
-    time("dur", end_us - begin_us);
+    time("dur", rounded(end_us) - rounded(begin_us));
     json_.key("args");
     json_.begin_object();
   }
@@ -77,7 +78,8 @@ class TraceWriter {
 
  private:
   /// To the nanosecond.
-  void time(std::string_view key, double us) { json_.member(key, std::round(us * 1e3) / 1e3); }
+  static double rounded(double us) { return std::round(us * 1e3) / 1e3; }
+  void time(std::string_view key, double us) { json_.member(key, rounded(us)); }
 
   JsonWriter& json_;
 };

@@ -102,6 +102,7 @@ class FormulaSearch {
     if (question_.requested_peak &&
         !answer_.found.formulas.at(*question_.requested_peak).polynomial)
       answer_.moments = plan::find_peak_moments(model_.variables, requested_, measure_at);
+    if (answer_.first.time) answer_.times = find_time_curves(model_);
     return std::move(answer_);
   }
 

@@ -15,6 +15,7 @@
 #include "plan/formulas/formulas.h"
 #include "plan/formulas/peak_moments.h"
 #include "session/session.h"
+#include "session/time_curves.h"
 
 namespace symprof {
 
@@ -43,6 +44,7 @@ struct FormulaAnswer {
   plan::Formulas found;                    ///< One formula for each figure.
   std::map<plan::Sizes, SizedPeak> peaks;  ///< At every size that was tried.
   std::vector<plan::PeakMoment> moments;   ///< See FormulaQuestion::requested_peak.
+  std::vector<TimeCurve> times;            ///< Of each dimension, where the settings ask for times.
 };
 
 /// A model whose dimensions have other sizes each time it is profiled.

@@ -180,6 +180,42 @@ class Piecewise(unittest.TestCase):
         self.assertLessEqual(max(by_place), 4096)
 
 
+class Times(unittest.TestCase):
+    """A curve gives the step's time that a profile of that size gives."""
+
+    STEP = ("--input", "x=[batch,seq,64]", "--set", "seq=512", "--mode", "inference", "--device", "h100", "--time")
+
+    def curve(self, *arguments, start=8):
+        return formulas(FUSED, *self.STEP, "--set", f"batch={start}", *arguments, names="batch")["times"][0]
+
+    def test_pieces_hold_at_sizes_that_were_not_tried(self):
+        curve = self.curve()
+        tried = {step["size"] for step in curve["sizes"]}
+        self.assertEqual((curve["dimension"], curve["others"]), ("batch", {}))
+        pieces = curve["pieces"]
+        self.assertEqual([piece["last"] + 1 for piece in pieces[:-1]], [piece["first"] for piece in pieces[1:]])
+        self.assertEqual([piece["break"] is None for piece in pieces], [False] * (len(pieces) - 1) + [True])
+        self.assertEqual((pieces[0]["limit"], len(pieces[0]["coefficients_us"])), ("host", 1))
+        self.assertNotEqual(pieces[-1]["limit"], "host")
+        size = next(size for size in range(pieces[-1]["first"], pieces[-1]["last"]) if size not in tried)
+        step = read(FUSED, *self.STEP, "--set", f"batch={size}")["totals"]["step_time_us"]
+        found = sum(us * size**power for power, us in enumerate(pieces[-1]["coefficients_us"]))
+        self.assertLess(abs(found / step - 1), 0.03)
+
+    def test_without_a_host_nothing_waits_for_it(self):
+        self.assertNotIn("host", {piece["limit"] for piece in self.curve("--launch", "graph")["pieces"]})
+
+    def test_a_curve_ends_where_the_memory_does(self):
+        curve = self.curve(start=4000)
+        self.assertEqual(curve["end"], "memory")
+        self.assertLess(curve["sizes"][-1]["size"], 32 * 4000)
+
+    def test_as_text(self):
+        text = run(FUSED, "--input", "x=[batch,seq,64]", "--symbolic", "batch,seq", "--time").stdout
+        self.assertRegex(text, r"batch, seq=\d+ +Step +Off by +Limit +Nine of ten +What ends it")
+        self.assertRegex(text, r"seq, batch=\d+ +Step")
+
+
 class Errors(unittest.TestCase):
     def check(self, arguments, *texts):
         result = run(*arguments)
@@ -198,6 +234,8 @@ class Errors(unittest.TestCase):
                    "too large to start from")
         self.check([ONNX, "--symbolic", "batch", "--peak"], "Leave --symbolic out")
         self.check([ONNX, "--symbolic", "batch", "--format", "csv"], "Choose table or json")
+        self.check([ONNX, "--symbolic", "batch", "--columns", "op,fwd_time"], "times are no polynomials",
+                   "--time has the step's time as a curve")
 
     def test_a_model_whose_sizes_are_written_into_it(self):
         self.check(["models/gpt2.pt2", "--input", "input_ids=[batch,512]", "--symbolic", "batch"],

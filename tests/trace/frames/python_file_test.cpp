@@ -1,4 +1,5 @@
 #include "trace/frames/python_file.h"
+#include "tests/support/source_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +13,7 @@ namespace {
 using namespace symprof;
 
 std::string read_example() {
-  std::ifstream file(std::string(SYMPROF_SOURCE_DIR) + "/truth/python_lines/example.py");
+  std::ifstream file(test::source_folder() + "/truth/python_lines/example.py");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
@@ -21,7 +22,7 @@ std::string read_example() {
 TEST_SUITE("python_file") {
   TEST_CASE("lines belong to the statements and functions that Python's own parser finds") {
     const trace::PythonFile file(read_example());
-    std::ifstream truth(std::string(SYMPROF_SOURCE_DIR) + "/truth/python_lines/lines.json");
+    std::ifstream truth(test::source_folder() + "/truth/python_lines/lines.json");
     int compared = 0;
     for (const nlohmann::json& row : nlohmann::json::parse(truth)) {
       const trace::PythonLine* line = file.at(row.at(0).get<std::int64_t>());
