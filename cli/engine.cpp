@@ -84,9 +84,9 @@ EngineFiles parse_other(const Options& options, Format format) {
   if (!options.onnx.empty() || !options.device.empty() || options.by != "layer")
     throw Error("engine", "two engines are compared by their layers alone.",
                 "Leave --onnx, --device and --by out, or ask for one engine.");
-  if (format != Format::table && format != Format::json)
+  if (format != Format::table && format != Format::json && format != Format::html)
     throw Error("--format", "a comparison has no " + options.format + ".",
-                "Write --format table or json.");
+                "Write --format table, json or html.");
   return files;
 }
 
@@ -165,6 +165,7 @@ void write_both(fmt::memory_buffer& out, Format format, const ReadEngine& first,
   if (format == Format::json) return report::write_engine_comparison_json(out, before, after);
   for (report::EngineReport* side : {&before, &after})
     side->causes = engine::find_causes(side->engine, side->summary, nullptr, nullptr);
+  if (format == Format::html) return report::write_engine_comparison_html(out, before, after);
   report::write_engine_comparison(out, before, after, layout_of(options.output));
 }
 
