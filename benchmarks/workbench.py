@@ -2,7 +2,8 @@
 """CPU seconds of the workbench beside Python tools: of whole processes, start and imports included, and of the work
 alone, which for symprof is what a model of one node does not take.
 
-Needs onnx, onnxruntime and onnx-array-api; for tensors and the drawing with types onnx-diagnostic:
+Needs onnx, onnxruntime and onnx-array-api; for tensors, the drawing with types and the commands onnx-diagnostic, for the
+commands also what it imports (torch, transformers):
     python3 benchmarks/workbench.py build/release/bin/symprof MODEL.onnx"""
 import pathlib
 import resource
@@ -77,12 +78,31 @@ def of_symprof(command):
     return min(cpu_seconds(command)[0] for _ in range(9))
 
 
+def of_command(arguments):
+    """Seconds of a command of onnx-diagnostic, as a user calls it."""
+    return min(cpu_seconds([sys.executable, "-m", "onnx_diagnostic", *arguments])[0] for _ in range(2))
+
+
 def one_node(path):
     import onnx.parser
 
     text = '<ir_version: 10, opset_import: ["" : 20]> g (float[2, 3] x) => (float[2, 3] y) { y = Relu (x) }'
     onnx.save(onnx.parser.parse_model(text), path)
     return path
+
+
+def print_commands(symprof, model, out):
+    """Commands of both as users call them."""
+    commands = [
+        ("show --style pretty", [], ["print", "pretty", model]),
+        ("stats", [], ["stats", "-i", model]),
+        ("stats --tensors", [], ["stats", "-i", model]),
+        ("dot", ["-o", out], ["dot", model, "-o", out]),
+    ]
+    print("\n| symprof | CPU s | onnx_diagnostic | CPU s | times |\n" + "| --- " * 5 + "|")
+    for name, more, theirs in commands:
+        ours, whole = of_symprof([symprof, *name.split(), model, *more]), of_command(theirs)
+        print(f"| `{name}` | {ours:.3f} | `{' '.join(word for word in theirs if word.isalpha())}` | {whole:.2f} | {whole / ours:.0f} |")
 
 
 def main(symprof, model):
@@ -109,6 +129,7 @@ def main(symprof, model):
             alone = ours - of_symprof([symprof, *command, small])
             print(f"| {name} | {ours:.3f} | {whole:.2f} | {whole / ours:.0f} | {alone:.3f} | {work:.3f} "
                   f"| {work / alone:.1f} | {tool} |")
+        print_commands(symprof, model, out)
 
 
 if __name__ == "__main__":

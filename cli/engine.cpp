@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/engine_flops.h"
+#include "cli/graphviz.h"
 #include "cli/output.h"
 #include "engine/causes.h"
 #include "engine/costs.h"
@@ -22,16 +23,14 @@
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json, csv, dot, html };
+enum class Format { table, json, csv, dot, svg, html };
 constexpr settings::Named<report::EngineRows> row_names[] = {
     {"layer", report::EngineRows::layer},
     {"node", report::EngineRows::node},
     {"module", report::EngineRows::module}};
-constexpr settings::Named<Format> formats[] = {{"table", Format::table},
-                                               {"json", Format::json},
-                                               {"csv", Format::csv},
-                                               {"dot", Format::dot},
-                                               {"html", Format::html}};
+constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json},
+                                               {"csv", Format::csv},     {"dot", Format::dot},
+                                               {"svg", Format::svg},     {"html", Format::html}};
 
 /// The files of one engine.
 struct EngineFiles {
@@ -85,9 +84,9 @@ EngineFiles parse_other(const Options& options, Format format) {
   if (!options.onnx.empty() || !options.device.empty() || options.by != "layer")
     throw Error("engine", "two engines are compared by their layers alone.",
                 "Leave --onnx, --device and --by out, or ask for one engine.");
-  if (format == Format::csv || format == Format::dot || format == Format::html)
+  if (format != Format::table && format != Format::json && format != Format::html)
     throw Error("--format", "a comparison has no " + options.format + ".",
-                "Write --format table or json.");
+                "Write --format table, json or html.");
   return files;
 }
 
@@ -151,11 +150,12 @@ void write_one(fmt::memory_buffer& out, Format format, const ReadEngine& read,
   if (format == Format::table)
     return report::write_engine_table(out, report, rows, layout_of(options.output));
   if (format == Format::html) return report::write_engine_html(out, report);
-  if (format == Format::dot)
-    report::write_engine_dot(out, report);
-  else
+  if (format == Format::csv)
     report::write_engine_csv(out, report);
-  // Neither has a place for them.
+  else
+    report::write_engine_dot(out, report);
+  if (format == Format::svg) out = svg_of({out.data(), out.size()});
+  // None of these has a place for them.
   for (const std::string& warning : read.summary.warnings) warn(options.output, warning);
 }
 
@@ -165,6 +165,7 @@ void write_both(fmt::memory_buffer& out, Format format, const ReadEngine& first,
   if (format == Format::json) return report::write_engine_comparison_json(out, before, after);
   for (report::EngineReport* side : {&before, &after})
     side->causes = engine::find_causes(side->engine, side->summary, nullptr, nullptr);
+  if (format == Format::html) return report::write_engine_comparison_html(out, before, after);
   report::write_engine_comparison(out, before, after, layout_of(options.output));
 }
 
@@ -213,8 +214,8 @@ void add_engine_options(CLI::App& app, Options& options) {
   add("--by", options.by, "ROW",
       "A row for each layer (the default), or, of the model, for each node or module", reported);
   add("--depth", options.depth, "N", "Fold modules deeper than N levels (--by module)", reported);
-  add("--format", options.format, "FORMAT", "table, json, csv, dot (for graphviz), or html",
-      "Output");
+  add("--format", options.format, "FORMAT",
+      "table, json, csv, dot (for graphviz), svg (needs graphviz), or html", "Output");
   add_output_options(app, options.output);
 }
 

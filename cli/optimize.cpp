@@ -20,7 +20,7 @@ constexpr settings::Named<Format> formats[] = {
     {"table", Format::table}, {"stat", Format::stat}, {"json", Format::json}};
 
 struct Options {
-  std::string model, fused = "standard", only, skip, format = "table";
+  std::string model, fused = "standard", only, also, skip, format = "table";
   std::vector<std::string> sizes;
   bool list = false, verify = false, savings = false;
   std::optional<double> tolerance;
@@ -44,6 +44,7 @@ workbench::OptimizeOptions how_of(const Options& options) {
   workbench::OptimizeOptions how;
   how.fused = options.fused;
   if (!options.only.empty()) how.only = settings::split_list(options.only);
+  if (!options.also.empty()) how.also = settings::split_list(options.also);
   if (!options.skip.empty()) how.skip = settings::split_list(options.skip);
   how.checks_each_rule = options.verify;
   return how;
@@ -167,6 +168,7 @@ Run add_optimize(CLI::App& app) {
       "Runtime's) or training (and those that only its build for training has)",
       "LEVEL");
   add("--only", options->only, "These rules alone, of any level", "LIST");
+  add("--also", options->also, "These rules too, of any level, such as those \"by name\"", "LIST");
   add("--skip", options->skip, "Not these rules", "LIST");
   app.add_flag("--list", options->list, "The rules, with their levels")->group("Rules");
   add_check_options(app, *options);

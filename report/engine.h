@@ -52,6 +52,9 @@ void write_engine_comparison(fmt::memory_buffer& out, const EngineReport& before
                              const EngineReport& after, const Layout& layout);
 void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& before,
                                   const EngineReport& after);
+/// One page: both engines' layers as bars of one scale, and the table.
+void write_engine_comparison_html(fmt::memory_buffer& out, const EngineReport& before,
+                                  const EngineReport& after);
 
 /// Kernels that another model would not need; nothing where there is none.
 void write_engine_causes(fmt::memory_buffer& out, const EngineReport& report);

@@ -33,7 +33,8 @@ class EngineDrawing {
     print(
         "digraph engine {{\n  node [shape=box, style=filled, fillcolor=white, "
         "fontname=\"sans-serif\", "
-        "fontsize=10];\n  graph [fontname=\"sans-serif\", fontsize=10, compound=true];\n");
+        "fontsize=10];\n  graph [fontname=\"sans-serif\", fontsize=10, compound=true, "
+        "newrank=true];\n");
     if (report_.map)
       draw_model();
     else
@@ -100,7 +101,21 @@ class EngineDrawing {
     print("  }}\n");
   }
 
-  /// A layer that no node became: a reformat, or a helper. It points to what it is for.
+  /// The last node of the layer that makes what `layer` reads; -1 where no node's layer does.
+  int node_before(std::size_t layer) const {
+    for (const engine::Tensor& tensor : report_.engine.layers[layer].inputs)
+      for (std::size_t i = 0; i < report_.engine.layers.size(); ++i) {
+        const auto& outputs = report_.engine.layers[i].outputs;
+        const bool makes = std::ranges::any_of(
+            outputs, [&](const engine::Tensor& output) { return output.name == tensor.name; });
+        if (makes && i != layer && !report_.map->layers[i].nodes.empty())
+          return report_.map->layers[i].nodes.back();
+      }
+    return -1;
+  }
+
+  /// A layer that no node became: a reformat, or a helper. It points to what it is for, or what it
+  /// reads points to it.
   void draw_helper(std::size_t layer) {
     const engine::LayerNodes& found = report_.map->layers[layer];
     print("  l{} [label={}, fillcolor={}, style=\"filled,rounded\"];\n", layer,
@@ -109,7 +124,10 @@ class EngineDrawing {
     if (found.owner >= 0 &&
         !report_.map->layers[static_cast<std::size_t>(found.owner)].nodes.empty())
       node = report_.map->layers[static_cast<std::size_t>(found.owner)].nodes.front();
-    if (node >= 0) print("  l{} -> n{} [style=dotted, arrowhead=none];\n", layer, node);
+    if (node >= 0)
+      print("  l{} -> n{} [style=dotted, arrowhead=none];\n", layer, node);
+    else if (const int before = node_before(layer); before >= 0)
+      print("  n{} -> l{} [style=dotted, arrowhead=none];\n", before, layer);
   }
 
   void draw_model() {

@@ -32,6 +32,9 @@ class LayerBars {
   }
 
   bool is_empty() const { return most_ <= 0; }
+  double most() const { return most_; }
+  /// Bars are as high as if the highest were of `most`.
+  void scale_to(double most) { most_ = most; }
 
   void write(fmt::memory_buffer& out) const {
     const auto at = std::back_inserter(out);
@@ -95,6 +98,15 @@ void write_legend(fmt::memory_buffer& out) {
       "style=\"background:#c0443c\"></i>Q and DQ that no layer took in</span></p>\n"));
 }
 
+void write_bars(fmt::memory_buffer& out, const LayerBars& bars, std::string_view heading) {
+  fmt::format_to(std::back_inserter(out), "<h2>{}</h2>\n", heading);
+  bars.write(out);
+}
+
+std::string_view measure_of(const EngineReport& report) {
+  return report.summary.has_times ? "Measured time of each layer" : "Bytes moved of each layer";
+}
+
 void write_text(fmt::memory_buffer& out, std::string_view heading, const fmt::memory_buffer& text) {
   fmt::format_to(std::back_inserter(out), "<h2>{}</h2>\n<pre>{}</pre>\n", heading,
                  escaped({text.data(), text.size()}));
@@ -108,9 +120,7 @@ void write_engine_html(fmt::memory_buffer& out, const EngineReport& report) {
                  escaped(engine_title(report)));
   const LayerBars bars(report);
   if (!bars.is_empty()) {
-    fmt::format_to(std::back_inserter(out), "<h2>{} of each layer</h2>\n",
-                   report.summary.has_times ? "Measured time" : "Bytes moved");
-    bars.write(out);
+    write_bars(out, bars, measure_of(report));
     write_legend(out);
   }
   fmt::memory_buffer footer, rows;
@@ -124,6 +134,27 @@ void write_engine_html(fmt::memory_buffer& out, const EngineReport& report) {
     write(nodes, engine_node_rows(report), {});
     write_text(out, "Nodes of the model", nodes);
   }
+  out.append(std::string_view("</body>\n</html>\n"));
+}
+
+void write_engine_comparison_html(fmt::memory_buffer& out, const EngineReport& before,
+                                  const EngineReport& after) {
+  const std::string path = escaped(before.engine.path + " and " + after.engine.path);
+  fmt::format_to(std::back_inserter(out), "{}<p>A: {}. B: {}.</p>\n", html_head(path, engine_style),
+                 escaped(engine_title(before)), escaped(engine_title(after)));
+  LayerBars a(before), b(after);
+  // Heights that are not of the same are not compared.
+  if (before.summary.has_times == after.summary.has_times && !a.is_empty() && !b.is_empty()) {
+    const double most = std::max(a.most(), b.most());
+    a.scale_to(most);
+    b.scale_to(most);
+    write_bars(out, a, fmt::format("{}: A", measure_of(before)));
+    write_bars(out, b, fmt::format("{}: B", measure_of(after)));
+    write_legend(out);
+  }
+  fmt::memory_buffer rows;
+  write_engine_comparison(rows, before, after, {});
+  write_text(out, "Layers side by side", rows);
   out.append(std::string_view("</body>\n</html>\n"));
 }
 

@@ -121,6 +121,24 @@ TEST_SUITE("workbench_optimize") {
     }
   }
 
+  TEST_CASE("a rule by name is applied where it is named, and only there") {
+    const auto path = test::workbench_file("models/gpt.onnx");
+    const auto report_with = [&](const std::vector<std::string>& also) {
+      const Model model = read_model(path, Weights::keep);
+      OptimizeOptions options;
+      options.also = also;
+      return optimize(*model, options, path);
+    };
+    const OptimizeReport plain = report_with({}), joined = report_with({"joined_products"});
+    for (const RuleReport& rule : plain.rules) CHECK(rule.name != "joined_products");
+    REQUIRE(joined.rules.back().name == "joined_products");
+    // Queries, keys and values of two heads are six products of one value.
+    CHECK(joined.rules.back().removed == 6);
+    CHECK(joined.rules.back().added == 2);
+    CHECK(joined.nodes_after == plain.nodes_after - 6 + 2);
+    CHECK_THROWS_AS(report_with({"joined_product"}), Error);
+  }
+
   TEST_CASE("a rule that is not there is refused") {
     const auto path = test::workbench_file("models/cnn.onnx");
     const Model model = read_model(path, Weights::keep);

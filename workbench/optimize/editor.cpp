@@ -171,6 +171,7 @@ std::int64_t Editor::edges_of(const onnx::NodeProto& node) const {
 void Editor::link(int node) {
   edges_ += edges_of(nodes_[static_cast<std::size_t>(node)]);
   operands_ += nodes_[static_cast<std::size_t>(node)].input_size();
+  einsums_ += nodes_[static_cast<std::size_t>(node)].op_type() == "Einsum";
   for (const std::string& output : nodes_[static_cast<std::size_t>(node)].output())
     if (!output.empty()) makers_[output] = node;
   for (const std::string& name : trace::names_read(nodes_[static_cast<std::size_t>(node)])) {
@@ -182,6 +183,7 @@ void Editor::link(int node) {
 void Editor::unlink(int node) {
   edges_ -= edges_of(nodes_[static_cast<std::size_t>(node)]);
   operands_ -= nodes_[static_cast<std::size_t>(node)].input_size();
+  einsums_ -= nodes_[static_cast<std::size_t>(node)].op_type() == "Einsum";
   for (const std::string& output : nodes_[static_cast<std::size_t>(node)].output())
     if (const auto found = makers_.find(output); found != makers_.end() && found->second == node)
       makers_.erase(found);

@@ -62,6 +62,7 @@ class Editor {
   std::int64_t edges() const { return edges_; }
   /// Operands of live nodes, constants too.
   std::int64_t operands() const { return operands_; }
+  std::int64_t einsums() const { return einsums_; }
   std::int64_t opset() const { return opset_; }
   std::int64_t ir_version() const { return model_.ir_version(); }
 
@@ -148,7 +149,7 @@ class Editor {
   std::unordered_map<std::string, Type> types_;
   std::int64_t opset_ = 0;
   int live_ = 0;
-  std::int64_t edges_ = 0, operands_ = 0;
+  std::int64_t edges_ = 0, operands_ = 0, einsums_ = 0;
 };
 
 /// The type that onnx's proto says.

@@ -40,6 +40,7 @@ std::vector<const Rule*> chosen_rules(const OptimizeOptions& options) {
                     did_you_mean(name, names));
   };
   check("only", options.only);
+  check("also", options.also);
   check("skip", options.skip);
   const Fused level = level_of(options.fused);
   std::vector<const Rule*> chosen;
@@ -47,9 +48,9 @@ std::vector<const Rule*> chosen_rules(const OptimizeOptions& options) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
   for (const Rule& rule : all_rules()) {
-    const bool named = has(options.only, rule.name);
-    if (options.only.empty() ? rule.level > level : !named) continue;
-    if (!has(options.skip, rule.name)) chosen.push_back(&rule);
+    const bool is_default = options.only.empty() && rule.level <= level && !rule.only_by_name;
+    const bool is_named = has(options.only, rule.name) || has(options.also, rule.name);
+    if ((is_default || is_named) && !has(options.skip, rule.name)) chosen.push_back(&rule);
   }
   return chosen;
 }
@@ -175,10 +176,11 @@ class Optimizer {
     return report.times > before;
   }
 
-  /// What each change has to make smaller: nodes, computed operands and results, all operands.
-  using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+  /// What each change has to make smaller: nodes, Einsums, computed operands and results, all
+  /// operands. No rule makes an Einsum.
+  using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   static Size size_of(const Editor& editor) {
-    return {editor.live_nodes(), editor.edges(), editor.operands()};
+    return {editor.live_nodes(), editor.einsums(), editor.edges(), editor.operands()};
   }
 
   bool apply(Editor& editor, std::size_t r, int node) {
@@ -213,8 +215,9 @@ std::vector<RuleDescription> rule_list() {
   std::vector<RuleDescription> list;
   list.reserve(all_rules().size());
   for (const Rule& rule : all_rules())
-    list.push_back({std::string(rule.name), std::string(rule.meaning),
-                    level_names[static_cast<std::size_t>(rule.level)]});
+    list.push_back(
+        {std::string(rule.name), std::string(rule.meaning),
+         rule.only_by_name ? "by name" : level_names[static_cast<std::size_t>(rule.level)]});
   return list;
 }
 

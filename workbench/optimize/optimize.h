@@ -15,6 +15,7 @@ namespace symprof::workbench {
 struct OptimizeOptions {
   std::string fused = "standard";       ///< Or "none", "microsoft", "training".
   std::vector<std::string> only, skip;  ///< Names of rules.
+  std::vector<std::string> also;        ///< Rules of any level besides those of `fused`.
   /// Whether onnx's checker and its inference of types look at the model after each rule that
   /// changed it, not only at the end.
   bool checks_each_rule = false;
@@ -41,17 +42,18 @@ struct OptimizeReport {
   std::vector<std::string> warnings;
 };
 
-/// Name, meaning and level of each rule, for --list.
+/// Name, meaning and level of each rule, for --list; "by name" where it has none.
 struct RuleDescription {
   std::string name, meaning, level;
 };
 std::vector<RuleDescription> rule_list();
 
 /// Inlines functions and applies rules to the main graph and its subgraphs until none applies. It
-/// ends: a change lowers the number of nodes, or leaves it and lowers that of computed operands and
-/// results, or leaves both and lowers that of all operands; a rule that did none of it once is not
-/// tried again. Types of inputs and outputs stay. Throws Error for a name that is no rule, for a
-/// model that onnx's checker finds not valid, and where the result is not.
+/// ends: a change lowers the number of nodes, or leaves it and lowers that of Einsums, or leaves
+/// both and lowers that of computed operands and results, or leaves all three and lowers that of
+/// all operands; a rule that did none of it once is not tried again. Types of inputs and outputs
+/// stay. Throws Error for a name that is no rule, for a model that onnx's checker finds not valid,
+/// and where the result is not.
 OptimizeReport optimize(onnx::ModelProto& model, const OptimizeOptions& options,
                         const std::string& path);
 

@@ -57,6 +57,21 @@ inline bool is_float(const Editor& editor, const std::string& value) {
   return dtype && is_floating_point(*dtype);
 }
 
+/// The numbers of a constant that has one for each of `channels`, at axis 1 of `rank`, or one for
+/// all; empty for others.
+inline std::vector<double> by_channel(const Editor& editor, const std::string& value,
+                                      std::size_t rank, std::int64_t channels) {
+  const ConstantPointer constant = editor.constant(value);
+  if (!constant || constant->spec.sizes.size() > rank || channels < 1 || rank < 2) return {};
+  const auto& sizes = constant->spec.sizes;
+  const auto all = reals_of(*constant);
+  if (all.size() == 1) return std::vector<double>(static_cast<std::size_t>(channels), all[0]);
+  if (constant->spec.numel() != channels) return {};
+  const std::size_t behind = rank - 2;  // Axes after the channels.
+  if (sizes.size() <= behind || sizes[sizes.size() - 1 - behind] != channels) return {};
+  return all;
+}
+
 /// Whether `axis`, which may count from behind, is the last of a value's axes.
 inline bool is_last_axis(const Editor& editor, const std::string& value, std::int64_t axis) {
   const auto rank = static_cast<std::int64_t>(rank_of(editor, value));
@@ -81,11 +96,14 @@ inline bool pass_and_drop(Editor& editor, int node, const std::string& by) {
   return true;
 }
 
-/// A node `op` from `inputs` to the output of `node`, which goes; so does what only it read.
+/// A node `op` from `inputs` to the output of `node`, which goes; so does what only it read. The
+/// node has `more` outputs behind that one.
 inline int become(Editor& editor, int node, onnx::NodeProto made,
-                  const std::vector<std::string>& inputs) {
+                  const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& more = {}) {
   for (const std::string& input : inputs) made.add_input(input);
   made.add_output(editor.node(node).output(0));
+  for (const std::string& output : more) made.add_output(output);
   const onnx::NodeProto old = editor.node(node);
   editor.remove(node);
   const int added = editor.add(std::move(made), node);

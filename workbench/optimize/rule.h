@@ -21,6 +21,8 @@ struct Rule {
   /// Changes the graph around a live node, and says whether it did.
   bool (*apply)(Editor& editor, int node);
   Fused level = Fused::none;
+  /// Applied only where a caller names it: it makes what not every runtime or reader wants.
+  bool only_by_name = false;
 };
 
 namespace rules {
@@ -89,8 +91,19 @@ bool hard_swish(Editor& editor, int node);
 bool leaky_relu(Editor& editor, int node);
 bool attention(Editor& editor, int node);
 bool multi_head_attention(Editor& editor, int node);
+bool group_query_attention(Editor& editor, int node);
 bool rotary_embedding(Editor& editor, int node);
 bool contrib_rotary_embedding(Editor& editor, int node);
+bool group_norm(Editor& editor, int node);
+bool into_group_norm(Editor& editor, int node);
+bool pad_into_pool(Editor& editor, int node);
+bool join_products(Editor& editor, int node);
+bool einsum(Editor& editor, int node);
+bool einsum_of_turned(Editor& editor, int node);
+bool requantize(Editor& editor, int node);
+bool matmul_of_blocks(Editor& editor, int node);
+bool bias_softmax(Editor& editor, int node);
+bool embed_layer_norm(Editor& editor, int node);
 
 }  // namespace rules
 }  // namespace symprof::workbench

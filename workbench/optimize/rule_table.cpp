@@ -3,6 +3,8 @@
 namespace symprof::workbench {
 namespace {
 
+constexpr bool by_name = true;
+
 constexpr Rule rules_in_order[] = {
     {"constant_folding", "nodes of constants become initializers", rules::fold_constant},
     {"shape_of_known", "Shape of known sizes is a constant", rules::fold_shape},
@@ -47,6 +49,9 @@ constexpr Rule rules_in_order[] = {
     {"conv_scale", "a factor for each channel goes into the weights of a Conv",
      rules::scale_into_conv},
     {"conv_pad", "zeros around an image go into Conv", rules::pad_into_conv},
+    {"pool_pad", "what is padded around an image goes into its pooling", rules::pad_into_pool},
+    {"einsum", "an Einsum that is one is MatMul, Gemm or Transpose", rules::einsum},
+    {"requantize", "a QuantizeLinear that undoes a DequantizeLinear goes", rules::requantize},
     {"softmax", "Softmax from its parts", rules::softmax_of_parts, Fused::standard},
     {"softmax_shift", "a Softmax takes the greatest off itself", rules::softmax_of_shifted},
     {"hard_sigmoid", "HardSigmoid from its parts", rules::hard_sigmoid, Fused::standard},
@@ -55,6 +60,10 @@ constexpr Rule rules_in_order[] = {
     {"layer_norm", "LayerNormalization from its parts", rules::layer_norm, Fused::standard},
     {"layer_norm_scale", "LayerNormalization without a bias from its parts",
      rules::layer_norm_without_bias, Fused::standard},
+    {"group_norm", "GroupNormalization from InstanceNormalization of groups, from opset 21 on",
+     rules::group_norm, Fused::standard},
+    {"group_norm_scale", "factors and sums for each channel go into GroupNormalization",
+     rules::into_group_norm, Fused::standard},
     {"gelu", "Gelu from its parts", rules::gelu, Fused::standard},
     {"gelu_tanh", "Gelu by Tanh from its parts", rules::gelu_of_tanh, Fused::standard},
     {"rms_norm_23", "RMSNormalization from its parts, from opset 23 on",
@@ -68,8 +77,12 @@ constexpr Rule rules_in_order[] = {
     {"skip_norm", "a sum and its norm as one node", rules::skip_norm, Fused::microsoft},
     {"rotary", "RotaryEmbedding of com.microsoft from its parts", rules::contrib_rotary_embedding,
      Fused::microsoft},
+    {"group_query_attention", "GroupQueryAttention of a causal mask from its parts",
+     rules::group_query_attention, Fused::microsoft},
     {"multi_head_attention", "MultiHeadAttention from its parts", rules::multi_head_attention,
      Fused::microsoft},
+    {"embed_layer_norm", "sums of embeddings and their norm as EmbedLayerNormalization",
+     rules::embed_layer_norm, Fused::microsoft},
     {"gelu_microsoft", "Gelu and FastGelu of com.microsoft from their parts", rules::contrib_gelu,
      Fused::microsoft},
     {"bias_gelu", "a sum and its Gelu as BiasGelu", rules::bias_gelu, Fused::microsoft},
@@ -84,10 +97,18 @@ constexpr Rule rules_in_order[] = {
      Fused::microsoft},
     {"reshape_gemm", "Reshapes around a Gemm of rows go into FusedMatMul", rules::gemm_of_reshaped,
      Fused::microsoft},
+    {"einsum_matmul", "an Einsum that is a product of transposed matrices is FusedMatMul",
+     rules::einsum_of_turned, Fused::microsoft},
+    {"matmul_bits", "a product with weights of 4 or 8 bits in blocks is MatMulNBits",
+     rules::matmul_of_blocks, Fused::microsoft},
     {"fused_conv", "an activation goes into FusedConv", rules::fused_conv, Fused::microsoft},
     {"fused_gemm", "an activation goes into FusedGemm", rules::fused_gemm, Fused::microsoft},
     {"softmax_gradient", "the gradient of a Softmax as SoftmaxGrad_13", rules::softmax_gradient,
      Fused::training},
+    {"joined_products", "three or more products of one value become one, and a Split",
+     rules::join_products, Fused::none, by_name},
+    {"bias_softmax", "a sum and its Softmax as BiasSoftmax, which GPUs alone run",
+     rules::bias_softmax, Fused::microsoft, by_name},
 };
 
 }  // namespace

@@ -5,8 +5,13 @@
 //       for each channel
 //   y = Mul(Conv(x, w, b), c)                       y = Conv(x, c w, c b)
 //   y = Conv(Pad(x, zeros beside the image), w)     y = Conv(x, w, pads=…)
+//   y = MaxPool(Pad(x, -infinities)), AveragePool(  y = MaxPool(x, pads=…), AveragePool(x, pads=…)
+//       Pad(x, zeros)) that counts them
 //   y = Add(MatMul(x, w), b), of two dimensions     y = Gemm(x, w, b)
+// ConvTranspose as Conv, where it has one group.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "workbench/optimize/patterns.h"
 #include "workbench/optimize/rule.h"
@@ -19,31 +24,33 @@ struct Affine {
   std::vector<double> scale, shift;
 };
 
-/// A Conv, or a Gemm with its weight as it is, whose weights are here and in nobody else's way.
+/// A convolution or a Gemm whose weights are here, and whose result nobody else reads.
 struct Layer {
   int node = -1;
   ConstantPointer weight, bias;
   std::int64_t channels = 0;
-  bool channels_first = true;  ///< Of the weight; a Gemm without transB has them last.
+  std::size_t axis = 0;  ///< Of the channels in the weight.
 };
+
+bool is_convolution(const Editor& editor, int node) {
+  return editor.is(node, "Conv") ||
+         (editor.is(node, "ConvTranspose") && integer(editor.node(node), "group", 1) == 1);
+}
 
 std::optional<Layer> layer_before(const Editor& editor, const std::string& value) {
   Layer layer{editor.maker(value)};
   const bool is_gemm = editor.is(layer.node, "Gemm");
-  if ((!is_gemm && !editor.is(layer.node, "Conv")) || !editor.is_private(value))
+  if ((!is_gemm && !is_convolution(editor, layer.node)) || !editor.is_private(value))
     return std::nullopt;
   const onnx::NodeProto& node = editor.node(layer.node);
   layer.weight = editor.constant(node.input(1));
   const bool has_bias = node.input_size() > 2 && !node.input(2).empty();
   if (has_bias) layer.bias = editor.constant(node.input(2));
-  if (!layer.weight || layer.weight->spec.sizes.empty() || (has_bias && !layer.bias))
+  if (!layer.weight || layer.weight->spec.sizes.size() < 2 || (has_bias && !layer.bias))
     return std::nullopt;
-  layer.channels = layer.weight->spec.sizes[0];
-  if (is_gemm) {
-    if (real(node, "alpha", 1) != 1 || real(node, "beta", 1) != 1) return std::nullopt;
-    layer.channels_first = integer(node, "transB", 0) != 0;
-    layer.channels = layer.weight->spec.sizes[layer.channels_first ? 0 : 1];
-  }
+  if (is_gemm && (real(node, "alpha", 1) != 1 || real(node, "beta", 1) != 1)) return std::nullopt;
+  layer.axis = is_gemm ? integer(node, "transB", 0) == 0 : !editor.is(layer.node, "Conv");
+  layer.channels = layer.weight->spec.sizes[layer.axis];
   if (layer.bias && layer.bias->spec.numel() != layer.channels) return std::nullopt;
   return layer;
 }
@@ -53,9 +60,10 @@ bool absorb(Editor& editor, int node, const Layer& layer, const Affine& affine) 
   std::vector<double> values = reals_of(*layer.weight);
   const auto channels = static_cast<std::size_t>(layer.channels);
   std::vector<double> shift = layer.bias ? reals_of(*layer.bias) : std::vector<double>(channels);
-  const std::size_t inner = channels == 0 ? 0 : values.size() / channels;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] *= affine.scale[layer.channels_first ? i / inner : i % channels];
+  std::size_t inner = 1;  // Elements of one channel that follow one another.
+  for (std::size_t i = layer.axis + 1; i < layer.weight->spec.sizes.size(); ++i)
+    inner *= static_cast<std::size_t>(layer.weight->spec.sizes[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= affine.scale[i / inner % channels];
   for (std::size_t c = 0; c < channels; ++c)
     shift[c] = shift[c] * affine.scale[c] + affine.shift[c];
   const DType dtype = layer.weight->spec.dtype;
@@ -100,25 +108,10 @@ bool norm_into_conv(Editor& editor, int node) {
 
 namespace {
 
-/// The numbers of a constant that has one for each of `channels`, at axis 1 of `rank`, or one for
-/// all; empty for others.
-std::vector<double> by_channel(const Editor& editor, const std::string& value, std::size_t rank,
-                               std::int64_t channels) {
-  const ConstantPointer constant = editor.constant(value);
-  if (!constant || constant->spec.sizes.size() > rank || channels < 1) return {};
-  const auto& sizes = constant->spec.sizes;
-  const auto all = reals_of(*constant);
-  if (all.size() == 1) return std::vector<double>(static_cast<std::size_t>(channels), all[0]);
-  if (constant->spec.numel() != channels) return {};
-  const std::size_t behind = rank - 2;  // Axes after the channels.
-  if (sizes.size() <= behind || sizes[sizes.size() - 1 - behind] != channels) return {};
-  return all;
-}
-
 bool affine_into_conv(Editor& editor, int node, bool scales) {
   const onnx::NodeProto& proto = editor.node(node);
   for (const int side : {0, 1}) {
-    if (!editor.is(editor.maker(proto.input(side)), "Conv")) continue;
+    if (!is_convolution(editor, editor.maker(proto.input(side)))) continue;
     const auto layer = layer_before(editor, proto.input(side));
     if (!layer || layer->weight->spec.sizes.size() < 3) continue;
     const auto numbers = by_channel(editor, proto.input(1 - side), layer->weight->spec.sizes.size(),
@@ -141,36 +134,89 @@ bool scale_into_conv(Editor& editor, int node) {
   return editor.is(node, "Mul") && affine_into_conv(editor, node, true);
 }
 
-bool pad_into_conv(Editor& editor, int node) {
-  if (!editor.is(node, "Conv") || editor.opset() < 11) return false;
-  const onnx::NodeProto conv = editor.node(node);
-  const int pad = private_maker(editor, conv.input(0), "Pad");
-  const auto* automatic = find_attribute(conv, "auto_pad");
-  if (pad < 0 || (automatic && automatic->s() != "NOTSET")) return false;
-  const onnx::NodeProto old = editor.node(pad);
+namespace {
+
+/// The Pad before `node`, a window over an image, that adds `wanted` and nothing else; -1
+/// otherwise.
+int pad_before(const Editor& editor, int node, double wanted) {
+  const onnx::NodeProto& window = editor.node(node);
+  const int pad = private_maker(editor, window.input(0), "Pad");
+  const auto* automatic = find_attribute(window, "auto_pad");
+  if (pad < 0 || (automatic && automatic->s() != "NOTSET")) return -1;
+  const onnx::NodeProto& old = editor.node(pad);
   const auto* mode = find_attribute(old, "mode");
   const bool has_value = old.input_size() > 2 && !old.input(2).empty();
-  if ((mode && mode->s() != "constant") || (has_value && editor.number(old.input(2)) != 0.0) ||
-      old.input_size() > 3)
-    return false;
-  const ConstantPointer widths = editor.constant(old.input(1));
-  const std::size_t rank = rank_of(editor, old.input(0));
-  if (!widths || rank < 3) return false;
+  const auto value = has_value ? editor.number(old.input(2)) : 0.0;
+  return (!mode || mode->s() == "constant") && value == wanted && old.input_size() <= 3 ? pad : -1;
+}
+
+/// The pads of a window over the image that `pad` pads, with those of the window itself; empty
+/// where there is more than the image's sides.
+std::vector<std::int64_t> pads_of_both(const Editor& editor, int pad,
+                                       const onnx::NodeProto& window) {
+  constexpr std::int64_t widest = 1 << 20;
+  const ConstantPointer widths = editor.constant(editor.node(pad).input(1));
+  const std::size_t rank = rank_of(editor, editor.node(pad).input(0));
+  if (!widths || rank < 3) return {};
   const auto added = integers_of(*widths);
-  if (added.size() != 2 * rank) return false;
-  auto pads = integers(conv, "pads");
+  auto pads = integers(window, "pads");
   if (pads.empty()) pads.assign(2 * (rank - 2), 0);
+  if (added.size() != 2 * rank || pads.size() != 2 * (rank - 2)) return {};
   for (std::size_t i = 0; i < 2 * rank; ++i) {
     const std::size_t axis = i % rank;
-    if (added[i] < 0 || (axis < 2 && added[i] != 0)) return false;
-    if (axis >= 2) pads.at((i < rank ? 0 : rank - 2) + axis - 2) += added[i];
+    if (added[i] < 0 || added[i] > widest || (axis < 2 && added[i] != 0)) return {};
+    if (axis >= 2) pads[(i < rank ? 0 : rank - 2) + axis - 2] += added[i];
   }
-  onnx::NodeProto made = conv;
+  return pads;
+}
+
+/// Lets `made`, which stands for `node`, pad what `pad` padded.
+void absorb_pad(Editor& editor, int node, int pad, onnx::NodeProto made,
+                const std::vector<std::int64_t>& pads) {
   set_integers(made, "pads", pads);
-  made.set_input(0, old.input(0));
+  made.set_input(0, editor.node(pad).input(0));
   editor.remove(node);
   editor.remove(pad);
-  editor.add(made, node);
+  editor.add(std::move(made), node);
+}
+
+/// Whether each window is longer than what is padded: none lies in the padding alone, and ONNX
+/// Runtime takes the pads.
+bool are_windows_longer(const onnx::NodeProto& pool, const std::vector<std::int64_t>& pads) {
+  const auto kernel = integers(pool, "kernel_shape");
+  for (std::size_t i = 0; i < pads.size() && !kernel.empty(); ++i)
+    if (pads[i] >= kernel[i % kernel.size()]) return false;
+  return !kernel.empty();
+}
+
+}  // namespace
+
+bool pad_into_conv(Editor& editor, int node) {
+  if (!editor.is(node, "Conv") || editor.opset() < 11) return false;
+  const int pad = pad_before(editor, node, 0);
+  if (pad < 0) return false;
+  const onnx::NodeProto conv = editor.node(node);
+  const auto pads = pads_of_both(editor, pad, conv);
+  if (!pads.empty()) absorb_pad(editor, node, pad, conv, pads);
+  return !pads.empty();
+}
+
+bool pad_into_pool(Editor& editor, int node) {
+  const bool takes_most = editor.is(node, "MaxPool");
+  if ((!takes_most && !editor.is(node, "AveragePool")) || editor.opset() < 11) return false;
+  onnx::NodeProto pool = editor.node(node);
+  const auto own = integers(pool, "pads");
+  // A mean counts what a Pad added; what the pooling pads itself it has to count, too.
+  const bool counts = integer(pool, "count_include_pad", 0) != 0 ||
+                      std::all_of(own.begin(), own.end(), [](auto width) { return width == 0; });
+  if (pool.output_size() != 1 || integer(pool, "ceil_mode", 0) != 0 || (!takes_most && !counts))
+    return false;
+  const int pad =
+      pad_before(editor, node, takes_most ? -std::numeric_limits<double>::infinity() : 0);
+  const auto pads = pad < 0 ? own : pads_of_both(editor, pad, pool);
+  if (pad < 0 || pads.empty() || !are_windows_longer(pool, pads)) return false;
+  if (!takes_most) set_integer(pool, "count_include_pad", 1);
+  absorb_pad(editor, node, pad, std::move(pool), pads);
   return true;
 }
 

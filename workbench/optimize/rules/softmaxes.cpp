@@ -5,6 +5,8 @@
 //   m = Mul(g, p)
 //   y = Sub(m, Mul(p, ReduceSum(m, axis)))                    y = SoftmaxGrad_13(g, p, axis),
 //                                                             com.microsoft's for training
+//   y = Softmax(Add(x, bias), axis=-1)                        y = BiasSoftmax(x, bias),
+//   com.microsoft
 #include "workbench/optimize/patterns.h"
 #include "workbench/optimize/rule.h"
 
@@ -78,6 +80,50 @@ bool softmax_gradient(Editor& editor, int node) {
       become(editor, node, std::move(made), {gradient, y});
       return true;
     }
+  }
+  return false;
+}
+
+namespace {
+
+/// How a bias lies beside what it is added to, all axes but the last: as long in the first of them
+/// and 1 in the others, or the other way round (onnxruntime,
+/// core/optimizer/bias_softmax_fusion.cc). Empty where neither holds.
+std::optional<bool> is_inner_broadcast(const Type& x, const Type& bias) {
+  if (!x.sizes || !bias.sizes || x.sizes->empty() || bias.sizes->empty() ||
+      bias.sizes->size() > x.sizes->size() || !bias.sizes->back().same(x.sizes->back()))
+    return std::nullopt;
+  const std::size_t axes = x.sizes->size() - 1, shift = x.sizes->size() - bias.sizes->size();
+  const auto size = [&](std::size_t i) {
+    return i < shift ? Size{1, {}} : (*bias.sizes)[i - shift];
+  };
+  std::size_t ones_first = 0, same_first = 0;
+  while (ones_first < axes && size(ones_first).number == 1) ++ones_first;
+  while (same_first < axes && size(same_first).same((*x.sizes)[same_first])) ++same_first;
+  bool is_outer = true, is_inner = true;
+  for (std::size_t i = ones_first; i < axes; ++i) is_outer &= size(i).same((*x.sizes)[i]);
+  for (std::size_t i = same_first; i < axes; ++i) is_inner &= size(i).number == 1;
+  if (!is_inner && !is_outer) return std::nullopt;
+  return is_inner;
+}
+
+}  // namespace
+
+bool bias_softmax(Editor& editor, int node) {
+  if (!editor.is(node, "Softmax") || editor.opset() < 13) return false;
+  const std::string sum = editor.node(node).input(0);
+  const int add = private_maker(editor, sum, "Add");
+  if (add < 0 || !is_last_axis(editor, sum, integer(editor.node(node), "axis", -1))) return false;
+  for (const int side : {0, 1}) {
+    const std::string x = editor.node(add).input(side), bias = editor.node(add).input(1 - side);
+    if (!editor.type(x).same(editor.type(sum))) continue;
+    const auto is_inner = is_inner_broadcast(editor.type(x), editor.type(bias));
+    if (!is_inner) continue;
+    onnx::NodeProto made = node_of("BiasSoftmax", contrib_domain);
+    set_integer(made, "axis", static_cast<std::int64_t>(rank_of(editor, sum)) - 1);
+    set_integer(made, "is_inner_broadcast", *is_inner);
+    become(editor, node, std::move(made), {x, bias});
+    return true;
   }
   return false;
 }
