@@ -56,12 +56,17 @@ CompareResult compare_nodes(const Options& options, AlignBy align) {
 }
 
 CompareResult compare_values(const Options& options, AlignBy align) {
-  const workbench::ValueRunner runner = value_runner();
-  auto [a, b] = open_sides(options.models);
-  give_inputs(a, b, options.models, runner);
-  CompareResult result{.a = a.path, .b = b.path, .inputs = inputs_text(a), .has_run = true};
+  const workbench::ValueRunner torch = value_runner();
+  auto [a, b] = open_sides(options.models, torch);
+  give_inputs(a.side, b.side, options.models, torch);
+  CompareResult result{.a = a.side.path,
+                       .b = b.side.path,
+                       .backend_a = a.backend,
+                       .backend_b = b.backend,
+                       .inputs = inputs_text(a.side),
+                       .has_run = true};
   result.comparison =
-      compare(a, runner, b, runner, {.align = align, .tolerance = options.tolerance});
+      compare(a.side, a.runner, b.side, b.runner, {.align = align, .tolerance = options.tolerance});
   return result;
 }
 
@@ -116,9 +121,11 @@ Run add_compare(CLI::App& app) {
       "  symprof compare llama.onnx llama.small.onnx\n"
       "  symprof compare llama.pt2 llama.onnx --tolerance 1e-4\n"
       "  symprof compare a.onnx b.onnx --inputs input_ids=ids.npy --format json\n"
+      "  symprof compare llama.onnx llama.onnx --backend torch:onnxruntime\n"
       "  symprof compare a.onnx b.onnx --align edit --format rows --width 90\n"
       "  symprof compare --costs a.onnx --by module -- b.onnx");
   add_compare_models(app, options->models);
+  add_backend(app, options->models);
   app.add_flag(
          "--costs", options->costs,
          "What changed in the costs of a step instead: symprof profile A -- B, with all options "

@@ -264,7 +264,12 @@ void write_pair(report::JsonWriter& json, const Comparison& comparison, std::siz
 
 void write_compare_table(fmt::memory_buffer& out, const CompareResult& result, bool all,
                          const report::Layout& layout) {
-  add_line(out, "A {}\nB {}", result.a, result.b);
+  const auto side = [&](char letter, const std::string& file, const std::string& backend) {
+    const bool is_usual = backend.empty() || backend == "torch";
+    add_line(out, "{} {}{}", letter, file, is_usual ? "" : ", run by " + backend);
+  };
+  side('A', result.a, result.backend_a);
+  side('B', result.b, result.backend_b);
   if (result.has_run) add_line(out, "on {}", result.inputs);
   out.push_back('\n');
   write(out, table_of(result.comparison, all), layout);
@@ -278,6 +283,8 @@ void write_compare_json(fmt::memory_buffer& out, const CompareResult& result) {
   json.member("schema", std::string_view("symprof.compare/1"));
   json.member("a", std::string_view(result.a));
   json.member("b", std::string_view(result.b));
+  json.member("backend_a", std::string_view(result.backend_a));
+  json.member("backend_b", std::string_view(result.backend_b));
   json.member("inputs", std::string_view(result.inputs));
   json.member("tolerance", comparison.tolerance);
   json.member("distance", comparison.alignment.distance);

@@ -11,8 +11,9 @@
 namespace symprof::cli {
 
 struct CompareResult {
-  std::string a, b;    ///< The files.
-  std::string inputs;  ///< "x float32[2, 3]"; empty where nothing ran.
+  std::string a, b;                  ///< The files.
+  std::string backend_a, backend_b;  ///< What ran them; empty where nothing ran.
+  std::string inputs;                ///< "x float32[2, 3]"; empty where nothing ran.
   bool has_run = false;
   workbench::Comparison comparison;
 };

@@ -5,13 +5,19 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "session/read_text.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 #include "trace/numpy/array_archive.h"
 #include "workbench/inline.h"
+#include "workbench/onnxruntime/runner.h"
 
 namespace symprof::cli {
 namespace {
+
+enum class Backend { torch, onnxruntime };
+constexpr settings::Named<Backend> backends[] = {{"torch", Backend::torch},
+                                                 {"onnxruntime", Backend::onnxruntime}};
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 30;
 
@@ -30,15 +36,36 @@ std::shared_ptr<const ConstantTensor> constant_of(trace::numpy::Array array) {
   return constant;
 }
 
-workbench::Side open_side(const std::string& path, const CompareModels& models,
-                          workbench::Training training) {
-  if (workbench::is_archive(path)) {
-    Session session(path);
-    return workbench::side_of(session.prepare(settings_of(models)).graph, path);
-  }
+/// "torch:onnxruntime": A's and B's; one word: that of both.
+std::pair<Backend, Backend> backends_of(const std::string& text) {
+  const SettingRef where{"backend"};
+  const std::size_t colon = text.find(':');
+  const Backend a = settings::choose(where, text.substr(0, colon), backends);
+  return {a, colon == text.npos ? a : settings::choose(where, text.substr(colon + 1), backends)};
+}
+
+OpenedSide open_archive(const std::string& path, const CompareModels& models, Backend backend,
+                        const workbench::ValueRunner& torch) {
+  if (backend != Backend::torch)
+    throw Error(SettingRef{"backend", models.backend},
+                fmt::format("{} is no ONNX model, which is what onnxruntime runs", path),
+                "Name a backend for each side: torch:onnxruntime, onnxruntime:torch.");
+  Session session(path);
+  return {workbench::side_of(session.prepare(settings_of(models)).graph, path, torch), torch,
+          "torch"};
+}
+
+OpenedSide open_side(const std::string& path, const CompareModels& models,
+                     workbench::Training training, Backend backend,
+                     const workbench::ValueRunner& torch) {
+  if (workbench::is_archive(path)) return open_archive(path, models, backend, torch);
   const workbench::Model model = workbench::read_model(path, workbench::Weights::keep);
   workbench::inline_functions(*model, models.functions, path);
-  return workbench::side_of(*model, path, training);
+  if (backend == Backend::torch)
+    return {workbench::side_of(*model, path, training), torch, "torch"};
+  workbench::ValueRunner runner = workbench::onnxruntime_runner(model, path, torch);
+  return {workbench::side_of(*model, path, training), std::move(runner),
+          "onnxruntime " + workbench::onnxruntime_version()};
 }
 
 }  // namespace
@@ -72,10 +99,22 @@ void add_compare_models(CLI::App& app, CompareModels& models) {
       ->group("Rows");
 }
 
-std::pair<workbench::Side, workbench::Side> open_sides(const CompareModels& models) {
+void add_backend(CLI::App& app, CompareModels& models) {
+  app.add_option(
+         "--backend", models.backend,
+         "What computes values: torch (symprof's interpreter) or onnxruntime (ONNX Runtime's "
+         "library, where it is here), or one for each side: torch:onnxruntime")
+      ->type_name("WHICH")
+      ->group("Inputs");
+}
+
+std::pair<OpenedSide, OpenedSide> open_sides(const CompareModels& models,
+                                             const workbench::ValueRunner& torch) {
+  const auto [of_a, of_b] = backends_of(models.backend);
   const bool is_mixed = workbench::is_archive(models.a) || workbench::is_archive(models.b);
   const auto training = is_mixed ? workbench::Training::off : workbench::Training::as_written;
-  return {open_side(models.a, models, training), open_side(models.b, models, training)};
+  return {open_side(models.a, models, training, of_a, torch),
+          open_side(models.b, models, training, of_b, torch)};
 }
 
 workbench::ValueRunner::Leaves read_inputs(const std::vector<std::string>& texts) {

@@ -16,17 +16,27 @@ namespace symprof::cli {
 struct CompareModels {
   std::string a, b;
   std::vector<std::string> inputs, sizes, shapes;
-  std::string functions = "keep";
+  std::string functions = "keep", backend = "torch";
   std::uint64_t seed = 0;
   bool random_weights = false;
 };
 
 void add_compare_models(CLI::App& app, CompareModels& models);
+void add_backend(CLI::App& app, CompareModels& models);
+
+/// One of the models, and what computes its values.
+struct OpenedSide {
+  workbench::Side side;
+  workbench::ValueRunner runner;
+  std::string backend;  ///< "torch", "onnxruntime 1.32.0".
+};
 
 /// Both models, with their rows: ONNX with the functions opened that `functions` chooses, as it is
 /// written, or for inference where the other model has another format; those are prepared for
-/// inference.
-std::pair<workbench::Side, workbench::Side> open_sides(const CompareModels& models);
+/// inference. Each is run by its backend; `torch` is LibTorch's runner. Throws Error
+/// (not_available) for a backend that is not here.
+std::pair<OpenedSide, OpenedSide> open_sides(const CompareModels& models,
+                                             const workbench::ValueRunner& torch);
 
 /// Values of inputs that "NAME=FILE.npy" and "FILE.npz" name.
 workbench::ValueRunner::Leaves read_inputs(const std::vector<std::string>& texts);

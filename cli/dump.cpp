@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/dump_export.h"
-#include "cli/model_output.h"
+#include "cli/output.h"
 #include "cli/value_runner.h"
 #include "session/read_text.h"
 #include "session/setting_table.h"
@@ -25,7 +25,7 @@ constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json"
 
 struct DumpSettings {
   std::string model, limit = "128MiB", format = "table";
-  std::vector<std::string> modules, nodes, sizes;
+  std::vector<std::string> modules, nodes, sizes, shapes;
   std::int64_t runs = 1;
   std::uint64_t seed = 0;
   bool weights = false;
@@ -34,6 +34,7 @@ struct DumpSettings {
 
 struct RestoreSettings {
   std::string dump, entry = "*", as, model, format = "table";
+  std::vector<std::string> sizes, shapes;
   std::optional<double> tolerance;
   OutputOptions output;
 };
@@ -85,10 +86,8 @@ int run_dump(const DumpSettings& given) {
                 "whole model.");
   if (given.runs < 1) throw Error("--runs", "a dump needs one run at least.", "Give 1 or more.");
   const workbench::DumpOptions how = how_of(given);
-  check_is_onnx(given.model, "dump");
   const workbench::ValueRunner runner = value_runner();
-  const workbench::Model model = workbench::read_model(given.model, workbench::Weights::keep);
-  const workbench::Runnable start = workbench::runnable(*model, given.model);
+  const workbench::Runnable start = open_runnable(given.model, given.sizes, given.shapes, runner);
   const trace::dump::Dump dump = workbench::dump_runs(start, runner, how, given.model);
   write_files(dump, given.output);
   for (const trace::dump::LeftOut& left : dump.left_out)
@@ -100,11 +99,10 @@ int run_dump(const DumpSettings& given) {
 }
 
 int run_replay(const RestoreSettings& given, const trace::dump::Dump& dump, Format format) {
-  check_is_onnx(given.model, "restore --replay");
   const workbench::ValueRunner runner = value_runner();
-  const workbench::Model model = workbench::read_model(given.model, workbench::Weights::keep);
-  const std::vector<workbench::ReplayedCall> calls = workbench::replay(
-      dump, workbench::runnable(*model, given.model), runner, {given.tolerance, given.entry});
+  const std::vector<workbench::ReplayedCall> calls =
+      workbench::replay(dump, open_runnable(given.model, given.sizes, given.shapes, runner), runner,
+                        {given.tolerance, given.entry});
   fmt::memory_buffer out;
   if (format == Format::json)
     workbench::write_replay_json(out, calls, given.dump, given.model);
@@ -154,14 +152,16 @@ CLI::Option* add(CLI::App& app, const char* group, const char* name, Target& tar
 
 Run add_dump(CLI::App& app) {
   const auto given = std::make_shared<DumpSettings>();
-  app.description(
-      "The inputs and outputs of chosen modules and nodes of an ONNX model, in one file.");
+  app.description("The inputs and outputs of chosen modules and nodes of a model, in one file.");
   app.footer(
       "Examples:\n"
       "  symprof dump llama.onnx --module 'layers.*.self_attn' -o attention.onnx\n"
       "  symprof dump llama.onnx --module '' --module 'layers.*' --runs 3 -o layers.onnx\n"
+      "  symprof dump llama.pt2 --module 'model.layers.*' -o layers.onnx\n"
       "  symprof restore attention.onnx --replay llama.optimized.onnx");
-  app.add_option("MODEL", given->model, "An ONNX model")->required()->type_name("");
+  app.add_option("MODEL", given->model, "A model: .onnx, .pt2 (torch.export) or .pt (TorchScript)")
+      ->required()
+      ->type_name("");
   add(app, "Calls", "--module", given->modules,
       "Modules whose path matches; * stands for one component, '' for the whole model", "GLOB")
       ->allow_extra_args(false);
@@ -178,6 +178,9 @@ Run add_dump(CLI::App& app) {
   add(app, "Runs", "--seed", given->seed, "Other random inputs for another seed (0)", "N");
   add(app, "Runs", "--set", given->sizes, "Size of a symbolic dimension (2, 3, … without)",
       "NAME=SIZE")
+      ->allow_extra_args(false);
+  add(app, "Runs", "--input", given->shapes,
+      "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
       ->allow_extra_args(false);
   add(app, "Output", "--format", given->format, "Of the listing: table or json", "FORMAT");
   add_output_options(app, given->output);
@@ -198,10 +201,15 @@ Run add_restore(CLI::App& app) {
   add(app, "What", "--as", given->as,
       "Export: npz or safetensors into one file, npy or raw into a new folder", "FORM");
   add(app, "What", "--replay", given->model,
-      "Run the parts of this ONNX model on the dumped inputs and compare with the dumped outputs; "
-      "exit "
-      "code 1 where values differ",
+      "Run the parts of this model (of any format) on the dumped inputs and compare with the "
+      "dumped "
+      "outputs; exit code 1 where values differ",
       "MODEL");
+  add(app, "What", "--set", given->sizes, "Size of a symbolic dimension of a .pt2", "NAME=SIZE")
+      ->allow_extra_args(false);
+  add(app, "What", "--input", given->shapes,
+      "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
+      ->allow_extra_args(false);
   add(app, "What", "--tolerance", given->tolerance,
       "How far a value x may be off, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
       "bfloat16 "

@@ -2,7 +2,10 @@
 
 #include <memory>
 
+#include "session/session.h"
+#include "session/setting_table.h"
 #include "session/torch_library.h"
+#include "workbench/model.h"
 
 namespace symprof::cli {
 
@@ -14,7 +17,22 @@ workbench::ValueRunner value_runner() {
       .stream = [torch](
                     const Graph& graph, const auto& leaves,
                     const auto& sink) { torch->measuring().stream_values(graph, leaves, sink); },
-      .bounds = [torch](const Graph& graph) { return torch->measuring().bounds_of_inputs(graph); }};
+      .bounds = [torch](const Graph& graph) { return torch->measuring().bounds_of_inputs(graph); },
+      .script_weights =
+          [torch](const std::string& path) { return torch->get().load_torchscript_weights(path); }};
+}
+
+workbench::Runnable open_runnable(const std::string& path, const std::vector<std::string>& sizes,
+                                  const std::vector<std::string>& shapes,
+                                  const workbench::ValueRunner& runner) {
+  if (!workbench::is_archive(path))
+    return workbench::runnable(*workbench::read_model(path, workbench::Weights::keep), path);
+  Settings settings;
+  settings.mode = Mode::inference;
+  for (const std::string& size : sizes) settings::set(settings, "sizes", size);
+  for (const std::string& shape : shapes) settings::set(settings, "inputs", shape);
+  Session session(path);
+  return workbench::runnable(session.prepare(settings).graph, path, runner);
 }
 
 }  // namespace symprof::cli

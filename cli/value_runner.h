@@ -1,5 +1,8 @@
-// What computes the values of graphs for commands of the workbench.
+// Models whose values can be computed, and what computes them, for commands of the workbench.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "workbench/runnable.h"
 
@@ -7,5 +10,12 @@ namespace symprof::cli {
 
 /// The interpreter of graphs on real values; LibTorch loads while the model is read.
 workbench::ValueRunner value_runner();
+
+/// An ONNX model as it is written, or a .pt2 or TorchScript file, prepared for inference. `sizes`
+/// are those of symbolic dimensions, "batch=2", `shapes` those of a script's inputs,
+/// "x=float32[2,3]".
+workbench::Runnable open_runnable(const std::string& path, const std::vector<std::string>& sizes,
+                                  const std::vector<std::string>& shapes,
+                                  const workbench::ValueRunner& runner);
 
 }  // namespace symprof::cli

@@ -10,6 +10,7 @@ extern "C" const symprof::shape::Library* symprof_torch_library() {
       .load_torchscript = &symprof::trace::load_torchscript,
       .find_batch_plan = &symprof::shape::find_batch_plan,
       .lowered_operators = &symprof::lowering::known_operators,
+      .load_torchscript_weights = &symprof::trace::load_torchscript_weights,
   };
   return &library;
 }

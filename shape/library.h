@@ -9,6 +9,7 @@
 #include "trace/graph/graph.h"
 #include "trace/passes/other_batch.h"
 #include "trace/torchscript/load.h"
+#include "trace/torchscript/weights.h"
 
 namespace symprof::shape {
 
@@ -18,6 +19,7 @@ struct Library {
   trace::BatchPlan (*find_batch_plan)(const Graph& graph, const StepOptions& options);
   /// ONNX operators that can be lowered, sorted.
   std::vector<std::string> (*lowered_operators)();
+  trace::WeightValues (*load_torchscript_weights)(const std::string& path);
 };
 
 /// Name of the symbol in libsymprof_torch.so; its type is LibraryFunction.

@@ -64,6 +64,7 @@ ROOMS = {
     "workbench/draw": ["base", "trace/onnx", "report", "workbench"],
     "workbench/optimize": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/optimize/rules": ["base", "workbench", "workbench/optimize"],
+    "workbench/onnxruntime": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/compare": ["base", "trace/graph", "trace/exported", "trace/onnx", "trace/passes", "workbench"],
     "workbench/costs": ["base", "record", "profile/*", "report", "workbench", "workbench/compare"],
     "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/numpy", "trace/onnx", "report", "workbench"],
@@ -73,7 +74,8 @@ ROOMS = {
 TORCH = re.compile(r"(ATen|c10|torch|caffe2)/")
 TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|measure/real|python/bindings)/")
 # What other rooms include of those has no LibTorch in it.
-TORCH_FREE = {"measure/real/library.h", "shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h"}
+TORCH_FREE = {"measure/real/library.h", "shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h",
+              "trace/torchscript/weights.h"}
 
 root = pathlib.Path(__file__).resolve().parent.parent
 

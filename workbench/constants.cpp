@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/float8.h"
 #include "base/float_bytes.h"
 
 namespace symprof::workbench {
@@ -59,6 +60,13 @@ void store(const std::vector<In>& values, std::vector<std::byte>& bytes) {
   }
 }
 
+std::vector<double> numbers_of_bytes(const ConstantTensor& tensor, std::size_t most) {
+  std::vector<double> out(std::min(most, tensor.data.size()));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = float8_value(tensor.spec.dtype, static_cast<std::uint8_t>(tensor.data[i]));
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> integers_of(const ConstantTensor& tensor, std::size_t most) {
@@ -69,6 +77,7 @@ std::vector<double> reals_of(const ConstantTensor& tensor, std::size_t most) {
   const DType dtype = tensor.spec.dtype;
   if (!is_floating_point(dtype)) return whole_numbers<double>(tensor, most);
   if (dtype == DType::float64) return numbers<double, double>(tensor.data, most);
+  if (is_float8(dtype)) return numbers_of_bytes(tensor, most);
   const auto width = static_cast<std::size_t>(element_bytes(dtype));
   const std::size_t count = std::min(most, tensor.data.size() / width);
   const std::vector<std::byte> first(
@@ -111,6 +120,11 @@ ConstantPointer make_integers(std::vector<std::int64_t> sizes,
 ConstantPointer make_constant(DType dtype, std::vector<std::int64_t> sizes,
                               const std::vector<double>& values) {
   auto constant = empty_constant(dtype, std::move(sizes));
+  if (is_float8(dtype)) {
+    for (const double value : values)
+      constant->data.push_back(std::byte{nearest_float8(dtype, value)});
+    return constant;
+  }
   store<double>(values, constant->data);
   if (dtype != DType::float64)
     constant->data = convert_floats(constant->data, DType::float64, dtype);

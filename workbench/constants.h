@@ -19,7 +19,7 @@ constexpr std::size_t all_elements = std::numeric_limits<std::size_t>::max();
 /// are made; empty for uint64 and for other dtypes.
 std::vector<std::int64_t> integers_of(const ConstantTensor& tensor,
                                       std::size_t most = all_elements);
-/// The first `most` numbers of any real constant; empty for dtypes of eight bits and uint64.
+/// The first `most` numbers of any real constant; empty for numbers of less than a byte and uint64.
 std::vector<double> reals_of(const ConstantTensor& tensor, std::size_t most = all_elements);
 /// A constant of `dtype` with these numbers, rounded to it; null where it cannot hold any.
 ConstantPointer make_constant(DType dtype, std::vector<std::int64_t> sizes,

@@ -22,9 +22,21 @@ ConstantPointer random_values(DType dtype, std::vector<std::int64_t> sizes, std:
     for (double& number : numbers) number = random.normal();
     return make_constant(dtype, std::move(sizes), numbers);
   }
+  if (dtype == DType::complex64 || dtype == DType::complex128) {
+    const bool is_double = dtype == DType::complex128;
+    const auto parts =
+        random_values(is_double ? DType::float64 : DType::float32,
+                      {static_cast<std::int64_t>(2 * count)}, 2 * count, bound, seed);
+    auto made = std::make_shared<ConstantTensor>(*parts);
+    made->spec = {.dtype = dtype, .sizes = sizes, .strides = contiguous_strides(sizes)};
+    return made;
+  }
   std::vector<std::int64_t> numbers(count);
   for (std::int64_t& number : numbers) number = random.whole(dtype == DType::boolean ? 2 : bound);
-  return make_integers(std::move(sizes), numbers, dtype);
+  if (dtype != DType::uint64) return make_integers(std::move(sizes), numbers, dtype);
+  auto made = std::make_shared<ConstantTensor>(*make_integers(std::move(sizes), numbers));
+  made->spec.dtype = dtype;  // Whole numbers from 0 have the same bytes in both.
+  return made;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
+#include "trace/exported/reader.h"
 #include "trace/onnx/reader.h"
 #include "workbench/bare_model.h"
 #include "workbench/leaf_drawer.h"
@@ -48,6 +49,25 @@ Runnable runnable(const onnx::ModelProto& model, const std::string& path) {
     add_module_names(node);
   }
   start.graph = trace::read_onnx(bytes_of(bare, path), path, trace::Reading::as_written);
+  return start;
+}
+
+Runnable runnable(const Graph& graph, const std::string& path, const ValueRunner& runner) {
+  Runnable start{.graph = graph};
+  const ValueRunner::Leaves weights = graph.format == "torchscript"
+                                          ? runner.script_weights(path)
+                                          : trace::load_exported_weights(path);
+  for (const Value& value : graph.values)
+    if (const auto weight = weights.find(value.name);
+        weight != weights.end() && value.kind != ValueKind::input &&
+        value.kind != ValueKind::result && value.spec &&
+        value.spec->dtype == weight->second->spec.dtype &&
+        value.spec->sizes == weight->second->spec.sizes)
+      start.leaves[value.name] = weight->second;
+  for (const Value& value : graph.values)
+    if (value.kind != ValueKind::result && value.constant && value.spec &&
+        value.constant->data.size() == static_cast<std::size_t>(value.spec->bytes()))
+      start.leaves[value.name] = value.constant;
   return start;
 }
 

@@ -28,9 +28,11 @@ struct ValueRunner {
   std::function<void(const Graph& graph, const Leaves& leaves, const Sink& sink)> stream;
   /// By ValueId: whole numbers of an input lie below it.
   std::function<std::vector<std::int64_t>(const Graph& graph)> bounds;
+  /// The weights of a TorchScript file by name, which LibTorch alone can read.
+  std::function<Leaves(const std::string& path)> script_weights;
 };
 
-/// A graph, its nodes and names as the file writes them, and the values of its initializers.
+/// A graph, its nodes and names as the file writes them, and the values of its weights.
 struct Runnable {
   Graph graph;
   ValueRunner::Leaves leaves;
@@ -38,6 +40,9 @@ struct Runnable {
 
 /// Throws Error for what a Graph cannot hold, and for weights whose data is not there.
 Runnable runnable(const onnx::ModelProto& model, const std::string& path);
+/// The same of a graph that was read from an archive at `path` and prepared for a run, with the
+/// weights that the archive has.
+Runnable runnable(const Graph& graph, const std::string& path, const ValueRunner& runner);
 
 struct DrawOptions {
   std::map<std::string, std::int64_t> sizes;  ///< Of symbolic dimensions; 2, 3, … where left out.

@@ -3,8 +3,12 @@
     compare.py PROGRAM [unittest arguments]
 """
 import json
+import os
+import pathlib
+import tempfile
 import unittest
 
+import onnx_bytes
 import program
 from program import ROOT
 
@@ -135,6 +139,72 @@ class Values(unittest.TestCase):
                 report = program.read("compare", f"models/tiny/{a}", f"models/tiny/{b}", "--random-weights")
                 self.assertTrue(report["outputs_agree"])
                 self.assertIsNone(report["first_divergence"])
+
+
+class Memory(unittest.TestCase):
+    """A chain of nodes of 1 MiB each: all values of a side are `nodes` MiB."""
+
+    def peak_mib(self, folder, nodes):
+        names = [f"v{i}" for i in range(nodes + 1)]
+        chain = [onnx_bytes.node("Neg", [a], [b]) for a, b in zip(names, names[1:])]
+        path = pathlib.Path(folder) / f"chain{nodes}.onnx"
+        path.write_bytes(onnx_bytes.model(chain, {names[0]: [512, 512]}, {names[-1]: [512, 512]}))
+        process = os.posix_spawn(program.path, [program.path, "compare", str(path), str(path), "--quiet", "-o", "/dev/null"], os.environ)
+        _, status, usage = os.wait4(process, 0)
+        self.assertEqual(status, 0)
+        return usage.ru_maxrss / 1024
+
+    def test_peak_does_not_follow_the_number_of_values(self):
+        most_held = 256  # workbench/compare/compare.h
+        with tempfile.TemporaryDirectory() as folder:
+            short, long = (self.peak_mib(folder, nodes) for nodes in (20, 800))
+        self.assertLess(long, short + most_held + 32)
+
+
+def runtime():
+    """ONNX Runtime's library, where a test is told of one."""
+    return os.environ.get("SYMPROF_ONNXRUNTIME", "")
+
+
+class Backends(unittest.TestCase):
+    def test_without_the_library_one_line_says_where_it_comes_from(self):
+        answer = program.run("compare", model("cnn"), model("cnn"), "--backend", "onnxruntime",
+                             env={**os.environ, "SYMPROF_ONNXRUNTIME": "/nowhere/libonnxruntime.so"})
+        self.assertEqual(answer.returncode, 3)
+        self.assertIn("pip install onnxruntime", answer.stderr)
+        self.assertEqual(len(answer.stderr.splitlines()), 2)
+
+    def test_what_is_no_onnx_model_is_refused(self):
+        answer = program.run("compare", "models/tiny/mlp.pt2", "models/tiny/mlp.onnx", "--backend", "onnxruntime")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("torch:onnxruntime", answer.stderr)
+        self.assertEqual(program.run("compare", model("cnn"), model("cnn"), "--backend", "numpy").returncode, 2)
+
+    @unittest.skipUnless(runtime(), "SYMPROF_ONNXRUNTIME names no library")
+    def test_the_runtime_computes_what_symprof_computes(self):
+        names = {golden[side] for _, golden in golden_pairs() for side in "ab" if golden["mode"] != "nodes"}
+        for name in sorted(name for name in names if "." not in name or ".ort" in name):  # As exported, and fused.
+            with self.subTest(name):
+                report = compare(name, name, "--backend", "torch:onnxruntime", *own_inputs(name))
+                self.assertEqual(report["backend_a"], "torch")
+                self.assertRegex(report["backend_b"], r"onnxruntime \d+\.")
+                self.assertTrue(report["outputs_agree"])
+                apart = [line["a"]["name"] for line in report["lines"] if line["a"] and line["b"] and not line["is_within"]]
+                self.assertEqual(apart, [])
+                for line in report["lines"]:
+                    if line["a"] and line["a"]["sums"]:  # The partner is the row of its own name, with values.
+                        self.assertTrue(line["b"] and line["b"]["sums"])
+                        self.assertEqual(line["a"]["name"], line["b"]["name"])
+
+    @unittest.skipUnless(runtime(), "SYMPROF_ONNXRUNTIME names no library")
+    def test_a_node_that_the_runtime_refuses_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "unknown.onnx"
+            node = onnx_bytes.node("NoSuchOperator", ["x"], ["y"], name="odd", domain="com.microsoft")
+            path.write_bytes(onnx_bytes.model([node], {"x": [2]}, {"y": [2]}, domains=["com.microsoft"]))
+            answer = program.run("compare", str(path), str(path), "--backend", "onnxruntime")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("odd (NoSuchOperator)", answer.stderr)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,33 @@ class Replay(unittest.TestCase):
         with zipfile.ZipFile(DUMPS / "plot_dump.model.zip") as packed:
             packed.extractall(self.folder)
 
+    def test_modules_of_a_pt2_answer_as_those_of_pytorch(self):
+        answer = self.replay(self.folder / "model.pt2")
+        self.assertEqual((answer["within"], answer["beyond"], answer["not_compared"]), (6, 0, 0))
+        self.assertEqual({output["absolute"] for call in answer["calls"] for output in call["outputs"]}, {0})
+
+    def test_a_dump_of_one_format_is_replayed_in_the_other(self):
+        for dumped, replayed in (("model.pt2", "model.onnx"), ("model.onnx", "model.pt2")):
+            with self.subTest(dumped):
+                dump = self.folder / f"{dumped}.dump.onnx"
+                done = program.run("dump", str(self.folder / dumped), "--module", "decoder", "--module", "decoder.norm_*",
+                                   "--module", "", "--runs", "2", "-o", str(dump), "--quiet")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                answer = program.read("restore", str(dump), "--replay", str(self.folder / replayed))
+                self.assertEqual((answer["within"], answer["beyond"], answer["not_compared"]), (8, 0, 0))
+
+    def test_torchscript_without_the_data_of_a_weight_is_refused(self):
+        answer = program.run("dump", "models/tiny/mlp.pt", "--module", "", "--input", "x=float32[2,64]", "-o", str(self.folder / "no.onnx"))
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertIn("its values are not there", answer.stderr)
+
+    def test_torchscript_is_dumped_with_its_weights(self):
+        dump, model = self.folder / "script.onnx", str(self.folder / "model.pt")
+        done = program.run("dump", model, "--module", "decoder", "--module", "", "-o", str(dump), "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = program.read("restore", str(dump), "--replay", str(self.folder / "model.pt2"))
+        self.assertEqual((answer["within"], answer["beyond"], answer["not_compared"]), (2, 0, 0))
+
     def test_modules_of_the_exported_model_answer_as_those_of_pytorch(self):
         answer = self.replay(self.folder / "model.onnx")
         self.assertEqual((answer["within"], answer["beyond"], answer["not_compared"]), (6, 0, 0))

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -115,6 +117,22 @@ class Header {
   std::optional<std::vector<std::int64_t>> shape_;
 };
 
+/// The data of an array that has its columns first in memory: its first index runs fastest.
+std::vector<std::byte> row_by_row(const Array& array) {
+  const std::vector<std::int64_t>&sizes = array.spec.sizes, &strides = array.spec.strides;
+  const std::int64_t width = element_bytes(array.spec.dtype);
+  std::vector<std::byte> rows(array.data.size());
+  std::vector<std::int64_t> index(sizes.size(), 0);
+  for (auto from = array.data.begin(); from != array.data.end(); from += width) {
+    const std::int64_t at =
+        std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0});
+    std::copy_n(from, width, rows.begin() + at * width);
+    for (std::size_t axis = 0; axis < sizes.size() && ++index[axis] == sizes[axis]; ++axis)
+      index[axis] = 0;
+  }
+  return rows;
+}
+
 class Reader {
  public:
   /// `path` is for messages.
@@ -125,12 +143,10 @@ class Reader {
     const std::string text = header_text();
     const Header header(text, path_);
     Array array{.spec = {.dtype = dtype_of(header.descr()), .sizes = header.shape()}};
-    if (header.columns_first() && header.shape().size() > 1)
-      fail("has its columns first in memory (fortran_order)",
-           "Save numpy.ascontiguousarray of the array.");
     array.spec.strides = contiguous_strides(array.spec.sizes);
     array.data.resize(data_bytes(array.spec, most_elements));
     take(array.data.data(), array.data.size());
+    if (header.columns_first() && header.shape().size() > 1) array.data = row_by_row(array);
     return array;
   }
 

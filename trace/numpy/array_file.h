@@ -17,8 +17,9 @@ struct Array {
 };
 
 /// Reads a file of version 1.0 or 2.0 of the format (numpy/lib/format.py) with little-endian
-/// integers, floats or truth values, row by row. Throws Error for any other file, for one whose
-/// header and length disagree, and for one of more than `most_elements`.
+/// integers, floats or truth values; what lies column by column in the file comes row by row.
+/// Throws Error for any other file, for one whose header and length disagree, and for one of more
+/// than `most_elements`.
 Array read_array(const std::string& path, std::int64_t most_elements);
 /// The same of bytes in memory; `path` is for messages.
 Array parse_array(const std::string& bytes, const std::string& path, std::int64_t most_elements);

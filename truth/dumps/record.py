@@ -6,7 +6,8 @@
 Ran with onnx-diagnostic 0.9.3, onnx 1.23.2, torch 2.13.0, transformers 4.57.6, onnxscript 0.7.2.
 
 plot_dump.onnx (its data in plot_dump.onnx.data) is that of the tool's example plot_dump_intermediate_results:
-inputs and outputs of a small language model and five of its modules; plot_dump.model.zip has the model exported.
+inputs and outputs of a small language model and five of its modules; plot_dump.model.zip has the model exported, as ONNX,
+as a .pt2 and as a trace.
 runs.onnx has three runs, one with a keyword argument; values.onnx one of each kind of value that the tool stores;
 limited.onnx is made with a small storage_limit. In FILE.json each leaf has a line: key of the entry, path in it, kind,
 dtype, shape, SHA-1 of its bytes.
@@ -73,9 +74,12 @@ def example(folder):
     exported = torch.onnx.export(model, inputs, dynamic_shapes=shapes, dynamo=True)
     exported.optimize()
     exported.save("model.onnx")
+    torch.export.save(torch.export.export(model, inputs, dynamic_shapes=shapes), "model.pt2")
+    torch.jit.save(torch.jit.trace(model, inputs), "model.pt")
     with zipfile.ZipFile("plot_dump.model.zip", "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.write("model.onnx")
-    os.remove("model.onnx")
+        for name in ("model.onnx", "model.pt2", "model.pt"):
+            packed.write(name)
+            os.remove(name)
     describe(folder / "plot_dump.onnx")
 
 

@@ -1,8 +1,8 @@
-#include <algorithm>
+#include <utility>
 
-#include "trace/exported/reader.h"
 #include "trace/graph/uses.h"
 #include "workbench/compare/side.h"
+#include "workbench/runnable.h"
 
 namespace symprof::workbench {
 namespace {
@@ -76,22 +76,12 @@ class GraphRows {
 
 }  // namespace
 
-Side side_of(const Graph& graph, const std::string& path) {
-  Side side{.path = path, .graph = graph, .has_onnx_operators = false};
+Side side_of(const Graph& graph, const std::string& path, const ValueRunner& runner) {
+  Runnable start = runnable(graph, path, runner);
+  Side side{.path = path, .graph = std::move(start.graph)};
+  side.leaves = std::move(start.leaves);
+  side.has_onnx_operators = false;
   GraphRows(side).add_all();
-  if (graph.format == "exported") {
-    const auto weights = trace::load_exported_weights(path);
-    for (const Value& value : side.graph.values)
-      if (const auto weight = weights.find(value.name);
-          weight != weights.end() && value.kind != ValueKind::input && value.spec &&
-          value.spec->dtype == weight->second->spec.dtype &&
-          value.spec->sizes == weight->second->spec.sizes)
-        side.leaves[value.name] = weight->second;
-  }
-  for (const Value& value : side.graph.values)
-    if (value.kind != ValueKind::result && value.constant && value.spec &&
-        value.constant->data.size() == static_cast<std::size_t>(value.spec->bytes()))
-      side.leaves[value.name] = value.constant;
   return side;
 }
 

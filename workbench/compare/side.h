@@ -35,9 +35,9 @@ enum class Training : std::uint8_t { as_written, off };
 Side side_of(const onnx::ModelProto& model, const std::string& path,
              Training training = Training::as_written);
 
-/// The rows of a graph that was read from another format, prepared for a run. Weights are those of
-/// a .pt2; TorchScript's are not read.
-Side side_of(const Graph& graph, const std::string& path);
+/// The rows of a graph that was read from another format, prepared for a run, with the weights of
+/// its file.
+Side side_of(const Graph& graph, const std::string& path, const ValueRunner& runner);
 
 /// The rows of a model that nobody runs, as make_summary of onnx-array-api has them in its mode
 /// `nodes`: a row for each node beside those of its results, types as onnx infers them.

@@ -36,7 +36,10 @@ std::vector<DumpedTensor> tensors_of(const dump::Value& value) {
   return tensors;
 }
 
-bool fits(const symprof::Value& value, const TensorSpec& spec) {
+/// `of_exported`: the value is one of a .pt2, which tells the dtype of every tensor; a size that
+/// the graph computes has none.
+bool fits(const symprof::Value& value, const TensorSpec& spec, bool of_exported) {
+  if (!value.spec && of_exported) return value.recorded_dtype == spec.dtype;
   if (!value.spec) return true;
   if (value.spec->dtype != spec.dtype) return false;
   if (value.spec->sizes.size() != spec.sizes.size()) return false;
@@ -71,7 +74,9 @@ std::vector<std::optional<std::size_t>> match(const Graph& graph,
   for (std::size_t at = 0; at < wanted.size(); ++at) {
     if (wanted[at] < 0 || matched[at]) continue;
     const symprof::Value& value = graph.value(wanted[at]);
-    take(at, [&](const DumpedTensor& tensor) { return fits(value, tensor.tensor->spec); });
+    take(at, [&](const DumpedTensor& tensor) {
+      return fits(value, tensor.tensor->spec, graph.format == "exported");
+    });
   }
   return matched;
 }

@@ -10,23 +10,13 @@
 #include "trace/onnx/tensors.h"
 #include "workbench/nodes.h"
 #include "workbench/optimize/attributes.h"
+#include "workbench/tensor_proto.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench {
 namespace {
 
 constexpr std::size_t largest_shared_bytes = 256;
-
-/// A tensor of raw bytes.
-onnx::TensorProto tensor_of(const ConstantTensor& constant, const std::string& name) {
-  onnx::TensorProto tensor;
-  tensor.set_name(name);
-  for (std::int32_t type = 1; type < onnx::TensorProto::DataType_ARRAYSIZE; ++type)
-    if (trace::onnx_dtype(type) == constant.spec.dtype) tensor.set_data_type(type);
-  for (const std::int64_t size : constant.spec.sizes) tensor.add_dims(size);
-  tensor.set_raw_data(reinterpret_cast<const char*>(constant.data.data()), constant.data.size());
-  return tensor;
-}
 
 /// The tensor of a Constant, whatever its attribute; empty for texts and sparse ones.
 std::optional<onnx::TensorProto> constant_of(const onnx::NodeProto& node) {
@@ -277,7 +267,7 @@ std::string Editor::add_constant(const ConstantPointer& value, const std::string
     return found->second;
   const std::string name = fresh(base);
   Constant& constant = constants_[name];
-  constant.tensor = tensor_of(*value, name);
+  constant.tensor = tensor_proto(*value, name);
   constant.value = value;
   constant.was_read = true;
   constant_order_.push_back(name);

@@ -1,6 +1,7 @@
 // Operators that compute with numbers: in double precision or 64 bits, rounded to their dtype.
 #include <cmath>
 
+#include "base/float8.h"
 #include "trace/onnx/tensors.h"
 #include "workbench/optimize/evaluation.h"
 
@@ -26,7 +27,8 @@ bool has_numbers(const ConstantTensor& tensor) {
 
 Results cast_to(const ConstantTensor& source, DType dtype) {
   if (dtype == source.spec.dtype) return one(std::make_shared<ConstantTensor>(source));
-  if (!has_numbers(source)) return std::nullopt;
+  // What lies beyond eight bits is rounded as a node's attribute `saturate` says: not here.
+  if (!has_numbers(source) || is_float8(dtype)) return std::nullopt;
   const Sizes& sizes = source.spec.sizes;
   if (!is_floating_point(source.spec.dtype) && !is_floating_point(dtype)) {
     Sizes values = integers_of(source);

@@ -88,8 +88,21 @@ TEST_SUITE("array_file") {
 
   TEST_CASE("a vector has no order of rows and columns") {
     CHECK(read(file_bytes(header_of("|u1", "(2,)", "True"), "ab")).data.size() == 2);
-    CHECK(refusal(file_bytes(header_of("|u1", "(1, 2)", "True"), "ab")) ==
-          "has its columns first in memory (fortran_order)");
+  }
+
+  TEST_CASE("columns that come first in the file come row by row") {
+    const auto letters = [](const Array& array) {
+      return std::string(reinterpret_cast<const char*>(array.data.data()), array.data.size());
+    };
+    // numpy.array([[b'a', b'b', b'c'], [b'd', b'e', b'f']], order='F')
+    CHECK(letters(read(file_bytes(header_of("|u1", "(2, 3)", "True"), "adbecf"))) == "abcdef");
+    // Element [i, j, k] of (2, 2, 2) is the letter 4i + 2j + k.
+    CHECK(letters(read(file_bytes(header_of("|u1", "(2, 2, 2)", "True"), "aecgbfdh"))) ==
+          "abcdefgh");
+    const Array wide =
+        read(file_bytes(header_of("<i2", "(2, 2)", "True"), std::string("\1\0\3\0\2\0\4\0", 8)));
+    CHECK(letters(wide) == std::string("\1\0\2\0\3\0\4\0", 8));
+    CHECK(read(file_bytes(header_of("|u1", "(0, 3)", "True"), "")).data.empty());
   }
 
   TEST_CASE("every other file is refused with what is wrong") {

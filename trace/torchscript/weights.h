@@ -1,0 +1,20 @@
+// The weights of a TorchScript file. The declaration needs no LibTorch; the definition does.
+//
+// Public header.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "trace/graph/graph.h"
+
+namespace symprof::trace {
+
+using WeightValues = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
+
+/// Parameters, buffers and other tensors of the file's module, by the names that the graph's values
+/// have; those whose data the file lacks are left out. Throws Error for a broken file.
+WeightValues load_torchscript_weights(const std::string& path);
+
+}  // namespace symprof::trace
