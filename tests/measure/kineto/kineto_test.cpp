@@ -210,7 +210,7 @@ TEST_CASE("a trace that is no trace says where it breaks off") {
 TEST_CASE("a packed trace that is cut says at which byte") {
   namespace fs = std::filesystem;
   const std::string real =
-      test::source_folder() + "/truth/kineto/data/rtx3060_lm_graph_train.json.gz";
+      symprof::test::source_folder() + "/truth/kineto/data/rtx3060_lm_graph_train.json.gz";
   const fs::path cut = fs::temp_directory_path() / "symprof_kineto_cut.json.gz";
   fs::copy_file(real, cut, fs::copy_options::overwrite_existing);
   for (const std::uintmax_t size : {std::uintmax_t{9000}, std::uintmax_t{30}}) {

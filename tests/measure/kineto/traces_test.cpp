@@ -13,7 +13,7 @@
 namespace symprof::measure::test {
 namespace {
 
-const std::string folder = test::source_folder() + "/truth/kineto/";
+const std::string folder = symprof::test::source_folder() + "/truth/kineto/";
 
 struct Sum {
   std::int64_t count = 0, ns = 0;
