@@ -5,7 +5,8 @@
 
 namespace symprof::test {
 
-/// Of one file alone, so that the other tests compile to the same in every clone, and the compiler's cache serves them all.
+/// Of one file alone, so that the other tests compile to the same in every clone, and the
+/// compiler's cache serves them all.
 std::string source_folder();
 
 }  // namespace symprof::test
