@@ -9,6 +9,7 @@
 #include "report/format_number.h"
 #include "report/json_writer.h"
 #include "workbench/stats.h"
+#include "workbench/types.h"
 
 namespace symprof::workbench {
 namespace {
@@ -104,8 +105,17 @@ std::string head(const ModelStats& stats, const std::string& name) {
 }
 
 std::string value_line(const char* what, const ValueStats& value) {
-  return fmt::format("{} {}: type {}, [{}]", what, value.name, value.type,
+  return fmt::format("{} {}: {}[{}]", what, value.name, numpy_name(value.type),
                      fmt::join(value.dimensions, ","));
+}
+
+/// What a reader knows a count by: initializers are counted by the number of their type,
+/// "1[16x16]".
+std::string label_of(const Section& section, const std::string& key) {
+  if (key.empty()) return "(none)";
+  if (section.name != "initializers_by_shape") return key;
+  const std::size_t bracket = key.find('[');
+  return fmt::format("{}{}", numpy_name(std::stoi(key.substr(0, bracket))), key.substr(bracket));
 }
 
 void write_section(fmt::memory_buffer& out, const Section& section, bool compares) {
@@ -114,7 +124,7 @@ void write_section(fmt::memory_buffer& out, const Section& section, bool compare
   line(out, "\n{}", section.title);
   for (const std::string& key : keys) {
     const std::int64_t mine = count_of(section.counts, key), theirs = count_of(section.other, key);
-    const std::string name = key.empty() ? "(none)" : key;
+    const std::string name = label_of(section, key);
     if (compares)
       line(out, "  {:>12}  {:>12}  {:>+12}  {}", report::group_digits(mine),
            report::group_digits(theirs), theirs - mine, name);
@@ -221,9 +231,9 @@ void write_tensors(fmt::memory_buffer& out, const ModelStats& stats) {
   if (!stats.tensors || stats.tensors->empty()) return;
   line(out, "\ntensors: least, mean, greatest, deviation");
   for (const TensorStats& one : *stats.tensors)
-    line(out, "  {:>12}  {:>12}  {:>12}  {:>12}  {}{}: type {}, [{}]{}", number_text(one.least),
+    line(out, "  {:>12}  {:>12}  {:>12}  {:>12}  {}{}: {}[{}]{}", number_text(one.least),
          number_text(one.mean), number_text(one.greatest), number_text(one.deviation),
-         one.function.empty() ? "" : one.function + "/", one.name, one.type,
+         one.function.empty() ? "" : one.function + "/", one.name, numpy_name(one.type),
          fmt::join(one.sizes, ","),
          one.nans.value_or(0) > 0 ? fmt::format(", {} NaN", *one.nans) : "");
 }
