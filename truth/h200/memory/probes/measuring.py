@@ -3,7 +3,9 @@ import itertools
 
 import torch
 
-from ..allocator_trace import device_used_bytes, start_history, trace_entries
+from kernels.memory import measured as measured_call
+
+from ..allocator_trace import device_used_bytes
 from ..machine import first_line
 
 
@@ -29,19 +31,7 @@ def measured(device, function):
     function()  # loads kernels and makes the cuBLAS workspaces
     if device.type != "cuda":
         function()
-        return {"requests": None, "transient_bytes": None, "kept_bytes": None}
-    torch.cuda.synchronize()
-    start_history()
-    first = len(trace_entries())
-    before = torch.cuda.memory_allocated()
-    torch.cuda.reset_peak_memory_stats()
-    result = function()
-    torch.cuda.synchronize()
-    peak, after = torch.cuda.max_memory_allocated(), torch.cuda.memory_allocated()
-    requests = [e["size"] for e in trace_entries()[first:] if e["action"] == "alloc"]
-    torch.cuda.memory._record_memory_history(None)
-    del result
-    return {"requests": requests, "transient_bytes": peak - before, "kept_bytes": after - before}
+    return measured_call(function, device.type)
 
 
 def measured_rows(device, named):
