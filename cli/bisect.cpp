@@ -11,7 +11,6 @@
 #include "trace/numpy/array_archive.h"
 #include "workbench/compare/bisect.h"
 #include "workbench/constants.h"
-#include "workbench/inline.h"
 
 namespace symprof::cli {
 namespace {
@@ -21,13 +20,6 @@ struct Options {
   std::optional<double> tolerance;
   OutputOptions output;
 };
-
-workbench::Model read_whole(const std::string& path, const Options& options) {
-  check_is_onnx(path, "bisect");
-  workbench::Model model = workbench::read_model(path, workbench::Weights::keep);
-  workbench::inline_functions(*model, options.models.functions, path);
-  return model;
-}
 
 /// bfloat16, which numpy has not, as float32, which has all its numbers.
 trace::numpy::Array array_of(const ConstantTensor& tensor) {
@@ -50,24 +42,27 @@ void write_part(const workbench::BisectPart& part, const std::string& source, ch
   fmt::print("{}  {} nodes, inputs in {}\n", file.file, part.nodes, inputs);
 }
 
+workbench::BisectSide question(const OpenedSide& opened) {
+  return {opened.side, *opened.model, opened.runner, opened.runner_of};
+}
+
 int run(const Options& options) {
   if (options.output.file.empty())
     throw Error("-o", "the parts are models.", "Name what their files begin with: -o PART.");
   check_output(options.output);
-  const workbench::ValueRunner runner = value_runner();
-  const workbench::Model model_a = read_whole(options.models.a, options);
-  const workbench::Model model_b = read_whole(options.models.b, options);
-  workbench::Side a = workbench::side_of(*model_a, options.models.a);
-  workbench::Side b = workbench::side_of(*model_b, options.models.b);
-  give_inputs(a, b, options.models, runner);
+  for (const std::string& path : {options.models.a, options.models.b})
+    check_is_onnx(path, "bisect");
+  const workbench::ValueRunner torch = value_runner();
+  auto [a, b] = open_sides(options.models, torch);
+  give_inputs(a.side, b.side, options.models, torch);
   const workbench::Comparison comparison =
-      compare(a, runner, b, runner, {.tolerance = options.tolerance});
+      compare(a.side, a.runner, b.side, b.runner, {.tolerance = options.tolerance});
   if (comparison.outputs_agree()) {
     fmt::print("outputs agree within {:g}: there is nothing to look for\n", comparison.tolerance);
     return answer_is_no;
   }
-  const workbench::Bisected found = workbench::bisect(
-      {.a = a, .b = b, .model_a = *model_a, .model_b = *model_b, .comparison = comparison}, runner);
+  const workbench::Bisected found =
+      workbench::bisect({.a = question(a), .b = question(b), .comparison = comparison});
   if (found.is_whole) fmt::print("no part alone differs: these are the whole models\n");
   fmt::print("{} of A and {} of B differ by {:.3g}, {:.3g} relative", found.result_a,
              found.result_b, found.difference.absolute, found.difference.relative);
@@ -86,7 +81,8 @@ Run add_bisect(CLI::App& app) {
   app.footer(
       "Examples:\n"
       "  symprof bisect llama.onnx llama.small.onnx -o part\n"
-      "  symprof compare part.a.onnx part.b.onnx --inputs part.a.npz --inputs part.b.npz");
+      "  symprof compare part.a.onnx part.b.onnx --inputs part.a.npz --inputs part.b.npz\n"
+      "  symprof bisect llama.onnx llama.onnx --backend torch:onnxruntime -o part");
   add_compare_models(app, options->models);
   app.add_option("--tolerance", options->tolerance,
                  "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "

@@ -125,7 +125,6 @@ Run add_compare(CLI::App& app) {
       "  symprof compare a.onnx b.onnx --align edit --format rows --width 90\n"
       "  symprof compare --costs a.onnx --by module -- b.onnx");
   add_compare_models(app, options->models);
-  add_backend(app, options->models);
   app.add_flag(
          "--costs", options->costs,
          "What changed in the costs of a step instead: symprof profile A -- B, with all options "

@@ -51,21 +51,34 @@ OpenedSide open_archive(const std::string& path, const CompareModels& models, Ba
                 fmt::format("{} is no ONNX model, which is what onnxruntime runs", path),
                 "Name a backend for each side: torch:onnxruntime, onnxruntime:torch.");
   Session session(path);
-  return {workbench::side_of(session.prepare(settings_of(models)).graph, path, torch), torch,
-          "torch"};
+  return {.side = workbench::side_of(session.prepare(settings_of(models)).graph, path, torch),
+          .model = nullptr,
+          .runner = torch,
+          .runner_of = nullptr,
+          .backend = "torch"};
+}
+
+workbench::RunnerMaker runner_maker(Backend backend, const workbench::ValueRunner& torch) {
+  if (backend == Backend::torch) return [torch](const auto&, const auto&) { return torch; };
+  return [torch](const workbench::Model& model, const std::string& path) {
+    return workbench::onnxruntime_runner(model, path, torch);
+  };
 }
 
 OpenedSide open_side(const std::string& path, const CompareModels& models,
                      workbench::Training training, Backend backend,
                      const workbench::ValueRunner& torch) {
   if (workbench::is_archive(path)) return open_archive(path, models, backend, torch);
-  const workbench::Model model = workbench::read_model(path, workbench::Weights::keep);
+  workbench::Model model = workbench::read_model(path, workbench::Weights::keep);
   workbench::inline_functions(*model, models.functions, path);
-  if (backend == Backend::torch)
-    return {workbench::side_of(*model, path, training), torch, "torch"};
-  workbench::ValueRunner runner = workbench::onnxruntime_runner(model, path, torch);
-  return {workbench::side_of(*model, path, training), std::move(runner),
-          "onnxruntime " + workbench::onnxruntime_version()};
+  workbench::RunnerMaker runner_of = runner_maker(backend, torch);
+  workbench::ValueRunner runner = runner_of(model, path);
+  return {.side = workbench::side_of(*model, path, training),
+          .model = std::move(model),
+          .runner = std::move(runner),
+          .runner_of = std::move(runner_of),
+          .backend = backend == Backend::torch ? "torch"
+                                               : "onnxruntime " + workbench::onnxruntime_version()};
 }
 
 }  // namespace
@@ -97,9 +110,6 @@ void add_compare_models(CLI::App& app, CompareModels& models) {
                  "those to inline")
       ->type_name("HOW")
       ->group("Rows");
-}
-
-void add_backend(CLI::App& app, CompareModels& models) {
   app.add_option(
          "--backend", models.backend,
          "What computes values: torch (symprof's interpreter) or onnxruntime (ONNX Runtime's "

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "cli/value_runner.h"
+#include "workbench/compare/bisect.h"
 #include "workbench/compare/compare.h"
 
 namespace symprof::cli {
 
-/// What the commands that compare two models are told of them.
+/// What the commands that compare two models are told of them and of what runs them.
 struct CompareModels {
   std::string a, b;
   std::vector<std::string> inputs, sizes, shapes;
@@ -22,13 +23,14 @@ struct CompareModels {
 };
 
 void add_compare_models(CLI::App& app, CompareModels& models);
-void add_backend(CLI::App& app, CompareModels& models);
 
 /// One of the models, and what computes its values.
 struct OpenedSide {
   workbench::Side side;
+  workbench::Model model;  ///< With its functions opened; null of another format.
   workbench::ValueRunner runner;
-  std::string backend;  ///< "torch", "onnxruntime 1.32.0".
+  workbench::RunnerMaker runner_of;  ///< The same of parts of the model.
+  std::string backend;               ///< "torch", "onnxruntime 1.32.0".
 };
 
 /// Both models, with their rows: ONNX with the functions opened that `functions` chooses, as it is

@@ -38,30 +38,30 @@ def bert_base():
     return Logits(transformers.BertForMaskedLM(config)), (tokens(8, 128), mask)
 
 
-def llama(key_value_heads):
-    """A decoder of the shape of LLaMA-7B in bfloat16."""
+def llama(key_value_heads, narrower=1, dtype=torch.bfloat16):
+    """A decoder of the shape of LLaMA-7B, its layers, vocabulary and text so many times narrower."""
     config = transformers.LlamaConfig(
-        hidden_size=4096,
-        intermediate_size=11008,
+        hidden_size=4096 // narrower,
+        intermediate_size=11008 // narrower,
         num_hidden_layers=32,
         num_attention_heads=32,
         num_key_value_heads=key_value_heads,
-        vocab_size=32000,
+        vocab_size=32000 // narrower,
         max_position_embeddings=2048,
         use_cache=False,
         attn_implementation="causal",
     )
     before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.bfloat16)
+    torch.set_default_dtype(dtype)
     try:
-        return Logits(transformers.LlamaForCausalLM(config)), (tokens(1, 2048),)
+        return Logits(transformers.LlamaForCausalLM(config)), (tokens(1, 2048 // narrower),)
     finally:
         torch.set_default_dtype(before)
 
 
-def llama_7b():
-    return llama(key_value_heads=32)
+def llama_7b(**how):
+    return llama(key_value_heads=32, **how)
 
 
-def llama_7b_gqa():
-    return llama(key_value_heads=8)
+def llama_7b_gqa(**how):
+    return llama(key_value_heads=8, **how)

@@ -177,7 +177,8 @@ Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOption
 }
 
 ProgramRange range_of(const ProgramStep& step) {
-  return {step.first_call, step.end_call, step.first_event, step.end_event};
+  return {step.first_call, step.end_call,   step.first_event,
+          step.end_event,  step.first_node, step.end_node};
 }
 
 ProgramProfile evaluate_program(const ProgramRecording& program, std::size_t step,

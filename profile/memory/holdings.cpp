@@ -6,27 +6,23 @@
 namespace symprof::profile {
 namespace {
 
-/// By storage: the first node that takes it as an input.
-std::vector<NodeId> first_users(const Recording& recording) {
+/// By storage: the first node of [begin, end) that takes it as an input.
+std::vector<NodeId> first_users(const Recording& recording, NodeId begin, NodeId end) {
   std::vector<NodeId> users(recording.storages.size(), none);
-  for (std::size_t i = 0; i < recording.nodes.size(); ++i)
-    for (const TensorRecord& input : recording.nodes[i].inputs) {
+  for (NodeId node = begin; node < end; ++node)
+    for (const TensorRecord& input : recording.nodes[static_cast<std::size_t>(node)].inputs) {
       if (input.storage == none) continue;
       NodeId& user = users[static_cast<std::size_t>(input.storage)];
-      if (user == none) user = static_cast<NodeId>(i);
+      if (user == none) user = node;
     }
   return users;
 }
 
-NodeId optimizer_node(const Recording& recording) {
-  const auto found = std::ranges::find(recording.nodes, NodeKind::optimizer, &NodeRecord::kind);
-  return found == recording.nodes.end() ? none
-                                        : static_cast<NodeId>(found - recording.nodes.begin());
-}
-
-/// What is there before the step has no maker, but for inputs, which have nodes of their own.
-bool belongs_to_user(const StorageRecord& storage) {
-  return storage.allocated_by == none && storage.kind != StorageKind::input;
+/// The first update of [begin, end).
+NodeId optimizer_node(const Recording& recording, NodeId begin, NodeId end) {
+  for (NodeId node = begin; node < end; ++node)
+    if (recording.nodes[static_cast<std::size_t>(node)].kind == NodeKind::optimizer) return node;
+  return none;
 }
 
 }  // namespace
@@ -54,9 +50,13 @@ MemoryCategory category_of(const StorageRecord& storage) {
   return storage.saved ? MemoryCategory::activations : MemoryCategory::temporaries;
 }
 
-std::vector<NodeId> storage_owners(const Recording& recording) {
-  const std::vector<NodeId> users = first_users(recording);
-  const NodeId optimizer = optimizer_node(recording);
+std::vector<NodeId> storage_owners(const Recording& recording,
+                                   const std::optional<ProgramRange>& range) {
+  const NodeId begin = range ? range->first_node : 0;
+  const auto end = range ? range->end_node : static_cast<NodeId>(recording.nodes.size());
+  const CallId first_call = range ? range->first_call : 0;
+  const std::vector<NodeId> users = first_users(recording, begin, end);
+  const NodeId optimizer = optimizer_node(recording, begin, end);
   std::vector<NodeId> owners(recording.storages.size());
   for (std::size_t i = 0; i < owners.size(); ++i) {
     // The state of a master weight belongs to the master, and the master to the model's parameter.
@@ -64,7 +64,11 @@ std::vector<NodeId> storage_owners(const Recording& recording) {
     while (recording.storages[of].parameter != none)
       of = static_cast<std::size_t>(recording.storages[of].parameter);
     const StorageRecord& storage = recording.storages[of];
-    const NodeId user = belongs_to_user(storage) ? users[of] : none;
+    // What is there before the step has no maker in it; inputs of a graph have nodes of their own.
+    const bool has_node = storage.node >= begin && storage.node < end;
+    const bool is_users =
+        storage.allocated_by < first_call && !(storage.kind == StorageKind::input && has_node);
+    const NodeId user = is_users ? users[of] : none;
     const bool is_shared_state = storage.kind == StorageKind::optimizer_state;
     owners[i] = user != none ? user : is_shared_state ? optimizer : storage.node;
   }

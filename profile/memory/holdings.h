@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "profile/memory/step_memory.h"
@@ -13,8 +14,10 @@ namespace symprof::profile {
 /// The node whose module owns each storage of `recording`. A parameter, buffer or cache has the
 /// first node that uses it; a gradient or optimizer state has its parameter's, or the optimizer
 /// where it belongs to none, as GradScaler's scale; all else has the node that made it. none where
-/// nobody uses or made it.
-std::vector<NodeId> storage_owners(const Recording& recording);
+/// nobody uses or made it. In a program the users are nodes of `range`, and what was there before
+/// it belongs to them, whoever made it.
+std::vector<NodeId> storage_owners(const Recording& recording,
+                                   const std::optional<ProgramRange>& range = {});
 
 /// What a block of `storage` is held for.
 MemoryCategory category_of(const StorageRecord& storage);

@@ -50,7 +50,7 @@ class Loop {
         benchmarks_(recording),
         scratch_(scratch_of(recording, device, options.own)),
         storages_(recording.storages.size()),
-        owners_(storage_owners(recording)),
+        owners_(storage_owners(recording, options.program)),
         micro_batches_(options.loop.micro_batches),
         keeps_gradients_(options.loop.keep_gradients),
         skips_repetitions_(!options.observer && cache_.pairs().empty() &&

@@ -112,11 +112,12 @@ struct LoopOptions {
 
 constexpr int most_steps = 10;
 
-/// A part of a program: calls and events of its recording, half-open. What came before it has run;
-/// what comes after it has not.
+/// A part of a program: calls, events and nodes of its recording, half-open. What came before it
+/// has run; what comes after it has not.
 struct ProgramRange {
   CallId first_call = 0, end_call = 0;
   std::size_t first_event = 0, end_event = 0;
+  NodeId first_node = 0, end_node = 0;
 };
 
 struct StepMemoryOptions {

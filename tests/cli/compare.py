@@ -197,6 +197,18 @@ class Backends(unittest.TestCase):
                         self.assertEqual(line["a"]["name"], line["b"]["name"])
 
     @unittest.skipUnless(runtime(), "SYMPROF_ONNXRUNTIME names no library")
+    def test_bisect_runs_whole_and_parts_by_the_backends(self):
+        """The two round differently somewhere. The part does so again by these backends, and not by one alone."""
+        with tempfile.TemporaryDirectory() as folder:
+            part = pathlib.Path(folder) / "part"
+            how = ("--tolerance", "1e-9")
+            answer = program.run("bisect", model("llama"), model("llama"), *how, "--backend", "torch:onnxruntime", "-o", str(part))
+            self.assertEqual(answer.returncode, 0)
+            again = [f"{part}.a.onnx", f"{part}.b.onnx", "--inputs", f"{part}.a.npz", "--inputs", f"{part}.b.npz", *how]
+            self.assertEqual(program.run("compare", *again, "--backend", "torch:onnxruntime").returncode, 1)
+            self.assertEqual(program.run("compare", *again, "--backend", "onnxruntime").returncode, 0)
+
+    @unittest.skipUnless(runtime(), "SYMPROF_ONNXRUNTIME names no library")
     def test_a_node_that_the_runtime_refuses_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "unknown.onnx"

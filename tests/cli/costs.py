@@ -68,6 +68,13 @@ class Costs(unittest.TestCase):
         self.assertGreater(answer["totals"]["step_time_us"][0], 0)
         self.assertGreater(answer["totals"]["optimizer_bytes"][0], 0)
 
+    def test_times_that_are_near_are_alike(self):
+        answer = costs(LLAMA, MIXED, "--device", "h100", "--time", "--columns", "op,time")
+        times = [(row["mark"], *row["figures"]["time_us"]) for row in answer["rows"] if row["a"] and row["b"]]
+        for mark, before, after in times:
+            self.assertEqual(mark == "=", abs(before - after) <= 0.01 * max(before, after), (mark, before, after))
+        self.assertTrue(any(mark == "=" and before != after for mark, before, after in times))
+
     def test_compare_costs_is_the_same_command(self):
         short = program.run("profile", LLAMA, "--by", "module", "--", MIXED)
         long = program.run("compare", "--costs", LLAMA, "--by", "module", "--", MIXED)

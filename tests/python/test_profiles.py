@@ -28,6 +28,16 @@ class Words(nn.Module):
         return self.head(self.embedding(ids)[mask] if mask is not None else self.embedding(ids))
 
 
+class Holders(unittest.TestCase):
+    def test_layers_hold_their_parameters_and_states_of_earlier_steps(self):
+        profile = symprof.profile(feedforward(), torch.randn(BATCH, WIDTH), optimizer="adamw", device="h200")
+        layers = {row["name"]: row["held"] for row in profile.data["memory"]["peak_by_module"] if row["owner"] == "module"}
+        self.assertEqual({row["owner"] for row in profile.data["memory"]["peak_by_module"]} & {"unknown"}, set())
+        for layer in ("0", "2"):
+            self.assertGreaterEqual(layers[layer]["parameters"], FLOAT * WIDTH * HIDDEN)
+            self.assertGreaterEqual(layers[layer]["optimizer"], 2 * FLOAT * WIDTH * HIDDEN)
+
+
 class Sizes(unittest.TestCase):
     def test_batch_is_the_first_dimension_of_inputs(self):
         profile = symprof.profile(feedforward(), torch.randn(BATCH, WIDTH))

@@ -19,8 +19,8 @@ namespace {
 using RowSet = std::set<std::size_t>;
 
 /// What a run made of some rows.
-std::map<std::size_t, ConstantPointer> values_at(const Side& side, const ValueRunner& runner,
-                                                 const RowSet& wanted) {
+std::map<std::size_t, ConstantPointer> values_at(const BisectSide& from, const RowSet& wanted) {
+  const Side& side = from.side;
   std::map<std::size_t, ConstantPointer> found;
   const auto keep = [&](ValueId id, const ValueRunner::Tensors& values) {
     for (const std::size_t row : side.rows_of[static_cast<std::size_t>(id)])
@@ -30,7 +30,7 @@ std::map<std::size_t, ConstantPointer> values_at(const Side& side, const ValueRu
     if (const auto leaf = side.leaves.find(side.graph.values[id].name);
         leaf != side.leaves.end() && side.graph.values[id].kind != ValueKind::result)
       keep(static_cast<ValueId>(id), {leaf->second});
-  runner.stream(side.graph, side.leaves, keep);
+  from.runner.stream(side.graph, side.leaves, keep);
   return found;
 }
 
@@ -41,12 +41,13 @@ int nodes_of(const onnx::ModelProto& model) {
 
 class Bisector {
  public:
-  Bisector(const BisectQuestion& question, const ValueRunner& runner)
+  explicit Bisector(const BisectQuestion& question)
       : question_(question),
-        runner_(runner),
-        pair_of_a_(question.a.rows.size(), nullptr),
-        pair_of_b_(question.b.rows.size(), nullptr) {
-    for (const RowPair& pair : question.comparison.alignment.pairs) {
+        a_(question.a.side),
+        b_(question.b.side),
+        pair_of_a_(a_.rows.size(), nullptr),
+        pair_of_b_(b_.rows.size(), nullptr) {
+    for (const RowPair& pair : question_.comparison.alignment.pairs) {
       if (pair.a) pair_of_a_[*pair.a] = &pair;
       if (pair.b) pair_of_b_[*pair.b] = &pair;
     }
@@ -67,8 +68,8 @@ class Bisector {
 
   bool is_candidate(const RowPair& pair) const {
     return pair.a && pair.b && !pair.is_within && !pair.is_guess &&
-           question_.a.rows[*pair.a].kind == RowKind::result &&
-           !is_leaf(question_.a.rows[*pair.a]) && !is_leaf(question_.b.rows[*pair.b]);
+           a_.rows[*pair.a].kind == RowKind::result && !is_leaf(a_.rows[*pair.a]) &&
+           !is_leaf(b_.rows[*pair.b]);
   }
 
   static bool is_alike(const RowPair* pair) {
@@ -97,15 +98,14 @@ class Bisector {
   }
 
   std::optional<Bisected> part_at(std::size_t row_a, std::size_t row_b) const {
-    const RowSet of_a = frontier(question_.a, pair_of_a_, row_a);
-    const RowSet of_b = frontier(question_.b, pair_of_b_, row_b);
+    const RowSet of_a = frontier(a_, pair_of_a_, row_a);
+    const RowSet of_b = frontier(b_, pair_of_b_, row_b);
     RowSet wanted = of_a;  // A's values for both sides.
     for (const std::size_t row : of_b)
       if (is_alike(pair_of_b_[row])) wanted.insert(*pair_of_b_[row]->a);
-    const auto values = values_at(question_.a, runner_, wanted);
-    const auto own = values_at(question_.b, runner_, of_b);
-    Bisected found{.result_a = question_.a.rows[row_a].name,
-                   .result_b = question_.b.rows[row_b].name};
+    const auto values = values_at(question_.a, wanted);
+    const auto own = values_at(question_.b, of_b);
+    Bisected found{.result_a = a_.rows[row_a].name, .result_b = b_.rows[row_b].name};
     const auto value_of_b = [&](std::size_t row) {
       const RowPair* pair = pair_of_b_[row];
       const auto theirs = is_alike(pair) ? values.find(*pair->a) : values.end();
@@ -113,35 +113,35 @@ class Bisector {
     };
     for (const std::size_t row : of_a) {
       if (!values.contains(row)) return std::nullopt;  // A sequence is no input of a part.
-      found.a.inputs[question_.a.rows[row].name] = values.at(row);
+      found.a.inputs[a_.rows[row].name] = values.at(row);
     }
     for (const std::size_t row : of_b) {
       if (!own.contains(row)) return std::nullopt;
-      found.b.inputs[question_.b.rows[row].name] = value_of_b(row);
+      found.b.inputs[b_.rows[row].name] = value_of_b(row);
     }
-    make_part(question_.a, question_.model_a, found.result_a, found.a);
-    make_part(question_.b, question_.model_b, found.result_b, found.b);
+    make_part(question_.a, found.result_a, found.a);
+    make_part(question_.b, found.result_b, found.b);
     compare_parts(found);
     return found;
   }
 
-  static void make_part(const Side& side, const onnx::ModelProto& model, const std::string& result,
-                        BisectPart& part) {
-    part.model = std::make_shared<onnx::ModelProto>(model);
-    std::vector<std::string> from;
-    from.reserve(part.inputs.size());
-    for (const auto& [name, value] : part.inputs) from.push_back(name);
+  static void make_part(const BisectSide& from, const std::string& result, BisectPart& part) {
+    part.model = std::make_shared<onnx::ModelProto>(from.model);
+    std::vector<std::string> names;
+    names.reserve(part.inputs.size());
+    for (const auto& [name, value] : part.inputs) names.push_back(name);
     infer_types(*part.model);
-    cut(*part.model, from, {result}, side.path);
+    cut(*part.model, names, {result}, from.side.path);
     part.nodes = nodes_of(*part.model);
   }
 
   /// The single result of a part.
-  ValueRunner::Tensors value_of(const BisectPart& part, const Side& whole) const {
+  static ValueRunner::Tensors value_of(const BisectPart& part, const BisectSide& from) {
+    const Side& whole = from.side;
     Side side = side_of(*part.model, whole.path);
     side.leaves.insert(part.inputs.begin(), part.inputs.end());
     side.leaves.insert(whole.leaves.begin(), whole.leaves.end());
-    return runner_.run(side.graph, side.leaves).at(0);
+    return from.runner_of(part.model, whole.path).run(side.graph, side.leaves).at(0);
   }
 
   void compare_parts(Bisected& found) const {
@@ -151,19 +151,18 @@ class Bisector {
 
   Bisected whole() const {
     Bisected found{.is_whole = true};
-    found.a.model = std::make_shared<onnx::ModelProto>(question_.model_a);
-    found.b.model = std::make_shared<onnx::ModelProto>(question_.model_b);
-    for (auto [side, part] :
-         {std::pair(&question_.a, &found.a), std::pair(&question_.b, &found.b)}) {
+    found.a.model = std::make_shared<onnx::ModelProto>(question_.a.model);
+    found.b.model = std::make_shared<onnx::ModelProto>(question_.b.model);
+    for (auto [side, part] : {std::pair(&a_, &found.a), std::pair(&b_, &found.b)}) {
       part->nodes = nodes_of(*part->model);
       for (const Row& row : side->rows)
         if (row.kind == RowKind::input) part->inputs[row.name] = side->leaves.at(row.name);
     }
     for (const RowPair& pair : question_.comparison.alignment.pairs) {
-      if (!pair.a || !pair.b || pair.is_within || question_.a.rows[*pair.a].kind != RowKind::output)
+      if (!pair.a || !pair.b || pair.is_within || a_.rows[*pair.a].kind != RowKind::output)
         continue;
-      found.result_a = question_.a.rows[*pair.a].name;
-      found.result_b = question_.b.rows[*pair.b].name;
+      found.result_a = a_.rows[*pair.a].name;
+      found.result_b = b_.rows[*pair.b].name;
       found.difference.absolute = pair.absolute.value_or(0);
       found.difference.relative = pair.relative.value_or(0);
       found.difference.is_within = false;
@@ -172,14 +171,12 @@ class Bisector {
   }
 
   const BisectQuestion& question_;
-  const ValueRunner& runner_;
+  const Side &a_, &b_;
   std::vector<const RowPair*> pair_of_a_, pair_of_b_;
 };
 
 }  // namespace
 
-Bisected bisect(const BisectQuestion& question, const ValueRunner& runner) {
-  return Bisector(question, runner).run();
-}
+Bisected bisect(const BisectQuestion& question) { return Bisector(question).run(); }
 
 }  // namespace symprof::workbench

@@ -24,16 +24,26 @@ struct Bisected {
   bool is_whole = false;           ///< No part alone differs: the parts are the models.
 };
 
-/// `sides` and their comparison, whose outputs do not agree, and the models that they were made of.
+/// Makes what computes the values of a model, of the whole or of a part.
+using RunnerMaker = std::function<ValueRunner(const Model& model, const std::string& path)>;
+
+/// A side of the comparison, the model that it was made of, and what runs its parts.
+struct BisectSide {
+  const Side& side;
+  const onnx::ModelProto& model;
+  const ValueRunner& runner;
+  const RunnerMaker& runner_of;
+};
+
+/// Two sides and their comparison, whose outputs do not agree.
 struct BisectQuestion {
-  const Side &a, &b;
-  const onnx::ModelProto &model_a, &model_b;
+  BisectSide a, b;
   const Comparison& comparison;
 };
 
 /// Walks through the results that differ, in the order of A. The part of one is what lies between
 /// it and the nearest values that are alike on both sides. The first part that differs when both
 /// sides get A's values is the answer. Throws Error for models that cannot be cut or run.
-Bisected bisect(const BisectQuestion& question, const ValueRunner& runner);
+Bisected bisect(const BisectQuestion& question);
 
 }  // namespace symprof::workbench

@@ -104,8 +104,7 @@ char mark_of(const CostComparison& costs, const CostLine& line) {
   if (!line.a) return '+';
   if (!line.b) return '-';
   const bool is_alike = std::ranges::all_of(costs.columns, [&](report::Column column) {
-    const CostChange change = costs.figure(line, column);
-    return change.a == change.b;
+    return are_alike(costs.figure(line, column), column);
   });
   return is_alike ? '=' : '~';
 }

@@ -123,6 +123,25 @@ TEST_SUITE("peak_by_module") {
     CHECK(profile::storage_owners(step.recording())[scale] == step.update);
   }
 
+  TEST_CASE("in a program what an earlier step made belongs to its user in the range") {
+    TrainingStep step;
+    const StorageId weight_of_earlier =
+        step.storage({.bytes = output, .kind = StorageKind::parameter, .node = step.first});
+    step.event(EventKind::allocate, weight_of_earlier, 0);
+    Recording recording = step.recording();
+    recording.storages[weight_of_earlier].allocated_by = 0;
+    recording.nodes[step.first].inputs.push_back({none, weight_of_earlier});
+    recording.nodes[step.last].inputs.push_back({none, weight_of_earlier});
+    const auto nodes = static_cast<NodeId>(recording.nodes.size());
+    const auto owner_in = [&](NodeId first_node) {
+      const profile::ProgramRange range{
+          .first_call = 1, .first_node = first_node, .end_node = nodes};
+      return profile::storage_owners(recording, range)[weight_of_earlier];
+    };
+    CHECK(owner_in(0) == step.first);
+    CHECK(owner_in(step.last) == step.last);
+  }
+
   TEST_CASE("a refused request leaves the peak until then, with its owners") {
     TrainingStep step;
     const StepMemory memory =
