@@ -1,40 +1,21 @@
 #include "measure/gpu.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
 
 #include "base/error.h"
+#include "measure/loaded_library.h"
 
 namespace symprof::measure::gpu {
 namespace {
-
-/// A library of the driver; it stays loaded.
-class Driver {
- public:
-  explicit Driver(const char* name) : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
-  bool is_there() const { return library_ != nullptr; }
-
-  /// Whether `function(arguments...)` is there and succeeds: both libraries answer 0 then.
-  template <class... Arguments>
-  bool call(const char* function, Arguments... arguments) const {
-    using Function = int (*)(Arguments...);
-    if (library_ == nullptr) return false;
-    const auto found = reinterpret_cast<Function>(dlsym(library_, function));
-    return found != nullptr && found(arguments...) == 0;
-  }
-
- private:
-  void* library_;
-};
 
 [[noreturn]] void fail(const std::string& where, const std::string& why) {
   throw Error(where, why, "nvidia-smi lists the GPUs of a machine.", ErrorKind::not_available);
 }
 
 /// CUdevice of the CUDA driver API is an int.
-int device_of(const Driver& cuda, int index) {
+int device_of(const LoadedLibrary& cuda, int index) {
   if (!cuda.is_there()) fail("CUDA", "there is no NVIDIA driver: libcuda.so.1 cannot be loaded.");
   int device = 0;
   if (!cuda.call("cuInit", 0U)) fail("CUDA", "the NVIDIA driver finds no GPU that it can use.");
@@ -46,7 +27,7 @@ int device_of(const Driver& cuda, int index) {
 }  // namespace
 
 std::string name_of(int index) {
-  const Driver cuda("libcuda.so.1");
+  const LoadedLibrary cuda("libcuda.so.1");
   const int device = device_of(cuda, index);
   std::array<char, 256> name{};
   return cuda.call("cuDeviceGetName", name.data(), static_cast<int>(name.size()), device)
@@ -58,7 +39,7 @@ std::string name_of(int index) {
 // which is which. Milliwatts and megahertz; clock 1 is that of the multiprocessors (nvml.h).
 State state_of(int index) {
   State state;
-  const Driver cuda("libcuda.so.1"), nvml("libnvidia-ml.so.1");
+  const LoadedLibrary cuda("libcuda.so.1"), nvml("libnvidia-ml.so.1");
   std::array<char, 64> bus{};
   std::array<char, 96> version{};
   void* device = nullptr;
@@ -80,7 +61,7 @@ State state_of(int index) {
 }
 
 std::optional<std::int64_t> used_bytes() {
-  const Driver cuda("libcuda.so.1");
+  const LoadedLibrary cuda("libcuda.so.1");
   std::size_t free_bytes = 0, all_bytes = 0;
   if (!cuda.call("cuMemGetInfo_v2", &free_bytes, &all_bytes)) return std::nullopt;
   return static_cast<std::int64_t>(all_bytes - free_bytes);

@@ -54,7 +54,7 @@ struct TensorRecord {
   StorageId storage = none;
 };
 
-/// An integer, bool, int[] or bool[] argument of a call, flattened.
+/// An integer, a bool or a list of them, flattened; of a string, whether it is not the default.
 struct IntegerArgument {
   std::uint8_t position = 0;  ///< Index of the schema argument.
   std::int64_t value = 0;

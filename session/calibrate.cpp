@@ -27,25 +27,18 @@ using Clock = std::chrono::steady_clock;
 /// Half width (natural logarithm, nine of ten) that a CPU's speed changes by from hour to hour, on
 /// top of what a calibration sees in its minutes. Two calibrations of one virtual machine, ten
 /// hours apart, differ by 0.104 (root mean square over the classes of their kernels' median;
-/// truth/measured/cpu{,_later}_kernels.json), each of the two by a square root of two less.
+/// truth/measured/cpu_hours.py), each of the two by a square root of two less.
 constexpr double cpu_hours_half_width = 0.12;
 
-constexpr TimeClass cpu_classes[] = {TimeClass::product_fp32,
-                                     TimeClass::convolution_fp32,
-                                     TimeClass::attention_fp32,
-                                     TimeClass::depthwise,
-                                     TimeClass::depthwise_cudnn,
-                                     TimeClass::elementwise,
-                                     TimeClass::copy,
-                                     TimeClass::batch_norm,
-                                     TimeClass::pooling,
-                                     TimeClass::layer_norm,
-                                     TimeClass::softmax,
-                                     TimeClass::reduction,
-                                     TimeClass::gather,
-                                     TimeClass::sort,
-                                     TimeClass::optimizer,
-                                     TimeClass::random};
+constexpr TimeClass cpu_classes[] = {TimeClass::product_fp32,   TimeClass::convolution_fp32,
+                                     TimeClass::attention_fp32, TimeClass::attention_backward,
+                                     TimeClass::depthwise,      TimeClass::depthwise_cudnn,
+                                     TimeClass::elementwise,    TimeClass::function,
+                                     TimeClass::copy,           TimeClass::batch_norm,
+                                     TimeClass::pooling,        TimeClass::layer_norm,
+                                     TimeClass::softmax,        TimeClass::reduction,
+                                     TimeClass::gather,         TimeClass::sort,
+                                     TimeClass::optimizer,      TimeClass::random};
 constexpr TimeClass gpu_classes[] = {TimeClass::product_16bit,
                                      TimeClass::product_fp32,
                                      TimeClass::convolution_16bit,
@@ -88,7 +81,8 @@ std::vector<Kernel> some_of(std::vector<Kernel> kernels) {
 
 std::vector<Kernel> candidates_of(bool is_cpu) {
   const profile::SweepLimits limits{.bytes = is_cpu ? cpu_bytes : gpu_bytes,
-                                    .flops = is_cpu ? cpu_longest : gpu_longest};
+                                    .flops = is_cpu ? cpu_longest : gpu_longest,
+                                    .is_cpu = is_cpu};
   std::vector<Kernel> all;
   for (const TimeClass one :
        is_cpu ? std::span<const TimeClass>(cpu_classes) : std::span<const TimeClass>(gpu_classes))

@@ -4,10 +4,10 @@
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <dlfcn.h>
 
 #include <array>
 
+#include "measure/loaded_library.h"
 #include "measure/real/device.h"
 
 namespace symprof::measure::real {
@@ -18,25 +18,12 @@ constexpr int relaxed_capture = 2;  // cudaStreamCaptureModeRelaxed
 
 /// CUDA's runtime as LibTorch loaded it. LibTorch's own graphs are in its CUDA library alone, which
 /// nothing is linked with.
-class Runtime {
- public:
-  Runtime() {
-    for (const char* name : std::array{"libcudart.so.13", "libcudart.so.12"})
-      if (library_ == nullptr) library_ = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-  }
-
-  /// Whether `function(arguments...)` is there and succeeds.
-  template <class... Arguments>
-  bool call(const char* function, Arguments... arguments) const {
-    using Function = int (*)(Arguments...);
-    if (library_ == nullptr) return false;
-    const auto found = reinterpret_cast<Function>(dlsym(library_, function));
-    return found != nullptr && found(arguments...) == 0;
-  }
-
- private:
-  void* library_ = nullptr;
-};
+LoadedLibrary cuda_runtime() {
+  for (const char* name : std::array{"libcudart.so.13", "libcudart.so.12"})
+    if (const LoadedLibrary runtime(name, RTLD_NOW | RTLD_NOLOAD); runtime.is_there())
+      return runtime;
+  return {};
+}
 
 c10::Event recorded(const c10::Stream& stream) {
   c10::Event event(stream.device_type(), c10::EventFlag::BACKEND_DEFAULT);
@@ -61,7 +48,7 @@ std::optional<double> us_of_kernel(const c10::Stream& stream, const Replay& repl
 }  // namespace
 
 std::optional<double> graph_launch_us(c10::Device device) try {
-  const Runtime cuda;
+  const LoadedLibrary cuda = cuda_runtime();
   const c10::impl::VirtualGuardImpl guard(device.type());
   const c10::Stream stream = guard.getStreamFromGlobalPool(device);
   const c10::StreamGuard on_it(stream);

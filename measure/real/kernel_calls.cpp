@@ -7,6 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "measure/real/function_calls.h"
+
 namespace symprof::measure::real {
 namespace {
 
@@ -20,6 +22,7 @@ using profile::StreamWork;
 using profile::TimeClass;
 
 constexpr std::int64_t fp32_bytes = 4;
+constexpr std::int64_t drawn_numbers = 1 << 16;
 
 /// Makes the operands of calls.
 struct Operands {
@@ -27,7 +30,13 @@ struct Operands {
   at::ScalarType type = at::kFloat;
 
   at::Tensor of(at::IntArrayRef sizes) const {
-    return at::randn(sizes, at::TensorOptions().dtype(at::kFloat).device(device)).to(type);
+    const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
+    const std::int64_t count = c10::multiply_integers(sizes);
+    if (count <= drawn_numbers || !device.is_cpu()) return at::randn(sizes, options).to(type);
+    // A CPU draws numbers more slowly than most kernels take to read them: a few, again and again.
+    const at::Tensor some = at::randn({drawn_numbers}, options);
+    const std::int64_t times = (count + drawn_numbers - 1) / drawn_numbers;
+    return some.repeat({times}).narrow(0, 0, count).view(sizes).to(type);
   }
   at::Tensor ones(at::IntArrayRef sizes) const {
     return at::ones(sizes, at::TensorOptions().dtype(type).device(device));
@@ -39,8 +48,8 @@ struct Operands {
 
 std::int64_t at_least_one(std::int64_t size) { return std::max<std::int64_t>(size, 1); }
 
-/// The sums of residuals, the functions of activations and their gradients, scales and masks: what
-/// the element-wise time of networks is made of.
+/// Sums of residuals, gates, scales, and the simplest activation with its gradient: what the
+/// element-wise time of networks is made of, beside functions that take longer to compute.
 KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
   const auto numbers = [&](std::int64_t tensors) {
     return at_least_one(bytes / (tensors * fp32_bytes));
@@ -57,7 +66,7 @@ KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
     case 3:
       return [a = make.of({numbers(2)})]() mutable { return a.relu_(); };
     default:
-      return [a = make.of({numbers(2)})] { return at::gelu(a); };
+      return [a = make.of({numbers(3)}), b = make.of({numbers(3)})] { return at::mul(a, b); };
   }
 }
 
@@ -303,6 +312,8 @@ KernelCall kernel_call(const Kernel& kernel, c10::Device device) {
   const Operands make{device, type_of(kernel.time_class)};
   if (const auto* stream = std::get_if<StreamWork>(&kernel.work))
     return stream_call(kernel.time_class, stream->bytes, make);
+  if (const auto* function = std::get_if<profile::FunctionWork>(&kernel.work))
+    return function_call(*function, [&](std::int64_t count) { return make.of({count}); });
   if (const auto* rows = std::get_if<RowWork>(&kernel.work)) return row_call(kernel, *rows, make);
   if (const auto* product = std::get_if<ProductWork>(&kernel.work))
     return product_call(*product, make);

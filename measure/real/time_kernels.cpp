@@ -27,6 +27,10 @@ namespace {
 /// activations. Those of a CPU stay until they are more than its caches hold.
 constexpr std::size_t fewest_kept = 3, most_kept = 64;
 constexpr std::size_t kept_bytes = 128 << 20;
+/// Operands of a short call take turns, too: of a network's layers each has weights of its own, and
+/// what a layer reads was written some layers ago. Those of a long one are more than caches hold.
+constexpr int operand_turns = 4;
+constexpr double short_us = 10'000;
 /// More than the largest kernel of a CPU, its operands and the results that are kept.
 constexpr std::int64_t touched_bytes = std::int64_t{2} << 30;
 /// Of each kernel, unless it is so long that fewest_runs take longer.
@@ -46,9 +50,15 @@ double us_since(std::int64_t begin_ns) { return static_cast<double>(now_ns() - b
 /// Calls one operator again and again, as a loop does that drops what is old.
 class Calls {
  public:
-  explicit Calls(KernelCall call) : call_(std::move(call)), kept_(fewest_kept) {}
+  explicit Calls(KernelCall call) : kept_(fewest_kept) { calls_.push_back(std::move(call)); }
 
-  void one() { kept_[count_++ % kept_.size()] = call_(); }
+  /// The same on other operands, in turns.
+  void add(KernelCall call) { calls_.push_back(std::move(call)); }
+
+  void one() {
+    kept_[count_ % kept_.size()] = calls_[count_ % calls_.size()]();
+    ++count_;
+  }
 
   /// Until each kept result has memory of its own, of as many as so many calls make. On a CPU.
   void warm_up(std::size_t most_calls) {
@@ -60,16 +70,18 @@ class Calls {
   }
 
  private:
-  KernelCall call_;
+  std::vector<KernelCall> calls_;
   std::vector<at::Tensor> kept_;
   std::size_t count_ = 0;
 };
 
-double us_on_cpu(Calls& calls) {
+/// `another` makes the same call with operands of its own.
+double us_on_cpu(Calls& calls, const std::function<KernelCall()>& another) {
   std::int64_t begin = now_ns();
   calls.one();
   const double first = us_since(begin);
   if (first > longest_us) return first;
+  for (int i = 1; i < operand_turns && first < short_us; ++i) calls.add(another());
   calls.warm_up(static_cast<std::size_t>(wanted_us / std::max(first, 1.0)));
   const auto runs = std::clamp(static_cast<std::int64_t>(wanted_us / std::max(first, 1.0)),
                                fewest_runs, most_runs);
@@ -130,8 +142,9 @@ Memory memory_of_cpu() {
   for (int i = least; i <= most; ++i) {
     const std::int64_t bytes = std::int64_t{1} << i;  // Of both tensors.
     const at::Tensor from = at::zeros({bytes / 8}), to = at::zeros_like(from);
-    Calls copies([&] { return to.copy_(from); });
-    rates.emplace_back(bytes, static_cast<double>(bytes) / us_on_cpu(copies));
+    const KernelCall copy = [&] { return to.copy_(from); };
+    Calls copies(copy);
+    rates.emplace_back(bytes, static_cast<double>(bytes) / us_on_cpu(copies, [&] { return copy; }));
   }
   const double fastest = std::ranges::max(rates | std::views::values);
   Memory memory{.bytes_per_second = rates.back().second * 1e6, .cached_bytes = rates[0].first};
@@ -154,7 +167,7 @@ class CpuKernels final : public KernelRunner {
     KernelCall call = kernel_call(kernel, c10::kCPU);
     if (!call) return std::nullopt;
     Calls calls(std::move(call));
-    return us_on_cpu(calls);
+    return us_on_cpu(calls, [&] { return kernel_call(kernel, c10::kCPU); });
   }
 
   DeviceFacts facts() override {
@@ -174,9 +187,11 @@ class CpuKernels final : public KernelRunner {
                       .others_share = others_share};
     constexpr std::int64_t side = 2048;
     const at::Tensor a = at::randn({side, side}), b = at::randn({side, side});
-    Calls product([&] { return at::mm(a, b); });
+    const KernelCall call = [&] { return at::mm(a, b); };
+    Calls product(call);
     const double products = 2.0 * side * side * side;
-    facts.flops_per_second = {{"float32", products / us_on_cpu(product) * 1e6}};
+    const double us = us_on_cpu(product, [&] { return call; });
+    facts.flops_per_second = {{"float32", products / us * 1e6}};
     return facts;
   }
 

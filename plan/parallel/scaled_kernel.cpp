@@ -9,6 +9,7 @@ namespace {
 
 using profile::AttentionWork;
 using profile::ConvolutionWork;
+using profile::FunctionWork;
 using profile::ProductWork;
 using profile::RecurrentWork;
 using profile::RowWork;
@@ -56,6 +57,10 @@ void scale_work(RecurrentWork& work, const KernelScale& scale) {
   scale_size(work.batch, scale.samples * scale.share);
 }
 void scale_work(StreamWork& work, const KernelScale& scale) {
+  scale_size(work.bytes, scale.samples * scale.share);
+}
+void scale_work(FunctionWork& work, const KernelScale& scale) {
+  scale_size(work.numbers, scale.samples * scale.share);
   scale_size(work.bytes, scale.samples * scale.share);
 }
 void scale_work(RowWork& work, const KernelScale& scale) {

@@ -26,6 +26,21 @@ struct AttentionAt {
 
 constexpr double exponentials_per_clock = 16;
 
+/// A CPU takes the keys in blocks of 512, of which a causal block of queries leaves out those
+/// behind it as a whole; blocks of queries grow with their number
+/// (ATen/native/cpu/FlashAttentionKernel.cpp). Of a query, in the mean.
+double keys_seen_on_cpu(const AttentionWork& a) {
+  constexpr double keys_of_block = 512;
+  const double queries = static_cast<double>(a.queries), keys = static_cast<double>(a.keys);
+  if (!a.causal) return keys;
+  const double block = a.queries >= 768 ? 256 : a.queries >= 192 ? 64 : 32;
+  const double blocks = pieces(queries, block);
+  double seen = 0;
+  for (double i = 0; i < blocks; ++i)
+    seen += std::min(pieces((i + 1) * block, keys_of_block) * keys_of_block, keys);
+  return seen / blocks;
+}
+
 /// One size of a block of queries.
 double with_block(const AttentionWork& a, const Gpu& gpu, Coefficients c, TimeClass time_class,
                   double block) {
@@ -33,7 +48,8 @@ double with_block(const AttentionWork& a, const Gpu& gpu, Coefficients c, TimeCl
   const double items = static_cast<double>(a.batch * a.heads) * pieces(queries, block);
   const double all_keys = pieces(keys, 64) * 64;
   // Query i sees the keys up to its own, counted from the end.
-  const double seen = a.causal ? std::max((2 * keys - queries + block) / 2, block / 2) : all_keys;
+  const double halved = a.causal ? std::max((2 * keys - queries + block) / 2, block / 2) : all_keys;
+  const double seen = gpu.is_cpu ? keys_seen_on_cpu(a) : halved;
   const double rate = gpu.rate(time_class) / gpu.multiprocessors * c[AttentionAt::arithmetic];
   const double depth = pieces(static_cast<double>(a.head_dim), 32) * 32;
   const double small = block < 128 ? 1.25 : 1;

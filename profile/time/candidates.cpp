@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "profile/time/formula.h"
+#include "profile/time/functions.h"
 #include "profile/time/sweep.h"
 
 namespace symprof::profile {
@@ -67,6 +68,18 @@ std::vector<Kernel> row_kernels(TimeClass time_class, const SweepLimits& limits)
   return kernels;
 }
 
+/// Of each function few sizes: one core, all of them in the caches, memory.
+std::vector<Kernel> function_kernels(const SweepLimits& limits) {
+  static constexpr SizeList sizes = {1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 23};
+  std::vector<Kernel> kernels;
+  kernels.reserve(std::size(function_facts) * sizes.size());
+  for (const std::int64_t numbers : sizes)
+    for (const FunctionFacts& facts : function_facts)
+      if (const std::int64_t bytes = facts.bytes * numbers; bytes <= limits.bytes)
+        kernels.push_back({TimeClass::function, FunctionWork{facts.function, numbers, bytes}});
+  return kernels;
+}
+
 std::int64_t number_bytes_of(TimeClass time_class) {
   switch (time_class) {
     case TimeClass::product_8bit:
@@ -96,6 +109,9 @@ class Candidates {
         2.0 * static_cast<double>(work.batch * work.m * work.n) * static_cast<double>(work.k));
   }
   void add(AttentionWork work) {
+    const bool is_own =
+        !limits_.is_cpu || work.backward == (time_class_ == TimeClass::attention_backward);
+    if (!is_own) return;
     work.number_bytes = number_;
     const std::int64_t rows = work.batch * work.heads * work.queries;
     // Some kernels write the whole matrix of weights.
@@ -241,6 +257,7 @@ std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limit
   if (formula == recurrent_time) return {};
   if (formula == stream_time) return stream_kernels(time_class, limits);
   if (formula == row_time) return row_kernels(time_class, limits);
+  if (formula == function_time) return function_kernels(limits);
   Candidates candidates(time_class, limits);
   if (formula == product_time) add_products(candidates);
   if (formula == attention_time) add_attention(candidates);

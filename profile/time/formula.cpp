@@ -12,7 +12,8 @@ using enum TimeClass;
 
 constexpr ResidualKernel product_process{2, 0.08, 0.06}, attention_process{2, 0.12, 0.06},
     convolution_process{1.5, 0.15, 0.08}, stream_process{2, 0.06, 0.05},
-    row_process{1.5, 0.12, 0.06};
+    row_process{1.5, 0.12, 0.06},
+    function_process{2, 0.06, 0.05, 0.35, 100};  // Nothing is learnt from another function.
 
 const Formula& row(TimeClass time_class) {
   static const Formula rows[] = {
@@ -68,6 +69,10 @@ const Formula& row(TimeClass time_class) {
        batch_norm},
       {TimeClass::random, "random", stream_coefficients, stream_time, stream_sizes, stream_process,
        elementwise},
+      {TimeClass::function, "function", function_coefficients, function_time, function_sizes,
+       function_process, TimeClass::function},
+      {attention_backward, "attention_backward", attention_coefficients, attention_time,
+       attention_sizes, attention_process, attention_backward},
   };
   static_assert(std::size(rows) == time_classes);
   return rows[static_cast<int>(time_class)];
@@ -137,8 +142,8 @@ Gpu gpu_of(const DeviceSpec& device) {
        {product_16bit, attention_flash, attention_newer, convolution_16bit, recurrent_16bit})
     set(one, "float16");
   for (const TimeClass one : {product_tf32, convolution_tf32, recurrent_tf32}) set(one, "tf32");
-  for (const TimeClass one :
-       {product_fp32, attention_fp32, convolution_fp32, depthwise, depthwise_cudnn})
+  for (const TimeClass one : {product_fp32, attention_fp32, attention_backward, convolution_fp32,
+                              depthwise, depthwise_cudnn})
     set(one, "float32");
   set(product_8bit, "float8_e4m3fn");
   set(product_fp64, "float64");

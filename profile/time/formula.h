@@ -51,7 +51,8 @@ ResidualKernel residuals_on(const Formula& formula, bool is_cpu);
 // One file each.
 extern const std::span<const Coefficient> product_coefficients, attention_coefficients,
     convolution_coefficients, tensor_convolution_coefficients, depthwise_coefficients,
-    library_depthwise_coefficients, recurrent_coefficients, stream_coefficients, row_coefficients;
+    library_depthwise_coefficients, recurrent_coefficients, stream_coefficients, row_coefficients,
+    function_coefficients;
 KernelTime product_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime attention_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime convolution_time(const Work&, const Gpu&, Coefficients, TimeClass);
@@ -61,6 +62,7 @@ KernelTime library_depthwise_time(const Work&, const Gpu&, Coefficients, TimeCla
 KernelTime recurrent_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime stream_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime row_time(const Work&, const Gpu&, Coefficients, TimeClass);
+KernelTime function_time(const Work&, const Gpu&, Coefficients, TimeClass);
 std::vector<double> product_sizes(const Work&);
 std::vector<double> attention_sizes(const Work&);
 std::vector<double> convolution_sizes(const Work&);
@@ -68,6 +70,7 @@ std::vector<double> depthwise_sizes(const Work&);
 std::vector<double> recurrent_sizes(const Work&);
 std::vector<double> stream_sizes(const Work&);
 std::vector<double> row_sizes(const Work&);
+std::vector<double> function_sizes(const Work&);
 
 /// The part of its class that a kernel belongs to, for which a device may have a factor of its own:
 /// "dense_backward", "batched", "all".

@@ -40,9 +40,12 @@ enum class TimeClass : std::uint8_t {
   recurrent_16bit,  ///< Steps of a recurrent layer of cuDNN, on tensor cores.
   recurrent_tf32,
   batch_norm_rows,  ///< PyTorch's own where a channel's numbers lie together.
-  random,  ///< Random numbers of a CPU, one after the other. On a GPU they are element-wise.
+  random,    ///< Random numbers of a CPU, one after the other. On a GPU they are element-wise.
+  function,  ///< Functions of a CPU that take many instructions. On a GPU they are element-wise.
+  attention_backward,  ///< Of a CPU, whose loops backward are others. On a GPU: a factor of
+                       ///< forward.
 };
-constexpr int time_classes = static_cast<int>(TimeClass::random) + 1;
+constexpr int time_classes = static_cast<int>(TimeClass::attention_backward) + 1;
 
 /// As device files and tables call it: "product_16bit".
 std::string_view name(TimeClass time_class);
@@ -101,8 +104,42 @@ struct RowWork {
   auto operator<=>(const RowWork&) const = default;
 };
 
-using Work =
-    std::variant<StreamWork, RowWork, ProductWork, AttentionWork, ConvolutionWork, RecurrentWork>;
+/// Each stands for those that take about as long. Files have their numbers: new ones go to the end.
+enum class Function : std::uint8_t {
+  sqrt,  ///< And its reciprocal.
+  exp,
+  log,
+  sin,  ///< And cosine.
+  atan,
+  tanh,
+  sigmoid,  ///< And silu.
+  erf,
+  gelu,
+  gelu_tanh,  ///< By tanh.
+  gelu_backward,
+  gelu_tanh_backward,
+  silu_backward,
+  mish,
+  mish_backward,
+  elu,       ///< And expm1.
+  softplus,  ///< And log_sigmoid.
+  pow,       ///< With an exponent for each number.
+  remainder,
+  lgamma,  ///< And what else is computed number by number.
+  where,
+  masked_fill,
+  compare,
+};
+
+/// A function of each of `numbers` numbers.
+struct FunctionWork {
+  Function function = Function::exp;
+  std::int64_t numbers = 0, bytes = 0;
+  auto operator<=>(const FunctionWork&) const = default;
+};
+
+using Work = std::variant<StreamWork, RowWork, ProductWork, AttentionWork, ConvolutionWork,
+                          RecurrentWork, FunctionWork>;
 
 struct Kernel {
   TimeClass time_class = TimeClass::elementwise;

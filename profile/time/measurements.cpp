@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "profile/time/formula.h"
+#include "profile/time/functions.h"
 #include "profile/time/sweep.h"
 
 namespace symprof::profile {
@@ -42,6 +44,9 @@ WorkNumbers sizes_in_file(const ConvolutionWork& work) {
           work.channels_last};
 }
 WorkNumbers sizes_in_file(const RecurrentWork&) { return {}; }
+WorkNumbers sizes_in_file(const FunctionWork& work) {
+  return {static_cast<std::int64_t>(work.function), work.numbers, work.bytes};
+}
 
 /// Whether those from `first` on, before `last`, are sizes of something.
 bool are_sizes(const WorkNumbers& numbers, std::size_t first, std::size_t last) {
@@ -76,6 +81,12 @@ std::optional<Work> convolution_in(const WorkNumbers& s) {
                          s[10] != 0};
 }
 
+std::optional<Work> function_in(const WorkNumbers& s) {
+  if (s.size() != 3 || !is_choice(s[0], std::size(function_facts)) || !are_sizes(s, 1, 3))
+    return std::nullopt;
+  return FunctionWork{static_cast<Function>(s[0]), s[1], s[2]};
+}
+
 /// Nothing where the class has no such work, or as many numbers are not its.
 std::optional<Work> work_of(TimeClass time_class, const WorkNumbers& sizes) {
   auto* const formula = formula_of(time_class).time;
@@ -83,6 +94,7 @@ std::optional<Work> work_of(TimeClass time_class, const WorkNumbers& sizes) {
   if (formula == convolution_time || formula == tensor_convolution_time ||
       formula == depthwise_time || formula == library_depthwise_time)
     return convolution_in(sizes);
+  if (formula == function_time) return function_in(sizes);
   if (!are_sizes(sizes, 0, sizes.size())) return std::nullopt;
   if (formula == stream_time && sizes.size() == 1) return StreamWork{sizes[0]};
   if (formula == row_time && sizes.size() == 3) return RowWork{sizes[0], sizes[1], sizes[2]};

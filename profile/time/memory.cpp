@@ -1,9 +1,13 @@
 // Kernels that move numbers more than they compute: element-wise, copies, norms, softmax,
-// reductions. What the L2 cache still has from the kernel before comes at its rate.
+// reductions. What the L2 cache still has from the kernel before comes at its rate. Functions of a
+// CPU may take longer to compute than to move.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "profile/time/formula.h"
+#include "profile/time/functions.h"
 
 namespace symprof::profile {
 namespace {
@@ -25,6 +29,29 @@ constexpr Coefficient row_rows[] = {
 struct StreamAt {
   enum : std::uint8_t { floor_us, memory, cache, residence, fill, row, number, passes };
 };
+
+/// Cycles of a core for each number, function by function, behind what a stream has.
+constexpr auto function_rows = [] {
+  constexpr double range = 20;
+  std::array<Coefficient, std::size(stream_rows) + std::size(function_facts)> rows{};
+  std::ranges::copy(stream_rows, rows.begin());
+  for (std::size_t i = 0; i < std::size(function_facts); ++i) {
+    const FunctionFacts& facts = function_facts[i];
+    rows[std::size(stream_rows) + i] = {facts.name, facts.cycles, facts.cycles / range,
+                                        facts.cycles * range};
+  }
+  return rows;
+}();
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < std::size(function_facts); ++i)
+        if (static_cast<std::size_t>(function_facts[i].function) != i) return false;
+      return true;
+    }(),
+    "the table has all functions in their order");
+
+/// A loop of no more numbers has one thread (at::internal::GRAIN_SIZE, ATen/TensorIterator.h).
+constexpr double numbers_of_thread = 32768;
 
 /// Rows that are worked on at once on a multiprocessor.
 constexpr double rows_at_once = 16;
@@ -50,6 +77,7 @@ Moves moves(double bytes, const Gpu& gpu, Coefficients c) {
 
 const std::span<const Coefficient> stream_coefficients = stream_rows;
 const std::span<const Coefficient> row_coefficients = row_rows;
+const std::span<const Coefficient> function_coefficients = function_rows;
 
 KernelTime stream_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass time_class) {
   const double bytes = static_cast<double>(std::get<StreamWork>(work).bytes);
@@ -79,9 +107,28 @@ KernelTime row_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass)
   return {us, moved.memory_us > moved.cache_us ? Limit::memory : Limit::cache};
 }
 
+KernelTime function_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass) {
+  const auto& f = std::get<FunctionWork>(work);
+  const double numbers = static_cast<double>(f.numbers);
+  const double threads = std::clamp(pieces(numbers, numbers_of_thread), 1.0, gpu.multiprocessors);
+  const double cycles = c[std::size(stream_rows) + static_cast<std::size_t>(f.function)];
+  const double compute_us = numbers * cycles / (gpu.clock * threads);
+  const Moves moved = moves(static_cast<double>(f.bytes), gpu, c);
+  const double us = c[StreamAt::floor_us] + std::hypot(moved.us, compute_us);
+  if (c[StreamAt::floor_us] > us / 2) return {us, Limit::launch};
+  if (compute_us > moved.us) return {us, Limit::arithmetic};
+  return {us, moved.memory_us > moved.cache_us ? Limit::memory : Limit::cache};
+}
+
 std::vector<double> stream_sizes(const Work& work) {
   return {
       std::log2(static_cast<double>(std::max<std::int64_t>(std::get<StreamWork>(work).bytes, 1)))};
+}
+
+std::vector<double> function_sizes(const Work& work) {
+  const auto& f = std::get<FunctionWork>(work);
+  return {std::log2(static_cast<double>(std::max<std::int64_t>(f.numbers, 1))),
+          static_cast<double>(f.function)};
 }
 
 std::vector<double> row_sizes(const Work& work) {

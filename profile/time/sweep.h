@@ -25,6 +25,7 @@ using SweepEnd = std::function<bool(std::size_t measured)>;
 struct SweepLimits {
   std::int64_t bytes = 0;  ///< Of memory in use.
   double flops = 0;        ///< Of products; others have no limit but memory.
+  bool is_cpu = false;     ///< Attention's backward has a class of its own there.
 };
 
 /// Kernels of a class from the smallest to the limits, in fp32 where the class has that choice.

@@ -58,6 +58,7 @@ Amounts amounts_of(const RecurrentWork& r) {
 
 Amounts amounts_of(const StreamWork& stream) { return {0, static_cast<double>(stream.bytes)}; }
 Amounts amounts_of(const RowWork& rows) { return {0, static_cast<double>(rows.bytes)}; }
+Amounts amounts_of(const FunctionWork& work) { return {0, static_cast<double>(work.bytes)}; }
 
 const std::optional<ClassTimes>* find(const KernelTimes& times, TimeClass time_class) {
   const auto index = static_cast<std::size_t>(time_class);

@@ -68,6 +68,8 @@ Work work_of(const Work& example, const Columns& row) {
   if (std::holds_alternative<RecurrentWork>(example))
     return RecurrentWork{get("steps"),    get("batch"),           get("hidden"),
                          get("gates", 4), get("number_bytes", 4), get("backward", 0) != 0};
+  if (std::holds_alternative<FunctionWork>(example))
+    return FunctionWork{static_cast<Function>(get("function", 0)), get("numbers"), get("bytes")};
   if (std::holds_alternative<RowWork>(example))
     return RowWork{get("rows"), get("length"), get("bytes")};
   return StreamWork{get("bytes")};
@@ -80,6 +82,7 @@ Work example_of(const Formula& formula) {
     return ConvolutionWork();
   if (formula.sizes == recurrent_sizes) return RecurrentWork();
   if (formula.sizes == row_sizes) return RowWork();
+  if (formula.sizes == function_sizes) return FunctionWork();
   return StreamWork();
 }
 

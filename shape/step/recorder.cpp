@@ -12,7 +12,7 @@
 namespace symprof::shape {
 namespace {
 
-void append_integers(const c10::IValue& value, std::uint8_t position,
+void append_integers(const c10::IValue& value, const c10::Argument& argument, std::uint8_t position,
                      std::vector<IntegerArgument>& out) {
   if (value.isInt()) {
     out.push_back({position, value.toInt()});
@@ -22,6 +22,10 @@ void append_integers(const c10::IValue& value, std::uint8_t position,
     for (const std::int64_t element : value.toIntList()) out.push_back({position, element});
   } else if (value.isBoolList()) {
     for (const bool element : value.toBoolList()) out.push_back({position, element ? 1 : 0});
+  } else if (value.isString()) {
+    const std::optional<c10::IValue>& usual = argument.default_value();
+    const bool is_usual = usual && usual->isString() && *usual == value;
+    out.push_back({position, is_usual ? 0 : 1});
   }
 }
 
@@ -96,7 +100,8 @@ void Recorder::on_call(const meta::SeenCall& seen) {
   call.input_positions.assign(seen.positions.begin(), seen.positions.end());
   call.outputs = records(seen.outputs);
   for (std::size_t i = 0; i < seen.arguments.size(); ++i)
-    append_integers(seen.arguments[i], static_cast<std::uint8_t>(i), call.integers);
+    append_integers(seen.arguments[i], seen.op.schema().arguments()[i],
+                    static_cast<std::uint8_t>(i), call.integers);
   open_call_ = none;
 }
 

@@ -15,7 +15,6 @@ calibration says that it measured has to be there:
 - where CUPTI may not record, CUDA's events say the same.
 
 Times mean nothing here, so neither does the device file: it is only read by a profile."""
-import argparse
 import collections
 import itertools
 import json
@@ -33,6 +32,7 @@ import fakes
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RUNS = 9  # Of a kernel, whose times are summed.
 GRAPH_KERNELS, REPLAYS = 200, 10
+MOST_OPERATIONS = 80  # Of one call: a long sort has more than 40.
 WITHOUT_ENGINE = {"attention_newer"}
 
 
@@ -42,8 +42,7 @@ def durations(lines):
 
 def flushed(log):
     """Sums of nanoseconds between two times that the program took its records."""
-    parts = [list(group) for is_flush, group in itertools.groupby(log.splitlines(), "flush".__eq__) if not is_flush]
-    return [sum(durations(part)) for part in parts]
+    return [sum(durations(part)) for part in fakes.parts_of(log)]
 
 
 def last_graphs(log):
@@ -141,7 +140,7 @@ class Rehearsal:
         self.kernels.unlink(missing_ok=True)
         self.finish(self.calibrate(self.seconds / 2, FAKE_CUPTI_REFUSES="1"))
         until = [0, *itertools.accumulate(durations(self.log.read_text().splitlines()))]
-        sums = {end - begin for calls in range(RUNS, 41 * RUNS, RUNS) for begin, end in zip(until, until[calls:])}
+        sums = {end - begin for calls in range(RUNS, (MOST_OPERATIONS + 1) * RUNS, RUNS) for begin, end in zip(until, until[calls:])}
         rows = self.read()["kernels"]
         for row in rows:
             ns = round(row["us"] * 1e3 * RUNS)
@@ -160,16 +159,12 @@ class Rehearsal:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--torch", required=True)
-    parser.add_argument("--cuda", required=True)
-    parser.add_argument("--fakes")
+    parser = fakes.argument_parser(__doc__, "program")
     parser.add_argument("--seconds", type=float, default=30)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        variables = fakes.environment(options.torch, options.cuda, options.fakes or folder / "fakes")
+        variables = fakes.variables_of(options, folder / "fakes")
         wrong = Rehearsal(options.program, variables, folder, options.seconds).run()
     print(*wrong, sep="\n", end="\n" if wrong else "")
     sys.exit(bool(wrong))

@@ -12,6 +12,8 @@ The environment understands FAKE_LAUNCH_LOG (a file: a line for each launch, cop
 FAKE_FIRST_CORRELATION (of CUPTI's ids), FAKE_CUPTI_DROP_EVERY (each n-th record is lost) and
 FAKE_CUPTI_REFUSES (CUPTI may not record; CUDA's events have the made-up times all the same).
 """
+import argparse
+import itertools
 import os
 import pathlib
 import re
@@ -109,7 +111,9 @@ def build(torch, include, folder):
     calls = folder / "calls.so"
     compile_library(calls, *flags, f"-I{torch}/include", HERE / "calls.cpp", launches, f"-L{torch}/lib", "-ltorch_cpu",
                     "-lc10", f"-Wl,-rpath,{torch}/lib", "-Wl,--unresolved-symbols=ignore-all")
-    return {"LD_PRELOAD": f"{launches} {folder}/fake_gpu.so {calls}", "LD_LIBRARY_PATH": str(folder),
+    return {"LD_PRELOAD": f"{launches} {folder}/fake_gpu.so {calls}",
+            # A program that was built with the CPU build of the same version runs on TORCH here, too.
+            "LD_LIBRARY_PATH": f"{folder}:{torch / 'lib'}",
             "FAKE_DEVICE_BYTES": str(DEVICE_BYTES),
             # cuDNN's attention ends in its front end, which finds no plan.
             "TORCH_CUDNN_SDPA_DEPRIORITIZED": "1"}
@@ -123,6 +127,26 @@ def environment(torch, include, folder):
         made = build(pathlib.Path(torch).resolve(), include, folder)
         kept.write_text("".join(f"{key}={value}\n" for key, value in made.items()))
     return dict(line.split("=", 1) for line in kept.read_text().splitlines())
+
+
+def argument_parser(doc, program):
+    """Of a script that runs `program` on this GPU: `doc` is the script's own."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(program, type=os.path.abspath)
+    parser.add_argument("--torch", required=True)
+    parser.add_argument("--cuda", required=True)
+    parser.add_argument("--fakes", help="a folder that keeps what is built")
+    return parser
+
+
+def variables_of(options, folder):
+    """The environment for what argument_parser() was given; built in `folder` where nothing else is asked."""
+    return environment(options.torch, options.cuda, options.fakes or folder)
+
+
+def parts_of(log):
+    """The lines of the log between two times that a program took its records; and those after the last."""
+    return [list(group) for is_flush, group in itertools.groupby(log.splitlines(), "flush".__eq__) if not is_flush]
 
 
 def main():

@@ -10,11 +10,10 @@ the log of operations.cpp, with a made-up duration, the operator around it, and 
 engine ran that. The run that symprof saves has to have the same operations, one for one: the
 duration to the nanosecond, the operator, the pass, and a node. Where CUPTI may not record, times come
 from CUDA's events around each call: then each node and pass of two plain models has to have the sum of
-its operations.
+its operations. The same two run where CUPTI's ids begin again in the step, and where it loses records.
 
 steps.csv has what was found; --rewrite writes it anew, else it is compared.
 """
-import argparse
 import collections
 import csv
 import itertools
@@ -38,7 +37,8 @@ MODELS = {
     "tiny/encoder": (["--optimizer", "adamw:single"], "layers.*"),
     "tiny/convnet": (["--optimizer", "adam:foreach", "--grad-scaler"], "up"),
 }
-BY_EVENTS = ("bert_base", "tiny/convnet")
+AGAIN = ("bert_base", "tiny/convnet")  # By events, with ids that begin again, with lost records.
+TIMELINE = ("--trace", "/dev/null")  # The saved run has it then.
 MODES = ("plain", "autocast", "checkpointed")
 FIELDS = ["model", "mode", "operations", "forward", "backward", "optimizer", "sum_ns"]
 
@@ -50,7 +50,7 @@ def operations_in(lines):
 
 def operations_of_step(log):
     """The operations between the last two times that the program took its records."""
-    parts = [list(group) for is_flush, group in itertools.groupby(log.splitlines(), "flush".__eq__) if not is_flush]
+    parts = fakes.parts_of(log)
     flushed = parts if log.endswith("flush\n") else parts[:-1]
     return operations_in(flushed[-1])
 
@@ -129,6 +129,38 @@ def differences_by_events(program, model, variables, measured):
                 yield f"{node['name']}, {passed}: {node[passed] * 1e3:.0f} ns, not {wanted[id, passed]}"
 
 
+def differences_where_ids_end(program, model, variables, log):
+    """CUPTI's ids have 32 bits: in the middle of the recorded step they begin again."""
+    ids = [int(operation["correlation"]) for operation in operations_of_step(log)]
+    first = {"FAKE_FIRST_CORRELATION": str((1 << 32) - (ids[0] + ids[-1]) // 2)}
+    measured, log = run(program, model, options_of(model, "plain"), {**variables, **first}, *TIMELINE)
+    operations = operations_of_step(log)
+    ids = [int(operation["correlation"]) for operation in operations]
+    if not ids[0] > 1 << 31 > ids[-1]:
+        yield f"ids from {ids[0]} to {ids[-1]} do not begin again"
+    yield from differences(measured, operations)
+
+
+def differences_with_losses(program, model, variables):
+    """Where CUPTI loses records, what is left has its time and its operator, and the loss is counted."""
+    losing = {**variables, "FAKE_CUPTI_DROP_EVERY": "7"}
+    measured, log = run(program, model, options_of(model, "plain"), losing, *TIMELINE)
+    operations = {operation["ns"]: operation for operation in operations_of_step(log)}
+    timeline, lost = measured["timeline"], measured["gpu"]["dropped_records"]
+    without = 0
+    for work in timeline["works"]:
+        operation = operations.get(str(round((work["end_us"] - work["begin_us"]) * 1e3)))
+        call = timeline["calls"][work["call"]] if work["call"] >= 0 else None
+        without += call is None
+        if operation is None:
+            yield f"{work['name'][:60]}: a time that nobody made up"
+        elif call is not None and call["op"] != operation["op"]:
+            yield f"{operation['name'][:60]} in {operation['op']}: is said to be in {call['op']}"
+    missing = len(operations) - len(timeline["works"])
+    if missing < 0 or not 0 < missing + without <= lost:
+        yield f"{missing} operations are missing and {without} have no call, with {lost} lost records"
+
+
 def row_of(model, mode, measured):
     phases = [measured["timeline"]["calls"][work["call"]]["phase"] for work in measured["timeline"]["works"]]
     backward = sum(phase in ("backward", "recompute") for phase in phases)
@@ -138,21 +170,19 @@ def row_of(model, mode, measured):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--torch", required=True)
-    parser.add_argument("--cuda", required=True)
-    parser.add_argument("--fakes")
+    parser = fakes.argument_parser(__doc__, "program")
     parser.add_argument("--rewrite", action="store_true")
     options = parser.parse_args()
     rows, wrong = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        variables = fakes.environment(options.torch, options.cuda, options.fakes or folder)
+        variables = fakes.variables_of(options, folder)
         for model, mode in itertools.product(MODELS, MODES):
-            measured, log = run(options.program, model, options_of(model, mode), variables, "--trace", "/dev/null")
+            measured, log = run(options.program, model, options_of(model, mode), variables, *TIMELINE)
             found = list(differences(measured, operations_of_step(log)))
-            if mode == "plain" and model in BY_EVENTS:
+            if mode == "plain" and model in AGAIN:
                 found += differences_by_events(options.program, model, variables, measured)
+                found += differences_where_ids_end(options.program, model, variables, log)
+                found += differences_with_losses(options.program, model, variables)
             wrong += len(found)
             rows.append(row_of(model, mode, measured))
             print(*rows[-1].values(), f"{len(found)} differ", sep="\t", flush=True)

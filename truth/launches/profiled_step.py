@@ -9,7 +9,6 @@ that operations.cpp logged meanwhile has to be in the trace, with its made-up du
 inside of the operator that calls.cpp saw. So the CUPTI that measured_steps.py believes is one that
 Kineto believes, too. Kineto asks for times in the processor's ticks and converts a record's two ends
 back, so that a duration may be a nanosecond off; two operations are 7 ns apart."""
-import argparse
 import json
 import os
 import pathlib
@@ -91,14 +90,9 @@ def logged_of(log, correlations):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("python")
-    parser.add_argument("--torch", required=True)
-    parser.add_argument("--cuda", required=True)
-    parser.add_argument("--fakes")
-    options = parser.parse_args()
+    options = fakes.argument_parser(__doc__, "python").parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        variables = fakes.environment(options.torch, options.cuda, options.fakes or folder)
+        variables = fakes.variables_of(options, folder)
         trace, log = pathlib.Path(folder) / "trace.json", pathlib.Path(folder) / "launches"
         done = subprocess.run([options.python, __file__, "--record", str(trace)],
                               env={**os.environ, **variables, "FAKE_LAUNCH_LOG": str(log)})

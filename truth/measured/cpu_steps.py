@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Steps of models on a CPU: measured by `symprof measure`, estimated with a device file of `symprof calibrate`.
 
-    python3 truth/measured/cpu_steps.py SYMPROF --record cpu [--minutes 2] [--rounds 1]   this machine's CPU
-    python3 truth/measured/cpu_steps.py SYMPROF [--check]                                 estimates beside it
+    python3 truth/measured/cpu_steps.py SYMPROF --record cpu [--minutes 2]   this machine's CPU
+    python3 truth/measured/cpu_steps.py SYMPROF [--check]                    estimates beside it
 
 The calibration measures single kernels and has seen no step of these. --record NAME writes NAME_kernels.json and
-NAME.zip, a run for each step. A shared machine's speed changes from minute to minute: each round measures a part of
-the kernels and all steps, and of a step the fastest round counts. --check is a test: the device files are fitted anew
+NAME.zip, a run for each step. It goes on from the kernels that are there: --minutes 0 measures steps alone, and --only
+without a name kernels alone. --check is a test: the device files are fitted anew
 from the recorded kernels, and the figures are where README.md says."""
 import argparse
 import json
@@ -22,7 +22,9 @@ import zipfile
 import record_runs
 
 HERE = pathlib.Path(__file__).resolve().parent
-RECORDS = {"cpu": "", "cpu_later": " (later)"}  # Name, and what the table adds to its steps.
+RECORDS = {"cpu": ""}  # Name, and what the table adds to its steps.
+# As many of each model as take so long.
+SECONDS_OF_STEPS, FEWEST_STEPS, MOST_STEPS = 4, 3, 9
 SGD, ADAMW = ["--optimizer", "sgd:foreach"], ["--optimizer", "adamw:foreach"]
 INFERENCE = ["--mode", "inference"]
 
@@ -94,38 +96,42 @@ def calibrate(symprof, kernels, device, minutes):
                     str(device), "-q"], check=True)
 
 
-def measure(symprof, name, exports, path):
-    """The run as text; the step's median. None where it fails, which is said."""
-    done = subprocess.run(command_of(symprof, "measure", name, exports, "--steps", "2", "-q", "--by", "op", "--save",
+def measure(symprof, name, exports, steps, path):
+    """The run; None where it fails, which is said."""
+    done = subprocess.run(command_of(symprof, "measure", name, exports, "--steps", str(steps), "-q", "--by", "op", "--save",
                                      str(path)), capture_output=True, text=True)
     if done.returncode:
         print(f"{name}: {done.stderr.strip()}", flush=True)
         return None
     run = json.loads(path.read_text())
     run["model"] = STEPS[name][0]
-    return run, statistics.median(run["step_us"])
+    return run
 
 
-def record(symprof, name_of_record, minutes, rounds, only, folder):
-    exports = folder / "exports"
+def read_runs(path):
+    """By name."""
+    if not path.exists():
+        return {}
+    with zipfile.ZipFile(path) as packed:
+        return {name: json.loads(packed.read(f"{name}.json")) for name in STEPS if f"{name}.json" in packed.namelist()}
+
+
+def record(symprof, name_of_record, minutes, only, folder):
+    exports, device = folder / "exports", folder / "cpu.json"
     record_runs.unpack_exports(exports)
-    kernels, data = kernels_of(name_of_record), runs_of(name_of_record)
-    kernels.unlink(missing_ok=True)
-    best = {}
-    for turn in range(rounds):
-        began = time.monotonic()
-        calibrate(symprof, kernels, folder / "cpu.json", minutes / rounds)
-        print(f"round {turn + 1}: calibrated in {time.monotonic() - began:.0f} s", flush=True)
-        for name in only:
-            found = measure(symprof, name, exports, folder / f"{name}.json")
-            if found and (name not in best or found[1] < best[name][1]):
-                best[name] = found
-            if found:
-                print(f"round {turn + 1}, {name}: {found[1] / 1e6:.2f} s", flush=True)
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
-        for name, (run, _) in best.items():
+    began = time.monotonic()
+    calibrate(symprof, kernels_of(name_of_record), device, minutes)
+    print(f"calibrated in {time.monotonic() - began:.0f} s", flush=True)
+    runs = read_runs(runs_of(name_of_record))
+    for name in only:
+        us = estimate(symprof, name, device, exports)["step_time_us"]
+        steps = max(FEWEST_STEPS, min(MOST_STEPS, round(SECONDS_OF_STEPS * 1e6 / us)))
+        if run := measure(symprof, name, exports, steps, folder / f"{name}.json"):
+            runs[name] = run
+            print(f"{name}: {statistics.median(run['step_us']) / 1e6:.2f} s, estimated {us / 1e6:.2f} s", flush=True)
+    with zipfile.ZipFile(runs_of(name_of_record), "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for name, run in runs.items():
             packed.writestr(zipfile.ZipInfo(f"{name}.json"), json.dumps(run, separators=(",", ":")), zipfile.ZIP_DEFLATED)
-    print(f"{data}: {data.stat().st_size} bytes")
 
 
 def estimate(symprof, name, device, exports):
@@ -138,8 +144,7 @@ def estimate(symprof, name, device, exports):
 
 
 def compare(symprof, name_of_record, exports, folder):
-    with zipfile.ZipFile(runs_of(name_of_record)) as packed:
-        runs = {name: json.loads(packed.read(f"{name}.json")) for name in STEPS if f"{name}.json" in packed.namelist()}
+    runs = read_runs(runs_of(name_of_record))
     device = folder / f"{name_of_record}.json"
     calibrate(symprof, kernels_of(name_of_record), device, 0)
     rows = []
@@ -173,7 +178,6 @@ def main():
     parser.add_argument("symprof")
     parser.add_argument("--record", choices=RECORDS)
     parser.add_argument("--minutes", type=float, default=2)
-    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=list(STEPS))
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
@@ -182,7 +186,7 @@ def main():
         folder = given.folder or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         if given.record:
-            return record(given.symprof, given.record, given.minutes, given.rounds, given.only, folder)
+            return record(given.symprof, given.record, given.minutes, given.only, folder)
         exports = folder / "exports"
         record_runs.unpack_exports(exports)
         rows = [row for name in RECORDS for row in compare(given.symprof, name, exports, folder)]

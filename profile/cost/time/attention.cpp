@@ -14,7 +14,8 @@ struct AttentionArguments {
   bool backward = false;
 };
 
-LaunchEstimate attention_launches(const Call& call, const AttentionArguments& at) {
+LaunchEstimate attention_launches(const Call& call, const DeviceSpec& device,
+                                  const AttentionArguments& at) {
   const TensorSpec *query = call.input_at(at.query), *key = call.input_at(at.query + 1);
   if (!query || !key || query->sizes.size() != 4 || key->sizes.size() != 4) return std::nullopt;
   const std::size_t heads = 3 - at.sequence;
@@ -29,49 +30,53 @@ LaunchEstimate attention_launches(const Call& call, const AttentionArguments& at
     return Launches();
   const bool is_half = query->dtype == DType::bfloat16 || query->dtype == DType::float16;
   if (!is_half && query->dtype != DType::float32) return std::nullopt;
-  const TimeClass time_class = is_half ? at.half : TimeClass::attention_fp32;
+  const TimeClass fp32 =
+      device.is_cpu && at.backward ? TimeClass::attention_backward : TimeClass::attention_fp32;
+  const TimeClass time_class = is_half ? at.half : fp32;
   return Launches{{{time_class, work, at.backward ? 3 : 1}}};
 }
 
 /// (query, key, value, dropout_p, is_causal, ...)
-LaunchEstimate sdpa_flash(const Call& call, const Cost&, const DeviceSpec&) {
-  return attention_launches(call, {.causal = 4});
+LaunchEstimate sdpa_flash(const Call& call, const Cost&, const DeviceSpec& device) {
+  return attention_launches(call, device, {.causal = 4});
 }
 /// (query, key, value, attn_bias, compute_log_sumexp, dropout_p, is_causal, ...)
-LaunchEstimate sdpa_efficient(const Call& call, const Cost&, const DeviceSpec&) {
-  return attention_launches(call, {.causal = 6});
+LaunchEstimate sdpa_efficient(const Call& call, const Cost&, const DeviceSpec& device) {
+  return attention_launches(call, device, {.causal = 6});
 }
-LaunchEstimate sdpa_cudnn(const Call& call, const Cost&, const DeviceSpec&) {
-  return attention_launches(call, {.causal = 6, .half = TimeClass::attention_newer});
+LaunchEstimate sdpa_cudnn(const Call& call, const Cost&, const DeviceSpec& device) {
+  return attention_launches(call, device, {.causal = 6, .half = TimeClass::attention_newer});
 }
 /// (grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p,
 /// is_causal, ...)
-LaunchEstimate sdpa_flash_backward(const Call& call, const Cost&, const DeviceSpec&) {
-  return attention_launches(call, {.query = 1, .causal = 11, .backward = true});
+LaunchEstimate sdpa_flash_backward(const Call& call, const Cost&, const DeviceSpec& device) {
+  return attention_launches(call, device, {.query = 1, .causal = 11, .backward = true});
 }
 /// (grad_out, query, key, value, attn_bias, out, logsumexp, philox_seed, philox_offset, dropout_p,
 /// grad_input_mask, is_causal, ...)
-LaunchEstimate sdpa_efficient_backward(const Call& call, const Cost&, const DeviceSpec&) {
-  return attention_launches(call, {.query = 1, .causal = 11, .backward = true});
+LaunchEstimate sdpa_efficient_backward(const Call& call, const Cost&, const DeviceSpec& device) {
+  return attention_launches(call, device, {.query = 1, .causal = 11, .backward = true});
 }
 /// (grad_out, query, key, value, out, logsumexp, philox_seed, philox_offset, attn_bias, cum_seq_q,
 /// cum_seq_k, max_q, max_k, dropout_p, is_causal, ...)
-LaunchEstimate sdpa_cudnn_backward(const Call& call, const Cost&, const DeviceSpec&) {
+LaunchEstimate sdpa_cudnn_backward(const Call& call, const Cost&, const DeviceSpec& device) {
   return attention_launches(
-      call, {.query = 1, .causal = 14, .half = TimeClass::attention_newer, .backward = true});
+      call, device,
+      {.query = 1, .causal = 14, .half = TimeClass::attention_newer, .backward = true});
 }
 
 /// (query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, ...), sequences
 /// not packed.
-LaunchEstimate flash_kernel(const Call& call, const Cost&, const DeviceSpec&) {
+LaunchEstimate flash_kernel(const Call& call, const Cost&, const DeviceSpec& device) {
   if (call.input_at(3) != nullptr) return std::nullopt;
-  return attention_launches(call, {.causal = 8, .sequence = 1});
+  return attention_launches(call, device, {.causal = 8, .sequence = 1});
 }
 /// (grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p,
 /// is_causal, ...)
-LaunchEstimate flash_kernel_backward(const Call& call, const Cost&, const DeviceSpec&) {
+LaunchEstimate flash_kernel_backward(const Call& call, const Cost&, const DeviceSpec& device) {
   if (call.input_at(6) != nullptr) return std::nullopt;
-  return attention_launches(call, {.query = 1, .causal = 11, .sequence = 1, .backward = true});
+  return attention_launches(call, device,
+                            {.query = 1, .causal = 11, .sequence = 1, .backward = true});
 }
 
 constexpr TimeRule attention_time_rows[] = {

@@ -54,6 +54,10 @@ LaunchEstimate by_rows(const Cost& cost, TimeClass time_class, std::int64_t rows
 
 LaunchEstimate launches_nothing(const Call&, const Cost&, const DeviceSpec&) { return Launches(); }
 
+LaunchEstimate draws(const Call&, const Cost& cost, const DeviceSpec& device) {
+  return moved(cost, device.is_cpu ? TimeClass::random : TimeClass::elementwise);
+}
+
 LaunchEstimate waiting(LaunchEstimate launches) {
   if (launches) launches->waits = true;
   return launches;

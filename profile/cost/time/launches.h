@@ -28,6 +28,9 @@ LaunchEstimate by_rows(const Cost& cost, TimeClass time_class, std::int64_t rows
 /// No kernel.
 LaunchEstimate launches_nothing(const Call&, const Cost&, const DeviceSpec&);
 
+/// A CPU draws random numbers one by one.
+LaunchEstimate draws(const Call&, const Cost&, const DeviceSpec&);
+
 /// As `launches` says, and the host waits for it.
 LaunchEstimate waiting(LaunchEstimate launches);
 

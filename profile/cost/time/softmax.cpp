@@ -20,11 +20,17 @@ LaunchEstimate softmax_times_of(const Call& call, const Cost& cost, const Device
                  percent / 100.0, launches);
 }
 
+/// A CPU takes as long for it as for softmax's.
+LaunchEstimate log_softmax_backward(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  return device.is_cpu ? softmax_times_of<2, 200, 2>(call, cost, device)
+                       : softmax_times_of<2, 100, 1>(call, cost, device);
+}
+
 constexpr TimeRule softmax_time_rows[] = {
     {"aten::_softmax", softmax_times_of<1, 100, 1>},
     {"aten::_log_softmax", softmax_times_of<1, 100, 1>},
     {"aten::_softmax_backward_data", softmax_times_of<2, 200, 2>},
-    {"aten::_log_softmax_backward_data", softmax_times_of<2, 100, 1>},
+    {"aten::_log_softmax_backward_data", log_softmax_backward},
     {"aten::_safe_softmax", softmax_times_of<1, 100, 1>},
     {"aten::_masked_softmax", softmax_times_of<2, 100, 1>},
     {"aten::_masked_softmax_backward", softmax_times_of<3, 100, 1>},

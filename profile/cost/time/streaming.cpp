@@ -66,11 +66,6 @@ LaunchEstimate gradients_of_windows(const Call&, const Cost& cost, const DeviceS
   return device.is_cpu ? moved(cost, gather) : moved(cost, pooling, 3, 2);
 }
 
-/// A CPU draws random numbers one by one.
-LaunchEstimate draws(const Call&, const Cost& cost, const DeviceSpec& device) {
-  return moved(cost, device.is_cpu ? TimeClass::random : elementwise);
-}
-
 constexpr TimeRule indexing_time_rows[] = {
     {"aten::index_put", moves_bytes<gather, 200, 11>},
     {"aten::_index_put_impl", moves_bytes<gather, 200, 11>},
@@ -99,10 +94,6 @@ constexpr TimeRule copy_time_rows[] = {
     {"aten::copy", copies_or_transfers},      {"aten::_lazy_clone", launches_nothing},
     {"aten::_local_scalar_dense", reads_one}, {"aten::item", reads_one},
 };
-constexpr TimeRule dropout_time_rows[] = {
-    {"aten::native_dropout", draws},
-    {"aten::_fused_dropout", draws},
-};
 constexpr TimeRule random_time_rows[] = {
     {"aten::bernoulli", draws},
     {"aten::bernoulli_", draws},
@@ -119,8 +110,6 @@ constexpr TimeRule collective_time_rows[] = {
 }  // namespace
 
 TimeRules collective_times() { return {moves_bytes<copy>, collective_time_rows}; }
-TimeRules elementwise_times() { return {moves_bytes<elementwise>, {}}; }
-TimeRules activation_times() { return {moves_bytes<elementwise>, dropout_time_rows}; }
 TimeRules pooling_times() { return {moves_bytes<pooling>, pooling_time_rows}; }
 TimeRules indexing_times() { return {moves_bytes<gather>, indexing_time_rows}; }
 TimeRules masking_times() { return {moves_bytes<elementwise>, masking_time_rows}; }

@@ -91,6 +91,10 @@ TEST_SUITE("layout") {
     CHECK(sizes({.samples = 1, .share = 0.5, .weight = &weight}) == Numbers{8, 16, 16});
     CHECK(sizes({.samples = 1, .share = 0.5, .weight = &weight, .splits_outputs = false}) ==
           Numbers{8, 32, 8});
+    const profile::Kernel function{profile::TimeClass::function,
+                                   profile::FunctionWork{profile::Function::tanh, 1000, 8000}};
+    CHECK(std::get<profile::FunctionWork>(scaled(function, {.samples = 2, .share = 0.25}).work) ==
+          profile::FunctionWork{profile::Function::tanh, 500, 4000});
     const profile::Kernel stream{profile::TimeClass::elementwise, profile::StreamWork{1000}};
     CHECK(std::get<profile::StreamWork>(scaled(stream, {.samples = 2, .share = 0.25}).work).bytes ==
           500);

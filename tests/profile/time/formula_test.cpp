@@ -64,6 +64,46 @@ TEST_SUITE("time_formulas") {
     CHECK(time_of(TimeClass::product_16bit, thin).limit == Limit::memory);
   }
 
+  TEST_CASE("a function takes its cycles, on as many cores as have enough numbers") {
+    const Formula& formula = formula_of(TimeClass::function);
+    Gpu cpu{.multiprocessors = 4, .clock = 2000, .memory = 1e6, .l2_bytes = 1e9, .is_cpu = true};
+    const auto us = [&](Function function, std::int64_t numbers) {
+      return formula.time(FunctionWork{function, numbers, 8 * numbers}, cpu, starts(formula),
+                          TimeClass::function);
+    };
+    const double floor_us = starts(formula).front(), cycles = 6.5;  // Of tanh.
+    const auto computed = [&](double numbers, double cores) {
+      return doctest::Approx(floor_us + numbers * cycles / (2000 * cores)).epsilon(0.01);
+    };
+    CHECK(us(Function::tanh, 32768).us == computed(32768, 1));
+    CHECK(us(Function::tanh, 65536).us == computed(65536, 2));
+    CHECK(us(Function::tanh, 1 << 22).us == computed(1 << 22, 4));
+    CHECK(us(Function::tanh, 1 << 22).limit == Limit::arithmetic);
+    CHECK(us(Function::sqrt, 1 << 22).us < us(Function::lgamma, 1 << 22).us);
+  }
+
+  TEST_CASE("a CPU leaves out whole blocks of 512 keys behind a causal block of queries") {
+    const auto us = [](std::int64_t length, bool causal, bool is_cpu) {
+      Gpu device{.multiprocessors = 2, .clock = 2000, .memory = 1e6, .l2_bytes = 1e8};
+      device.is_cpu = is_cpu;
+      device.rates[static_cast<int>(TimeClass::attention_fp32)] = 1e5;
+      const Formula& formula = formula_of(TimeClass::attention_fp32);
+      return formula
+          .time(AttentionWork{.batch = 8,
+                              .heads = 12,
+                              .kv_heads = 12,
+                              .queries = length,
+                              .keys = length,
+                              .head_dim = 64,
+                              .causal = causal},
+                device, starts(formula), TimeClass::attention_fp32)
+          .us;
+    };
+    CHECK(us(512, true, true) == us(512, false, true));
+    CHECK(us(1024, true, true) / us(1024, false, true) == doctest::Approx(0.75).epsilon(0.05));
+    CHECK(us(1024, true, false) / us(1024, false, false) == doctest::Approx(0.55).epsilon(0.05));
+  }
+
   TEST_CASE("a product that needs one more wave takes a step longer") {
     const auto us = [](std::int64_t batch) {
       const ProductWork product{.batch = batch, .m = 256, .n = 128, .k = 16384};

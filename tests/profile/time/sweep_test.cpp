@@ -59,9 +59,10 @@ std::string file_with(const std::string& row) {
 
 TEST_SUITE("time_sweep") {
   TEST_CASE("kernels of a class differ, and stay below the largest size") {
-    for (const TimeClass one : {TimeClass::elementwise, TimeClass::softmax, TimeClass::product_fp32,
-                                TimeClass::product_16bit, TimeClass::attention_fp32,
-                                TimeClass::convolution_fp32, TimeClass::depthwise}) {
+    for (const TimeClass one :
+         {TimeClass::elementwise, TimeClass::softmax, TimeClass::product_fp32,
+          TimeClass::product_16bit, TimeClass::attention_fp32, TimeClass::convolution_fp32,
+          TimeClass::depthwise, TimeClass::function}) {
       const std::vector<Kernel> kernels = sweep_kernels(one, limits);
       CHECK(std::set<Kernel>(kernels.begin(), kernels.end()).size() == kernels.size());
       CHECK(kernels.size() > 2 * fewest_measurements(one));
@@ -69,6 +70,22 @@ TEST_SUITE("time_sweep") {
     for (const Kernel& kernel : sweep_kernels(TimeClass::copy, limits))
       CHECK(bytes_of(kernel) <= largest);
     CHECK(sweep_kernels(TimeClass::recurrent_tf32, limits).empty());
+  }
+
+  TEST_CASE("attention's backward is a class of its own on a CPU, and of forward's on a GPU") {
+    const auto backwards = [](TimeClass time_class, bool is_cpu) {
+      SweepLimits of_device = limits;
+      of_device.is_cpu = is_cpu;
+      const auto kernels = sweep_kernels(time_class, of_device);
+      return std::pair(kernels.size(), static_cast<std::size_t>(
+                                           std::ranges::count_if(kernels, [](const Kernel& one) {
+                                             return std::get<AttentionWork>(one.work).backward;
+                                           })));
+    };
+    const auto [all, half] = backwards(TimeClass::attention_fp32, false);
+    CHECK(2 * half == all);
+    CHECK(backwards(TimeClass::attention_fp32, true) == std::pair(half, std::size_t{0}));
+    CHECK(backwards(TimeClass::attention_backward, true) == std::pair(half, half));
   }
 
   TEST_CASE("long kernels are taken out, in their order") {
@@ -147,9 +164,10 @@ TEST_SUITE("time_sweep") {
 
   TEST_CASE("a file of measurements comes back as it was written") {
     std::vector<MeasuredKernel> rows;
-    for (const Kernel& kernel : kernels_of({TimeClass::copy, TimeClass::layer_norm,
-                                            TimeClass::product_16bit, TimeClass::attention_flash,
-                                            TimeClass::convolution_tf32, TimeClass::depthwise}))
+    for (const Kernel& kernel :
+         kernels_of({TimeClass::copy, TimeClass::layer_norm, TimeClass::product_16bit,
+                     TimeClass::attention_flash, TimeClass::convolution_tf32, TimeClass::depthwise,
+                     TimeClass::function}))
       rows.push_back({kernel, 1.25 + static_cast<double>(rows.size())});
     const auto back = parse_measurements(to_json(rows), "kernels.json");
     REQUIRE(back.size() == rows.size());
@@ -176,6 +194,8 @@ TEST_SUITE("time_sweep") {
     CHECK(says(file_with(R"({"class": "copy", "work": [8], "us": 1, "launches": 0})"), "launches"));
     CHECK(says(file_with(R"({"class": "depthwise", "work": [3, 1, 8, 8, 8, 49, 49, 9, 4, 0, 0],)"
                          R"("us": 1})"),
+               "not the sizes of its class"));
+    CHECK(says(file_with(R"({"class": "function", "work": [200, 8, 64], "us": 1})"),
                "not the sizes of its class"));
     CHECK(says(file_with(R"({"class": "copy", "work": [4096], "us": 0})"), "took no time"));
     CHECK(refusal(file_with(R"({"class": "copy", "work": [4096], "us": 1})")) == "no error");

@@ -124,6 +124,35 @@ TEST_SUITE("launches") {
     CHECK(std::get<AttentionWork>(backward->kernels[0].work).backward);
   }
 
+  TEST_CASE("on a CPU attention's backward and functions have classes of their own") {
+    DeviceSpec cpu = device_with({"float32"});
+    cpu.is_cpu = true;
+    const TestArgument same = t({2, 8, 10, 64});
+    const auto backward =
+        launches_of("aten::_scaled_dot_product_efficient_attention_backward",
+                    {same, same, same, same, nothing(), same, t({2, 8, 10}), nothing(), nothing(),
+                     nothing(), ints({1, 1, 1, 0}), ints({0})},
+                    {tensor({2, 8, 10, 64}), tensor({2, 8, 10, 64}), tensor({2, 8, 10, 64})}, cpu);
+    CHECK(backward->kernels[0].time_class == TimeClass::attention_backward);
+    const auto function = [&](const char* op, std::vector<TestArgument> more = {},
+                              const DeviceSpec& device = modern) {
+      more.insert(more.begin(), t({3, 5}));
+      return launches_of(op, more, {tensor({3, 5})}, device)->kernels.at(0);
+    };
+    const auto work = [](Function one, std::int64_t bytes) {
+      return Kernel{TimeClass::function, FunctionWork{one, 15, 15 * bytes}};
+    };
+    CHECK(function("aten::tanh", {}, cpu) == work(Function::tanh, 8));
+    CHECK(function("aten::tanh") == Kernel{TimeClass::elementwise, StreamWork{120}});
+    // A string is a number in recordings: whether it is another than the schema's default.
+    CHECK(function("aten::gelu", {ints({0})}, cpu) == work(Function::gelu, 8));
+    CHECK(function("aten::gelu", {ints({1})}, cpu) == work(Function::gelu_tanh, 8));
+    CHECK(function("aten::gelu_backward", {t({3, 5}), ints({1})}, cpu) ==
+          work(Function::gelu_tanh_backward, 12));
+    CHECK(function("aten::pow", {}, cpu).time_class == TimeClass::elementwise);
+    CHECK(function("aten::pow", {t({3, 5})}, cpu) == work(Function::pow, 12));
+  }
+
   TEST_CASE("a convolution rounds to TF32 where there is, and adds its bias in a kernel") {
     const std::vector<TestArgument> arguments = {t({2, 3, 8, 8}), t({4, 3, 3, 3}), t({4}),
                                                  ints({1, 1}),    ints({1, 1}),    ints({1, 1}),

@@ -1,0 +1,109 @@
+// Element-wise operators. On a GPU each is one kernel that moves bytes. A CPU takes many
+// instructions for some functions, and for what its loops do number by number; those are named
+// here.
+#include "profile/cost/time/families.h"
+#include "profile/cost/time/launches.h"
+
+namespace symprof::profile {
+namespace {
+
+using enum TimeClass;
+
+LaunchEstimate function_of(Function function, const Call& call, const Cost& cost,
+                           const DeviceSpec& device) {
+  const LaunchEstimate stream = moved(cost, elementwise);
+  const TensorSpec* out = call.output(0) != nullptr ? call.output(0) : call.input(0);
+  if (!device.is_cpu || !stream || stream->kernels.empty() || out == nullptr) return stream;
+  const auto& work = std::get<StreamWork>(stream->kernels[0].work);
+  return Launches{{{TimeClass::function, FunctionWork{function, numbers(*out), work.bytes}}}};
+}
+
+template <Function function>
+LaunchEstimate computes(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  return function_of(function, call, cost, device);
+}
+
+/// `approximate`: the schema argument, which names "none" or "tanh".
+template <Function exact, Function by_tanh, int approximate>
+LaunchEstimate computes_gelu(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  return function_of(call.integer(approximate, 0, 0) != 0 ? by_tanh : exact, call, cost, device);
+}
+
+/// One number as the exponent is 2, 3, or a root mostly, and has a short loop of its own.
+LaunchEstimate raises(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  if (call.input_count() < 2) return moved(cost, elementwise);
+  return function_of(Function::pow, call, cost, device);
+}
+
+constexpr TimeRule elementwise_time_rows[] = {
+    {"aten::sqrt", computes<Function::sqrt>},
+    {"aten::rsqrt", computes<Function::sqrt>},
+    {"aten::exp", computes<Function::exp>},
+    {"aten::exp2", computes<Function::sqrt>},
+    {"aten::expm1", computes<Function::elu>},
+    {"aten::log", computes<Function::log>},
+    {"aten::log2", computes<Function::log>},
+    {"aten::log10", computes<Function::log>},
+    {"aten::log1p", computes<Function::log>},
+    {"aten::logaddexp", computes<Function::softplus>},
+    {"aten::xlogy", computes<Function::log>},
+    {"aten::pow", raises},
+    {"aten::float_power", raises},
+    {"aten::sin", computes<Function::sin>},
+    {"aten::cos", computes<Function::sin>},
+    {"aten::tan", computes<Function::softplus>},
+    {"aten::asin", computes<Function::atan>},
+    {"aten::acos", computes<Function::atan>},
+    {"aten::atan", computes<Function::atan>},
+    {"aten::atan2", computes<Function::atan>},
+    {"aten::sinh", computes<Function::elu>},
+    {"aten::cosh", computes<Function::elu>},
+    {"aten::asinh", computes<Function::lgamma>},
+    {"aten::acosh", computes<Function::lgamma>},
+    {"aten::atanh", computes<Function::lgamma>},
+    {"aten::erf", computes<Function::erf>},
+    {"aten::erfc", computes<Function::erf>},
+    {"aten::erfinv", computes<Function::lgamma>},
+    {"aten::lgamma", computes<Function::lgamma>},
+    {"aten::digamma", computes<Function::lgamma>},
+    {"aten::remainder", computes<Function::remainder>},
+    {"aten::fmod", computes<Function::remainder>},
+    {"aten::where", computes<Function::where>},
+    {"aten::masked_fill", computes<Function::masked_fill>},
+    {"aten::eq", computes<Function::compare>},
+    {"aten::ne", computes<Function::compare>},
+    {"aten::lt", computes<Function::compare>},
+    {"aten::le", computes<Function::compare>},
+    {"aten::gt", computes<Function::compare>},
+    {"aten::ge", computes<Function::compare>},
+};
+constexpr TimeRule activation_time_rows[] = {
+    {"aten::gelu", computes_gelu<Function::gelu, Function::gelu_tanh, 1>},
+    {"aten::gelu_backward",
+     computes_gelu<Function::gelu_backward, Function::gelu_tanh_backward, 2>},
+    {"aten::silu", computes<Function::sigmoid>},
+    {"aten::silu_backward", computes<Function::silu_backward>},
+    {"aten::mish", computes<Function::mish>},
+    {"aten::mish_backward", computes<Function::mish_backward>},
+    {"aten::elu", computes<Function::elu>},
+    {"aten::celu", computes<Function::elu>},
+    {"aten::selu", computes<Function::elu>},
+    {"aten::softplus", computes<Function::softplus>},
+    {"aten::softplus_backward", computes<Function::exp>},
+    {"aten::sigmoid", computes<Function::sigmoid>},
+    {"aten::tanh", computes<Function::tanh>},
+    {"aten::logit", computes<Function::log>},
+    {"aten::log_sigmoid_forward", computes<Function::softplus>},
+    {"aten::log_sigmoid_backward", computes<Function::silu_backward>},
+    {"aten::glu", computes<Function::sigmoid>},
+    {"aten::glu_backward", computes<Function::silu_backward>},
+    {"aten::native_dropout", draws},
+    {"aten::_fused_dropout", draws},
+};
+
+}  // namespace
+
+TimeRules elementwise_times() { return {moves_bytes<elementwise>, elementwise_time_rows}; }
+TimeRules activation_times() { return {moves_bytes<elementwise>, activation_time_rows}; }
+
+}  // namespace symprof::profile
