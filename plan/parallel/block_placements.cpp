@@ -86,14 +86,17 @@ class BlockProblem {
     add_options(added, node);
     for (const ValueId output : node.outputs)
       if (output != no_value && spec(output) != nullptr) add_output(added, output);
-    if (!added.options.empty()) problem_.nodes.push_back(std::move(added));
+    problem_.nodes.push_back(std::move(added));
   }
 
   void add_output(PlacementNode& added, ValueId output) {
     const std::size_t place = value_of(output);
     added.outputs.push_back(place);
-    for (const PlacementOption& option : added.options)
+    for (const PlacementOption& option : added.options) {
       if (option.output >= 0) dimensions_[place].insert(option.output);
+      // A sum may be scattered.
+      if (option.output == partial && question_.sequence) dimensions_[place].insert(tokens);
+    }
   }
 
   void find_values_of_blocks() {

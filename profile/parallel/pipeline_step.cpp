@@ -256,8 +256,9 @@ class PipelineStep {
     PartialGradients partial(rank_, tensor_ranks_);
     for (const CallId id : parts_.update) {
       rank_.go_to(id);
-      partial.sum_for(rank_.source().calls[static_cast<std::size_t>(id)]);
+      partial.place_for(rank_.source().calls[static_cast<std::size_t>(id)]);
       rank_.copy_call();
+      partial.drop_placed();
     }
   }
 

@@ -197,8 +197,10 @@ struct OwnLoss : torch::autograd::Function<OwnLoss> {
       weight = count.to(x.scalar_type());
     }
     if (reduction != at::Reduction::None) {
-      const Tensor sum = at::sum(result);
-      result = reduction == at::Reduction::Mean ? at::div(sum, weight) : sum;
+      Tensor sum = at::sum(result);
+      Tensor loss = reduction == at::Reduction::Mean ? at::div(sum, weight) : sum;
+      sum.reset();
+      result = std::move(loss);
     }
     for (Tensor* one : {&safe, &own, &part, &all}) one->reset();
     context->save_for_backward({x, targets, weight});
@@ -215,9 +217,9 @@ struct OwnLoss : torch::autograd::Function<OwnLoss> {
     const Tensor targets = saved[1].unsqueeze(1);
     Tensor safe = at::where(at::ne(targets, ignored), targets, at::Scalar(0));
     Tensor whole = at::zeros_like(x);
-    const Tensor flat = safe.squeeze(1);
-    Tensor mask = words_of_others(flat, x.size(1));
-    Tensor own = own_words(flat, mask);
+    safe = safe.squeeze(1);
+    Tensor mask = words_of_others(safe, x.size(1));
+    Tensor own = own_words(safe, mask);
     Tensor number = mask.to(whole.scalar_type());
     Tensor update = at::sub(number, 1.0);
     number.reset();

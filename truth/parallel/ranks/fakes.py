@@ -22,10 +22,11 @@ def make_fakes(torch_libraries, include, folder):
         subprocess.run(["g++", "-std=c++20", "-O1", "-fPIC", "-shared", *sources, "-o", output, f"-I{include}"], check=True)
 
     prefixes = ("cuda", "cublas", "nccl")
-    build(folder / "written.so", HERE / "fake_gpu.cpp")
+    sources = [HERE / name for name in ("fake_gpu.cpp", "device.cpp", "nccl.cpp")]
+    build(folder / "written.so", *sources)
     needed = set().union(*(symbols(torch_libraries / f"{name}.so", "undefined", prefixes) for name in LIBRARIES))
     (folder / "rest.cpp").write_text(stubs(needed - symbols(folder / "written.so", "defined", prefixes)))
-    build(folder / "fake_gpu.so", folder / "rest.cpp", HERE / "fake_gpu.cpp")
+    build(folder / "fake_gpu.so", folder / "rest.cpp", *sources)
     driver = symbols(torch_libraries / "libcaffe2_nvrtc.so", "undefined", ("cu",)) - {"cuDevicePrimaryCtxGetState"}
     active = 'extern "C" int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) { *flags = 0; *active = 1; return 0; }\n'
     (folder / "driver.cpp").write_text(stubs(driver | {"cuInit"}) + active)
