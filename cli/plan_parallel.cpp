@@ -25,14 +25,17 @@ constexpr settings::Named<ParallelFormat> parallel_formats[] = {{"table", Parall
 
 struct ParallelText {
   SettingTexts model;
-  std::string mesh, layout, format = "table";
+  std::string layout, format = "table";
   std::optional<std::int64_t> global_batch;
   std::vector<std::string> blocks;
   OutputOptions output;
 };
 
-ParallelQuestion question_of(const ParallelText& text) {
-  ParallelQuestion question{.mesh = parse_mesh(text.mesh)};
+ParallelQuestion question_of(const ParallelText& text, const Settings& settings) {
+  if (!settings.mesh)
+    throw Error(SettingRef{"mesh"}, "there are no devices to plan for.",
+                "Give nodes and devices of each: 2x8; or 8 for one node.");
+  ParallelQuestion question{.mesh = *settings.mesh};
   question.global_batch = text.global_batch;
   for (const std::string& given : text.blocks)
     for (std::string& pattern : settings::split_list(given))
@@ -45,7 +48,7 @@ int run_parallel(const ParallelText& text) {
   const Settings settings = read_settings(text.model);
   const ParallelFormat format =
       settings::choose(SettingRef{"format"}, text.format, parallel_formats);
-  const ParallelQuestion question = question_of(text);
+  const ParallelQuestion question = question_of(text, settings);
   check_output(text.output);
   Session session(text.model.model);
   const ParallelAnswer answer = plan_parallel(session, settings, question);
@@ -74,10 +77,6 @@ Run add_parallel(CLI::App& app) {
       "  symprof plan parallel llama_7b.pt2 --mesh 8 --format python -o plan.py");
   add_setting_options(app, text->model);
   const std::string group = "What is asked";
-  app.add_option("--mesh", text->mesh, "Nodes and devices of each: 2x8; or 8 for one node")
-      ->type_name("MESH")
-      ->required()
-      ->group(group);
   app.add_option("--global-batch", text->global_batch,
                  "Samples of a step over all devices; else the model's batch on each")
       ->type_name("N")

@@ -16,7 +16,8 @@ namespace symprof {
 enum class DataEngine : std::uint8_t {
   none,  ///< There is one such rank.
   ddp,   ///< torch.nn.parallel.DistributedDataParallel
-  fsdp,  ///< torch.distributed.fsdp.fully_shard (FSDP2), HSDP with more than one replica.
+  fsdp,  ///< torch.distributed.fsdp.fully_shard (FSDP2), HSDP with more than one replica;
+         ///< replicate() of torch.distributed._composable with one shard.
 };
 
 /// `reshard_after_forward` of fully_shard. PyTorch's default is that all but the root do.
@@ -59,7 +60,9 @@ struct ParallelOptions {
   PipelineOptions pipeline;
   /// Ranks of the collectives that the file has itself, where it does not say how many.
   std::int64_t recorded = 1;
+  std::int64_t ranks_per_node = 8;
   bool sequence = false;  ///< What lies between those layers is split by tokens.
+  bool loss = false;      ///< The logits and their cross entropy are split by words.
   std::int64_t rank = 0;  ///< Among those of `shards`. The first holds the most.
   Reshard reshard = Reshard::all_but_root;
   std::int64_t reshard_ranks = 1;  ///< Where it is to_fewer_ranks: those that share a copy.

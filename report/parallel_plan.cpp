@@ -104,6 +104,16 @@ std::string blocks_text(const ParallelAnswer& answer) {
                      group_digits(static_cast<std::int64_t>(answer.plan.evaluated)));
 }
 
+/// What was found inside of the blocks for the plan's tensor-parallel group.
+std::string placements_text(const plan::FoundPlacements& found) {
+  const plan::BlockPlacements& block = found.block;
+  std::string text = fmt::format("{} a block with the best placements of its {} nodes, exact",
+                                 format_time(block.us), block.nodes.size());
+  if (block.rule_us)
+    text += fmt::format("; {} by columns and rows alone", format_time(*block.rule_us));
+  return text;
+}
+
 std::string links_text(const ParallelAnswer& answer) {
   std::string text = answer.has_measured_links ? "measured collectives of one node"
                                                : "NCCL's formula alone, no measurement";
@@ -149,6 +159,10 @@ void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
                                format_bytes(answer.problem.available_bytes),
                                format_bytes(answer.context_bytes)));
   line("blocks", blocks_text(answer));
+  for (const plan::FoundPlacements& found : answer.placements)
+    if (best && found.share.tensor == best->layout.tensor &&
+        found.share.sequence == best->layout.sequence)
+      line("nodes", placements_text(found));
   line("links", links_text(answer));
   if (answer.unknown_calls > 0)
     line("note", fmt::format("{} calls have no time, and cost nothing here",

@@ -19,6 +19,7 @@ void write_layout(JsonWriter& json, const plan::ParallelLayout& layout) {
   json.member("shard", layout.shard);
   json.member("tensor", layout.tensor);
   json.member("sequence", layout.sequence);
+  json.member("by_node", layout.by_node);
   json.member("pipeline", layout.pipeline);
   json.member("pipeline_schedule", plan::row_of(layout.schedule).name);
   json.member("stages_per_rank", layout.stages_per_rank);
@@ -79,6 +80,28 @@ void write_splits(JsonWriter& json, const ParallelAnswer& answer) {
   json.closing_line(2), json.end_array();
 }
 
+void write_placements(JsonWriter& json, const ParallelAnswer& answer) {
+  json.key("placements");
+  json.begin_array();
+  for (const plan::FoundPlacements& found : answer.placements) {
+    json.line(4), json.begin_object();
+    json.member("tensor", found.share.tensor);
+    json.member("sequence", found.share.sequence);
+    json.member("block_us", found.block.us);
+    json.key("rule_us");
+    json.value(found.block.rule_us);
+    json.member("beats_rule", found.share.by_node);
+    json.key("nodes");
+    json.begin_object();
+    for (const plan::NodePlacement& node : found.block.nodes)
+      json.member(answer.node_names[static_cast<std::size_t>(node.node)],
+                  plan::text_of(node.output));
+    json.end_object();
+    json.end_object();
+  }
+  json.closing_line(2), json.end_array();
+}
+
 }  // namespace
 
 void write_parallel_json(fmt::memory_buffer& out, const ParallelAnswer& answer,
@@ -98,6 +121,7 @@ void write_parallel_json(fmt::memory_buffer& out, const ParallelAnswer& answer,
   json.line(2), json.member("evaluated", static_cast<std::int64_t>(answer.plan.evaluated));
   json.line(2), json.list("blocks", answer.blocks);
   json.line(2), write_splits(json, answer);
+  json.line(2), write_placements(json, answer);
   json.line(2), json.key("plan");
   if (answer.plan.best) {
     json.begin_object();

@@ -87,12 +87,23 @@ def _share_tokens(model, mesh):
     parallelize_module(model, mesh, {name: SequenceParallel(use_local_output=True) for name in TOKEN_MODULES})
 
 
+def _join_gradients(model, mesh):
+    """What several column layers read is one DTensor, whose gradients are added before they are summed over the ranks."""
+    def change(value):
+        return value if isinstance(value, DTensor) else DTensor.from_local(value, mesh, [Replicate()], run_check=False)
+    for name in GATHERING:
+        model.get_submodule(name).register_forward_pre_hook(
+            lambda module, args, kwargs: _first_tensor(args, kwargs, change), with_kwargs=True)
+
+
 def _split_linears(model, mesh):
     rows = {"output_layouts": Shard(1)} if SEQUENCE else {}
     parallelize_module(model, mesh, {name: ColwiseParallel() for name in COLUMNS} |
                        {name: RowwiseParallel(**rows) for name in ROWS})
     if SEQUENCE:
         _share_tokens(model, mesh)
+    else:
+        _join_gradients(model, mesh)
 
 
 )";
@@ -223,10 +234,12 @@ void write_constants(fmt::memory_buffer& out, const ParallelAnswer& answer,
                    list_text(linears_of(answer, plan::NodeSplit::column)),
                    list_text(linears_of(answer, plan::NodeSplit::row)));
   }
-  if (layout.sequence)
-    fmt::format_to(at, "GATHERING = {}\nTOKEN_MODULES = {}\n",
-                   list_text(answer.split.gathering_modules),
-                   list_text(answer.split.token_modules));
+  if (layout.tensor > 1)
+    fmt::format_to(
+        at, "GATHERING = {}\nTOKEN_MODULES = {}\n",
+        list_text(layout.sequence || layout.by_node ? answer.split.gathering_modules
+                                                    : std::vector<std::string>()),
+        list_text(layout.sequence ? answer.split.token_modules : std::vector<std::string>()));
   if (layout.pipeline == 1) return;
   std::vector<std::string> begins;
   begins.reserve(best.stage_ends.size());

@@ -58,6 +58,7 @@ plan::Mesh parse_mesh(const std::string& text) {
 ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                              const ParallelQuestion& question) {
   Settings timed = settings;
+  timed.mesh.reset();  // One device is profiled.
   if (!timed.time) timed.time = TimeOptions{};
   const PreparedModel model = session.prepare(timed);
   if (model.settings.step.mode == Mode::inference)
@@ -78,7 +79,8 @@ ParallelAnswer plan_parallel(Session& session, const Settings& settings,
   profile::TimeModel times =
       profile::time_model_of(answer.device, devices_folder() + "/time/data_sheet.json",
                              is_graph ? profile::Floor::of_graph : profile::Floor::of_device);
-  plan::ModelCosts costs(profile, answer.device, times, answer.blocks);
+  const trace::ValueSpecs specs = trace::specs_of(model.graph, profile.recording);
+  plan::ModelCosts costs(profile, answer.device, times, answer.blocks, model.graph, specs);
   const plan::Budget budget = budget_of(answer.device, settings.loop);
   answer.context_bytes = budget.context_bytes;
   answer.samples = costs.samples();
@@ -87,12 +89,18 @@ ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                         static_cast<std::int64_t>(answer.samples) * question.mesh.devices()),
                     .available_bytes = budget.available_bytes()};
   answer.block_types = costs.types();
-  answer.split = costs.split();
   answer.one_device_us = profile.time->step_us;
   answer.one_device_bytes = profile.totals.peak_reserved_bytes;
   answer.unknown_calls = profile.time->unknown_calls;
   answer.has_measured_links = !collectives.links().measured.empty();
   answer.plan = plan::plan_parallel(costs, collectives, answer.problem, question.wanted);
+  answer.split = costs.split();
+  if (answer.plan.best) {
+    const plan::ParallelLayout& best = answer.plan.best->layout;
+    answer.split = costs.split({1, best.tensor, best.sequence, best.by_node}).tensors;
+  }
+  answer.placements = costs.found_placements();
+  for (const NodeRecord& node : profile.recording.nodes) answer.node_names.push_back(node.name);
   return answer;
 }
 

@@ -29,12 +29,15 @@ struct ParallelAnswer {
   std::int64_t context_bytes = 0;
   std::vector<std::string> blocks;
   std::size_t block_types = 0;  ///< Kinds of units, each timed once.
-  plan::TensorSplit split;
-  double one_device_us = 0;           ///< The step on one device, with the batch of the file.
-  double samples = 1;                 ///< That batch.
-  std::int64_t one_device_bytes = 0;  ///< Reserved there.
-  std::int64_t unknown_calls = 0;     ///< Without a time.
-  bool has_measured_links = false;    ///< Of one node.
+  plan::TensorSplit split;      ///< Of the plan; without one, by the rule.
+  /// Inside the blocks, of each tensor-parallel group that was looked at.
+  std::vector<plan::FoundPlacements> placements;
+  std::vector<std::string> node_names;  ///< By NodeId.
+  double one_device_us = 0;             ///< The step on one device, with the batch of the file.
+  double samples = 1;                   ///< That batch.
+  std::int64_t one_device_bytes = 0;    ///< Reserved there.
+  std::int64_t unknown_calls = 0;       ///< Without a time.
+  bool has_measured_links = false;      ///< Of one node.
   plan::ParallelPlan plan;
 };
 

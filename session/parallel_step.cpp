@@ -1,5 +1,7 @@
 #include "session/parallel_step.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -83,15 +85,30 @@ std::optional<DType> dtype_that_runs(const Settings& settings) {
   return parallel && parallel->param_dtype ? parallel->param_dtype : settings.dtype;
 }
 
+void use_mesh(Settings& settings) {
+  if (!settings.mesh) return;
+  const std::int64_t devices = settings.mesh->devices();
+  std::optional<ParallelOptions>& parallel = settings.step.parallel;
+  if (!parallel)
+    parallel = ParallelOptions{.text = fmt::format("mesh={}", devices), .recorded = devices};
+  if (parallel->world() != devices)
+    throw Error(SettingRef{"mesh"},
+                fmt::format("it has {} devices, and {} has {} ranks.", devices, parallel->text,
+                            parallel->world()),
+                "Give as many of both, or leave one out.");
+  parallel->ranks_per_node = settings.mesh->devices_per_node;
+}
+
 void start_parallel(Settings& settings, const Graph& graph) {
   ParallelOptions& parallel = *settings.step.parallel;
   if (settings.step.mode == Mode::inference && parallel.recorded == 1)
     throw Error(SettingRef{"parallel", parallel.text},
                 "inference has no backward pass and no update.",
                 "Use " + setting("mode", "train") + " or eval, or leave it out.");
-  if (parallel.pipeline.ranks > 1) return start_pipeline(settings, graph);
+  const bool has_stages = parallel.pipeline.ranks > 1;
+  if (has_stages) start_pipeline(settings, graph);
   if (parallel.data != DataEngine::fsdp) {
-    if (!settings.wrap.empty())
+    if (!settings.wrap.empty() && !has_stages)
       throw Error(SettingRef{"wrap"},
                   "it says which modules FSDP2 wraps or of which stages are made, and this is " +
                       std::string(parallel.data == DataEngine::ddp ? "DDP." : "another engine."),

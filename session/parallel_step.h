@@ -11,6 +11,10 @@ namespace symprof {
 /// The dtype in which the model computes: FSDP2's param_dtype, or the one that was given.
 std::optional<DType> dtype_that_runs(const Settings& settings);
 
+/// Where the ranks lie. Without an engine of PyTorch's: they are those of the collectives that the
+/// file has itself. Throws Error where the engine has another number of ranks.
+void use_mesh(Settings& settings);
+
 /// Settles what follows from `settings.step.parallel` and the graph as the file has it: the dtype
 /// and the shards of the update, the modules that stages of a pipeline are made of.
 void start_parallel(Settings& settings, const Graph& graph);

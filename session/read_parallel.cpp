@@ -13,11 +13,10 @@ namespace symprof::settings {
 namespace {
 
 constexpr auto advice =
-    "Give ddp=8, fsdp=8, hsdp=2x4, tp=4 or pp=4:1f1b:mb=16, mesh=8 for a file that has collectives "
-    "itself, and after colons: of ddp view, "
+    "Give ddp=8, fsdp=8, hsdp=2x4, tp=4 or pp=4:1f1b:mb=16, and after colons: of ddp view, "
     "cap=25MiB; of fsdp and hsdp keep, reshard, reshard=4, param=bf16, reduce=fp32, rank=7; of tp "
-    "sp; of pp gpipe, 1f1b, interleaved, looped-bfs, stages=2, mb=16, rank=3. 'fsdp=2 tp=4' and "
-    "'pp=2:mb=8 tp=4' are both engines.";
+    "sp, loss; of pp gpipe, 1f1b, interleaved, looped-bfs, stages=2, mb=16, rank=3. 'fsdp=2 tp=4' "
+    "and 'pp=2:mb=8 tp=4' are both engines.";
 
 [[noreturn]] void refuse(const std::string& given, const std::string& problem) {
   throw Error(SettingRef{"parallel", given}, problem, advice);
@@ -81,8 +80,8 @@ bool read_ddp_option(ParallelOptions& options, const std::string& name, const st
 
 bool read_tensor_option(ParallelOptions& options, const std::string& name,
                         const std::string& value) {
-  if (name != "sp" || !value.empty()) return false;
-  options.sequence = true;
+  if (!value.empty() || (name != "sp" && name != "loss")) return false;
+  (name == "sp" ? options.sequence : options.loss) = true;
   return true;
 }
 
@@ -133,21 +132,16 @@ void read_pipeline(ParallelOptions& options, const std::string& ranks) {
   options.pipeline.ranks = count(ranks, 2);
 }
 
-void read_mesh(ParallelOptions& options, const std::string& ranks) {
-  options.recorded = count(ranks, 2);
-}
-
-bool read_no_option(ParallelOptions&, const std::string&, const std::string&) { return false; }
-
 struct EngineWord {
   std::string_view name;
   void (*read)(ParallelOptions& options, const std::string& ranks);
   bool (*read_option)(ParallelOptions& options, const std::string& name, const std::string& value);
 };
-constexpr EngineWord engine_words[] = {
-    {"ddp", read_ddp, read_ddp_option},          {"fsdp", read_fsdp, read_fsdp_option},
-    {"hsdp", read_hsdp, read_fsdp_option},       {"tp", read_tensor, read_tensor_option},
-    {"pp", read_pipeline, read_pipeline_option}, {"mesh", read_mesh, read_no_option}};
+constexpr EngineWord engine_words[] = {{"ddp", read_ddp, read_ddp_option},
+                                       {"fsdp", read_fsdp, read_fsdp_option},
+                                       {"hsdp", read_hsdp, read_fsdp_option},
+                                       {"tp", read_tensor, read_tensor_option},
+                                       {"pp", read_pipeline, read_pipeline_option}};
 
 void read_word(ParallelOptions& options, const std::string& word) {
   const std::vector<std::string> parts = split(word, ":");
@@ -162,17 +156,22 @@ void read_word(ParallelOptions& options, const std::string& word) {
   }
 }
 
+/// DistributedDataParallel takes no DTensors, and replicate() does: FSDP2 with one shard.
+void replicate_tensors(ParallelOptions& options) {
+  if (options.gradient_as_bucket_view || options.bucket_cap_bytes)
+    refuse(options.text,
+           "DistributedDataParallel takes no DTensors, and PyTorch's replicate() has no buckets.");
+  options.data = DataEngine::fsdp;
+  options.reshard = Reshard::never;
+}
+
 void check(const ParallelOptions& options) {
   const PipelineOptions& pipeline = options.pipeline;
   if (options.rank >= options.shards || pipeline.rank.value_or(0) >= pipeline.ranks)
     refuse(options.text, "there is no such rank.");
-  if (options.data == DataEngine::ddp && options.tensor > 1)
-    refuse(options.text, "DistributedDataParallel takes no DTensors: PyTorch's replicate() does.");
-  if (options.recorded > 1 && options.world() > options.recorded)
-    refuse(options.text, "the file has its collectives, or an engine adds them.");
   if (pipeline.ranks == 1) return;
-  if (options.data != DataEngine::none)
-    refuse(options.text, "a pipeline of copies or shards is not simulated.");
+  if (options.data != DataEngine::none && pipeline.stages_per_rank > 1)
+    refuse(options.text, "copies or shards of several stages on a rank are not simulated.");
   try {
     profile::work_of({pipeline.kind, static_cast<int>(pipeline.ranks),
                       static_cast<int>(pipeline.stages_per_rank),
@@ -190,6 +189,7 @@ ParallelOptions parse_parallel(const std::string& given) {
   if (options.pipeline.kind == PipelineKind::interleaved ||
       options.pipeline.kind == PipelineKind::looped_bfs)
     options.pipeline.stages_per_rank = std::max<std::int64_t>(options.pipeline.stages_per_rank, 2);
+  if (options.data == DataEngine::ddp && options.tensor > 1) replicate_tensors(options);
   check(options);
   return options;
 }

@@ -88,7 +88,8 @@ void add_rank_times(Profile& profile, const ParallelOptions& options, const Devi
                         {.pipeline = static_cast<int>(options.pipeline.ranks),
                          .data = static_cast<int>(options.replicas),
                          .shard = static_cast<int>(options.shards),
-                         .tensor = static_cast<int>(options.tensor)});
+                         .tensor = static_cast<int>(options.tensor * options.recorded),
+                         .devices_per_node = static_cast<int>(options.ranks_per_node)});
   std::vector<TimedCollective> timed;
   timed.reserve(us.size());
   for (std::size_t i = 0; i < us.size(); ++i)
@@ -205,6 +206,7 @@ PreparedModel Session::prepare(const Settings& settings) {
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);
   add_offloaded(model.settings.step);
+  use_mesh(model.settings);
   if (model.settings.step.parallel) start_parallel(model.settings, model.graph);
   const auto specs_of = [&](const Graph& graph) {
     StepOptions step = model.settings.step;

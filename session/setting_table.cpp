@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "session/checkpoint_file.h"
 #include "session/devices.h"
+#include "session/parallel_plan.h"
 #include "session/read_parallel.h"
 #include "session/read_text.h"
 #include "session/setting_names.h"
@@ -31,6 +32,13 @@ Value dtype_value(std::optional<DType> dtype) {
 Value parallel_value(const Settings& settings) {
   const std::optional<ParallelOptions>& parallel = settings.step.parallel;
   return parallel ? Value(parallel->text) : Value();
+}
+
+Value mesh_value(const Settings& settings) {
+  if (!settings.mesh) return Value();
+  const plan::Mesh& mesh = *settings.mesh;
+  return Value(mesh.nodes == 1 ? std::to_string(mesh.devices_per_node)
+                               : fmt::format("{}x{}", mesh.nodes, mesh.devices_per_node));
 }
 
 /// Adds to a setting that may be given several times, each time with several patterns.
@@ -229,6 +237,11 @@ constexpr Setting rows[] = {
      "repeat, and the root",
      [](Settings& s, const std::string& given) { add_patterns(s.wrap, given); },
      [](const Settings& s) { return Value(s.wrap); }, Needs::backward, Alters::graph},
+    {"mesh", parallel_group, Arity::one, "MESH",
+     "Nodes and devices of each: 2x8; or 8 for one node. For a file that has collectives itself, "
+     "and where the ranks of {parallel} lie, else eight on each node",
+     [](Settings& s, const std::string& given) { s.mesh = parse_mesh(given); }, mesh_value,
+     Needs::nothing, Alters::graph},
     {"device", device_group, Arity::one, "DEVICE",
      "A name from `symprof devices`, or a device file (.json)",
      [](Settings& s, const std::string& given) { s.step.device = find_device(given); },

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/parallel/layout.h"
 #include "profile/memory/step_memory.h"
 #include "profile/step_time.h"
 #include "record/step_options.h"
@@ -30,6 +31,8 @@ struct Settings {
   StepOptions step;
   /// Patterns of the modules that FSDP2 wraps; empty: those that repeat, and the root.
   std::vector<std::string> wrap;
+  /// The devices: of the collectives that a file has itself, or those that `step.parallel` lies on.
+  std::optional<plan::Mesh> mesh;
   std::string alloc_conf;  ///< As in PYTORCH_ALLOC_CONF; `loop.allocator` is what it says.
   profile::LoopOptions loop;
   /// How long the step takes; empty: nobody asks.

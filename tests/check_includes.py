@@ -55,7 +55,7 @@ ROOMS = {
                      "trace/dump"],
     "plan/formulas": ["base", "record", "profile/*"],
     "plan/checkpoint": ["base", "record", "trace/graph", "profile/*"],
-    "plan/parallel": ["base", "record", "profile/*"],
+    "plan/parallel": ["base", "record", "trace/graph", "trace/passes", "profile/*"],
     "plan": ["base", "record", "trace/graph", "profile/*", "plan/*"],
     "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "measure/*", "plan/*"],
     "report": ["base", "record", "engine", "profile/*", "measure", "plan/*", "session"],

@@ -22,8 +22,9 @@ std::vector<std::string> split_at(const std::string& text, std::string_view sepa
 }
 
 [[noreturn]] void refuse_word(const std::string& word) {
-  throw Error(SettingRef{"layout"}, "'" + word + "' is no part of a layout",
-              "Known: ddp=8, fsdp=8, hsdp=2x4, tp=4, tp=4:sp, pp=2:1f1b:mb=8, mb=4, ckpt=12.");
+  throw Error(
+      SettingRef{"layout"}, "'" + word + "' is no part of a layout",
+      "Known: ddp=8, fsdp=8, hsdp=2x4, tp=4, tp=4:sp, tp=4:nodes, pp=2:1f1b:mb=8, mb=4, ckpt=12.");
 }
 
 int count_in(std::string_view text, const std::string& word) {
@@ -93,7 +94,7 @@ bool LayoutFilter::allows(const ParallelLayout& layout) const {
   return is(mode, layout.mode) && is(data, layout.data) && is(shard, layout.shard) &&
          is(tensor, layout.tensor) && is(pipeline, layout.pipeline) &&
          is(microbatches, layout.microbatches) && is(sequence, layout.sequence) &&
-         is(schedule, layout.schedule);
+         is(by_node, layout.by_node) && is(schedule, layout.schedule);
 }
 
 LayoutFilter parse_layout(const std::string& text) {
@@ -105,6 +106,7 @@ LayoutFilter parse_layout(const std::string& text) {
     } else if (given.key == "tp") {
       filter.tensor = count_in(given.number, word);
       filter.sequence = std::ranges::find(given.more, "sp") != given.more.end();
+      filter.by_node = std::ranges::find(given.more, "nodes") != given.more.end();
     } else if (given.key == "pp") {
       read_pipeline(filter, given, word);
     } else if (given.key == "ckpt") {
@@ -121,7 +123,9 @@ LayoutFilter parse_layout(const std::string& text) {
 std::string text_of(const ParallelLayout& layout) {
   std::string text = layout.data > 1 || layout.devices() == 1 ? data_text(layout) : "";
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
-  if (layout.tensor > 1) add(fmt::format("tp={}{}", layout.tensor, layout.sequence ? ":sp" : ""));
+  if (layout.tensor > 1)
+    add(fmt::format("tp={}{}{}", layout.tensor, layout.sequence ? ":sp" : "",
+                    layout.by_node ? ":nodes" : ""));
   if (layout.pipeline > 1)
     add(fmt::format("pp={}:{}:mb={}", layout.pipeline, row_of(layout.schedule).short_name,
                     layout.microbatches));

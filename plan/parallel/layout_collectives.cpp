@@ -71,9 +71,7 @@ struct Held {
   double blocks = 0, roots = 0;
 
   double bytes() const { return of_blocks + of_roots; }
-  void add(const Unit& unit, int tensor) {
-    const double own = static_cast<double>(unit.whole_parameter_bytes) +
-                       static_cast<double>(unit.split_parameter_bytes) / tensor;
+  void add(const Unit& unit, double own) {
     (unit.name.empty() ? of_roots : of_blocks) += own;
     if (unit.name.empty())
       roots = own > 0 ? 1 : roots;
@@ -142,7 +140,7 @@ double LayoutResult::comm_bytes() const {
 std::vector<CollectiveSum> StepModel::collectives_of(const LayoutResult& result, int rank) {
   const ParallelLayout& layout = result.layout;
   const std::size_t units = costs_.units().size();
-  const UnitShare share{samples_of(layout), layout.tensor, layout.sequence};
+  const UnitShare share = share_of(layout);
   const double times = layout.microbatches;
   const double boundary = costs_.costs(0, share).boundary_bytes;
   Sums sums;
@@ -153,7 +151,7 @@ std::vector<CollectiveSum> StepModel::collectives_of(const LayoutResult& result,
       const bool is_again = is_in_block && static_cast<int>(i) <= layout.checkpointed;
       add_tensor_sums(sums, costs_.costs(i, share), times);
       if (is_again) add_sums_again(sums, costs_.costs(i, share), times);
-      held.add(costs_.units()[i], layout.tensor);
+      held.add(costs_.units()[i], costs_.held_bytes(i, share));
     }
     if (layout.sequence) add_ends_of_sequence(sums, times, range, boundary, units);
     const double hops = 2.0 * ((range.first > 0 ? 1 : 0) + (range.last < units ? 1 : 0));
@@ -162,7 +160,7 @@ std::vector<CollectiveSum> StepModel::collectives_of(const LayoutResult& result,
   }
   if (layout.sequence && layout.data > 1) {
     // Gradients of norms are partial, and summed before data parallelism reduces them.
-    const auto norms = static_cast<double>(costs_.split().token_modules.size());
+    const auto norms = static_cast<double>(costs_.split(share).tensors.token_modules.size());
     sums.add(MeshDimension::tensor, CollectiveKind::all_reduce,
              times * norms * held.blocks / static_cast<double>(units - 2), 0);
   }

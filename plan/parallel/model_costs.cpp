@@ -22,11 +22,14 @@ std::optional<std::size_t> block_of(const std::string& module,
 }  // namespace
 
 ModelCosts::ModelCosts(const Profile& profile, const DeviceSpec& device, profile::TimeModel& model,
-                       const std::vector<std::string>& blocks)
+                       const std::vector<std::string>& blocks, const Graph& graph,
+                       const trace::ValueSpecs& specs)
     : profile_(profile),
       device_(device),
       model_(model),
-      split_(find_tensor_split(profile.recording, blocks)),
+      blocks_(blocks),
+      graph_(graph),
+      specs_(specs),
       kernels_(profile::kernels_of(profile.recording, device)) {
   const Totals& totals = profile.totals;
   samples_ = static_cast<double>(profile.time->samples.value_or(1));
@@ -35,7 +38,7 @@ ModelCosts::ModelCosts(const Profile& profile, const DeviceSpec& device, profile
   gradient_bytes_ = static_cast<double>(totals.grad_bytes);
   state_bytes_ = static_cast<double>(totals.optimizer_bytes);
   make_units(blocks);
-  find_parameters();
+  rule_ = with_parameters(find_tensor_split(profile.recording, blocks));
   find_boundaries();
   find_types();
   find_memory();
@@ -59,19 +62,32 @@ void ModelCosts::make_units(const std::vector<std::string>& blocks) {
 }
 
 /// A parameter belongs to the first unit that uses it, and is split where its layer is.
-void ModelCosts::find_parameters() {
+ModelSplit ModelCosts::with_parameters(TensorSplit tensors) const {
   const Recording& recording = profile_.recording;
+  ModelSplit split{.tensors = std::move(tensors)};
+  split.whole_parameter_bytes.resize(units_.size());
+  split.split_parameter_bytes.resize(units_.size());
   std::set<StorageId> seen;
   for (std::size_t i = 0; i < recording.nodes.size(); ++i) {
     if (recording.nodes[i].kind != NodeKind::operation) continue;
-    const bool is_split = split_.nodes[i] == NodeSplit::column || split_.nodes[i] == NodeSplit::row;
+    const NodeSplit own = split.tensors.nodes[i];
+    const bool is_split = own == NodeSplit::column || own == NodeSplit::row;
     for (const StorageId parameter : recording.nodes[i].parameters) {
       if (!seen.insert(parameter).second) continue;
-      Unit& unit = units_[unit_of_node_[i]];
-      (is_split ? unit.split_parameter_bytes : unit.whole_parameter_bytes) +=
-          recording.storages[at(parameter)].bytes;
+      (is_split ? split.split_parameter_bytes : split.whole_parameter_bytes)[unit_of_node_[i]] +=
+          static_cast<double>(recording.storages[at(parameter)].bytes);
     }
   }
+  return split;
+}
+
+const ModelSplit& ModelCosts::split(const UnitShare& share) const {
+  return share.by_node ? by_node_.at({share.tensor, share.sequence}) : rule_;
+}
+
+double ModelCosts::held_bytes(std::size_t unit, const UnitShare& share) const {
+  const ModelSplit& own = split(share);
+  return own.whole_parameter_bytes[unit] + own.split_parameter_bytes[unit] / share.tensor;
 }
 
 /// What a later unit reads: storages that the nodes of a unit made.
@@ -109,7 +125,7 @@ void ModelCosts::find_types() {
       const CallRecord& call = recording.calls[at(id)];
       signature.push_back(call.op);
       signature.push_back(static_cast<std::int32_t>(call.phase));
-      signature.push_back(static_cast<std::int32_t>(split_.nodes[at(call.node)]));
+      signature.push_back(static_cast<std::int32_t>(rule_.tensors.nodes[at(call.node)]));
       for (const TensorRecord& input : call.inputs)
         signature.push_back(input.spec == none ? none : size_of_spec[at(input.spec)]);
     }
@@ -142,7 +158,8 @@ void ModelCosts::find_memory() {
 }
 
 const UnitCosts& ModelCosts::costs(std::size_t unit, const UnitShare& share) {
-  const std::tuple key(units_[unit].type, share.samples, share.tensor, share.sequence);
+  const std::tuple key(units_[unit].type, share.samples, share.tensor, share.sequence,
+                       share.by_node);
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   return known_.emplace(key, compute(unit, share)).first->second;
@@ -162,32 +179,35 @@ const TensorSpec* ModelCosts::weight_of(NodeId node) const {
 
 double ModelCosts::share_of(NodeId node, const UnitShare& share) const {
   const bool is_in_block = !units_[unit_of_node_[at(node)]].name.empty();
-  const bool is_split = split_.nodes[at(node)] != NodeSplit::whole;
+  const bool is_split = split(share).tensors.nodes[at(node)] != NodeSplit::whole;
   return is_split || (share.sequence && is_in_block) ? 1.0 / share.tensor : 1.0;
 }
 
-/// The longer of the device's time and the host's.
-double ModelCosts::call_us(CallId id, const UnitShare& share) {
+double ModelCosts::call_us(CallId id, double samples, double share, NodeSplit split) {
   const CallRecord& call = profile_.recording.calls[at(id)];
   const profile::LaunchEstimate& launches = kernels_[at(id)];
   if (!launches) return 0;
-  const KernelScale scale{.samples = share.samples / samples_,
-                          .share = share_of(call.node, share),
-                          .weight = weight_of(call.node),
-                          .splits_outputs = split_.nodes[at(call.node)] != NodeSplit::row};
+  const bool keeps_weight = share < 1 && split == NodeSplit::inside;
+  const KernelScale scale{.samples = samples / samples_,
+                          .share = share,
+                          .weight = keeps_weight ? nullptr : weight_of(call.node),
+                          .splits_outputs = split != NodeSplit::row};
   double us = 0;
   for (const profile::Kernel& kernel : launches->kernels)
     if (const auto one = model_.estimate(scaled(kernel, scale))) us += one->us;
   return us;
 }
 
+/// Times are the longer of the device's and the host's.
 UnitCosts ModelCosts::compute(std::size_t unit, const UnitShare& share) {
   UnitCosts costs;
   const Recording& recording = profile_.recording;
   double host_forward = 0, host_backward = 0;
   for (const CallId id : units_[unit].calls) {
     const bool is_backward = is_in_backward(recording.calls[at(id)].phase);
-    (is_backward ? costs.backward_us : costs.forward_us) += call_us(id, share);
+    const NodeId node = recording.calls[at(id)].node;
+    (is_backward ? costs.backward_us : costs.forward_us) +=
+        call_us(id, share.samples, share_of(node, share), split(share).tensors.nodes[at(node)]);
     int launches = 0;
     if (kernels_[at(id)])
       for (const profile::Kernel& kernel : kernels_[at(id)]->kernels) launches += kernel.launches;
@@ -208,7 +228,8 @@ UnitCosts ModelCosts::compute(std::size_t unit, const UnitShare& share) {
 
 /// As DTensor makes them: the sum of what a row layer makes; backward, each column layer the
 /// gradient of its own input. With sequence parallelism what several column layers read is
-/// gathered once, for the module that they are in.
+/// gathered once, for the module that they are in; so are their gradients, where placements were
+/// looked for.
 void ModelCosts::add_collectives(std::size_t unit, const UnitShare& share, UnitCosts& costs) const {
   const Recording& recording = profile_.recording;
   const double factor = share.samples / samples_;
@@ -216,16 +237,17 @@ void ModelCosts::add_collectives(std::size_t unit, const UnitShare& share, UnitC
     return static_cast<double>(recording.specs[at(tensor.spec)].bytes()) * factor;
   };
   std::set<StorageId> gathered;
-  for (const SplitLinear& linear : split_.linears) {
+  for (const SplitLinear& linear : split(share).tensors.linears) {
     if (unit_of_node_[at(linear.node)] != unit) continue;
     const NodeRecord& node = recording.nodes[at(linear.node)];
     if (linear.style == NodeSplit::row) {
       (share.sequence ? costs.forward_scatters : costs.forward_reduces)
           .push_back(bytes_of(node.outputs[0]));
-    } else if (!share.sequence) {
+    } else if (!share.sequence && !share.by_node) {
       costs.backward_reduces.push_back(bytes_of(node.inputs[0]));
     } else if (gathered.insert(node.inputs[0].storage).second) {
-      costs.forward_gathers.push_back(bytes_of(node.inputs[0]));
+      (share.sequence ? costs.forward_gathers : costs.backward_reduces)
+          .push_back(bytes_of(node.inputs[0]));
     }
   }
 }

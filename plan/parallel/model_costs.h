@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "plan/parallel/block_placements.h"
 #include "plan/parallel/tensor_split.h"
 #include "profile/call_kernels.h"
 #include "profile/profile.h"
@@ -22,8 +24,6 @@ struct Unit {
   std::string name;  ///< The block's path; "" before and after the blocks.
   std::size_t type = 0;
   std::vector<CallId> calls;
-  std::int64_t whole_parameter_bytes = 0;  ///< Of parameters that every tensor rank has.
-  std::int64_t split_parameter_bytes = 0;  ///< Of linear layers that are split.
 };
 
 /// What is asked about a unit.
@@ -31,6 +31,7 @@ struct UnitShare {
   double samples = 1;  ///< Of a microbatch.
   int tensor = 1;      ///< Ranks of the tensor-parallel group.
   bool sequence = false;
+  bool by_node = false;  ///< Split as block_placements.h found it, else by the rule.
   auto operator<=>(const UnitShare&) const = default;
 };
 
@@ -45,15 +46,40 @@ struct UnitCosts {
                                                           ///< has them the other way round.
 };
 
+/// How a model is split among ranks, and what a rank holds of each unit.
+struct ModelSplit {
+  TensorSplit tensors;
+  /// By unit: of parameters that every tensor rank has, and of linear layers that are split.
+  std::vector<double> whole_parameter_bytes, split_parameter_bytes;
+};
+
+/// What was found of placements inside the blocks, of a share.
+struct FoundPlacements {
+  UnitShare share;
+  BlockPlacements block;  ///< Of the kind that most blocks are of.
+};
+
 class ModelCosts {
  public:
-  /// `profile` has times and memory. `blocks` are paths of repeated modules, in order. `model` has
-  /// to outlive this.
+  /// `profile` has times and memory; `graph` is what ran, `specs` are those of its values. `blocks`
+  /// are paths of repeated modules, in order. All but `blocks` have to outlive this.
   ModelCosts(const Profile& profile, const DeviceSpec& device, profile::TimeModel& model,
-             const std::vector<std::string>& blocks);
+             const std::vector<std::string>& blocks, const Graph& graph,
+             const trace::ValueSpecs& specs);
 
   const std::vector<Unit>& units() const { return units_; }
-  const TensorSplit& split() const { return split_; }
+  const TensorSplit& split() const { return rule_.tensors; }
+  const ModelSplit& split(const UnitShare& share) const;
+  /// Of parameters, before data parallelism shards them.
+  double held_bytes(std::size_t unit, const UnitShare& share) const;
+
+  /// Looks for placements inside the blocks, with `share`'s ranks and samples; `collective_us` is
+  /// of its group. Where they beat the rule, shares `by_node` have them from then on.
+  void find_placements(UnitShare share,
+                       const std::function<double(profile::CollectiveKind, double)>& collective_us);
+  /// Whether there are placements that beat the rule.
+  bool has_placements(int tensor, bool sequence) const;
+  const std::vector<FoundPlacements>& found_placements() const { return found_; }
   std::size_t types() const { return type_count_; }
   double samples() const { return samples_; }  ///< Of the profiled step.
 
@@ -71,26 +97,33 @@ class ModelCosts {
 
  private:
   void make_units(const std::vector<std::string>& blocks);
-  void find_parameters();
   void find_boundaries();
   void find_types();
   void find_memory();
   UnitCosts compute(std::size_t unit, const UnitShare& share);
-  double call_us(CallId call, const UnitShare& share);
+  double call_us(CallId call, double samples, double share, NodeSplit split);
   double share_of(NodeId node, const UnitShare& share) const;
+  ModelSplit with_parameters(TensorSplit tensors) const;
+  TensorSplit split_of_placements(const BlockPlacements& block, std::size_t unit) const;
+  std::vector<NodeId> nodes_of(std::size_t unit) const;
   void add_collectives(std::size_t unit, const UnitShare& share, UnitCosts& costs) const;
   const TensorSpec* weight_of(NodeId node) const;
 
   const Profile& profile_;
   const DeviceSpec& device_;
   profile::TimeModel& model_;
-  TensorSplit split_;
+  const std::vector<std::string> blocks_;
+  const Graph& graph_;
+  const trace::ValueSpecs& specs_;
+  ModelSplit rule_;
+  std::map<std::pair<int, bool>, ModelSplit> by_node_;  ///< By tensor ranks, sequence.
+  std::vector<FoundPlacements> found_;
   std::vector<Unit> units_;
   std::vector<std::size_t> unit_of_node_;
   std::vector<profile::LaunchEstimate> kernels_;
   std::vector<double> boundary_bytes_;  ///< By unit, for the profiled samples.
   std::vector<double> saved_bytes_;     ///< By node.
-  std::map<std::tuple<std::size_t, double, int, bool>, UnitCosts> known_;  ///< By type.
+  std::map<std::tuple<std::size_t, double, int, bool, bool>, UnitCosts> known_;  ///< By type.
   std::size_t type_count_ = 0;
   double samples_ = 1, optimizer_us_ = 0, parameter_bytes_ = 0, gradient_bytes_ = 0;
   double state_bytes_ = 0, temporary_bytes_ = 0, optimizer_temporary_bytes_ = 0;

@@ -25,7 +25,9 @@ class Enumerator {
   std::vector<ParallelLayout> all() {
     const Mesh& mesh = problem_.mesh;
     for (const int tensor : divisors(mesh.devices_per_node)) {
-      if (!costs_.split().allows(tensor)) continue;
+      if (!costs_.split().allows(tensor) && !costs_.has_placements(tensor, false) &&
+          !costs_.has_placements(tensor, true))
+        continue;
       for (const int pipeline : divisors(mesh.devices() / tensor)) {
         const int data = mesh.devices() / tensor / pipeline;
         if (pipeline > blocks_ || problem_.global_batch % data != 0) continue;
@@ -49,10 +51,13 @@ class Enumerator {
   }
 
   void add_sequence(ParallelLayout layout) {
-    add_microbatches(layout);
-    if (layout.tensor == 1) return;
-    layout.sequence = true;
-    add_microbatches(layout);
+    if (layout.tensor == 1) return add_microbatches(layout);
+    for (const bool sequence : {false, true}) {
+      layout.sequence = sequence, layout.by_node = false;
+      if (costs_.split().allows(layout.tensor)) add_microbatches(layout);
+      layout.by_node = true;
+      if (costs_.has_placements(layout.tensor, sequence)) add_microbatches(layout);
+    }
   }
 
   /// Divisors of what a data rank has of the batch; a pipeline needs one for each rank at least.
@@ -101,7 +106,22 @@ bool is_clearly_better(const LayoutResult& a, const LayoutResult& b) {
 /// What the layouts of one line of the table have in common.
 auto way_of(const ParallelLayout& layout) {
   return std::tuple(layout.mode, layout.data, layout.shard, layout.tensor, layout.pipeline,
-                    layout.sequence);
+                    layout.sequence, layout.by_node);
+}
+
+/// Placements inside blocks for each tensor-parallel group, with all samples of a rank at once.
+void find_placements(ModelCosts& costs, StepModel& model, const ParallelProblem& problem,
+                     const LayoutFilter& wanted) {
+  for (const int tensor : divisors(problem.mesh.devices_per_node)) {
+    if (tensor == 1 || (wanted.tensor && *wanted.tensor != tensor)) continue;
+    const double samples =
+        static_cast<double>(problem.global_batch) * tensor / problem.mesh.devices();
+    for (const bool sequence : {false, true})
+      costs.find_placements({std::max(samples, 1.0), tensor, sequence},
+                            [&](profile::CollectiveKind kind, double bytes) {
+                              return model.tensor_us(kind, bytes, tensor);
+                            });
+  }
 }
 
 LayoutAlternative compared(const LayoutResult& result, const std::optional<LayoutResult>& best,
@@ -134,6 +154,8 @@ std::vector<ParallelLayout> layouts_of(const ModelCosts& costs, const ParallelPr
 
 ParallelPlan plan_parallel(ModelCosts& costs, const profile::CollectiveModel& collectives,
                            const ParallelProblem& problem, const LayoutFilter& wanted) {
+  StepModel model(costs, collectives, problem);
+  find_placements(costs, model, problem, wanted);
   std::vector<ParallelLayout> layouts = layouts_of(costs, problem);
   std::erase_if(layouts, [&](const ParallelLayout& layout) { return !wanted.allows(layout); });
   if (layouts.empty())
@@ -141,7 +163,6 @@ ParallelPlan plan_parallel(ModelCosts& costs, const profile::CollectiveModel& co
                 "no way to spread " + std::to_string(problem.global_batch) + " samples over " +
                     std::to_string(problem.mesh.devices()) + " devices",
                 "Give a batch that the number of devices divides, or another layout.");
-  StepModel model(costs, collectives, problem);
   std::map<decltype(way_of(ParallelLayout())), LayoutResult> ways;
   ParallelPlan plan;
   plan.evaluated = layouts.size();

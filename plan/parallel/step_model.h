@@ -80,6 +80,11 @@ class StepModel {
   /// does; a pipeline has none or all. Or `checkpointed` of them.
   LayoutResult evaluate(ParallelLayout layout, std::optional<int> checkpointed = std::nullopt);
 
+  /// Of a group of `ranks` within a node.
+  double tensor_us(profile::CollectiveKind kind, double bytes, int ranks) {
+    return collective_us(kind, bytes, {ranks, 1});
+  }
+
  private:
   struct Group {
     int ranks = 1, nodes = 1;
@@ -90,6 +95,9 @@ class StepModel {
   double collective_us(profile::CollectiveKind kind, double bytes, Group group);
 
   double samples_of(const ParallelLayout& layout) const;
+  UnitShare share_of(const ParallelLayout& layout) const {
+    return {samples_of(layout), layout.tensor, layout.sequence, layout.by_node};
+  }
   UnitTimes unit_times(const ParallelLayout& layout, std::size_t unit);
   void add_tensor_collectives(const ParallelLayout& layout, const UnitCosts& costs,
                               UnitTimes& times);

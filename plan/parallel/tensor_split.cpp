@@ -7,6 +7,22 @@
 namespace symprof::plan {
 namespace {
 
+/// The longest path that both are in.
+std::string common_module(const std::string& a, const std::string& b) {
+  std::string common;
+  for (std::size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
+    const bool ends_a = i == a.size() || a[i] == '.', ends_b = i == b.size() || b[i] == '.';
+    if (ends_a && ends_b) common = a.substr(0, i);
+    if (i < a.size() && i < b.size() && a[i] != b[i]) break;
+  }
+  return common;
+}
+
+bool is_in_a_block(const NodeRecord& node, const std::vector<std::string>& blocks) {
+  return std::ranges::any_of(
+      blocks, [&](const std::string& block) { return is_in_module(node.module, block); });
+}
+
 /// Column layers that a tensor's share stems from.
 using Origins = std::set<NodeId>;
 
@@ -30,7 +46,7 @@ class Attempt {
   const std::set<NodeId>& newly_refused() const { return newly_refused_; }
 
   TensorSplit take() {
-    name_modules();
+    name_modules(recording_, blocks_, split_);
     std::ranges::sort(split_.counts);
     split_.counts.erase(std::unique(split_.counts.begin(), split_.counts.end()),
                         split_.counts.end());
@@ -38,39 +54,6 @@ class Attempt {
   }
 
  private:
-  /// The longest path that both are in.
-  static std::string common_module(const std::string& a, const std::string& b) {
-    std::string common;
-    for (std::size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
-      const bool ends_a = i == a.size() || a[i] == '.', ends_b = i == b.size() || b[i] == '.';
-      if (ends_a && ends_b) common = a.substr(0, i);
-      if (i < a.size() && i < b.size() && a[i] != b[i]) break;
-    }
-    return common;
-  }
-
-  void name_modules() {
-    std::map<StorageId, std::string> of_input;
-    std::set<std::string> linears;
-    for (const SplitLinear& linear : split_.linears) {
-      linears.insert(linear.module);
-      if (linear.style != NodeSplit::column) continue;
-      const NodeRecord& node = recording_.nodes[static_cast<std::size_t>(linear.node)];
-      const std::size_t dot = linear.module.rfind('.');
-      const auto [known, is_new] =
-          of_input.emplace(node.inputs[0].storage, linear.module.substr(0, dot));
-      if (!is_new) known->second = common_module(known->second, linear.module);
-    }
-    for (const auto& [input, module] : of_input)
-      if (std::ranges::find(split_.gathering_modules, module) == split_.gathering_modules.end())
-        split_.gathering_modules.push_back(module);
-    std::set<std::string> named;
-    for (const NodeRecord& node : recording_.nodes)
-      if (!node.parameters.empty() && is_in_block(node) && !linears.contains(node.module) &&
-          named.insert(node.module).second)
-        split_.token_modules.push_back(node.module);
-  }
-
   const TensorSpec* spec(const TensorRecord& tensor) const {
     return tensor.spec == none ? nullptr : &recording_.specs[static_cast<std::size_t>(tensor.spec)];
   }
@@ -90,10 +73,7 @@ class Attempt {
     return nullptr;
   }
 
-  bool is_in_block(const NodeRecord& node) const {
-    return std::ranges::any_of(
-        blocks_, [&](const std::string& block) { return is_in_module(node.module, block); });
-  }
+  bool is_in_block(const NodeRecord& node) const { return is_in_a_block(node, blocks_); }
 
   Origins origins_of(const NodeRecord& node) const {
     Origins found;
@@ -206,6 +186,29 @@ class Attempt {
 
 bool is_in_module(const std::string& path, const std::string& module) {
   return path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.');
+}
+
+void name_modules(const Recording& recording, const std::vector<std::string>& blocks,
+                  TensorSplit& split) {
+  std::map<StorageId, std::string> of_input;
+  std::set<std::string> linears;
+  for (const SplitLinear& linear : split.linears) {
+    linears.insert(linear.module);
+    if (linear.style != NodeSplit::column) continue;
+    const NodeRecord& node = recording.nodes[static_cast<std::size_t>(linear.node)];
+    const std::size_t dot = linear.module.rfind('.');
+    const auto [known, is_new] =
+        of_input.emplace(node.inputs[0].storage, linear.module.substr(0, dot));
+    if (!is_new) known->second = common_module(known->second, linear.module);
+  }
+  for (const auto& [input, module] : of_input)
+    if (std::ranges::find(split.gathering_modules, module) == split.gathering_modules.end())
+      split.gathering_modules.push_back(module);
+  std::set<std::string> named;
+  for (const NodeRecord& node : recording.nodes)
+    if (!node.parameters.empty() && is_in_a_block(node, blocks) && !linears.contains(node.module) &&
+        named.insert(node.module).second)
+      split.token_modules.push_back(node.module);
 }
 
 bool TensorSplit::allows(std::int64_t ranks) const {

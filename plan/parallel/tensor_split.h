@@ -32,9 +32,9 @@ struct TensorSplit {
   std::vector<SplitLinear> linears;
   /// The number of ranks has to divide each: heads, features. Ascending, distinct.
   std::vector<std::int64_t> counts;
-  /// With sequence parallelism: modules whose input is gathered, each the innermost that has all
-  /// column layers of one input; and other modules with parameters, which work on a share of the
-  /// tokens.
+  /// Where tokens, or gradients, are joined: modules whose input is gathered, each the innermost
+  /// that has all column layers of one input; and other modules with parameters, which work on a
+  /// share of the tokens.
   std::vector<std::string> gathering_modules, token_modules;
 
   bool allows(std::int64_t ranks) const;
@@ -42,6 +42,10 @@ struct TensorSplit {
 
 /// `blocks`: paths of modules. Only linear layers inside them are split.
 TensorSplit find_tensor_split(const Recording& recording, const std::vector<std::string>& blocks);
+
+/// Fills `gathering_modules` and `token_modules` from `linears`.
+void name_modules(const Recording& recording, const std::vector<std::string>& blocks,
+                  TensorSplit& split);
 
 /// Whether `path` is `module` or inside of it.
 bool is_in_module(const std::string& path, const std::string& module);

@@ -73,10 +73,9 @@ void StepModel::add_data_collectives(const ParallelLayout& layout, UnitTimes& ti
 
 UnitTimes StepModel::unit_times(const ParallelLayout& layout, std::size_t unit) {
   const Unit& described = costs_.units()[unit];
-  const UnitCosts& costs = costs_.costs(unit, {samples_of(layout), layout.tensor, layout.sequence});
+  const UnitCosts& costs = costs_.costs(unit, share_of(layout));
   UnitTimes times{.forward_us = costs.forward_us, .backward_us = costs.backward_us};
-  times.held_bytes = static_cast<double>(described.whole_parameter_bytes) +
-                     static_cast<double>(described.split_parameter_bytes) / layout.tensor;
+  times.held_bytes = costs_.held_bytes(unit, share_of(layout));
   times.boundary_bytes = costs.boundary_bytes;
   times.whole_set_bytes = times.saved_bytes = costs.saved_bytes;
   add_tensor_collectives(layout, costs, times);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/parallel/pipeline_step.h"
 #include "profile/parallel/rank_recording.h"
 
 namespace symprof::profile {
@@ -108,14 +109,18 @@ class DataParallel {
   }
 
   /// AccumulateGrad comes before all other nodes that wait, so a gradient is there after the last
-  /// call of backward that has it among its outputs.
+  /// call of backward that has it among its outputs, in a pipeline of the last microbatch; it is
+  /// divided after its reduction.
   void find_ready_calls() {
     const Recording& source = rank_.source();
     std::map<StorageId, Parameter*> of_gradient;
     for (Parameter& parameter : parameters_)
       if (parameter.gradient != none) of_gradient[parameter.gradient] = &parameter;
     for (std::size_t i = 0; i < source.calls.size(); ++i) {
-      if (!is_in_backward(source.calls[i].phase)) continue;
+      const CallRecord& call = source.calls[i];
+      const bool is_divided =
+          source.rank && source.ops[static_cast<std::size_t>(call.op)] == scales_gradients;
+      if (!is_in_backward(call.phase) || is_divided) continue;
       for (const TensorRecord& output : source.calls[i].outputs)
         if (const auto found = of_gradient.find(output.storage); found != of_gradient.end())
           found->second->ready = static_cast<CallId>(i);

@@ -1,12 +1,12 @@
 #include "profile/parallel/fully_sharded.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
+#include <vector>
 
 #include "profile/parallel/gradient_reduction.h"
+#include "profile/parallel/parameter_gathering.h"
 #include "profile/parallel/partial_gradients.h"
-#include "profile/parallel/pointer_tables.h"
 #include "profile/parallel/rank_recording.h"
 #include "profile/parallel/sharded_groups.h"
 
@@ -15,11 +15,13 @@ namespace {
 
 class FullySharded {
  public:
-  FullySharded(Recording recording, const ParallelOptions& options, const DeviceSpec& device)
+  FullySharded(Recording recording, const ParallelOptions& options, const DeviceSpec& device,
+               std::span<const CallRange> passes)
       : options_(options),
-        device_(device),
+        passes_(passes),
         rank_(std::move(recording), options.tensor),
-        groups_(sharded_groups(rank_.source(), options)),
+        groups_(sharded_groups(rank_.source(), options, passes)),
+        gathering_(rank_, options, device),
         reduction_(rank_, options),
         partial_(rank_, options.tensor) {
     find_gradients();
@@ -52,8 +54,8 @@ class FullySharded {
     return recording().storages[static_cast<std::size_t>(id)];
   }
 
-  /// Whole gradients come as they come, and go when they are reduced. The shards' are parts of
-  /// what a reduce-scatter gives.
+  /// Whole gradients come as they come, and go when they are reduced; a pipeline's microbatches add
+  /// to them, where they are not cast. The shards' are parts of what a reduce-scatter gives.
   void find_gradients() {
     is_gradient_.resize(recording().storages.size());
     is_left_out_.resize(recording().storages.size());
@@ -62,7 +64,7 @@ class FullySharded {
       if (record.kind != StorageKind::gradient) continue;
       is_left_out_[i] = is_gradient_of_shard(rank_.source(), record);
       is_gradient_[i] = !is_left_out_[i];
-      record.kind = StorageKind::activation;
+      if (!adds_in_place()) record.kind = StorageKind::activation;
       if (is_left_out_[i]) record.bytes = 0;
     }
   }
@@ -109,11 +111,20 @@ class FullySharded {
     }
   }
 
+  bool adds_in_place() const {
+    const DType computed = options_.param_dtype.value_or(options_.stored_dtype);
+    return is_pipeline() && options_.reduce_dtype.value_or(computed) == computed;
+  }
+
+  /// Whether gradients are those of several passes, which the schedule of a pipeline reduces.
+  bool is_pipeline() const { return !passes_.empty(); }
+
   void before_call(CallId call) {
+    if (is_pipeline() && call > passes_.back().last && !backward_is_over_) end_schedule();
     const CallRecord& next = rank_.source().calls[static_cast<std::size_t>(call)];
     for (ShardedGroup& group : groups_) {
-      if (group.of.forward.first == call) before_forward(group);
-      if (group.of.backward.first == call) before_backward(group);
+      if (begins_with(group.of.forward, call)) gathering_.before_forward(group);
+      if (begins_with(group.of.backward, call)) gathering_.before_backward(group);
     }
     if (next.phase == Phase::optimizer && !backward_is_over_) end_backward();
   }
@@ -121,166 +132,31 @@ class FullySharded {
   void after_call(CallId call) {
     for (std::size_t i = groups_.size(); i-- > 0;) {
       ShardedGroup& group = groups_[i];
-      if (group.of.forward.last == call) after_forward(group);
-      if (group.of.backward.last == call && !group.is_root) after_backward(group);
+      if (ends_with(group.of.forward, call)) gathering_.after_forward(group);
+      if (!ends_with(group.of.backward, call)) continue;
+      if (is_pipeline())
+        reduction_.keep(group);
+      else if (!group.is_root)
+        after_backward(group);
     }
   }
 
-  std::int64_t gathered_bytes(const ShardedGroup& group) const {
-    return group.numbers * options_.shards * element_bytes(group.dtype);
-  }
-
-  bool reshards_after_forward(const ShardedGroup& group) const {
-    switch (options_.reshard) {
-      case Reshard::all_but_root:
-        return !group.is_root;
-      case Reshard::never:
-        return false;
-      case Reshard::always:
-      case Reshard::to_fewer_ranks:
-        return true;
+  /// perform_reduce_grad of torch/distributed/pipelining/stage.py: post_backward of all groups, in
+  /// the order of modules.
+  void end_schedule() {
+    backward_is_over_ = true;
+    for (ShardedGroup& group : groups_) {
+      sum_partial(group);
+      if (group.is_unsharded) gathering_.reshard(group);
+      reduction_.reduce_kept(group);
     }
-    return true;
-  }
-
-  StorageId add(std::int64_t bytes, CommStream stream, const ShardedGroup& group) {
-    return rank_.add_storage(bytes, StorageKind::communication, stream, group.of.node);
-  }
-
-  /// FSDPParamGroup.unshard: the cast of the shards goes as soon as it is in the output, of which
-  /// the collective's input is a part.
-  void gather(ShardedGroup& group) {
-    if (group.is_unsharded || group.gathered || group.parts.empty()) return;
-    const bool is_back = !group.post_forward_shards.empty();
-    const std::int64_t ranks = is_back ? options_.reshard_ranks : options_.shards;
-    const std::int64_t bytes = gathered_bytes(group);
-    rank_.add_collective("c10d::_allgather_base_", {.op = CollectiveOperator::all_gather,
-                                                    .dimension = MeshDimension::shard,
-                                                    .group_size = ranks,
-                                                    .input_bytes = bytes / ranks,
-                                                    .output_bytes = bytes,
-                                                    .node = group.of.node,
-                                                    .stream = CommStream::all_gather});
-    group.gather_index = rank_.collectives().size() - 1;
-    const bool is_cast = !is_back && group.stored_dtype != group.dtype;
-    std::optional<StorageId> cast;
-    if (is_cast) {
-      cast = add(group.numbers * element_bytes(group.dtype), CommStream::all_gather_copy_in, group);
-      rank_.take(*cast);
-    }
-    group.gathered = add(bytes, CommStream::all_gather_copy_in, group);
-    rank_.take(*group.gathered);
-    if (cast) rank_.give_back(*cast);
-  }
-
-  std::vector<std::int64_t> part_bytes(const ShardedGroup& group,
-                                       std::int64_t bytes_of_number) const {
-    std::vector<std::int64_t> bytes;
-    bytes.reserve(group.parts.size());
-    for (const ShardedParameter& part : group.parts)
-      bytes.push_back(part.numbers * bytes_of_number);
-    return bytes;
-  }
-
-  void copy_out(ShardedGroup& group) {
-    const bool is_back = !group.post_forward_shards.empty();
-    const std::int64_t ranks = is_back ? options_.reshard_ranks : options_.shards;
-    const CallId call =
-        rank_.add_call("fsdp::split_with_sizes_copy", group.of.node, gathered_bytes(group));
-    rank_.collectives()[group.gather_index].needed_by = call;
-    for (const ShardedParameter& part : group.parts) rank_.take(part.parameter);
-    const std::int64_t numbers_of_ranks = options_.shards / ranks;
-    rank_.take_briefly(
-        copy_out_table_bytes(part_bytes(group, numbers_of_ranks * element_bytes(group.dtype)),
-                             ranks, device_),
-        CommStream::compute, group.of.node);
-    for (const StorageId shard : std::exchange(group.post_forward_shards, {}))
-      rank_.give_back(shard);
-    group.is_unsharded = true;
-  }
-
-  /// In forward an all-gather's output lives until the next one is copied out.
-  void keep_gathered(ShardedGroup& group) {
-    if (kept_gathered_) rank_.give_back(*kept_gathered_);
-    kept_gathered_ = std::exchange(group.gathered, std::nullopt);
-  }
-
-  void before_forward(ShardedGroup& group) {
-    if (group.is_root) cast_inputs(group);
-    gather(group);
-    if (!group.gathered) return;
-    copy_out(group);
-    keep_gathered(group);
-  }
-
-  /// MixedPrecisionPolicy.cast_forward_inputs: what the root is given in another dtype.
-  void cast_inputs(const ShardedGroup& group) {
-    if (!options_.param_dtype) return;
-    const Recording& source = rank_.source();
-    for (std::size_t i = 0; i < source.nodes.size(); ++i) {
-      if (source.nodes[i].kind != NodeKind::input) continue;
-      for (const TensorRecord& output : source.nodes[i].outputs) {
-        if (output.spec == none || output.storage == none) continue;
-        const TensorSpec& spec = source.specs[static_cast<std::size_t>(output.spec)];
-        if (spec.dtype != *options_.param_dtype) continue;
-        if (cast_inputs_.empty())
-          rank_.add_call("fsdp::cast", group.of.node, storage(output.storage).bytes);
-        const StorageId cast = add(storage(output.storage).bytes, CommStream::compute, group);
-        storage(output.storage).bytes = spec.numel() * element_bytes(options_.stored_dtype);
-        rank_.take(cast);
-        cast_inputs_.push_back(cast);
-      }
-    }
-  }
-
-  void after_forward(ShardedGroup& group) {
-    if (group.is_unsharded && reshards_after_forward(group)) {
-      if (options_.reshard == Reshard::to_fewer_ranks)
-        reshard_to_fewer(group);
-      else
-        reshard(group);
-    }
-    if (!group.parts.empty()) {
-      group.post_forward_index = post_forward_order_.size();
-      post_forward_order_.push_back(&group);
-    }
-    if (!group.is_root) return;
-    if (kept_gathered_) rank_.give_back(*std::exchange(kept_gathered_, std::nullopt));
-    for (const StorageId cast : std::exchange(cast_inputs_, {})) rank_.give_back(cast);
-  }
-
-  void reshard(ShardedGroup& group) {
-    rank_.add_call("fsdp::reshard", group.of.node);
-    for (const ShardedParameter& part : group.parts) rank_.give_back(part.parameter);
-    group.is_unsharded = false;
-  }
-
-  /// FSDPParam.to_sharded_post_forward: a clone of each parameter's part.
-  void reshard_to_fewer(ShardedGroup& group) {
-    rank_.add_call("fsdp::reshard", group.of.node);
-    for (const ShardedParameter& part : group.parts) {
-      const std::int64_t bytes = storage(part.parameter).bytes / options_.reshard_ranks;
-      group.post_forward_shards.push_back(add(bytes, CommStream::compute, group));
-      rank_.take(group.post_forward_shards.back());
-      rank_.give_back(part.parameter);
-    }
-    group.is_unsharded = false;
-  }
-
-  void before_backward(ShardedGroup& group) {
-    gather(group);
-    if (group.gathered) {
-      copy_out(group);
-      rank_.give_back(*std::exchange(group.gathered, std::nullopt));
-    }
-    if (group.post_forward_index.value_or(0) > 0)
-      gather(*post_forward_order_[*group.post_forward_index - 1]);
+    reduction_.finish();
   }
 
   void after_backward(ShardedGroup& group) {
     reduction_.accumulate(group);
     sum_partial(group);
-    if (group.is_unsharded) reshard(group);
+    if (group.is_unsharded) gathering_.reshard(group);
     reduction_.reduce(group);
   }
 
@@ -288,12 +164,14 @@ class FullySharded {
   void sum_partial(ShardedGroup& group) {
     for (ShardedParameter& part : group.parts) {
       if (!partial_.contains(part.gradient)) continue;
-      const std::int64_t bytes = storage(part.gradient).bytes;
+      StorageId& held = part.accumulated == none ? part.gradient : part.accumulated;
+      const std::int64_t bytes = storage(held).bytes;
       partial_.sum(bytes, group.of.node);
-      const StorageId sum = add(bytes, CommStream::compute, group);
+      const StorageId sum =
+          rank_.add_storage(bytes, StorageKind::communication, CommStream::compute, group.of.node);
       rank_.take(sum);
-      rank_.give_back(part.gradient);
-      part.gradient = sum;
+      rank_.give_back(held);
+      held = sum;
     }
   }
 
@@ -301,7 +179,7 @@ class FullySharded {
   void end_backward() {
     backward_is_over_ = true;
     if (groups_.empty()) return;
-    if (!groups_.front().of.backward.is_empty()) after_backward(groups_.front());
+    if (!groups_.front().of.backward.empty()) after_backward(groups_.front());
     reduction_.finish();
   }
 
@@ -320,23 +198,21 @@ class FullySharded {
   }
 
   const ParallelOptions& options_;
-  const DeviceSpec& device_;
+  std::span<const CallRange> passes_;
   RankRecording rank_;
   std::vector<ShardedGroup> groups_;
   std::vector<bool> is_gradient_, is_left_out_;  // By storage of the source.
-  std::vector<ShardedGroup*> post_forward_order_;
+  ParameterGathering gathering_;
   GradientReduction reduction_;
   PartialGradients partial_;
-  std::optional<StorageId> kept_gathered_;
-  std::vector<StorageId> cast_inputs_;
   bool backward_is_over_ = false;
 };
 
 }  // namespace
 
 Recording fully_sharded_step(Recording recording, const ParallelOptions& options,
-                             const DeviceSpec& device) {
-  return FullySharded(std::move(recording), options, device).run();
+                             const DeviceSpec& device, std::span<const CallRange> passes) {
+  return FullySharded(std::move(recording), options, device, passes).run();
 }
 
 }  // namespace symprof::profile

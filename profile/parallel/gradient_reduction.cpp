@@ -43,6 +43,7 @@ void GradientReduction::keep_accumulated(ShardedGroup& group) {
 
 /// The gradient that is reduced: the accumulated one where there is one.
 void GradientReduction::drop_gradient(const ShardedParameter& part) {
+  if (is_kept_) return rank_.give_back(part.accumulated == none ? part.gradient : part.accumulated);
   rank_.enter(EventBatch::only);
   rank_.give_back(part.gradient);
   rank_.enter(EventBatch::last_of_several);
@@ -50,10 +51,38 @@ void GradientReduction::drop_gradient(const ShardedParameter& part) {
   rank_.enter(EventBatch::last);
 }
 
-/// `unsharded_grad`, the variable of a loop in foreach_reduce, holds the last gradient until that
-/// returns.
 void GradientReduction::reduce(ShardedGroup& group) {
   keep_accumulated(group);
+  reduce_gradients(group);
+}
+
+/// Those in reduce_dtype stay where they are, and autograd adds to them.
+void GradientReduction::keep(ShardedGroup& group) {
+  const std::vector<ShardedParameter> parts = with_gradient(group);
+  if (dtype_of(group) == group.dtype || parts.empty()) return;
+  rank_.add_call("fsdp::accumulate", group.of.node);
+  for (ShardedParameter& part : group.parts) {
+    if (part.gradient == none) continue;
+    if (part.accumulated == none) {
+      const std::int64_t bytes =
+          rank_.recording().storages[static_cast<std::size_t>(part.gradient)].bytes;
+      part.accumulated = add(bytes / element_bytes(group.dtype) * element_bytes(dtype_of(group)),
+                             CommStream::compute, group);
+      rank_.take(part.accumulated);
+    }
+    rank_.give_back(part.gradient);
+  }
+}
+
+void GradientReduction::reduce_kept(ShardedGroup& group) {
+  is_kept_ = true;
+  reduce_gradients(group);
+  is_kept_ = false;
+}
+
+/// `unsharded_grad`, the variable of a loop in foreach_reduce, holds the last gradient until that
+/// returns.
+void GradientReduction::reduce_gradients(const ShardedGroup& group) {
   const std::vector<ShardedParameter> reduced = with_gradient(group);
   if (reduced.empty()) return;
   rank_.enter(EventBatch::last);
@@ -83,13 +112,16 @@ void GradientReduction::copy_in(const ShardedGroup& group,
 }
 
 StorageId GradientReduction::reduce_scatter(const ShardedGroup& group, std::int64_t bytes) {
-  rank_.add_collective("c10d::_reduce_scatter_base_", {.op = CollectiveOperator::reduce_scatter,
-                                                       .dimension = MeshDimension::shard,
-                                                       .group_size = options_.shards,
-                                                       .input_bytes = bytes * options_.shards,
-                                                       .output_bytes = bytes,
-                                                       .node = group.of.node,
-                                                       .stream = CommStream::reduce_scatter});
+  if (options_.shards == 1)
+    rank_.add_call("fsdp::copy", group.of.node, bytes);
+  else
+    rank_.add_collective("c10d::_reduce_scatter_base_", {.op = CollectiveOperator::reduce_scatter,
+                                                         .dimension = MeshDimension::shard,
+                                                         .group_size = options_.shards,
+                                                         .input_bytes = bytes * options_.shards,
+                                                         .output_bytes = bytes,
+                                                         .node = group.of.node,
+                                                         .stream = CommStream::reduce_scatter});
   const StorageId output = add(bytes, CommStream::reduce_scatter, group);
   rank_.take(output);
   return output;

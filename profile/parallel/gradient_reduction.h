@@ -21,6 +21,10 @@ class GradientReduction {
   void accumulate(const ShardedGroup& group);
   /// After they went: in the last micro-batch gradients are reduced, in others they are kept.
   void reduce(ShardedGroup& group);
+  /// After the backward pass of one microbatch of a pipeline: its gradients are kept.
+  void keep(ShardedGroup& group);
+  /// When the schedule of a pipeline is over: what was kept is reduced.
+  void reduce_kept(ShardedGroup& group);
   /// When backward is over.
   void finish();
   /// By shard: the storage that its gradient lies in.
@@ -28,6 +32,7 @@ class GradientReduction {
 
  private:
   void keep_accumulated(ShardedGroup& group);
+  void reduce_gradients(const ShardedGroup& group);
   void copy_in(const ShardedGroup& group, const std::vector<ShardedParameter>& reduced);
   StorageId reduce_scatter(const ShardedGroup& group, std::int64_t bytes);
   void reduce_replicas(const ShardedGroup& group, std::int64_t bytes);
@@ -42,6 +47,7 @@ class GradientReduction {
 
   RankRecording& rank_;
   const ParallelOptions& options_;
+  bool is_kept_ = false;                ///< By keep().
   std::optional<StorageId> input_;      ///< Of the last reduce-scatter.
   std::vector<StorageId> all_reduced_;  ///< Under HSDP, where they are cast.
   std::map<StorageId, StorageId> gradients_of_;

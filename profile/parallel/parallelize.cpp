@@ -1,6 +1,7 @@
 #include "profile/parallel/parallelize.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/setting.h"
@@ -16,16 +17,21 @@ Recording parallelize(Recording recording, const StepOptions& step) {
   if (!step.parallel) {
     if (has_functional_collectives(recording))
       recording.warnings.push_back("the model has collectives, which are listed with " +
-                                   setting("parallel", "mesh=8") + " for 8 ranks");
+                                   setting("mesh", "8") + " for 8 ranks");
     return recording;
   }
   const ParallelOptions& options = *step.parallel;
-  if (options.pipeline.ranks > 1) return pipeline_step(std::move(recording), options);
+  std::vector<CallRange> passes;
+  if (options.pipeline.ranks > 1) {
+    PipelineRecording made = pipeline_step(std::move(recording), options);
+    if (options.data == DataEngine::none) return std::move(made.recording);
+    recording = std::move(made.recording), passes = std::move(made.passes);
+  }
   if (options.data == DataEngine::fsdp)
-    return fully_sharded_step(std::move(recording), options, step.device);
+    return fully_sharded_step(std::move(recording), options, step.device, passes);
   if (options.data == DataEngine::ddp) return data_parallel_step(std::move(recording), options);
   if (options.recorded > 1 && !has_functional_collectives(recording))
-    throw Error(SettingRef{"parallel", options.text}, recording.path + " has no collectives.",
+    throw Error(SettingRef{"mesh"}, recording.path + " has no collectives.",
                 "Give an engine that adds them: " + setting("parallel", "tp=8") + ".");
   return tensor_split_step(std::move(recording), options);
 }

@@ -8,6 +8,7 @@
 #include "profile/parallel/partial_gradients.h"
 #include "profile/parallel/rank_recording.h"
 #include "profile/parallel/schedules.h"
+#include "profile/parallel/sharded_groups.h"
 #include "profile/parallel/stage_parts.h"
 
 namespace symprof::profile {
@@ -49,7 +50,7 @@ class PipelineStep {
     rank_.leave_out([this](const MemoryEvent& event) { return is_left_out(event); });
   }
 
-  Recording run() {
+  PipelineRecording run() {
     rank_.copy_beginning();
     drop_outputs();
     for (const PipelineWork& work : works_) {
@@ -60,7 +61,7 @@ class PipelineStep {
     }
     end_of_schedule();
     update();
-    return rank_.finish(held_as_recorded(rank_.source()));
+    return {rank_.finish(held_as_recorded(rank_.source())), std::move(passes_)};
   }
 
  private:
@@ -141,10 +142,12 @@ class PipelineStep {
     const bool is_forward = action.computation == Computation::forward;
     const StagePart& own = part(action.stage);
     rank_.rename(names_[static_cast<std::size_t>(action.microbatch)]);
+    const CallId before = rank_.last_call();
     for (const CallId call : is_forward ? own.forward : own.backward) {
       rank_.go_to(call);
       rank_.copy_call();
     }
+    passes_.push_back({before + 1, rank_.last_call()});
     for (const StorageId id : is_forward ? own.ends_with_forward : own.ends_with_backward)
       rank_.give_back(rank_.named(id));
     rank_.rename({});
@@ -206,23 +209,33 @@ class PipelineStep {
     }
   }
 
-  /// scale_grads: gradients are sums over the microbatches.
+  /// scale_grads: gradients are sums over the microbatches. Those of shards are what the update
+  /// reads.
   void divide_gradients() {
     const Recording& source = rank_.source();
+    const bool has_shards = std::ranges::any_of(source.storages, [&](const StorageRecord& record) {
+      return is_gradient_of_shard(source, record);
+    });
     std::set<StorageId> divided;
-    for (const CallRecord& call : source.calls)
-      for (const TensorRecord& output : call.outputs) {
-        if (!is_in_backward(call.phase) || output.storage == none) continue;
-        const StorageRecord& record = source.storages[static_cast<std::size_t>(output.storage)];
-        if (record.kind != StorageKind::gradient || !divided.insert(output.storage).second)
-          continue;
-        rank_.add_call("aten::div_", call.node);
-        CallRecord& added = rank_.recording().calls.back();
-        added.phase = Phase::backward;
-        added.integers.clear();
-        added.inputs = added.outputs = {output};
-        added.input_positions = {0};
+    for (const CallRecord& call : source.calls) {
+      if (has_shards ? call.phase != Phase::optimizer : !is_in_backward(call.phase)) continue;
+      for (const TensorRecord& tensor : has_shards ? call.inputs : call.outputs) {
+        if (tensor.storage == none) continue;
+        const StorageRecord& record = source.storages[static_cast<std::size_t>(tensor.storage)];
+        const bool is_own = has_shards ? is_gradient_of_shard(source, record)
+                                       : record.kind == StorageKind::gradient;
+        if (is_own && divided.insert(tensor.storage).second) divide(tensor, call.node);
       }
+    }
+  }
+
+  void divide(const TensorRecord& gradient, NodeId node) {
+    rank_.add_call(scales_gradients, node);
+    CallRecord& added = rank_.recording().calls.back();
+    added.phase = Phase::backward;
+    added.integers.clear();
+    added.inputs = added.outputs = {gradient};
+    added.input_positions = {0};
   }
 
   void end_of_schedule() {
@@ -243,8 +256,9 @@ class PipelineStep {
     PartialGradients partial(rank_, tensor_ranks_);
     for (const CallId id : parts_.update) {
       rank_.go_to(id);
-      partial.sum_for(rank_.source().calls[static_cast<std::size_t>(id)]);
+      partial.place_for(rank_.source().calls[static_cast<std::size_t>(id)]);
       rank_.copy_call();
+      partial.drop_placed();
     }
   }
 
@@ -256,12 +270,13 @@ class PipelineStep {
   std::int64_t tensor_ranks_;
   RankRecording rank_;
   StageParts parts_;
+  std::vector<CallRange> passes_;
   std::vector<std::vector<StorageId>> names_;  // By microbatch and storage of the source.
 };
 
 }  // namespace
 
-Recording pipeline_step(Recording recording, const ParallelOptions& options) {
+PipelineRecording pipeline_step(Recording recording, const ParallelOptions& options) {
   return PipelineStep(std::move(recording), options).run();
 }
 

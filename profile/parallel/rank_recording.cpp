@@ -32,6 +32,9 @@ RankRecording::RankRecording(Recording recording, std::int64_t tensor_ranks)
   rank_.calls.clear();
   rank_.events.clear();
   call_of_source_.resize(source_.calls.size(), none);
+  if (!source_.rank) return;
+  engine_events_ = source_.rank->engine_events;
+  rank_.rank.reset();
 }
 
 void RankRecording::copy_beginning() { copy_events(none); }
@@ -47,7 +50,10 @@ void RankRecording::copy_call() {
   }
   CallId& copy = call_of_source_[static_cast<std::size_t>(next_)];
   if (copy == none) copy = last_call();
-  note_functional(call);
+  if (source_.rank)
+    copy_collectives(next_);
+  else
+    note_functional(call);
   copy_events(next_++);
 }
 
@@ -60,6 +66,16 @@ void RankRecording::go_to(CallId call) {
 
 std::int64_t RankRecording::bytes_of(const TensorRecord& tensor) const {
   return tensor.spec == none ? 0 : source_.specs[static_cast<std::size_t>(tensor.spec)].bytes();
+}
+
+/// Those that the source, which is a rank's, has at `call`.
+void RankRecording::copy_collectives(CallId call) {
+  const std::vector<Collective>& all = source_.rank->collectives;
+  for (; next_collective_ < all.size() && all[next_collective_].call <= call; ++next_collective_) {
+    copied_collectives_.push_back(collectives_.size());
+    collectives_.push_back(all[next_collective_]);
+    collectives_.back().call = last_call();
+  }
 }
 
 /// The call that was copied last.
@@ -134,6 +150,11 @@ void RankRecording::add_event(StorageId storage, EventKind kind) {
 }
 
 Recording RankRecording::finish(const HeldByRank& held) {
+  for (const std::size_t i : copied_collectives_) {
+    CallId& needed_by = collectives_[i].needed_by;
+    const auto place = static_cast<std::size_t>(needed_by);
+    needed_by = place < call_of_source_.size() ? call_of_source_[place] : none;
+  }
   for (Collective& collective : collectives_)
     if (collective.needed_by == none)
       collective.needed_by = static_cast<CallId>(rank_.calls.size());

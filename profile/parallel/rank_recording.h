@@ -15,7 +15,8 @@ namespace symprof::profile {
 /// Fills a new recording while it walks the calls of another.
 class RankRecording {
  public:
-  /// `tensor_ranks` take part in the collectives that the recording has already.
+  /// `tensor_ranks` take part in the collectives that the recording has already. Where it is that
+  /// of a rank, its own stay.
   explicit RankRecording(Recording recording, std::int64_t tensor_ranks = 1);
 
   /// The storages, nodes and specs are there from the beginning, and may be changed.
@@ -67,6 +68,7 @@ class RankRecording {
  private:
   void add_event(StorageId storage, EventKind kind);
   void copy_events(CallId call);
+  void copy_collectives(CallId call);
   void note_functional(const CallRecord& call);
   std::int64_t bytes_of(const TensorRecord& tensor) const;
 
@@ -78,6 +80,9 @@ class RankRecording {
   StorageId sent_ = none;
   std::vector<StorageId> stashed_;
   std::vector<Collective> collectives_;
+  /// Of a source that is a rank's: its next collective, and those whose `needed_by` is its call.
+  std::size_t next_collective_ = 0;
+  std::vector<std::size_t> copied_collectives_;
   std::vector<EngineEvent> engine_events_;
   std::function<bool(const MemoryEvent&)> is_left_out_;
   std::vector<CallId> call_of_source_;

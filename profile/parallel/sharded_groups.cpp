@@ -27,12 +27,12 @@ std::map<StorageId, StorageId> gradients_of_parameters(const Recording& recordin
 
 }  // namespace
 
-std::vector<ShardedGroup> sharded_groups(const Recording& recording,
-                                         const ParallelOptions& options) {
+std::vector<ShardedGroup> sharded_groups(const Recording& recording, const ParallelOptions& options,
+                                         std::span<const CallRange> passes) {
   const auto specs = specs_of_parameters(recording);
   const auto gradients = gradients_of_parameters(recording);
   std::vector<ShardedGroup> groups;
-  for (ParameterGroup& found : parameter_groups(recording, options.wrapped)) {
+  for (ParameterGroup& found : parameter_groups(recording, options.wrapped, passes)) {
     ShardedGroup& group = groups.emplace_back();
     group.of = std::move(found);
     group.is_root = groups.size() == 1;

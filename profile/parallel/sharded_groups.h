@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "profile/parallel/wrapped_groups.h"
@@ -28,16 +29,17 @@ struct ShardedGroup {
   DType stored_dtype = DType::float32;  ///< Of the shards.
   bool is_root = false;
   bool is_unsharded = false;
-  std::size_t gather_index = 0;                   ///< Its last all-gather, among the collectives.
-  std::optional<StorageId> gathered;              ///< The output of an all-gather, not copied out.
-  std::vector<StorageId> post_forward_shards;     ///< Where it reshards to fewer ranks.
-  std::optional<std::size_t> post_forward_index;  ///< In the order of ends of forward.
+  std::size_t gather_index = 0;                ///< Its last all-gather, among the collectives.
+  std::optional<StorageId> gathered;           ///< The output of an all-gather, not copied out.
+  std::vector<StorageId> post_forward_shards;  ///< Where it reshards to fewer ranks.
+  /// Its places in the order of ends of forward, of passes whose backward has not begun.
+  std::vector<std::size_t> post_forward_indices;
 };
 
 /// In the order in which forward reaches them, the root first; gradients are those of `recording`.
-/// Throws Error as parameter_groups does.
-std::vector<ShardedGroup> sharded_groups(const Recording& recording,
-                                         const ParallelOptions& options);
+/// `passes` and Error are those of parameter_groups.
+std::vector<ShardedGroup> sharded_groups(const Recording& recording, const ParallelOptions& options,
+                                         std::span<const CallRange> passes);
 
 /// What the rank keeps between steps: `recording` has states and gradients of shards.
 HeldByRank held_by_rank(const Recording& recording, const std::vector<ShardedGroup>& groups);

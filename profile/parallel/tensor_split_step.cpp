@@ -14,8 +14,9 @@ Recording tensor_split_step(Recording recording, const ParallelOptions& options)
   const auto calls = static_cast<CallId>(rank.source().calls.size());
   while (rank.next() < calls) {
     const CallRecord& call = rank.source().calls[static_cast<std::size_t>(rank.next())];
-    if (call.phase == Phase::optimizer) partial.sum_for(call);
+    if (call.phase == Phase::optimizer) partial.place_for(call);
     rank.copy_call();
+    partial.drop_placed();
   }
   return rank.finish(held_as_recorded(rank.source()));
 }

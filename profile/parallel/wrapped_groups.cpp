@@ -61,20 +61,31 @@ std::vector<ParameterGroup*> groups_of_parameters(const Recording& recording,
   return owners;
 }
 
-void add_calls(const Recording& recording, std::vector<ParameterGroup>& groups) {
-  for (std::size_t i = 0; i < recording.calls.size(); ++i) {
-    const CallRecord& call = recording.calls[i];
-    const NodeRecord& node = recording.nodes[static_cast<std::size_t>(call.node)];
-    if (node.kind != NodeKind::operation) continue;
-    for (ParameterGroup& group : groups) {
-      if (!is_inside(node.module, group.module)) continue;
-      if (call.phase == Phase::forward) group.forward.add(static_cast<CallId>(i));
-      if (is_in_backward(call.phase)) group.backward.add(static_cast<CallId>(i));
+void add_pass(const Recording& recording, std::vector<ParameterGroup>& groups,
+              const CallRange& pass) {
+  for (ParameterGroup& group : groups) {
+    CallRange forward, backward;
+    for (CallId id = pass.first; id <= pass.last; ++id) {
+      const CallRecord& call = recording.calls[static_cast<std::size_t>(id)];
+      const NodeRecord& node = recording.nodes[static_cast<std::size_t>(call.node)];
+      if (node.kind != NodeKind::operation || !is_inside(node.module, group.module)) continue;
+      if (call.phase == Phase::forward) forward.add(id);
+      if (is_in_backward(call.phase)) backward.add(id);
     }
+    if (!forward.is_empty()) group.forward.push_back(forward);
+    if (!backward.is_empty()) group.backward.push_back(backward);
   }
 }
 
 }  // namespace
+
+bool begins_with(std::span<const CallRange> ranges, CallId call) {
+  return std::ranges::find(ranges, call, &CallRange::first) != ranges.end();
+}
+
+bool ends_with(std::span<const CallRange> ranges, CallId call) {
+  return std::ranges::find(ranges, call, &CallRange::last) != ranges.end();
+}
 
 bool is_inside(std::string_view path, std::string_view module) {
   if (module.empty()) return true;
@@ -83,7 +94,8 @@ bool is_inside(std::string_view path, std::string_view module) {
 }
 
 std::vector<ParameterGroup> parameter_groups(const Recording& recording,
-                                             std::span<const std::string> wrapped) {
+                                             std::span<const std::string> wrapped,
+                                             std::span<const CallRange> passes) {
   std::vector<ParameterGroup> groups;
   groups.reserve(wrapped.size());
   for (const std::string& module : wrapped) groups.push_back({.module = module});
@@ -106,12 +118,15 @@ std::vector<ParameterGroup> parameter_groups(const Recording& recording,
       group->shards.push_back(member.shard);
     }
   }
-  add_calls(recording, groups);
+  if (passes.empty() && !recording.calls.empty())
+    add_pass(recording, groups, {0, static_cast<CallId>(recording.calls.size()) - 1});
+  for (const CallRange& pass : passes) add_pass(recording, groups, pass);
   std::erase_if(groups, [](const ParameterGroup& group) {
-    return group.forward.is_empty() || (group.parameters.empty() && !group.module.empty());
+    return group.forward.empty() || (group.parameters.empty() && !group.module.empty());
   });
   std::ranges::stable_sort(groups, [](const ParameterGroup& left, const ParameterGroup& right) {
-    if (left.forward.first != right.forward.first) return left.forward.first < right.forward.first;
+    const CallId first = left.forward.front().first, second = right.forward.front().first;
+    if (first != second) return first < second;
     return left.module.size() < right.module.size();
   });
   return groups;

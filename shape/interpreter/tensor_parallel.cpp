@@ -32,9 +32,11 @@ Tensor call_collective(const char* name, std::vector<c10::IValue> stack) {
   return waiting.at(0).toTensor();
 }
 
-Tensor sum_over_ranks(const Tensor& part) {
-  return call_collective("_c10d_functional::all_reduce", {part, "sum", group});
+Tensor all_reduced(const Tensor& part, const char* reduction) {
+  return call_collective("_c10d_functional::all_reduce", {part, reduction, group});
 }
+
+Tensor sum_over_ranks(const Tensor& part) { return all_reduced(part, "sum"); }
 
 /// torch.distributed._functional_collectives.all_gather_tensor: ranks lie along dimension 0, and
 /// are put where they belong by a copy.
@@ -142,6 +144,98 @@ struct OwnRows : torch::autograd::Function<OwnRows> {
   }
 };
 
+/// torch/distributed/tensor/parallel/loss.py, _log_softmax: the largest logit and the sum are those
+/// of all ranks. Names go in the order in which Python's locals do.
+struct OwnLogProbabilities : torch::autograd::Function<OwnLogProbabilities> {
+  static Tensor forward(AutogradContext* context, const Tensor& logits) {
+    const Tensor own = logits.to(at::promote_types(logits.scalar_type(), at::kFloat));
+    Tensor most = all_reduced(at::amax(own, {-1}, true), "max");
+    Tensor shifted = at::sub(own, most);
+    Tensor total = at::sum(at::exp(shifted), {-1}, true);
+    total = sum_over_ranks(total);
+    Tensor logarithm = at::log(total);
+    Tensor result = at::sub(shifted, logarithm).to(logits.scalar_type());
+    for (Tensor* one : {&shifted, &most, &total, &logarithm}) one->reset();
+    context->save_for_backward({result});
+    return result;
+  }
+  /// _log_softmax_backward_handler does nothing: backward of the loss has done both.
+  static variable_list backward(AutogradContext*, variable_list gradients) { return gradients; }
+};
+
+/// Which targets are not words of the rank.
+Tensor words_of_others(const Tensor& targets, std::int64_t own) {
+  return at::bitwise_or(at::lt(targets, 0), at::ge(targets, own));
+}
+
+/// _MaskPartial._partition_value of torch/distributed/tensor/_ops/_embedding_ops.py.
+Tensor own_words(const Tensor& targets, const Tensor& mask) {
+  Tensor own = at::sub(at::clone(targets), 0);
+  return own.masked_fill_(mask, 0);
+}
+
+/// _nll_loss_forward and _nll_loss_and_log_softmax_backward of loss.py.
+struct OwnLoss : torch::autograd::Function<OwnLoss> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& targets,
+                        std::int64_t reduction, std::int64_t ignored) {
+    context->saved_data["reduction"] = reduction, context->saved_data["ignored"] = ignored;
+    Tensor safe = at::where(at::ne(targets, ignored), targets, at::Scalar(0)).unsqueeze(1);
+    Tensor mask = words_of_others(safe, x.size(1));
+    Tensor own = own_words(safe, mask);
+    Tensor part = at::gather(x, 1, own);
+    part.masked_fill_(mask, 0);
+    mask.reset();
+    Tensor all = sum_over_ranks(part);
+    Tensor result = at::neg(all.squeeze(1));
+    Tensor counted = at::where(at::ne(targets, ignored), result, at::Scalar(0));
+    result = std::move(counted);
+    Tensor weight;
+    if (reduction == at::Reduction::None) {
+      weight = at::zeros({}, x.options());
+    } else {
+      const Tensor count = at::sum(at::ne(targets, ignored));
+      weight = count.to(x.scalar_type());
+    }
+    if (reduction != at::Reduction::None) {
+      Tensor sum = at::sum(result);
+      Tensor loss = reduction == at::Reduction::Mean ? at::div(sum, weight) : sum;
+      sum.reset();
+      result = std::move(loss);
+    }
+    for (Tensor* one : {&safe, &own, &part, &all}) one->reset();
+    context->save_for_backward({x, targets, weight});
+    return result;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const std::int64_t ignored = context->saved_data["ignored"].toInt();
+    const variable_list saved = context->get_saved_variables();
+    const Tensor& x = saved[0];
+    Tensor gradient = std::move(gradients[0]);
+    if (context->saved_data["reduction"].toInt() == at::Reduction::Mean)
+      gradient = at::div(gradient, saved[2]);
+    const Tensor targets = saved[1].unsqueeze(1);
+    Tensor safe = at::where(at::ne(targets, ignored), targets, at::Scalar(0));
+    Tensor whole = at::zeros_like(x);
+    safe = safe.squeeze(1);
+    Tensor mask = words_of_others(safe, x.size(1));
+    Tensor own = own_words(safe, mask);
+    Tensor number = mask.to(whole.scalar_type());
+    Tensor update = at::sub(number, 1.0);
+    number.reset();
+    Tensor places = at::arange(own.size(0), own.options());
+    whole.index_put_({places, own}, update);
+    if (gradient.dim() > 0) gradient = gradient.unsqueeze(1);
+    Tensor counted = at::where(at::ne(targets, ignored), gradient, at::Scalar(0));
+    gradient = std::move(counted);
+    Tensor sum = at::add(whole, at::exp(x));
+    Tensor result = at::mul(sum, gradient);
+    for (Tensor* one : {&sum, &gradient, &safe, &whole, &mask, &own, &update, &places})
+      one->reset();
+    return {result, {}, {}, {}};
+  }
+};
+
 /// A leaf, as the buffer of torch/distributed/pipelining/stage.py (_retrieve_recv_activations).
 Tensor received(const Node& node, c10::Device device) {
   const auto* sizes = trace::argument_at<std::vector<std::int64_t>>(node, 0);
@@ -179,6 +273,9 @@ std::vector<c10::IValue> run_of_rank(const Node& node, const std::vector<c10::IV
   if (name == "scatter") return {Scatter::apply(input, numbers.at(0), numbers.at(1))};
   if (name == "join") return {Join::apply(input, numbers.at(0), numbers.at(1), numbers.at(2))};
   if (name == "embedding") return {OwnRows::apply(input, tensors.at(1), numbers.at(0))};
+  if (name == "cross_entropy")
+    return {OwnLoss::apply(OwnLogProbabilities::apply(input), tensors.at(1), numbers.at(0),
+                           numbers.at(1))};
   if (name != "fork")
     throw Error("", "no rule for this operator", "It is not one that is written.");
   const variable_list parts = Fork::apply(input);

@@ -135,7 +135,7 @@ class Asking(unittest.TestCase):
         for name, wanted in (("pt2", [("all_gather", own, four), ("reduce_scatter", four, own), ("all_reduce", own, own)]),
                              ("onnx", [("all_gather", own, four), ("all_reduce", four, four), ("all_to_all", four, four)])):
             model = str(FOLDER / "models" / f"collectives.{name}")
-            found = program.read("profile", model, "--mode", "inference", "--parallel", "mesh=4")
+            found = program.read("profile", model, "--mode", "inference", "--mesh", "4")
             self.assertEqual([(row["op"], row["input_bytes"], row["output_bytes"])
                               for row in found["parallel"]["collectives"]], wanted)
             self.assertEqual([row["group_size"] for row in found["parallel"]["collectives"]], [4, 4, 4])
@@ -149,11 +149,27 @@ class Asking(unittest.TestCase):
     def test_refusals_say_what_may_be_given(self):
         for engine in ("fsdp", "fsdp=1", "fsdp=8:reshard=3", "hsdp=8", "mpi=8", "fsdp=8:rank=8", "ddp=8:keep",
                        "fsdp=8:param=int8", "fsdp=8:", "fsdp=x", "tp=4:keep", "tp=1", "tp=64", "pp=1", "pp=8:mb=8",
-                       "pp=4:1f1b:mb=2", "pp=4:zbv:mb=8", "pp=2:mb=4 ddp=2", "ddp=2 fsdp=2", "ddp=2 tp=2", "mesh=4"):
+                       "pp=4:1f1b:mb=2", "pp=4:zbv:mb=8", "pp=2:interleaved:mb=4 ddp=2", "ddp=2 fsdp=2", "ddp=2:view tp=2",
+                       "mesh=4"):
             with self.subTest(engine):
                 done = program.run("profile", SMALL, "--parallel", engine)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("parallel", done.stderr)
+
+
+    def test_a_mesh_has_as_many_devices_as_the_engine_has_ranks(self):
+        for model, arguments in ((SMALL, ("--parallel", "tp=2", "--mesh", "4")), (SMALL, ("--mesh", "4"))):
+            done = program.run("profile", model, *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--mesh", done.stderr)
+        near, far = (program.read("profile", SMALL, "--parallel", "fsdp=2", "--mesh", mesh, "--time", "--device", "h100")["time"]
+                     for mesh in ("2", "2x1"))
+        self.assertGreater(far["communication_time_us"], near["communication_time_us"])
+
+    def test_loss_parallel_needs_a_loss(self):
+        done = program.run("profile", "models/llama_7b.pt2", "--parallel", "tp=4:loss")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cross entropy", done.stderr)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,14 @@ class LastUses {
   std::vector<std::size_t> first_of_scope_, last_of_scope_;
 };
 
+/// What a module's hook is given goes before the arguments of modules around it.
+void begin_with_operands(const Node& node, std::vector<ValueId>& dying) {
+  std::vector<ValueId> operands;
+  for_each_value(node, [&](ValueId id) { operands.push_back(id); });
+  std::ranges::stable_partition(
+      dying, [&](ValueId id) { return std::ranges::find(operands, id) != operands.end(); });
+}
+
 }  // namespace
 
 std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes) {
@@ -95,6 +103,9 @@ std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetim
   const std::vector<std::size_t> last = last_uses(graph, lifetimes);
   for (std::size_t id = 0; id < last.size(); ++id)
     if (last[id] != never_dies) dying[last[id]].push_back(static_cast<ValueId>(id));
+  for (std::size_t i = 0; i < dying.size(); ++i)
+    if (graph.nodes[i].op.starts_with("tensor_parallel::"))
+      begin_with_operands(graph.nodes[i], dying[i]);
   return dying;
 }
 

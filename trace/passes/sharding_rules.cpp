@@ -93,13 +93,14 @@ std::int64_t product_before(const std::vector<std::int64_t>& sizes, std::int64_t
 }
 
 /// The dimension of `to` that begins where dimension `own` of `from` does, and holds the outermost
-/// part of it: the ranks have to divide it.
+/// part of it, which the ranks have to divide, or all of it.
 Dimension64 same_beginning(const std::vector<std::int64_t>& from, std::int64_t own,
                            const std::vector<std::int64_t>& to, std::int64_t ranks) {
   const std::int64_t before = product_before(from, own);
+  const std::int64_t all = from[static_cast<std::size_t>(own)];
   for (std::size_t i = 0; i < to.size(); ++i)
-    if (product_before(to, static_cast<std::int64_t>(i)) == before && to[i] % ranks == 0 &&
-        to[i] > 1)
+    if (product_before(to, static_cast<std::int64_t>(i)) == before && to[i] > 1 &&
+        (to[i] % ranks == 0 || to[i] == all))
       return static_cast<std::int64_t>(i);
   return {};
 }
@@ -117,7 +118,7 @@ Dimension64 reshape(const SharedCall& call) {
     if (sizes == nullptr) return {};
     if (call.node.op == "aten::unflatten") continue;
     std::int64_t& size = (*sizes)[static_cast<std::size_t>(*place)];
-    if (size > 1) size /= call.ranks;
+    if (size > 1) size = (size + call.ranks - 1) / call.ranks;
   }
   return place;
 }
@@ -147,6 +148,14 @@ Dimension64 reduction(const SharedCall& call) {
     before += from_front < *call.of_first() ? 1 : 0;
   }
   return keep_dims != nullptr && *keep_dims ? *call.of_first() : *call.of_first() - before;
+}
+
+/// Elements of the shared dimension are repeated on the rank that has them.
+Dimension64 repeat(const SharedCall& call) {
+  const bool is_same_for_all =
+      argument_as<std::int64_t>(find_argument(call.node, "repeats", 1)) != nullptr;
+  const bool names_dimension = find_argument(call.node, "dim", 2) != nullptr;
+  return is_same_for_all && names_dimension ? call.of_first() : Dimension64();
 }
 
 Dimension64 select(const SharedCall& call) {
@@ -229,6 +238,7 @@ constexpr ShardingRule sharding_rules[] = {
     {"aten::to", keep},
     {"aten::_to_copy", keep},
     {"aten::alias", keep},
+    {"aten::repeat_interleave", repeat},
     {"aten::add", pointwise},
     {"aten::sub", pointwise},
     {"aten::mul", pointwise},

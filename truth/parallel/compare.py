@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares symprof's peaks of one rank with ranks_truth.json, and its collectives with those recorded.
 
-Usage: python compare.py SYMPROF [REGEX]
-Prints a line for each record."""
+Usage: python compare.py SYMPROF [REGEX] [RECORDS.json]
+Prints a line for each record. ranks_held_out.json has those of models that nothing was looked up in."""
 import json
 import pathlib
 import re
@@ -28,11 +28,15 @@ def engine(config):
     elif kind == "hsdp":
         text = f"hsdp=2x{world // 2}"
     elif kind == "tp":
-        text = f"tp={world}" + (":sp" if config.get("sequence") else "")
+        text = f"tp={world}" + (":sp" if config.get("sequence") else "") + (":loss" if config.get("loss") else "")
     elif kind == "fsdp_tp":
         text = f"tp={config.get('tp', 2)}:sp fsdp={world // config.get('tp', 2)}"
+    elif kind == "ddp_tp":
+        text = f"ddp={world // config['tp']} tp={config['tp']}" + (":sp" if config.get("sequence") else "")
     elif kind == "pp":
         text = f"pp={world}:{SCHEDULES[config['schedule']]}:mb={config['microbatches']}:rank={config.get('rank', 0)}"
+        if config.get("data"):
+            text += f" {config['data']}={config['data_ranks']}" + (":view" if config["data"] == "ddp" else "")
     reshard = config.get("reshard_after_forward")
     if reshard is not None:
         text += ":keep" if reshard is False else ":reshard" if reshard is True else f":reshard={reshard}"
@@ -42,7 +46,7 @@ def engine(config):
     if config.get("rank") and kind != "pp":
         text += f":rank={config['rank']}"
     options = ["--parallel", text] if text else []
-    if kind in ("fsdp", "hsdp", "fsdp_tp", "pp"):
+    if kind in ("fsdp", "hsdp", "fsdp_tp", "ddp_tp", "pp"):
         options += ["--wrap", "model"] + ([] if config.get("root_only") else ["--wrap", "model.layers.*"])
     if config.get("autocast"):
         options += ["--autocast", "bf16"]
@@ -73,7 +77,7 @@ def answer(symprof, model, options):
 
 def main():
     symprof, only = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
-    truth = json.loads((HERE / "ranks_truth.json").read_text())
+    truth = json.loads(pathlib.Path(sys.argv[3] if len(sys.argv) > 3 else HERE / "ranks_truth.json").read_text())
     allocated = reserved = 0
     for record in truth["records"]:
         name = f"{record['model']}/{record['config']}/{record['optimizer']}"

@@ -41,10 +41,10 @@ class ClassLoss(WithLoss):
         return loss
 
 
-def of_ranks(name, batch=None):
-    ranks = importlib.import_module("ranks_truth")
-    m = {**ranks.MODELS[name], **({"batch": batch} if batch else {})}
-    model = ranks.define_models()[m["class"]](m)
+def of_ranks(name):
+    models = importlib.import_module("ranks.models")
+    m = {**models.MODELS, **models.HELD_OUT}[name]
+    model = models.CLASSES[m["class"]](m)
     if m["class"] == "vit":
         size = (m["batch"], 3, m["image"], m["image"])
         return ClassLoss(model), (torch.empty(size), torch.empty(m["batch"], dtype=torch.long))
@@ -60,6 +60,8 @@ def of_parallel(changes, batch):
 MODELS = {
     "decoder6": lambda: of_ranks("decoder6"),
     "vit8": lambda: of_ranks("vit8"),
+    "gqa6": lambda: of_ranks("gqa6"),
+    "vit12": lambda: of_ranks("vit12"),
     "small": lambda: of_parallel({}, 2),
     "small_wide": lambda: of_parallel({"width": 128, "hidden": 384}, 2),
 }

@@ -88,7 +88,7 @@ def ask(symprof, *arguments):
 
 # Of 8 GPUs, with a global batch of 32 in microbatches of 4: what follows of each microbatch goes to other copies.
 MEGATRON = {"gpt/gpt3_mcore_tp1_pp2": "pp=2:1f1b:mb=2:rank=1", "gpt/gpt3_mcore_tp1_pp4": "pp=4:1f1b:mb=4:rank=3",
-            "gpt/gpt3_mcore_tp4_pp1": "tp=4"}
+            "gpt/gpt3_mcore_tp4_pp1": "tp=4:loss"}
 
 
 def megatron(symprof, table, folder):
@@ -96,7 +96,7 @@ def megatron(symprof, table, folder):
     rows = {(r["gpu"], r["image"], r["case"]): r for r in csv.DictReader(open(table))}
     for case, engine in MEGATRON.items():
         measured = int(rows["A100-SXM-80GB", "dev", case]["max_allocated_bytes"])
-        micro_batches = ["--micro-batches", 4] if engine == "tp=4" else []
+        micro_batches = ["--micro-batches", 4] if engine.startswith("tp") else []
         found = ask(symprof, "profile", model, "--parallel", engine, "--dtype", "bf16", "--master-weights", "--optimizer",
                     "adam:fused", "--device", "a100-80g", *micro_batches)["totals"]["peak_allocated_bytes"]
         print(f"{case} {measured / 2**30:.2f} GiB measured, {found / 2**30:.2f} GiB found: {found / measured:.2f}", flush=True)

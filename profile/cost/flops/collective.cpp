@@ -39,6 +39,8 @@ constexpr Rule rows[] = {
     {"fsdp::chunk_cat", copies, modelled},
     {"fsdp::reshard", touches_nothing, Confidence::free},
     {"fsdp::cast", copies, modelled},
+    {"fsdp::copy", copies, modelled},
+    {"tensor_parallel::own_words", copies, modelled},
     {"fsdp::accumulate", touches_nothing, Confidence::free},
 };
 

@@ -50,6 +50,11 @@ void single(const OptimizerTensors& tensors) {
   }
 }
 
+/// As a list of Python goes: from its end.
+void drop(Tensors& list) {
+  while (!list.empty()) list.pop_back();
+}
+
 // _multi_tensor_adam. The roots of one group live until those of the next are bound.
 template <Decay decay>
 void foreach (const OptimizerTensors& tensors) {
@@ -64,11 +69,14 @@ void foreach (const OptimizerTensors& tensors) {
     at::_foreach_lerp_(group.states[exp_avg], group.gradients, 1 - beta1);
     at::_foreach_mul_(group.states[exp_avg_sq], beta2);
     at::_foreach_addcmul_(group.states[exp_avg_sq], group.gradients, group.gradients, 1 - beta2);
-    roots = at::_foreach_sqrt(group.states[exp_avg_sq]);
+    Tensors next = at::_foreach_sqrt(group.states[exp_avg_sq]);
+    drop(roots);
+    roots = std::move(next);
     at::_foreach_div_(roots, corrections);
     at::_foreach_add_(roots, epsilon);
     at::_foreach_addcdiv_(group.parameters, group.states[exp_avg], roots, step_sizes);
   }
+  drop(roots);
 }
 
 // _fused_adam. Where the gradients are not finite, the counters are set back.
