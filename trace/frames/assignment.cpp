@@ -180,7 +180,50 @@ Assignment parse_simple(std::string_view text) {
   return found;
 }
 
+/// Whether `text` is `begin…end` with nothing behind the bracket that closes.
+bool is_bracketed(std::string_view text) {
+  if (text.empty()) return false;
+  const bool opens = text.front() == '(' || text.front() == '[' || text.front() == '{';
+  bool only = opens;
+  for_each_outside(text.substr(0, text.size()), [&](std::size_t) { return only = false; });
+  return only;
+}
+
+std::string_view last_component(std::string_view path) {
+  return path.substr(path.rfind('.') == none ? 0 : path.rfind('.') + 1);
+}
+
+/// Adds the names in what `text`, an expression, makes a container or an object of.
+void add_names(std::string_view text, std::vector<std::string_view>& names) {
+  text = trimmed(text);
+  if (text.empty() || text.front() == '=') return;  // Of a comparison, `a == b`.
+  if (std::ranges::all_of(text, is_word)) {
+    names.push_back(text);
+    return;
+  }
+  if (find_outside(text, ',') != none) {
+    for (const std::string_view part : split_outside(text, ',')) add_names(part, names);
+    return;
+  }
+  const std::size_t colon = find_outside(text, ':'), equals = find_outside(text, '=');
+  if (colon != none || equals != none)  // An entry of a dictionary, an argument.
+    return add_names(text.substr(std::min(colon, equals) + 1), names);
+  const auto is_path = [](char letter) { return is_word(letter) || letter == '.'; };
+  const auto end = static_cast<std::size_t>(std::ranges::find_if_not(text, is_path) - text.begin());
+  const std::string_view called = last_component(text.substr(0, end));
+  const bool makes_object = !called.empty() && std::isupper(static_cast<unsigned char>(called[0]));
+  if ((end == 0 || makes_object) && is_bracketed(text.substr(end)))
+    add_names(text.substr(end + 1, text.size() - end - 2), names);
+}
+
 }  // namespace
+
+std::vector<std::string_view> returned_names(std::string_view line) {
+  const std::string_view text = simple_statement(line), word = first_word(text);
+  std::vector<std::string_view> names;
+  if (word == "return") add_names(text.substr(word.size()), names);
+  return names;
+}
 
 bool Assignment::assigns_one_call() const {
   return !value.empty() && value.front() != '(' && value.find('(') != none &&

@@ -30,6 +30,11 @@ struct Assignment {
 /// Empty for a line with nothing behind its colon. A view into `line`.
 std::string_view simple_statement(std::string_view line);
 
+/// The plain names that a `return` puts into what it returns: a, b and c of `return a, [b]` and of
+/// `return Output(a, states={"b": b}, mask=c)`. What a function is given, `return f(a)`, is not
+/// among them: a class is known by its capital. Views into `line`; empty for other lines.
+std::vector<std::string_view> returned_names(std::string_view line);
+
 /// Parses one line, which may be the first of a statement over several. No targets for what is no
 /// assignment, and for what lies inside of one: `mask=mask,` is an argument. Views into `line`.
 Assignment parse_assignment(std::string_view line);

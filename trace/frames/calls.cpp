@@ -7,6 +7,7 @@
 #include "trace/frames/callees.h"
 #include "trace/frames/own_calls.h"
 #include "trace/frames/repeated_lines.h"
+#include "trace/graph/module_patterns.h"
 
 namespace symprof::trace {
 namespace {
@@ -137,5 +138,15 @@ class Rebuilder {
 }  // namespace
 
 PythonRun rebuild_calls(const Graph& graph) { return Rebuilder(graph).take(); }
+
+bool is_called_by_its_line(const Graph& graph, const PythonRun& run, std::size_t call) {
+  const std::size_t statement = run.calls[call].statement;
+  if (statement == no_index) return true;
+  const PythonStatement& caller = run.statements[statement];
+  if (run.calls[call].module == run.calls[caller.call].module) return true;
+  const Scope& module = graph.scopes[static_cast<std::size_t>(run.calls[call].module)];
+  const std::string& line = graph.source_lines[static_cast<std::size_t>(caller.line)].text;
+  return calls_module(simple_statement(line), module_path(module));
+}
 
 }  // namespace symprof::trace

@@ -37,4 +37,8 @@ struct PythonRun {
 /// modules of one kind (trace/frames/callees.h).
 PythonRun rebuild_calls(const Graph& graph);
 
+/// Whether the line at which a call was made makes it itself, not a function that it calls and of
+/// which the file has no lines. True for the outermost call.
+bool is_called_by_its_line(const Graph& graph, const PythonRun& run, std::size_t call);
+
 }  // namespace symprof::trace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trace/frames/local_names.h"
+#include "trace/graph/region_markers.h"
 
 namespace symprof::trace {
 namespace {
@@ -24,6 +25,7 @@ class LastUses {
   std::vector<std::size_t> find() {
     find_calls();
     if (lifetimes_ == Lifetimes::frames) find_releases();
+    if (lifetimes_ == Lifetimes::last_use && graph_.format == "exported") find_regions();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const ValueId id : graph_.nodes[i].outputs)
         if (id != no_value)
@@ -56,6 +58,30 @@ class LastUses {
       for (const ValueId id : node.releases) is_released_[static_cast<std::size_t>(id)] = true;
   }
 
+  /// Finds the calls of higher-order operators that became regions.
+  void find_regions() {
+    region_of_.resize(graph_.nodes.size(), nowhere);
+    std::size_t innermost = nowhere;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const bool ends = graph_.nodes[i].op == region_end && innermost != nowhere;
+      if (is_region_marker(graph_.nodes[i]) && graph_.nodes[i].op != region_end) {
+        regions_.push_back({.begin = i, .outer = innermost});
+        innermost = regions_.size() - 1;
+      }
+      region_of_[i] = innermost;
+      if (!ends) continue;
+      regions_[innermost].end = i;
+      innermost = regions_[innermost].outer;
+    }
+  }
+
+  /// What a subgraph is given is an argument of that call, which holds it until it returns.
+  void hold_by_regions(std::size_t made_at, std::size_t node, std::size_t& last) const {
+    if (region_of_.empty() || made_at == nowhere) return;
+    for (std::size_t i = region_of_[node]; i != nowhere; i = regions_[i].outer)
+      if (made_at < regions_[i].begin) last = std::max(last, regions_[i].end);
+  }
+
   ScopeId parent_of(ScopeId scope) const {
     return graph_.scopes[static_cast<std::size_t>(scope)].parent;
   }
@@ -64,8 +90,9 @@ class LastUses {
     if (id == no_value) return;
     std::size_t& last = last_[static_cast<std::size_t>(id)];
     last = last == nowhere ? node : std::max(last, node);
-    if (lifetimes_ == Lifetimes::last_use || is_released_[static_cast<std::size_t>(id)]) return;
     const std::size_t made_at = made_at_[static_cast<std::size_t>(id)];
+    hold_by_regions(made_at, node, last);
+    if (lifetimes_ == Lifetimes::last_use || is_released_[static_cast<std::size_t>(id)]) return;
     for (ScopeId scope = graph_.nodes[node].scope; scope != 0; scope = parent_of(scope)) {
       const std::size_t first = first_of_scope_[static_cast<std::size_t>(scope)];
       if (made_at != nowhere && made_at >= first) return;  // Made inside, and so in all around it.
@@ -77,11 +104,19 @@ class LastUses {
     if (id != no_value) last_[static_cast<std::size_t>(id)] = nowhere;
   }
 
+  /// From its opening marker to its closing one, and the region that it lies in.
+  struct Region {
+    std::size_t begin = 0, end = 0, outer = nowhere;
+  };
+
   const Graph& graph_;
   Lifetimes lifetimes_;
   std::vector<std::size_t> made_at_, last_;  // By value: the index of a node.
   std::vector<bool> is_released_;            // By value: a node says when it goes.
   std::vector<std::size_t> first_of_scope_, last_of_scope_;
+  std::vector<Region> regions_;
+  std::vector<std::size_t>
+      region_of_;  // By node: the innermost region; empty where none is a call.
 };
 
 /// What a module's hook is given goes before the arguments of modules around it.

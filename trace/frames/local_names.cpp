@@ -7,7 +7,10 @@
 
 #include "trace/frames/assignment.h"
 #include "trace/frames/calls.h"
+#include "trace/frames/missing_results.h"
 #include "trace/frames/released_names.h"
+#include "trace/frames/returned_objects.h"
+#include "trace/frames/unpacked_results.h"
 #include "trace/frames/unseen_bindings.h"
 
 namespace symprof::trace {
@@ -20,7 +23,7 @@ bool is_attribute_of_self(std::string_view name) { return name.starts_with("self
 class Holder {
  public:
   Holder(const Graph& graph, std::vector<std::size_t>& last_uses)
-      : graph_(graph), last_(last_uses), run_(rebuild_calls(graph)) {}
+      : graph_(graph), last_(last_uses), run_(rebuild_calls(graph)), returned_(graph, run_) {}
 
   void hold() {
     if (run_.statements.empty()) return;
@@ -35,6 +38,11 @@ class Holder {
     for_each_result([&](std::size_t node, std::size_t position) { hold_value(node, position); });
     UnseenBindings(graph_, run_, assignments_).let_go(bound_, last_);
     hold_by_second_names();
+    hold_unread_results();
+    hold_unpacked_results(graph_, run_, last_);
+    returned_.hold([&](ValueId value, std::size_t statement,
+                       std::string_view name) { return death_of(value, statement, name); },
+                   last_);
   }
 
  private:
@@ -46,6 +54,10 @@ class Holder {
 
   const Assignment& assignment_of(std::size_t statement) const {
     return assignments_[static_cast<std::size_t>(run_.statements[statement].line)];
+  }
+
+  const SourceLine& line_of(std::size_t statement) const {
+    return graph_.source_lines[static_cast<std::size_t>(run_.statements[statement].line)];
   }
 
   /// Calls `visit(node, position)` for the results of nodes whose line is known.
@@ -115,7 +127,8 @@ class Holder {
     while (next != no_index && read > run_.statements[next].last && !has_result_[next])
       next = next_of(next, name);
     if (next != no_index) return run_.statements[next].last;
-    return is_attribute_of_self(name) ? no_index : run_.calls[run_.statements[statement].call].last;
+    const bool stays = is_attribute_of_self(name) && !is_in_constructor(line_of(statement));
+    return stays ? no_index : run_.calls[run_.statements[statement].call].last;
   }
 
   std::size_t next_of(std::size_t statement, std::string_view name) const {
@@ -153,6 +166,7 @@ class Holder {
       if (group.empty()) continue;
       name = group[count == group.size() ? position : 0].name;
       if (std::ranges::find(released_by(index), name) != released_by(index).end()) continue;
+      returned_.bind(index, name, value);
       const std::size_t end = death_of(value, index, name);
       if (end == run_.calls[statement.call].last)
         bound_.push_back({.value = value, .name = name, .statement = index, .last_else = last});
@@ -185,6 +199,19 @@ class Holder {
     return after ? values[i + 1].bound_at : returned;
   }
 
+  /// What a line names and nothing reads is collected by a line without a node, `caches.append(c)`:
+  /// `_` is for what is not wanted.
+  void hold_unread_results() {
+    const MissingResults missing(graph_, run_, assignments_);
+    for (const UnreadResult& unread : missing.unread()) {
+      const std::size_t end = unread.name.starts_with('_')
+                                  ? death_of(unread.value, unread.statement, unread.name)
+                                  : run_.calls[run_.statements[unread.statement].call].last;
+      std::size_t& last = last_[static_cast<std::size_t>(unread.value)];
+      last = std::max(last, end);
+    }
+  }
+
   std::size_t& last_of(const Renamed& renamed) {
     return last_[static_cast<std::size_t>(renamed.value)];
   }
@@ -196,6 +223,7 @@ class Holder {
   const Graph& graph_;
   std::vector<std::size_t>& last_;
   PythonRun run_;
+  ReturnedObjects returned_;
   std::vector<Assignment> assignments_;                  // By line.
   std::vector<std::vector<std::string_view>> released_;  // By line: names that it lets go.
   std::vector<std::size_t> last_read_;                   // By value: the last node that reads it.

@@ -1,12 +1,14 @@
 #include "trace/frames/possible_ends.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "trace/frames/assignment.h"
 #include "trace/frames/calls.h"
 #include "trace/frames/lifetimes.h"
+#include "trace/frames/missing_results.h"
 #include "trace/frames/own_calls.h"
 #include "trace/graph/module_patterns.h"
 
@@ -30,7 +32,7 @@ class EndFinder {
     find_reads();
     find_last_of_scopes();
     find_last_of_calls();
-    count_results();
+    missing_.emplace(graph_, run_, assignments_);
     find_lacking();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const ValueId id : graph_.nodes[i].outputs)
@@ -99,21 +101,6 @@ class EndFinder {
       if (has_frame(graph_.nodes[i].call)) last_of_call_[graph_.nodes[i].call] = i;
   }
 
-  /// How many results of a statement something needs after it, or its last call gives.
-  void count_results() {
-    results_.resize(run_.statements.size());
-    for (std::size_t id = 0; id < graph_.values.size(); ++id) {
-      if (made_at_[id] == no_index) continue;
-      for (std::size_t i = run_.statement_of[made_at_[id]]; i != no_index; i = caller_of(i)) {
-        if (last_read_[id] <= statement(i).last) break;
-        ++results_[i];
-      }
-    }
-    for (std::size_t i = 0; i < run_.statements.size(); ++i)
-      if (const std::size_t node = statement(i).result; node != no_index)
-        results_[i] = std::max(results_[i], graph_.nodes[node].outputs.size());
-  }
-
   /// Whether another function than the one whose line is known made the node.
   bool is_hidden(std::size_t node) const {
     const std::size_t i = run_.statement_of[node];
@@ -143,7 +130,7 @@ class EndFinder {
       put_off(value, call->second, LifetimeDoubt::function);
     if (is_hidden(node)) {
       put_off(value, statement(i).last, LifetimeDoubt::function);
-      if (lacks_[i]) put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::container);
+      if (lacks(i)) put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::container);
       if (gives_to_keeper(simple_statement(line_of(i).text)))
         put_off(value, graph_.nodes.size() - 1, LifetimeDoubt::container);
     }
@@ -154,7 +141,7 @@ class EndFinder {
   /// What a call gives beside its results may hold whatever ran in it.
   void open_where_lacking(std::size_t index, std::size_t value) {
     for (; index != no_index; index = caller_of(index))
-      if (lacks_[index]) ends_[value].is_open = true;
+      if (lacks(index)) ends_[value].is_open = true;
   }
 
   /// Follows a value outwards, through the calls that it may leave.
@@ -164,43 +151,24 @@ class EndFinder {
       const std::size_t caller = call.statement;
       if (caller == no_index || ends_[value].last < call.last) return;
       const bool is_returned = last_read_[value] > call.last || statement(caller).result == node;
-      if (is_returned && !calls_callee(caller, call))
+      if (is_returned && !is_called_by_its_line(graph_, run_, statement(i).call))
         put_off(value, statement(caller).last, LifetimeDoubt::function);
       // What a callee gets beside a result, and returns, is all that it returns so.
       const bool is_rest = ends_[value].doubt == LifetimeDoubt::container;
-      if (lacks_[caller] && (is_rest || !has_lacking_[statement(i).call]))
+      if (lacks(caller) && (is_rest || !has_lacking_[statement(i).call]))
         put_off(value, end_of_rest(caller), LifetimeDoubt::container);
       i = caller;
     }
   }
 
-  /// Whether the line of a statement itself makes the call, not a function that it calls.
-  bool calls_callee(std::size_t index, const PythonCall& call) const {
-    if (call.module == run_.calls[statement(index).call].module) return true;
-    const Scope& module = graph_.scopes[static_cast<std::size_t>(call.module)];
-    return calls_module(simple_statement(line_of(index).text), module_path(module));
-  }
-
-  /// Finds the statements that name more than there is, and the calls with such statements.
+  /// Finds the calls with statements that name more than there is.
   void find_lacking() {
     has_lacking_.resize(run_.calls.size());
-    for (std::size_t i = 0; i < run_.statements.size(); ++i) {
-      lacks_.push_back(results_[i] < targets_of_call(i));
-      if (lacks_[i]) has_lacking_[statement(i).call] = true;
-    }
+    for (std::size_t i = 0; i < run_.statements.size(); ++i)
+      if (lacks(i)) has_lacking_[statement(i).call] = true;
   }
 
-  /// How many names get a result of the one call of a statement, but for those that are given to
-  /// it, too: `x, sizes = block(x, sizes)` passes sizes on. 0 for other statements.
-  std::size_t targets_of_call(std::size_t index) const {
-    const Assignment& assignment = assignment_of(index);
-    if (assignment.targets.empty() || !assignment.assigns_one_call()) return 0;
-    const std::vector<Target>& targets = assignment.targets.back();
-    const auto passed_on = std::ranges::count_if(targets, [&](const Target& target) {
-      return count_word(assignment.value, target.name) > 0;
-    });
-    return targets.size() < 2 ? 0 : targets.size() - static_cast<std::size_t>(passed_on);
-  }
+  bool lacks(std::size_t index) const { return missing_->count(index) > 0; }
 
   const Assignment& assignment_of(std::size_t index) const {
     return assignments_[static_cast<std::size_t>(statement(index).line)];
@@ -211,7 +179,7 @@ class EndFinder {
     const std::vector<Target>& targets = assignment_of(index).targets.back();
     const auto ignored = std::ranges::count_if(
         targets, [](const Target& target) { return target.name.starts_with('_'); });
-    if (static_cast<std::size_t>(ignored) + results_[index] >= targets.size())
+    if (static_cast<std::size_t>(ignored) + missing_->results(index) >= targets.size())
       return run_.calls[statement(index).call].last;
     return graph_.nodes.size() - 1;
   }
@@ -244,9 +212,8 @@ class EndFinder {
   std::vector<Assignment> assignments_;           // By line.
   std::vector<std::size_t> made_at_, last_read_;  // By value.
   std::vector<std::size_t> last_of_scope_;
-  std::vector<std::size_t> results_;  // By statement.
-  std::vector<bool> lacks_;           // By statement: it names more than there is.
-  std::vector<bool> has_lacking_;     // By call.
+  std::optional<MissingResults> missing_;
+  std::vector<bool> has_lacking_;  // By call.
   std::unordered_map<std::string_view, std::size_t> last_of_call_;
 };
 

@@ -195,4 +195,14 @@ const PythonLine* PythonFile::at(std::int64_t line) const {
   return line <= found->last ? &*found : nullptr;
 }
 
+/// A line outside of functions, of a class or of the next `def` in it, ends a function; lines of
+/// functions inside of it have other names.
+const PythonLine* PythonFile::last_return(const PythonLine& statement) const {
+  const PythonLine* found = nullptr;
+  for (const PythonLine* line = &statement;
+       line != lines_.data() + lines_.size() && !line->function.empty(); ++line)
+    if (line->function == statement.function && line->text.starts_with("return ")) found = line;
+  return found;
+}
+
 }  // namespace symprof::trace

@@ -26,6 +26,9 @@ class PythonFile {
   /// The statement that has this line; null where none has.
   const PythonLine* at(std::int64_t line) const;
 
+  /// The last `return …` of the function that the statement lies in; null where it has none.
+  const PythonLine* last_return(const PythonLine& statement) const;
+
  private:
   std::vector<PythonLine> lines_;  // In order.
 };

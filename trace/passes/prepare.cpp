@@ -3,7 +3,9 @@
 #include "base/error.h"
 #include "base/setting.h"
 #include "trace/passes/autocast_casts.h"
+#include "trace/passes/casts_back.h"
 #include "trace/passes/checkpoint_modules.h"
+#include "trace/passes/empty_beginnings.h"
 #include "trace/passes/exported_masks.h"
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
@@ -96,6 +98,14 @@ constexpr Pass all[] = {
        return options.step.autocast.has_value() && has_lines(graph);
      },
      [](Graph& graph, const PrepareOptions&) { follow_autocast(graph); }},
+    {"follow_casts_back", "a cast of what is cast already takes back a tensor's dtype",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return options.step.autocast.has_value() && !graph.kept_casts.empty();
+     },
+     [](Graph& graph, const PrepareOptions&) { follow_casts_back(graph); }},
+    {"follow_empty_beginnings", "the empty tensor that a cache begins with has its keys' dtype",
+     [](const Graph&, const PrepareOptions& options) { return options.step.autocast.has_value(); },
+     [](Graph& graph, const PrepareOptions&) { follow_empty_beginnings(graph); }},
     {"cast_floating_point", "the model as if it had been built in that dtype",
      [](const Graph& graph, const PrepareOptions& options) {
        return options.dtype.has_value() && !is_followed_script(graph);

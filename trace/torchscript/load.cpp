@@ -95,7 +95,12 @@ std::optional<torchscript::PythonSources> sources_of(const torchscript::Archive&
   return sources;
 }
 
+constexpr std::string_view lost_calls =
+    "this is a trace: calls whose results nothing uses are not in it, and neither what autograd "
+    "would save for them, nor that a name is bound anew by them.";
+
 void note_sources(const torchscript::PythonSources& sources, Graph& graph) {
+  graph.warnings.emplace_back(lost_calls);
   if (std::string warning = sources.warning(); !warning.empty())
     graph.warnings.push_back(std::move(warning));
 }

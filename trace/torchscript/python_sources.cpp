@@ -45,6 +45,13 @@ std::optional<std::filesystem::path> find_below(const std::string& folder, std::
   return std::nullopt;
 }
 
+/// As Python's traceback module writes it; without a text where the line is not there.
+std::string text_of(const StackFrame& frame, const PythonLine* line) {
+  const std::string place = fmt::format("File \"{}\", line {}, in {}\n", frame.file,
+                                        line != nullptr ? line->first : frame.line, frame.function);
+  return line != nullptr ? place + line->text + "\n" : place;
+}
+
 std::optional<PythonFile> read_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return std::nullopt;
@@ -100,17 +107,29 @@ SourceOfNode PythonSources::read(const std::string& stack) {
   });
   SourceOfNode found;
   std::string trace;
+  for (const StackFrame& frame : std::views::reverse(frames)) {  // The outermost first.
+    const PythonLine* line = line_of(frame);
+    if (line != nullptr) add_return(trace, frame, *line);
+    trace += text_of(frame, line);
+  }
   for (const StackFrame& frame : frames) {
     const PythonLine* line = line_of(frame);
-    trace.insert(0, fmt::format("File \"{}\", line {}, in {}\n{}{}", frame.file,
-                                line != nullptr ? line->first : frame.line, frame.function,
-                                line != nullptr ? line->text : "", line != nullptr ? "\n" : ""));
     if (line == nullptr) continue;
     if (!found.gradients) found.gradients = line->gradients;
     found.no_autocast |= line->no_autocast;
   }
   found.line = table_.intern(traces_.emplace_back(std::move(trace)));
   return found;
+}
+
+/// The line with which the function of `frame` returns: it may have made no node. `callers` are the
+/// frames around it.
+void PythonSources::add_return(const std::string& callers, const StackFrame& frame,
+                               const PythonLine& line) {
+  const PythonLine* last = file_of(frame.file).content->last_return(line);
+  if (last == nullptr) return;
+  const auto [trace, is_new] = returns_.insert(callers + text_of(frame, last));
+  if (is_new) table_.intern(*trace);
 }
 
 const PythonLine* PythonSources::line_of(const StackFrame& frame) {

@@ -62,12 +62,14 @@ class PythonSources {
   SourceOfNode read(const std::string& stack);
   File& file_of(std::string_view path);
   const PythonLine* line_of(const StackFrame& frame);
+  void add_return(const std::string& callers, const StackFrame& frame, const PythonLine& line);
 
   std::vector<std::string> folders_;
   SourceTable table_;
   std::unordered_map<std::string, File> files_;
   std::unordered_map<std::string, SourceOfNode> known_;  // By stack.
   std::deque<std::string> traces_;                       // What the table has views into.
+  std::unordered_set<std::string> returns_;              // Traces of lines that return.
   std::unordered_set<std::string> judged_;               // Stacks.
 };
 

@@ -72,8 +72,7 @@ class Casts(unittest.TestCase):
 
     def test_functions_whose_lines_no_file_has(self):
         """truth/cast/functions.py has the models: an empty cache, casts that are undone, a table that two layers cast."""
-        kinds = {model: ("fp32", "bf16", "autocast") for model in ("cache", "norm", "shared", "encoded")}
-        kinds["rotary"] = ("fp32", "bf16")
+        kinds = {model: ("fp32", "bf16", "autocast") for model in ("cache", "norm", "shared", "encoded", "rotary")}
         for model in kinds:
             for suffix in ("pt2", "pt"):
                 self.compare(f"functions_{model}.{suffix}", kinds[model])
@@ -96,11 +95,10 @@ class Casts(unittest.TestCase):
             self.assertIn("2 of them (first linspace) were taken the other way", " ".join(found["warnings"]))
 
     def test_casts_that_autocast_wakes_are_said(self):
-        """`turned.to(dtype)` takes the dtype of x, which autocast has changed. No line tells: the saved bytes are not
-        PyTorch's, and a warning says why."""
+        """`q.float()` of a function whose lines no file has does something under autocast: a warning says so. `turned.to(dtype)`
+        of what that is made of goes back."""
         for suffix in ("pt2", "pt"):
             found = read("profile", f"{FOREIGN}/functions_rotary.{suffix}", "--autocast", "bf16")
-            self.assertNotEqual(found["totals"]["saved_bytes"], self.FUNCTIONS["rotary"]["autocast"]["saved_bytes"])
             self.assertIn("under autocast 2 casts (first ", " ".join(found["warnings"]))
         for kept in ("norm.pt2", "encoded.pt2"):
             self.assertNotIn("under autocast", " ".join(read("profile", f"{FOREIGN}/functions_{kept}")["warnings"]))

@@ -107,4 +107,19 @@ TEST_SUITE("assignment") {
       for (const auto& group : found.targets) CHECK(group.empty());
     }
   }
+
+  TEST_CASE("names that a return puts into what it returns") {
+    using Names = std::vector<std::string_view>;
+    CHECK(trace::returned_names("return a") == Names{"a"});
+    CHECK(trace::returned_names("return a, [b, (c,)]") == Names{"a", "b", "c"});
+    CHECK(trace::returned_names("return {'a': a, 'b': f(b)}") == Names{"a"});
+    CHECK(trace::returned_names("return types.Output(a, states=b, loss=c + d)") == Names{"a", "b"});
+    CHECK(trace::returned_names("if done: return (a, b)") == Names{"a", "b"});
+    for (const char* line :
+         {"a = b", "return", "return f(a)", "return a.b", "return a[0]", "return Output(a).b",
+          "return a if b else c", "return (", "return )"}) {
+      CAPTURE(line);
+      CHECK(trace::returned_names(line).empty());
+    }
+  }
 }

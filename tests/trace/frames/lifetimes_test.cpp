@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include "support/python_function.h"
+
 namespace {
 
 using namespace symprof;
+using test::Function;
 using Ids = std::vector<ValueId>;
 
 /// x → stem → block (first → inner.second → third) → head; each node reads what the one before
@@ -31,46 +34,6 @@ struct Chain {
   }
 };
 
-/// Nodes in the order in which they run, each with the line of `forward` that makes it; a node
-/// reads the values whose names it is given, and its result has its own name.
-struct Function {
-  Graph graph;
-
-  Function() { graph.inputs = {graph.add_value({.name = "x", .kind = ValueKind::input})}; }
-
-  ValueId id(const std::string& name) const {
-    for (std::size_t i = 0; i < graph.values.size(); ++i)
-      if (graph.values[i].name == name) return static_cast<ValueId>(i);
-    FAIL("no value " << name);
-    return no_value;
-  }
-
-  /// `caller`: the index of the line that calls the function.
-  SourceId line(const std::string& text, SourceId caller = no_source) {
-    const auto number = static_cast<std::int64_t>(graph.source_lines.size()) + 1;
-    graph.source_lines.push_back({.file = caller == no_source ? "outer.py" : "inner.py",
-                                  .function = "forward",
-                                  .line = number,
-                                  .text = text,
-                                  .caller = caller});
-    return static_cast<SourceId>(graph.source_lines.size()) - 1;
-  }
-
-  void add(const std::string& name, SourceId source, const std::vector<std::string>& read) {
-    Node node{.name = name, .op = "aten::relu", .source = source};
-    for (const std::string& value : read) node.arguments.push_back({"", ValueRef{id(value)}});
-    node.outputs = {graph.add_value({.name = name})};
-    graph.nodes.push_back(std::move(node));
-  }
-
-  /// The name of the node after which a value dies; "never".
-  std::string death(const std::string& name) const {
-    const std::size_t last =
-        trace::last_uses(graph, Lifetimes::frames)[static_cast<std::size_t>(id(name))];
-    return last == trace::never_dies ? "never" : graph.nodes[last].name;
-  }
-};
-
 }  // namespace
 
 TEST_SUITE("lifetimes") {
@@ -79,6 +42,21 @@ TEST_SUITE("lifetimes") {
     const auto dying = trace::values_dying_after(chain.graph, Lifetimes::last_use);
     for (std::size_t node = 1; node < 5; ++node) CHECK(dying[node] == Ids{chain.made[node - 1]});
     CHECK(dying[0].empty());
+  }
+
+  TEST_CASE(
+      "what the subgraph of an export is given is held by its call, as torch.fx's code has it") {
+    Chain chain;
+    chain.graph.format = "exported";
+    auto& nodes = chain.graph.nodes;
+    nodes.insert(nodes.begin() + 4, {.name = "end", .op = "region::end"});
+    nodes.insert(nodes.begin() + 1, {.name = "begin", .op = "region::grad_mode"});
+    const auto dying = trace::values_dying_after(chain.graph, Lifetimes::last_use);
+    CHECK(dying[2].empty());                // first is inside and reads stem,
+    CHECK(dying[3] == Ids{chain.made[1]});  // what is made inside goes as ever,
+    CHECK(dying[5] == Ids{chain.made[0]});  // and stem with the region's end.
+    chain.graph.format = "torchscript";     // A script's `with` is no call.
+    CHECK(trace::values_dying_after(chain.graph, Lifetimes::last_use)[2] == Ids{chain.made[0]});
   }
 
   TEST_CASE("what is given to a module's call lives until the call returns") {

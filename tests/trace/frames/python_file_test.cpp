@@ -65,4 +65,28 @@ TEST_SUITE("python_file") {
       CHECK(file.at(100) == nullptr);
     }
   }
+
+  TEST_CASE("the line with which a function returns") {
+    const trace::PythonFile file(
+        "class A:\n"
+        "  def f(self, x):\n"
+        "    if x: return x\n"
+        "    def g(y):\n"
+        "      return y\n"
+        "    x = g(x)\n"
+        "    return x, 1\n"
+        "  def f(self):\n"
+        "    return 2\n"
+        "def h(): pass\n");
+    const auto returning = [&](std::int64_t line) {
+      const trace::PythonLine* found = file.last_return(*file.at(line));
+      return found == nullptr ? "" : found->text;
+    };
+    CHECK(returning(3) == "return x, 1");
+    CHECK(returning(5) == "return y");
+    CHECK(returning(6) == "return x, 1");
+    CHECK(returning(9) == "return 2");
+    CHECK(returning(10).empty());
+    CHECK(returning(1).empty());
+  }
 }

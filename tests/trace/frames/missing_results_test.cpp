@@ -1,0 +1,54 @@
+#include "trace/frames/missing_results.h"
+
+#include <doctest/doctest.h>
+
+#include "support/python_function.h"
+#include "trace/frames/possible_ends.h"
+
+namespace symprof::missing_results_test {
+namespace {
+
+/// Two attentions in a loop, `line`, each of which makes `cache` by `inner`, which nothing reads.
+struct Attentions : test::Function {
+  Attentions(const std::string& line_text, const std::string& inner) {
+    const SourceId call = line(line_text);
+    for (const std::string number : {"0", "1"}) {
+      const ScopeId attention = module("layers." + number);
+      add("cache" + number, line(inner, call), {"x"}, attention);
+      add("out" + number, line("out = relu(x)", call), {"x"}, attention);
+      add("used" + number, line("x = x + out"), {"out" + number});
+    }
+    add("last", line("return relu(x)"), {"used1"});
+    graph.outputs = {id("last")};
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("missing_results") {
+  TEST_CASE("what a call returns besides, and nothing reads, is collected") {
+    const Attentions model("out, kv = layer(x)", "kv = torch.stack((k, v))");
+    CHECK(model.death("cache0") == "last");
+    CHECK(model.death("cache1") == "last");
+    const auto ends = trace::possible_ends(model.graph);
+    CHECK_FALSE(ends[static_cast<std::size_t>(model.id("out0"))].is_open);
+  }
+
+  TEST_CASE("_ holds it until it is bound anew") {
+    const Attentions model("out, _ = layer(x)", "return out, torch.stack((k, v))");
+    CHECK(model.death("cache0") == "out1");
+    CHECK(model.death("cache1") == "last");
+  }
+
+  TEST_CASE("a call that lacks no result returns nothing else") {
+    CHECK(Attentions("out = layer(x)", "kv = torch.stack((k, v))").death("cache0") == "out0");
+  }
+
+  TEST_CASE("what the function does not keep is not returned") {
+    for (const std::string inner :
+         {"torch.stack((k, v))", "_ = torch.stack((k, v))", "self.kv[0] = v"})
+      CHECK(Attentions("out, kv = layer(x)", inner).death("cache0") != "last");
+  }
+}
+
+}  // namespace symprof::missing_results_test
