@@ -7,6 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
+import onnx_bytes
 import program
 from program import TINY
 
@@ -54,6 +55,18 @@ class Calibrate(unittest.TestCase):
             text = program.run("profile", "models/resnet50.pt2", "--device", device, "--time", "--format", "json").stdout
             times.append(json.loads(text)["totals"]["step_time_us"])
         self.assertAlmostEqual(times[0] / times[1], 1, delta=0.02)
+
+    def test_a_cpu_takes_longer_for_gelu_by_tanh(self):
+        times = []
+        for approximate in ("none", "tanh"):
+            path = self.folder / f"gelu_{approximate}.onnx"
+            gelu = onnx_bytes.node("Gelu", ["x"], ["y"], attributes=[onnx_bytes.text("approximate", approximate)])
+            path.write_bytes(onnx_bytes.model([gelu], {"x": (1024, 1024)}, {"y": (1024, 1024)}, opset=20))
+            report = program.read("profile", str(path), "--mode", "inference", "--device", "epyc-2", "--time")
+            calls = [call for node in report["nodes"] for call in node["calls"] if call["op"] == "aten::gelu"]
+            self.assertEqual([call["kernel"] for call in calls], ["function.all"])
+            times.append(calls[0]["time_us"])
+        self.assertGreater(times[1], 2 * times[0])
 
     def test_goes_on_from_its_measurements_and_fits_them_again(self):
         again, copy = str(self.folder / "again.json"), self.folder / "copy.json"

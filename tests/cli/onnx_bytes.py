@@ -40,6 +40,11 @@ def subgraph(name, content):
     return field(1, name) + field(6, content) + number(20, 5)
 
 
+def text(name, value):
+    """An attribute that is a string."""
+    return field(1, name) + field(4, value) + number(20, 3)
+
+
 def node(op, inputs, outputs, name="", domain="", attributes=()):
     return (b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) +
             field(3, name) + field(4, op) + b"".join(field(5, a) for a in attributes) +

@@ -11,7 +11,7 @@ using enum TimeClass;
 
 LaunchEstimate function_of(Function function, const Call& call, const Cost& cost,
                            const DeviceSpec& device) {
-  const LaunchEstimate stream = moved(cost, elementwise);
+  LaunchEstimate stream = moved(cost, elementwise);
   const TensorSpec* out = call.output(0) != nullptr ? call.output(0) : call.input(0);
   if (!device.is_cpu || !stream || stream->kernels.empty() || out == nullptr) return stream;
   const auto& work = std::get<StreamWork>(stream->kernels[0].work);
