@@ -119,13 +119,12 @@ class LastUses {
       region_of_;  // By node: the innermost region; empty where none is a call.
 };
 
-/// What a hook of a module is given goes first, then what a hook in front of a module made of its
-/// arguments, then the arguments of modules around it.
-void order_around_hooks(const Node& node, std::vector<ValueId>& dying) {
-  std::vector<ValueId> first;
-  for_each_value(node, [&](ValueId id) { first.push_back(id); });
-  first.insert(first.end(), node.releases.begin(), node.releases.end());
-  std::ranges::stable_sort(dying, {}, [&](ValueId id) { return std::ranges::find(first, id); });
+/// What a module's hook is given goes before the arguments of modules around it.
+void begin_with_operands(const Node& node, std::vector<ValueId>& dying) {
+  std::vector<ValueId> operands;
+  for_each_value(node, [&](ValueId id) { operands.push_back(id); });
+  std::ranges::stable_partition(
+      dying, [&](ValueId id) { return std::ranges::find(operands, id) != operands.end(); });
 }
 
 }  // namespace
@@ -141,7 +140,7 @@ std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetim
     if (last[id] != never_dies) dying[last[id]].push_back(static_cast<ValueId>(id));
   for (std::size_t i = 0; i < dying.size(); ++i)
     if (graph.nodes[i].op.starts_with("tensor_parallel::"))
-      order_around_hooks(graph.nodes[i], dying[i]);
+      begin_with_operands(graph.nodes[i], dying[i]);
   return dying;
 }
 
