@@ -91,7 +91,7 @@ void write_placements(JsonWriter& json, const ParallelAnswer& answer) {
     json.key("rule_us");
     json.value(found.block.rule_us);
     json.member("beats_rule", found.share.by_node);
-    json.key("nodes");
+    json.key("placed");
     json.begin_object();
     for (const plan::NodePlacement& node : found.block.nodes)
       json.member(answer.node_names[static_cast<std::size_t>(node.node)],

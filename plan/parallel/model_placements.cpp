@@ -1,5 +1,6 @@
 // Placements inside the blocks of a model, as a split of its layers.
 #include <algorithm>
+#include <utility>
 
 #include "plan/parallel/model_costs.h"
 
@@ -73,8 +74,9 @@ void ModelCosts::find_placements(
   const auto block = block_placements(question, nodes_of(unit), rule_.tensors.nodes);
   if (!block) return;
   const bool rule_works = block->rule_us && rule_.tensors.allows(share.tensor);
-  if (!rule_works || block->us < *block->rule_us * worth_it)
-    by_node_[{share.tensor, share.sequence}] = with_parameters(split_of_placements(*block, unit));
+  TensorSplit split = split_of_placements(*block, unit);
+  if (!split.linears.empty() && (!rule_works || block->us < *block->rule_us * worth_it))
+    by_node_[{share.tensor, share.sequence}] = with_parameters(std::move(split));
   share.by_node = has_placements(share.tensor, share.sequence);
   found_.push_back({share, *block});
 }

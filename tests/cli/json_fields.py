@@ -17,7 +17,7 @@ ENGINE = "tests/engine/samples/resnet18_qat."
 # A run on a GPU (truth/measured/record_runs.py), and its step.
 GPU_RUN, GPU_STEP = "shipped-gpt2-fp32.json", ["models/gpt2.pt2", "--optimizer", "adamw:foreach"]
 REPLAY = ["restore", "truth/dumps/plot_dump.onnx", "--replay", "tests/workbench/golden/models/gpt.onnx"]  # Another one.
-OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second"}
+OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second", "placed"}
 # What a calibration writes on a GPU, of which there is no record here.
 OF_A_GPU = {"launch_us", "graph_launch_us"}
 COMMANDS = [
@@ -27,7 +27,7 @@ COMMANDS = [
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--time"],
     ["profile", "truth/parallel/models/small.pt2", "--parallel", "hsdp=2x2"],
-    ["profile", "truth/parallel/models/collectives.onnx", "--mode", "inference", "--parallel", "mesh=4"],
+    ["profile", "truth/parallel/models/collectives.onnx", "--mode", "inference", "--mesh", "4"],
     ["fit", TINY, "--device", "h200,t4"],
     ["fit", DYNAMIC, "--max", "x.0"],
     ["fit", TINY, "--samples", "1e6", "--deadline", "1d", "--price", "examples/prices.json"],

@@ -19,10 +19,13 @@ OPERATORS = {"c10d::_allgather_base_": "all_gather", "c10d::_reduce_scatter_base
              "_c10d_functional::all_gather_into_tensor": "all_gather",
              "_c10d_functional::reduce_scatter_tensor": "reduce_scatter"}
 OPERATORS |= {"c10d::send": "send", "c10d::recv_": "receive"}
-# Allocated peaks that differ, with the most that they may: docs/parallel.md has the causes. Reserved ones are all equal.
-DIFFERENT = {"decoder6/tp4_sequence/adamw:foreach": 0.0006,
-             "decoder6/tp4_sequence_autocast/adamw:foreach": 0.0002,
-             "decoder6/tp4_sequence_autocast/adamw:fused": 0.0002}
+# Peaks that differ, with the most that they may, of the allocated and of the reserved one: docs/parallel.md.
+DIFFERENT = {"decoder6/tp4_sequence_autocast/adamw:foreach": (0.0002, 0),
+             "decoder6/tp4_sequence_autocast/adamw:fused": (0.0002, 0),
+             "decoder6/tp4_loss/adamw:foreach": (0.0004, 0),
+             "decoder6/tp4_sequence_loss_autocast/adamw:fused": (0.0008, 0.004),
+             "decoder6/ddp2_pp2_1f1b_last/adamw:foreach": (0.0001, 0),
+             "decoder6/ddp2_pp2_1f1b_last/adamw:fused": (0.0001, 0)}
 
 
 def records():
@@ -84,9 +87,8 @@ class Peaks(unittest.TestCase):
             with self.subTest(name):
                 totals = compare.answer(program.path, record["model"],
                                         [*options, "--optimizer", record["optimizer"]])["totals"]
-                wanted = record["peak_allocated"]
-                self.assertAlmostEqual(totals["peak_allocated_bytes"], wanted, delta=DIFFERENT.get(name, 0) * wanted)
-                self.assertEqual(totals["peak_reserved_bytes"], record["peak_reserved"])
+                for key, share in zip(("peak_allocated", "peak_reserved"), DIFFERENT.get(name, (0, 0))):
+                    self.assertAlmostEqual(totals[f"{key}_bytes"], record[key], delta=share * record[key])
 
 
 class Asking(unittest.TestCase):

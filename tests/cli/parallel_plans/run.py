@@ -17,12 +17,23 @@ import rank
 HERE = pathlib.Path(__file__).resolve().parent
 LAYOUTS = {"ddp=2": 2, "fsdp=2 mb=2": 2, "hsdp=2x2": 4, "tp=2": 2, "tp=4:sp": 4, "fsdp=2 tp=2": 4, "ddp=2 tp=2:sp": 4,
            "pp=2:1f1b:mb=4": 2, "fsdp=2 pp=2:1f1b:mb=2": 4, "pp=2:interleaved:mb=4": 2, "hsdp=2x2 tp=2:sp mb=2": 8, "fsdp=2 ckpt=4": 2,
-           "tp=2 ckpt=3": 2, "tp=2:sp ckpt=4": 2, "pp=2:1f1b:mb=2 ckpt=4": 2}
+           "tp=2 ckpt=3": 2, "tp=2:sp ckpt=4": 2, "pp=2:1f1b:mb=2 ckpt=4": 2, "tp=2:nodes": 2, "fsdp=2 tp=2:nodes": 4}
 LARGEST = 1e-12  # Numbers are float64.
 EXPORT = """
 import torch, decoder
 model, (inputs, _) = decoder.make_model(), decoder.make_batch(2)
 torch.export.save(torch.export.export(model, (inputs,)), {path!r})
+"""
+# Of the same modules, large enough for placements inside the blocks to be worth something.
+EXPORT_WIDE = """
+import pathlib, sys, torch, decoder
+from torch._subclasses.fake_tensor import FakeTensorMode
+sys.path.append({models!r})
+import pt2_file
+with FakeTensorMode():
+    model = decoder.Decoder(width=4096, heads=8, groups=4, inner=8192)
+    program = pt2_file.export(model, (torch.zeros(2, 2048, dtype=torch.int64),), "train")
+pt2_file.write(program, pathlib.Path({path!r}), keep_weights=False)
 """
 # How the engines call them below autograd.
 NAMES = {("shard", "all_gather"): "_allgather_base_", ("shard", "reduce_scatter"): "_reduce_scatter_base_",
@@ -85,11 +96,12 @@ def try_layout(symprof, model, folder, layout, processes):
 def main():
     symprof, *only = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        model = os.path.join(folder, "decoder.pt2")
-        subprocess.run([sys.executable, "-W", "ignore", "-c", EXPORT.format(path=model)], check=True,
-                       env=os.environ | {"PYTHONPATH": str(HERE)})
-        tried = [try_layout(symprof, model, folder, layout, processes) for layout, processes in LAYOUTS.items()
-                 if not only or layout in only]
+        models = {"small": os.path.join(folder, "decoder.pt2"), "wide": os.path.join(folder, "wide.pt2")}
+        for name, text in (("small", EXPORT), ("wide", EXPORT_WIDE)):
+            code = text.format(path=models[name], models=str(HERE.parent.parent.parent / "models"))
+            subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(HERE)})
+        tried = [try_layout(symprof, models["wide" if "nodes" in layout else "small"], folder, layout, processes)
+                 for layout, processes in LAYOUTS.items() if not only or layout in only]
     return 0 if all(tried) else 1
 
 
