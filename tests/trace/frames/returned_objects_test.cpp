@@ -72,6 +72,19 @@ TEST_SUITE("returned_objects") {
     }
   }
 
+  TEST_CASE("the result itself goes with its name, which a line without a node may bind anew") {
+    test::Function f;
+    const SourceId call = f.line("state = self.embed(x)");
+    f.add("state", f.line("state = relu(x)", call), {"x"}, f.module("embed"));
+    f.line("return state", call);
+    const SourceId inside = f.line("return relu(state)", f.line("outputs = layer(state)"));
+    f.add("first", inside, {"state"}, f.module("layers.0"));
+    f.add("second", inside, {"first"}, f.module("layers.1"));
+    f.add("last", f.line("return relu(state)"), {"second"});
+    f.graph.outputs = {f.id("last")};
+    CHECK(f.death("state") == "first");
+  }
+
   TEST_CASE("an object is passed on") {
     test::Function f;
     const SourceId outer = f.line("found = self.model(x)");
