@@ -58,7 +58,8 @@ class LastUses {
       for (const ValueId id : node.releases) is_released_[static_cast<std::size_t>(id)] = true;
   }
 
-  /// Finds the calls of higher-order operators that became regions.
+  /// Finds the calls of higher-order operators that became regions
+  /// (`wrap_with_set_grad_enabled`).
   void find_regions() {
     region_of_.resize(graph_.nodes.size(), nowhere);
     std::size_t innermost = nowhere;

@@ -23,9 +23,6 @@ std::vector<std::size_t> last_uses(const Graph& graph, Lifetimes lifetimes);
 /// those of modules inside included (torch/nn/modules/module.py: `_wrapped_call_impl` holds the
 /// arguments until it returns), and names hold values as trace/frames/local_names.h says. What a
 /// node releases (Node::releases) goes with that node.
-///
-/// With Lifetimes::last_use what a region of an export takes from outside lives until the region
-/// ends: it was an argument of a call (`wrap_with_set_grad_enabled`).
 std::vector<std::vector<ValueId>> values_dying_after(const Graph& graph, Lifetimes lifetimes);
 
 }  // namespace symprof::trace

@@ -60,14 +60,23 @@ void ReturnedObjects::hand_to(std::size_t caller, std::size_t call, const Return
   if (is_passed_on) passed_on_[statement.call].add(returned);
   if (!is_passed_on && !is_named && !returned.is_object) return;
   for (const ValueId id : returned.values) {
+    // A line without a node has bound the name anew: trace/frames/unseen_bindings.h.
+    if (last[static_cast<std::size_t>(id)] < run_.calls[call].last) continue;
     std::size_t end = statement.last;
     if (is_named && !goes_on_building) {
       const std::string_view name = assignment.targets[0][0].name;
+      if (is_bound(caller, name, id)) continue;  // The result itself, whose end is known.
       bind(caller, name, id);
       end = std::max(end, death(id, caller, name));
     }
     last[static_cast<std::size_t>(id)] = std::max(last[static_cast<std::size_t>(id)], end);
   }
+}
+
+bool ReturnedObjects::is_bound(std::size_t statement, std::string_view name, ValueId value) const {
+  const auto held = held_.find({run_.statements[statement].call, name});
+  return held != held_.end() &&
+         std::ranges::find(held->second.values, value) != held->second.values.end();
 }
 
 ReturnedObjects::Returned ReturnedObjects::returned_of(std::size_t call) const {

@@ -51,6 +51,7 @@ class ReturnedObjects {
   Returned returned_of(std::size_t call) const;
   void hand_to(std::size_t caller, std::size_t call, const Returned& returned, const Death& death,
                std::vector<std::size_t>& last);
+  bool is_bound(std::size_t statement, std::string_view name, ValueId value) const;
   const SourceLine& line_of(std::size_t statement) const;
   const SourceLine& last_line_of(std::size_t call) const;
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "support/python_function.h"
+#include "tests/support/python_function.h"
 
 namespace symprof::returned_objects_test {
 namespace {
@@ -70,6 +70,19 @@ TEST_SUITE("returned_objects") {
       f.graph.outputs = {f.id("last")};
       CHECK(f.death("loc") == end);
     }
+  }
+
+  TEST_CASE("the result itself goes with its name, which a line without a node may bind anew") {
+    test::Function f;
+    const SourceId call = f.line("state = self.embed(x)");
+    f.add("state", f.line("state = relu(x)", call), {"x"}, f.module("embed"));
+    f.line("return state", call);
+    const SourceId inside = f.line("return relu(state)", f.line("outputs = layer(state)"));
+    f.add("first", inside, {"state"}, f.module("layers.0"));
+    f.add("second", inside, {"first"}, f.module("layers.1"));
+    f.add("last", f.line("return relu(state)"), {"second"});
+    f.graph.outputs = {f.id("last")};
+    CHECK(f.death("state") == "first");
   }
 
   TEST_CASE("an object is passed on") {

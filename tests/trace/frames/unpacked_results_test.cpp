@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "support/python_function.h"
+#include "tests/support/python_function.h"
 
 namespace symprof::unpacked_results_test {
 namespace {
