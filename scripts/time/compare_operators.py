@@ -22,8 +22,8 @@ TIMES = h200_rows.ROOT / "devices" / "time"
 BOUNDS = {"attention_flash": 10.9, "attention_fp32": 4.8, "attention_newer": 9.7, "batch_norm": 16.2,
           "batch_norm_native": 25.1, "batch_norm_rows": 22.8, "convolution_16bit": 30.7, "convolution_fp32": 29.6,
           "convolution_tf32": 25.9, "copy": 44.7, "depthwise": 5.3, "depthwise_cudnn": 17.8, "elementwise": 13.5,
-          "gather": 12.0, "layer_norm": 24.3, "pooling": 28.2, "product_16bit": 4.9, "product_8bit": 6.1,
-          "product_fp32": 20.2, "product_tf32": 16.0, "recurrent_16bit": 4.7, "recurrent_tf32": 6.8,
+          "gather": 12.0, "layer_norm": 24.3, "pooling": 28.2, "product_16bit": 4.7, "product_8bit": 7.0,
+          "product_fp32": 19.8, "product_tf32": 17.0, "recurrent_16bit": 4.7, "recurrent_tf32": 6.8,
           "reduction": 24.8, "softmax": 14.5}
 
 
