@@ -77,6 +77,14 @@ double slowness(const ProductWork& product) {
   return product.alignment % 4 == 0 ? 2.7 : 6.0;
 }
 
+/// And where neither operand's numbers lie together along k. The tensor cores of Hopper read 16-bit
+/// operands either way, TF32 in this one alone (PTX, wgmma.mma_async: transposes of .f16 and
+/// .bf16), so that another kernel serves: the 23 such products in the half of
+/// truth/h200/kernel_record that calibrates take 1.3 times as long.
+double slowness_across(const ProductWork& product, TimeClass time_class) {
+  return product.is_across && time_class == TimeClass::product_tf32 ? 1.3 : 1.0;
+}
+
 /// What does not depend on tile and split.
 struct Setting {
   double batch, m, n, k, operand_bytes, per_flop, shared_rate, cache_rate, memory_us, output_bytes;
@@ -95,7 +103,9 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   const bool has_tensor_cores =
       time_class != TimeClass::product_fp32 && time_class != TimeClass::product_fp64;
   const double generation = has_tensor_cores ? per_clock / 2048 : per_clock / 256;
-  const double slower = has_tensor_cores && gpu.slows_unaligned ? slowness(product) : 1.0;
+  const double slower = has_tensor_cores && gpu.slows_unaligned
+                            ? slowness(product) * slowness_across(product, time_class)
+                            : 1.0;
   s.per_flop = slower * gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
   s.shared_rate = c[ProductAt::shared] * std::pow(generation, 0.65) * gpu.clock;
   // Nothing comes from DRAM faster than through L2.

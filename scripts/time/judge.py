@@ -9,6 +9,7 @@ import json
 import pathlib
 
 import numpy
+import pandas
 
 import fit
 import sources
@@ -20,7 +21,7 @@ HEAD = """# How far kernel times are off
 
 `scripts/time/judge.py` writes this page. Each line is a class of kernels on a device: measured rows of
 `scripts/time/README.md` that no fit saw, drawn with seed {seed}. Errors are of the program's own formulas with the
-coefficients, residuals and intervals of `devices/time/` (of H200, of fits like them); each is
+coefficients, residuals and intervals of `devices/time/` (of H100 and H200 in part of fits like them); each is
 |predicted / measured - 1|, in per cent, median / 90th percentile. *Roofline* is the larger of FLOPs by the peak and bytes
 by the bandwidth, of the same rows. *Within* is how many rows lie in their 90 % interval, *± width* half of that interval
 (median).
@@ -120,9 +121,9 @@ def transfers(program, data):
 OTHERS_HEAD = """
 ## Measured by others
 
-H200's classes are fitted on PyTorch's own calls (`scripts/time/fit_h200.py`), those above on the measurements of a
-kernel library's authors, with their driver, their version and their way to time. Between the two lies what times of one
-device differ by from one person to another.
+H200's classes are fitted on PyTorch's own calls (`scripts/time/fit_h200.py`), and H100's are those of H200, which has the
+same chip; those above on the measurements of a kernel library's authors, with their driver, their version and their way
+to time. Between the two lies what times of one device differ by from one person to another.
 
 | device | class | rows | error | within |
 | --- | --- | --- | --- | --- |
@@ -140,6 +141,34 @@ def others(program, data):
         within = 100 * numpy.mean((low <= judged.us) & (judged.us <= high))
         yield (f"| {rows.device} | {rows.time_class} | {len(judged.us):,} | {of_errors(abs(middle / judged.us - 1))} | "
                f"{within:.0f} % |")
+
+
+NOISE_HEAD = """
+## What measurements differ by
+
+Public rows of linear layers are the median of several campaigns, each with a PyTorch and a cuBLAS of its own, and of
+A100 three in four are of one campaign alone. *One against the median* is a bound from below of the 90th percentile, in per
+cent: the campaigns with the shortest and the longest time count with what they differ by, all others as if they did not.
+No formula can come nearer to a single campaign than that.
+
+| device | rows of several campaigns | campaigns of each | one against the median |
+| --- | --- | --- | --- |
+"""
+
+
+def single_campaign(table):
+    """The 90th percentile of |campaign / median - 1| over all campaigns of all rows, at least."""
+    extremes = pandas.concat([1 - table.us_min / table.us_median, table.us_max / table.us_median - 1]).to_numpy()
+    exact = numpy.zeros(int((table.runs - 2).sum()))
+    return 100 * numpy.quantile(numpy.concatenate([extremes, exact]), 0.9)
+
+
+def noise(data):
+    table = pandas.read_csv(pathlib.Path(data) / "ops_linear_bf16_aic.csv")
+    for gpu, device in sources.AIC.items():
+        several = table[(table.gpu == gpu) & (table.runs >= 3)]
+        yield (f"| {device} | {len(several):,} of {(table.gpu == gpu).sum():,} | "
+               f"{several.runs.min()} to {several.runs.max()} | {single_campaign(several):.1f} |")
 
 
 def transfer(program, rows, label, chosen):
@@ -166,6 +195,7 @@ def main():
         _, mark, steps = path.read_text().partition(STEPS) if path.exists() else ("", "", "")
         more = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
         more += OTHERS_HEAD + "\n".join(others(given.program, given.data)) + "\n"
+        more += NOISE_HEAD + "\n".join(noise(given.data)) + "\n"
         path.write_text(HEAD.format(seed=SEED) + "\n".join(lines) + "\n" + more + mark + steps)
 
 
