@@ -47,7 +47,8 @@ std::vector<bool> ConvolutionBenchmarks::times(const CallRecord& record) {
   const TensorSpec* weight = call.input_at(static_cast<int>(places.weight));
   const bool is_transposed = call.integer(places.transposed, 0, 0) != 0;
   if (input == nullptr || weight == nullptr ||
-      is_native_depthwise(*input, *weight, is_transposed, call.integer(places.groups, 0, 1)))
+      is_native_depthwise(call, {places.stride, places.dilation, places.transposed, places.groups},
+                          *input, *weight))
     return {};
   const TensorSpec* other = is_backward ? call.input_at(0) : call.output(0);
   const TensorSpec* x = is_transposed ? other : input;

@@ -1,5 +1,6 @@
 #include "profile/time/formula.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -10,9 +11,9 @@ namespace {
 
 using enum TimeClass;
 
-constexpr ResidualKernel product_process{2, 0.08, 0.06}, attention_process{2, 0.12, 0.06},
-    convolution_process{1.5, 0.15, 0.08}, stream_process{2, 0.06, 0.05},
-    row_process{1.5, 0.12, 0.06},
+constexpr ResidualKernel product_process{2.5, 0.08, 0.06, 0.25, 1, 1, 0.06},
+    attention_process{2, 0.12, 0.06}, convolution_process{1.5, 0.15, 0.08},
+    stream_process{2, 0.06, 0.05}, row_process{1.5, 0.12, 0.06},
     function_process{2, 0.06, 0.05, 0.35, 100};  // Nothing is learnt from another function.
 
 const Formula& row(TimeClass time_class) {
@@ -89,6 +90,7 @@ ResidualKernel residuals_on(const Formula& formula, bool is_cpu) {
   ResidualKernel process = formula.residuals;
   if (!is_cpu) return process;
   process.deviation = 0.5, process.noise = 0.1, process.largest = 2;
+  process.near_deviation = 0, process.length = std::min(process.length, 2.0);
   // Bytes by number tell forward from backward, which are different loops there.
   if (formula.time == row_time) process.last_scale = 15;
   // Operators that share a class are loops of their own, too.

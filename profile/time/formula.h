@@ -30,6 +30,8 @@ struct ResidualKernel {
   double deviation = 0.08, noise = 0.06;
   double largest = 0.35;  ///< A residual beyond is an outlier of the measurement.
   double last_scale = 1;  ///< Octaves of the last size count so many times.
+  /// A second part, of what only close neighbours share.
+  double near_length = 1, near_deviation = 0;
 };
 
 struct Formula {

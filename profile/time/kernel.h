@@ -60,6 +60,8 @@ struct ProductWork {
   /// The rows of all matrices begin at multiples of so many bytes; 16 is all that counts.
   std::int64_t alignment = 16;
   bool shares_right = false;  ///< The whole batch has the same operand [k, n].
+  /// Neither operand's numbers lie together along k, as in the gradient of a weight.
+  bool is_across = false;
   auto operator<=>(const ProductWork&) const = default;
 };
 

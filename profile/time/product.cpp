@@ -1,7 +1,8 @@
 // Matrix products: tiles that the multiprocessors take in waves, with the L2 cache and memory
-// behind them. A library picks the tile; the fastest of those that cuBLAS has is taken here. The
-// form, with nine coefficients that differ little over four generations of GPUs, was found on
-// public measurements (ai-dynamo/aiconfigurator, systems/data/*/gemm).
+// behind them. A library picks the tile and into how many parts k is split, mostly the fastest of
+// those that cuBLAS has, or one nearly as fast. The form, with coefficients that differ little over
+// four generations of GPUs, was found on public measurements (ai-dynamo/aiconfigurator,
+// systems/data/*/gemm).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,6 +22,8 @@ constexpr Coefficient product_rows[] = {
     {"join", 2.7, 0.5, 20},            // us to add up the parts of a split k
     {"throttling", 0.07, 0.005, 0.6},  // how much slower a long product runs for its power
     {"residence", 0.5, 0.1, 1.5},      // share of L2 that keeps what was used before
+    {"together", 0.8, 0.05, 1},        // of the work, what waits for a whole wave to end
+    {"choice", 0.05, 0.005, 0.5},      // how much slower than the fastest tile is still chosen
 };
 struct ProductAt {
   enum : std::uint8_t {
@@ -32,7 +35,9 @@ struct ProductAt {
     wave,
     join,
     throttling,
-    residence
+    residence,
+    together,
+    choice
   };
 };
 
@@ -54,6 +59,11 @@ constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
                                                           {16, 32}}};
 constexpr std::array<double, 8> splits = {1, 2, 3, 4, 6, 8, 16, 32};
 constexpr double shortest_split = 128;  ///< Numbers of k.
+constexpr double shortest_step = 32;    ///< Of k in a tile: those beyond are computed as well.
+constexpr double least_weight = 1e-4;   ///< Of a candidate, beside the fastest one's 1.
+/// Results of a block so large that a multiprocessor has room for no other, and how many of small
+/// ones it takes.
+constexpr double largest_alone = 128 * 128, most_at_once = 8;
 
 double power6(double x) { return x * x * x * x * x * x; }
 
@@ -65,6 +75,14 @@ double slowness(const ProductWork& product) {
   if (product.alignment % 16 == 0) return 1.0;
   if (product.alignment % 8 == 0) return 1.6;
   return product.alignment % 4 == 0 ? 2.7 : 6.0;
+}
+
+/// And where neither operand's numbers lie together along k. The tensor cores of Hopper read 16-bit
+/// operands either way, TF32 in this one alone (PTX, wgmma.mma_async: transposes of .f16 and
+/// .bf16), so that another kernel serves: the 23 such products in the half of
+/// truth/h200/kernel_record that calibrates take 1.3 times as long.
+double slowness_across(const ProductWork& product, TimeClass time_class) {
+  return product.is_across && time_class == TimeClass::product_tf32 ? 1.3 : 1.0;
 }
 
 /// What does not depend on tile and split.
@@ -85,7 +103,9 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   const bool has_tensor_cores =
       time_class != TimeClass::product_fp32 && time_class != TimeClass::product_fp64;
   const double generation = has_tensor_cores ? per_clock / 2048 : per_clock / 256;
-  const double slower = has_tensor_cores && gpu.slows_unaligned ? slowness(product) : 1.0;
+  const double slower = has_tensor_cores && gpu.slows_unaligned
+                            ? slowness(product) * slowness_across(product, time_class)
+                            : 1.0;
   s.per_flop = slower * gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
   s.shared_rate = c[ProductAt::shared] * std::pow(generation, 0.65) * gpu.clock;
   // Nothing comes from DRAM faster than through L2.
@@ -108,21 +128,36 @@ struct Candidate {
   double us = INFINITY, tile_us = 0, cache_us = 0, memory_us = 0;
 };
 
+/// Blocks that a multiprocessor has at once: they begin while others compute.
+double blocks_at_once(double rows, double columns) {
+  return std::clamp(largest_alone / (rows * columns), 1.0, most_at_once);
+}
+
+/// Nothing where it takes longer than `longest_us`.
 Candidate with_tile(const Setting& s, const Gpu& gpu, Coefficients c, double rows, double columns,
-                    double split) {
+                    double split, double longest_us) {
   const double per_k =
       std::max(2 * rows * columns * s.per_flop, s.operand_bytes * (rows + columns) / s.shared_rate);
-  const double depth = pieces(s.k / split, 64) * 64;
-  const double blocks = s.batch * pieces(s.m, rows) * pieces(s.n, columns) * split;
-  const double waves = pieces(blocks, gpu.multiprocessors);
+  const double depth = pieces(s.k / split, shortest_step) * shortest_step;
+  const double down = pieces(s.m, rows), across = pieces(s.n, columns);
+  const double blocks = s.batch * down * across * split;
+  // Blocks that end early make room for the next ones, the more so in kernels that stay on their
+  // multiprocessors.
+  const double together = c[ProductAt::together];
+  const double rounds = together * pieces(blocks, gpu.multiprocessors) +
+                        (1 - together) * std::max(blocks / gpu.multiprocessors, 1.0);
+  const double begins = pieces(blocks, gpu.multiprocessors * blocks_at_once(rows, columns));
+  const double besides =
+      c[ProductAt::floor_us] + begins * c[ProductAt::wave] + (split > 1 ? c[ProductAt::join] : 0.0);
   Candidate one;
-  one.tile_us = waves * per_k * depth;
-  one.cache_us =
-      (blocks * depth * (rows + columns) * s.operand_bytes + s.output_bytes) / s.cache_rate;
+  one.tile_us = rounds * per_k * depth;
+  // What lies beyond the edges of the matrices is computed, but not loaded.
+  one.cache_us = (s.batch * s.k * (across * s.m + down * s.n) * s.operand_bytes + s.output_bytes) /
+                 s.cache_rate;
   // Parts of a split are fp32, written and read.
   one.memory_us = s.memory_us + (split > 1 ? 8 * split * s.batch * s.m * s.n / s.cache_rate : 0.0);
-  one.us = c[ProductAt::floor_us] + waves * c[ProductAt::wave] +
-           (split > 1 ? c[ProductAt::join] : 0.0) +
+  if (besides + std::max({one.tile_us, one.cache_us, one.memory_us}) > longest_us) return one;
+  one.us = besides +
            std::cbrt(std::sqrt(power6(one.tile_us) + power6(one.cache_us) + power6(one.memory_us)));
   return one;
 }
@@ -134,24 +169,43 @@ Limit limit_of(const Candidate& best) {
   return longest == best.cache_us ? Limit::cache : Limit::memory;
 }
 
+/// The mean logarithm of candidates that take no longer than `longest_us`, those that are slower
+/// than the fastest by the factor 1 + `choice` weighing about a third.
+double chosen_us(std::span<const double> all_us, double fastest, double longest_us, double choice) {
+  double sum = 0, weights = 0;
+  for (const double us : all_us) {
+    if (!(us <= longest_us)) continue;
+    const double slower = std::log(us / fastest);
+    const double weight = std::exp(-slower / choice);
+    sum += weight * slower, weights += weight;
+  }
+  return weights > 0 ? fastest * std::exp(sum / weights) : fastest;
+}
+
 }  // namespace
 
 const std::span<const Coefficient> product_coefficients = product_rows;
 
 KernelTime product_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass time_class) {
   const Setting s = setting_of(std::get<ProductWork>(work), gpu, c, time_class);
+  std::array<double, tiles.size() * splits.size()> all_us{};
+  std::size_t count = 0;
+  const double slack = std::pow(least_weight, -c[ProductAt::choice]);
   Candidate best;
   for (const auto& [rows, columns] : tiles)
     for (const double split : splits) {
       if (split * shortest_split > std::max(s.k, shortest_split)) break;
-      const Candidate one = with_tile(s, gpu, c, rows, columns, split);
+      const Candidate one = with_tile(s, gpu, c, rows, columns, split, best.us * slack);
+      all_us[count++] = one.us;
       if (one.us < best.us) best = one;
     }
+  const double us =
+      chosen_us({all_us.data(), count}, best.us, best.us * slack, c[ProductAt::choice]);
   // Clocks fall while tensor cores are busy for long.
   const double flops = 2 * s.batch * s.m * s.n * s.k;
-  const double reached = flops / gpu.rate(time_class) / best.us;
+  const double reached = flops / gpu.rate(time_class) / us;
   const double long_run = std::clamp(std::log(flops / 2e10) / 5, 0.0, 1.0);
-  return {best.us * (1 + c[ProductAt::throttling] * reached * long_run), limit_of(best)};
+  return {us * (1 + c[ProductAt::throttling] * reached * long_run), limit_of(best)};
 }
 
 std::vector<double> product_sizes(const Work& work) {

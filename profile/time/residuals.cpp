@@ -77,10 +77,13 @@ class Cholesky {
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel) {
   const std::vector<Neighbour> near = nearest(points, sizes, kernel.last_scale);
-  const double variance = kernel.deviation * kernel.deviation;
-  const double noise = kernel.noise * kernel.noise;
+  const double far = kernel.deviation * kernel.deviation;
+  const double close = kernel.near_deviation * kernel.near_deviation;
+  const double variance = far + close, noise = kernel.noise * kernel.noise;
   const auto covariance = [&](double squared) {
-    return variance * std::exp(-0.5 * squared / (kernel.length * kernel.length));
+    const double smooth = far * std::exp(-0.5 * squared / (kernel.length * kernel.length));
+    if (close == 0) return smooth;
+    return smooth + close * std::exp(-0.5 * squared / (kernel.near_length * kernel.near_length));
   };
   Cholesky factor(near.size());
   std::vector<double> residuals, to_here;

@@ -48,7 +48,9 @@ Work work_of(const Work& example, const Columns& row) {
                        get("operand_bytes", 2),
                        get("operand_bytes", 2),
                        get("weight_sets"),
-                       get("alignment", 16)};
+                       get("alignment", 16),
+                       false,
+                       get("is_across", 0) != 0};
   if (std::holds_alternative<AttentionWork>(example))
     return AttentionWork{get("batch"),           get("heads"),          get("kv_heads"),
                          get("queries"),         get("keys"),           get("head_dim"),

@@ -5,11 +5,13 @@
 
 Models are those that were measured in training on RTX 3090 and in inference on RTX 3090 and 4090, in an order that a
 hash of their names draws. A model's family is the file of timm that defines it. A file that is there stays. What cannot
-be made or exported is listed in FOLDER/refused.csv with the reason; FOLDER/families.csv has the rest. Models with
-PyTorch's fused attention are written a second time without it, as timm ran them when training was measured (2022). Needs
-torch 2.13, torchvision and timm."""
+be made or exported is listed in FOLDER/refused.csv with the reason; FOLDER/families.csv has the rest. A model is written
+more than once where the measured steps ran it in different forms (timm_notes.md): without PyTorch's fused attention for
+training, as timm did in 2022; with norms in 16 bit for inference; with its branches merged for inference on RTX 4090.
+Needs torch 2.13, torchvision and timm."""
 import argparse
 import csv
+import enum
 import hashlib
 import os
 import pathlib
@@ -56,6 +58,27 @@ class WithoutFilling(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+class UnderAutocast(torch.nn.Module):
+    """What timm.layers.set_fast_norm does depends on autocast, so that the file has to have it, with the regions in which
+    it is off. It is said to be a CPU's, where the tensors are here."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.float16):
+            return self.model(x)
+
+
+def has_norms_in_16_bit(model):
+    return any(getattr(module, "_fast_norm", False) for module in model.modules())
+
+
+def has_branches(model):
+    return any(hasattr(module, "reparameterize") or hasattr(module, "fuse") for module in model.modules())
+
+
 def create(name, size):
     """Made of real tensors, as some models ask for values of small ones (`linspace(…).tolist()`)."""
     with WithoutFilling():
@@ -73,16 +96,28 @@ def without_storage(model, mode):
                     own[name] = mode.from_tensor(tensor)
 
 
-def write(name, size, path, fused):
-    timm.layers.set_fused_attn(fused)
+class Form(enum.Enum):
+    """Of a model, as it is written."""
+    PLAIN, UNFUSED, HALF_NORMS, MERGED = "", "_unfused", "_half_norms", "_merged"
+
+
+def write(name, size, path, form):
+    """Nothing where the form is the plain one."""
+    timm.layers.set_fused_attn(form != Form.UNFUSED)
+    timm.layers.set_fast_norm(form == Form.HALF_NORMS)
     model, mode = create(name, size), FakeTensorMode(allow_non_fake_inputs=True)
+    if form == Form.HALF_NORMS and not has_norms_in_16_bit(model) or form == Form.MERGED and not has_branches(model):
+        return
+    if form == Form.MERGED:
+        model = timm.utils.reparameterize_model(model)
     without_storage(model, mode)
     with mode:
-        program = pt2_file.export(model, (torch.zeros(BATCH, 3, size, size),), "train")
+        run = UnderAutocast(model) if form == Form.HALF_NORMS else model
+        program = pt2_file.export(run, (torch.zeros(BATCH, 3, size, size),), "train")
         pt2_file.write(program, path, keep_weights=False)
 
 
-def in_a_child(name, size, path, fused):
+def in_a_child(name, size, path, form):
     """Why it did not work, or nothing."""
     if path.exists():
         return ""
@@ -92,7 +127,7 @@ def in_a_child(name, size, path, fused):
         os.close(reader)
         signal.alarm(SECONDS)
         try:
-            write(name, size, path, fused)
+            write(name, size, path, form)
         except BaseException as error:
             path.unlink(missing_ok=True)
             os.write(writer, (str(error).strip().splitlines() or [type(error).__name__])[0][:200].encode())
@@ -113,13 +148,19 @@ def has_fused_attention(path):
                    if name.endswith("models/model.json"))
 
 
-def export(name, size, path):
-    """The file for training, and why it did not work, or nothing."""
-    problem = in_a_child(name, size, path, fused=True)
-    if problem or not has_fused_attention(path):
-        return path, problem
-    unfused = path.with_name(f"{path.stem}_unfused.pt2")
-    return unfused, in_a_child(name, size, unfused, fused=False)
+def export(name, size, plain):
+    """The files for training and for inference on both GPUs, and why it did not work, or nothing."""
+    problem = in_a_child(name, size, plain, Form.PLAIN)
+    training, inference, merged = plain, plain, plain
+    forms = [Form.HALF_NORMS, Form.MERGED] + ([Form.UNFUSED] if not problem and has_fused_attention(plain) else [])
+    for form in forms:
+        path = plain.with_name(f"{plain.stem}{form.value}.pt2")
+        problem = problem or in_a_child(name, size, path, form)
+        if path.exists():
+            training = path if form == Form.UNFUSED else training
+            inference = path if form == Form.HALF_NORMS else inference
+            merged = path if form == Form.MERGED else merged
+    return [training, inference, merged if merged != plain else inference], problem
 
 
 def family_of(name):
@@ -140,7 +181,7 @@ def main():
     folder = pathlib.Path(given.folder)
     folder.mkdir(parents=True, exist_ok=True)
     done = 0
-    (folder / "families.csv").write_text("model,img_size,family,file,training_file\n")
+    (folder / "families.csv").write_text("model,img_size,family,training_file,file,file_4090\n")
     (folder / "refused.csv").write_text("model,img_size,problem\n")
     for name, size in measured(given.data):
         if done >= given.count:
@@ -148,13 +189,13 @@ def main():
         path = folder / f"{name}_{size}.pt2"
         try:
             family = family_of(name)
-            training, problem = export(name, size, path)
+            files, problem = export(name, size, path)
         except RuntimeError as error:  # timm does not have it any more.
             problem = str(error)
         if problem:
             append(folder / "refused.csv", [name, size, problem])
             continue
-        append(folder / "families.csv", [name, size, family, path.name, training.name])
+        append(folder / "families.csv", [name, size, family, *(file.name for file in files)])
         done += 1
 
 

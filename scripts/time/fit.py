@@ -25,13 +25,21 @@ FOLDS = 5
 DRAWN = {"product_16bit": 570, "product_fp32": 300, "attention_flash": 300, "attention_newer": 300,
          "convolution_fp32": 300, "convolution_16bit": 150, "elementwise": 80, "layer_norm": 150, "softmax": 150}
 LARGE_FLOPS, LARGE_DRAWN = 1e12, 30
+SPREAD = {"product_16bit"}  # Drawn evenly among sizes; rows of other sources lie unevenly, few of them large.
+FEWEST_FOR_ALL = 150
 # Boards with the same chip, or nearly: what one has no rows of it takes from the others, without their residuals.
 SIBLINGS = {"a100-80g": ["a100-80g-pcie"], "a100-40g": ["a100-40g-pcie", "a100-80g"],
-            "a100-80g-pcie": ["a100-80g"], "a100-40g-pcie": ["a100-80g"], "h100-pcie": ["h100"], "h200": ["h100"],
-            "v100": ["v100-32g-pcie"], "v100-32g-pcie": ["v100"]}
-# Deviation and noise of the residuals of a class (profile/time/formula.cpp), by the first word of its name.
-PROCESS = {"product": (0.08, 0.06), "attention": (0.12, 0.06), "convolution": (0.15, 0.08),
-           "elementwise": (0.06, 0.05), "layer": (0.12, 0.06), "softmax": (0.12, 0.06)}
+            "a100-80g-pcie": ["a100-80g"], "a100-40g-pcie": ["a100-80g"], "h100": ["h200"],
+            "h100-pcie": ["h200", "h100"], "v100": ["v100-32g-pcie"], "v100-32g-pcie": ["v100"]}
+# As many multiprocessors at the same clock: residuals and interval serve as well (compare_operators.py --device h100).
+SAME_CHIP = {("h100", "h200")}
+# Of these, calls of PyTorch itself were recorded on an H200 (fit_h200.py), which serve better than public rows.
+RECORDED = {(device, time_class) for device in ("h100", "h200") for time_class in ("product_16bit", "attention_newer")}
+# Deviations and noise of the residuals of a class (profile/time/formula.cpp), by the first word of its name.
+PROCESS = {"product": (0.08, 0.06, 0.06), "attention": (0.12, 0.06), "convolution": (0.15, 0.08),
+           "elementwise": (0.06, 0.05), "layer": (0.12, 0.06), "softmax": (0.12, 0.06), "copy": (0.06, 0.05),
+           "pooling": (0.06, 0.05), "gather": (0.06, 0.05), "batch": (0.12, 0.06), "reduction": (0.12, 0.06),
+           "depthwise": (0.15, 0.08), "recurrent": (0.12, 0.06)}
 SIBLING_HALF_WIDTH = 0.15  # Another board's clocks and memory, beside what the sibling's rows need.
 
 
@@ -63,13 +71,14 @@ class Program:
         self.process.wait()
 
 
-def fit_coefficients(program, parts, ridge=0.15):
+def fit_coefficients(program, parts, ridge=0.15, begin=None, fixed=None):
     """Coefficients that serve all `parts`, rows of one class: least squares of the logarithm, with little weight on
-    outliers, drawn a little towards the start."""
+    outliers, drawn a little towards the start. `begin` has other starts, by name, `fixed` those that stay."""
     programs = [Program(program, rows) for rows in parts]
-    rows = programs[0].coefficients
-    start = numpy.log([row[1] for row in rows])
-    low, high = numpy.log([row[2] for row in rows]) - 1e-9, numpy.log([row[3] for row in rows]) + 1e-9
+    rows, fixed = programs[0].coefficients, fixed or {}
+    limits = [(fixed[row[0]],) * 2 if row[0] in fixed else row[2:] for row in rows]
+    low, high = numpy.log([one[0] for one in limits]) - 1e-9, numpy.log([one[1] for one in limits]) + 1e-9
+    start = numpy.log([(begin or {}).get(row[0], row[1]) for row in rows]).clip(low, high)
     measured = [numpy.log(part.us) for part in parts]
 
     def distance(logs):
@@ -117,19 +126,29 @@ def points_of(program, rows, coefficients):
             for one, residual in zip(sizes, residuals)]
 
 
+def folds_of(rows):
+    """Rows of the same sizes (other layouts, measured again) are in one fold: they say too much of each other."""
+    order = numpy.random.default_rng(SEED).permutation(len(rows.us))
+    folds = numpy.empty(len(order), dtype=int)
+    folds[order] = numpy.arange(len(order)) % FOLDS
+    _, first, same = numpy.unique(rows.work.to_numpy(), axis=0, return_index=True, return_inverse=True)
+    return folds[first[same.ravel()]]
+
+
 def interval_of(program, rows, coefficients, points):
     """How many deviations of the residual process 90 % of the drawn rows lie within, each with the points of the
     other folds. It never sees a row that is judged on."""
-    order = numpy.random.default_rng(SEED).permutation(len(rows.us))
+    folds = folds_of(rows)
     ratios = []
     for fold in range(FOLDS):
-        out = order[fold::FOLDS]
-        others = [points[place] for place in numpy.setdiff1d(order, out)]
+        out = numpy.flatnonzero(folds == fold)
+        others = [points[place] for place in numpy.flatnonzero(folds != fold)]
         values, _ = judge(program, rows.part(out),
                           {"coefficients": coefficients, "interval": 1, "points": others})
         deviation = numpy.log(values[:, 2] / values[:, 0])
         ratios.append(numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation)
-    return float(f"{numpy.quantile(numpy.concatenate(ratios), 0.9):.4g}")
+    ratios = numpy.concatenate(ratios)
+    return float(f"{numpy.quantile(ratios, min(1, 0.9 * (1 + 1 / len(ratios)))):.4g}")  # A few rows are not all.
 
 
 def flops_of(rows):
@@ -137,12 +156,36 @@ def flops_of(rows):
     return 2.0 * work.get("batch", 1) * work.m * work.n * work.k if "m" in work else None
 
 
+def nearest(points, centers):
+    """The place of the nearest center of each point, and its squared distance."""
+    squares = (points ** 2).sum(1)[:, None] + (centers ** 2).sum(1) - 2 * points @ centers.T
+    return squares.argmin(1), squares.min(1)
+
+
+def spread(rows, count, random):
+    """Places of `count` rows that lie evenly among all sizes, as somebody chooses who measures few: of each of so many
+    clusters (Lloyd's, from a random start) the row in its middle. Times have no part in it."""
+    points = numpy.log2(1 + rows.work.to_numpy(dtype=float))
+    centers = points[random.permutation(len(points))[:count]]
+    for _ in range(12):
+        of, _ = nearest(points, centers)
+        sizes = numpy.bincount(of, minlength=count)
+        sums = numpy.stack([numpy.bincount(of, weights=column, minlength=count) for column in points.T], 1)
+        centers = numpy.where(sizes[:, None] > 0, sums / numpy.maximum(sizes, 1)[:, None], centers)
+    of, distance = nearest(points, centers)
+    order = numpy.lexsort((distance, of))
+    return order[numpy.unique(of[order], return_index=True)[1]]
+
+
 def draw(rows, count=None, large=LARGE_DRAWN, seed=SEED):
     """(places of the rows to fit on, places of all others)."""
     count = DRAWN[rows.time_class] if count is None else count
     count = min(count, len(rows.us) * 6 // 10)
     random = numpy.random.default_rng(seed)
-    drawn = random.permutation(len(rows.us))[:count]
+    if rows.time_class in SPREAD and len(rows.us) >= 3 * count:
+        drawn = spread(rows, count, random)
+    else:
+        drawn = random.permutation(len(rows.us))[:count]
     flops = flops_of(rows)
     if flops is not None and rows.time_class == "product_16bit":
         places = numpy.flatnonzero(flops.to_numpy() > LARGE_FLOPS)
@@ -150,9 +193,15 @@ def draw(rows, count=None, large=LARGE_DRAWN, seed=SEED):
     return numpy.sort(drawn), numpy.setdiff1d(numpy.arange(len(rows.us)), drawn)
 
 
+def fixed_with(time_class, count):
+    """The last two coefficients of products gain nothing where there are few rows (cross-validated on those drawn of an
+    H200's): whole waves, and the fastest tile."""
+    return {"together": 1, "choice": 0.005} if time_class.startswith("product") and count < FEWEST_FOR_ALL else {}
+
+
 def fit_class(program, rows, drawn):
     chosen = rows.part(drawn)
-    coefficients = fit_coefficients(program, [chosen])
+    coefficients = fit_coefficients(program, [chosen], fixed=fixed_with(rows.time_class, len(drawn)))
     points = points_of(program, chosen, coefficients)
     times = {"fitted_on": f"{len(drawn)} of {len(rows.us)} rows of {rows.source}, seed {SEED}", "calibrated": True,
              "coefficients": coefficients, "interval": 1, "points": points}
@@ -197,15 +246,17 @@ def read_classes(path):
     return json.loads(path.read_text())["classes"] if path.exists() else {}
 
 
-def lend_to_siblings(program, folder):
+def lend_to_siblings(folder):
     own = {path.stem: {name: times for name, times in read_classes(path).items() if times["calibrated"]}
            for path in folder.glob("*.json")}
     for device, siblings in SIBLINGS.items():
         classes = dict(own.get(device, {}))
         for sibling in siblings:
             for name, times in own.get(sibling, {}).items():
-                if name not in classes:
-                    spread = math.hypot(*PROCESS[name.partition("_")[0]])
+                if name not in classes and (device, sibling) in SAME_CHIP:
+                    classes[name] = {**times, "calibrated": False, "fitted_on": f"{sibling}: {times['fitted_on']}"}
+                elif name not in classes:
+                    spread = math.hypot(*PROCESS[name.partition("_")[0]]) if times.get("points") else 1
                     classes[name] = {**times, "points": [], "calibrated": False,
                                      "fitted_on": f"{sibling}: {times['fitted_on']}",
                                      "interval": round(times["interval"] * spread + SIBLING_HALF_WIDTH, 3)}
@@ -236,6 +287,8 @@ def main():
         by_class.setdefault(rows.time_class, []).append(rows)
         if only_device not in ("", rows.device) or only_class not in ("", rows.time_class):
             continue
+        if (rows.device, rows.time_class) in RECORDED:
+            continue
         by_device.setdefault(rows.device, {})[rows.time_class] = times = fit_class(given.program, rows, draw(rows)[0])
         print(rows.device, rows.time_class, times["coefficients"], times["interval"], flush=True)
     if only_device in ("", "data_sheet"):
@@ -248,7 +301,7 @@ def main():
         path = folder / f"{device}.json"
         before = read_classes(path) if given.only else {}
         path.write_text(compact({**before, **classes}))
-    lend_to_siblings(given.program, folder)
+    lend_to_siblings(folder)
     name_in_devices(folder)
 
 

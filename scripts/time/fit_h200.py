@@ -4,7 +4,7 @@
     python scripts/time/fit_h200.py [--program build/release/bin/symprof_time_rows]
 
 The half is drawn by a hash of each point's key (h200_rows.py); compare_operators.py judges on the other half. Other
-classes of the file stay as they are. numpy, scipy and pandas are needed."""
+classes of the file stay as they are. H100s take what was fitted here. numpy, scipy and pandas are needed."""
 import argparse
 
 import numpy
@@ -12,8 +12,6 @@ import numpy
 import fit
 import h200_rows
 
-fit.PROCESS.update({"copy": (0.06, 0.05), "pooling": (0.06, 0.05), "gather": (0.06, 0.05), "batch": (0.12, 0.06),
-                    "reduction": (0.12, 0.06), "depthwise": (0.15, 0.08), "recurrent": (0.12, 0.06)})
 FEWEST_WITH_POINTS = 20
 WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far others are off
 UNSEEN = 1.15  # rows that were fitted lie nearer than others
@@ -42,7 +40,7 @@ def interval_of(program, rows, coefficients, points, folds):
 def fitted(program, lines):
     """Passes of attention have the same sizes, and few rows have no neighbours: those have no points, and one width."""
     rows = h200_rows.rows_of(lines)
-    coefficients = fit.fit_coefficients(program, [rows])
+    coefficients = fit.fit_coefficients(program, [rows], fixed=fit.fixed_with(rows.time_class, len(lines)))
     times = {"fitted_on": f"{len(lines)} points of truth/h200/kernel_record, a half by hash", "calibrated": True,
              "coefficients": coefficients, "interval": 1}
     if len(lines) >= FEWEST_WITH_POINTS and not rows.time_class.startswith("attention"):
@@ -82,6 +80,7 @@ def main():
     shared = {time_class: lent(given.program, [line for line in lines if line["class"] == time_class], classes[time_class])
               for time_class in LENT}
     path.write_text(fit.compact({**fit.read_classes(path), **shared}))
+    fit.lend_to_siblings(path.parent)
 
 
 if __name__ == "__main__":

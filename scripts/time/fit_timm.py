@@ -23,7 +23,7 @@ RIDGE = 0.12  # How much a factor costs that is not 1, in the logarithm: kinds t
 COMMON = 0.10  # Half width of what is common to the kernels of a step (profile/step_time.cpp).
 # Kinds that keep the data sheet's time, because the measured steps ran other kernels there than those that are
 # predicted (timm_notes.md): a factor would hide that here, and be wrong everywhere else.
-NOT_FITTED = {"layer_norm.all", "product_fp32.one", "product_fp32.batched", "product_16bit.batched"}
+NOT_FITTED = {"product_fp32.one", "product_fp32.batched"}
 # What moves bytes is no faster than memory, of which the data sheet's coefficients take 0.89.
 MOVES_BYTES, LOWEST = {"elementwise", "copy", "batch_norm", "gather", "optimizer"}, 0.89
 # Whose coefficients a class has that the data sheet's file lacks (profile/time/formula.cpp).

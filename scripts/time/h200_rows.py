@@ -39,7 +39,8 @@ def matmul(operation, p, cache):
     distances = [k if first == "n" else m, n if second == "n" else k, n]
     work = {"batch": batch[0] if batch else 1, "m": m, "n": n, "k": k, "operand_bytes": number,
             "weight_sets": SETS_OF_WEIGHTS if cache == "flushed" else 1,
-            "alignment": math.gcd(16, *(number * distance for distance in distances))}
+            "alignment": math.gcd(16, *(number * distance for distance in distances)),
+            "is_across": int(first == "t" and second == "n")}
     return PRODUCTS[p["dtype"]], work, 1
 
 
@@ -64,9 +65,22 @@ def convolution(operation, p, cache):
     if groups == channels:
         if work["channels_last"]:
             return "depthwise_cudnn", work, 1
-        if p["dtype"] != "float16":
+        if p["dtype"] != "float16" or not is_cudnn_depthwise(p["batch"], channels, size, kernel, stride, dilation):
             return "depthwise", work, 1
     return CONVOLUTIONS[p["dtype"]], work, 1
+
+
+def is_cudnn_depthwise(batch, channels, size, kernel, stride, dilation):
+    """In half precision: as profile/cost/convolution_kernels.cpp has it. Names of the recorded kernels agree."""
+    if dilation != 1 or channels < 32 or size < 7 or kernel not in (1, 3, 5):
+        return False
+    if stride != 2:
+        return stride == 1
+    if batch == 1:
+        return kernel != 1 or size <= 28
+    if kernel == 1:
+        return batch <= 16 and channels >= 128 and size <= 7
+    return channels >= 512 or (channels >= 256 and size >= 28)
 
 
 RECURRENT = {"tf32": "recurrent_tf32", "bfloat16": "recurrent_16bit", "float16": "recurrent_16bit"}
@@ -214,6 +228,10 @@ def table(device="h200"):
     return [line for folder in folders for line in lines_of(folder)]
 
 
+def source_of(device):
+    return f"truth/{device}/kernel_record"
+
+
 LAUNCH_US = 2.0  # of devices/h200.json: one-element kernel 0.93 us and the gap to the next, 1.06 us
 
 
@@ -226,7 +244,7 @@ def is_fitted(line):
     return not line["operation"].startswith("efficient") or line["class"] == "attention_fp32"
 
 
-def rows_of(lines):
+def rows_of(lines, device="h200"):
     """Rows as fit.py takes them: times are at least a tenth of what was measured, whatever the rule's launches take."""
     import numpy  # a comparison needs none of them
     import pandas
@@ -234,4 +252,4 @@ def rows_of(lines):
     import sources
     work = pandas.DataFrame([line["work"] for line in lines]).astype("int64")
     us = numpy.array([max(line["us"] - line["more"], 0.1 * line["us"]) for line in lines])
-    return sources.Rows("h200", lines[0]["class"], work, us, "truth/h200/kernel_record")
+    return sources.Rows(device, lines[0]["class"], work, us, source_of(device))

@@ -9,6 +9,7 @@ import json
 import pathlib
 
 import numpy
+import pandas
 
 import fit
 import sources
@@ -20,9 +21,10 @@ HEAD = """# How far kernel times are off
 
 `scripts/time/judge.py` writes this page. Each line is a class of kernels on a device: measured rows of
 `scripts/time/README.md` that no fit saw, drawn with seed {seed}. Errors are of the program's own formulas with the
-coefficients, residuals and intervals of `devices/time/`; each is |predicted / measured - 1|, in per cent, median / 90th
-percentile. *Roofline* is the larger of FLOPs by the peak and bytes by the bandwidth, of the same rows. *Within* is how
-many rows lie in their 90 % interval, *± width* half of that interval (median).
+coefficients, residuals and intervals of `devices/time/` (of H100 and H200 in part of fits like them); each is
+|predicted / measured - 1|, in per cent, median / 90th percentile. *Roofline* is the larger of FLOPs by the peak and bytes
+by the bandwidth, of the same rows. *Within* is how many rows lie in their 90 % interval, *± width* half of that interval
+(median).
 
 | device | class | rows | fitted on | error | roofline | within | ± width |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -69,6 +71,10 @@ def lines_of(program, rows, times, drawn, unseen):
             yield line(judged, f"… {label}", drawn, values, bound, chosen)
 
 
+def is_of(rows, times):
+    return rows.source in times["fitted_on"]
+
+
 def table(program, data, only):
     for rows in sources.all_rows(data):
         path = fit.ROOT / "devices" / "time" / f"{rows.device}.json"
@@ -78,6 +84,8 @@ def table(program, data, only):
         if times is None:
             continue
         drawn, unseen = fit.draw(rows)
+        if not is_of(rows, times):  # Fitted on PyTorch's own calls: these rows need a fit of theirs.
+            times = fit.fit_class(program, rows, drawn)
         yield from lines_of(program, rows, times, len(drawn), unseen)
         if rows.time_class == "product_16bit" and len(rows.us) > 1000:
             few, _ = fit.draw(rows, *FEW)
@@ -110,6 +118,59 @@ def transfers(program, data):
                 yield transfer(program, rows, "h100", [few["h100"]])
 
 
+OTHERS_HEAD = """
+## Measured by others
+
+H200's classes are fitted on PyTorch's own calls (`scripts/time/fit_h200.py`), and H100's are those of H200, which has the
+same chip; those above on the measurements of a kernel library's authors, with their driver, their version and their way
+to time. Between the two lies what times of one device differ by from one person to another.
+
+| device | class | rows | error | within |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def others(program, data):
+    for rows in sources.all_rows(data):
+        path = fit.ROOT / "devices" / "time" / f"{rows.device}.json"
+        times = json.loads(path.read_text())["classes"].get(rows.time_class) if path.exists() else None
+        if times is None or is_of(rows, times):
+            continue
+        judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(len(rows.us))[:JUDGED]))
+        middle, low, high = fit.judge(program, judged, times)[0].T
+        within = 100 * numpy.mean((low <= judged.us) & (judged.us <= high))
+        yield (f"| {rows.device} | {rows.time_class} | {len(judged.us):,} | {of_errors(abs(middle / judged.us - 1))} | "
+               f"{within:.0f} % |")
+
+
+NOISE_HEAD = """
+## What measurements differ by
+
+Public rows of linear layers are the median of several campaigns, each with a PyTorch and a cuBLAS of its own, and of
+A100 three in four are of one campaign alone. *One against the median* is a bound from below of the 90th percentile, in per
+cent: the campaigns with the shortest and the longest time count with what they differ by, all others as if they did not.
+No formula can come nearer to a single campaign than that.
+
+| device | rows of several campaigns | campaigns of each | one against the median |
+| --- | --- | --- | --- |
+"""
+
+
+def single_campaign(table):
+    """The 90th percentile of |campaign / median - 1| over all campaigns of all rows, at least."""
+    extremes = pandas.concat([1 - table.us_min / table.us_median, table.us_max / table.us_median - 1]).to_numpy()
+    exact = numpy.zeros(int((table.runs - 2).sum()))
+    return 100 * numpy.quantile(numpy.concatenate([extremes, exact]), 0.9)
+
+
+def noise(data):
+    table = pandas.read_csv(pathlib.Path(data) / "ops_linear_bf16_aic.csv")
+    for gpu, device in sources.AIC.items():
+        several = table[(table.gpu == gpu) & (table.runs >= 3)]
+        yield (f"| {device} | {len(several):,} of {(table.gpu == gpu).sum():,} | "
+               f"{several.runs.min()} to {several.runs.max()} | {single_campaign(several):.1f} |")
+
+
 def transfer(program, rows, label, chosen):
     judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(len(rows.us))[:JUDGED]))
     us = fit.predicted(program, judged, fit.fit_coefficients(program, chosen))
@@ -132,8 +193,10 @@ def main():
     if not given.only:
         path = fit.ROOT / "docs" / "time_accuracy.md"
         _, mark, steps = path.read_text().partition(STEPS) if path.exists() else ("", "", "")
-        others = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
-        path.write_text(HEAD.format(seed=SEED) + "\n".join(lines) + "\n" + others + mark + steps)
+        more = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
+        more += OTHERS_HEAD + "\n".join(others(given.program, given.data)) + "\n"
+        more += NOISE_HEAD + "\n".join(noise(given.data)) + "\n"
+        path.write_text(HEAD.format(seed=SEED) + "\n".join(lines) + "\n" + more + mark + steps)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ class Setup:
     configuration: str  # Of timm_configs.csv.
     device: str
     is_training: bool
+    file: str  # The column of families.csv with the form of a model that was run (export_timm.py).
 
     @property
     def options(self):
@@ -27,8 +28,9 @@ class Setup:
 
 
 # Under autocast to fp16, in NCHW. Training was measured with PyTorch 1.12, inference with 2.4 (RTX 3090) and 2.9 (4090).
-SETUPS = [Setup("training, RTX 3090", "1", "rtx3090", True), Setup("inference, RTX 3090", "7", "rtx3090", False),
-          Setup("inference, RTX 4090", "12", "rtx4090", False)]
+SETUPS = [Setup("training, RTX 3090", "1", "rtx3090", True, "training_file"),
+          Setup("inference, RTX 3090", "7", "rtx3090", False, "file"),
+          Setup("inference, RTX 4090", "12", "rtx4090", False, "file_4090")]
 
 
 @dataclasses.dataclass
@@ -92,14 +94,13 @@ def steps_of(setup, data, exported, program, workers=2):
     measured = {(row["model"], row["img_size"]): row for row in read(pathlib.Path(data) / "timm_steps.csv")
                 if row["cfg"] == setup.configuration}
     rows = [row for row in read(pathlib.Path(exported) / "families.csv") if (row["model"], row["img_size"]) in measured]
-    file = "training_file" if setup.is_training else "file"
-    rows = [row for row in rows if (pathlib.Path(exported) / row[file]).exists()]
+    rows = [row for row in rows if (pathlib.Path(exported) / row[setup.file]).exists()]
     with tempfile.TemporaryDirectory() as folder:
         device = without_factors(setup.device, folder)
 
         def step(row):
             truth = measured[row["model"], row["img_size"]]
-            path = pathlib.Path(exported) / row[file]
+            path = pathlib.Path(exported) / row[setup.file]
             answer = kept(program, path, truth["batch_size"], setup, device)
             return Step(f"{row['model']}, {row['img_size']}", row["family"], int(truth["batch_size"]),
                         float(truth["step_ms"]), answer)

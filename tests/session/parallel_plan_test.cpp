@@ -78,8 +78,8 @@ TEST_SUITE("parallel_plan") {
   }
 
   TEST_CASE("checkpoints cost time and save memory") {
-    const plan::LayoutResult none = best_of("8", "fsdp=8", 64);
-    const plan::LayoutResult some = best_of("8", "fsdp=8 ckpt=16", 64);
+    const plan::LayoutResult none = best_of("8", "fsdp=8 mb=4", 64);
+    const plan::LayoutResult some = best_of("8", "fsdp=8 mb=4 ckpt=16", 64);
     CHECK(some.memory.activations < none.memory.activations);
     CHECK(some.step_us > none.step_us);
   }

@@ -53,8 +53,7 @@ Scratch forward(const Call& call, const DeviceSpec& device) {
     laid_out = row_major(input->dtype, input->sizes);  // Before it is looked at as a plane.
     result.take(laid_out.bytes());
   }
-  const bool is_native =
-      is_native_depthwise(laid_out, *weight, call.integer(6, 0, 0) != 0, call.integer(8, 0, 1));
+  const bool is_native = is_native_depthwise(call, {}, laid_out, *weight);
   if (is_native || !is_image(*input)) {
     result.make_outputs();
     result.is_incomplete = !is_native;
@@ -106,7 +105,8 @@ Scratch backward(const Call& call, const DeviceSpec& device) {
   const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1),
                    *weight = call.input_at(2);
   if (gradient == nullptr || input == nullptr || weight == nullptr) return {.is_incomplete = true};
-  if (!is_native_depthwise(*input, *weight, call.integer(7, 0, 0) != 0, call.integer(9, 0, 1)))
+  constexpr ConvolutionSettingsAt at{.stride = 4, .dilation = 6, .transposed = 7, .groups = 9};
+  if (!is_native_depthwise(call, at, *input, *weight))
     return is_image(*input) ? cudnn_backward(call, device) : Scratch{.is_incomplete = true};
   Scratch result;
   if (!is_row_major(*gradient)) result.take(gradient->bytes());

@@ -67,7 +67,9 @@ TimeClass class_of(const Call& call, const ConvolutionArguments& at, const Convo
   constexpr int hopper = 9;
   if (c.groups <= 1 || c.in_channels != c.groups || transposed) return usual;
   if (device.is_cpu) return c.channels_last ? TimeClass::depthwise_cudnn : TimeClass::depthwise;
-  if (is_native_depthwise(*input, *weight, transposed, c.groups)) return TimeClass::depthwise;
+  if (is_native_depthwise(call, {at.stride, at.dilation, at.transposed, at.groups}, *input,
+                          *weight))
+    return TimeClass::depthwise;
   return c.channels_last && device.compute_major == hopper ? TimeClass::depthwise_cudnn : usual;
 }
 

@@ -1,6 +1,8 @@
 // Element-wise operators. On a GPU each is one kernel that moves bytes. A CPU takes many
 // instructions for some functions, and for what its loops do number by number; those are named
 // here.
+#include <algorithm>
+
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -9,11 +11,44 @@ namespace {
 
 using enum TimeClass;
 
+/// A warp takes the numbers of the output as they lie; `operand` has them far apart, and lies
+/// together along another dimension.
+bool lies_across(const TensorSpec& operand, const TensorSpec& out) {
+  if (operand.sizes != out.sizes || operand.strides.size() != out.strides.size()) return false;
+  bool is_apart = false, is_together = false;
+  for (std::size_t i = 0; i < out.sizes.size(); ++i) {
+    if (out.sizes[i] < 2) continue;
+    if (operand.strides[i] == 0) return false;  // Expanded: there are few numbers.
+    is_apart = is_apart || (out.strides[i] == 1 && operand.strides[i] > 1);
+    is_together = is_together || (out.strides[i] != 1 && operand.strides[i] == 1);
+  }
+  return is_apart && is_together;
+}
+
+/// Operands that lie across the output are read as by a transposing copy, three times as slowly as
+/// what lies in order (an H200's `copy` beside its `elementwise`).
+LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  constexpr std::int64_t slower = 3;
+  const LaunchEstimate usual = moved(cost, elementwise);
+  const TensorSpec* out = call.output(0);
+  if (!usual || usual->kernels.empty() || out == nullptr || device.is_cpu) return usual;
+  std::int64_t across = 0;
+  for (std::size_t i = 0; i < call.input_count(); ++i)
+    if (const TensorSpec* operand = call.input(i);
+        operand != nullptr && lies_across(*operand, *out))
+      across += 2 * numbers(*operand) * element_bytes(operand->dtype);
+  if (across == 0) return usual;
+  const std::int64_t others =
+      std::max<std::int64_t>(cost.bytes_read + cost.bytes_written - across, 0);
+  return Launches{{{copy, StreamWork{across + others / slower}}}};
+}
+
 LaunchEstimate function_of(Function function, const Call& call, const Cost& cost,
                            const DeviceSpec& device) {
   LaunchEstimate stream = moved(cost, elementwise);
   const TensorSpec* out = call.output(0) != nullptr ? call.output(0) : call.input(0);
-  if (!device.is_cpu || !stream || stream->kernels.empty() || out == nullptr) return stream;
+  if (!device.is_cpu) return over_operands(call, cost, device);
+  if (!stream || stream->kernels.empty() || out == nullptr) return stream;
   const auto& work = std::get<StreamWork>(stream->kernels[0].work);
   return Launches{{{TimeClass::function, FunctionWork{function, numbers(*out), work.bytes}}}};
 }
@@ -103,7 +138,7 @@ constexpr TimeRule activation_time_rows[] = {
 
 }  // namespace
 
-TimeRules elementwise_times() { return {moves_bytes<elementwise>, elementwise_time_rows}; }
+TimeRules elementwise_times() { return {over_operands, elementwise_time_rows}; }
 TimeRules activation_times() { return {moves_bytes<elementwise>, activation_time_rows}; }
 
 }  // namespace symprof::profile

@@ -58,6 +58,7 @@ LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) 
   work.alignment = std::gcd(alignment_of(*left), alignment_of(*right));
   if (out != nullptr && out->sizes.size() > 1)
     work.alignment = std::gcd(work.alignment, alignment_of(*out));
+  work.is_across = left->strides[last] != 1 && right->strides[right->strides.size() - 2] != 1;
   if (is_parameter(call, left_at)) std::swap(work.m, work.n);
   if (is_parameter(call, left_at) || is_parameter(call, left_at + 1))
     work.weight_sets = sets_of_weights;

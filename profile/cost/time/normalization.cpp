@@ -1,21 +1,38 @@
 // Norms. Those of rows go once over their bytes forward; backward a second kernel reads them again
 // for the gradients of weight and bias. Batch norm in training reads its input twice, and its
 // backward reads input and gradient twice: the batch's statistics come first.
+#include "profile/cost/row_major.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
 namespace symprof::profile {
 namespace {
 
-/// `input`: the schema argument. Rows are as long as the weight, or as the last dimension.
+/// Kernels of rows want them in one piece (expect_contiguous in native/cuda/layer_norm_kernel.cu):
+/// an operand that lies otherwise is copied before.
+void copy_to_rows(LaunchEstimate& launches, const TensorSpec* operand) {
+  if (!launches || launches->kernels.empty() || operand == nullptr || is_row_major(*operand))
+    return;
+  const std::int64_t bytes = 2 * numbers(*operand) * element_bytes(operand->dtype);
+  const bool is_in_rows = operand->strides.back() == 1;  // They are far apart, or in another order.
+  launches->kernels.push_back(
+      {is_in_rows ? TimeClass::elementwise : TimeClass::copy, StreamWork{bytes}});
+}
+
+/// `input`: the schema argument, and what is before it. Rows are as long as the weight, or as the
+/// last dimension.
 template <int input, int weight, int percent, int launches>
-LaunchEstimate norm_of_rows(const Call& call, const Cost& cost, const DeviceSpec&) {
+LaunchEstimate norm_of_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec *in = call.input_at(input), *scale = call.input_at(weight);
   if (!in || in->sizes.empty()) return std::nullopt;
   const std::int64_t all = numbers(*in);
   const std::int64_t length = scale != nullptr ? numbers(*scale) : in->sizes.back();
   const std::int64_t rows = length > 0 ? all / length : 0;
-  return by_rows(cost, TimeClass::layer_norm, rows, length, percent / 100.0, launches);
+  LaunchEstimate result =
+      by_rows(cost, TimeClass::layer_norm, rows, length, percent / 100.0, launches);
+  if (!device.is_cpu)
+    for (int operand = 0; operand <= input; ++operand) copy_to_rows(result, call.input_at(operand));
+  return result;
 }
 
 /// A row is a group of channels of one image. (input, weight, bias, N, C, HxW, group, eps), and

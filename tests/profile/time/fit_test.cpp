@@ -100,7 +100,7 @@ TEST_SUITE("time_fit") {
   }
 
   TEST_CASE("a file of made-up products estimates products between those that were measured") {
-    const std::vector<double> truth{6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6};
+    const std::vector<double> truth{6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6, 0.8, 0.05};
     TimeModel model = read_back(TimeClass::product_fp32, made_up(products(), truth, 0));
     for (const ProductWork& work :
          {ProductWork{1, 384, 1536, 512, 4, 4, 1}, ProductWork{1, 24, 4096, 2048, 4, 4, 1},
@@ -114,7 +114,7 @@ TEST_SUITE("time_fit") {
 
   TEST_CASE("nine of ten measurements that no fit saw lie within the interval") {
     std::vector<MeasuredKernel> seen, unseen;
-    const auto rows = made_up(products(), {6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6}, 0.1);
+    const auto rows = made_up(products(), {6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6, 0.8, 0.05}, 0.1);
     for (std::size_t i = 0; i < rows.size(); ++i) (i % 2 == 0 ? seen : unseen).push_back(rows[i]);
     TimeModel model = read_back(TimeClass::product_fp32, seen);
     double within = 0;
@@ -143,9 +143,10 @@ TEST_SUITE("time_fit") {
     // An H200 has no rate that the class needs: a device's file without the type.
     DeviceSpec without = device();
     without.flops_per_second.clear();
-    CHECK_THROWS_AS(fit_class(without, TimeClass::product_fp32,
-                              made_up(products(), {6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6}, 0), ""),
-                    Error);
+    CHECK_THROWS_AS(
+        fit_class(without, TimeClass::product_fp32,
+                  made_up(products(), {6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6, 0.8, 0.05}, 0), ""),
+        Error);
   }
 }
 

@@ -114,6 +114,62 @@ TEST_SUITE("time_formulas") {
     CHECK(us(132) / us(120) < 1.1);
   }
 
+  TEST_CASE("where waves do not end together, a tile more takes a tile's time, not a wave's") {
+    const Formula& formula = formula_of(TimeClass::product_16bit);
+    const Gpu gpu = gpu_of(find_device("h200", device_folder));
+    const auto us = [&](std::int64_t batch, double together) {
+      std::vector<double> coefficients = starts(formula);
+      coefficients[9] = together, coefficients[10] = 0.005;
+      const ProductWork product{.batch = batch, .m = 256, .n = 128, .k = 16384};
+      return formula.time(product, gpu, coefficients, TimeClass::product_16bit).us;
+    };
+    CHECK(formula.coefficients[9].name == "together");
+    CHECK(us(150, 0.05) < 1.25 * us(132, 0.05));
+    CHECK(us(150, 1) > us(150, 0.05));  // Little more: split along k, tiles fill their waves.
+    CHECK(us(264, 0.05) == doctest::Approx(us(264, 1)).epsilon(0.01));  // Full waves.
+  }
+
+  TEST_CASE("a product narrower than a tile loads what there is, not a tile") {
+    // A head's mix of CaiT: 4 numbers in, 4 out. Its bytes are what it takes, once through L2.
+    const ProductWork narrow{.batch = 4096, .m = 577, .n = 4, .k = 4};
+    const double bytes = 2.0 * 4096 * 577 * (4 + 4);
+    const KernelTime time = time_of(TimeClass::product_16bit, narrow);
+    CHECK(time.us < 10 * bytes / 4.8e6);
+    CHECK(time.us > bytes / 4.8e6);
+  }
+
+  TEST_CASE("tiles that are nearly as fast as the fastest are chosen, too, and cost time") {
+    const Formula& formula = formula_of(TimeClass::product_16bit);
+    const Gpu gpu = gpu_of(find_device("h200", device_folder));
+    double before = 0;
+    for (const double choice : {0.005, 0.05, 0.2, 0.5}) {
+      std::vector<double> coefficients = starts(formula);
+      coefficients[10] = choice;
+      const ProductWork product{.m = 1025, .n = 10240, .k = 6144};
+      const double us = formula.time(product, gpu, coefficients, TimeClass::product_16bit).us;
+      CHECK(us >= before);
+      before = us;
+    }
+    CHECK(formula.coefficients[10].name == "choice");
+  }
+
+  TEST_CASE("Hopper's TF32 products are slower where neither operand lies along k") {
+    const auto ratio = [](TimeClass time_class, const char* device) {
+      const Formula& formula = formula_of(time_class);
+      const Gpu gpu = gpu_of(find_device(device, device_folder));
+      std::vector<double> coefficients = starts(formula);
+      coefficients[2] = 200, coefficients[4] = 300, coefficients[7] = 0.005;  // Arithmetic alone.
+      ProductWork product{.m = 8192, .n = 8192, .k = 8192, .operand_bytes = 4, .result_bytes = 4};
+      const double along = formula.time(product, gpu, coefficients, time_class).us;
+      product.is_across = true;
+      return formula.time(product, gpu, coefficients, time_class).us / along;
+    };
+    CHECK(ratio(TimeClass::product_tf32, "h200") == doctest::Approx(1.3).epsilon(0.03));
+    CHECK(ratio(TimeClass::product_16bit, "h200") == 1);
+    CHECK(ratio(TimeClass::product_fp32, "h200") == 1);
+    CHECK(ratio(TimeClass::product_tf32, "a100-80g") == 1);
+  }
+
   TEST_CASE("bytes come from memory at its bandwidth, and from L2 where they fit") {
     const auto us = [](std::int64_t bytes) {
       return time_of(TimeClass::elementwise, StreamWork{bytes});

@@ -33,6 +33,18 @@ TEST_SUITE("time_residuals") {
                                    variance + noise - variance * share * covariance * covariance)));
   }
 
+  TEST_CASE("what only close neighbours share fades with a length of its own") {
+    ResidualKernel both = kernel;
+    both.near_length = 0.5, both.near_deviation = 0.1;
+    const double whole = variance + 0.1 * 0.1;
+    const std::vector<ResidualPoint> points = {{{10}, 0.2}};
+    CHECK(residual_at(points, {10}, both).mean == doctest::Approx(0.2 * whole / (whole + noise)));
+    const double shared =
+        variance * std::exp(-0.5 * 1 / (2.0 * 2.0)) + 0.1 * 0.1 * std::exp(-0.5 * 1 / (0.5 * 0.5));
+    CHECK(residual_at(points, {11}, both).mean == doctest::Approx(0.2 * shared / (whole + noise)));
+    CHECK(residual_at({}, {10}, both).deviation == doctest::Approx(std::sqrt(whole + noise)));
+  }
+
   TEST_CASE("two rows at one place count as their mean with half the noise") {
     const std::vector<ResidualPoint> points = {{{5}, 0.1}, {{5}, 0.3}};
     CHECK(residual_at(points, {5}, kernel).mean ==

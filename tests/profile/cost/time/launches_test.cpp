@@ -288,6 +288,80 @@ TEST_SUITE("launches") {
     CHECK(class_on(false, 4, DType::float32) == TimeClass::convolution_tf32);
   }
 
+  TEST_CASE("in half precision a table says which depthwise convolutions cuDNN has in rows") {
+    // As recorded kernels of an H200 are named (truth/h200/kernel_record).
+    struct Case {
+      std::int64_t batch, channels, size;
+      int filter, stride, dilation;
+      bool is_native;
+    };
+    for (const Case& c : {Case{64, 512, 32, 3, 1, 1, false}, Case{64, 128, 56, 5, 1, 1, false},
+                          Case{64, 384, 14, 7, 1, 1, true}, Case{16, 64, 64, 9, 1, 1, true},
+                          Case{64, 144, 56, 3, 2, 1, true}, Case{64, 672, 14, 5, 2, 1, false},
+                          Case{64, 256, 28, 3, 2, 1, false}, Case{64, 256, 14, 3, 2, 1, true},
+                          Case{1, 144, 56, 3, 2, 1, false}, Case{64, 16, 56, 3, 1, 1, true},
+                          Case{64, 512, 5, 3, 1, 1, true}, Case{64, 512, 32, 3, 1, 2, true}}) {
+      const auto groups = static_cast<int>(c.channels);
+      RecordingBuilder b;
+      b.call("aten::convolution",
+             {TestArgument{{tensor({c.batch, c.channels, c.size, c.size}, DType::float16)}, {}},
+              t({c.channels, 1, c.filter, c.filter}, DType::float16), nothing(),
+              ints({c.stride, c.stride}), ints({1, 1}), ints({c.dilation, c.dilation}), ints({0}),
+              ints({0, 0}), ints({groups})},
+             {tensor({c.batch, c.channels, c.size / c.stride, c.size / c.stride}, DType::float16)},
+             b.node("node"));
+      CAPTURE(c.channels);
+      CAPTURE(c.filter);
+      CHECK(launches_of(b, modern)->kernels.at(0).time_class ==
+            (c.is_native ? TimeClass::depthwise : TimeClass::convolution_16bit));
+    }
+  }
+
+  TEST_CASE("the gradient of a weight has neither operand along k") {
+    const auto is_across = [](bool left, bool right) {
+      TensorSpec a = tensor({64, 256}), b = tensor({256, 96});
+      if (left) a.strides = {1, 64};
+      if (right) b.strides = {1, 256};
+      RecordingBuilder builder;
+      builder.call("aten::mm", {TestArgument{{a}, {}}, TestArgument{{b}, {}}}, {tensor({64, 96})},
+                   builder.node("node"));
+      return std::get<ProductWork>(launches_of(builder, modern)->kernels.at(0).work).is_across;
+    };
+    CHECK_FALSE(is_across(false, false));  // The gradient of an input.
+    CHECK_FALSE(is_across(false, true));   // A layer itself.
+    CHECK(is_across(true, false));
+    CHECK_FALSE(is_across(true, true));
+  }
+
+  TEST_CASE("what lies across is copied before a norm of rows, and read slowly by an operator") {
+    const TensorSpec rows = tensor({64, 128, 256}, half);
+    TensorSpec across = rows;
+    across.strides = {128 * 256, 1, 128};
+    const auto of_norm = [](const TensorSpec& input) {
+      RecordingBuilder b;
+      b.call("aten::native_layer_norm",
+             {TestArgument{{input}, {}}, ints({256}), t({256}, half), t({256}, half)},
+             {tensor({64, 128, 256}, half), tensor({64, 128, 1}), tensor({64, 128, 1})},
+             b.node("node"));
+      return launches_of(b, modern)->kernels;
+    };
+    CHECK(of_norm(rows).size() == 1);
+    REQUIRE(of_norm(across).size() == 2);
+    CHECK(of_norm(across)[1].time_class == TimeClass::copy);
+    CHECK(std::get<StreamWork>(of_norm(across)[1].work).bytes == 2 * 2 * 64 * 128 * 256);
+    const auto of_sum = [&](const TensorSpec& other) {
+      RecordingBuilder b;
+      b.call("aten::add", {TestArgument{{rows}, {}}, TestArgument{{other}, {}}}, {rows},
+             b.node("node"));
+      return launches_of(b, modern)->kernels.at(0);
+    };
+    CHECK(of_sum(rows).time_class == TimeClass::elementwise);
+    CHECK(of_sum(across).time_class == TimeClass::copy);
+    TensorSpec expanded = rows;
+    expanded.strides = {256, 0, 1};
+    CHECK(of_sum(expanded).time_class == TimeClass::elementwise);
+  }
+
   TEST_CASE("linear algebra goes panel by panel, and is said to be rough") {
     const auto launches = launches_of("aten::linalg_cholesky_ex", {t({2, 130, 130})},
                                       {tensor({2, 130, 130}), tensor({2}, DType::int32)});
