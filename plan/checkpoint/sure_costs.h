@@ -10,33 +10,27 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "plan/checkpoint/region_costs.h"
+#include "plan/checkpoint/shared_steps.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
 namespace symprof::plan {
 
-/// Steps with some regions that run again, each keeping its inputs alone.
-struct RecordedChoices {
-  const Recording& plain;
-  const Recording& again;  ///< All modules.
-  const Recording& even;   ///< Regions 0, 2, … of StepCosts::regions.
-  const Recording& odd;    ///< Regions 1, 3, …
-};
-
 /// Every second region, from `first` on.
 CheckpointPlan every_second(const StepCosts& costs, std::size_t first);
 
 /// `costs` are those that costs_of_step() read from the first two recordings, `held_bytes` is by
-/// call of the plain step. In what is returned, a window's bytes without what its regions free are
-/// held at least, however a plan chooses among `costs.regions`. Empty where the recordings do not
-/// make the same calls.
-std::optional<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
-                                    const std::vector<std::string>& modules,
-                                    const std::vector<std::int64_t>& held_bytes);
+/// call of the plain step. In each of the costs that are returned, a window's bytes without what
+/// its regions free are reserved at least, however a plan chooses among `costs.regions`: a plan has
+/// to be within all of them. The first costs are of all blocks. With pools (CheckpointTrial) others
+/// follow, of large blocks beside what small ones take at least, and of small beside large ones.
+/// Empty where the recordings do not make the same calls.
+std::vector<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
+                                  const std::vector<std::string>& modules,
+                                  const std::vector<HeldBytes>& held_bytes, bool has_pools);
 
 }  // namespace symprof::plan
