@@ -6,19 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "plan/checkpoint/region_costs.h"
 #include "plan/checkpoint/shared_calls.h"
+#include "plan/checkpoint/sure_costs.h"
 #include "record/recording.h"
 
 namespace symprof::plan {
-
-/// Steps with some regions that run again, each keeping its inputs alone.
-struct RecordedChoices {
-  const Recording& plain;
-  const Recording& again;  ///< All modules.
-  const Recording& even;   ///< Regions 0, 2, … of StepCosts::regions.
-  const Recording& odd;    ///< Regions 1, 3, …
-};
 
 class SharedSteps {
  public:

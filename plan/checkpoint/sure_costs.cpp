@@ -9,6 +9,7 @@
 #include "base/rounding.h"
 #include "plan/checkpoint/region_of_call.h"
 #include "plan/checkpoint/shared_calls.h"
+#include "plan/checkpoint/shared_steps.h"
 
 namespace symprof::plan {
 namespace {

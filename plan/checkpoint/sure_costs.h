@@ -14,11 +14,18 @@
 #include <vector>
 
 #include "plan/checkpoint/region_costs.h"
-#include "plan/checkpoint/shared_steps.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
 namespace symprof::plan {
+
+/// Steps with some regions that run again, each keeping its inputs alone.
+struct RecordedChoices {
+  const Recording& plain;
+  const Recording& again;  ///< All modules.
+  const Recording& even;   ///< Regions 0, 2, … of StepCosts::regions.
+  const Recording& odd;    ///< Regions 1, 3, …
+};
 
 /// Every second region, from `first` on.
 CheckpointPlan every_second(const StepCosts& costs, std::size_t first);
