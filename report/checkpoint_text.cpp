@@ -142,12 +142,20 @@ std::string least_memory_text(const CheckpointAnswer& answer) {
     if (answer.plain_at_least.bytes[i] > 0)
       parts.push_back(fmt::format("{} {}", format_bytes(answer.plain_at_least.bytes[i]),
                                   name(static_cast<MemoryCategory>(i))));
+  std::string beside;
+  if (answer.least->other_pool_bytes > 0)
+    beside = fmt::format(
+        ", beside {} of the segments for blocks of another size (up to 1 MiB, or above), which "
+        "hold "
+        "the most at another moment",
+        format_bytes(answer.least->other_pool_bytes));
   return fmt::format(
       "{} whatever runs again of these modules, at {} of {}, where the step without a plan holds "
-      "{}",
+      "{}{}",
       format_bytes(answer.least->bytes + answer.context_bytes),
       answer.recording.ops[static_cast<std::size_t>(call.op)],
-      node.module.empty() ? node.name : node.module, fmt::format("{}", fmt::join(parts, ", ")));
+      node.module.empty() ? node.name : node.module, fmt::format("{}", fmt::join(parts, ", ")),
+      beside);
 }
 
 std::string budget_text(const CheckpointAnswer& answer, const PlanAnswer& one) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "plan/checkpoint/regions.h"
 #include "profile/memory/peak_doubt.h"
+#include "profile/memory/pool_bytes.h"
 #include "session/paths.h"
 #include "session/session.h"
 
@@ -50,23 +51,16 @@ class PlannedStep final : public plan::CheckpointTrial {
     return profile::simulate_step_memory(recording, settings_.step.device, {.loop = loop});
   }
 
-  /// Blocks of expandable segments are split wherever that is possible, so that they hold what is
-  /// asked for, rounded up, and nothing else.
-  std::vector<std::int64_t> held_bytes(const Recording& recording) override {
-    const StepMemory memory = expandable_memory(recording);
-    std::vector<std::int64_t> held(recording.calls.size(), 0);
-    std::int64_t now = 0;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      held[i] = now;
-      for (; next < memory.timeline.size() && memory.timeline[next].call == static_cast<CallId>(i);
-           ++next) {
-        held[i] = std::max(held[i], memory.timeline[next].highest_bytes);
-        now = memory.timeline[next].held.total();
-      }
-    }
+  std::vector<plan::HeldBytes> held_bytes(const Recording& recording) override {
+    std::vector<plan::HeldBytes> held;
+    held.reserve(recording.calls.size());
+    for (const profile::PoolBytes& call :
+         profile::pool_bytes_by_call(recording, settings_.step.device, settings_.loop))
+      held.push_back({call.small, call.large, call.all});
     return held;
   }
+
+  bool has_pools() const override { return profile::segments_stay(settings_.loop.allocator); }
 
   std::vector<double> costs_us(const Recording& recording) override {
     const profile::StepLoad load = load_of(recording);

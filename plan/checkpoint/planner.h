@@ -65,9 +65,7 @@ class CheckpointPlanner {
 
   /// What every plan of the regions, each by itself, holds at some call of the plain step: more
   /// than any budget that is impossible. Empty: nothing is known.
-  std::optional<Window> least_window() const {
-    return bound_ ? std::optional(bound_->least_window()) : std::nullopt;
-  }
+  std::optional<Window> least_window() const;
 
   const Recording& plain_recording() const { return plain_recording_; }
   const PlayedPlan& plain() const { return played_.front(); }
@@ -81,6 +79,8 @@ class CheckpointPlanner {
   /// The same; where it reserves more than `budget_bytes`, with an allocator that may take no more,
   /// if it holds so.
   const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
+  /// Whether no plan can be better than the answer's by more than that share of the step.
+  bool is_good_enough(const PlanAnswer& answer, double share) const;
 
  private:
   /// Of a plan whose allocator was limited.
@@ -89,21 +89,14 @@ class CheckpointPlanner {
     std::int64_t refused = 0;         ///< The largest that did not.
   };
 
-  static CheckpointPlan plan_of(const Selector& selector, const Selection& selection);
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
   double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
   void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
   void find_bound(const Recording& again, const std::vector<std::string>& modules,
-                  const std::vector<std::int64_t>& held_bytes);
-  /// Plays what `selector` finds for less and less memory, until it holds. What was given up then,
-  /// in bytes; empty where nothing holds, or nothing is left to be better.
-  std::optional<double> search(const Selector& selector, std::int64_t budget_bytes);
-  /// Around what the search has found after it gave up so many bytes.
-  void try_others(const Selector& selector, std::int64_t budget_bytes, double reduction);
-  void vary(const Selector& selector, std::int64_t budget_bytes, double reduction);
-  /// Whether no plan can be better by more than that share of the step.
-  bool is_good_enough(const PlanAnswer& answer, double share) const;
+                  const std::vector<HeldBytes>& held_bytes);
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
+  /// Those that say what a plan costs, the one that leaves the least within the budget first.
+  std::vector<const Selector*> strictest_first(std::int64_t budget_bytes) const;
   /// Of a few regions: plays what the search did not try and what is cheaper, cheapest first.
   void try_every_choice(std::int64_t budget_bytes);
 
@@ -112,9 +105,10 @@ class CheckpointPlanner {
   double plain_cost_us_ = 0;  // Of all calls.
   Recording plain_recording_;
   std::unique_ptr<Selector> selector_;
-  std::unique_ptr<Selector> host_;   // With patterns of the host's memory; null: not asked for.
-  std::unique_ptr<Selector> bound_;  // Of sure_costs.h; null: there is none.
-  std::deque<PlayedPlan> played_;    // References to them hold.
+  std::unique_ptr<Selector> host_;  // With patterns of the host's memory; null: not asked for.
+  /// Of sure_costs.h: a plan costs at least what each of them says. Empty: nothing is known.
+  std::vector<Selector> bounds_;
+  std::deque<PlayedPlan> played_;                                      // References to them hold.
   std::map<std::string, std::size_t> by_text_;                         // Index into played_.
   std::map<std::size_t, Limits> limits_;                               // By the same index.
   mutable std::map<std::int64_t, std::optional<double>> least_costs_;  // By budget.

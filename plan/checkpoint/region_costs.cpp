@@ -150,17 +150,23 @@ class CostReader {
     }
   }
 
+  struct KeepableBytes {
+    std::int64_t all = 0, large = 0;
+  };
+
   /// What has to be kept for the call not to run again; empty where it cannot be kept.
-  std::optional<std::int64_t> keepable_bytes(CallId call) const {
-    std::int64_t bytes = 0;
+  std::optional<KeepableBytes> keepable_bytes(CallId call) const {
+    KeepableBytes bytes;
     std::set<StorageId> seen;
     for (const TensorRecord& output : again(call).outputs) {
       if (output.storage == none || !seen.insert(output.storage).second) continue;
       if (again_.storages[static_cast<std::size_t>(output.storage)].allocated_by != call ||
           changed_.contains(output.storage))
         return std::nullopt;
-      if (!alive_again_[static_cast<std::size_t>(output.storage)])
-        bytes += bytes_of(again_, output.storage);
+      if (alive_again_[static_cast<std::size_t>(output.storage)]) continue;
+      const std::int64_t of_one = bytes_of(again_, output.storage);
+      bytes.all += of_one;
+      if (of_one > largest_small_bytes) bytes.large += of_one;
     }
     return seen.empty() ? std::nullopt : std::optional(bytes);
   }
@@ -193,8 +199,8 @@ class CostReader {
     for (const std::size_t place : places) {
       const CallRecord& record = again(forward_again_[place]);
       const std::string& op = again_.ops[static_cast<std::size_t>(record.op)];
-      CutCall call{.bytes = keepable_bytes(forward_again_[place]).value_or(-1),
-                   .is_expensive = is_compute_intensive(op)};
+      const std::optional<KeepableBytes> bytes = keepable_bytes(forward_again_[place]);
+      CutCall call{.bytes = bytes ? bytes->all : -1, .is_expensive = is_compute_intensive(op)};
       for (const TensorRecord& input : record.inputs)
         if (const auto maker = makers.find(input.storage); maker != makers.end())
           call.reads.push_back(maker->second);
@@ -211,12 +217,13 @@ class CostReader {
   }
 
   /// A module that is called several times keeps the same of each call, or nothing.
-  void add_call(const RegionCosts& region, const KeptCall& call, std::optional<std::int64_t> bytes,
-                double cost) {
+  void add_call(const RegionCosts& region, const KeptCall& call,
+                const std::optional<KeepableBytes>& bytes, double cost) {
     auto& found = keepable_[region.module][call];
     found.call = call;
     found.cost_us += cost;
-    found.bytes = bytes && found.bytes >= 0 ? found.bytes + *bytes : -1;
+    found.bytes = bytes && found.bytes >= 0 ? found.bytes + bytes->all : -1;
+    if (bytes) found.large_bytes += bytes->large;
   }
 
   void sum_up(RegionCosts& region) {
@@ -238,7 +245,7 @@ class CostReader {
 };
 
 std::vector<Window> windows_of(const std::vector<RegionCosts>& regions,
-                               const std::vector<std::int64_t>& held_bytes) {
+                               const std::vector<HeldBytes>& held_bytes) {
   std::vector<Window> found(regions.size() + 1);
   for (std::size_t i = 0; i < found.size(); ++i) found[i].regions = i;
   for (std::size_t i = 0; i < held_bytes.size(); ++i) {
@@ -246,7 +253,7 @@ std::vector<Window> windows_of(const std::vector<RegionCosts>& regions,
     std::size_t active = 0;
     for (std::size_t j = 0; j < regions.size(); ++j)
       if (regions[j].first_call <= call && call < regions[j].goes_back_before) active = j + 1;
-    if (held_bytes[i] > found[active].bytes) found[active] = {active, held_bytes[i], call};
+    if (held_bytes[i].all > found[active].bytes) found[active] = {active, held_bytes[i].all, call};
   }
   std::erase_if(found, [](const Window& window) { return window.call == none; });
   return found;
@@ -272,7 +279,7 @@ bool is_compute_intensive(std::string_view op) {
 
 StepCosts costs_of_step(const Recording& plain, const Recording& again,
                         const std::vector<std::string>& modules,
-                        const std::vector<std::int64_t>& held_bytes,
+                        const std::vector<HeldBytes>& held_bytes,
                         const std::vector<double>& cost_us) {
   StepCosts costs{.regions = CostReader(plain, again, modules, cost_us).read()};
   costs.windows = windows_of(costs.regions, held_bytes);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/checkpoint/trial.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
@@ -25,7 +26,8 @@ namespace symprof::plan {
 /// they are no views.
 struct KeepableCall {
   KeptCall call;
-  std::int64_t bytes = 0;  ///< Of its outputs, in blocks of 512.
+  std::int64_t bytes = 0;        ///< Of its outputs, in blocks of 512.
+  std::int64_t large_bytes = 0;  ///< Of those above largest_small_bytes.
   double cost_us = 0;
 
   bool operator==(const KeepableCall&) const = default;
@@ -62,6 +64,9 @@ struct Window {
   std::size_t regions = 0;
   std::int64_t bytes = 0;
   CallId call = none;  ///< Where that is.
+  /// The part of `bytes` that is reserved there for what is held at another moment, whichever
+  /// regions run again: by small blocks where this is about large ones, or the other way round.
+  std::int64_t other_pool_bytes = 0;
 };
 
 struct StepCosts {
@@ -78,7 +83,7 @@ bool is_compute_intensive(std::string_view op);
 /// again nowhere have no region. Throws Error where the two steps do not make the same calls.
 StepCosts costs_of_step(const Recording& plain, const Recording& again,
                         const std::vector<std::string>& modules,
-                        const std::vector<std::int64_t>& held_bytes,
+                        const std::vector<HeldBytes>& held_bytes,
                         const std::vector<double>& cost_us);
 
 }  // namespace symprof::plan

@@ -105,6 +105,13 @@ Window Selector::least_window() const {
   return least;
 }
 
+std::int64_t Selector::highest_window_bytes() const {
+  std::int64_t highest = 0;
+  for (const Window& window : costs_.windows)
+    if (window.regions > 0) highest = std::max(highest, window.bytes);
+  return highest;
+}
+
 /// Frees at least as much of each region.
 Selection Selector::rounded_up(const std::vector<double>& freed) const {
   Selection selection;
@@ -196,30 +203,50 @@ Selection Selector::select(const std::vector<std::int64_t>& needed, unsigned var
   return selection;
 }
 
+CheckpointPlan Selector::plan_of(const Selection& selection) const {
+  CheckpointPlan plan;
+  for (std::size_t i = 0; i < selection.patterns.size(); ++i) {
+    const RegionCosts& region = costs_.regions[i];
+    const Pattern& pattern = frontier(i).patterns[static_cast<std::size_t>(selection.patterns[i])];
+    if (pattern.is_on_host) plan.offloaded.push_back(region.module);
+    if (!pattern.runs_again) continue;
+    CheckpointRegion& chosen = plan.regions.emplace_back();
+    chosen.modules = {region.module};
+    for (const int call : pattern.kept)
+      chosen.kept.push_back(region.calls[static_cast<std::size_t>(call)].call);
+  }
+  return plan;
+}
+
+bool Selector::is_within(const Selection& selection, std::int64_t budget_bytes) const {
+  const std::vector<std::int64_t> needed = needs(budget_bytes);
+  std::int64_t freed = 0;
+  for (std::size_t i = 0; i < selection.patterns.size(); ++i) {
+    const Pattern& pattern = frontier(i).patterns[static_cast<std::size_t>(selection.patterns[i])];
+    freed += pattern.freed_bytes;
+    const std::int64_t last = pattern.runs_again ? costs_.regions[i].freed_last_bytes : 0;
+    if (freed + last < needed[i + 1]) return false;
+  }
+  return needed[0] <= 0;
+}
+
 std::vector<Selection> Selector::choices_between(std::int64_t budget_bytes, double least_us,
                                                  double most_us) const {
-  const std::vector<std::int64_t> needed = needs(budget_bytes);
   std::size_t count = 1;
   for (std::size_t i = 0; i < costs_.regions.size(); ++i)
     if ((count *= frontier(i).patterns.size()) > most_choices_listed) return {};
   std::vector<Selection> found;
   for (std::size_t number = 0; number < count; ++number) {
     Selection choice;
-    std::int64_t freed = 0;
-    bool is_enough = needed[0] <= 0;
     std::size_t left = number;
     for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
       const std::vector<Pattern>& patterns = frontier(i).patterns;
       choice.patterns.push_back(static_cast<int>(left % patterns.size()));
-      const Pattern& pattern = patterns[left % patterns.size()];
+      choice.cost_us += patterns[left % patterns.size()].cost_us;
       left /= patterns.size();
-      choice.cost_us += pattern.cost_us;
-      freed += pattern.freed_bytes;
-      const std::int64_t last = pattern.runs_again ? costs_.regions[i].freed_last_bytes : 0;
-      is_enough = is_enough && freed + last >= needed[i + 1];
     }
-    if (is_enough && choice.cost_us >= least_us - tolerance_us &&
-        choice.cost_us < most_us - tolerance_us)
+    if (choice.cost_us >= least_us - tolerance_us && choice.cost_us < most_us - tolerance_us &&
+        is_within(choice, budget_bytes))
       found.push_back(std::move(choice));
   }
   std::ranges::stable_sort(found, {}, &Selection::cost_us);

@@ -12,6 +12,7 @@
 
 #include "plan/checkpoint/frontier.h"
 #include "plan/checkpoint/region_costs.h"
+#include "record/checkpoint_plan.h"
 
 namespace symprof::plan {
 
@@ -37,6 +38,10 @@ class Selector {
   /// the least cost are found.
   Selection select(std::int64_t budget_bytes, unsigned variation = 0) const;
 
+  CheckpointPlan plan_of(const Selection& selection) const;
+  /// Whether the windows leave the choice.
+  bool is_within(const Selection& selection, std::int64_t budget_bytes) const;
+
   /// All choices that the windows leave and that cost `least_us` or more, and less than `most_us`;
   /// the cheapest first. Empty where there are too many choices to go through.
   std::vector<Selection> choices_between(std::int64_t budget_bytes, double least_us,
@@ -49,6 +54,9 @@ class Selector {
   /// No choice of patterns or of parts of them costs less by the windows. A bound of what plans
   /// cost if the regions and windows are those of sure_costs.h. Empty: the windows leave no choice.
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
+
+  /// What the plain step holds at most where regions may have given something up.
+  std::int64_t highest_window_bytes() const;
 
   /// The window that holds the most when all regions free what they can; its bytes without what
   /// they free. No plan is within less, if the regions and windows are those of sure_costs.h.

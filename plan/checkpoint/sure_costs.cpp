@@ -6,8 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "base/rounding.h"
 #include "plan/checkpoint/region_of_call.h"
 #include "plan/checkpoint/shared_calls.h"
+#include "plan/checkpoint/shared_steps.h"
 
 namespace symprof::plan {
 namespace {
@@ -38,62 +40,44 @@ class Sums {
   std::vector<std::int64_t> changes_;
 };
 
+enum class Pool : std::uint8_t { all, small, large };
+
 class SureReader {
  public:
-  SureReader(const StepCosts& costs, const RecordedChoices& recorded,
-             const std::vector<std::string>& modules)
+  SureReader(const StepCosts& costs, const SharedSteps& steps, Pool pool)
       : costs_(costs),
-        modules_(numbered(costs, modules)),
-        plain_(recorded.plain, modules_),
-        again_(recorded.again, modules_),
-        even_(recorded.even, modules_),
-        odd_(recorded.odd, modules_),
-        uncertain_(plain_.calls().size()) {
-    for (std::size_t i = 0; i < modules_.size(); ++i) {
-      held_plain_.emplace_back(plain_.calls().size());
-      held_again_.emplace_back(plain_.calls().size());
-    }
-  }
+        steps_(steps),
+        pool_(pool),
+        held_plain_(steps.modules().size(), Sums(steps.plain().calls().size())),
+        held_again_(held_plain_),
+        uncertain_(steps.plain().calls().size()) {}
 
-  std::optional<StepCosts> read(const std::vector<std::int64_t>& held_bytes) {
-    if (!is_same(again_) || !is_same(even_) || !is_same(odd_)) return std::nullopt;
-    read_regions();
+  StepCosts read(const std::vector<HeldBytes>& held_bytes) {
     add_forward_storages();
     add_made_again();
     add_others();
     return summed_up(held_bytes);
   }
 
+  /// What blocks of the pool hold at some moment, whatever runs again.
+  std::int64_t least_peak() const { return least_peak_; }
+
  private:
-  /// The regions of `costs` first: what the others free is no plan's choice.
-  static std::map<std::string, std::size_t> numbered(const StepCosts& costs,
-                                                     const std::vector<std::string>& modules) {
-    std::map<std::string, std::size_t> numbers;
-    for (const RegionCosts& region : costs.regions) numbers.emplace(region.module, numbers.size());
-    for (const std::string& module : modules) numbers.emplace(module, numbers.size());
-    return numbers;
+  const SharedCalls& plain() const { return steps_.plain(); }
+  const SharedCalls& again() const { return steps_.again(); }
+
+  std::size_t count() const { return plain().calls().size(); }
+
+  /// Of the pool's blocks; 0 for others.
+  std::int64_t bytes(const SharedCalls& calls, StorageId storage) const {
+    const std::int64_t bytes = calls.bytes(storage);
+    const Pool pool = bytes > largest_small_bytes ? Pool::large : Pool::small;
+    return pool_ == Pool::all || pool_ == pool ? bytes : 0;
   }
 
-  bool is_same(const SharedCalls& other) const {
-    if (other.calls().size() != plain_.calls().size()) return false;
-    for (std::size_t i = 0; i < plain_.calls().size(); ++i)
-      if (plain_.op(i) != other.op(i)) return false;
-    return true;
-  }
-
-  void read_regions() {
-    goes_back_.assign(modules_.size(), never);
-    const Recording& again = again_.recording();
-    of_call_.assign(plain_.calls().size(), none);
-    for (std::size_t i = 0; i < again.calls.size(); ++i) {
-      const auto call = static_cast<CallId>(i);
-      const auto found = modules_.find(region_of_call(again, call));
-      if (found == modules_.end()) continue;
-      if (again_.is_again(call))
-        goes_back_[found->second] = std::min(goes_back_[found->second], again_.place(call));
-      else if (again.calls[i].phase == Phase::forward)
-        of_call_[static_cast<std::size_t>(again_.place(call))] = static_cast<int>(found->second);
-    }
+  std::int64_t bytes(const HeldBytes& held) const {
+    if (pool_ == Pool::all) return held.all;
+    return pool_ == Pool::small ? held.small : held.large;
   }
 
   /// Who decides how long a storage of the forward pass lives.
@@ -103,17 +87,17 @@ class SureReader {
   };
 
   std::vector<Holders> holders() const {
-    std::vector<Holders> found(plain_.recording().storages.size());
-    for (std::size_t i = 0; i < of_call_.size(); ++i) {
-      const CallRecord& call = plain_.call(i);
-      if (call.phase != Phase::forward || of_call_[i] == none) continue;
+    std::vector<Holders> found(plain().recording().storages.size());
+    for (std::size_t i = 0; i < count(); ++i) {
+      const CallRecord& call = plain().call(i);
+      if (call.phase != Phase::forward || steps_.module_of(i) == none) continue;
       const auto touch = [&](const TensorRecord& tensor) {
         if (tensor.storage == none) return;
         Holders& holders = found[static_cast<std::size_t>(tensor.storage)];
         const StorageRecord& storage =
-            plain_.recording().storages[static_cast<std::size_t>(tensor.storage)];
-        if (storage.allocated_by == plain_.calls()[i]) holders.maker = of_call_[i];
-        if (of_call_[i] != holders.maker) holders.readers.insert(of_call_[i]);
+            plain().recording().storages[static_cast<std::size_t>(tensor.storage)];
+        if (storage.allocated_by == plain().calls()[i]) holders.maker = steps_.module_of(i);
+        if (steps_.module_of(i) != holders.maker) holders.readers.insert(steps_.module_of(i));
       };
       for (const TensorRecord& output : call.outputs) touch(output);
       for (const TensorRecord& input : call.inputs) touch(input);
@@ -128,28 +112,30 @@ class SureReader {
 
   void add_forward_storages() {
     const std::vector<Holders> held_by = holders();
-    const auto made = plain_.made(), again = again_.made(), even = even_.made(), odd = odd_.made();
+    const auto made = plain().made(), made_again = again().made(), made_even = steps_.even().made(),
+               made_odd = steps_.odd().made();
     for (std::size_t i = 0; i < made.size(); ++i) {
-      if (plain_.call(i).phase != Phase::forward) continue;
+      if (plain().call(i).phase != Phase::forward) continue;
       for (std::size_t j = 0; j < made[i].size(); ++j) {
-        const std::int64_t bytes = plain_.bytes(made[i][j]);
+        const std::int64_t size = bytes(plain(), made[i][j]);
         const auto span_in = [&](const SharedCalls& other,
                                  const std::vector<std::vector<StorageId>>& others) {
-          if (j >= others[i].size() || other.bytes(others[i][j]) != bytes) return Span{};
+          if (j >= others[i].size() || bytes(other, others[i][j]) != size) return Span{};
           return other.span(others[i][j]);
         };
-        const Spans spans{plain_.span(made[i][j]), span_in(again_, again), span_in(even_, even),
-                          span_in(odd_, odd)};
-        add(spans, bytes, of_call_[i], held_by[static_cast<std::size_t>(made[i][j])]);
-        if (of_call_[i] != none && spans.again.last != never && is_in_forward(spans.again.last))
+        const Spans spans{plain().span(made[i][j]), span_in(again(), made_again),
+                          span_in(steps_.even(), made_even), span_in(steps_.odd(), made_odd)};
+        add(spans, size, steps_.module_of(i), held_by[static_cast<std::size_t>(made[i][j])]);
+        if (steps_.module_of(i) != none && spans.again.last != never &&
+            is_in_forward(spans.again.last))
           last_forward_free_ = std::max(last_forward_free_, spans.again.last);
       }
     }
   }
 
   bool is_in_forward(int place) const {
-    if (place < 0 || static_cast<std::size_t>(place) >= of_call_.size()) return false;
-    const Phase phase = plain_.call(static_cast<std::size_t>(place)).phase;
+    if (place < 0 || static_cast<std::size_t>(place) >= count()) return false;
+    const Phase phase = plain().call(static_cast<std::size_t>(place)).phase;
     return phase == Phase::forward || phase == Phase::loss;
   }
 
@@ -197,7 +183,7 @@ class SureReader {
     Span sure = spans.plain.within(spans.again);
     for (const int reader : holders.readers) {
       if (reader >= static_cast<int>(costs_.regions.size())) return;
-      sure.last = std::min(sure.last, goes_back_[static_cast<std::size_t>(reader)] - 1);
+      sure.last = std::min(sure.last, steps_.goes_back(static_cast<std::size_t>(reader)) - 1);
     }
     if (holders.maker != none) {
       for (const int reader : holders.readers)
@@ -209,35 +195,35 @@ class SureReader {
 
   /// What is there because a region ran again.
   void add_made_again() {
-    const Recording& again = again_.recording();
-    for (std::size_t i = 0; i < again.storages.size(); ++i) {
-      const CallId by = again.storages[i].allocated_by;
+    const Recording& recording = again().recording();
+    for (std::size_t i = 0; i < recording.storages.size(); ++i) {
+      const CallId by = recording.storages[i].allocated_by;
       const auto storage = static_cast<StorageId>(i);
-      if (by != none && again_.is_again(by))
-        held_again_[modules_.at(region_of_call(again, by))].add(again_.span(storage),
-                                                                again_.bytes(storage));
+      if (by != none && again().is_again(by))
+        held_again_[steps_.modules().at(region_of_call(recording, by))].add(
+            again().span(storage), bytes(again(), storage));
     }
   }
 
   /// Gradients and the like.
   void add_others() {
-    const auto add = [](const SharedCalls& calls, auto& list) {
+    const auto add = [this](const SharedCalls& calls, auto& list) {
       const auto made = calls.made();
       for (std::size_t i = 0; i < made.size(); ++i)
         if (calls.call(i).phase != Phase::forward)
           for (const StorageId storage : made[i])
-            list.emplace_back(calls.span(storage), calls.bytes(storage));
+            list.emplace_back(calls.span(storage), bytes(calls, storage));
     };
-    add(plain_, base_plain_);
-    add(again_, base_other_[0]);
-    add(even_, base_other_[1]);
-    add(odd_, base_other_[2]);
+    add(plain(), base_plain_);
+    add(again(), base_other_[0]);
+    add(steps_.even(), base_other_[1]);
+    add(steps_.odd(), base_other_[2]);
   }
 
   using Spanned = std::vector<std::pair<Span, std::int64_t>>;
 
   std::vector<std::int64_t> sums_of(const Spanned& list) const {
-    Sums sums(of_call_.size());
+    Sums sums(count());
     for (const auto& [span, bytes] : list) sums.add(span, bytes);
     return sums.by_call();
   }
@@ -256,13 +242,13 @@ class SureReader {
     return sums;
   }
 
-  StepCosts summed_up(const std::vector<std::int64_t>& held_bytes) const {
+  StepCosts summed_up(const std::vector<HeldBytes>& held_bytes) {
     std::vector<std::int64_t> held = uncertain_bytes();
     for (std::size_t i = 0; i < held.size(); ++i)
-      held[i] = held_bytes[static_cast<std::size_t>(plain_.calls()[i])] - held[i];
+      held[i] = bytes(held_bytes[static_cast<std::size_t>(plain().calls()[i])]) - held[i];
     std::vector<std::size_t> active(held.size(), 0);
     std::vector<std::vector<std::int64_t>> freed;  // By module and call.
-    for (std::size_t r = 0; r < modules_.size(); ++r) {
+    for (std::size_t r = 0; r < held_plain_.size(); ++r) {
       std::vector<std::int64_t>& sums = freed.emplace_back(held_plain_[r].by_call());
       const std::vector<std::int64_t> again = held_again_[r].by_call();
       for (std::size_t i = 0; i < held.size(); ++i) {
@@ -273,22 +259,33 @@ class SureReader {
           held[i] -= std::exchange(sums[i], 0);
       }
     }
-    StepCosts sure{.regions = costs_.regions};
+    StepCosts sure{.regions = regions()};
     const std::vector<std::size_t> places = places_of_windows(held, active, freed);
     for (const std::size_t i : places)
-      sure.windows.push_back({active[i], held[i], plain_.calls()[i]});
+      sure.windows.push_back({active[i], held[i], plain().calls()[i]});
     note_freed(sure.regions, places, active, freed);
     return sure;
   }
 
+  /// Calls of which the pool's blocks are kept.
+  std::vector<RegionCosts> regions() const {
+    std::vector<RegionCosts> regions = costs_.regions;
+    if (pool_ == Pool::all) return regions;
+    for (RegionCosts& region : regions)
+      for (KeepableCall& call : region.calls)
+        call.bytes = pool_ == Pool::large ? call.large_bytes : call.bytes - call.large_bytes;
+    return regions;
+  }
+
   /// By window the call at which most is held, and that at which most is held when all regions
   /// free what they can.
-  std::vector<std::size_t> places_of_windows(
-      const std::vector<std::int64_t>& held, const std::vector<std::size_t>& active,
-      const std::vector<std::vector<std::int64_t>>& freed) const {
+  std::vector<std::size_t> places_of_windows(const std::vector<std::int64_t>& held,
+                                             const std::vector<std::size_t>& active,
+                                             const std::vector<std::vector<std::int64_t>>& freed) {
     std::vector<std::int64_t> least = held;
     for (const std::vector<std::int64_t>& sums : freed)
       for (std::size_t i = 0; i < least.size(); ++i) least[i] -= sums[i];
+    if (!least.empty()) least_peak_ = std::ranges::max(least);
     std::vector<std::optional<std::size_t>> most_held(costs_.regions.size() + 1),
         most_left(costs_.regions.size() + 1);
     for (std::size_t i = 0; i < held.size(); ++i) {
@@ -323,21 +320,30 @@ class SureReader {
   /// be there anyway.
   bool is_choice(std::size_t region, std::size_t place) const {
     const auto at = static_cast<int>(place);
-    return region < costs_.regions.size() && at > last_forward_free_ && at < goes_back_[region] &&
-           plain_.call(place).phase != Phase::forward;
+    return region < costs_.regions.size() && at > last_forward_free_ &&
+           at < steps_.goes_back(region) && plain().call(place).phase != Phase::forward;
   }
 
   const StepCosts& costs_;
-  std::map<std::string, std::size_t> modules_;
-  SharedCalls plain_, again_, even_, odd_;
-  std::vector<int> goes_back_;  // By module: the shared call before which it first runs again.
-  std::vector<int> of_call_;    // By shared call: the module whose forward pass makes it.
+  const SharedSteps& steps_;
+  Pool pool_;
   std::vector<Sums> held_plain_, held_again_;  // By module.
   Sums uncertain_;
   Spanned base_plain_;
   std::array<Spanned, 3> base_other_;  // all again, even, odd
   int last_forward_free_ = -1;
+  std::int64_t least_peak_ = 0;
 };
+
+/// A pool's segments stay, so that a step which holds `least_peak` in it at some moment has them
+/// reserved when the other pool holds the most.
+void reserve_beside(StepCosts& costs, std::int64_t least_peak) {
+  const std::int64_t reserved = round_up(std::max<std::int64_t>(least_peak, 0), segment_unit_bytes);
+  for (Window& window : costs.windows) {
+    window.bytes += reserved;
+    window.other_pool_bytes = reserved;
+  }
+}
 
 }  // namespace
 
@@ -348,10 +354,20 @@ CheckpointPlan every_second(const StepCosts& costs, std::size_t first) {
   return plan;
 }
 
-std::optional<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
-                                    const std::vector<std::string>& modules,
-                                    const std::vector<std::int64_t>& held_bytes) {
-  return SureReader(costs, recorded, modules).read(held_bytes);
+std::vector<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
+                                  const std::vector<std::string>& modules,
+                                  const std::vector<HeldBytes>& held_bytes, bool has_pools) {
+  const SharedSteps steps(costs, recorded, modules);
+  if (!steps.are_alike()) return {};
+  std::vector<StepCosts> sure{SureReader(costs, steps, Pool::all).read(held_bytes)};
+  if (!has_pools) return sure;
+  SureReader of_small(costs, steps, Pool::small), of_large(costs, steps, Pool::large);
+  StepCosts small = of_small.read(held_bytes), large = of_large.read(held_bytes);
+  reserve_beside(large, of_small.least_peak());
+  reserve_beside(small, of_large.least_peak());
+  sure.push_back(std::move(large));
+  sure.push_back(std::move(small));
+  return sure;
 }
 
 }  // namespace symprof::plan

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +31,13 @@ struct RecordedChoices {
 CheckpointPlan every_second(const StepCosts& costs, std::size_t first);
 
 /// `costs` are those that costs_of_step() read from the first two recordings, `held_bytes` is by
-/// call of the plain step. In what is returned, a window's bytes without what its regions free are
-/// held at least, however a plan chooses among `costs.regions`. Empty where the recordings do not
-/// make the same calls.
-std::optional<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
-                                    const std::vector<std::string>& modules,
-                                    const std::vector<std::int64_t>& held_bytes);
+/// call of the plain step. In each of the costs that are returned, a window's bytes without what
+/// its regions free are reserved at least, however a plan chooses among `costs.regions`: a plan has
+/// to be within all of them. The first costs are of all blocks. With pools (CheckpointTrial) others
+/// follow, of large blocks beside what small ones take at least, and of small beside large ones.
+/// Empty where the recordings do not make the same calls.
+std::vector<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
+                                  const std::vector<std::string>& modules,
+                                  const std::vector<HeldBytes>& held_bytes, bool has_pools);
 
 }  // namespace symprof::plan

@@ -21,6 +21,16 @@ struct StepPeaks {
   std::int64_t reserved_bytes = 0;
 };
 
+/// What is held while a call runs, at most at one moment each: by blocks of up to
+/// `largest_small_bytes`, by others, and by both together.
+struct HeldBytes {
+  std::int64_t small = 0, large = 0, all = 0;
+};
+
+constexpr std::int64_t largest_small_bytes = std::int64_t{1} << 20;
+/// Segments are multiples of it.
+constexpr std::int64_t segment_unit_bytes = std::int64_t{2} << 20;
+
 /// One model on one device, run with different plans.
 class CheckpointTrial {
  public:
@@ -36,7 +46,10 @@ class CheckpointTrial {
     return all.reserved_bytes <= bytes ? std::optional(all) : std::nullopt;
   }
   /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
-  virtual std::vector<std::int64_t> held_bytes(const Recording& recording) = 0;
+  virtual std::vector<HeldBytes> held_bytes(const Recording& recording) = 0;
+  /// Whether small blocks have segments of their own, and segments that a settled loop has needed
+  /// once stay reserved: a step reserves then what each kind needs at most, at two moments.
+  virtual bool has_pools() const { return false; }
   /// By call: what it costs to run it again, in microseconds.
   virtual std::vector<double> costs_us(const Recording& recording) = 0;
   /// Of all calls that run again.

@@ -12,6 +12,7 @@
 #include "base/rounding.h"
 #include "plan/checkpoint/planner.h"
 #include "plan/checkpoint/regions.h"
+#include "profile/memory/pool_bytes.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
 #include "tests/support/source_folder.h"
@@ -78,8 +79,8 @@ class CountedStep final : public plan::CheckpointTrial {
     return {bytes, bytes};
   }
 
-  std::vector<std::int64_t> held_bytes(const Recording& recording) override {
-    std::vector<std::int64_t> held(recording.calls.size(), 0);
+  std::vector<plan::HeldBytes> held_bytes(const Recording& recording) override {
+    std::vector<plan::HeldBytes> held(recording.calls.size());
     std::int64_t now = -aside_;
     std::vector<bool> has_event(recording.storages.size(), false);
     for (const MemoryEvent& event : recording.events)
@@ -91,11 +92,11 @@ class CountedStep final : public plan::CheckpointTrial {
     for (; next < recording.events.size() && recording.events[next].call == none; ++next)
       now += signed_bytes(recording, recording.events[next]);
     for (std::size_t i = 0; i < held.size(); ++i) {
-      held[i] = now;
+      held[i].all = now;
       for (;
            next < recording.events.size() && recording.events[next].call == static_cast<CallId>(i);
            ++next)
-        held[i] = std::max(held[i], now += signed_bytes(recording, recording.events[next]));
+        held[i].all = std::max(held[i].all, now += signed_bytes(recording, recording.events[next]));
     }
     return held;
   }
@@ -130,6 +131,45 @@ class CountedStep final : public plan::CheckpointTrial {
   std::map<std::string, double> costs_;
   double other_cost_ = 0;
   std::int64_t aside_ = 0;
+};
+
+/// A step with AdamW on the simulated allocator, whose pools have segments of their own.
+class ReservedStep final : public plan::CheckpointTrial {
+ public:
+  explicit ReservedStep(const fs::path& path)
+      : counted_(path, {{"addmm", 64}, {"mm", 64}, {"convolution", 8}}, 1) {}
+
+  Recording record(const CheckpointPlan& plan) override {
+    StepOptions options{.loss = Loss::sum, .device = device_};
+    options.mode = Mode::train;
+    options.optimizer = Optimizer::adamw;
+    options.checkpoint_plan = plan;
+    return test::record_prepared(counted_.graph(), options);
+  }
+
+  plan::StepPeaks peaks(const Recording& recording) override {
+    const StepMemory memory = profile::simulate_step_memory(recording, device_);
+    return {memory.peak_allocated_bytes, memory.peak_reserved_bytes};
+  }
+
+  std::vector<plan::HeldBytes> held_bytes(const Recording& recording) override {
+    std::vector<plan::HeldBytes> held;
+    for (const profile::PoolBytes& call : profile::pool_bytes_by_call(recording, device_, {}))
+      held.push_back({call.small, call.large, call.all});
+    return held;
+  }
+
+  bool has_pools() const override { return true; }
+  std::vector<double> costs_us(const Recording& recording) override {
+    return counted_.costs_us(recording);
+  }
+  std::int64_t recompute_flops(const Recording&) override { return 0; }
+  const Graph& graph() const { return counted_.graph(); }
+  CountedStep& counted() { return counted_; }
+
+ private:
+  CountedStep counted_;
+  DeviceSpec device_ = load_device(test::source_folder() + "/devices/h200.json");
 };
 
 std::vector<std::string> regions_of(const json& model) {
@@ -246,6 +286,37 @@ TEST_SUITE("checkpoint_plans") {
         CHECK(answer.best->cost_us - *answer.least_cost_us <= 0.005 * planner.all_again().cost_us);
       }
     }
+  }
+
+  TEST_CASE("no plan reserves less than the bound of both pools says") {
+    for (const fs::path path : {folder / "models/narrow_decoder.pt2",
+                                fs::path(test::source_folder()) / "models/resnet50.pt2"}) {
+      CAPTURE(path);
+      ReservedStep step(path);
+      plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));
+      REQUIRE(planner.least_window());
+      std::mt19937 random(11);
+      for (int i = 0; i < 12; ++i) {
+        const Recording recording = step.record(some_plan(planner.selector().costs(), random));
+        const std::int64_t reserved = step.peaks(recording).reserved_bytes;
+        CHECK(planner.least_window()->bytes <= reserved);
+        const plan::PlanAnswer known = planner.known_answer(reserved);
+        REQUIRE(known.least_cost_us);
+        CHECK(*known.least_cost_us <= recompute_cost(step.counted(), recording));
+      }
+    }
+  }
+
+  TEST_CASE("all that a narrow decoder reserves is what its pools hold at most") {
+    ReservedStep step(folder / "models/narrow_decoder.pt2");
+    plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));
+    // Its optimizer works on parameters below 1 MiB, its layers on activations above.
+    const plan::Window least = *planner.least_window();
+    CHECK(least.other_pool_bytes > 0);
+    const std::int64_t reserved = planner.all_again().peaks.reserved_bytes;
+    CHECK(least.bytes <= reserved);
+    CHECK(least.bytes > 0.98 * static_cast<double>(reserved));
+    CHECK(reserved > 1.1 * static_cast<double>(planner.all_again().peaks.allocated_bytes));
   }
 
   TEST_CASE("a plan of another model is refused") {

@@ -199,17 +199,18 @@ class RegionStep final : public plan::CheckpointTrial {
   }
 
   plan::StepPeaks peaks(const Recording& recording) override {
-    const std::int64_t most = std::ranges::max(held_bytes(recording));
+    const std::int64_t most =
+        std::ranges::max(held_bytes(recording), {}, &plan::HeldBytes::all).all;
     return {most, most};
   }
 
-  std::vector<std::int64_t> held_bytes(const Recording& recording) override {
-    std::vector<std::int64_t> held(recording.calls.size(), 0);
+  std::vector<plan::HeldBytes> held_bytes(const Recording& recording) override {
+    std::vector<plan::HeldBytes> held(recording.calls.size());
     std::int64_t now = 0;
     for (const MemoryEvent& event : recording.events) {
       const std::int64_t bytes = recording.storages[static_cast<std::size_t>(event.storage)].bytes;
       now += event.kind == EventKind::allocate ? bytes : -bytes;
-      std::int64_t& most = held[static_cast<std::size_t>(event.call)];
+      std::int64_t& most = held[static_cast<std::size_t>(event.call)].all;
       most = std::max(most, now);
     }
     return held;

@@ -1,0 +1,172 @@
+#include "plan/checkpoint/budget_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace symprof::plan {
+namespace {
+
+/// Plans that are carried out until one holds.
+constexpr int most_plays = 16;
+constexpr std::size_t least_choices = 24, most_choice_calls = 100'000, most_even = 12;
+constexpr int most_between = 8;
+/// Varied plans, and the calls of the steps in which they are carried out together.
+constexpr std::size_t most_varied = 40, most_varied_calls = 20'000;
+/// The same of changed ones, where regions are alike and where they are not; changes that are
+/// thought of for each.
+constexpr std::size_t most_changed_calls_alike = 20'000, most_changed_calls = 60'000;
+constexpr int most_thoughts = 60;
+/// Regions in which a plan is changed at once, and patterns of a frontier over which it goes.
+constexpr std::size_t most_moves = 4, farthest_move = 12;
+constexpr double golden_ratio = 0.618033988749895;
+constexpr double endless_us = std::numeric_limits<double>::infinity();
+constexpr double least_gain_us = 1e-6;
+/// Shares: of the budget, below which it makes no sense to search on; of the step, below which no
+/// better plan is looked for.
+constexpr double finest_step = 0.001, good_enough = 0.001;
+
+}  // namespace
+
+void BudgetSearch::run() {
+  if (const std::optional<double> reduction = bisect()) try_others(*reduction);
+  try_every_choice();
+  change_best();
+}
+
+bool BudgetSearch::holds(const Selection& selection) {
+  tried_.insert(selection.patterns);
+  const PlayedPlan& played = planner_.play_within(selector_.plan_of(selection), budget_bytes_);
+  if (played.budget_bytes() > budget_bytes_) return false;
+  if (!best_ || selection.cost_us < best_->cost_us) best_ = selection;
+  return true;
+}
+
+bool BudgetSearch::is_good_enough(double share) const {
+  return planner_.is_good_enough(planner_.known_answer(budget_bytes_), share);
+}
+
+std::size_t BudgetSearch::plays(std::size_t most_calls) const {
+  return most_calls / planner_.plain_recording().calls.size();
+}
+
+/// The allocator decides: where it wants more than the budget, a plan for less is asked for. Then
+/// the smallest such reduction is searched. While less than the highest window is given up, nothing
+/// runs again.
+std::optional<double> BudgetSearch::bisect() {
+  const auto budget = static_cast<double>(budget_bytes_);
+  const double least = budget - static_cast<double>(selector_.highest_window_bytes());
+  double refused = 0, reduction = 0;
+  std::optional<double> held;
+  for (int plays = 0; plays < most_plays && reduction < budget; ++plays) {
+    const Selection selection =
+        selector_.select(budget_bytes_ - static_cast<std::int64_t>(reduction));
+    if (holds(selection)) {
+      held = reduction;
+      if (reduction == 0 || is_good_enough(good_enough)) return std::nullopt;
+    } else {
+      refused = std::max({refused, reduction, std::min(least, budget)});
+    }
+    if (held && *held - refused < finest_step * budget) break;
+    const PlayedPlan& played = planner_.play(selector_.plan_of(selection));
+    const double excess = static_cast<double>(played.budget_bytes()) - budget;
+    reduction = held ? (refused + *held) / 2
+                     : std::max(reduction, least) + std::max(excess, finest_step * budget);
+  }
+  return held;
+}
+
+/// What a plan reserves beyond its tensors differs from plan to plan, so that some which cost less
+/// than the best may hold, too.
+void BudgetSearch::try_others(double reduction) {
+  try_between(reduction);
+  if (is_good_enough(good_enough)) return;
+  try_evened(reduction);
+  vary(reduction);
+}
+
+/// Plans for a little more memory.
+void BudgetSearch::try_between(double reduction) {
+  for (int i = 1; i <= most_between; ++i) {
+    const double less = reduction * (1 - static_cast<double>(i) / (most_between + 1));
+    holds(selector_.select(budget_bytes_ - static_cast<std::int64_t>(less)));
+  }
+}
+
+/// Plans that treat equal modules equally: their blocks fit into each other's places.
+void BudgetSearch::try_evened(double reduction) {
+  const PlanAnswer known = planner_.known_answer(budget_bytes_);
+  if (!known.best) return;
+  const Selection base = selector_.select(budget_bytes_ - static_cast<std::int64_t>(reduction));
+  const std::vector<Selection> even =
+      selector_.evened(base, known.least_cost_us.value_or(0.0), known.best->cost_us);
+  const std::size_t step = std::max<std::size_t>(even.size() / most_even, 1);
+  for (std::size_t i = 0; i < even.size(); i += step)
+    if (holds(even[i])) return;
+}
+
+/// Others of about the least cost, each of which may leave other holes.
+void BudgetSearch::vary(double reduction) {
+  for (unsigned variation = 1; variation <= std::min(plays(most_varied_calls), most_varied);
+       ++variation) {
+    if (is_good_enough(worth_varying)) return;
+    const PlanAnswer known = planner_.known_answer(budget_bytes_);
+    const double share = std::fmod(variation * golden_ratio, 1);  // Evenly over all of it.
+    const Selection other =
+        selector_.select(budget_bytes_ - static_cast<std::int64_t>(share * reduction), variation);
+    if (!known.best || other.cost_us < known.best->cost_us) holds(other);
+  }
+}
+
+void BudgetSearch::try_every_choice() {
+  const PlanAnswer known = planner_.known_answer(budget_bytes_);
+  if (known.is_impossible) return;
+  std::vector<Selection> choices =
+      selector_.choices_between(budget_bytes_, known.least_cost_us.value_or(0.0),
+                                known.best ? known.best->cost_us : endless_us);
+  const std::size_t most = std::max(least_choices, plays(most_choice_calls));
+  if (choices.size() > most) choices.resize(most);
+  for (const Selection& choice : choices)
+    if (holds(choice)) return;
+}
+
+/// A plan that holds has found a layout with few holes, which one that differs little from it
+/// often keeps.
+void BudgetSearch::change_best() {
+  const bool are_alike = 2 * selector_.block_types() <= selector_.costs().regions.size();
+  const std::size_t most = plays(are_alike ? most_changed_calls_alike : most_changed_calls);
+  for (std::size_t i = 0; best_ && i < most && !is_good_enough(worth_varying); ++i) {
+    bool is_new = false;
+    for (int thought = 0; thought < most_thoughts && !is_new; ++thought) {
+      const Selection other = changed();
+      is_new = other.cost_us < best_->cost_us - least_gain_us &&
+               selector_.is_within(other, budget_bytes_) && !tried_.contains(other.patterns);
+      if (is_new) holds(other);
+    }
+    if (!is_new) return;
+  }
+}
+
+Selection BudgetSearch::changed() {
+  Selection other = *best_;
+  for (std::size_t moves = 1 + some(most_moves); moves > 0; --moves) move_one(other);
+  other.cost_us = 0;
+  for (std::size_t i = 0; i < other.patterns.size(); ++i)
+    other.cost_us +=
+        selector_.frontier(i).patterns[static_cast<std::size_t>(other.patterns[i])].cost_us;
+  return other;
+}
+
+/// One region gets another pattern of its own, or that of one of its type.
+void BudgetSearch::move_one(Selection& selection) {
+  const std::size_t region = some(selection.patterns.size());
+  int& pattern = selection.patterns[region];
+  const std::size_t other = some(selection.patterns.size());
+  if (selector_.block_type(other) == selector_.block_type(region) && some(2) == 0)
+    return std::swap(pattern, selection.patterns[other]);
+  const int last = static_cast<int>(selector_.frontier(region).patterns.size()) - 1;
+  const int distance = 1 + static_cast<int>(some(farthest_move));
+  pattern = std::clamp(pattern + (some(2) == 0 ? distance : -distance), 0, last);
+}
+
+}  // namespace symprof::plan

@@ -1,0 +1,56 @@
+#include "plan/checkpoint/shared_steps.h"
+
+#include <algorithm>
+
+#include "plan/checkpoint/region_of_call.h"
+
+namespace symprof::plan {
+namespace {
+
+std::map<std::string, std::size_t> numbered(const StepCosts& costs,
+                                            const std::vector<std::string>& modules) {
+  std::map<std::string, std::size_t> numbers;
+  for (const RegionCosts& region : costs.regions) numbers.emplace(region.module, numbers.size());
+  for (const std::string& module : modules) numbers.emplace(module, numbers.size());
+  return numbers;
+}
+
+}  // namespace
+
+SharedSteps::SharedSteps(const StepCosts& costs, const RecordedChoices& recorded,
+                         const std::vector<std::string>& modules)
+    : modules_(numbered(costs, modules)),
+      plain_(recorded.plain, modules_),
+      again_(recorded.again, modules_),
+      even_(recorded.even, modules_),
+      odd_(recorded.odd, modules_) {
+  if (are_alike()) read_modules();
+}
+
+bool SharedSteps::are_alike() const {
+  return is_like_plain(again_) && is_like_plain(even_) && is_like_plain(odd_);
+}
+
+bool SharedSteps::is_like_plain(const SharedCalls& other) const {
+  if (other.calls().size() != plain_.calls().size()) return false;
+  for (std::size_t i = 0; i < plain_.calls().size(); ++i)
+    if (plain_.op(i) != other.op(i)) return false;
+  return true;
+}
+
+void SharedSteps::read_modules() {
+  goes_back_.assign(modules_.size(), never);
+  const Recording& again = again_.recording();
+  of_call_.assign(plain_.calls().size(), none);
+  for (std::size_t i = 0; i < again.calls.size(); ++i) {
+    const auto call = static_cast<CallId>(i);
+    const auto found = modules_.find(region_of_call(again, call));
+    if (found == modules_.end()) continue;
+    if (again_.is_again(call))
+      goes_back_[found->second] = std::min(goes_back_[found->second], again_.place(call));
+    else if (again.calls[i].phase == Phase::forward)
+      of_call_[static_cast<std::size_t>(again_.place(call))] = static_cast<int>(found->second);
+  }
+}
+
+}  // namespace symprof::plan
