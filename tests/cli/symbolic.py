@@ -183,7 +183,7 @@ class Piecewise(unittest.TestCase):
 class Times(unittest.TestCase):
     """A curve gives the step's time that a profile of that size gives."""
 
-    STEP = ("--input", "x=[batch,seq,64]", "--set", "seq=512", "--mode", "inference", "--device", "h100", "--time")
+    STEP = ("--input", "x=[batch,seq,64]", "--set", "seq=256", "--mode", "inference", "--device", "h100", "--time")
 
     def curve(self, *arguments, start=8):
         return formulas(FUSED, *self.STEP, "--set", f"batch={start}", *arguments, names="batch")["times"][0]
