@@ -121,9 +121,10 @@ void BudgetSearch::vary(double reduction) {
 void BudgetSearch::try_every_choice() {
   const PlanAnswer known = planner_.known_answer(budget_bytes_);
   if (known.is_impossible) return;
+  double most_cost_us = endless_us;
+  if (known.best) most_cost_us = known.best->cost_us;
   std::vector<Selection> choices =
-      selector_.choices_between(budget_bytes_, known.least_cost_us.value_or(0.0),
-                                known.best ? known.best->cost_us : endless_us);
+      selector_.choices_between(budget_bytes_, known.least_cost_us.value_or(0.0), most_cost_us);
   const std::size_t most = std::max(least_choices, plays(most_choice_calls));
   if (choices.size() > most) choices.resize(most);
   for (const Selection& choice : choices)

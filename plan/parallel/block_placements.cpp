@@ -152,7 +152,8 @@ class BlockProblem {
   void add_rule(PlacementNode& added, const Node& node, const std::vector<Placement>& inputs) {
     trace::SharedDimensions shared;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i] >= 0) shared[values_[added.inputs[i]]] = inputs[i];
+      if (inputs[i] >= 0)
+        shared[values_[added.inputs[i]]] = static_cast<std::uint8_t>(inputs[i]);  // Not negative.
     if (shared.empty()) return;
     Node changed = node;
     const auto output = trace::shared_output(changed, question_.specs, shared, question_.ranks);

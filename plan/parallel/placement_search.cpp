@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace symprof::plan {
@@ -15,7 +16,9 @@ constexpr std::size_t most_states = 200'000;
 struct LiveValue {
   Placement placement = whole;
   std::uint8_t made = 0;
-  auto operator<=>(const LiveValue&) const = default;
+  bool operator<(const LiveValue& other) const {
+    return std::tie(placement, made) < std::tie(other.placement, other.made);
+  }
 };
 
 /// By value of the problem; what is dead is as it was made.

@@ -29,7 +29,7 @@ bool lies_across(const TensorSpec& operand, const TensorSpec& out) {
 /// what lies in order (an H200's `copy` beside its `elementwise`).
 LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t slower = 3;
-  const LaunchEstimate usual = moved(cost, elementwise);
+  LaunchEstimate usual = moved(cost, elementwise);
   const TensorSpec* out = call.output(0);
   if (!usual || usual->kernels.empty() || out == nullptr || device.is_cpu) return usual;
   std::int64_t across = 0;
