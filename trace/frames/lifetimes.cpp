@@ -124,8 +124,9 @@ class LastUses {
 void begin_with_operands(const Node& node, std::vector<ValueId>& dying) {
   std::vector<ValueId> operands;
   for_each_value(node, [&](ValueId id) { operands.push_back(id); });
-  std::ranges::stable_partition(
-      dying, [&](ValueId id) { return std::ranges::find(operands, id) != operands.end(); });
+  std::stable_partition(dying.begin(), dying.end(), [&](ValueId id) {
+    return std::ranges::find(operands, id) != operands.end();
+  });
 }
 
 }  // namespace
