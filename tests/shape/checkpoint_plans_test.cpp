@@ -290,7 +290,7 @@ TEST_SUITE("checkpoint_plans") {
 
   TEST_CASE("no plan reserves less than the bound of both pools says") {
     for (const fs::path& path : {folder / "models/narrow_decoder.pt2",
-                                fs::path(test::source_folder()) / "models/resnet50.pt2"}) {
+                                 fs::path(test::source_folder()) / "models/resnet50.pt2"}) {
       CAPTURE(path);
       ReservedStep step(path);
       plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));
