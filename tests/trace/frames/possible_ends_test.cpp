@@ -2,55 +2,28 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
+#include "tests/support/python_function.h"
 
 namespace symprof::possible_ends_test {
 namespace {
 
 /// Nodes in the order in which they run, each with the line that makes it and the call of PyTorch.
-struct Model {
-  Graph graph;
-  std::map<std::string, ValueId> ids;
-
-  Model() {
-    ids["x"] = graph.add_value({.name = "x", .kind = ValueKind::input});
-    graph.inputs = {ids["x"]};
-  }
-
-  SourceId line(const std::string& text, SourceId caller = no_source) {
-    const auto number = static_cast<std::int64_t>(graph.source_lines.size()) + 1;
-    graph.source_lines.push_back({.file = caller == no_source ? "outer.py" : "inner.py",
-                                  .function = "forward",
-                                  .line = number,
-                                  .text = text,
-                                  .caller = caller});
-    return static_cast<SourceId>(graph.source_lines.size()) - 1;
-  }
-
-  ScopeId module(const std::string& path) {
-    graph.scopes.push_back({path, "Module", 0});
-    return static_cast<ScopeId>(graph.scopes.size()) - 1;
-  }
-
+struct Model : test::Function {
   void add(const std::string& name, const std::string& call, SourceId source,
            const std::vector<std::string>& read, ScopeId scope = 0) {
-    Node node{
-        .name = name, .op = "aten::relu", .scope = scope, .source = source, .call = call + "_1"};
-    for (const std::string& value : read) node.arguments.push_back({"", ValueRef{ids.at(value)}});
-    node.outputs = {ids[name] = graph.add_value({.name = name})};
-    graph.nodes.push_back(std::move(node));
+    Function::add(name, source, read, scope);
+    graph.nodes.back().call = call + "_1";
   }
 
-  void finish(const std::string& output) { graph.outputs = {ids.at(output)}; }
+  void finish(const std::string& output) { graph.outputs = {id(output)}; }
 
   /// The node during which a value may still be held, and why that is not sure.
   bool is_open(const std::string& name) const {
-    return trace::possible_ends(graph)[static_cast<std::size_t>(ids.at(name))].is_open;
+    return trace::possible_ends(graph)[static_cast<std::size_t>(id(name))].is_open;
   }
 
   std::pair<std::string, LifetimeDoubt> end(const std::string& name) const {
-    const trace::PossibleEnd end =
-        trace::possible_ends(graph)[static_cast<std::size_t>(ids.at(name))];
+    const trace::PossibleEnd end = trace::possible_ends(graph)[static_cast<std::size_t>(id(name))];
     return {graph.nodes[end.last].name, end.doubt};
   }
 };
