@@ -25,17 +25,22 @@ void GradientReduction::accumulate(const ShardedGroup& group) {
   rank_.enter(EventBatch::each);
 }
 
+/// Room for the gradient of a part in reduce_dtype.
+void GradientReduction::take_accumulated(ShardedParameter& part, const ShardedGroup& group) {
+  const std::int64_t bytes =
+      rank_.recording().storages[static_cast<std::size_t>(part.gradient)].bytes;
+  part.accumulated = add(bytes / element_bytes(group.dtype) * element_bytes(dtype_of(group)),
+                         CommStream::compute, group);
+  rank_.take(part.accumulated);
+}
+
 /// FSDPParam.to_accumulated_grad_if_needed: without a reduction the gradients stay whole, cast to
 /// reduce_dtype. Those that are in it already stay where they are; here they are copied too.
 void GradientReduction::keep_accumulated(ShardedGroup& group) {
   rank_.enter(EventBatch::but_last);
   for (ShardedParameter& part : group.parts) {
     if (part.gradient == none) continue;
-    const std::int64_t bytes =
-        rank_.recording().storages[static_cast<std::size_t>(part.gradient)].bytes;
-    part.accumulated = add(bytes / element_bytes(group.dtype) * element_bytes(dtype_of(group)),
-                           CommStream::compute, group);
-    rank_.take(part.accumulated);
+    take_accumulated(part, group);
     rank_.give_back(part.gradient);
   }
   rank_.enter(EventBatch::each);
@@ -63,13 +68,7 @@ void GradientReduction::keep(ShardedGroup& group) {
   rank_.add_call("fsdp::accumulate", group.of.node);
   for (ShardedParameter& part : group.parts) {
     if (part.gradient == none) continue;
-    if (part.accumulated == none) {
-      const std::int64_t bytes =
-          rank_.recording().storages[static_cast<std::size_t>(part.gradient)].bytes;
-      part.accumulated = add(bytes / element_bytes(group.dtype) * element_bytes(dtype_of(group)),
-                             CommStream::compute, group);
-      rank_.take(part.accumulated);
-    }
+    if (part.accumulated == none) take_accumulated(part, group);
     rank_.give_back(part.gradient);
   }
 }

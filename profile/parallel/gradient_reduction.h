@@ -31,6 +31,7 @@ class GradientReduction {
   const std::map<StorageId, StorageId>& gradients() const { return gradients_of_; }
 
  private:
+  void take_accumulated(ShardedParameter& part, const ShardedGroup& group);
   void keep_accumulated(ShardedGroup& group);
   void reduce_gradients(const ShardedGroup& group);
   void copy_in(const ShardedGroup& group, const std::vector<ShardedParameter>& reduced);
