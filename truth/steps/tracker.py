@@ -19,6 +19,9 @@ what PyTorch's profiler says of real tensors on the CPU, where no mode is active
 - Recurrent layers with the batch first give what they made with time first, transposed (`output.transpose_(0, 1)` in
   native/cudnn/RNN.cpp); the meta kernel in Python makes it contiguous, so that a linear layer behind takes another path.
   PyTorch's CUDA build on a GPU that computes nothing has the strides of RNN.cpp.
+- The gradient of a layer norm's input is contiguous, whatever the strides of the gradient that comes in
+  (`LEGACY_CONTIGUOUS_MEMORY_FORMAT` in aten/src/ATen/native/cuda/layer_norm_kernel.cu); the meta kernel in Python keeps
+  those, so that a linear layer before it makes a copy. The CUDA build has the strides of the kernel there, too.
 """
 import contextlib
 import functools
@@ -36,6 +39,7 @@ SEED, OFFSET = 2, 3  # among its results
 REDUCED_IN_PLACE = (aten.mse_loss.default, aten.smooth_l1_loss.default)
 REDUCTION = 2  # among their arguments; 0 is none, 1 the mean
 BATCH_FIRST, BATCH_SIZES = 10, 14  # among the arguments of _cudnn_rnn; sizes are those of packed sequences
+MASK = 7  # among the arguments of native_layer_norm_backward: which gradients are asked for
 LINEAR = ((F, "linear"), (aten.linear, "default"))
 
 
@@ -128,6 +132,10 @@ class CudaTracker(MemTracker):
             output, *others = func(*args)
             batch, time, width = output.shape
             return output.as_strided(output.shape, (width, batch * width, 1)), *others
+        if func is aten.native_layer_norm_backward.default and args[MASK][0]:
+            of_input, *others = func(*args)
+            strides = torch._prims_common.make_contiguous_strides_for(of_input.shape)
+            return of_input.as_strided(of_input.shape, strides), *others
         return None
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
