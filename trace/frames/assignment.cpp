@@ -240,6 +240,18 @@ std::string_view simple_statement(std::string_view line) {
   return text;
 }
 
+bool joins_named_list(std::string_view line) {
+  constexpr std::array<std::string_view, 4> joins = {"cat(", "concat(", "concatenate(", "stack("};
+  return std::ranges::any_of(joins, [&](std::string_view join) {
+    const std::size_t at = line.find(join);
+    if (at == none || (at > 0 && is_word(line[at - 1]))) return false;
+    const std::string_view list = trimmed(line.substr(at + join.size()));
+    const auto end = std::ranges::find_if_not(
+        list, [](char letter) { return is_word(letter) || letter == '.'; });
+    return end != list.begin() && end != list.end() && (*end == ',' || *end == ')');
+  });
+}
+
 Assignment parse_assignment(std::string_view line) {
   const std::string_view text = simple_statement(line), word = first_word(text);
   if (word == "return") return {.returns = text.size() > word.size(), .targets = {}};

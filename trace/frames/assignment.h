@@ -35,6 +35,9 @@ std::string_view simple_statement(std::string_view line);
 /// among them: a class is known by its capital. Views into `line`; empty for other lines.
 std::vector<std::string_view> returned_names(std::string_view line);
 
+/// Whether the line joins a list by its name: `cat(xs, 1)` and `stack(self.xs)`, not `cat([x, y])`.
+bool joins_named_list(std::string_view line);
+
 /// Parses one line, which may be the first of a statement over several. No targets for what is no
 /// assignment, and for what lies inside of one: `mask=mask,` is an argument. Views into `line`.
 Assignment parse_assignment(std::string_view line);

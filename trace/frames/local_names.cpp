@@ -38,6 +38,7 @@ class Holder {
     for_each_result([&](std::size_t node, std::size_t position) { hold_value(node, position); });
     UnseenBindings(graph_, run_, assignments_).let_go(bound_, last_);
     hold_by_second_names();
+    hold_named_containers();
     hold_unread_results();
     hold_unpacked_results(graph_, run_, last_);
     returned_.hold([&](ValueId value, std::size_t statement,
@@ -176,6 +177,7 @@ class Holder {
       death = std::max(death, death_of(value, index, keeper));
     if (last > death && last <= run_.calls[statement.call].last)
       renamed_[{statement.call, name}].push_back({value, statement.last});
+    named_.insert({value, {statement.call, name}});
     last = std::max(last, death);
   }
 
@@ -186,6 +188,24 @@ class Holder {
       for (std::size_t i = 0; i < values.size(); ++i) ends[i] = end_of(values, i, returned);
       for (std::size_t i = 0; i < values.size(); ++i) last_of(values[i]) = ends[i];
     }
+  }
+
+  /// Where `cat(xs)` reads a container by its name, the value that came last lies in it as those do
+  /// whose name was bound anew, though it has that name still.
+  void hold_named_containers() {
+    for (const auto& [name, values] : renamed_)
+      for (const Renamed& renamed : values) {
+        const std::size_t reader = last_read_of(renamed), statement = run_.statement_of[reader];
+        if (statement == no_index || run_.statements[statement].call != name.first) continue;
+        if (!joins_named_list(line_of(statement).text)) continue;
+        for_each_value(graph_.nodes[reader], [&](ValueId value) {
+          const auto [first, end] = named_.equal_range(value);
+          for (auto named = first; named != end; ++named)
+            if (named->second == name)
+              last_[static_cast<std::size_t>(value)] = std::max(
+                  last_[static_cast<std::size_t>(value)], run_.calls[name.first].last);
+        });
+      }
   }
 
   std::size_t end_of(const std::vector<Renamed>& values, std::size_t i, std::size_t returned) {
@@ -229,7 +249,9 @@ class Holder {
   std::vector<std::size_t> last_read_;                   // By value: the last node that reads it.
   std::vector<bool> has_result_;                // By statement: what it makes is needed after it.
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
-  std::map<std::pair<std::size_t, std::string_view>, std::vector<Renamed>> renamed_;
+  using NameOfCall = std::pair<std::size_t, std::string_view>;
+  std::map<NameOfCall, std::vector<Renamed>> renamed_;
+  std::multimap<ValueId, NameOfCall> named_;  // Every name that a value was given.
   std::vector<HeldByName> bound_;  // To names that no later statement of their call binds.
 };
 

@@ -122,4 +122,14 @@ TEST_SUITE("assignment") {
       CHECK(trace::returned_names(line).empty());
     }
   }
+
+  TEST_CASE("a list that is joined by its name") {
+    CHECK(trace::joins_named_list("x = torch.cat(xs, 1)"));
+    CHECK(trace::joins_named_list("return f(stack(self.xs))"));
+    for (const char* line : {"x = torch.cat([x, y], 1)", "x = cat((x, y))", "x = cat(xs + [y])",
+                             "x = concat(f(x), 1)", "x = unstack(xs)", "x = cat("}) {
+      CAPTURE(line);
+      CHECK_FALSE(trace::joins_named_list(line));
+    }
+  }
 }

@@ -157,6 +157,21 @@ TEST_SUITE("lifetimes") {
     CHECK(f.death("b") == "d");
   }
 
+  TEST_CASE("what a list is read by its name with lies in it, too") {
+    const auto death_of_last = [](const char* joins) {  // for …: h = relu(h); hs.append(h)
+      Function f;
+      f.add("a", f.line("h = relu(x)"), {"x"});
+      f.add("b", f.line("h = relu(h) # 2"), {"a"});
+      f.add("c", f.line(joins), {"a", "b"});
+      f.add("d", f.line("return relu(relu(h))"), {"c"});
+      f.add("e", f.line("return relu(relu(h))"), {"d"});
+      CHECK(f.death("a") == "e");
+      return f.death("b");
+    };
+    CHECK(death_of_last("h = relu(cat(hs, 1))") == "e");
+    CHECK(death_of_last("h = relu(cat([kept, h], 1))") == "c");  // Two names.
+  }
+
   TEST_CASE("results of one call get the names in their order") {
     Function f;
     f.add("a", f.line("first, second = relu(x).chunk(2)"), {"x"});
