@@ -229,11 +229,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_direct_backward(
   return {parts[0], parts[1], parts[2], bias_grad};
 }
 
+// PyTorch 2.14 added lengths and a table of blocks.
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 14
+#define SYMPROF_CUDNN_ADDITIONS , const optional<Tensor>&, const optional<Tensor>&
+#else
+#define SYMPROF_CUDNN_ADDITIONS
+#endif
+
 Attention cudnn_direct(const Tensor& query, const Tensor& key, const Tensor& value,
                        const optional<Tensor>& bias, const optional<Tensor>& query_ends,
                        const optional<Tensor>& key_ends, SymInt max_queries, SymInt max_keys,
                        bool compute_log_sumexp, double dropout_p, bool is_causal, bool debug,
-                       optional<double> scale) {
+                       optional<double> scale SYMPROF_CUDNN_ADDITIONS) {
   if (!present(query_ends)) {
     return cudnn(query, key, value, bias, compute_log_sumexp, dropout_p, is_causal, debug, scale);
   }

@@ -1,6 +1,7 @@
 // Products of matrices whose result has another dtype than their elements: integers, 8-bit floats
 // with scales, groups of matrices (native/cuda/Blas.cpp, ScaledBlas.cpp, GroupedBlas.cpp).
 #include <ATen/ATen.h>
+#include <torch/headeronly/version.h>
 #include <torch/library.h>
 
 #include "meta/kernels/allocation.h"
@@ -14,6 +15,13 @@ using at::Scalar;
 using at::Tensor;
 using at::TensorList;
 using std::optional;
+
+// PyTorch 2.14 has structured operators here, whose lists are of any kind.
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 14
+using Scales = const at::ITensorListRef&;
+#else
+using Scales = TensorList;
+#endif
 
 Tensor integer_product(const Tensor& self, const Tensor& other) {
   return fresh({self.size(0), other.size(1)}, self, at::kInt);
@@ -37,8 +45,8 @@ Tensor scaled_product(const Tensor& self, const Tensor& other, const Tensor&, co
 }
 
 // Scales are lists, with a recipe that says how they lie.
-Tensor scaled_product_by_recipe(const Tensor& self, const Tensor& other, TensorList, IntArrayRef,
-                                IntArrayRef, TensorList, IntArrayRef, IntArrayRef,
+Tensor scaled_product_by_recipe(const Tensor& self, const Tensor& other, Scales, IntArrayRef,
+                                IntArrayRef, Scales, IntArrayRef, IntArrayRef,
                                 const optional<Tensor>&, optional<at::ScalarType> dtype,
                                 IntArrayRef, bool) {
   return scaled(self, other, dtype);
@@ -85,8 +93,8 @@ Tensor scaled_grouped_product(const Tensor& a, const Tensor& b, const Tensor&, c
   return grouped(a, b, offsets, dtype.value_or(at::kBFloat16));
 }
 
-Tensor scaled_grouped_product_by_recipe(const Tensor& a, const Tensor& b, TensorList, IntArrayRef,
-                                        IntArrayRef, TensorList, IntArrayRef, IntArrayRef,
+Tensor scaled_grouped_product_by_recipe(const Tensor& a, const Tensor& b, Scales, IntArrayRef,
+                                        IntArrayRef, Scales, IntArrayRef, IntArrayRef,
                                         const optional<Tensor>& offsets, const optional<Tensor>&,
                                         optional<at::ScalarType> dtype, IntArrayRef, bool) {
   return grouped(a, b, offsets, dtype.value_or(at::kBFloat16));

@@ -78,9 +78,8 @@ void warn_of_guessed_casts(const Graph& graph, Recording& recording) {
         std::ranges::count_if(counted, is_corrected) == 1 ? "was" : "were");
   recording.warnings.push_back(fmt::format(
       "the file does not show whether {} cast{} or new tensors (first {}) name a dtype in the code "
-      "or take the model's: what changed nothing was taken to follow {}.{} Exported in {}, the "
-      "file "
-      "tells.",
+      "or take the model's: what changed nothing was taken to follow {}, if no loss reads it.{} "
+      "Exported in {}, the file tells.",
       counted.size(), counted.size() == 1 ? "" : "s", counted[0]->name, name(*graph.cast_to),
       corrected, name(*graph.cast_to)));
 }

@@ -97,6 +97,9 @@ class ReaderRestorer {
       else if (graph_.nodes[reader].op == "aten::type_as")
         read_dtype_before(cast, graph_.nodes[reader]);
     }
+    const bool has_caller = run_.calls[call].statement != no_index;
+    if (has_caller && was_given && goes_on)
+      std::ranges::replace(graph_.outputs, cast.after, cast.before);
   }
 
   /// Whether a statement of the function that casts means the tensor before the cast.

@@ -25,6 +25,27 @@ constexpr std::array<std::string_view, 8> products = {"aten::einsum", "aten::mat
                                                       "aten::bmm",    "aten::mv",     "aten::dot",
                                                       "aten::outer",  "aten::linear"};
 
+constexpr std::array<std::string_view, 14> losses = {"aten::cross_entropy_loss",
+                                                     "aten::nll_loss",
+                                                     "aten::nll_loss_nd",
+                                                     "aten::nll_loss2d",
+                                                     "aten::log_softmax",
+                                                     "aten::binary_cross_entropy",
+                                                     "aten::kl_div",
+                                                     "aten::mse_loss",
+                                                     "aten::binary_cross_entropy_with_logits",
+                                                     "aten::l1_loss",
+                                                     "aten::huber_loss",
+                                                     "aten::smooth_l1_loss",
+                                                     "aten::cosine_embedding_loss",
+                                                     "aten::ctc_loss"};
+
+/// What only puts elements elsewhere.
+constexpr std::array<std::string_view, 11> rearranging = {
+    "aten::view",      "aten::reshape", "aten::flatten",     "aten::slice",
+    "aten::select",    "aten::permute", "aten::transpose",   "aten::contiguous",
+    "aten::unsqueeze", "aten::squeeze", "aten::index_select"};
+
 /// No function is longer.
 constexpr std::size_t most_nodes_between = 500;
 
@@ -82,11 +103,14 @@ class Follower {
     const Node& node = graph_.nodes[index];
     const bool is_cast = is_recorded_cast(node);
     if (!is_cast && !makes_new_tensor(node)) return false;
+    const bool is_loss = is_cast && goes_into_loss(node.outputs[0]);
     const bool follows =
-        moves_and_casts(node) || goes_into_product(node) ||
-        (is_cast ? is_cast_back(operand(node, 0), named) && !is_undone(index, named)
-                 : !is_sequence(node));
+        !is_loss && (moves_and_casts(node) || goes_into_product(node) ||
+                     (is_cast ? is_cast_back(operand(node, 0), named) && !is_undone(index, named)
+                              : !is_sequence(node)));
     graph_.guessed_dtypes.push_back({.name = node.name, .other = follows ? named : dtype_});
+    // The model gives what the loss was given, not what it made of that.
+    if (is_loss) std::ranges::replace(graph_.outputs, node.outputs[0], operand(node, 0));
     return follows;
   }
 
@@ -157,6 +181,18 @@ class Follower {
     };
     return std::ranges::any_of(node.outputs, [&](ValueId made) {
       return made != no_value && std::ranges::any_of(uses_->readers(made), is_product);
+    });
+  }
+
+  /// Whether a loss reads the value as its prediction, rearranged or as it is: nobody casts back
+  /// before a loss. (A target may take the dtype of the prediction.)
+  bool goes_into_loss(ValueId value) const {
+    return std::ranges::any_of(uses_->readers(value), [&](std::size_t reader) {
+      const Node& node = graph_.nodes[reader];
+      if (operand(node, 0) != value) return false;
+      if (std::ranges::find(losses, node.op) != losses.end()) return true;
+      return std::ranges::find(rearranging, node.op) != rearranging.end() &&
+             goes_into_loss(node.outputs[0]);
     });
   }
 
