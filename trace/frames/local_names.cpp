@@ -202,8 +202,8 @@ class Holder {
           const auto [first, end] = named_.equal_range(value);
           for (auto named = first; named != end; ++named)
             if (named->second == name)
-              last_[static_cast<std::size_t>(value)] = std::max(
-                  last_[static_cast<std::size_t>(value)], run_.calls[name.first].last);
+              last_[static_cast<std::size_t>(value)] =
+                  std::max(last_[static_cast<std::size_t>(value)], run_.calls[name.first].last);
         });
       }
   }
