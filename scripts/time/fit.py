@@ -20,7 +20,7 @@ import sources
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SEED = 17
-FOLDS = 5
+FOLDS = 10
 # How many rows a fit draws: those of a class, and beside them of products that take long, since clocks fall there.
 DRAWN = {"product_16bit": 570, "product_fp32": 300, "attention_flash": 300, "attention_newer": 300,
          "convolution_fp32": 300, "convolution_16bit": 150, "elementwise": 80, "layer_norm": 150, "softmax": 150}
@@ -34,7 +34,8 @@ SIBLINGS = {"a100-80g": ["a100-80g-pcie"], "a100-40g": ["a100-40g-pcie", "a100-8
 # As many multiprocessors at the same clock: residuals and interval serve as well (compare_operators.py --device h100).
 SAME_CHIP = {("h100", "h200")}
 # Of these, calls of PyTorch itself were recorded on an H200 (fit_h200.py), which serve better than public rows.
-RECORDED = {(device, time_class) for device in ("h100", "h200") for time_class in ("product_16bit", "attention_newer")}
+RECORDED = {("h100", "product_fp32"), *((device, time_class) for device in ("h100", "h200")
+                                         for time_class in ("product_16bit", "attention_newer"))}
 # Deviations and noise of the residuals of a class (profile/time/formula.cpp), by the first word of its name.
 PROCESS = {"product": (0.08, 0.06, 0.06), "attention": (0.12, 0.06), "convolution": (0.15, 0.08),
            "elementwise": (0.06, 0.05), "layer": (0.12, 0.06), "softmax": (0.12, 0.06), "copy": (0.06, 0.05),
@@ -73,19 +74,21 @@ class Program:
 
 def fit_coefficients(program, parts, ridge=0.15, begin=None, fixed=None):
     """Coefficients that serve all `parts`, rows of one class: least squares of the logarithm, with little weight on
-    outliers, drawn a little towards the start. `begin` has other starts, by name, `fixed` those that stay."""
+    outliers, drawn a little towards the formula's start. `begin` is where to look first, by name, `fixed` has those that
+    stay."""
     programs = [Program(program, rows) for rows in parts]
     rows, fixed = programs[0].coefficients, fixed or {}
     limits = [(fixed[row[0]],) * 2 if row[0] in fixed else row[2:] for row in rows]
     low, high = numpy.log([one[0] for one in limits]) - 1e-9, numpy.log([one[1] for one in limits]) + 1e-9
-    start = numpy.log([(begin or {}).get(row[0], row[1]) for row in rows]).clip(low, high)
+    start = numpy.log([row[1] for row in rows]).clip(low, high)
+    first = numpy.log([(begin or {}).get(row[0], row[1]) for row in rows]).clip(low, high)
     measured = [numpy.log(part.us) for part in parts]
 
     def distance(logs):
         errors = [numpy.log(one.us(logs)) - us for one, us in zip(programs, measured)]
         return numpy.concatenate([*errors, ridge * (logs - start)])
 
-    found = least_squares(distance, start, bounds=(low, high), loss="soft_l1", f_scale=0.08, diff_step=0.03,
+    found = least_squares(distance, first, bounds=(low, high), loss="soft_l1", f_scale=0.08, diff_step=0.03,
                           max_nfev=60).x
     for one in programs:
         one.close()
@@ -127,28 +130,29 @@ def points_of(program, rows, coefficients):
 
 
 def folds_of(rows):
-    """Rows of the same sizes (other layouts, measured again) are in one fold: they say too much of each other."""
-    order = numpy.random.default_rng(SEED).permutation(len(rows.us))
-    folds = numpy.empty(len(order), dtype=int)
-    folds[order] = numpy.arange(len(order)) % FOLDS
-    _, first, same = numpy.unique(rows.work.to_numpy(), axis=0, return_index=True, return_inverse=True)
-    return folds[first[same.ravel()]]
+    """At random, as judged rows are drawn: some have rows of the same sizes (other layouts, measured again) among the
+    others, and some have not."""
+    folds = numpy.empty(len(rows.us), dtype=int)
+    folds[numpy.random.default_rng(SEED).permutation(len(folds))] = numpy.arange(len(folds)) % FOLDS
+    return folds
 
 
-def interval_of(program, rows, coefficients, points):
-    """How many deviations of the residual process 90 % of the drawn rows lie within, each with the points of the
-    other folds. It never sees a row that is judged on."""
-    folds = folds_of(rows)
+def interval_of(program, rows, coefficients, folds, fixed=None, has_points=True):
+    """How many deviations of the residual process 90 % of the drawn rows lie within, each judged by a fit of the other
+    folds, coefficients and points. It never sees a row that is judged on. Without points a deviation is 1."""
     ratios = []
     for fold in range(FOLDS):
-        out = numpy.flatnonzero(folds == fold)
-        others = [points[place] for place in numpy.flatnonzero(folds != fold)]
-        values, _ = judge(program, rows.part(out),
-                          {"coefficients": coefficients, "interval": 1, "points": others})
+        out, others = numpy.flatnonzero(folds == fold), rows.part(numpy.flatnonzero(folds != fold))
+        if not len(out):
+            continue
+        of_others = fit_coefficients(program, [others], begin=coefficients, fixed=fixed)
+        points = points_of(program, others, of_others) if has_points else []
+        values, _ = judge(program, rows.part(out), {"coefficients": of_others, "interval": 1, "points": points})
         deviation = numpy.log(values[:, 2] / values[:, 0])
         ratios.append(numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation)
     ratios = numpy.concatenate(ratios)
-    return float(f"{numpy.quantile(ratios, min(1, 0.9 * (1 + 1 / len(ratios)))):.4g}")  # A few rows are not all.
+    share = min(0.9 + math.sqrt(0.9 * 0.1 / len(ratios)), 1)  # A few rows are not all: one standard error more.
+    return float(f"{numpy.quantile(ratios, share):.4g}")
 
 
 def flops_of(rows):
@@ -199,15 +203,15 @@ def fixed_with(time_class, count):
     return {"together": 1, "choice": 0.005} if time_class.startswith("product") and count < FEWEST_FOR_ALL else {}
 
 
-def fit_class(program, rows, drawn):
-    chosen = rows.part(drawn)
-    coefficients = fit_coefficients(program, [chosen], fixed=fixed_with(rows.time_class, len(drawn)))
+def fit_class(program, rows, drawn, seed=SEED):
+    chosen, fixed = rows.part(drawn), fixed_with(rows.time_class, len(drawn))
+    coefficients = fit_coefficients(program, [chosen], fixed=fixed)
     points = points_of(program, chosen, coefficients)
-    times = {"fitted_on": f"{len(drawn)} of {len(rows.us)} rows of {rows.source}, seed {SEED}", "calibrated": True,
+    times = {"fitted_on": f"{len(drawn)} of {len(rows.us)} rows of {rows.source}, seed {seed}", "calibrated": True,
              "coefficients": coefficients, "interval": 1, "points": points}
     if rows.floor_is_host:
         times["floor_is_host"] = True
-    times["interval"] = interval_of(program, chosen, coefficients, points)
+    times["interval"] = interval_of(program, chosen, coefficients, folds_of(chosen), fixed)
     return times
 
 
@@ -283,7 +287,7 @@ def main():
     folder = ROOT / "devices" / "time"
     folder.mkdir(exist_ok=True)
     by_class, by_device = {}, {}
-    for rows in sources.all_rows(given.data):
+    for rows in (one for one in sources.all_rows(given.data) if not one.is_apart):
         by_class.setdefault(rows.time_class, []).append(rows)
         if only_device not in ("", rows.device) or only_class not in ("", rows.time_class):
             continue

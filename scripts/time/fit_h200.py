@@ -14,43 +14,24 @@ import h200_rows
 
 FEWEST_WITH_POINTS = 20
 WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far others are off
-UNSEEN = 1.15  # rows that were fitted lie nearer than others
 # A gather's time depends on how many of its rows are the same ones, which no size says.
 LEFT = ("gather",)
 
 
-def interval_of(program, rows, coefficients, points, folds):
-    """As fit.interval_of, but a point's measurements with and without its operands in the L2 cache, or made twice, are in
-    one fold: they say too much of each other."""
-    folds = numpy.array(folds) % fit.FOLDS
-    ratios = []
-    for fold in range(fit.FOLDS):
-        out = numpy.flatnonzero(folds == fold)
-        if not len(out):
-            continue
-        others = [points[place] for place in numpy.flatnonzero(folds != fold)]
-        values, _ = fit.judge(program, rows.part(out), {"coefficients": coefficients, "interval": 1, "points": others})
-        deviation = numpy.log(values[:, 2] / values[:, 0])
-        ratios.append(numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation)
-    ratios = numpy.concatenate(ratios)
-    share = min(1, 0.9 * (1 + 1 / len(ratios)))  # a few rows are not all
-    return float(f"{UNSEEN * numpy.quantile(ratios, share):.4g}")
-
-
 def fitted(program, lines):
-    """Passes of attention have the same sizes, and few rows have no neighbours: those have no points, and one width."""
-    rows = h200_rows.rows_of(lines)
-    coefficients = fit.fit_coefficients(program, [rows], fixed=fit.fixed_with(rows.time_class, len(lines)))
+    """Passes of attention have the same sizes, and few rows have no neighbours: those have no points, and one width. A
+    point's measurements with and without its operands in the L2 cache, or made twice, are in one fold: they say too much
+    of each other."""
+    rows, fixed = h200_rows.rows_of(lines), fit.fixed_with(lines[0]["class"], len(lines))
+    coefficients = fit.fit_coefficients(program, [rows], fixed=fixed)
+    has_points = len(lines) >= FEWEST_WITH_POINTS and not rows.time_class.startswith("attention")
+    folds = numpy.array([line["fold"] for line in lines]) % fit.FOLDS
+    interval = fit.interval_of(program, rows, coefficients, folds, fixed, has_points)
+    if len(lines) < FEWEST_WITH_POINTS:
+        interval = max(interval, WIDTH_OF_FEW)
     times = {"fitted_on": f"{len(lines)} points of truth/h200/kernel_record, a half by hash", "calibrated": True,
-             "coefficients": coefficients, "interval": 1}
-    if len(lines) >= FEWEST_WITH_POINTS and not rows.time_class.startswith("attention"):
-        times["points"] = fit.points_of(program, rows, coefficients)
-        times["interval"] = interval_of(program, rows, coefficients, times["points"], [line["fold"] for line in lines])
-    else:
-        residuals = abs(numpy.log(rows.us / fit.predicted(program, rows, coefficients)))
-        width = UNSEEN * numpy.quantile(residuals, 0.9)
-        times["interval"] = float(f"{max(width, WIDTH_OF_FEW if len(lines) < FEWEST_WITH_POINTS else 0):.3g}")
-    return times
+             "coefficients": coefficients, "interval": interval}
+    return {**times, "points": fit.points_of(program, rows, coefficients)} if has_points else times
 
 
 # No other device has measurements of these: theirs are an H200's, with more doubt.

@@ -15,16 +15,20 @@ import fit
 import sources
 
 JUDGED, SEED = 4000, 23
+FEW_UNSEEN, DRAWS = 200, 8
 STEPS = "\n## Whole steps\n"  # The part of judge_steps.py, which stays.
 FEW = 150, 15  # Rows of products, and large ones beside them: what a short calibration measures.
 HEAD = """# How far kernel times are off
 
 `scripts/time/judge.py` writes this page. Each line is a class of kernels on a device: measured rows of
 `scripts/time/README.md` that no fit saw, drawn with seed {seed}. Errors are of the program's own formulas with the
-coefficients, residuals and intervals of `devices/time/` (of H100 and H200 in part of fits like them); each is
-|predicted / measured - 1|, in per cent, median / 90th percentile. *Roofline* is the larger of FLOPs by the peak and bytes
-by the bandwidth, of the same rows. *Within* is how many rows lie in their 90 % interval, *± width* half of that interval
-(median).
+coefficients, residuals and intervals of `devices/time/`; each is |predicted / measured - 1|, in per cent, median / 90th
+percentile. *Roofline* is the larger of FLOPs by the peak and bytes by the bandwidth, of the same rows. *Within* is how
+many rows lie in their 90 % interval, *± width* half of that interval (median). A source that leaves few rows to judge is
+drawn and fitted {draws} times, as chance decides on which side its outliers are; rows are those of all draws.
+
+The rows of 16-bit products and of `attention_newer` on h100 and h200, and of `product_fp32` on h100, are judged with fits
+on these public rows. Their files are fitted on PyTorch's own calls on an H200 ([accuracy.md](accuracy.md#times-on-an-h200)).
 
 | device | class | rows | fitted on | error | roofline | within | ± width |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -58,12 +62,10 @@ def line(rows, label, drawn, values, bound, chosen):
             f"{of_errors(abs(bound[chosen] / us - 1))} | {within:.0f} % | {width:.0f} % |")
 
 
-def lines_of(program, rows, times, drawn, unseen):
-    judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(unseen)[:JUDGED]))
-    values, _ = fit.judge(program, judged, times)
-    bound = roofline(program, judged)
-    everything = numpy.ones(len(judged.us), dtype=bool)
-    yield line(judged, rows.time_class, drawn, values, bound, everything)
+def lines_of(rows, drawn, values, bound, places):
+    """Of judged rows, some of them more than once, as values and bounds are."""
+    judged = rows.part(places)
+    yield line(judged, rows.time_class, drawn, values, bound, numpy.ones(len(places), dtype=bool))
     if rows.time_class in SUBSETS:
         label, which = SUBSETS[rows.time_class]
         chosen = numpy.asarray(which(judged))
@@ -71,12 +73,36 @@ def lines_of(program, rows, times, drawn, unseen):
             yield line(judged, f"… {label}", drawn, values, bound, chosen)
 
 
+def judged(program, rows, times, unseen):
+    """Places of at most JUDGED rows that the fit of `times` did not see, and what it says of them."""
+    places = numpy.sort(numpy.random.default_rng(SEED).permutation(unseen)[:JUDGED])
+    return places, fit.judge(program, rows.part(places), times)[0]
+
+
+def drawn_again(program, rows):
+    """Other draws of a source that leaves few rows to judge: which of them are outliers is chance."""
+    for seed in range(fit.SEED + 1, fit.SEED + DRAWS):
+        drawn, unseen = fit.draw(rows, seed=seed)
+        yield judged(program, rows, fit.fit_class(program, rows, drawn, seed), unseen)
+
+
 def is_of(rows, times):
     return rows.source in times["fitted_on"]
 
 
+def lines_of_fit(program, rows, times, drawn, unseen):
+    found = [judged(program, rows, times, unseen)]
+    label = str(len(drawn))
+    if len(unseen) < FEW_UNSEEN:
+        found += drawn_again(program, rows)
+        label += f", {DRAWS} draws"
+    places = numpy.concatenate([part[0] for part in found])
+    values = numpy.concatenate([part[1] for part in found])
+    yield from lines_of(rows, label, values, roofline(program, rows.part(places)), places)
+
+
 def table(program, data, only):
-    for rows in sources.all_rows(data):
+    for rows in (one for one in sources.all_rows(data) if not one.is_apart):
         path = fit.ROOT / "devices" / "time" / f"{rows.device}.json"
         if only not in ("", rows.device, rows.time_class) or not path.exists():
             continue
@@ -86,11 +112,10 @@ def table(program, data, only):
         drawn, unseen = fit.draw(rows)
         if not is_of(rows, times):  # Fitted on PyTorch's own calls: these rows need a fit of theirs.
             times = fit.fit_class(program, rows, drawn)
-        yield from lines_of(program, rows, times, len(drawn), unseen)
+        yield from lines_of_fit(program, rows, times, drawn, unseen)
         if rows.time_class == "product_16bit" and len(rows.us) > 1000:
             few, _ = fit.draw(rows, *FEW)
-            yield from lines_of(program, rows, fit.fit_class(program, rows, few), len(few),
-                                numpy.setdiff1d(unseen, few))
+            yield from lines_of_fit(program, rows, fit.fit_class(program, rows, few), few, numpy.setdiff1d(unseen, few))
 
 
 TRANSFER_HEAD = """
@@ -106,7 +131,7 @@ does for devices that nobody measured), and those of H100 on H200, which have th
 
 def transfers(program, data):
     by_class = {}
-    for rows in sources.all_rows(data):
+    for rows in (one for one in sources.all_rows(data) if not one.is_apart):
         by_class.setdefault(rows.time_class, []).append(rows)
     for time_class, parts in by_class.items():
         few = {rows.device: rows.part(fit.draw(rows, 150, 15)[0]) for rows in parts}
@@ -196,7 +221,7 @@ def main():
         more = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
         more += OTHERS_HEAD + "\n".join(others(given.program, given.data)) + "\n"
         more += NOISE_HEAD + "\n".join(noise(given.data)) + "\n"
-        path.write_text(HEAD.format(seed=SEED) + "\n".join(lines) + "\n" + more + mark + steps)
+        path.write_text(HEAD.format(seed=SEED, draws=DRAWS) + "\n".join(lines) + "\n" + more + mark + steps)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "models"))
 import pt2_file  # noqa: E402
 
+import fit  # noqa: E402
 import sources  # noqa: E402
 import timm_steps  # noqa: E402
 
@@ -152,6 +153,26 @@ def write_model(path, name, mode, batch):
         pt2_file.write(program, path, keep_weights=False)
 
 
+def calibrated(data, rows_program, folder):
+    """Of each device NeuSight measured, its name, or a device file with NeuSight's products where devices/ has others'
+    (of H100: those of a newer PyTorch)."""
+    devices = {}
+    for rows in sources.neusight_products(pathlib.Path(data)):
+        if rows.is_apart:
+            continue
+        devices[rows.device] = rows.device
+        spec = json.loads((ROOT / "devices" / f"{rows.device}.json").read_text())
+        classes = fit.read_classes(ROOT / "devices" / spec["kernel_times"])
+        if rows.source in classes[rows.time_class]["fitted_on"]:
+            continue
+        classes[rows.time_class] = fit.fit_class(rows_program, rows, fit.draw(rows)[0])
+        (folder / "times.json").write_text(fit.compact(classes))
+        devices[rows.device] = folder / f"{rows.device}.json"
+        spec.pop("links", None)  # A path beside the file; one device needs none.
+        devices[rows.device].write_text(json.dumps({**spec, "kernel_times": "times.json"}))
+    return devices
+
+
 def predicted(program, path, mode, device):
     how = ["--mode", "train"] if mode == "train" else ["--mode", "inference"]
     out = subprocess.run([program, "profile", path, *how, "--device", device, "--time", "--format", "json"],
@@ -177,7 +198,7 @@ def operators(data, table):
     return [sum_of_operators(nodes[(nodes[same] == row[same]).all(axis=1)], row.model) for _, row in table.iterrows()]
 
 
-def judged(program, data, work):
+def judged(program, data, work, devices):
     table = pandas.read_csv(pathlib.Path(data) / "steps_neusight_fp32.csv")
     table = table[(table.n_gpus == 1) & table.option.isna() & table.gpu.isin(sources.NEUSIGHT)].reset_index(drop=True)
     rows = []
@@ -185,7 +206,7 @@ def judged(program, data, work):
         path = work / f"{row.model}_{row['mode']}_{row.batch}.pt2"
         if not path.exists():
             write_model(path, row.model, row["mode"], int(row.batch))
-        rows.append(predicted(program, path, row["mode"], sources.NEUSIGHT[row.gpu]))
+        rows.append(predicted(program, path, row["mode"], devices[sources.NEUSIGHT[row.gpu]]))
     values = numpy.array(rows)
     return table.assign(us=values[:, 0], low=values[:, 1], high=values[:, 2], operators=operators(data, table))
 
@@ -216,10 +237,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--program", default=ROOT / "build" / "release" / "bin" / "symprof")
+    parser.add_argument("--rows-program", default=ROOT / "build" / "release" / "bin" / "symprof_time_rows")
     parser.add_argument("--work", default=None, help="a folder that keeps the exported models")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder)))
+        devices = calibrated(given.data, given.rows_program, pathlib.Path(folder))
+        text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder), devices))
     page = ROOT / "docs" / "time_accuracy.md"
     before, _, after = page.read_text().partition(MARK)
     _, mark, others = after.partition(timm_steps.MARK)  # fit_timm.py writes those.

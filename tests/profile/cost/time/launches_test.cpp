@@ -333,6 +333,24 @@ TEST_SUITE("launches") {
     CHECK_FALSE(is_across(true, true));
   }
 
+  TEST_CASE("an operand that leaves L2 before it is needed again is read from memory again") {
+    const std::int64_t heads = 32, length = 2048, number = 4;
+    DeviceSpec device = modern;
+    const auto bytes_with = [&](std::vector<std::int64_t> mask, std::int64_t l2_bytes) {
+      device.l2_bytes = l2_bytes;
+      const auto launches = launches_of(
+          "aten::add.Tensor", {t({8, heads, length, length}), t(std::move(mask)), nothing()},
+          {tensor({8, heads, length, length})}, device);
+      return std::get<StreamWork>(launches->kernels.at(0).work).bytes;
+    };
+    const std::int64_t square = length * length, out = 8 * heads * square;
+    const std::int64_t mask = number * square;
+    CHECK(bytes_with({8, 1, length, length}, 4 * mask) == number * (2 * out + 8 * square));
+    CHECK(bytes_with({8, 1, length, length}, 4 * mask - 1) == number * 3 * out);
+    CHECK(bytes_with({length, length}, 4 * mask - 1) == number * 3 * out);
+    CHECK(bytes_with({8, 1, 1, length}, 4 * mask - 1) == number * (2 * out + 8 * length));
+  }
+
   TEST_CASE("what lies across is copied before a norm of rows, and read slowly by an operator") {
     const TensorSpec rows = tensor({64, 128, 256}, half);
     TensorSpec across = rows;
