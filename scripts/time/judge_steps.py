@@ -23,17 +23,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "models"))
 import pt2_file  # noqa: E402
 
-import fit  # noqa: E402
 import sources  # noqa: E402
 import timm_steps  # noqa: E402
 
 MARK = "\n## Whole steps\n"
 TEXT = """`scripts/time/judge_steps.py` writes this part: NeuSight's fp32 steps without optimizer, on devices whose operators are
-fitted. No step is, though rows that were drawn may have sizes of these models. Errors are of the whole step, in per
-cent. NeuSight empties PyTorch's cache before each step, so that cudaMalloc is in the measured time: it weighs most in
-short steps of training, and on that A100 of 80 GB. Its T4 lowers its clocks (70 W). *Operators* is the sum of what
+fitted: on NeuSight's own rows, but H100 on PyTorch's calls on an H200, with none of NeuSight's. No step is, though rows
+that were drawn may have sizes of these models. Errors are of the whole step, in per cent. NeuSight empties PyTorch's cache
+before each step, so that cudaMalloc is in the measured time: it weighs most in short steps of training, and on that A100 of
+80 GB, whose operators take up to 16 % less than its steps. Its T4 lowers its clocks (70 W), and not always by as much: 24
+products of 512 x 512 x 128 take 653 µs there, and 48 of them 544 µs, with the same kernel. *Operators* is the sum of what
 NeuSight measured for the same step's operators, one at a time: the error of a prediction that has every kernel right. Where
-that is over 12 %, on T4 and on A100s, no kernels' times can be nearer but by chance.
+that is over 12 %, on A100s and V100, no kernels' times can be nearer but by chance.
 """
 
 
@@ -153,26 +154,6 @@ def write_model(path, name, mode, batch):
         pt2_file.write(program, path, keep_weights=False)
 
 
-def calibrated(data, rows_program, folder):
-    """Of each device NeuSight measured, its name, or a device file with NeuSight's products where devices/ has others'
-    (of H100: those of a newer PyTorch)."""
-    devices = {}
-    for rows in sources.neusight_products(pathlib.Path(data)):
-        if rows.is_apart:
-            continue
-        devices[rows.device] = rows.device
-        spec = json.loads((ROOT / "devices" / f"{rows.device}.json").read_text())
-        classes = fit.read_classes(ROOT / "devices" / spec["kernel_times"])
-        if rows.source in classes[rows.time_class]["fitted_on"]:
-            continue
-        classes[rows.time_class] = fit.fit_class(rows_program, rows, fit.draw(rows)[0])
-        (folder / "times.json").write_text(fit.compact(classes))
-        devices[rows.device] = folder / f"{rows.device}.json"
-        spec.pop("links", None)  # A path beside the file; one device needs none.
-        devices[rows.device].write_text(json.dumps({**spec, "kernel_times": "times.json"}))
-    return devices
-
-
 def predicted(program, path, mode, device):
     how = ["--mode", "train"] if mode == "train" else ["--mode", "inference"]
     out = subprocess.run([program, "profile", path, *how, "--device", device, "--time", "--format", "json"],
@@ -198,7 +179,7 @@ def operators(data, table):
     return [sum_of_operators(nodes[(nodes[same] == row[same]).all(axis=1)], row.model) for _, row in table.iterrows()]
 
 
-def judged(program, data, work, devices):
+def judged(program, data, work):
     table = pandas.read_csv(pathlib.Path(data) / "steps_neusight_fp32.csv")
     table = table[(table.n_gpus == 1) & table.option.isna() & table.gpu.isin(sources.NEUSIGHT)].reset_index(drop=True)
     rows = []
@@ -206,7 +187,7 @@ def judged(program, data, work, devices):
         path = work / f"{row.model}_{row['mode']}_{row.batch}.pt2"
         if not path.exists():
             write_model(path, row.model, row["mode"], int(row.batch))
-        rows.append(predicted(program, path, row["mode"], devices[sources.NEUSIGHT[row.gpu]]))
+        rows.append(predicted(program, path, row["mode"], sources.NEUSIGHT[row.gpu]))
     values = numpy.array(rows)
     return table.assign(us=values[:, 0], low=values[:, 1], high=values[:, 2], operators=operators(data, table))
 
@@ -237,12 +218,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--program", default=ROOT / "build" / "release" / "bin" / "symprof")
-    parser.add_argument("--rows-program", default=ROOT / "build" / "release" / "bin" / "symprof_time_rows")
     parser.add_argument("--work", default=None, help="a folder that keeps the exported models")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        devices = calibrated(given.data, given.rows_program, pathlib.Path(folder))
-        text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder), devices))
+        text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder)))
     page = ROOT / "docs" / "time_accuracy.md"
     before, _, after = page.read_text().partition(MARK)
     _, mark, others = after.partition(timm_steps.MARK)  # fit_timm.py writes those.
