@@ -10,7 +10,8 @@
 //   symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv
 //     prints us,low,high,algorithm,protocol,nccl_us of collectives; rows: kind,bytes,ranks,nodes.
 //
-// Columns of a CSV are members of the work (profile/time/kernel.h): m,n,k for products.
+// Columns of a CSV are members of the work (profile/time/kernel.h): m,n,k for products. A row may
+// have been measured at `clock_percent` of the device's clock.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -101,57 +102,86 @@ std::vector<std::string> cells(const std::string& line) {
   return result;
 }
 
-std::vector<Kernel> read_rows(const std::string& path, TimeClass time_class) {
+struct Row {
+  Kernel kernel;
+  std::int64_t clock_percent = 100;
+};
+
+std::vector<Row> read_rows(const std::string& path, TimeClass time_class) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   const std::vector<std::string> header = cells(line);
   const Work example = example_of(formula_of(time_class));
-  std::vector<Kernel> kernels;
+  std::vector<Row> rows;
   while (std::getline(file, line)) {
     const std::vector<std::string> values = cells(line);
     Columns row;
     for (std::size_t i = 0; i < values.size() && i < header.size(); ++i)
       row[header[i]] = std::stoll(values[i]);
-    kernels.push_back({time_class, work_of(example, row)});
+    rows.push_back({{time_class, work_of(example, row)}, column(row, "clock_percent", 100)});
   }
-  return kernels;
+  return rows;
 }
+
+/// The device's models at the clocks of its rows.
+class Models {
+ public:
+  Models(DeviceSpec device, KernelTimes times)
+      : device_(std::move(device)), times_(std::move(times)) {}
+
+  TimeModel& of(const Row& row) {
+    const auto found = models_.find(row.clock_percent);
+    if (found != models_.end()) return found->second;
+    const double share = static_cast<double>(row.clock_percent) / 100;
+    DeviceSpec device = device_;
+    if (device.clock_hz) *device.clock_hz *= share;
+    for (auto& [dtype, rate] : device.flops_per_second) rate *= share;
+    return models_.emplace(row.clock_percent, TimeModel(device, times_, {}, Floor::measured))
+        .first->second;
+  }
+
+ private:
+  DeviceSpec device_;
+  KernelTimes times_;
+  std::map<std::int64_t, TimeModel> models_;
+};
 
 void print(const std::vector<double>& values) {
   fmt::print("{:.9g}\n", fmt::join(values, " "));
   std::fflush(stdout);
 }
 
-int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Kernel>& kernels) {
-  const TimeModel model(device, {}, {}, Floor::measured);
+int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Row>& rows) {
+  Models models(device, {});
   const Formula& formula = formula_of(time_class);
-  for (const Coefficient& row : formula.coefficients)
-    fmt::print("{} {} {} {}\n", row.name, row.start, row.lowest, row.highest);
+  for (const Coefficient& one : formula.coefficients)
+    fmt::print("{} {} {} {}\n", one.name, one.start, one.lowest, one.highest);
   fmt::print("\n");
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::vector<double> values, coefficients;
     if (line == "sizes") {
-      for (const Kernel& kernel : kernels)
-        for (const double size : formula.sizes(kernel.work)) values.push_back(size);
+      for (const Row& row : rows)
+        for (const double size : formula.sizes(row.kernel.work)) values.push_back(size);
     } else if (line == "roofline") {
-      for (const Kernel& kernel : kernels) values.push_back(model.roofline_us(kernel));
+      for (const Row& row : rows) values.push_back(models.of(row).roofline_us(row.kernel));
     } else {
       std::stringstream stream(line);
       for (double number; stream >> number;) coefficients.push_back(number);
-      for (const Kernel& kernel : kernels) values.push_back(model.formula_us(kernel, coefficients));
+      for (const Row& row : rows)
+        values.push_back(models.of(row).formula_us(row.kernel, coefficients));
     }
     print(values);
   }
   return 0;
 }
 
-int judge(const DeviceSpec& device, const std::string& times, const std::vector<Kernel>& kernels) {
-  TimeModel model(device, load_kernel_times(times), {}, Floor::measured);
+int judge(const DeviceSpec& device, const std::string& times, const std::vector<Row>& rows) {
+  Models models(device, load_kernel_times(times));
   fmt::print("us,low,high,limit\n");
-  for (const Kernel& kernel : kernels) {
-    const auto estimate = model.estimate(kernel);
+  for (const Row& row : rows) {
+    const auto estimate = models.of(row).estimate(row.kernel);
     if (estimate)
       fmt::print("{:.6g},{:.6g},{:.6g},{}\n", estimate->us, estimate->low_us, estimate->high_us,
                  name(estimate->limit));

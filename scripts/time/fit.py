@@ -287,7 +287,7 @@ def main():
     folder = ROOT / "devices" / "time"
     folder.mkdir(exist_ok=True)
     by_class, by_device = {}, {}
-    for rows in (one for one in sources.all_rows(given.data) if not one.is_apart):
+    for rows in sources.all_rows(given.data):
         by_class.setdefault(rows.time_class, []).append(rows)
         if only_device not in ("", rows.device) or only_class not in ("", rows.time_class):
             continue

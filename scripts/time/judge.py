@@ -102,7 +102,7 @@ def lines_of_fit(program, rows, times, drawn, unseen):
 
 
 def table(program, data, only):
-    for rows in (one for one in sources.all_rows(data) if not one.is_apart):
+    for rows in sources.all_rows(data):
         path = fit.ROOT / "devices" / "time" / f"{rows.device}.json"
         if only not in ("", rows.device, rows.time_class) or not path.exists():
             continue
@@ -131,7 +131,7 @@ does for devices that nobody measured), and those of H100 on H200, which have th
 
 def transfers(program, data):
     by_class = {}
-    for rows in (one for one in sources.all_rows(data) if not one.is_apart):
+    for rows in sources.all_rows(data):
         by_class.setdefault(rows.time_class, []).append(rows)
     for time_class, parts in by_class.items():
         few = {rows.device: rows.part(fit.draw(rows, 150, 15)[0]) for rows in parts}

@@ -2,7 +2,7 @@
 
 A folder of CSV files with the columns named below; README.md says which repository each comes from."""
 import pathlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy
 import pandas
@@ -13,24 +13,20 @@ class Rows:
     """Measured rows of one class of kernels on one device."""
     device: str  # Of devices/.
     time_class: str
-    work: pandas.DataFrame  # Columns are members of the work in profile/time/kernel.h, whole numbers.
+    work: pandas.DataFrame  # Columns are those that evaluate_rows.cpp reads, whole numbers.
     us: numpy.ndarray
     source: str
     floor_is_host: bool = False  # Timed one call at a time: small rows are as long as the host needs.
-    is_apart: bool = False  # Of a session that no fit takes: what it says is compared alone.
 
     def part(self, places):
         return Rows(self.device, self.time_class, self.work.iloc[places], self.us[places], self.source,
-                    self.floor_is_host, self.is_apart)
+                    self.floor_is_host)
 
 
 AIC = {"A100-SXM-80GB": "a100-80g", "H100-SXM-80GB": "h100", "H200-SXM-141GB": "h200", "B200-SXM-180GB": "b200",
        "RTX-PRO-6000-BSE": "rtx-pro-6000"}
 NEUSIGHT = {"A100-PCIe-40GB": "a100-40g-pcie", "A100-PCIe-80GB": "a100-80g-pcie", "H100-SXM-80GB": "h100",
             "V100-PCIe-32GB": "v100-32g-pcie", "T4": "t4"}
-
-FEWEST_BATCHED = 300
-
 
 def rows_of(device, time_class, table, us, source, floor_is_host=False, **constant):
     work = table.assign(**constant).astype("int64")
@@ -46,21 +42,22 @@ def aic_products(folder):
                       "aiconfigurator's bf16 linear", weight_sets=6)
 
 
+def session_clock(table):
+    """Per cent of the clock of models' sizes and steps at which random sizes were measured: what the same kernels reach
+    in large linear layers (T4 80, V100 89, A100 96)."""
+    large = table[(table.op == "linear_bias") & (2.0 * table.m * table.n * table.k > 3e10)
+                  & (table[["m", "n", "k"]].min(axis=1) >= 512)]
+    speed = (large.m * large.n * large.k / large.us).groupby(large.split).median()
+    return round(100 * speed["train"] / speed["test"]) if "train" in speed else 100
+
+
 def neusight_products(folder):
-    """Two sessions. Models' sizes were measured with the steps, random sizes at lower clocks: the same kernel
-    (volta_sgemm_128x128_tn) reaches a median of 4.0 TFLOP/s in one and 3.2 in the other on T4. So random sizes are apart,
-    but on V100, whose other session has next to no batched products."""
     table = pandas.read_csv(folder / "ops_neusight_matmul_fp32.csv")
     for gpu, device in NEUSIGHT.items():
-        of_gpu = table[table.gpu == gpu]
-        of_models = of_gpu.split == "test"
-        is_enough = (of_models & (of_gpu.batch > 1)).sum() >= FEWEST_BATCHED
-        for is_apart, one in ((False, of_gpu[of_models | (not is_enough)]), (True, of_gpu[~of_models & is_enough])):
-            if not one.empty:
-                source = "NeuSight's fp32 " + ("products of random sizes" if is_apart else "bmm and linear")
-                rows = rows_of(device, "product_fp32", one[["batch", "m", "n", "k"]], one.us, source, True,
-                               operand_bytes=4)
-                yield replace(rows, is_apart=is_apart)
+        one = table[table.gpu == gpu]
+        clock = numpy.where(one.split == "train", session_clock(one), 100)
+        yield rows_of(device, "product_fp32", one[["batch", "m", "n", "k"]].assign(clock_percent=clock), one.us,
+                      "NeuSight's fp32 bmm and linear", True, operand_bytes=4)
 
 
 def deepbench_products(folder):
