@@ -338,9 +338,9 @@ TEST_SUITE("launches") {
     DeviceSpec device = modern;
     const auto bytes_with = [&](std::vector<std::int64_t> mask, std::int64_t l2_bytes) {
       device.l2_bytes = l2_bytes;
-      const auto launches = launches_of(
-          "aten::add.Tensor", {t({8, heads, length, length}), t(std::move(mask)), nothing()},
-          {tensor({8, heads, length, length})}, device);
+      const auto launches =
+          launches_of("aten::add", {t({8, heads, length, length}), t(std::move(mask)), nothing()},
+                      {tensor({8, heads, length, length})}, device);
       return std::get<StreamWork>(launches->kernels.at(0).work).bytes;
     };
     const std::int64_t square = length * length, out = 8 * heads * square;
