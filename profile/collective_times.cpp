@@ -25,7 +25,7 @@ CollectiveKind kind_of(CollectiveOperator op) {
 }  // namespace
 
 int MeshShape::nodes_of(MeshDimension dimension, int ranks) const {
-  const int before[] = {shard * tensor, tensor, 1, data * shard * tensor};
+  const int before[] = {shard * tensor, tensor, 1, data * shard * tensor, tensor};
   const int span = ranks * before[static_cast<std::size_t>(dimension)];
   return std::clamp(span / std::max(devices_per_node, 1), 1, std::max(ranks, 1));
 }

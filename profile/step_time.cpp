@@ -191,7 +191,8 @@ void add_collectives(Profile& profile, const DeviceSpec& device,
 }
 
 StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,
-                      const TimeOptions& options, const OperatorTable* own) {
+                      const TimeOptions& options, const OperatorTable* own,
+                      const std::vector<TimedCollective>& collectives) {
   CallTimer timer(recording, device, model, own);
   std::vector<const Rule*> rules;
   rules.reserve(recording.ops.size());
@@ -210,11 +211,12 @@ StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, Time
       load.calls[i].is_known = false, ++load.unknown_calls;
   }
   StepTime step{.launch = options.launch};
-  run_steps(times, device, {}, step);
+  run_steps(times, device, collectives, step);
   for (std::size_t i = 0; i < times.size(); ++i)
     load.calls[i].host_us = step.schedule[i].issued_us - step.schedule[i].issue_us;
   load.step_us = step.step_us;
   load.host_us = step.host_us;
+  load.schedule = std::move(step.schedule);
   return load;
 }
 

@@ -54,6 +54,14 @@ struct CallSlot {
   double begin_us = 0, end_us = 0;     ///< The same where nothing runs.
 };
 
+/// What a pipeline's ranks wait for each other, with the times of all stages.
+struct PipelineTime {
+  double makespan_us = 0;  ///< All passes of all microbatches, on all ranks.
+  double bubble = 0;       ///< The share of it in which a rank is idle, on average.
+  double idle_us = 0;      ///< Of it, on this rank.
+  double transfer_us = 0;  ///< The longest message between two stages.
+};
+
 /// A step of a loop that waits for nothing but what its calls wait for: the host issues calls, the
 /// device runs what was issued. Microseconds.
 struct StepTime {
@@ -71,8 +79,10 @@ struct StepTime {
   /// The first dimension of the first input, and where that holds whole numbers in two dimensions,
   /// how many there are.
   std::optional<std::int64_t> samples, tokens;
-  double communication_us = 0;     ///< Of all collectives.
-  double exposed_us = 0;           ///< Computation stands still because of them.
+  double communication_us = 0;  ///< Of all collectives.
+  double exposed_us = 0;        ///< Computation stands still because of them.
+  /// With it `step_us` is the pipeline's; `schedule` has no messages.
+  std::optional<PipelineTime> pipeline;
   std::vector<CallSlot> schedule;  ///< By CallId.
 
   double busy_us() const { return forward_us + backward_us + optimizer_us; }
@@ -107,14 +117,16 @@ struct StepLoad {
   double step_us = 0;           ///< As StepTime has it.
   double device_us = 0, host_us = 0;
   std::int64_t unknown_calls = 0;
+  std::vector<CallSlot> schedule;  ///< By CallId.
 
   /// Whether the step takes as long as the host issues calls, and not as the device is busy.
   bool waits_for_host() const { return host_us > device_us; }
 };
 
-/// The times of add_times for a recording alone.
+/// The times of add_times for a recording alone, with collectives as add_collectives has them.
 StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,
-                      const TimeOptions& options, const OperatorTable* own = nullptr);
+                      const TimeOptions& options, const OperatorTable* own = nullptr,
+                      const std::vector<TimedCollective>& collectives = {});
 
 }  // namespace profile
 }  // namespace symprof

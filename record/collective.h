@@ -4,6 +4,7 @@
 // Public header.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -27,6 +28,7 @@ enum class MeshDimension : std::uint8_t {
   shard,     ///< FSDP2, and HSDP's shards.
   tensor,    ///< Tensor and sequence parallelism.
   pipeline,  ///< Stages.
+  expert,    ///< Expert parallelism, over the ranks of shard or data.
 };
 
 /// The CUDA stream of PyTorch's engine on which it waits for its turn; each has an order of its
@@ -57,6 +59,12 @@ struct Collective {
   /// The larger of the two: what NCCL's formulas call the message (nccl-tests, PERFORMANCE.md).
   std::int64_t bytes() const { return input_bytes > output_bytes ? input_bytes : output_bytes; }
 };
+
+/// As reports print it: "shard".
+constexpr std::string_view name_of(MeshDimension dimension) {
+  constexpr std::string_view names[] = {"data", "shard", "tensor", "pipeline", "expert"};
+  return names[static_cast<std::size_t>(dimension)];
+}
 
 /// As reports print it: "all_gather".
 constexpr std::string_view name_of(CollectiveOperator op) {

@@ -57,6 +57,8 @@ struct ParallelOptions {
   std::int64_t replicas = 1;  ///< Ranks that hold the same: DDP's, or HSDP's first dimension.
   std::int64_t shards = 1;    ///< Ranks that hold a part each.
   std::int64_t tensor = 1;    ///< Ranks that have a share of each layer that is split.
+  /// Ranks that have a part of the experts each: all that see different samples, or 1.
+  std::int64_t expert = 1;
   PipelineOptions pipeline;
   /// Ranks of the collectives that the file has itself, where it does not say how many.
   std::int64_t recorded = 1;

@@ -24,10 +24,18 @@ struct EngineEvent {
   int step = -1;
 };
 
+/// Forward or backward of a pipeline's microbatch through one stage: its first and last call.
+struct StagePass {
+  int stage = 0;
+  bool is_backward = false;
+  CallId first = none, last = none;
+};
+
 struct RankRecord {
   std::vector<Collective> collectives;  ///< In the order in which they are issued.
   HeldByRank held;
   std::vector<EngineEvent> engine_events;  ///< In their order; storages without other events.
+  std::vector<StagePass> passes;           ///< Of a pipeline, in their order.
 };
 
 }  // namespace symprof

@@ -80,6 +80,15 @@ void write_time(JsonWriter& json, const StepTime& time) {
   member("data_sheet_time_us", time.data_sheet_us);
   json.member("unknown_calls", time.unknown_calls);
   json.list("unknown_ops", time.unknown_ops);
+  if (time.pipeline) {
+    json.key("pipeline");
+    json.begin_object();
+    member("makespan_us", time.pipeline->makespan_us);
+    json.member("bubble", time.pipeline->bubble);
+    member("idle_time_us", time.pipeline->idle_us);
+    member("transfer_time_us", time.pipeline->transfer_us);
+    json.end_object();
+  }
   json.end_object();
 }
 

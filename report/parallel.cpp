@@ -36,20 +36,6 @@ std::vector<Repeated> folded(const std::vector<Collective>& collectives) {
   return rows;
 }
 
-std::string_view name_of_dimension(MeshDimension dimension) {
-  switch (dimension) {
-    case MeshDimension::data:
-      return "data";
-    case MeshDimension::shard:
-      return "shard";
-    case MeshDimension::tensor:
-      return "tensor";
-    case MeshDimension::pipeline:
-      return "pipeline";
-  }
-  return "?";
-}
-
 /// Ranks lie as in a device mesh (pipeline, replicas, shards, tensor), the last one fastest.
 std::int64_t rank_of(const ParallelOptions& options) {
   const std::int64_t stage = options.pipeline.rank.value_or(0);
@@ -76,7 +62,7 @@ void write_parallel(JsonWriter& json, const Recording& recording, const Parallel
     json.line(4);
     json.begin_object();
     json.member("op", symprof::name_of(collective.op));
-    json.member("dimension", name_of_dimension(collective.dimension));
+    json.member("dimension", symprof::name_of(collective.dimension));
     json.member("group_size", collective.group_size);
     json.member("phase", name(collective.phase));
     json.member("input_bytes", collective.input_bytes);

@@ -114,6 +114,13 @@ std::string placements_text(const plan::FoundPlacements& found) {
   return text;
 }
 
+std::string experts_text(const ParallelAnswer& answer, int ranks) {
+  const ParallelAnswer::Experts& first = answer.experts.front();
+  return fmt::format(
+      "{} of {} on each rank, in {} modules; tokens are taken to be spread evenly over them",
+      first.experts / ranks, first.experts, answer.experts.size());
+}
+
 std::string links_text(const ParallelAnswer& answer) {
   std::string text = answer.has_measured_links ? "measured collectives of one node"
                                                : "NCCL's formula alone, no measurement";
@@ -163,6 +170,7 @@ void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
     if (best && found.share.tensor == best->layout.tensor &&
         found.share.sequence == best->layout.sequence)
       line("nodes", placements_text(found));
+  if (best && best->layout.expert > 1) line("experts", experts_text(answer, best->layout.expert));
   line("links", links_text(answer));
   if (answer.unknown_calls > 0)
     line("note", fmt::format("{} calls have no time, and cost nothing here",

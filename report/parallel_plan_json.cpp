@@ -19,6 +19,7 @@ void write_layout(JsonWriter& json, const plan::ParallelLayout& layout) {
   json.member("shard", layout.shard);
   json.member("tensor", layout.tensor);
   json.member("sequence", layout.sequence);
+  json.member("expert", layout.expert);
   json.member("by_node", layout.by_node);
   json.member("pipeline", layout.pipeline);
   json.member("pipeline_schedule", plan::row_of(layout.schedule).name);
@@ -48,17 +49,12 @@ void write_result(JsonWriter& json, const plan::LayoutResult& result) {
   json.member("fits", result.fits);
 }
 
-std::string_view dimension_name(MeshDimension dimension) {
-  constexpr std::string_view names[] = {"data", "shard", "tensor", "pipeline"};
-  return names[static_cast<std::size_t>(dimension)];
-}
-
 void write_collectives(JsonWriter& json, const std::vector<plan::CollectiveSum>& sums) {
   json.key("collectives");
   json.begin_array();
   for (const plan::CollectiveSum& sum : sums) {
     json.begin_object();
-    json.member("dimension", dimension_name(sum.dimension));
+    json.member("dimension", symprof::name_of(sum.dimension));
     json.member("kind", name(sum.kind));
     json.member("count", sum.count);
     json.member("bytes", static_cast<std::int64_t>(std::llround(sum.bytes)));

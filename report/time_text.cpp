@@ -48,6 +48,12 @@ std::string communication_text(const StepTime& time) {
                      percent_of(time.exposed_us, time.step_us));
 }
 
+std::string pipeline_text(const PipelineTime& pipeline) {
+  return fmt::format("{} for all microbatches; ranks wait for {} of it on average, this one for {}",
+                     format_time(pipeline.makespan_us), percent_of(pipeline.bubble, 1),
+                     percent_of(pipeline.idle_us, pipeline.makespan_us));
+}
+
 std::string rates_text(const StepTime& time, const Totals& totals) {
   std::string text;
   if (time.samples)
@@ -101,6 +107,7 @@ void add_time_lines(std::vector<FooterLine>& lines, const Profile& profile) {
   lines.push_back({"time", step_time_text(time)});
   lines.push_back({"host", host_text(time)});
   if (time.communication_us > 0) lines.push_back({"collectives", communication_text(time)});
+  if (time.pipeline) lines.push_back({"pipeline", pipeline_text(*time.pipeline)});
   if (time.step_us > 0) lines.push_back({"rates", rates_text(time, profile.totals)});
   if (time.busy_us() > 0) lines.push_back({"limits", limits_text(profile)});
   lines.push_back({"basis", basis_text(time)});

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "plan/checkpoint/regions.h"
 #include "profile/time/collectives/links.h"
-#include "session/paths.h"
+#include "session/parallel_times.h"
 #include "session/session.h"
 
 namespace symprof {
@@ -38,6 +38,21 @@ int whole_number(std::string_view text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_good = problem == std::errc() && end == text.data() + text.size();
   return is_good && number >= 1 && number <= 65536 ? number : 0;
+}
+
+std::vector<ParallelAnswer::Experts> experts_of(const plan::ModelCosts& costs, const Graph& graph) {
+  std::vector<ParallelAnswer::Experts> all;
+  for (const trace::ExpertProducts& one : costs.experts()) {
+    ParallelAnswer::Experts& found = all.emplace_back();
+    found.module = trace::module_of(one, graph);
+    found.products = one.products.size();
+    found.experts = one.experts;
+    for (const ValueId weight : one.weights) {
+      const std::string& path = graph.value(weight).name;
+      found.weights.push_back(path.substr(path.rfind('.') + 1));
+    }
+  }
+  return all;
 }
 
 }  // namespace
@@ -75,10 +90,7 @@ ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                 "Name them with " + setting("blocks") + ".");
   const profile::CollectiveModel collectives = profile::collective_model_of(answer.device);
   const Profile profile = session.profile(model);
-  const bool is_graph = timed.time->launch == LaunchKind::graph;
-  profile::TimeModel times =
-      profile::time_model_of(answer.device, devices_folder() + "/time/data_sheet.json",
-                             is_graph ? profile::Floor::of_graph : profile::Floor::of_device);
+  profile::TimeModel times = time_model_of(answer.device, *timed.time);
   const trace::ValueSpecs specs = trace::specs_of(model.graph, profile.recording);
   plan::ModelCosts costs(profile, answer.device, times, answer.blocks, model.graph, specs);
   const plan::Budget budget = budget_of(answer.device, settings.loop);
@@ -97,9 +109,10 @@ ParallelAnswer plan_parallel(Session& session, const Settings& settings,
   answer.split = costs.split();
   if (answer.plan.best) {
     const plan::ParallelLayout& best = answer.plan.best->layout;
-    answer.split = costs.split({1, best.tensor, best.sequence, best.by_node}).tensors;
+    answer.split = costs.split({1, best.tensor, best.sequence, best.expert, best.by_node}).tensors;
   }
   answer.placements = costs.found_placements();
+  answer.experts = experts_of(costs, model.graph);
   for (const NodeRecord& node : profile.recording.nodes) answer.node_names.push_back(node.name);
   return answer;
 }

@@ -32,6 +32,14 @@ struct ParallelAnswer {
   plan::TensorSplit split;      ///< Of the plan; without one, by the rule.
   /// Inside the blocks, of each tensor-parallel group that was looked at.
   std::vector<plan::FoundPlacements> placements;
+  /// Modules of experts that are recognised, with how many products each makes.
+  struct Experts {
+    std::string module;
+    std::size_t products = 0;
+    std::vector<std::string> weights;  ///< Names of its parameters, split by their dimension 0.
+    std::int64_t experts = 0;
+  };
+  std::vector<Experts> experts;
   std::vector<std::string> node_names;  ///< By NodeId.
   double one_device_us = 0;             ///< The step on one device, with the batch of the file.
   double samples = 1;                   ///< That batch.

@@ -13,10 +13,10 @@ namespace symprof::settings {
 namespace {
 
 constexpr auto advice =
-    "Give ddp=8, fsdp=8, hsdp=2x4, tp=4 or pp=4:1f1b:mb=16, and after colons: of ddp view, "
+    "Give ddp=8, fsdp=8, hsdp=2x4, ep=8, tp=4 or pp=4:1f1b:mb=16, and after colons: of ddp view, "
     "cap=25MiB; of fsdp and hsdp keep, reshard, reshard=4, param=bf16, reduce=fp32, rank=7; of tp "
     "sp, loss; of pp gpipe, 1f1b, interleaved, looped-bfs, stages=2, mb=16, rank=3. 'fsdp=2 tp=4' "
-    "and 'pp=2:mb=8 tp=4' are both engines.";
+    "and 'pp=2:mb=8 tp=4' are both engines, 'fsdp=8 ep=8' has a part of the experts on each rank.";
 
 [[noreturn]] void refuse(const std::string& given, const std::string& problem) {
   throw Error(SettingRef{"parallel", given}, problem, advice);
@@ -101,6 +101,8 @@ bool read_pipeline_option(ParallelOptions& options, const std::string& name,
   return true;
 }
 
+bool read_no_option(ParallelOptions&, const std::string&, const std::string&) { return false; }
+
 void read_data(ParallelOptions& options, DataEngine engine) {
   if (options.data != DataEngine::none) refuse(options.text, "it has two engines for the data.");
   options.data = engine;
@@ -128,6 +130,10 @@ void read_tensor(ParallelOptions& options, const std::string& ranks) {
   options.tensor = count(ranks, 2);
 }
 
+void read_expert(ParallelOptions& options, const std::string& ranks) {
+  options.expert = count(ranks, 2);
+}
+
 void read_pipeline(ParallelOptions& options, const std::string& ranks) {
   options.pipeline.ranks = count(ranks, 2);
 }
@@ -137,11 +143,10 @@ struct EngineWord {
   void (*read)(ParallelOptions& options, const std::string& ranks);
   bool (*read_option)(ParallelOptions& options, const std::string& name, const std::string& value);
 };
-constexpr EngineWord engine_words[] = {{"ddp", read_ddp, read_ddp_option},
-                                       {"fsdp", read_fsdp, read_fsdp_option},
-                                       {"hsdp", read_hsdp, read_fsdp_option},
-                                       {"tp", read_tensor, read_tensor_option},
-                                       {"pp", read_pipeline, read_pipeline_option}};
+constexpr EngineWord engine_words[] = {
+    {"ddp", read_ddp, read_ddp_option},    {"fsdp", read_fsdp, read_fsdp_option},
+    {"hsdp", read_hsdp, read_fsdp_option}, {"tp", read_tensor, read_tensor_option},
+    {"ep", read_expert, read_no_option},   {"pp", read_pipeline, read_pipeline_option}};
 
 void read_word(ParallelOptions& options, const std::string& word) {
   const std::vector<std::string> parts = split(word, ":");
@@ -163,6 +168,19 @@ void replicate_tensors(ParallelOptions& options) {
            "DistributedDataParallel takes no DTensors, and PyTorch's replicate() has no buckets.");
   options.data = DataEngine::fsdp;
   options.reshard = Reshard::never;
+}
+
+/// Experts are spread over the ranks that see different samples; alone it has FSDP2 for the rest.
+void spread_experts(ParallelOptions& options) {
+  if (options.data == DataEngine::none)
+    options.data = DataEngine::fsdp, options.shards = options.expert;
+  if (options.tensor > 1 || options.pipeline.ranks > 1)
+    refuse(options.text, "experts beside tp or pp are not simulated.");
+  if (options.expert != (options.data == DataEngine::ddp ? options.replicas : options.shards) ||
+      options.replicas * options.shards != options.expert)
+    refuse(options.text, "ep has as many ranks as ddp or fsdp.");
+  if (options.param_dtype || options.reduce_dtype)
+    refuse(options.text, "FSDP2 leaves the experts alone, and casts nothing of them.");
 }
 
 void check(const ParallelOptions& options) {
@@ -189,6 +207,7 @@ ParallelOptions parse_parallel(const std::string& given) {
   if (options.pipeline.kind == PipelineKind::interleaved ||
       options.pipeline.kind == PipelineKind::looped_bfs)
     options.pipeline.stages_per_rank = std::max<std::int64_t>(options.pipeline.stages_per_rank, 2);
+  if (options.expert > 1) spread_experts(options);
   if (options.data == DataEngine::ddp && options.tensor > 1) replicate_tensors(options);
   check(options);
   return options;

@@ -9,10 +9,9 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "profile/collective_times.h"
 #include "profile/parallel/parallelize.h"
-#include "profile/time/collectives/links.h"
 #include "session/parallel_step.h"
+#include "session/parallel_times.h"
 #include "session/paths.h"
 #include "session/setting_table.h"
 #include "session/sizes_of_step.h"
@@ -78,38 +77,14 @@ DeviceSpec device_of(const Settings& settings) {
   return device;
 }
 
-namespace {
-
-/// The collectives of a rank's step, in a queue beside its calls.
-void add_rank_times(Profile& profile, const ParallelOptions& options, const DeviceSpec& device) {
-  const std::vector<Collective>& collectives = profile.recording.rank->collectives;
-  const std::vector<double> us =
-      profile::times_of(collectives, profile::collective_model_of(device),
-                        {.pipeline = static_cast<int>(options.pipeline.ranks),
-                         .data = static_cast<int>(options.replicas),
-                         .shard = static_cast<int>(options.shards),
-                         .tensor = static_cast<int>(options.tensor * options.recorded),
-                         .devices_per_node = static_cast<int>(options.ranks_per_node)});
-  std::vector<TimedCollective> timed;
-  timed.reserve(us.size());
-  for (std::size_t i = 0; i < us.size(); ++i)
-    timed.push_back(
-        {.before_call = collectives[i].call, .needed_by = collectives[i].needed_by, .us = us[i]});
-  profile::add_collectives(profile, device, timed);
-}
-
-}  // namespace
-
 void add_times(Profile& profile, const Settings& settings) {
   if (!settings.time) return;
   const DeviceSpec device = device_of(settings);
-  const bool is_graph = settings.time->launch == LaunchKind::graph;
-  profile::TimeModel model =
-      profile::time_model_of(device, devices_folder() + "/time/data_sheet.json",
-                             is_graph ? profile::Floor::of_graph : profile::Floor::of_device);
+  profile::TimeModel model = time_model_of(device, *settings.time);
   profile::add_times(profile, device, model, *settings.time);
   if (profile.recording.rank && settings.step.parallel)
-    add_rank_times(profile, *settings.step.parallel, device);
+    profile::add_collectives(profile, device,
+                             timed_collectives(profile.recording, *settings.step.parallel, device));
 }
 
 Session::Session(const std::string& path) : file_(open_file(path)) {}
@@ -202,7 +177,9 @@ PreparedModel Session::prepare(const Settings& settings) {
     throw Error(SettingRef{"python_sources"},
                 "it is for traces (torch.jit.trace), and " + file_.path + " is none.",
                 "Leave it out.");
-  PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings), .settings = settings};
+  PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings),
+                      .settings = settings,
+                      .given = settings};
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);
   add_offloaded(model.settings.step);
@@ -245,6 +222,7 @@ Profile Session::profile(const PreparedModel& model) try {
   Profile profile = profile::evaluate(record(model.graph, model.settings.step),
                                       model.settings.step.device, model.settings.loop);
   add_times(profile, model.settings);
+  if (has_pipeline_time(model.settings)) add_pipeline_time(*this, model, profile);
   if (file_.graph) profile.sizes = sizes_of_step(*file_.graph, model.graph, model.settings.sizes);
   return profile;
 } catch (const CountOverflow& overflow) {

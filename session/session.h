@@ -33,6 +33,8 @@ struct PreparedModel {
   Graph graph;
   /// The settings that were given; mode and device are decided where they were left open.
   Settings settings;
+  /// As they were given, with which other ranks of a pipeline are prepared.
+  Settings given;
 };
 
 /// What a training loop is to fit into.

@@ -227,8 +227,8 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
      [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward},
     {"parallel", parallel_group, Arity::one, "ENGINE",
-     "One rank of ddp=8, fsdp=8, hsdp=2x4, tp=4, pp=4:1f1b:mb=16 or 'fsdp=2 tp=4', as PyTorch's "
-     "engines run it; docs/parallel.md has what may follow: fsdp=8:param=bf16",
+     "One rank of ddp=8, fsdp=8, hsdp=2x4, tp=4, ep=8, pp=4:1f1b:mb=16 or 'fsdp=2 tp=4', as "
+     "PyTorch's engines run it; docs/parallel.md has what may follow: fsdp=8:param=bf16",
      [](Settings& s, const std::string& given) { s.step.parallel = parse_parallel(given); },
      parallel_value, Needs::nothing, Alters::graph},
     {"wrap", parallel_group, Arity::several, "GLOB",

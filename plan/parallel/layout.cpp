@@ -22,9 +22,9 @@ std::vector<std::string> split_at(const std::string& text, std::string_view sepa
 }
 
 [[noreturn]] void refuse_word(const std::string& word) {
-  throw Error(
-      SettingRef{"layout"}, "'" + word + "' is no part of a layout",
-      "Known: ddp=8, fsdp=8, hsdp=2x4, tp=4, tp=4:sp, tp=4:nodes, pp=2:1f1b:mb=8, mb=4, ckpt=12.");
+  throw Error(SettingRef{"layout"}, "'" + word + "' is no part of a layout",
+              "Known: ddp=8, fsdp=8, hsdp=2x4, ep=8, tp=4, tp=4:sp, tp=4:nodes, pp=2:1f1b:mb=8, "
+              "mb=4, ckpt=12.");
 }
 
 int count_in(std::string_view text, const std::string& word) {
@@ -93,8 +93,9 @@ bool LayoutFilter::allows(const ParallelLayout& layout) const {
   const auto is = [](const auto& wanted, const auto& has) { return !wanted || *wanted == has; };
   return is(mode, layout.mode) && is(data, layout.data) && is(shard, layout.shard) &&
          is(tensor, layout.tensor) && is(pipeline, layout.pipeline) &&
-         is(microbatches, layout.microbatches) && is(sequence, layout.sequence) &&
-         is(by_node, layout.by_node) && is(schedule, layout.schedule);
+         is(microbatches, layout.microbatches) && is(expert, layout.expert) &&
+         is(sequence, layout.sequence) && is(by_node, layout.by_node) &&
+         is(schedule, layout.schedule);
 }
 
 LayoutFilter parse_layout(const std::string& text) {
@@ -111,6 +112,8 @@ LayoutFilter parse_layout(const std::string& text) {
       read_pipeline(filter, given, word);
     } else if (given.key == "ckpt") {
       filter.checkpointed = count_in(given.number, word);
+    } else if (given.key == "ep") {
+      filter.expert = count_in(given.number, word);
     } else if (given.key == "mb") {
       filter.microbatches = count_in(given.number, word);
     } else {
@@ -123,6 +126,7 @@ LayoutFilter parse_layout(const std::string& text) {
 std::string text_of(const ParallelLayout& layout) {
   std::string text = layout.data > 1 || layout.devices() == 1 ? data_text(layout) : "";
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
+  if (layout.expert > 1) add(fmt::format("ep={}", layout.expert));
   if (layout.tensor > 1)
     add(fmt::format("tp={}{}{}", layout.tensor, layout.sequence ? ":sp" : "",
                     layout.by_node ? ":nodes" : ""));

@@ -35,6 +35,7 @@ struct ParallelLayout {
   DataMode mode = DataMode::copies;
   int shard = 1;          ///< Ranks that hold one copy of the parameters; 1 for DDP.
   bool sequence = false;  ///< Sequence parallelism beside tensor parallelism.
+  int expert = 1;         ///< Ranks that have a part of the experts each: all of `data`, or 1.
   bool by_node = false;   ///< Placements inside blocks as block_placements.h found them.
   PipelineKind schedule = PipelineKind::one_f_one_b;
   int stages_per_rank = 1;
@@ -48,7 +49,7 @@ struct ParallelLayout {
 /// What a layout has to have; empty members are open.
 struct LayoutFilter {
   std::optional<DataMode> mode;
-  std::optional<int> data, shard, tensor, pipeline, microbatches;
+  std::optional<int> data, shard, tensor, pipeline, microbatches, expert;
   std::optional<int> checkpointed;  ///< In place of as many as fitting needs.
   std::optional<bool> sequence, by_node;
   std::optional<PipelineKind> schedule;
@@ -60,7 +61,7 @@ struct LayoutFilter {
 /// Throws Error that names the word.
 LayoutFilter parse_layout(const std::string& text);
 
-/// "fsdp=8 tp=4:sp:nodes pp=2:1f1b:mb=16 ckpt=32"; "ddp=1" for one device.
+/// "fsdp=8 tp=4:sp:nodes pp=2:1f1b:mb=16 ckpt=32", "fsdp=8 ep=8"; "ddp=1" for one device.
 std::string text_of(const ParallelLayout& layout);
 
 }  // namespace symprof::plan

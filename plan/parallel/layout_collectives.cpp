@@ -92,6 +92,15 @@ void add_tensor_sums(Sums& sums, const UnitCosts& costs, double times) {
   add(CollectiveKind::reduce_scatter, costs.forward_gathers);
 }
 
+/// `forwards` of them are for checkpoints, too.
+void add_exchanges(Sums& sums, const UnitCosts& costs, double times, double forwards) {
+  const auto add = [&](double often, const std::vector<double>& sizes) {
+    sums.add_each(MeshDimension::expert, CollectiveKind::all_to_all, times * often, sizes);
+  };
+  add(forwards + 1, costs.row_exchanges);
+  add(forwards, costs.count_exchanges);
+}
+
 /// What a checkpoint runs again: it stops at the last tensor that autograd saved, so that the last
 /// row layer of a block and its sum do not run.
 void add_sums_again(Sums& sums, const UnitCosts& costs, double times) {
@@ -151,6 +160,7 @@ std::vector<CollectiveSum> StepModel::collectives_of(const LayoutResult& result,
       const bool is_again = is_in_block && static_cast<int>(i) <= layout.checkpointed;
       add_tensor_sums(sums, costs_.costs(i, share), times);
       if (is_again) add_sums_again(sums, costs_.costs(i, share), times);
+      add_exchanges(sums, costs_.costs(i, share), times, is_again ? 2 : 1);
       held.add(costs_.units()[i], costs_.held_bytes(i, share));
     }
     if (layout.sequence) add_ends_of_sequence(sums, times, range, boundary, units);

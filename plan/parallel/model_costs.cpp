@@ -38,6 +38,7 @@ ModelCosts::ModelCosts(const Profile& profile, const DeviceSpec& device, profile
   gradient_bytes_ = static_cast<double>(totals.grad_bytes);
   state_bytes_ = static_cast<double>(totals.optimizer_bytes);
   make_units(blocks);
+  find_experts();
   rule_ = with_parameters(find_tensor_split(profile.recording, blocks));
   find_boundaries();
   find_types();
@@ -67,15 +68,20 @@ ModelSplit ModelCosts::with_parameters(TensorSplit tensors) const {
   ModelSplit split{.tensors = std::move(tensors)};
   split.whole_parameter_bytes.resize(units_.size());
   split.split_parameter_bytes.resize(units_.size());
+  split.expert_parameter_bytes.resize(units_.size());
   std::set<StorageId> seen;
   for (std::size_t i = 0; i < recording.nodes.size(); ++i) {
     if (recording.nodes[i].kind != NodeKind::operation) continue;
     const NodeSplit own = split.tensors.nodes[i];
     const bool is_split = own == NodeSplit::column || own == NodeSplit::row;
+    const std::int32_t graph_node = recording.nodes[i].graph_node;
+    const bool is_expert = graph_node != none && expert_readers_.contains(at(graph_node));
     for (const StorageId parameter : recording.nodes[i].parameters) {
       if (!seen.insert(parameter).second) continue;
+      const auto bytes = static_cast<double>(recording.storages[at(parameter)].bytes);
       (is_split ? split.split_parameter_bytes : split.whole_parameter_bytes)[unit_of_node_[i]] +=
-          static_cast<double>(recording.storages[at(parameter)].bytes);
+          bytes;
+      if (is_expert) split.expert_parameter_bytes[unit_of_node_[i]] += bytes;
     }
   }
   return split;
@@ -87,7 +93,8 @@ const ModelSplit& ModelCosts::split(const UnitShare& share) const {
 
 double ModelCosts::held_bytes(std::size_t unit, const UnitShare& share) const {
   const ModelSplit& own = split(share);
-  return own.whole_parameter_bytes[unit] + own.split_parameter_bytes[unit] / share.tensor;
+  const double spread = share.expert > 1 ? own.expert_parameter_bytes[unit] : 0;
+  return own.whole_parameter_bytes[unit] - spread + own.split_parameter_bytes[unit] / share.tensor;
 }
 
 /// What a later unit reads: storages that the nodes of a unit made.
@@ -158,7 +165,7 @@ void ModelCosts::find_memory() {
 }
 
 const UnitCosts& ModelCosts::costs(std::size_t unit, const UnitShare& share) {
-  const std::tuple key(units_[unit].type, share.samples, share.tensor, share.sequence,
+  const std::tuple key(units_[unit].type, share.samples, share.tensor, share.sequence, share.expert,
                        share.by_node);
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
@@ -183,7 +190,7 @@ double ModelCosts::share_of(NodeId node, const UnitShare& share) const {
   return is_split || (share.sequence && is_in_block) ? 1.0 / share.tensor : 1.0;
 }
 
-double ModelCosts::call_us(CallId id, double samples, double share, NodeSplit split) {
+double ModelCosts::call_us(CallId id, double samples, double share, NodeSplit split, int expert) {
   const CallRecord& call = profile_.recording.calls[at(id)];
   const profile::LaunchEstimate& launches = kernels_[at(id)];
   if (!launches) return 0;
@@ -191,7 +198,9 @@ double ModelCosts::call_us(CallId id, double samples, double share, NodeSplit sp
   const KernelScale scale{.samples = samples / samples_,
                           .share = share,
                           .weight = keeps_weight ? nullptr : weight_of(call.node),
-                          .splits_outputs = split != NodeSplit::row};
+                          .splits_outputs = split != NodeSplit::row,
+                          .experts = expert_weights(call.node),
+                          .expert_ranks = expert};
   double us = 0;
   for (const profile::Kernel& kernel : launches->kernels)
     if (const auto one = model_.estimate(scaled(kernel, scale))) us += one->us;
@@ -207,7 +216,8 @@ UnitCosts ModelCosts::compute(std::size_t unit, const UnitShare& share) {
     const bool is_backward = is_in_backward(recording.calls[at(id)].phase);
     const NodeId node = recording.calls[at(id)].node;
     (is_backward ? costs.backward_us : costs.forward_us) +=
-        call_us(id, share.samples, share_of(node, share), split(share).tensors.nodes[at(node)]);
+        call_us(id, share.samples, share_of(node, share), split(share).tensors.nodes[at(node)],
+                share.expert);
     int launches = 0;
     if (kernels_[at(id)])
       for (const profile::Kernel& kernel : kernels_[at(id)]->kernels) launches += kernel.launches;
@@ -223,6 +233,7 @@ UnitCosts ModelCosts::compute(std::size_t unit, const UnitShare& share) {
   costs.boundary_bytes =
       boundary_bytes_[unit] * factor / (share.sequence && is_in_blocks ? share.tensor : 1);
   if (share.tensor > 1) add_collectives(unit, share, costs);
+  if (share.expert > 1) add_exchanges(unit, share, costs);
   return costs;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "plan/parallel/tensor_split.h"
 #include "profile/call_kernels.h"
 #include "profile/profile.h"
+#include "trace/passes/expert_products.h"
 
 namespace symprof::plan {
 
@@ -31,6 +33,7 @@ struct UnitShare {
   double samples = 1;  ///< Of a microbatch.
   int tensor = 1;      ///< Ranks of the tensor-parallel group.
   bool sequence = false;
+  int expert = 1;        ///< Ranks that have a part of the experts each.
   bool by_node = false;  ///< Split as block_placements.h found it, else by the rule.
   auto operator<=>(const UnitShare&) const = default;
 };
@@ -44,6 +47,9 @@ struct UnitCosts {
   std::vector<double> forward_reduces, backward_reduces;  ///< all_reduce.
   std::vector<double> forward_gathers, forward_scatters;  ///< With sequence parallelism; backward
                                                           ///< has them the other way round.
+  /// all_to_all over the ranks of experts: rows of tokens there and back, forward and backward; how
+  /// many there are for each expert, forward.
+  std::vector<double> row_exchanges, count_exchanges;
 };
 
 /// How a model is split among ranks, and what a rank holds of each unit.
@@ -51,6 +57,7 @@ struct ModelSplit {
   TensorSplit tensors;
   /// By unit: of parameters that every tensor rank has, and of linear layers that are split.
   std::vector<double> whole_parameter_bytes, split_parameter_bytes;
+  std::vector<double> expert_parameter_bytes;  ///< By unit: of those that are whole, the experts'.
 };
 
 /// What was found of placements inside the blocks, of a share.
@@ -70,8 +77,13 @@ class ModelCosts {
   const std::vector<Unit>& units() const { return units_; }
   const TensorSplit& split() const { return rule_.tensors; }
   const ModelSplit& split(const UnitShare& share) const;
-  /// Of parameters, before data parallelism shards them.
+  /// Of parameters, before data parallelism shards them; without experts that are spread.
   double held_bytes(std::size_t unit, const UnitShare& share) const;
+  /// Of experts that are spread, which data parallelism leaves alone.
+  double expert_bytes(std::size_t unit, const UnitShare& share) const;
+  /// Of all experts that are recognised (trace/passes/expert_products.h).
+  const std::vector<trace::ExpertProducts>& experts() const { return experts_; }
+  bool can_spread_experts(int ranks) const;
 
   /// Looks for placements inside the blocks, with `share`'s ranks and samples; `collective_us` is
   /// of its group. Where they beat the rule, shares `by_node` have them from then on.
@@ -101,13 +113,16 @@ class ModelCosts {
   void find_types();
   void find_memory();
   UnitCosts compute(std::size_t unit, const UnitShare& share);
-  double call_us(CallId call, double samples, double share, NodeSplit split);
+  double call_us(CallId call, double samples, double share, NodeSplit split, int expert = 1);
   double share_of(NodeId node, const UnitShare& share) const;
   ModelSplit with_parameters(TensorSplit tensors) const;
   TensorSplit split_of_placements(const BlockPlacements& block, std::size_t unit) const;
   std::vector<NodeId> nodes_of(std::size_t unit) const;
+  void find_experts();
+  void add_exchanges(std::size_t unit, const UnitShare& share, UnitCosts& costs) const;
   void add_collectives(std::size_t unit, const UnitShare& share, UnitCosts& costs) const;
   const TensorSpec* weight_of(NodeId node) const;
+  const TensorSpec* expert_weights(NodeId node) const;
 
   const Profile& profile_;
   const DeviceSpec& device_;
@@ -123,7 +138,11 @@ class ModelCosts {
   std::vector<profile::LaunchEstimate> kernels_;
   std::vector<double> boundary_bytes_;  ///< By unit, for the profiled samples.
   std::vector<double> saved_bytes_;     ///< By node.
-  std::map<std::tuple<std::size_t, double, int, bool, bool>, UnitCosts> known_;  ///< By type.
+  std::vector<trace::ExpertProducts> experts_;
+  std::set<std::size_t> expert_readers_;  ///< Nodes of the graph that read a weight of experts.
+  /// By node of the graph: the weights of a product of experts.
+  std::map<std::size_t, const TensorSpec*> expert_weights_;
+  std::map<std::tuple<std::size_t, double, int, bool, int, bool>, UnitCosts> known_;  ///< By type.
   std::size_t type_count_ = 0;
   double samples_ = 1, optimizer_us_ = 0, parameter_bytes_ = 0, gradient_bytes_ = 0;
   double state_bytes_ = 0, temporary_bytes_ = 0, optimizer_temporary_bytes_ = 0;

@@ -50,8 +50,19 @@ class Enumerator {
     }
   }
 
+  /// Experts are spread over all ranks of the data, each with its own samples.
+  void add_experts(ParallelLayout layout) {
+    const bool is_plain = layout.pipeline == 1 && layout.mode != DataMode::hybrid;
+    if (!is_plain || layout.data == 1 || !costs_.can_spread_experts(layout.data)) return;
+    layout.expert = layout.data;
+    add_microbatches(layout);
+  }
+
   void add_sequence(ParallelLayout layout) {
-    if (layout.tensor == 1) return add_microbatches(layout);
+    if (layout.tensor == 1) {
+      add_microbatches(layout);
+      return add_experts(layout);
+    }
     for (const bool sequence : {false, true}) {
       layout.sequence = sequence, layout.by_node = false;
       if (costs_.split().allows(layout.tensor)) add_microbatches(layout);
@@ -106,7 +117,7 @@ bool is_clearly_better(const LayoutResult& a, const LayoutResult& b) {
 /// What the layouts of one line of the table have in common.
 auto way_of(const ParallelLayout& layout) {
   return std::tuple(layout.mode, layout.data, layout.shard, layout.tensor, layout.pipeline,
-                    layout.sequence, layout.by_node);
+                    layout.sequence, layout.expert, layout.by_node);
 }
 
 /// Placements inside blocks for each tensor-parallel group, with all samples of a rank at once.

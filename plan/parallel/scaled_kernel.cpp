@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <vector>
 
 namespace symprof::plan {
 namespace {
@@ -38,7 +39,21 @@ void scale_linear(ProductWork& work, const KernelScale& scale) {
   }
 }
 
+/// As scale_linear, of each expert: fewer experts, each with the rows of more ranks.
+void scale_experts(ProductWork& work, const KernelScale& scale) {
+  scale_size(work.batch, 1.0 / scale.expert_ranks);
+  std::vector<std::int64_t> weights(scale.experts->sizes.begin() + 1, scale.experts->sizes.end());
+  for (std::int64_t* size : {&work.m, &work.n, &work.k}) {
+    const auto found = std::ranges::find(weights, *size);
+    if (found != weights.end())
+      weights.erase(found);
+    else
+      scale_size(*size, scale.samples * scale.expert_ranks);
+  }
+}
+
 void scale_work(ProductWork& work, const KernelScale& scale) {
+  if (scale.experts != nullptr) return scale_experts(work, scale);
   if (scale.weight != nullptr) return scale_linear(work, scale);
   const double factor = scale.samples * scale.share;
   scale_size(static_cast<double>(work.batch) * factor >= 1 ? work.batch : work.m, factor);

@@ -12,6 +12,9 @@ struct KernelScale {
   /// Of the linear layer that the kernel belongs to; null: of none.
   const TensorSpec* weight = nullptr;
   bool splits_outputs = true;  ///< The weight's first dimension is split, else its second.
+  /// [experts, …, …], of the grouped product that the kernel belongs to; null: of none.
+  const TensorSpec* experts = nullptr;
+  int expert_ranks = 1;  ///< They share the experts, and the rows of all of them.
 };
 
 /// Sizes are rounded, to 1 at least.

@@ -77,7 +77,8 @@ UnitTimes joined(const Units& units, std::size_t first, std::size_t last) {
     for (double UnitTimes::*member :
          {&UnitTimes::forward_us, &UnitTimes::backward_us, &UnitTimes::again_us,
           &UnitTimes::forward_tensor_us, &UnitTimes::backward_tensor_us, &UnitTimes::gather_us,
-          &UnitTimes::reduce_us, &UnitTimes::held_bytes, &UnitTimes::saved_bytes})
+          &UnitTimes::reduce_us, &UnitTimes::held_bytes, &UnitTimes::expert_bytes,
+          &UnitTimes::saved_bytes})
       all.*member += units[i].*member;
     all.boundary_bytes = units[i].boundary_bytes;
     all.whole_set_bytes = std::max(all.whole_set_bytes, units[i].whole_set_bytes);
@@ -205,7 +206,8 @@ void StepModel::run_stages(const std::vector<UnitTimes>& units, LayoutResult& re
 
 double StepModel::update_us(const ParallelLayout& layout,
                             const std::vector<UnitTimes>& units) const {
-  const double held = sum_of(units, &UnitTimes::held_bytes) / layout.shard;
+  const double held = sum_of(units, &UnitTimes::held_bytes) / layout.shard +
+                      sum_of(units, &UnitTimes::expert_bytes);
   return costs_.optimizer_us() * held / std::max(costs_.parameter_bytes(), 1.0);
 }
 
@@ -213,19 +215,22 @@ LayoutMemory StepModel::memory_of(const ParallelLayout& layout, const std::vecto
                                   double in_flight) const {
   const double whole = std::max(costs_.parameter_bytes(), 1.0);
   const double held = sum_of(units, &UnitTimes::held_bytes);
-  double largest = 0, largest_set = 0;
+  double largest = 0, largest_set = 0, largest_experts = 0;
   for (const UnitTimes& unit : units) {
     largest = std::max(largest, unit.held_bytes);
+    largest_experts = std::max(largest_experts, unit.expert_bytes);
     largest_set = std::max(largest_set, unit.whole_set_bytes);
   }
   LayoutMemory memory;
-  memory.parameters = held / layout.shard;
+  memory.parameters = held / layout.shard + sum_of(units, &UnitTimes::expert_bytes);
   memory.gradients = memory.parameters * costs_.gradient_bytes() / whole;
   memory.optimizer = memory.parameters * costs_.state_bytes() / whole;
   memory.activations = in_flight * sum_of(units, &UnitTimes::saved_bytes);
   const bool runs_again = layout.checkpointed > 0;
   const double samples = samples_of(layout) / costs_.samples();
-  memory.temporaries = costs_.temporary_bytes() * samples + (runs_again ? largest_set : 0);
+  // Gradients of experts are divided into new tensors.
+  memory.temporaries = costs_.temporary_bytes() * samples + (runs_again ? largest_set : 0) +
+                       largest_experts * costs_.gradient_bytes() / whole;
   if (layout.shard > 1 && layout.pipeline == 1)
     // The root's parameters; of two blocks their parameters and the next gather's output,
     // gradients, and the inputs of two reductions

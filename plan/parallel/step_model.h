@@ -62,9 +62,11 @@ struct LayoutResult {
 struct UnitTimes {
   double forward_us = 0, backward_us = 0;
   double again_us = 0;  ///< What a checkpoint runs again, tensor collectives included.
-  double forward_tensor_us = 0, backward_tensor_us = 0;  ///< Collectives of tensor parallelism.
-  double gather_us = 0, reduce_us = 0;                   ///< Collectives of data parallelism.
+  /// Collectives of tensor and expert parallelism, which are waited for at once.
+  double forward_tensor_us = 0, backward_tensor_us = 0;
+  double gather_us = 0, reduce_us = 0;  ///< Collectives of data parallelism.
   double held_bytes = 0;       ///< Parameters of the rank with its tensor share, not sharded.
+  double expert_bytes = 0;     ///< Of experts that are spread: the rank's part, beside the others.
   double saved_bytes = 0;      ///< As the unit runs, checkpointed or not.
   double whole_set_bytes = 0;  ///< Saved without a checkpoint: what recomputation brings back.
   double boundary_bytes = 0;
@@ -96,11 +98,13 @@ class StepModel {
 
   double samples_of(const ParallelLayout& layout) const;
   UnitShare share_of(const ParallelLayout& layout) const {
-    return {samples_of(layout), layout.tensor, layout.sequence, layout.by_node};
+    return {samples_of(layout), layout.tensor, layout.sequence, layout.expert, layout.by_node};
   }
   UnitTimes unit_times(const ParallelLayout& layout, std::size_t unit);
   void add_tensor_collectives(const ParallelLayout& layout, const UnitCosts& costs,
                               UnitTimes& times);
+  double add_expert_collectives(const ParallelLayout& layout, const UnitCosts& costs,
+                                UnitTimes& times);
   void add_data_collectives(const ParallelLayout& layout, UnitTimes& times);
   std::vector<UnitTimes> times_of(const ParallelLayout& layout);
 

@@ -54,6 +54,22 @@ void StepModel::add_tensor_collectives(const ParallelLayout& layout, const UnitC
   add(CollectiveKind::all_gather, costs.forward_scatters, times.backward_tensor_us);
 }
 
+/// Returns what a forward pass takes.
+double StepModel::add_expert_collectives(const ParallelLayout& layout, const UnitCosts& costs,
+                                         UnitTimes& times) {
+  // Ranks that share the experts are all that see different samples.
+  const int span = layout.data * layout.tensor;
+  const Group group{layout.expert, std::max(1, span / problem_.mesh.devices_per_node)};
+  double rows = 0, counts = 0;
+  for (const double bytes : costs.row_exchanges)
+    rows += collective_us(CollectiveKind::all_to_all, bytes, group);
+  for (const double bytes : costs.count_exchanges)
+    counts += collective_us(CollectiveKind::all_to_all, bytes, group);
+  times.forward_tensor_us += rows + counts;
+  times.backward_tensor_us += rows;
+  return rows + counts;
+}
+
 void StepModel::add_data_collectives(const ParallelLayout& layout, UnitTimes& times) {
   const double gradients =
       times.held_bytes * costs_.gradient_bytes() / std::max(costs_.parameter_bytes(), 1.0);
@@ -76,9 +92,11 @@ UnitTimes StepModel::unit_times(const ParallelLayout& layout, std::size_t unit) 
   const UnitCosts& costs = costs_.costs(unit, share_of(layout));
   UnitTimes times{.forward_us = costs.forward_us, .backward_us = costs.backward_us};
   times.held_bytes = costs_.held_bytes(unit, share_of(layout));
+  times.expert_bytes = costs_.expert_bytes(unit, share_of(layout));
   times.boundary_bytes = costs.boundary_bytes;
   times.whole_set_bytes = times.saved_bytes = costs.saved_bytes;
   add_tensor_collectives(layout, costs, times);
+  const double exchange = add_expert_collectives(layout, costs, times);
   add_data_collectives(layout, times);
   const bool is_checkpointed =
       !described.name.empty() && static_cast<int>(unit) <= layout.checkpointed;
@@ -86,7 +104,7 @@ UnitTimes StepModel::unit_times(const ParallelLayout& layout, std::size_t unit) 
     // Without the last sum, see layout_collectives.cpp; the calls behind it take little.
     const double rows = std::max<double>(
         static_cast<double>(costs.forward_reduces.size() + costs.forward_scatters.size()), 1);
-    const double last = times.forward_tensor_us / rows / (layout.sequence ? 2 : 1);
+    const double last = (times.forward_tensor_us - exchange) / rows / (layout.sequence ? 2 : 1);
     times.again_us = times.forward_us + times.forward_tensor_us - last;
     times.saved_bytes = times.boundary_bytes;
   }

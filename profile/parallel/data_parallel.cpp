@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/parallel/expert_parameters.h"
 #include "profile/parallel/pipeline_step.h"
 #include "profile/parallel/rank_recording.h"
 
@@ -58,7 +59,7 @@ std::vector<Bucket> buckets_of(const std::vector<const Parameter*>& parameters,
 class DataParallel {
  public:
   DataParallel(Recording recording, const ParallelOptions& options)
-      : options_(options), rank_(std::move(recording)) {
+      : options_(options), rank_(std::move(recording), functional_group(options)) {
     find_parameters();
     find_ready_calls();
   }
@@ -87,9 +88,11 @@ class DataParallel {
   void find_parameters() {
     const Recording& source = rank_.source();
     std::map<StorageId, std::size_t> known;
+    const std::set<StorageId> experts = expert_parameters(source);
     for (std::size_t i = 0; i < source.storages.size(); ++i) {
       const StorageRecord& record = source.storages[i];
       const auto id = static_cast<StorageId>(i);
+      if (experts.contains(id)) continue;
       if (record.kind == StorageKind::parameter) {
         known[id] = parameters_.size();
         parameters_.push_back({.storage = id, .bytes = record.bytes});

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/parallel/expert_parameters.h"
 #include "profile/parallel/gradient_reduction.h"
 #include "profile/parallel/parameter_gathering.h"
 #include "profile/parallel/partial_gradients.h"
@@ -19,7 +20,7 @@ class FullySharded {
                std::span<const CallRange> passes)
       : options_(options),
         passes_(passes),
-        rank_(std::move(recording), options.tensor),
+        rank_(std::move(recording), functional_group(options)),
         groups_(sharded_groups(rank_.source(), options, passes)),
         gathering_(rank_, options, device),
         reduction_(rank_, options),
@@ -59,9 +60,10 @@ class FullySharded {
   void find_gradients() {
     is_gradient_.resize(recording().storages.size());
     is_left_out_.resize(recording().storages.size());
+    const std::set<StorageId> experts = expert_parameters(rank_.source());
     for (std::size_t i = 0; i < recording().storages.size(); ++i) {
       StorageRecord& record = recording().storages[i];
-      if (record.kind != StorageKind::gradient) continue;
+      if (record.kind != StorageKind::gradient || experts.contains(record.parameter)) continue;
       is_left_out_[i] = is_gradient_of_shard(rank_.source(), record);
       is_gradient_[i] = !is_left_out_[i];
       if (!adds_in_place()) record.kind = StorageKind::activation;

@@ -10,6 +10,7 @@
 #include "profile/parallel/pipeline_step.h"
 #include "profile/parallel/rank_recording.h"
 #include "profile/parallel/tensor_split_step.h"
+#include "profile/parallel/wrapped_groups.h"
 
 namespace symprof::profile {
 
@@ -23,9 +24,9 @@ Recording parallelize(Recording recording, const StepOptions& step) {
   const ParallelOptions& options = *step.parallel;
   std::vector<CallRange> passes;
   if (options.pipeline.ranks > 1) {
-    PipelineRecording made = pipeline_step(std::move(recording), options);
-    if (options.data == DataEngine::none) return std::move(made.recording);
-    recording = std::move(made.recording), passes = std::move(made.passes);
+    recording = pipeline_step(std::move(recording), options);
+    if (options.data == DataEngine::none) return recording;
+    for (const StagePass& pass : recording.rank->passes) passes.push_back({pass.first, pass.last});
   }
   if (options.data == DataEngine::fsdp)
     return fully_sharded_step(std::move(recording), options, step.device, passes);

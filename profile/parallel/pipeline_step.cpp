@@ -42,7 +42,7 @@ class PipelineStep {
         works_(work_of(pipeline_)[own_rank_]),
         in_flight_(most_in_flight(works_, pipeline_.stages())),
         tensor_ranks_(options.tensor),
-        rank_(std::move(recording), options.tensor),
+        rank_(std::move(recording), functional_group(options)),
         parts_(stage_parts(rank_.source(), options_)) {
     multiply_inputs();
     name_blocks();
@@ -50,7 +50,7 @@ class PipelineStep {
     rank_.leave_out([this](const MemoryEvent& event) { return is_left_out(event); });
   }
 
-  PipelineRecording run() {
+  Recording run() {
     rank_.copy_beginning();
     drop_outputs();
     for (const PipelineWork& work : works_) {
@@ -61,7 +61,9 @@ class PipelineStep {
     }
     end_of_schedule();
     update();
-    return {rank_.finish(held_as_recorded(rank_.source())), std::move(passes_)};
+    Recording finished = rank_.finish(held_as_recorded(rank_.source()));
+    finished.rank->passes = std::move(passes_);
+    return finished;
   }
 
  private:
@@ -147,7 +149,7 @@ class PipelineStep {
       rank_.go_to(call);
       rank_.copy_call();
     }
-    passes_.push_back({before + 1, rank_.last_call()});
+    passes_.push_back({action.stage, !is_forward, before + 1, rank_.last_call()});
     for (const StorageId id : is_forward ? own.ends_with_forward : own.ends_with_backward)
       rank_.give_back(rank_.named(id));
     rank_.rename({});
@@ -270,13 +272,13 @@ class PipelineStep {
   std::int64_t tensor_ranks_;
   RankRecording rank_;
   StageParts parts_;
-  std::vector<CallRange> passes_;
+  std::vector<StagePass> passes_;
   std::vector<std::vector<StorageId>> names_;  // By microbatch and storage of the source.
 };
 
 }  // namespace
 
-PipelineRecording pipeline_step(Recording recording, const ParallelOptions& options) {
+Recording pipeline_step(Recording recording, const ParallelOptions& options) {
   return PipelineStep(std::move(recording), options).run();
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
-#include "profile/parallel/wrapped_groups.h"
 #include "record/parallel_options.h"
 #include "record/recording.h"
 
@@ -13,14 +11,9 @@ namespace symprof::profile {
 /// What divides a gradient by the number of microbatches, in place, when the schedule is over.
 inline constexpr std::string_view scales_gradients = "aten::div_";
 
-struct PipelineRecording {
-  Recording recording;
-  std::vector<CallRange> passes;  ///< Forward or backward of one microbatch, in their order.
-};
-
 /// `recording` is of one microbatch, all stages of the rank one after the other
 /// (trace/passes/pipeline_stages.h), with an update. The answer has all microbatches, in the order
 /// of the schedule. Throws Error for a schedule that is not simulated.
-PipelineRecording pipeline_step(Recording recording, const ParallelOptions& options);
+Recording pipeline_step(Recording recording, const ParallelOptions& options);
 
 }  // namespace symprof::profile

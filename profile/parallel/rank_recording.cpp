@@ -27,8 +27,13 @@ const FunctionalCollective* functional_called(std::string_view name) {
 
 }  // namespace
 
-RankRecording::RankRecording(Recording recording, std::int64_t tensor_ranks)
-    : source_(std::move(recording)), rank_(source_), tensor_ranks_(tensor_ranks) {
+FunctionalGroup functional_group(const ParallelOptions& options) {
+  if (options.expert > 1) return {MeshDimension::expert, options.expert};
+  return {MeshDimension::tensor, options.tensor * options.recorded};
+}
+
+RankRecording::RankRecording(Recording recording, FunctionalGroup group)
+    : source_(std::move(recording)), rank_(source_), group_(group) {
   rank_.calls.clear();
   rank_.events.clear();
   call_of_source_.resize(source_.calls.size(), none);
@@ -87,8 +92,8 @@ void RankRecording::note_functional(const CallRecord& call) {
   sent_ = call.inputs[0].storage;
   const bool is_said = row->says_ranks && call.integers.size() == 1;
   collectives_.push_back({.op = row->op,
-                          .dimension = MeshDimension::tensor,
-                          .group_size = is_said ? call.integers[0].value : tensor_ranks_,
+                          .dimension = group_.dimension,
+                          .group_size = is_said ? call.integers[0].value : group_.ranks,
                           .input_bytes = bytes_of(call.inputs[0]),
                           .output_bytes = bytes_of(call.outputs[0]),
                           .phase = call.phase,
@@ -162,6 +167,10 @@ Recording RankRecording::finish(const HeldByRank& held) {
   record.collectives = std::move(collectives_);
   record.held = held;
   record.engine_events = std::move(engine_events_);
+  if (source_.rank) record.passes = source_.rank->passes;
+  for (StagePass& pass : record.passes)
+    for (CallId* call : {&pass.first, &pass.last})
+      *call = call_of_source_[static_cast<std::size_t>(*call)];
   for (std::size_t i = 0; i < source_.storages.size(); ++i)
     if (const CallId call = source_.storages[i].allocated_by; call != none)
       rank_.storages[i].allocated_by = call_of_source_[static_cast<std::size_t>(call)];

@@ -8,16 +8,24 @@
 #include <vector>
 
 #include "record/collective.h"
+#include "record/parallel_options.h"
 #include "record/recording.h"
 
 namespace symprof::profile {
 
+/// The ranks of the collectives that a recording has already.
+struct FunctionalGroup {
+  MeshDimension dimension = MeshDimension::tensor;
+  std::int64_t ranks = 1;
+};
+/// That of tensor or expert parallelism, which change the graph, or of those that the file has.
+FunctionalGroup functional_group(const ParallelOptions& options);
+
 /// Fills a new recording while it walks the calls of another.
 class RankRecording {
  public:
-  /// `tensor_ranks` take part in the collectives that the recording has already. Where it is that
-  /// of a rank, its own stay.
-  explicit RankRecording(Recording recording, std::int64_t tensor_ranks = 1);
+  /// Where the recording is that of a rank, its own collectives stay.
+  explicit RankRecording(Recording recording, FunctionalGroup group);
 
   /// The storages, nodes and specs are there from the beginning, and may be changed.
   Recording& recording() { return rank_; }
@@ -30,7 +38,7 @@ class RankRecording {
   /// What came before the first call of the source.
   void copy_beginning();
   /// The next call of the source with its events. Engine calls come between. What is a collective
-  /// of torch.distributed._functional_collectives already is listed as one of the dimension tensor.
+  /// of torch.distributed._functional_collectives already is listed as one of the group.
   void copy_call();
   /// The call of the source that comes next; calls.size() after the last.
   CallId next() const { return next_; }
@@ -73,7 +81,7 @@ class RankRecording {
   std::int64_t bytes_of(const TensorRecord& tensor) const;
 
   Recording source_, rank_;
-  std::int64_t tensor_ranks_ = 1;
+  FunctionalGroup group_;
   std::vector<StorageId> names_;
   /// What the last functional collective was given. NCCL's work holds it until somebody waits,
   /// which is who reads the result: the next call of the source.

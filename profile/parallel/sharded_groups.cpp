@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "profile/parallel/expert_parameters.h"
+
 namespace symprof::profile {
 namespace {
 
@@ -63,8 +65,14 @@ HeldByRank held_by_rank(const Recording& recording, const std::vector<ShardedGro
   for (const ShardedGroup& group : groups)
     for (const ShardedParameter& part : group.parts)
       held.parameter_bytes += part.own_numbers * element_bytes(group.stored_dtype);
+  const std::set<StorageId> experts = expert_parameters(recording);
+  for (const StorageId expert : experts)
+    held.parameter_bytes += recording.storages[static_cast<std::size_t>(expert)].bytes;
   for (const StorageRecord& storage : recording.storages) {
-    if (is_gradient_of_shard(recording, storage)) held.gradient_bytes += storage.bytes;
+    const bool is_of_expert =
+        storage.kind == StorageKind::gradient && experts.contains(storage.parameter);
+    if (is_of_expert || is_gradient_of_shard(recording, storage))
+      held.gradient_bytes += storage.bytes;
     if (storage.kind == StorageKind::optimizer_state) held.optimizer_bytes += storage.bytes;
   }
   return held;

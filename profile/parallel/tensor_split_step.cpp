@@ -8,7 +8,7 @@
 namespace symprof::profile {
 
 Recording tensor_split_step(Recording recording, const ParallelOptions& options) {
-  RankRecording rank(std::move(recording), options.tensor * options.recorded);
+  RankRecording rank(std::move(recording), functional_group(options));
   PartialGradients partial(rank, options.tensor);
   rank.copy_beginning();
   const auto calls = static_cast<CallId>(rank.source().calls.size());

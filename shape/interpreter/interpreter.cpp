@@ -14,6 +14,7 @@
 #include "meta/fake/regions.h"
 #include "shape/interpreter/arguments.h"
 #include "shape/interpreter/builtin.h"
+#include "shape/interpreter/expert_parallel.h"
 #include "shape/interpreter/higher_order.h"
 #include "shape/interpreter/nested.h"
 #include "shape/interpreter/tensor_parallel.h"
@@ -175,6 +176,7 @@ void Interpreter::run_aten(const Node& node, c10::Device device) {
 }
 
 void Interpreter::run_lowered(const Node& node) {
+  if (is_of_experts(node.op)) return bind_outputs(node, run_of_experts(node, values_));
   if (is_of_rank(node.op)) return bind_outputs(node, run_of_rank(node, values_, device_));
   if (is_higher_order(node.op))
     return bind_outputs(node, run_higher_order(node, values_, device_, recompute_, lifetimes_));

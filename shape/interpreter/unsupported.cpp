@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "shape/interpreter/builtin.h"
+#include "shape/interpreter/expert_parallel.h"
 #include "shape/interpreter/higher_order.h"
 #include "shape/interpreter/nested.h"
 #include "shape/interpreter/tensor_parallel.h"
@@ -126,7 +127,7 @@ bool has_rule(const Node& node) {
     return find_builtin(op.substr(builtin_prefix.size())) != nullptr;
   return is_export_assertion(op) || trace::is_region_marker(node) || in_dispatcher(node) ||
          lowering::find_lowering(op) != nullptr || is_nested_operator(op) || is_higher_order(op) ||
-         is_of_rank(op);
+         is_of_experts(op) || is_of_rank(op);
 }
 
 void check_operators(const Graph& graph) {

@@ -33,17 +33,18 @@ at::Tensor shard_of(const at::Tensor& parameter, const ShardedUpdate& update) {
 
 }  // namespace
 
-ParameterShards::ParameterShards(const Tensors& parameters, const ShardedUpdate& update)
+ParameterShards::ParameterShards(const Tensors& parameters, const std::vector<bool>& is_whole,
+                                 const ShardedUpdate& update)
     : parameters_(parameters) {
-  for (const at::Tensor& parameter : parameters_) {
-    shards_.push_back(shard_of(parameter, update));
-    if (parameter.requires_grad()) updated_.push_back(shards_.back());
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    shards_.push_back(is_whole[i] ? parameters_[i] : shard_of(parameters_[i], update));
+    if (parameters_[i].requires_grad()) updated_.push_back(shards_.back());
   }
 }
 
 void ParameterShards::take_gradients() const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].grad().defined()) continue;
+    if (shards_[i].is_same(parameters_[i]) || !parameters_[i].grad().defined()) continue;
     shards_[i].mutable_grad() = made_tensor(
         contiguous_spec(meta::dtype_of(shards_[i].scalar_type()), shards_[i].sizes().vec()));
     parameters_[i].mutable_grad().reset();

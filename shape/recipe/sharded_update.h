@@ -11,10 +11,12 @@ namespace symprof::shape {
 
 class ParameterShards {
  public:
-  /// Makes the shards, without a call. Throws Error for a parameter that has no dimension.
-  ParameterShards(const Tensors& parameters, const ShardedUpdate& update);
+  /// Makes the shards, without a call. Those for which `is_whole` says so are none: FSDP2 leaves
+  /// the parameters alone. Throws Error for a parameter that has no dimension.
+  ParameterShards(const Tensors& parameters, const std::vector<bool>& is_whole,
+                  const ShardedUpdate& update);
 
-  /// One for each parameter.
+  /// One for each parameter; the parameter itself where it is whole.
   const Tensors& all() const { return shards_; }
   /// Those of parameters that require a gradient.
   const Tensors& updated() const { return updated_; }

@@ -22,6 +22,7 @@
 #include "shape/step/offload.h"
 #include "shape/step/step_run.h"
 #include "trace/passes/bind_inputs.h"
+#include "trace/passes/expert_parallel.h"
 #include "trace/passes/other_guess.h"
 #include "trace/passes/tensor_parallel.h"
 
@@ -46,7 +47,8 @@ class Step {
         nodes_(graph, interpreter_, recorder_, run_.options()),
         cached_nodes_(graph, interpreter_, recorder_, nodes_),
         flat_weights_(graph),
-        distributed_(trace::distributed_parameters(graph)) {
+        distributed_(trace::distributed_parameters(graph)),
+        experts_(trace::expert_parameters(graph)) {
     const KeyValueCache& cache = graph.kv_cache;
     if (!cache.tensors.empty())
       recorder_.recording().kv_cache = {
@@ -123,10 +125,16 @@ class Step {
       meta::give_values(tensor, value.constant->data);
     if (is_parameter) {
       if (value.requires_grad) require_gradient(tensor);
-      run_.add_parameter(tensor, distributed_.contains(id));
+      run_.add_parameter(tensor, distributed_by(id));
     }
     if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
     return tensor;
+  }
+
+  StepRun::Distributed distributed_by(ValueId parameter) const {
+    if (experts_.contains(parameter)) return StepRun::Distributed::by_expert_parallelism;
+    return distributed_.contains(parameter) ? StepRun::Distributed::by_tensor_parallelism
+                                            : StepRun::Distributed::no;
   }
 
   c10::IValue input(const Value& value) const {
@@ -167,7 +175,7 @@ class Step {
   NodeRecords nodes_;
   CachedNodes cached_nodes_;
   FlatWeights flat_weights_;
-  std::set<ValueId> distributed_;  // Parameters that are DTensors.
+  std::set<ValueId> distributed_, experts_;  // Parameters that are DTensors.
   std::unordered_set<ValueId> past_;
   trace::HostValues host_;
   std::map<std::string, at::Tensor> tied_;

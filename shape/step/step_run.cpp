@@ -39,11 +39,12 @@ StepRun::StepRun(const StepOptions& options)
   if (options.unbacked == UnbackedSizes::max) recorder_->take_upper_bounds();
 }
 
-void StepRun::add_parameter(const at::Tensor& parameter, bool is_distributed) {
+void StepRun::add_parameter(const at::Tensor& parameter, Distributed distributed) {
   recorder_->recording().parameter_count += parameter.numel();
   parameters_.push_back(parameter);
+  is_expert_.push_back(distributed == Distributed::by_expert_parallelism);
   if (!parameter.requires_grad()) return;
-  const auto end_of_group = is_distributed
+  const auto end_of_group = distributed != Distributed::no
                                 ? trained_.end()
                                 : trained_.begin() + static_cast<std::ptrdiff_t>(undistributed_++);
   trained_.insert(end_of_group, parameter);
@@ -70,10 +71,11 @@ void StepRun::make_masters() {
 }
 
 void StepRun::make_shards() {
-  shards_.emplace(parameters_, *options_.sharded_update);
+  shards_.emplace(parameters_, is_expert_, *options_.sharded_update);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    recorder_->give_to_parameter(meta::storage_id(shards_->all()[i]), StorageKind::parameter,
-                                 meta::storage_id(parameters_[i]));
+    if (!is_expert_[i])
+      recorder_->give_to_parameter(meta::storage_id(shards_->all()[i]), StorageKind::parameter,
+                                   meta::storage_id(parameters_[i]));
 }
 
 const std::vector<at::Tensor>& StepRun::forward(

@@ -34,9 +34,11 @@ class StepRun {
   Recorder& recorder() { return *recorder_; }
   const StepOptions& options() const { return options_; }
   bool trains() const { return options_.mode != Mode::inference; }
-  /// Counts a parameter; one that requires a gradient gets it and is updated. Those that are
-  /// distributed are a group of their own: AdamW refuses a mixture of them with others.
-  void add_parameter(const at::Tensor& parameter, bool is_distributed = false);
+  /// Whether a parameter is a DTensor, by which engine. The optimizer has those that are as a group
+  /// of their own: AdamW refuses a mixture of them with others. Under FSDP2 all are.
+  enum class Distributed : std::uint8_t { no, by_tensor_parallelism, by_expert_parallelism };
+  /// Counts a parameter; one that requires a gradient gets it and is updated.
+  void add_parameter(const at::Tensor& parameter, Distributed distributed = Distributed::no);
   /// What the recipe keeps beside the model from the beginning: masters of the parameters that were
   /// added, the scalars of GradScaler. (States of the optimizer come with the update, as only
   /// parameters with gradients have them.)
@@ -61,6 +63,7 @@ class StepRun {
   meta::FakeMode mode_;
   std::optional<meta::AutocastRegion> autocast_;
   Tensors parameters_, trained_, outputs_;
+  std::vector<bool> is_expert_;    // By `parameters_`.
   std::size_t undistributed_ = 0;  // The first of `trained_`.
   Tensors losses_;                 // As long as the step: the next one's loss takes its name.
   std::optional<MasterWeights> masters_;

@@ -6,6 +6,7 @@
 #include "trace/passes/casts_back.h"
 #include "trace/passes/checkpoint_modules.h"
 #include "trace/passes/empty_beginnings.h"
+#include "trace/passes/expert_parallel.h"
 #include "trace/passes/exported_masks.h"
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
@@ -121,6 +122,13 @@ constexpr Pass all[] = {
     {"split_bias", "biases get rows of their own, before modules are folded into one node",
      [](const Graph&, const PrepareOptions& options) { return options.step.split_bias; },
      [](Graph& graph, const PrepareOptions&) { split_bias(graph); }},
+    {"expert_parallel", "a rank of expert parallelism has its part of the experts, and collectives",
+     [](const Graph&, const PrepareOptions& options) {
+       return options.step.parallel && options.step.parallel->expert > 1;
+     },
+     [](Graph& graph, const PrepareOptions& options) {
+       split_experts(graph, *options.step.parallel, options.specs_of(graph));
+     }},
     {"tensor_parallel", "a rank of tensor parallelism has its share of layers, and collectives",
      [](const Graph&, const PrepareOptions& options) {
        return options.step.parallel && options.step.parallel->tensor > 1;

@@ -75,17 +75,20 @@ LaunchEstimate addmm(const Call& call, const Cost&, const DeviceSpec& device) {
   return product(call, device, 1);
 }
 
-/// self [M, K] · mat2 [G, K, N]: each group takes a part of the rows.
+/// self [M, K] · mat2 [G, K, N]: each group takes a part of the rows; self [M, K] · mat2 [K, N], of
+/// which it takes a part of K: the gradients of the matrices.
 LaunchEstimate grouped(const Call& call, const Cost&, const DeviceSpec& device) {
-  const TensorSpec *left = call.input_at(0), *right = call.input_at(1);
-  if (!left || !right || left->sizes.size() != 2 || right->sizes.size() != 3) return std::nullopt;
+  const TensorSpec *left = call.input_at(0), *right = call.input_at(1), *out = call.output(0);
+  if (!left || !right || !out || left->sizes.size() != 2) return std::nullopt;
   const std::optional<TimeClass> time_class = product_class(left->dtype, device);
-  const std::int64_t groups = right->sizes[0];
-  if (!time_class || groups < 1) return std::nullopt;
+  const bool is_of_rows = right->sizes.size() == 3;
+  const std::int64_t groups = is_of_rows ? right->sizes[0] : out->sizes[0];
+  if (!time_class || groups < 1 || (!is_of_rows && out->sizes.size() != 3)) return std::nullopt;
+  const auto part = [&](std::int64_t size) { return (size + groups - 1) / groups; };
   const ProductWork work{groups,
-                         (left->sizes[0] + groups - 1) / groups,
-                         right->sizes[2],
-                         left->sizes[1],
+                         is_of_rows ? part(left->sizes[0]) : left->sizes[0],
+                         right->sizes.back(),
+                         is_of_rows ? left->sizes[1] : part(left->sizes[1]),
                          element_bytes(left->dtype),
                          element_bytes(left->dtype),
                          sets_of_weights};

@@ -32,11 +32,41 @@ class Gated(nn.Module):
         return self.down_proj(nn.functional.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
+class Experts(nn.Module):
+    """Products of all experts as one call each, of rows sorted by expert."""
+
+    def __init__(self, width, inner, experts):
+        super().__init__()
+        self.up_proj = nn.Parameter(torch.randn(experts, width, inner) / width**0.5)
+        self.down_proj = nn.Parameter(torch.randn(experts, inner, width) / inner**0.5)
+
+    def forward(self, x, chosen, weights):
+        order = chosen.flatten().argsort(stable=True)
+        numbers = torch.arange(len(self.up_proj), device=x.device)
+        ends = (chosen.flatten()[:, None] == numbers).sum(0).cumsum(0, dtype=torch.int32)
+        rows = x[order // chosen.shape[1]]
+        rows = nn.functional.silu(torch._grouped_mm(rows, self.up_proj, offs=ends))
+        rows = torch._grouped_mm(rows, self.down_proj, offs=ends) * weights.flatten()[order][:, None]
+        return torch.zeros_like(x).index_add(0, order // chosen.shape[1], rows)
+
+
+class Mixture(nn.Module):
+    def __init__(self, width, inner, experts, chosen=2):
+        super().__init__()
+        self.chosen, self.gate, self.experts = chosen, nn.Linear(width, experts, bias=False), Experts(width, inner, experts)
+
+    def forward(self, x):
+        rows = x.flatten(0, 1)
+        weights, chosen = self.gate(rows).softmax(-1).topk(self.chosen, -1)
+        return self.experts(rows, chosen, weights).view(x.shape)
+
+
 class Block(nn.Module):
-    def __init__(self, width, heads, groups, inner):
+    def __init__(self, width, heads, groups, inner, experts):
         super().__init__()
         self.attention_norm, self.mlp_norm = nn.RMSNorm(width), nn.RMSNorm(width)
-        self.attention, self.mlp = Attention(width, heads, groups), Gated(width, inner)
+        self.attention = Attention(width, heads, groups)
+        self.mlp = Mixture(width, inner, experts) if experts else Gated(width, inner)
 
     def forward(self, x):
         x = x + self.attention(self.attention_norm(x))
@@ -44,10 +74,10 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(self, width=64, heads=8, groups=4, inner=128, blocks=4, vocabulary=96):
+    def __init__(self, width=64, heads=8, groups=4, inner=128, blocks=4, vocabulary=96, experts=0):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, width)
-        self.layers = nn.ModuleList(Block(width, heads, groups, inner) for _ in range(blocks))
+        self.layers = nn.ModuleList(Block(width, heads, groups, inner, experts) for _ in range(blocks))
         self.norm = nn.RMSNorm(width)
         self.head = nn.Linear(width, vocabulary, bias=False)
 
@@ -62,9 +92,10 @@ def loss_function(output, target):
     return nn.functional.cross_entropy(output.flatten(0, 1), target.flatten())
 
 
-def make_model(dtype=torch.float64):
+def make_model(experts=0):
+    """In float64; with experts in float32, for which PyTorch has their products on a CPU."""
     torch.manual_seed(0)
-    return Decoder().to(dtype)
+    return Decoder(experts=experts).to(torch.float32 if experts else torch.float64)
 
 
 def make_batch(samples=8, tokens=16):

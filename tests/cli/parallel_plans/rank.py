@@ -33,8 +33,12 @@ def load(path):
     return plan
 
 
+def make_model():
+    return decoder.make_model(int(os.environ["EXPERTS"]))
+
+
 def whole_step():
-    model = decoder.make_model()
+    model = make_model()
     inputs, targets = decoder.make_batch()
     loss = decoder.loss_function(model(inputs), targets)
     loss.backward()
@@ -51,7 +55,7 @@ def gradients_of(modules):
 
 
 def run(plan, mesh):
-    model = decoder.make_model()
+    model = make_model()
     inputs, targets = decoder.make_batch()
     inputs, targets = plan.local_share(inputs, mesh), plan.local_share(targets, mesh)
     if plan.PIPELINE > 1:

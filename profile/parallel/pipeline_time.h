@@ -1,0 +1,33 @@
+// How long a step of a pipeline takes: what each rank takes by itself, in the order of the
+// schedule.
+//
+// Public header.
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "profile/parallel/schedules.h"
+#include "profile/step_time.h"
+#include "record/rank.h"
+
+namespace symprof::profile {
+
+/// A rank's step without waiting for others. Microseconds, means over the microbatches.
+struct RankPasses {
+  struct OfStage {
+    double forward_us = 0, backward_us = 0;
+  };
+  std::map<int, OfStage> stages;  ///< Those that the rank has.
+  double rest_us = 0;             ///< Outside of all passes: reductions, the update.
+};
+
+/// `load` is the step that has `passes`, with collectives but for messages between stages.
+RankPasses passes_of(const std::vector<StagePass>& passes, const StepLoad& load);
+
+/// By rank in `ranks`; the answer's idle time is of `own_rank`. Throws Error as actions_of does.
+PipelineTime pipeline_time(const Pipeline& pipeline, std::span<const RankPasses> ranks,
+                           int own_rank, double transfer_us);
+
+}  // namespace symprof::profile

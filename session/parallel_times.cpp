@@ -1,0 +1,132 @@
+#include "session/parallel_times.h"
+
+#include <algorithm>
+
+#include "profile/collective_times.h"
+#include "profile/parallel/pipeline_time.h"
+#include "profile/time/collectives/links.h"
+#include "session/paths.h"
+
+namespace symprof {
+namespace {
+
+/// The longest message between stages, and all of them together; they take no time in `timed` then.
+struct Messages {
+  double longest_us = 0, all_us = 0;
+};
+
+Messages take_messages(const std::vector<Collective>& collectives,
+                       std::vector<TimedCollective>& timed) {
+  Messages messages;
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    if (collectives[i].dimension != MeshDimension::pipeline) continue;
+    messages.longest_us = std::max(messages.longest_us, timed[i].us);
+    messages.all_us += timed[i].us;
+    timed[i].us = 0;
+  }
+  return messages;
+}
+
+/// The ranks of the pipeline that `model` has one of.
+class PipelineRanks {
+ public:
+  PipelineRanks(Session& session, const PreparedModel& model, Profile& profile)
+      : session_(session),
+        model_(model),
+        profile_(profile),
+        options_(*model.settings.step.parallel),
+        device_(device_of(model.settings)),
+        times_(time_model_of(device_, *model.settings.time)) {}
+
+  void run() {
+    const std::int64_t own = options_.pipeline.rank.value_or(0);
+    for (std::int64_t rank = 0; rank < options_.pipeline.ranks; ++rank)
+      if (rank == own)
+        add(profile_.recording);
+      else
+        add(record(rank));
+    replace_step(static_cast<int>(own));
+  }
+
+ private:
+  Recording record(std::int64_t rank) {
+    Settings settings = model_.given;
+    settings.step.parallel->pipeline.rank = rank;
+    return session_.record(settings);
+  }
+
+  void add(const Recording& recording) {
+    std::vector<TimedCollective> timed = timed_collectives(recording, options_, device_);
+    const Messages messages = take_messages(recording.rank->collectives, timed);
+    longest_us_ = std::max(longest_us_, messages.longest_us);
+    const profile::StepLoad load =
+        profile::load_of_step(recording, device_, times_, *model_.settings.time, nullptr, timed);
+    ranks_.push_back(profile::passes_of(recording.rank->passes, load));
+  }
+
+  /// The rank's own step without messages, then with what it waits for.
+  void replace_step(int own) {
+    const PipelineOptions& pipeline = options_.pipeline;
+    std::vector<TimedCollective> timed = timed_collectives(profile_.recording, options_, device_);
+    const Messages messages = take_messages(profile_.recording.rank->collectives, timed);
+    profile::add_collectives(profile_, device_, timed);
+    StepTime& step = *profile_.time;
+    step.communication_us += messages.all_us;
+    step.pipeline = profile::pipeline_time(
+        {pipeline.kind, static_cast<int>(pipeline.ranks),
+         static_cast<int>(pipeline.stages_per_rank), static_cast<int>(pipeline.microbatches)},
+        ranks_, own, longest_us_);
+    double rest_us = 0;
+    for (const profile::RankPasses& rank : ranks_) rest_us = std::max(rest_us, rank.rest_us);
+    const double before_us = step.step_us;
+    step.step_us = step.pipeline->makespan_us + rest_us;
+    step.low_us *= step.step_us / before_us, step.high_us *= step.step_us / before_us;
+    step.idle_us = std::max(step.step_us - step.busy_us() - step.exposed_us, 0.0);
+  }
+
+  Session& session_;
+  const PreparedModel& model_;
+  Profile& profile_;
+  const ParallelOptions& options_;
+  DeviceSpec device_;
+  profile::TimeModel times_;
+  std::vector<profile::RankPasses> ranks_;
+  double longest_us_ = 0;
+};
+
+}  // namespace
+
+profile::TimeModel time_model_of(const DeviceSpec& device, const TimeOptions& options) {
+  const bool is_graph = options.launch == LaunchKind::graph;
+  return profile::time_model_of(device, devices_folder() + "/time/data_sheet.json",
+                                is_graph ? profile::Floor::of_graph : profile::Floor::of_device);
+}
+
+std::vector<TimedCollective> timed_collectives(const Recording& recording,
+                                               const ParallelOptions& options,
+                                               const DeviceSpec& device) {
+  const std::vector<Collective>& collectives = recording.rank->collectives;
+  const std::vector<double> us =
+      profile::times_of(collectives, profile::collective_model_of(device),
+                        {.pipeline = static_cast<int>(options.pipeline.ranks),
+                         .data = static_cast<int>(options.replicas),
+                         .shard = static_cast<int>(options.shards),
+                         .tensor = static_cast<int>(options.tensor * options.recorded),
+                         .devices_per_node = static_cast<int>(options.ranks_per_node)});
+  std::vector<TimedCollective> timed;
+  timed.reserve(us.size());
+  for (std::size_t i = 0; i < us.size(); ++i)
+    timed.push_back(
+        {.before_call = collectives[i].call, .needed_by = collectives[i].needed_by, .us = us[i]});
+  return timed;
+}
+
+bool has_pipeline_time(const Settings& settings) {
+  return settings.time && settings.step.parallel && settings.step.parallel->pipeline.ranks > 1;
+}
+
+void add_pipeline_time(Session& session, const PreparedModel& model, Profile& profile) {
+  PipelineRanks(session, model, profile).run();
+}
+
+}  // namespace symprof

@@ -1,0 +1,20 @@
+// The operators that trace/passes/expert_parallel.h puts into a graph: the calls that the file of
+// report/parallel_plan_python.cpp makes, on the first rank, with rows spread evenly over the
+// experts.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <string_view>
+#include <vector>
+
+#include "trace/graph/graph.h"
+
+namespace symprof::shape {
+
+bool is_of_experts(std::string_view op);
+
+/// The results of `node`, for which is_of_experts is true.
+std::vector<c10::IValue> run_of_experts(const Node& node, const std::vector<c10::IValue>& values);
+
+}  // namespace symprof::shape
