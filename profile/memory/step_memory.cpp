@@ -121,8 +121,7 @@ class Loop {
       --passes_left_;
       is_last_batch_ = batch == last;
       begin_batch(batch == 0 && !keeps_gradients_ ? Gradients::dropped : Gradients::kept);
-      if (batch == 0) apply_engine_events(step_);
-      run_calls(batch == last);
+      run_calls(batch == 0, batch == last);
       if (!skips_repetitions_ || batch == last) continue;
       if (const std::optional<int> period = cycle.add(between_batches()))
         batch += (last - 1 - batch) / *period * *period;
@@ -135,10 +134,18 @@ class Loop {
     return now;
   }
 
+  /// The call before which engines take and give back what they keep. A pipeline lets go of its
+  /// last step's outputs before its first pass.
+  std::size_t first_of_forward() const {
+    const bool has_passes = recording_.rank && !recording_.rank->passes.empty();
+    return has_passes ? static_cast<std::size_t>(recording_.rank->passes.front().first) : 0;
+  }
+
   /// Runs the calls of one micro-batch; the last one of a step goes on to the update.
-  void run_calls(bool is_last) {
+  void run_calls(bool is_first, bool is_last) {
     std::size_t next = first_of_step_;
     for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
+      if (is_first && i == first_of_forward()) apply_engine_events(step_);
       blocks_.begin_call(static_cast<CallId>(i));
       const CallRecord& call = recording_.calls[i];
       if (call.phase == Phase::optimizer && !is_last) break;
