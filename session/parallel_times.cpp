@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "profile/collective_times.h"
-#include "profile/parallel/pipeline_time.h"
+#include "profile/pipeline_time.h"
 #include "profile/time/collectives/links.h"
 #include "session/paths.h"
 

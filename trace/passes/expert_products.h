@@ -1,6 +1,8 @@
 // Where a graph has experts whose products are one call each: rows of tokens, sorted by expert,
 // meet the matrix of theirs (torch._grouped_mm, and what the package transformers has in its
 // place).
+//
+// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "profile/parallel/pipeline_time.h"
+#include "profile/pipeline_time.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Time of a pipeline's step, with formulas of schedules whose stages take equally long.
-#include "profile/parallel/pipeline_time.h"
+#include "profile/pipeline_time.h"
 
 #include <doctest/doctest.h>
 
