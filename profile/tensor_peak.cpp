@@ -15,11 +15,18 @@ std::int64_t rounded(const StorageRecord& storage) {
   return (Count(storage.bytes) + (block_bytes - 1)).value() / block_bytes * block_bytes;
 }
 
-/// Storages without an allocation of their own were there before the step.
+/// Of a graph's step, which is one of a loop; a program's first step makes them where it does.
+bool is_state(const Recording& recording, const MemoryEvent& event) {
+  return recording.rank && recording.storages[event.storage].kind == StorageKind::optimizer_state;
+}
+
+/// Storages without an allocation of their own were there before the step, and states of the
+/// optimizer, which the first step makes.
 std::int64_t bytes_before(const Recording& recording) {
   std::vector<bool> allocated(recording.storages.size());
   for (const MemoryEvent& event : recording.events)
-    if (event.kind == EventKind::allocate) allocated[event.storage] = true;
+    if (event.kind == EventKind::allocate && !is_state(recording, event))
+      allocated[event.storage] = true;
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < recording.storages.size(); ++i)
     if (!allocated[i]) add_to(bytes, rounded(recording.storages[i]));
@@ -59,7 +66,8 @@ class Replay {
 
 void find_tensor_peak(Profile& profile) {
   Replay replay(profile);
-  for (const MemoryEvent& event : profile.recording.events) replay.apply(event);
+  for (const MemoryEvent& event : profile.recording.events)
+    if (!is_state(profile.recording, event)) replay.apply(event);
 }
 
 }  // namespace symprof::profile

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "base/error.h"
@@ -112,15 +113,26 @@ struct Join : torch::autograd::Function<Join> {
   }
 };
 
-/// The sum of the two gradients is a new tensor: autograd adds DTensors out of place.
-struct Fork : torch::autograd::Function<Fork> {
-  static variable_list forward(AutogradContext*, const Tensor& whole) {
-    return {at::alias(whole), at::alias(whole)};
-  }
-  static variable_list backward(AutogradContext*, variable_list gradients) {
+/// Adds the gradients of two readers when both are there, before what else could run, as the engine
+/// does where they arrive (torch/csrc/autograd/input_buffer.cpp); into a new tensor, as it adds
+/// DTensors.
+struct Sum final : torch::autograd::Node {
+  Sum() : Node(/*sequence_nr=*/UINT64_MAX) {}
+  variable_list apply(variable_list&& gradients) override {
     return {at::add(gradients[1], gradients[0])};
   }
 };
+
+/// A value for each of two readers.
+std::vector<c10::IValue> forked(const Tensor& whole) {
+  Tensor parts[] = {whole.detach(), whole.detach()};
+  if (at::GradMode::is_enabled() && whole.requires_grad()) {
+    const c10::intrusive_ptr<torch::autograd::Node> sum = c10::make_intrusive<Sum>();
+    sum->set_next_edges(torch::autograd::collect_next_edges(whole));
+    for (Tensor& part : parts) torch::autograd::create_gradient_edge(part, sum);
+  }
+  return {parts[0], parts[1]};
+}
 
 /// torch/distributed/tensor/_ops/_embedding_ops.py: rows of other ranks are masked. The gradient is
 /// that of all rows; the parameter gets the view of its own, which keeps the others.
@@ -278,8 +290,7 @@ std::vector<c10::IValue> run_of_rank(const Node& node, const std::vector<c10::IV
                            numbers.at(1))};
   if (name != "fork")
     throw Error("", "no rule for this operator", "It is not one that is written.");
-  const variable_list parts = Fork::apply(input);
-  return {parts.begin(), parts.end()};
+  return forked(input);
 }
 
 }  // namespace symprof::shape

@@ -34,9 +34,11 @@ void refuse_complex(const OptimizerRule& rule, OptimizerVariant variant, const T
 
 OptimizerTensors slice(const OptimizerTensors& all, std::size_t begin, std::size_t end) {
   const auto part = [&](const Tensors& list) {
-    if (list.empty()) return Tensors();
+    // States of a later group may be missing yet.
+    const std::size_t there = std::min(end, list.size());
+    if (begin >= there) return Tensors();
     return Tensors(list.begin() + static_cast<std::ptrdiff_t>(begin),
-                   list.begin() + static_cast<std::ptrdiff_t>(end));
+                   list.begin() + static_cast<std::ptrdiff_t>(there));
   };
   OptimizerTensors group{.parameters = part(all.parameters), .gradients = part(all.gradients)};
   for (const Tensors& states : all.states) group.states.push_back(part(states));
@@ -65,8 +67,18 @@ void OptimizerStep::take_gradients() {
 }
 
 void OptimizerStep::make_states() {
-  rule_.make_states(tensors_, variant_);
-  if (rule_.states_made == StatesMade::with_optimizer) rule_.make_states(idle_, variant_);
+  for (std::size_t group = 0; group < groups(); ++group) make_states(group);
+}
+
+void OptimizerStep::make_states(std::size_t group) {
+  OptimizerTensors own{.parameters = part(group).parameters, .gradients = {}, .states = {}};
+  rule_.make_states(own, variant_);
+  tensors_.states.resize(own.states.size());
+  for (std::size_t i = 0; i < own.states.size(); ++i)
+    tensors_.states[i].insert(tensors_.states[i].end(), own.states[i].begin(), own.states[i].end());
+  const bool is_last = group + 1 == groups();
+  if (is_last && rule_.states_made == StatesMade::with_optimizer)
+    rule_.make_states(idle_, variant_);
 }
 
 void OptimizerStep::for_each_state(
@@ -82,11 +94,18 @@ void OptimizerStep::begin_group(std::size_t parameter) {
       has_gradient_.begin(), has_gradient_.begin() + static_cast<std::ptrdiff_t>(parameter), true));
 }
 
+OptimizerTensors OptimizerStep::part(std::size_t group) const {
+  if (!has_second_group()) return tensors_;
+  return group == 0 ? slice(tensors_, 0, second_group_)
+                    : slice(tensors_, second_group_, tensors_.parameters.size());
+}
+
 void OptimizerStep::run(const FusedScaling& scaling) const {
-  const std::size_t count = tensors_.parameters.size();
-  if (second_group_ == 0 || second_group_ == count) return run_group(tensors_, scaling);
-  run_group(slice(tensors_, 0, second_group_), scaling);
-  run_group(slice(tensors_, second_group_, count), scaling);
+  for (std::size_t group = 0; group < groups(); ++group) run(group, scaling);
+}
+
+void OptimizerStep::run(std::size_t group, const FusedScaling& scaling) const {
+  run_group(part(group), scaling);
 }
 
 void OptimizerStep::run_group(const OptimizerTensors& group, const FusedScaling& scaling) const {

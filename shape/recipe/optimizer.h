@@ -27,13 +27,21 @@ class OptimizerStep {
   /// Makes the state tensors as an earlier step, or the optimizer's constructor, would have left
   /// them: fake ones, without a call.
   void make_states();
+  /// Those of one group, the first one first. An update makes them right before the group's calls.
+  void make_states(std::size_t group);
+  std::size_t groups() const { return has_second_group() ? 2 : 1; }
   /// Calls `visit(state, parameter)` for each state tensor.
   void for_each_state(const std::function<void(const at::Tensor&, const at::Tensor&)>& visit) const;
   /// Makes the calls of the update, with PyTorch's default hyperparameters (SGD's momentum is 0.9
   /// where it has one).
   void run(const FusedScaling& scaling = {}) const;
+  void run(std::size_t group, const FusedScaling& scaling) const;
 
  private:
+  bool has_second_group() const {
+    return second_group_ > 0 && second_group_ < tensors_.parameters.size();
+  }
+  OptimizerTensors part(std::size_t group) const;
   void run_group(const OptimizerTensors& group, const FusedScaling& scaling) const;
 
   const OptimizerRule& rule_;

@@ -161,24 +161,33 @@ const Tensors& StepRun::start_update() {
   return masters_->updated();
 }
 
-void StepRun::run_update(OptimizerStep& optimizer) {
-  recorder_->set_kind(StorageKind::optimizer_state,
-                      optimizer.states_made() == StatesMade::with_optimizer
-                          ? Recorder::Made::with_model
-                          : Recorder::Made::in_first_update);
-  optimizer.make_states();
+/// In its first update an optimizer makes the states of a group right before it updates that.
+void StepRun::make_states(OptimizerStep& optimizer, std::size_t group) {
+  const bool is_made_before = optimizer.states_made() == StatesMade::with_optimizer;
+  recorder_->set_kind(StorageKind::optimizer_state, is_made_before ? Recorder::Made::with_model
+                                                    : group == 0   ? Recorder::Made::in_first_update
+                                                                   : Recorder::Made::now);
+  optimizer.make_states(group);
   recorder_->set_kind(StorageKind::activation);
   optimizer.for_each_state([&](const at::Tensor& state, const at::Tensor& parameter) {
     recorder_->give_to_parameter(meta::storage_id(state), StorageKind::optimizer_state,
                                  meta::storage_id(parameter));
   });
+}
+
+void StepRun::run_update(OptimizerStep& optimizer) {
+  make_states(optimizer, 0);
   if (options_.clip_grad_norm) {
     if (scaler_) scaler_->unscale(optimizer.gradients());
     clip_grad_norm(optimizer.gradients());
   }
-  if (!scaler_) return optimizer.run();
-  optimizer.run(scaler_->before_step(optimizer.gradients(), optimizer.variant()));
-  scaler_->update();
+  FusedScaling scaling;
+  if (scaler_) scaling = scaler_->before_step(optimizer.gradients(), optimizer.variant());
+  for (std::size_t group = 0; group < optimizer.groups(); ++group) {
+    if (group > 0) make_states(optimizer, group);
+    optimizer.run(group, scaling);
+  }
+  if (scaler_) scaler_->update();
 }
 
 Recording StepRun::take() {

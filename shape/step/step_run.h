@@ -56,6 +56,7 @@ class StepRun {
   void make_masters();
   void make_shards();
   const Tensors& start_update();
+  void make_states(OptimizerStep& optimizer, std::size_t group);
   void run_update(OptimizerStep& optimizer);
 
   const StepOptions& options_;

@@ -20,11 +20,6 @@ OPERATORS = {"c10d::_allgather_base_": "all_gather", "c10d::_reduce_scatter_base
              "_c10d_functional::all_gather_into_tensor": "all_gather",
              "_c10d_functional::reduce_scatter_tensor": "reduce_scatter"}
 OPERATORS |= {"c10d::send": "send", "c10d::recv_": "receive"}
-# Peaks that differ, with the most that they may, of the allocated and of the reserved one: docs/parallel.md.
-DIFFERENT = {"decoder6/tp4_sequence_autocast/adamw:foreach": (0.0002, 0),
-             "decoder6/tp4_sequence_autocast/adamw:fused": (0.0002, 0),
-             "decoder6/tp4_loss/adamw:foreach": (0.0004, 0),
-             "decoder6/tp4_sequence_loss_autocast/adamw:fused": (0.0008, 0.004)}
 
 
 def records():
@@ -86,8 +81,8 @@ class Peaks(unittest.TestCase):
             with self.subTest(name):
                 totals = compare.answer(program.path, record["model"],
                                         [*options, "--optimizer", record["optimizer"]])["totals"]
-                for key, share in zip(("peak_allocated", "peak_reserved"), DIFFERENT.get(name, (0, 0))):
-                    self.assertAlmostEqual(totals[f"{key}_bytes"], record[key], delta=share * record[key])
+                for key in ("peak_allocated", "peak_reserved"):
+                    self.assertEqual(totals[f"{key}_bytes"], record[key], key)
 
 
 class Asking(unittest.TestCase):
