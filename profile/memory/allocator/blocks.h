@@ -1,6 +1,7 @@
 // Blocks of the simulated allocator, the sets that they wait in, and the device behind them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -47,9 +48,29 @@ struct ByAddress {
   bool operator()(const Block* a, const Block* b) const { return a->address < b->address; }
 };
 
+/// Free blocks by size and then by address. There are few at a time, and they come and go all the
+/// time: in a row they cost less than in a tree.
+class FreeBlocks {
+ public:
+  using Iterator = std::vector<Block*>::const_iterator;
+
+  Iterator begin() const { return blocks_.begin(); }
+  Iterator end() const { return blocks_.end(); }
+  /// The smallest that is not before `key`.
+  Iterator lower_bound(const Block& key) const {
+    return std::lower_bound(begin(), end(), &key, BySize());
+  }
+  void insert(Block* block) { blocks_.insert(lower_bound(*block), block); }
+  void erase(Iterator at) { blocks_.erase(at); }
+  void erase(const Block* block) { erase(lower_bound(*block)); }
+
+ private:
+  std::vector<Block*> blocks_;
+};
+
 struct Pool {
   bool is_small = false;
-  std::set<Block*, BySize> free;
+  FreeBlocks free;
   std::set<Block*, ByAddress> unmapped;
   std::int64_t searches = 0;  ///< Counted while garbage collection is on.
 

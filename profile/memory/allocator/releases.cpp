@@ -32,23 +32,20 @@ std::int64_t Implementation::merge(Block* block, Block* neighbour) {
 bool Implementation::release_oversize_blocks(const Request& request) {
   const std::int64_t limit = settings_.max_split_size_bytes;
   if (limit == std::numeric_limits<std::int64_t>::max()) return false;
-  std::set<Block*, BySize>& free = request.pool->free;
-  Block key{.bytes = std::max(request.bytes, limit)};
-  auto found = free.lower_bound(&key);
+  const FreeBlocks& free = request.pool->free;
+  const Block key{.bytes = std::max(request.bytes, limit)};
+  auto found = free.lower_bound(key);
   if (found != free.end() && (*found)->segment == nullptr) {
     release_block(*found);
     return true;
   }
   std::int64_t released = 0;
   while (released < key.bytes && found != free.begin()) {
-    const auto largest = std::prev(found);
-    if ((*largest)->bytes < limit) break;
-    if ((*largest)->segment != nullptr) {
-      found = largest;
-      continue;
-    }
-    released += (*largest)->bytes;
-    release_block(*largest);
+    --found;
+    if ((*found)->bytes < limit) break;
+    if ((*found)->segment != nullptr) continue;
+    released += (*found)->bytes;
+    release_block(*found);  // The next one takes its place.
   }
   return released >= key.bytes;
 }
@@ -71,8 +68,7 @@ void Implementation::collect_garbage() {
     const double mean_age = static_cast<double>(total_age) / static_cast<double>(count);
     progressed = false;
     for (auto& [stream, pools] : pools_)
-      for (auto next = pools.large.free.begin(); next != pools.large.free.end();) {
-        Block* block = *next++;
+      for (Block* block : std::vector(pools.large.free.begin(), pools.large.free.end())) {
         if (block->is_split() || block->segment != nullptr ||
             static_cast<double>(pools.large.age(*block)) < mean_age)
           continue;
@@ -87,8 +83,7 @@ void Implementation::collect_garbage() {
 
 void Implementation::release_unsplit_blocks(Pool& pool) {
   std::vector<Block*> expandable;  // Unmapping changes the set.
-  for (auto next = pool.free.begin(); next != pool.free.end();) {
-    Block* block = *next++;
+  for (Block* block : std::vector(pool.free.begin(), pool.free.end())) {
     if (block->segment != nullptr)
       expandable.push_back(block);
     else if (!block->is_split())

@@ -19,8 +19,7 @@ std::int64_t expandable_size(const Block& block) {
 Block* Implementation::find_free_block(const Request& request) {
   Pool& pool = *request.pool;
   if (collects_garbage()) ++pool.searches;
-  Block key{.bytes = request.bytes};
-  auto found = pool.free.lower_bound(&key);
+  auto found = pool.free.lower_bound({.bytes = request.bytes});
   if (found == pool.free.end()) return nullptr;
   if ((*found)->segment != nullptr)
     for (auto next = std::next(found);
