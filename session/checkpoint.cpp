@@ -52,15 +52,20 @@ class PlannedStep final : public plan::CheckpointTrial {
   }
 
   std::vector<plan::HeldBytes> held_bytes(const Recording& recording) override {
-    std::vector<plan::HeldBytes> held;
-    held.reserve(recording.calls.size());
-    for (const profile::PoolBytes& call :
-         profile::pool_bytes_by_call(recording, settings_.step.device, settings_.loop))
-      held.push_back({call.small, call.large, call.all});
-    return held;
+    return held_of(profile::pool_bytes_by_call(recording, settings_.step.device, settings_.loop));
   }
 
-  bool has_pools() const override { return profile::segments_stay(settings_.loop.allocator); }
+  std::vector<profile::PoolWeights> segment_weights(const Recording& again,
+                                                    const Recording& plain) override {
+    if (!profile::segments_stay(settings_.loop.allocator)) return {};
+    return profile::segment_weights({&again, &plain}, settings_.step.device, settings_.loop);
+  }
+
+  std::vector<plan::HeldBytes> held_weights(const Recording& recording,
+                                            const profile::PoolWeights& weights) override {
+    return held_of(
+        profile::pool_weights_by_call(recording, settings_.step.device, settings_.loop, weights));
+  }
 
   std::vector<double> costs_us(const Recording& recording) override {
     const profile::StepLoad load = load_of(recording);
@@ -90,6 +95,14 @@ class PlannedStep final : public plan::CheckpointTrial {
   void set_waits_for_host(bool waits) { waits_for_host_ = waits; }
 
  private:
+  static std::vector<plan::HeldBytes> held_of(const std::vector<profile::PoolBytes>& by_call) {
+    std::vector<plan::HeldBytes> held;
+    held.reserve(by_call.size());
+    for (const profile::PoolBytes& call : by_call)
+      held.push_back({call.small, call.large, call.all});
+    return held;
+  }
+
   /// Whether the call copies a saved tensor to the host or back.
   static bool is_transfer(const Recording& recording, const CallRecord& call) {
     const auto is_on_host = [&](const TensorRecord& tensor) {
@@ -150,7 +163,7 @@ std::vector<std::int64_t> budgets_of_curve(const plan::CheckpointPlanner& planne
   return budgets;
 }
 
-std::vector<plan::PlanAnswer> known_answers(const plan::CheckpointPlanner& planner,
+std::vector<plan::PlanAnswer> known_answers(plan::CheckpointPlanner& planner,
                                             const std::vector<std::int64_t>& budgets) {
   std::vector<plan::PlanAnswer> answers;
   answers.reserve(budgets.size());
@@ -228,7 +241,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.plain = planner.plain();
   answer.all_again = planner.all_again();
   answer.block_types = planner.selector().block_types();
-  answer.plans_played = planner.played().size();
+  answer.plans_played = planner.plans_tried();
   answer.recording = planner.plain_recording();
   answer.least = planner.least_window();
   if (answer.least)

@@ -21,7 +21,6 @@ constexpr int most_thoughts = 60;
 constexpr std::size_t most_moves = 4, farthest_move = 12;
 constexpr double golden_ratio = 0.618033988749895;
 constexpr double endless_us = std::numeric_limits<double>::infinity();
-constexpr double least_gain_us = 1e-6;
 /// Shares: of the budget, below which it makes no sense to search on; of the step, below which no
 /// better plan is looked for.
 constexpr double finest_step = 0.001, good_enough = 0.001;
@@ -36,14 +35,14 @@ void BudgetSearch::run() {
 
 bool BudgetSearch::holds(const Selection& selection) {
   tried_.insert(selection.patterns);
-  const PlayedPlan& played = planner_.play_within(selector_.plan_of(selection), budget_bytes_);
-  if (played.budget_bytes() > budget_bytes_) return false;
+  if (planner_.try_within(selector_.plan_of(selection), budget_bytes_) > budget_bytes_)
+    return false;
   if (!best_ || selection.cost_us < best_->cost_us) best_ = selection;
   return true;
 }
 
 bool BudgetSearch::is_good_enough(double share) const {
-  return planner_.is_good_enough(planner_.known_answer(budget_bytes_), share);
+  return planner_.is_good_enough(budget_bytes_, share);
 }
 
 std::size_t BudgetSearch::plays(std::size_t most_calls) const {
@@ -68,8 +67,8 @@ std::optional<double> BudgetSearch::bisect() {
       refused = std::max({refused, reduction, std::min(least, budget)});
     }
     if (held && *held - refused < finest_step * budget) break;
-    const PlayedPlan& played = planner_.play(selector_.plan_of(selection));
-    const double excess = static_cast<double>(played.budget_bytes()) - budget;
+    const std::int64_t wanted = planner_.try_within(selector_.plan_of(selection), budget_bytes_);
+    const double excess = static_cast<double>(wanted) - budget;
     reduction = held ? (refused + *held) / 2
                      : std::max(reduction, least) + std::max(excess, finest_step * budget);
   }
@@ -95,11 +94,11 @@ void BudgetSearch::try_between(double reduction) {
 
 /// Plans that treat equal modules equally: their blocks fit into each other's places.
 void BudgetSearch::try_evened(double reduction) {
-  const PlanAnswer known = planner_.known_answer(budget_bytes_);
-  if (!known.best) return;
+  const std::optional<double> most_us = planner_.least_tried_us(budget_bytes_);
+  if (!most_us) return;
   const Selection base = selector_.select(budget_bytes_ - static_cast<std::int64_t>(reduction));
   const std::vector<Selection> even =
-      selector_.evened(base, known.least_cost_us.value_or(0.0), known.best->cost_us);
+      selector_.evened(base, planner_.least_cost_us(budget_bytes_).value_or(0.0), *most_us);
   const std::size_t step = std::max<std::size_t>(even.size() / most_even, 1);
   for (std::size_t i = 0; i < even.size(); i += step)
     if (holds(even[i])) return;
@@ -110,21 +109,18 @@ void BudgetSearch::vary(double reduction) {
   for (unsigned variation = 1; variation <= std::min(plays(most_varied_calls), most_varied);
        ++variation) {
     if (is_good_enough(worth_varying)) return;
-    const PlanAnswer known = planner_.known_answer(budget_bytes_);
+    const std::optional<double> most_us = planner_.least_tried_us(budget_bytes_);
     const double share = std::fmod(variation * golden_ratio, 1);  // Evenly over all of it.
     const Selection other =
         selector_.select(budget_bytes_ - static_cast<std::int64_t>(share * reduction), variation);
-    if (!known.best || other.cost_us < known.best->cost_us) holds(other);
+    if (other.cost_us < most_us.value_or(endless_us)) holds(other);
   }
 }
 
 void BudgetSearch::try_every_choice() {
-  const PlanAnswer known = planner_.known_answer(budget_bytes_);
-  if (known.is_impossible) return;
-  double most_cost_us = endless_us;
-  if (known.best) most_cost_us = known.best->cost_us;
   std::vector<Selection> choices =
-      selector_.choices_between(budget_bytes_, known.least_cost_us.value_or(0.0), most_cost_us);
+      selector_.choices_between(budget_bytes_, planner_.least_cost_us(budget_bytes_).value_or(0.0),
+                                planner_.least_tried_us(budget_bytes_).value_or(endless_us));
   const std::size_t most = std::max(least_choices, plays(most_choice_calls));
   if (choices.size() > most) choices.resize(most);
   for (const Selection& choice : choices)

@@ -21,6 +21,8 @@ class BudgetSearch {
 
   /// A plan that another one cannot beat by more than this share of the step ends a search.
   static constexpr double worth_varying = 0.005;
+  /// A plan that is cheaper by less is no better.
+  static constexpr double least_gain_us = 1e-6;
 
   /// All of the following, as long as a better plan may exist.
   void run();

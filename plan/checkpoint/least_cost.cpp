@@ -102,7 +102,7 @@ std::optional<double> Selector::least_of_whole_calls(
 }
 
 std::optional<double> Selector::least_cost_us(std::int64_t budget_bytes) const {
-  if (least_window().bytes > budget_bytes) return std::nullopt;
+  if (least_window().bytes > costs_.usable(budget_bytes)) return std::nullopt;
   const std::vector<std::int64_t> needed = needs(budget_bytes);
   std::vector<std::int64_t> needed_of_parts = needed;
   for (std::size_t i = 0; i < costs_.regions.size(); ++i)

@@ -16,17 +16,6 @@ namespace {
 constexpr std::size_t most_calls_searched_on = 1'500;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
-std::string key_of(const CheckpointPlan& plan) {
-  std::string key;
-  for (const CheckpointRegion& region : plan.regions) {
-    for (const std::string& module : region.modules) key += module + ' ';
-    for (const KeptCall& call : region.kept) key += to_string(call) + ' ';
-    key += '\n';
-  }
-  for (const std::string& module : plan.offloaded) key += "offload " + module + '\n';
-  return key;
-}
-
 double sum_of(const std::vector<double>& costs) {
   return std::accumulate(costs.begin(), costs.end(), 0.0);
 }
@@ -110,12 +99,33 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
   try {
     const Recording even = trial_.record(every_second(costs, 0)),
                     odd = trial_.record(every_second(costs, 1));
-    for (StepCosts& sure : sure_costs(costs, {plain_recording_, again, even, odd}, modules,
-                                      held_bytes, trial_.has_pools()))
+    const SharedSteps steps(costs, {plain_recording_, again, even, odd}, modules);
+    if (!steps.are_alike()) return;
+    for (StepCosts& sure : sure_costs(costs, steps, held_bytes, weighed_steps(again)))
       bounds_.emplace_back(std::move(sure));
+    if (again.rank) return;  // Engines take and give back at other times, too.
+    expected_ =
+        std::make_unique<ExpectedPlans>(trial_, ComposedStep(steps, trial_.costs_us(again)));
+    if (!is_as_expected({.plan = every_second(costs, 0), .peaks = trial_.peaks(even)}) ||
+        !is_as_expected({.plan = every_second(costs, 1), .peaks = trial_.peaks(odd)}) ||
+        !is_as_expected(plain()) || !is_as_expected(all_again()))
+      expected_.reset();
   } catch (const Error&) {
     // Modules that only run again together: nothing is known.
   }
+}
+
+std::vector<WeighedStep> CheckpointPlanner::weighed_steps(const Recording& again) {
+  std::vector<WeighedStep> weighed;
+  for (profile::PoolWeights& weights : trial_.segment_weights(again, plain_recording_))
+    weighed.push_back({weights, trial_.held_weights(plain_recording_, weights)});
+  return weighed;
+}
+
+bool CheckpointPlanner::is_as_expected(const PlayedPlan& played) {
+  const StepPeaks expected = expected_->peaks(played.plan);
+  return expected.allocated_bytes == played.peaks.allocated_bytes &&
+         expected.reserved_bytes == played.peaks.reserved_bytes;
 }
 
 const PlayedPlan& CheckpointPlanner::add(const CheckpointPlan& plan, const Recording& recording) {
@@ -159,23 +169,58 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
   return played_.emplace_back(std::move(limited));
 }
 
-bool CheckpointPlanner::is_good_enough(const PlanAnswer& answer, double share) const {
-  return answer.best &&
-         answer.best->cost_us <= answer.least_cost_us.value_or(0.0) + share * step_us_;
+std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int64_t budget_bytes) {
+  return expected_ && expected_->has(plan) ? expected_->budget_of(plan, budget_bytes)
+                                           : play_within(plan, budget_bytes).budget_bytes();
+}
+
+const PlayedPlan* CheckpointPlanner::best_played(std::int64_t budget_bytes) const {
+  const PlayedPlan* best = nullptr;
+  for (const PlayedPlan& played : played_)
+    if (played.budget_bytes() <= budget_bytes && (!best || played.cost_us < best->cost_us))
+      best = &played;
+  return best;
+}
+
+std::optional<double> CheckpointPlanner::least_tried_us(std::int64_t budget_bytes) const {
+  const PlayedPlan* played = best_played(budget_bytes);
+  const ExpectedPlans::Candidate* expected =
+      expected_ ? expected_->best_within(budget_bytes) : nullptr;
+  if (!played && !expected) return std::nullopt;
+  return std::min(played ? played->cost_us : any_cost, expected ? expected->cost_us : any_cost);
+}
+
+bool CheckpointPlanner::is_good_enough(std::int64_t budget_bytes, double share) const {
+  const std::optional<double> tried_us = least_tried_us(budget_bytes);
+  return tried_us && *tried_us <= least_cost_us(budget_bytes).value_or(0.0) + share * step_us_;
+}
+
+void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
+  while (expected_) {
+    const ExpectedPlans::Candidate* expected = expected_->best_within(budget_bytes);
+    const PlayedPlan* played = best_played(budget_bytes);
+    if (!expected || (played && played->cost_us < expected->cost_us + BudgetSearch::least_gain_us))
+      return;
+    if (play_within(expected->plan, budget_bytes).budget_bytes() > budget_bytes)
+      expected_->refute(*expected);
+  }
 }
 
 PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
-  if (known_answer(budget_bytes).is_impossible ||
-      play_within({}, budget_bytes).budget_bytes() <= budget_bytes)
+  if (!is_possible(budget_bytes) || try_within({}, budget_bytes) <= budget_bytes)
     return known_answer(budget_bytes);
   for (const Selector* selector : strictest_first(budget_bytes)) {
     BudgetSearch(*this, *selector, budget_bytes).run();
     if (plain_recording_.calls.size() > most_calls_searched_on ||
-        is_good_enough(known_answer(budget_bytes), BudgetSearch::worth_varying))
+        is_good_enough(budget_bytes, BudgetSearch::worth_varying))
       break;
   }
   if (host_) BudgetSearch(*this, *host_, budget_bytes).bisect();
   return known_answer(budget_bytes);
+}
+
+bool CheckpointPlanner::is_possible(std::int64_t budget_bytes) const {
+  return bounds_.empty() || host_ || least_cost_us(budget_bytes);
 }
 
 std::optional<double> CheckpointPlanner::least_cost_us(std::int64_t budget_bytes) const {
@@ -208,12 +253,10 @@ std::vector<const Selector*> CheckpointPlanner::strictest_first(std::int64_t bud
   return selectors;
 }
 
-PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) const {
+PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) {
+  confirm(budget_bytes);
   PlanAnswer answer{.budget_bytes = budget_bytes};
-  for (const PlayedPlan& played : played_)
-    if (played.budget_bytes() <= budget_bytes &&
-        (!answer.best || played.cost_us < answer.best->cost_us))
-      answer.best = played;
+  if (const PlayedPlan* best = best_played(budget_bytes)) answer.best = *best;
   if (bounds_.empty() || host_) return answer;
   answer.least_cost_us = least_cost_us(budget_bytes);
   answer.is_impossible = !answer.least_cost_us;

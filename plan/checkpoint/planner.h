@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "plan/checkpoint/expected_plans.h"
 #include "plan/checkpoint/selection.h"
+#include "plan/checkpoint/sure_costs.h"
 #include "plan/checkpoint/trial.h"
 
 namespace symprof::plan {
@@ -60,8 +62,8 @@ class CheckpointPlanner {
   /// Plans that an earlier question found count as well: a larger budget is never answered with
   /// more time.
   PlanAnswer answer(std::int64_t budget_bytes);
-  /// The same of the plans that are known: nothing is carried out.
-  PlanAnswer known_answer(std::int64_t budget_bytes) const;
+  /// The same of the plans that are known: nothing is searched.
+  PlanAnswer known_answer(std::int64_t budget_bytes);
 
   /// What every plan of the regions, each by itself, holds at some call of the plain step: more
   /// than any budget that is impossible. Empty: nothing is known.
@@ -72,15 +74,24 @@ class CheckpointPlanner {
   /// Every region runs again, and keeps its inputs alone.
   const PlayedPlan& all_again() const { return played_[1]; }
   const Selector& selector() const { return *selector_; }
-  const std::deque<PlayedPlan>& played() const { return played_; }
+  /// Plans that were carried out or tried on composed steps.
+  std::size_t plans_tried() const { return played_.size() + (expected_ ? expected_->size() : 0); }
 
   /// Carries `plan` out, once.
   const PlayedPlan& play(const CheckpointPlan& plan);
   /// The same; where it reserves more than `budget_bytes`, with an allocator that may take no more,
   /// if it holds so.
   const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// Whether no plan can be better than the answer's by more than that share of the step.
-  bool is_good_enough(const PlanAnswer& answer, double share) const;
+  /// The least budget that the plan holds, with an allocator that may take no more than
+  /// `budget_bytes` if need be: as expected of a composed step where there is one.
+  std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
+  /// Of the plans that were tried and hold, the least cost; empty where none does.
+  std::optional<double> least_tried_us(std::int64_t budget_bytes) const;
+  /// Whether no plan can be better than those that were tried by more than that share of the step.
+  bool is_good_enough(std::int64_t budget_bytes, double share) const;
+  /// Every plan costs at least so much (PlanAnswer); empty: none is within the budget.
+  std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
+  bool is_possible(std::int64_t budget_bytes) const;
 
  private:
   /// Of a plan whose allocator was limited.
@@ -89,16 +100,19 @@ class CheckpointPlanner {
     std::int64_t refused = 0;         ///< The largest that did not.
   };
 
+  std::vector<WeighedStep> weighed_steps(const Recording& again);
+  /// Whether the composed step of the plan takes the same.
+  bool is_as_expected(const PlayedPlan& played);
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
   double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
   void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
   void find_bound(const Recording& again, const std::vector<std::string>& modules,
                   const std::vector<HeldBytes>& held_bytes);
-  std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
+  /// Carries out what is expected to be better than all that was.
+  void confirm(std::int64_t budget_bytes);
+  const PlayedPlan* best_played(std::int64_t budget_bytes) const;
   /// Those that say what a plan costs, the one that leaves the least within the budget first.
   std::vector<const Selector*> strictest_first(std::int64_t budget_bytes) const;
-  /// Of a few regions: plays what the search did not try and what is cheaper, cheapest first.
-  void try_every_choice(std::int64_t budget_bytes);
 
   CheckpointTrial& trial_;
   double step_us_;
@@ -108,9 +122,10 @@ class CheckpointPlanner {
   std::unique_ptr<Selector> host_;  // With patterns of the host's memory; null: not asked for.
   /// Of sure_costs.h: a plan costs at least what each of them says. Empty: nothing is known.
   std::vector<Selector> bounds_;
-  std::deque<PlayedPlan> played_;                                      // References to them hold.
-  std::map<std::string, std::size_t> by_text_;                         // Index into played_.
-  std::map<std::size_t, Limits> limits_;                               // By the same index.
+  std::unique_ptr<ExpectedPlans> expected_;     // Null: no step can be composed.
+  std::deque<PlayedPlan> played_;               // References to them hold.
+  std::map<std::string, std::size_t> by_text_;  // Index into played_.
+  std::map<std::size_t, Limits> limits_;        // By the same index.
   mutable std::map<std::int64_t, std::optional<double>> least_costs_;  // By budget.
 };
 

@@ -151,7 +151,8 @@ class CostReader {
   }
 
   struct KeepableBytes {
-    std::int64_t all = 0, large = 0;
+    std::int64_t all = 0;
+    std::vector<std::int64_t> blocks;
   };
 
   /// What has to be kept for the call not to run again; empty where it cannot be kept.
@@ -166,7 +167,7 @@ class CostReader {
       if (alive_again_[static_cast<std::size_t>(output.storage)]) continue;
       const std::int64_t of_one = bytes_of(again_, output.storage);
       bytes.all += of_one;
-      if (of_one > largest_small_bytes) bytes.large += of_one;
+      bytes.blocks.push_back(of_one);
     }
     return seen.empty() ? std::nullopt : std::optional(bytes);
   }
@@ -223,7 +224,7 @@ class CostReader {
     found.call = call;
     found.cost_us += cost;
     found.bytes = bytes && found.bytes >= 0 ? found.bytes + bytes->all : -1;
-    if (bytes) found.large_bytes += bytes->large;
+    if (bytes) found.blocks.insert(found.blocks.end(), bytes->blocks.begin(), bytes->blocks.end());
   }
 
   void sum_up(RegionCosts& region) {

@@ -26,8 +26,8 @@ namespace symprof::plan {
 /// they are no views.
 struct KeepableCall {
   KeptCall call;
-  std::int64_t bytes = 0;        ///< Of its outputs, in blocks of 512.
-  std::int64_t large_bytes = 0;  ///< Of those above largest_small_bytes.
+  std::int64_t bytes = 0;            ///< Of its outputs, in blocks of 512.
+  std::vector<std::int64_t> blocks;  ///< Of each output.
   double cost_us = 0;
 
   bool operator==(const KeepableCall&) const = default;
@@ -72,6 +72,13 @@ struct Window {
 struct StepCosts {
   std::vector<RegionCosts> regions;  ///< In the order in which their forward passes end.
   std::vector<Window> windows;       ///< At most one for each number of regions, ascending.
+  /// What is reserved is `base_bytes` and a multiple of `unit_bytes`.
+  std::int64_t base_bytes = 0, unit_bytes = 1;
+
+  /// The part of a budget that can be reserved.
+  std::int64_t usable(std::int64_t budget_bytes) const {
+    return base_bytes + (budget_bytes - base_bytes) / unit_bytes * unit_bytes;
+  }
 };
 
 /// Operators that AOTAutograd does not compute again (compute_intensive_ops of

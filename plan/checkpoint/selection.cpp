@@ -79,7 +79,8 @@ Selector::Selector(StepCosts costs) : costs_(std::move(costs)) {
 std::vector<std::int64_t> Selector::needs(std::int64_t budget_bytes) const {
   std::vector<std::int64_t> needs(costs_.regions.size() + 1, 0);
   for (const Window& window : costs_.windows)
-    needs[window.regions] = std::max(needs[window.regions], window.bytes - budget_bytes);
+    needs[window.regions] =
+        std::max(needs[window.regions], window.bytes - costs_.usable(budget_bytes));
   for (std::size_t i = 1; i < needs.size(); ++i) needs[i] = std::max(needs[i], std::int64_t{0});
   return needs;
 }

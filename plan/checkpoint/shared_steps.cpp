@@ -17,9 +17,17 @@ std::map<std::string, std::size_t> numbered(const StepCosts& costs,
 
 }  // namespace
 
+CheckpointPlan every_second(const StepCosts& costs, std::size_t first) {
+  CheckpointPlan plan;
+  for (std::size_t i = first; i < costs.regions.size(); i += 2)
+    plan.regions.push_back({.modules = {costs.regions[i].module}});
+  return plan;
+}
+
 SharedSteps::SharedSteps(const StepCosts& costs, const RecordedChoices& recorded,
                          const std::vector<std::string>& modules)
-    : modules_(numbered(costs, modules)),
+    : regions_(costs.regions.size()),
+      modules_(numbered(costs, modules)),
       plain_(recorded.plain, modules_),
       again_(recorded.again, modules_),
       even_(recorded.even, modules_),
@@ -51,6 +59,25 @@ void SharedSteps::read_modules() {
     else if (again.calls[i].phase == Phase::forward)
       of_call_[static_cast<std::size_t>(again_.place(call))] = static_cast<int>(found->second);
   }
+}
+
+std::vector<Holders> SharedSteps::holders() const {
+  std::vector<Holders> found(plain_.recording().storages.size());
+  for (std::size_t i = 0; i < plain_.calls().size(); ++i) {
+    const CallRecord& call = plain_.call(i);
+    if (call.phase != Phase::forward || module_of(i) == none) continue;
+    const auto touch = [&](const TensorRecord& tensor) {
+      if (tensor.storage == none) return;
+      Holders& holders = found[static_cast<std::size_t>(tensor.storage)];
+      const StorageRecord& storage =
+          plain_.recording().storages[static_cast<std::size_t>(tensor.storage)];
+      if (storage.allocated_by == plain_.calls()[i]) holders.maker = module_of(i);
+      if (module_of(i) != holders.maker) holders.readers.insert(module_of(i));
+    };
+    for (const TensorRecord& output : call.outputs) touch(output);
+    for (const TensorRecord& input : call.inputs) touch(input);
+  }
+  return found;
 }
 
 }  // namespace symprof::plan

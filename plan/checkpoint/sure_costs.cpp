@@ -44,10 +44,13 @@ enum class Pool : std::uint8_t { all, small, large };
 
 class SureReader {
  public:
-  SureReader(const StepCosts& costs, const SharedSteps& steps, Pool pool)
+  /// `weights` are those of the pool; null: blocks of all pools count, in bytes.
+  SureReader(const StepCosts& costs, const SharedSteps& steps, Pool pool,
+             const profile::SegmentWeights* weights)
       : costs_(costs),
         steps_(steps),
         pool_(pool),
+        weights_(weights),
         held_plain_(steps.modules().size(), Sums(steps.plain().calls().size())),
         held_again_(held_plain_),
         uncertain_(steps.plain().calls().size()) {}
@@ -70,39 +73,18 @@ class SureReader {
 
   /// Of the pool's blocks; 0 for others.
   std::int64_t bytes(const SharedCalls& calls, StorageId storage) const {
-    const std::int64_t bytes = calls.bytes(storage);
+    return weight(calls.bytes(storage));
+  }
+
+  std::int64_t weight(std::int64_t bytes) const {
     const Pool pool = bytes > largest_small_bytes ? Pool::large : Pool::small;
-    return pool_ == Pool::all || pool_ == pool ? bytes : 0;
+    if (pool_ == Pool::all) return bytes;
+    return pool_ == pool ? weights_->of(bytes) : 0;
   }
 
   std::int64_t bytes(const HeldBytes& held) const {
     if (pool_ == Pool::all) return held.all;
     return pool_ == Pool::small ? held.small : held.large;
-  }
-
-  /// Who decides how long a storage of the forward pass lives.
-  struct Holders {
-    int maker = none;       ///< The region that made it.
-    std::set<int> readers;  ///< Other regions.
-  };
-
-  std::vector<Holders> holders() const {
-    std::vector<Holders> found(plain().recording().storages.size());
-    for (std::size_t i = 0; i < count(); ++i) {
-      const CallRecord& call = plain().call(i);
-      if (call.phase != Phase::forward || steps_.module_of(i) == none) continue;
-      const auto touch = [&](const TensorRecord& tensor) {
-        if (tensor.storage == none) return;
-        Holders& holders = found[static_cast<std::size_t>(tensor.storage)];
-        const StorageRecord& storage =
-            plain().recording().storages[static_cast<std::size_t>(tensor.storage)];
-        if (storage.allocated_by == plain().calls()[i]) holders.maker = steps_.module_of(i);
-        if (steps_.module_of(i) != holders.maker) holders.readers.insert(steps_.module_of(i));
-      };
-      for (const TensorRecord& output : call.outputs) touch(output);
-      for (const TensorRecord& input : call.inputs) touch(input);
-    }
-    return found;
   }
 
   /// One storage in all recordings; empty spans where a recording has none like it.
@@ -111,7 +93,7 @@ class SureReader {
   };
 
   void add_forward_storages() {
-    const std::vector<Holders> held_by = holders();
+    const std::vector<Holders> held_by = steps_.holders();
     const auto made = plain().made(), made_again = again().made(), made_even = steps_.even().made(),
                made_odd = steps_.odd().made();
     for (std::size_t i = 0; i < made.size(); ++i) {
@@ -272,8 +254,10 @@ class SureReader {
     std::vector<RegionCosts> regions = costs_.regions;
     if (pool_ == Pool::all) return regions;
     for (RegionCosts& region : regions)
-      for (KeepableCall& call : region.calls)
-        call.bytes = pool_ == Pool::large ? call.large_bytes : call.bytes - call.large_bytes;
+      for (KeepableCall& call : region.calls) {
+        call.bytes = 0;
+        for (const std::int64_t block : call.blocks) call.bytes += weight(block);
+      }
     return regions;
   }
 
@@ -327,6 +311,7 @@ class SureReader {
   const StepCosts& costs_;
   const SharedSteps& steps_;
   Pool pool_;
+  const profile::SegmentWeights* weights_;
   std::vector<Sums> held_plain_, held_again_;  // By module.
   Sums uncertain_;
   Spanned base_plain_;
@@ -335,38 +320,46 @@ class SureReader {
   std::int64_t least_peak_ = 0;
 };
 
-/// A pool's segments stay, so that a step which holds `least_peak` in it at some moment has them
+/// A pool's segments stay, so that a step which holds `other_bytes` in it at some moment has them
 /// reserved when the other pool holds the most.
-void reserve_beside(StepCosts& costs, std::int64_t least_peak) {
-  const std::int64_t reserved = round_up(std::max<std::int64_t>(least_peak, 0), segment_unit_bytes);
+void reserve_beside(StepCosts& costs, const profile::SegmentWeights& own,
+                    std::int64_t other_bytes) {
   for (Window& window : costs.windows) {
-    window.bytes += reserved;
-    window.other_pool_bytes = reserved;
+    window.bytes += other_bytes;
+    window.other_pool_bytes = other_bytes;
   }
+  costs.base_bytes = own.base_bytes + other_bytes;
+  costs.unit_bytes = own.unit_bytes;
+}
+
+/// What the pool's segments have at least where its blocks weigh so much.
+std::int64_t reserved(const profile::SegmentWeights& pool, std::int64_t weight) {
+  return pool.base_bytes +
+         round_up(std::max<std::int64_t>(weight - pool.base_bytes, 0), pool.unit_bytes);
 }
 
 }  // namespace
 
-CheckpointPlan every_second(const StepCosts& costs, std::size_t first) {
-  CheckpointPlan plan;
-  for (std::size_t i = first; i < costs.regions.size(); i += 2)
-    plan.regions.push_back({.modules = {costs.regions[i].module}});
-  return plan;
-}
-
-std::vector<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
-                                  const std::vector<std::string>& modules,
-                                  const std::vector<HeldBytes>& held_bytes, bool has_pools) {
-  const SharedSteps steps(costs, recorded, modules);
-  if (!steps.are_alike()) return {};
-  std::vector<StepCosts> sure{SureReader(costs, steps, Pool::all).read(held_bytes)};
-  if (!has_pools) return sure;
-  SureReader of_small(costs, steps, Pool::small), of_large(costs, steps, Pool::large);
-  StepCosts small = of_small.read(held_bytes), large = of_large.read(held_bytes);
-  reserve_beside(large, of_small.least_peak());
-  reserve_beside(small, of_large.least_peak());
-  sure.push_back(std::move(large));
-  sure.push_back(std::move(small));
+std::vector<StepCosts> sure_costs(const StepCosts& costs, const SharedSteps& steps,
+                                  const std::vector<HeldBytes>& held_bytes,
+                                  const std::vector<WeighedStep>& weighed) {
+  std::vector<StepCosts> sure{SureReader(costs, steps, Pool::all, nullptr).read(held_bytes)};
+  std::vector<StepCosts> small, large;
+  std::int64_t least_small = 0, least_large = 0;
+  for (const auto& [weights, held] : weighed) {
+    SureReader of_small(costs, steps, Pool::small, &weights.small),
+        of_large(costs, steps, Pool::large, &weights.large);
+    small.push_back(of_small.read(held));
+    large.push_back(of_large.read(held));
+    least_small = std::max(least_small, reserved(weights.small, of_small.least_peak()));
+    least_large = std::max(least_large, reserved(weights.large, of_large.least_peak()));
+  }
+  for (std::size_t i = 0; i < weighed.size(); ++i) {
+    reserve_beside(large[i], weighed[i].weights.large, least_small);
+    reserve_beside(small[i], weighed[i].weights.small, least_large);
+    sure.push_back(std::move(large[i]));
+    sure.push_back(std::move(small[i]));
+  }
   return sure;
 }
 

@@ -10,34 +10,27 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "plan/checkpoint/region_costs.h"
-#include "record/checkpoint_plan.h"
-#include "record/recording.h"
+#include "plan/checkpoint/shared_steps.h"
 
 namespace symprof::plan {
 
-/// Steps with some regions that run again, each keeping its inputs alone.
-struct RecordedChoices {
-  const Recording& plain;
-  const Recording& again;  ///< All modules.
-  const Recording& even;   ///< Regions 0, 2, … of StepCosts::regions.
-  const Recording& odd;    ///< Regions 1, 3, …
+/// What blocks of both pools weigh, and what they hold at each call of the plain step.
+struct WeighedStep {
+  profile::PoolWeights weights;
+  std::vector<HeldBytes> held;
 };
-
-/// Every second region, from `first` on.
-CheckpointPlan every_second(const StepCosts& costs, std::size_t first);
 
 /// `costs` are those that costs_of_step() read from the first two recordings, `held_bytes` is by
 /// call of the plain step. In each of the costs that are returned, a window's bytes without what
 /// its regions free are reserved at least, however a plan chooses among `costs.regions`: a plan has
-/// to be within all of them. The first costs are of all blocks. With pools (CheckpointTrial) others
-/// follow, of large blocks beside what small ones take at least, and of small beside large ones.
-/// Empty where the recordings do not make the same calls.
-std::vector<StepCosts> sure_costs(const StepCosts& costs, const RecordedChoices& recorded,
-                                  const std::vector<std::string>& modules,
-                                  const std::vector<HeldBytes>& held_bytes, bool has_pools);
+/// to be within all of them. The first costs are of all blocks. For each way in which blocks weigh
+/// (CheckpointTrial::segment_weights) two follow, of large blocks beside what small ones take at
+/// least, and of small beside large ones. `steps` are alike.
+std::vector<StepCosts> sure_costs(const StepCosts& costs, const SharedSteps& steps,
+                                  const std::vector<HeldBytes>& held_bytes,
+                                  const std::vector<WeighedStep>& weighed);
 
 }  // namespace symprof::plan

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/memory/segment_weights.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
@@ -28,8 +29,6 @@ struct HeldBytes {
 };
 
 constexpr std::int64_t largest_small_bytes = std::int64_t{1} << 20;
-/// Segments are multiples of it.
-constexpr std::int64_t segment_unit_bytes = std::int64_t{2} << 20;
 
 /// One model on one device, run with different plans.
 class CheckpointTrial {
@@ -47,9 +46,19 @@ class CheckpointTrial {
   }
   /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
   virtual std::vector<HeldBytes> held_bytes(const Recording& recording) = 0;
-  /// Whether small blocks have segments of their own, and segments that a settled loop has needed
-  /// once stay reserved: a step reserves then what each kind needs at most, at two moments.
-  virtual bool has_pools() const { return false; }
+  /// Where small blocks have segments of their own, and segments that a settled loop has needed
+  /// once stay reserved: a step reserves then what each kind needs at most, at two moments. Each of
+  /// the weights is a lower bound of that, for all steps that ask for the sizes of the two
+  /// recordings; else empty.
+  virtual std::vector<profile::PoolWeights> segment_weights(const Recording& /*again*/,
+                                                            const Recording& /*plain*/) {
+    return {};
+  }
+  /// As held_bytes(), with the weights of small and of large blocks.
+  virtual std::vector<HeldBytes> held_weights(const Recording& recording,
+                                              const profile::PoolWeights& /*weights*/) {
+    return held_bytes(recording);
+  }
   /// By call: what it costs to run it again, in microseconds.
   virtual std::vector<double> costs_us(const Recording& recording) = 0;
   /// Of all calls that run again.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/device_spec.h"
+#include "profile/memory/segment_weights.h"
 #include "profile/memory/step_memory.h"
 #include "record/recording.h"
 
@@ -23,6 +24,9 @@ struct PoolBytes {
 /// bytes, and nothing else: less than those of any segments.
 std::vector<PoolBytes> pool_bytes_by_call(const Recording& recording, const DeviceSpec& device,
                                           LoopOptions loop);
+/// The same with `weights` in the place of bytes of `small` and `large`, the model's with them.
+std::vector<PoolBytes> pool_weights_by_call(const Recording& recording, const DeviceSpec& device,
+                                            LoopOptions loop, const PoolWeights& weights);
 
 /// Whether segments stay once they are there, unless a request would fail without them.
 bool segments_stay(const AllocatorSettings& settings);

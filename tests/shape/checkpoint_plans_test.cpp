@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/rounding.h"
+#include "plan/checkpoint/composed_step.h"
 #include "plan/checkpoint/planner.h"
 #include "plan/checkpoint/regions.h"
 #include "profile/memory/pool_bytes.h"
@@ -159,7 +160,18 @@ class ReservedStep final : public plan::CheckpointTrial {
     return held;
   }
 
-  bool has_pools() const override { return true; }
+  std::vector<profile::PoolWeights> segment_weights(const Recording& again,
+                                                    const Recording& plain) override {
+    return profile::segment_weights({&again, &plain}, device_, {});
+  }
+  std::vector<plan::HeldBytes> held_weights(const Recording& recording,
+                                            const profile::PoolWeights& weights) override {
+    std::vector<plan::HeldBytes> held;
+    for (const profile::PoolBytes& call :
+         profile::pool_weights_by_call(recording, device_, {}, weights))
+      held.push_back({call.small, call.large, call.all});
+    return held;
+  }
   std::vector<double> costs_us(const Recording& recording) override {
     return counted_.costs_us(recording);
   }
@@ -184,6 +196,12 @@ double recompute_cost(CountedStep& step, const Recording& recording) {
   for (std::size_t i = 0; i < costs.size(); ++i)
     if (recording.calls[i].phase == Phase::recompute) sum += costs[i];
   return sum;
+}
+
+CheckpointPlan all_of(const std::vector<std::string>& modules) {
+  CheckpointPlan plan;
+  for (const std::string& module : modules) plan.regions.push_back({.modules = {module}});
+  return plan;
 }
 
 /// Some regions run again, and keep some calls.
@@ -317,6 +335,32 @@ TEST_SUITE("checkpoint_plans") {
     CHECK(least.bytes <= reserved);
     CHECK(least.bytes > 0.98 * static_cast<double>(reserved));
     CHECK(reserved > 1.1 * static_cast<double>(planner.all_again().peaks.allocated_bytes));
+  }
+
+  TEST_CASE("a step that is put together takes what the recorded one takes") {
+    for (const char* model : {"gpt2", "bert_base", "vit_b_16", "resnet50"}) {
+      CAPTURE(model);
+      ReservedStep step(fs::path(test::source_folder()) / "models" / (std::string(model) + ".pt2"));
+      const std::vector<std::string> modules = plan::regions_of(step.graph(), {});
+      const Recording plain = step.record({}), again = step.record(all_of(modules));
+      const plan::StepCosts costs =
+          plan::costs_of_step(plain, again, modules, step.held_bytes(plain), step.costs_us(again));
+      const Recording even = step.record(plan::every_second(costs, 0)),
+                      odd = step.record(plan::every_second(costs, 1));
+      const plan::SharedSteps steps(costs, {plain, again, even, odd}, modules);
+      REQUIRE(steps.are_alike());
+      plan::ComposedStep composed(steps, step.costs_us(again));
+      std::mt19937 random(5);
+      for (int i = 0; i < 20; ++i) {
+        const CheckpointPlan plan = some_plan(costs, random);
+        const Recording recorded = step.record(plan);
+        const plan::StepPeaks peaks = step.peaks(recorded),
+                              others = step.peaks(composed.compose(plan));
+        CHECK(others.allocated_bytes == peaks.allocated_bytes);
+        CHECK(others.reserved_bytes == peaks.reserved_bytes);
+        CHECK(composed.cost_us() == recompute_cost(step.counted(), recorded));
+      }
+    }
   }
 
   TEST_CASE("a plan of another model is refused") {

@@ -96,7 +96,7 @@ TEST_SUITE("dag_plans") {
         CAPTURE(one.dump());
         CAPTURE(json(regions).dump());
         test::RegionStep step(graph, regions);
-        const plan::CheckpointPlanner planner(step, step.modules());
+        plan::CheckpointPlanner planner(step, step.modules());
         for (const CheckpointPlan& plan : all_plans(regions)) {
           const Recording recording = step.record(plan);
           const double cost = step.recompute_us(recording);
