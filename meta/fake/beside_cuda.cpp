@@ -1,5 +1,7 @@
 #include "meta/fake/beside_cuda.h"
 
+#include <torch/headeronly/version.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -157,9 +159,11 @@ struct BothGuards final : c10::impl::DeviceGuardImplInterface {
   }
   bool queryStream(const Stream& stream) const override { return now().queryStream(stream); }
   void synchronizeStream(const Stream& stream) const override { now().synchronizeStream(stream); }
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
   bool isStreamCapturing(const Stream& stream) const override {
     return now().isStreamCapturing(stream);
   }
+#endif
   void synchronizeEvent(void* event) const override { now().synchronizeEvent(event); }
   void synchronizeDevice(const DeviceIndex index) const override { now().synchronizeDevice(index); }
   void recordDataPtrOnStream(const c10::DataPtr& data, const Stream& stream) const override {
