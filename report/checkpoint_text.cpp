@@ -194,7 +194,7 @@ std::string limit_call(const CheckpointAnswer& answer, std::int64_t bytes) {
 }
 
 std::string regions_text(const CheckpointAnswer& answer) {
-  return fmt::format("{} modules may run again, of {} kind{}; {} plans carried out",
+  return fmt::format("{} modules may run again, of {} kind{}; {} plans tried",
                      answer.regions.size(), answer.block_types, answer.block_types == 1 ? "" : "s",
                      answer.plans_played);
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "plan/checkpoint/budget_search.h"
+#include "plan/checkpoint/expected_plans.h"
 #include "plan/checkpoint/sure_costs.h"
 
 namespace symprof::plan {
@@ -63,6 +64,12 @@ CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
   if (!options.offloads) return;
   add_host_costs(costs, modules);
   host_ = std::make_unique<Selector>(std::move(costs));
+}
+
+CheckpointPlanner::~CheckpointPlanner() = default;
+
+std::size_t CheckpointPlanner::plans_tried() const {
+  return played_.size() + (expected_ ? expected_->size() : 0);
 }
 
 /// A region's input is what the one before it makes, and the first's is taken to be as large as

@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "plan/checkpoint/expected_plans.h"
 #include "plan/checkpoint/selection.h"
-#include "plan/checkpoint/sure_costs.h"
 #include "plan/checkpoint/trial.h"
 
 namespace symprof::plan {
+
+class ExpectedPlans;
+struct WeighedStep;
 
 /// A plan that was carried out, and what came of it.
 struct PlayedPlan {
@@ -58,6 +59,9 @@ class CheckpointPlanner {
   /// a small share of the step.
   CheckpointPlanner(CheckpointTrial& trial, const std::vector<std::string>& modules,
                     const PlannerOptions& options = {});
+  ~CheckpointPlanner();
+  CheckpointPlanner(const CheckpointPlanner&) = delete;
+  CheckpointPlanner& operator=(const CheckpointPlanner&) = delete;
 
   /// Plans that an earlier question found count as well: a larger budget is never answered with
   /// more time.
@@ -75,7 +79,7 @@ class CheckpointPlanner {
   const PlayedPlan& all_again() const { return played_[1]; }
   const Selector& selector() const { return *selector_; }
   /// Plans that were carried out or tried on composed steps.
-  std::size_t plans_tried() const { return played_.size() + (expected_ ? expected_->size() : 0); }
+  std::size_t plans_tried() const;
 
   /// Carries `plan` out, once.
   const PlayedPlan& play(const CheckpointPlan& plan);

@@ -5,8 +5,6 @@
 // of those calls decide how long it lives. Read from four recordings, in which each way in which
 // two neighbours can run has happened, its lifetime is known for every choice of them. Where more
 // regions have a part in it, it counts only as long as it is certain to be there.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

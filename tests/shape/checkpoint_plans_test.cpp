@@ -307,8 +307,11 @@ TEST_SUITE("checkpoint_plans") {
   }
 
   TEST_CASE("no plan reserves less than the bound of both pools says") {
-    for (const fs::path& path : {folder / "models/narrow_decoder.pt2",
-                                 fs::path(test::source_folder()) / "models/resnet50.pt2"}) {
+    const fs::path root = test::source_folder();
+    for (const fs::path& path :
+         {folder / "models/narrow_decoder.pt2", root / "models/resnet50.pt2",
+          root / "models/vit_b_16.pt2", root / "tests/zoo/models/vit_b_32.pt2",
+          root / "tests/zoo/models/shufflenet_v2_x1_0.pt2", root / "tests/zoo/models/r3d_18.pt2"}) {
       CAPTURE(path);
       ReservedStep step(path);
       plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));

@@ -1,0 +1,196 @@
+#include "plan/checkpoint/certain_bytes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "plan/checkpoint/region_of_call.h"
+
+namespace symprof::plan {
+
+void Sums::add(const Span& span, std::int64_t bytes) {
+  if (span.is_empty() || bytes == 0) return;
+  const auto calls = static_cast<std::ptrdiff_t>(changes_.size()) - 1;
+  const auto at = [&](std::ptrdiff_t place) -> std::int64_t& {
+    return changes_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place, 0, calls))];
+  };
+  at(span.first) += bytes;
+  at(std::ptrdiff_t{span.last} + 1) -= bytes;
+}
+
+std::vector<std::int64_t> Sums::by_call() const {
+  std::vector<std::int64_t> sums(changes_.size() - 1);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = sum += changes_[i];
+  return sums;
+}
+
+CertainBytes::CertainBytes(const SharedSteps& steps, Pool pool,
+                           const profile::SegmentWeights* weights)
+    : steps_(steps),
+      pool_(pool),
+      weights_(weights),
+      held_plain_(steps.modules().size(), Sums(steps.plain().calls().size())),
+      held_again_(held_plain_),
+      uncertain_(steps.plain().calls().size()) {
+  add_forward_storages();
+  add_made_again();
+  add_others();
+}
+
+std::int64_t CertainBytes::weight(std::int64_t bytes) const {
+  const Pool pool = bytes > largest_small_bytes ? Pool::large : Pool::small;
+  if (pool_ == Pool::all) return bytes;
+  return pool_ == pool ? weights_->of(bytes) : 0;
+}
+
+std::vector<std::int64_t> CertainBytes::held(const std::vector<HeldBytes>& held_bytes) const {
+  std::vector<std::int64_t> held = uncertain_bytes();
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const HeldBytes& all = held_bytes[static_cast<std::size_t>(plain().calls()[i])];
+    held[i] = (pool_ == Pool::all     ? all.all
+               : pool_ == Pool::small ? all.small
+                                      : all.large) -
+              held[i];
+  }
+  return held;
+}
+
+std::vector<std::int64_t> CertainBytes::freed(std::size_t module) const {
+  std::vector<std::int64_t> freed = held_plain_[module].by_call();
+  const std::vector<std::int64_t> again = held_again_[module].by_call();
+  for (std::size_t i = 0; i < freed.size(); ++i)
+    freed[i] = std::max<std::int64_t>(freed[i] - again[i], 0);
+  return freed;
+}
+
+void CertainBytes::add_forward_storages() {
+  const std::vector<Holders> held_by = steps_.holders();
+  const auto made = plain().made(), made_again = again().made(), made_even = steps_.even().made(),
+             made_odd = steps_.odd().made();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (plain().call(i).phase != Phase::forward) continue;
+    for (std::size_t j = 0; j < made[i].size(); ++j) {
+      const std::int64_t size = bytes(plain(), made[i][j]);
+      const auto span_in = [&](const SharedCalls& other,
+                               const std::vector<std::vector<StorageId>>& others) {
+        if (j >= others[i].size() || bytes(other, others[i][j]) != size) return Span{};
+        return other.span(others[i][j]);
+      };
+      const Spans spans{plain().span(made[i][j]), span_in(again(), made_again),
+                        span_in(steps_.even(), made_even), span_in(steps_.odd(), made_odd)};
+      add(spans, size, steps_.module_of(i), held_by[static_cast<std::size_t>(made[i][j])]);
+      if (steps_.module_of(i) != none && spans.again.last != never &&
+          is_in_forward(spans.again.last))
+        last_forward_free_ = std::max(last_forward_free_, spans.again.last);
+    }
+  }
+}
+
+bool CertainBytes::is_in_forward(int place) const {
+  if (place < 0 || static_cast<std::size_t>(place) >= count()) return false;
+  const Phase phase = plain().call(static_cast<std::size_t>(place)).phase;
+  return phase == Phase::forward || phase == Phase::loss;
+}
+
+void CertainBytes::add(const Spans& spans, std::int64_t bytes, int region, Holders holders) {
+  holders.maker = region;  // Also of what no later call sees.
+  const std::size_t regions = holders.readers.size() + (region == none ? 0 : 1);
+  if (regions == 1) {
+    const auto one = static_cast<std::size_t>(region == none ? *holders.readers.begin() : region);
+    held_plain_[one].add(spans.plain, bytes);
+    held_again_[one].add(spans.again, bytes);
+  } else if (regions == 2 && region != none && !is_alike(region, *holders.readers.begin())) {
+    add_of_two(spans, bytes, region);
+  } else if (regions > 0) {
+    add_of_many(spans, bytes, holders);
+  } else {
+    base_plain_.emplace_back(spans.plain, bytes);
+    base_other_[0].emplace_back(spans.again, bytes);
+    base_other_[1].emplace_back(spans.even, bytes);
+    base_other_[2].emplace_back(spans.odd, bytes);
+  }
+}
+
+/// Both run again in the same recordings, or one is no region of the plan's.
+bool CertainBytes::is_alike(int a, int b) const {
+  const auto regions = static_cast<int>(steps_.regions());
+  return a >= regions || b >= regions || a % 2 == b % 2;
+}
+
+/// As the maker runs, however the reader does.
+void CertainBytes::add_of_two(const Spans& spans, std::int64_t bytes, int maker) {
+  const Span& maker_again = maker % 2 == 0 ? spans.even : spans.odd;
+  const Span& reader_again = maker % 2 == 0 ? spans.odd : spans.even;
+  const auto at = static_cast<std::size_t>(maker);
+  const Span sure = spans.plain.within(reader_again);
+  held_plain_[at].add(sure, bytes);
+  held_again_[at].add(spans.again.within(maker_again), bytes);
+  uncertain_.add(spans.plain, bytes);
+  uncertain_.add(sure, -bytes);
+}
+
+/// A region that runs again keeps its inputs until then, and if all readers are plain, it is as
+/// in the plain step, unless it goes because its maker runs again.
+void CertainBytes::add_of_many(const Spans& spans, std::int64_t bytes, const Holders& holders) {
+  uncertain_.add(spans.plain, bytes);
+  Span sure = spans.plain.within(spans.again);
+  for (const int reader : holders.readers) {
+    if (reader >= static_cast<int>(steps_.regions())) return;
+    sure.last = std::min(sure.last, steps_.goes_back(static_cast<std::size_t>(reader)) - 1);
+  }
+  if (holders.maker != none) {
+    for (const int reader : holders.readers)
+      if (is_alike(holders.maker, reader)) return;
+    sure = sure.within(holders.maker % 2 == 0 ? spans.even : spans.odd);
+  }
+  uncertain_.add(sure, -bytes);
+}
+
+/// What is there because a region ran again.
+void CertainBytes::add_made_again() {
+  const Recording& recording = again().recording();
+  for (std::size_t i = 0; i < recording.storages.size(); ++i) {
+    const CallId by = recording.storages[i].allocated_by;
+    const auto storage = static_cast<StorageId>(i);
+    if (by != none && again().is_again(by))
+      held_again_[steps_.modules().at(region_of_call(recording, by))].add(again().span(storage),
+                                                                          bytes(again(), storage));
+  }
+}
+
+/// Gradients and the like.
+void CertainBytes::add_others() {
+  const auto add = [this](const SharedCalls& calls, auto& list) {
+    const auto made = calls.made();
+    for (std::size_t i = 0; i < made.size(); ++i)
+      if (calls.call(i).phase != Phase::forward)
+        for (const StorageId storage : made[i])
+          list.emplace_back(calls.span(storage), bytes(calls, storage));
+  };
+  add(plain(), base_plain_);
+  add(again(), base_other_[0]);
+  add(steps_.even(), base_other_[1]);
+  add(steps_.odd(), base_other_[2]);
+}
+
+std::vector<std::int64_t> CertainBytes::sums_of(const Spanned& list) const {
+  Sums sums(count());
+  for (const auto& [span, bytes] : list) sums.add(span, bytes);
+  return sums.by_call();
+}
+
+/// By shared call: what the plain step holds and another one might not, but for its regions.
+std::vector<std::int64_t> CertainBytes::uncertain_bytes() const {
+  std::vector<std::int64_t> sums = uncertain_.by_call();
+  const std::vector<std::int64_t> plain = sums_of(base_plain_);
+  std::vector<std::int64_t> most(sums.size(), 0);
+  for (const Spanned& list : base_other_) {
+    const std::vector<std::int64_t> other = sums_of(list);
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], plain[i] - other[i]);
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += most[i];
+  return sums;
+}
+
+}  // namespace symprof::plan

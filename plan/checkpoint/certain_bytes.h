@@ -1,0 +1,82 @@
+// Which bytes of a step are there for sure at each call, whichever regions run again, and which a
+// region decides about.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "plan/checkpoint/shared_steps.h"
+#include "plan/checkpoint/trial.h"
+#include "profile/memory/segment_weights.h"
+
+namespace symprof::plan {
+
+/// Bytes that are there while some calls run, by call.
+class Sums {
+ public:
+  explicit Sums(std::size_t calls) : changes_(calls + 1) {}
+
+  void add(const Span& span, std::int64_t bytes);
+  std::vector<std::int64_t> by_call() const;
+
+ private:
+  std::vector<std::int64_t> changes_;
+};
+
+enum class Pool : std::uint8_t { all, small, large };
+
+/// Calls are those that all steps share (SharedCalls).
+class CertainBytes {
+ public:
+  /// `weights` are those of the pool; null: blocks of all pools count, in bytes. Both have to
+  /// outlive this.
+  CertainBytes(const SharedSteps& steps, Pool pool, const profile::SegmentWeights* weights);
+
+  /// Of a block; 0 in another pool.
+  std::int64_t weight(std::int64_t bytes) const;
+  /// By call: what the plain step holds without what another one might not hold; what regions
+  /// decide about is in it. `held_bytes` is by call of the plain recording.
+  std::vector<std::int64_t> held(const std::vector<HeldBytes>& held_bytes) const;
+  /// By call: what is not there if the module runs again and keeps its inputs alone.
+  std::vector<std::int64_t> freed(std::size_t module) const;
+  /// The last call of the forward pass after which something goes because its module runs again.
+  int last_forward_free() const { return last_forward_free_; }
+
+ private:
+  /// One storage in all recordings; empty spans where a recording has none like it.
+  struct Spans {
+    Span plain, again, even, odd;
+  };
+  using Spanned = std::vector<std::pair<Span, std::int64_t>>;
+
+  const SharedCalls& plain() const { return steps_.plain(); }
+  const SharedCalls& again() const { return steps_.again(); }
+  std::size_t count() const { return plain().calls().size(); }
+  std::int64_t bytes(const SharedCalls& calls, StorageId storage) const {
+    return weight(calls.bytes(storage));
+  }
+
+  void add_forward_storages();
+  bool is_in_forward(int place) const;
+  void add(const Spans& spans, std::int64_t bytes, int region, Holders holders);
+  bool is_alike(int a, int b) const;
+  void add_of_two(const Spans& spans, std::int64_t bytes, int maker);
+  void add_of_many(const Spans& spans, std::int64_t bytes, const Holders& holders);
+  void add_made_again();
+  void add_others();
+  std::vector<std::int64_t> sums_of(const Spanned& list) const;
+  std::vector<std::int64_t> uncertain_bytes() const;
+
+  const SharedSteps& steps_;
+  Pool pool_;
+  const profile::SegmentWeights* weights_;
+  std::vector<Sums> held_plain_, held_again_;  // By module.
+  Sums uncertain_;
+  Spanned base_plain_;
+  std::array<Spanned, 3> base_other_;  // all again, even, odd
+  int last_forward_free_ = -1;
+};
+
+}  // namespace symprof::plan
