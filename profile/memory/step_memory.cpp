@@ -134,10 +134,10 @@ class Loop {
     return now;
   }
 
-  /// The call before which engines take and give back what they keep. A pipeline lets go of its
-  /// last step's outputs before its first pass.
+  /// The call before which engines take and give back what they keep: in the first step the first
+  /// one; later a pipeline lets go of its last step's outputs before.
   std::size_t first_of_forward() const {
-    const bool has_passes = recording_.rank && !recording_.rank->passes.empty();
+    const bool has_passes = step_ > 0 && recording_.rank && !recording_.rank->passes.empty();
     return has_passes ? static_cast<std::size_t>(recording_.rank->passes.front().first) : 0;
   }
 

@@ -3,9 +3,11 @@
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/headeronly/version.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/error.h"
@@ -127,7 +129,11 @@ struct Sum final : torch::autograd::Node {
 std::vector<c10::IValue> forked(const Tensor& whole) {
   Tensor parts[] = {whole.detach(), whole.detach()};
   if (at::GradMode::is_enabled() && whole.requires_grad()) {
-    const c10::intrusive_ptr<torch::autograd::Node> sum = c10::make_intrusive<Sum>();
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
+    const auto sum = c10::make_intrusive<Sum>();
+#else
+    const auto sum = std::make_shared<Sum>();
+#endif
     sum->set_next_edges(torch::autograd::collect_next_edges(whole));
     for (Tensor& part : parts) torch::autograd::create_gradient_edge(part, sum);
   }

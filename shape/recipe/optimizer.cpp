@@ -71,7 +71,8 @@ void OptimizerStep::make_states() {
 }
 
 void OptimizerStep::make_states(std::size_t group) {
-  OptimizerTensors own{.parameters = part(group).parameters, .gradients = {}, .states = {}};
+  OptimizerTensors own = part(group);
+  own.states.clear();
   rule_.make_states(own, variant_);
   tensors_.states.resize(own.states.size());
   for (std::size_t i = 0; i < own.states.size(); ++i)

@@ -181,11 +181,13 @@ void StepRun::run_update(OptimizerStep& optimizer) {
     if (scaler_) scaler_->unscale(optimizer.gradients());
     clip_grad_norm(optimizer.gradients());
   }
-  FusedScaling scaling;
-  if (scaler_) scaling = scaler_->before_step(optimizer.gradients(), optimizer.variant());
-  for (std::size_t group = 0; group < optimizer.groups(); ++group) {
-    if (group > 0) make_states(optimizer, group);
-    optimizer.run(group, scaling);
+  {
+    FusedScaling scaling;  // Gone before the scale's update.
+    if (scaler_) scaling = scaler_->before_step(optimizer.gradients(), optimizer.variant());
+    for (std::size_t group = 0; group < optimizer.groups(); ++group) {
+      if (group > 0) make_states(optimizer, group);
+      optimizer.run(group, scaling);
+    }
   }
   if (scaler_) scaler_->update();
 }
