@@ -18,8 +18,6 @@ ENGINE = "tests/engine/samples/resnet18_qat."
 GPU_RUN, GPU_STEP = "shipped-gpt2-fp32.json", ["models/gpt2.pt2", "--optimizer", "adamw:foreach"]
 REPLAY = ["restore", "truth/dumps/plot_dump.onnx", "--replay", "tests/workbench/golden/models/gpt.onnx"]  # Another one.
 OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second", "placed"}
-# What a calibration writes on a GPU, of which there is no record here.
-OF_A_GPU = {"launch_us", "graph_launch_us"}
 COMMANDS = [
     ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
     ["profile", "models/tiny/nonzero.pt2", "--unbacked", "max"],
@@ -27,6 +25,7 @@ COMMANDS = [
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--time"],
     ["profile", "truth/parallel/models/small.pt2", "--parallel", "hsdp=2x2"],
+    ["profile", "truth/parallel/models/small.pt2", "--parallel", "pp=2:gpipe:mb=2", "--time"],
     ["profile", "truth/parallel/models/collectives.onnx", "--mode", "inference", "--mesh", "4"],
     ["fit", TINY, "--device", "h200,t4"],
     ["fit", DYNAMIC, "--max", "x.0"],
@@ -71,14 +70,15 @@ class Fields(unittest.TestCase):
                 run.write_bytes(packed.read(GPU_RUN))
             answers.append(json.loads(run.read_text()))
             answers.append(program.read("profile", *GPU_STEP, "--measured", str(run)))
-        answers.append(json.loads((ROOT / "truth" / "measured" / "cpu_kernels.json").read_text()))
+        for device in ("cpu", "h200"):
+            answers.append(json.loads((ROOT / "truth" / "measured" / f"{device}_kernels.json").read_text()))
         answers.append(program.read(*REPLAY, code=1))
         names = [*COMMANDS, "measure", "measure --save", "measure --device cuda --save", "profile --measured",
-                 "calibrate --measurements", REPLAY]
+                 "calibrate --measurements", "calibrate --device cuda --measurements", REPLAY]
         for command, answer in zip(names, answers, strict=True):
             self.assertEqual(keys_of(answer) - page - formulas, set(), command)
         written = set(re.findall(r'"([a-z0-9_]+)"', json.dumps(answers)))
-        unwritten = {name for name in page if "_" in name} - written - OF_A_GPU
+        unwritten = {name for name in page if "_" in name} - written
         self.assertEqual(unwritten, set())
 
 
