@@ -48,13 +48,39 @@ struct Operands {
 
 std::int64_t at_least_one(std::int64_t size) { return std::max<std::int64_t>(size, 1); }
 
+/// A number that sizes draw, the same each time.
+std::uint32_t drawn(std::int64_t size) {
+  constexpr std::uint32_t golden_ratio = 2654435769;  // Of 2^32: Knuth's multiplicative hash.
+  return (static_cast<std::uint32_t>(size) * golden_ratio) >> 16;
+}
+
+/// What networks have on a GPU beside, which takes longer for its bytes: casts, sums with a row,
+/// functions.
+KernelCall other_elementwise_call(std::uint32_t kind, std::int64_t bytes, const Operands& make) {
+  constexpr std::int64_t width = 512;
+  const auto size = static_cast<std::int64_t>(at::elementSize(make.type));
+  if (kind == 0) {
+    const auto other = make.type == at::kFloat ? at::kBFloat16 : at::kFloat;
+    return [=, a = make.of({at_least_one(bytes / (2 + 4))})] { return a.to(other); };
+  }
+  if (kind == 1) {
+    const std::int64_t rows = at_least_one(bytes / (2 * size * width));
+    return [a = make.of({rows, width}), b = make.of({width})] { return at::add(a, b); };
+  }
+  return [a = make.of({at_least_one(bytes / (2 * size))})] { return at::gelu(a); };
+}
+
 /// Sums of residuals, gates, scales, and the simplest activation with its gradient: what the
 /// element-wise time of networks is made of, beside functions that take longer to compute.
 KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
+  constexpr std::uint32_t kinds = 5, other_kinds = 3;
   const auto numbers = [&](std::int64_t tensors) {
-    return at_least_one(bytes / (tensors * fp32_bytes));
+    return at_least_one(bytes / (tensors * static_cast<std::int64_t>(at::elementSize(make.type))));
   };
-  switch (bytes / fp32_bytes % 5) {
+  const std::uint32_t kind =
+      make.device.is_cpu() ? bytes / fp32_bytes % kinds : drawn(bytes) % (kinds + other_kinds);
+  if (kind >= kinds) return other_elementwise_call(kind - kinds, bytes, make);
+  switch (kind) {
     case 0:
       return [a = make.of({numbers(3)}), b = make.of({numbers(3)})] { return at::add(a, b); };
     case 1:
@@ -158,12 +184,15 @@ KernelCall stream_call(TimeClass time_class, std::int64_t bytes, const Operands&
 KernelCall batch_norm_call(TimeClass time_class, const RowWork& work, const Operands& make) {
   constexpr std::int64_t forward_bytes = 12;
   const std::int64_t channels = work.rows;
-  const bool is_forward = work.bytes / (work.rows * work.length) >= forward_bytes;
+  const std::int64_t bytes = work.bytes / (work.rows * work.length);
+  const bool is_forward =
+      bytes * fp32_bytes >= forward_bytes * static_cast<std::int64_t>(at::elementSize(make.type));
   const std::int64_t length = is_forward ? work.length : work.length / 2;
   const std::int64_t images = std::clamp<std::int64_t>(length / 512, 1, 16);
   const at::Tensor a = make.of({images, channels, at_least_one(length / images)});
-  const at::Tensor weight = make.ones({channels}), bias = make.of({channels});
-  const at::Tensor mean = make.of({channels}), variance = make.ones({channels});
+  const Operands make_own{make.device};  // In fp32 under autocast, too.
+  const at::Tensor weight = make_own.ones({channels}), bias = make_own.of({channels});
+  const at::Tensor mean = make_own.of({channels}), variance = make_own.ones({channels});
   constexpr double momentum = 0.1, epsilon = 1e-5;
   const bool is_cudnn = time_class == TimeClass::batch_norm && make.device.is_cuda();
   if (!is_forward && is_cudnn) {
@@ -197,7 +226,9 @@ KernelCall layer_norm_call(const RowWork& work, bool backward, const Operands& m
     return [=, length = work.length] {
       return std::get<0>(at::native_layer_norm(a, {length}, weight, bias, 1e-5));
     };
-  const at::Tensor mean = make.of({work.rows, 1}), deviation = make.ones({work.rows, 1});
+  const Operands make_saved{make.device};  // In fp32 on a GPU.
+  const at::Tensor mean = make_saved.of({work.rows, 1}),
+                   deviation = make_saved.ones({work.rows, 1});
   return [=, length = work.length] {
     return std::get<0>(at::native_layer_norm_backward(a, a, {length}, mean, deviation, weight, bias,
                                                       {true, true, true}));
@@ -225,15 +256,28 @@ KernelCall row_call(const Kernel& kernel, const RowWork& work, const Operands& m
   }
 }
 
-/// A layer's product with its weight in rows, as linear layers keep it; those of attention in a
-/// batch.
+/// Of a layer: forward with its weight in rows and a bias, or the gradient of its input or of its
+/// weight; on a CPU, which takes as long for each, forward. Those of attention are in a batch.
 KernelCall product_call(const ProductWork& work, const Operands& make) {
   if (work.batch > 1)
     return [a = make.of({work.batch, work.m, work.k}), b = make.of({work.batch, work.k, work.n})] {
       return at::bmm(a, b);
     };
-  return
-      [a = make.of({work.m, work.k}), b = make.of({work.n, work.k}).t()] { return at::mm(a, b); };
+  if (make.device.is_cpu())
+    return
+        [a = make.of({work.m, work.k}), b = make.of({work.n, work.k}).t()] { return at::mm(a, b); };
+  switch (drawn(work.m + work.n * 3 + work.k * 5) % 3) {
+    case 0:
+      return [a = make.of({work.m, work.k}), b = make.of({work.n, work.k}).t(),
+              bias = make.of({work.n})] { return at::addmm(bias, a, b); };
+    case 1:
+      return
+          [a = make.of({work.m, work.k}), b = make.of({work.k, work.n})] { return at::mm(a, b); };
+    default:
+      return [a = make.of({work.k, work.m}).t(), b = make.of({work.k, work.n})] {
+        return at::mm(a, b);
+      };
+  }
 }
 
 /// The operator that PyTorch takes on its own for fp32 and on a CPU, the class' own for the others.
@@ -294,22 +338,43 @@ KernelCall convolution_call(const ConvolutionWork& work, const Operands& make) {
   };
 }
 
-at::ScalarType type_of(TimeClass time_class) {
-  switch (time_class) {
+/// Rows of a sweep have 4 bytes of each number and more in fp32 (profile/time/candidates.cpp).
+bool is_row_of_16bit(const Kernel& kernel, const RowWork& work) {
+  const std::int64_t bytes = work.bytes / (work.rows * work.length);
+  switch (kernel.time_class) {
+    case TimeClass::reduction:
+      return bytes < 4;
+    case TimeClass::batch_norm_rows:
+    case TimeClass::batch_norm:
+      return bytes < 10;
+    default:
+      return bytes < (kernel.launches > 1 ? 16 : 8);
+  }
+}
+
+at::ScalarType type_of(const Kernel& kernel, c10::Device device) {
+  switch (kernel.time_class) {
     case TimeClass::product_16bit:
     case TimeClass::attention_flash:
     case TimeClass::attention_newer:
     case TimeClass::convolution_16bit:
       return at::kBFloat16;
     default:
-      return at::kFloat;
+      break;
   }
+  if (device.is_cpu()) return at::kFloat;
+  if (const auto* rows = std::get_if<RowWork>(&kernel.work))
+    return is_row_of_16bit(kernel, *rows) ? at::kBFloat16 : at::kFloat;
+  const bool is_any = kernel.time_class == TimeClass::elementwise;
+  constexpr std::uint32_t half = 1 << 6;
+  return is_any && (drawn(std::get<StreamWork>(kernel.work).bytes) & half) ? at::kBFloat16
+                                                                           : at::kFloat;
 }
 
 }  // namespace
 
 KernelCall kernel_call(const Kernel& kernel, c10::Device device) {
-  const Operands make{device, type_of(kernel.time_class)};
+  const Operands make{device, type_of(kernel, device)};
   if (const auto* stream = std::get_if<StreamWork>(&kernel.work))
     return stream_call(kernel.time_class, stream->bytes, make);
   if (const auto* function = std::get_if<profile::FunctionWork>(&kernel.work))

@@ -7,7 +7,7 @@ PROGRAM is a symprof that loads TORCH, the CUDA build of 2.13.0 (fakes.py says h
 operation that it asks for is in the log of operations.cpp, with a made-up duration, so what a
 calibration says that it measured has to be there:
 
-- the time of each kernel is that of nine calls together, to the nanosecond;
+- the time of each kernel is that of nine calls, each behind a flush of the cache, to the nanosecond;
 - every class of a GPU's sweep is measured and fitted, but for cuDNN's attention, whose engines are
   not in the fakes;
 - a kernel in a CUDA graph takes what those of the replayed graphs took;
@@ -40,9 +40,20 @@ def durations(lines):
     return [int(line.split("\t")[2]) for line in lines]
 
 
-def flushed(log):
-    """Sums of nanoseconds between two times that the program took its records."""
-    return [sum(durations(part)) for part in fakes.parts_of(log)]
+def sums_of_calls(log):
+    """Nanoseconds of nine calls, whose records are taken by turns with those of what flushes the cache before each."""
+    parts = [sum(durations(part)) for part in fakes.parts_of(log)]
+    return [sum(parts[i:i + 2 * RUNS:2]) for i in range(len(parts) - 2 * RUNS + 2)]
+
+
+def sums_between_events(log):
+    """Of nine calls of as many operations each, with one between that flushes the cache."""
+    until = [0, *itertools.accumulate(durations(log.splitlines()))]
+    sums = set()
+    for operations in range(1, MOST_OPERATIONS + 1):
+        calls = [end - begin for begin, end in zip(until, until[operations:])]
+        sums.update(map(sum, zip(*(calls[run * (operations + 1):] for run in range(RUNS)))))
+    return sums
 
 
 def last_graphs(log):
@@ -82,7 +93,7 @@ class Rehearsal:
         return json.loads(self.kernels.read_text())
 
     def check_times(self, known=()):
-        sums = collections.Counter(flushed(self.log.read_text()))
+        sums = collections.Counter(sums_of_calls(self.log.read_text()))
         found = self.read()
         for row in found["kernels"][len(known):] + found["repeated"]:
             ns = round(row["us"] * 1e3 * RUNS)
@@ -136,11 +147,10 @@ class Rehearsal:
         print(f"interrupted with {len(after) - len(known)} more")
 
     def check_events(self):
-        """From event to event is all that the stream was asked for between, nine times as many operations as a call has."""
+        """From event to event is all that the stream was asked for between."""
         self.kernels.unlink(missing_ok=True)
         self.finish(self.calibrate(self.seconds / 2, FAKE_CUPTI_REFUSES="1"))
-        until = [0, *itertools.accumulate(durations(self.log.read_text().splitlines()))]
-        sums = {end - begin for calls in range(RUNS, (MOST_OPERATIONS + 1) * RUNS, RUNS) for begin, end in zip(until, until[calls:])}
+        sums = sums_between_events(self.log.read_text())
         rows = self.read()["kernels"]
         for row in rows:
             ns = round(row["us"] * 1e3 * RUNS)

@@ -66,11 +66,12 @@ def print_summary(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("symprof")
-    parser.add_argument("--device", default="h200")
+    parser.add_argument("--device", default="h200", help="whose estimates: a name or a file of `symprof calibrate`")
+    parser.add_argument("--runs", help="the archive beside this file, without .zip (that of the device)")
     parser.add_argument("--only", default="^(?!events)")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
-    with zipfile.ZipFile(HERE / f"{given.device}.zip") as packed, tempfile.TemporaryDirectory() as place:
+    with zipfile.ZipFile(HERE / f"{given.runs or given.device}.zip") as packed, tempfile.TemporaryDirectory() as place:
         exports, folder = pathlib.Path(place) / "exports", pathlib.Path(place)
         record_runs.unpack_exports(exports)
         runs = {name[:-5]: json.loads(packed.read(name)) for name in packed.namelist() if re.search(given.only, name)}

@@ -60,6 +60,23 @@ JOBS = {
     "lstm-bf16": ("lstm-b80-bf16", ADAMW),
     "llama_1b-fp32": ("llama_1b-b3-fp32", ["--optimizer", "adamw:fused"]),
 }
+# Other batches and dtypes of them, recorded last.
+JOBS |= {
+    "small-gpt2_small-bf16": ("gpt2_small-b4-bf16", ADAMW),
+    "small-bert_base-autocast": ("bert_base-b8-fp32", AUTOCAST + ADAMW),
+    "small-llama_1b-autocast": ("llama_1b-b1-fp32", AUTOCAST + ADAMW),
+    "small-t5_small-fp32": ("t5_small-b8-fp32", ADAMW),
+    "large-clip-bf16": ("clip-b40-bf16", ADAMW),
+    "large-whisper_base-fp32": ("whisper_base-b10-fp32", ADAMW),
+    "large-mistral_like-autocast": ("mistral_like-b6-fp32", AUTOCAST + ADAMW),
+    "large-qwen_like-bf16": ("qwen_like-b6-bf16", ADAMW),
+    "large-swin_t-autocast": ("swin_t-b40-fp32", AUTOCAST + ADAMW),
+    "large-unet-bf16": ("unet-b10-bf16", ADAMW),
+    "large-efficientnet_b0-bf16": ("efficientnet_b0-b80-bf16", ADAMW),
+    "large-resnet50-autocast": ("resnet50-b80-fp32", AUTOCAST + ADAMW),
+    "large-vit_b_16-inference-autocast": ("vit_b_16-b40-fp32", AUTOCAST + INFERENCE),
+    "large-bert_base-inference-fp32": ("bert_base-b20-fp32", INFERENCE),
+}
 # The same steps with CUDA's events around each call.
 BY_EVENTS = ("gpt2_medium-fp32", "vit_b_16-fp32", "llama_1b-bf16", "resnet50-bf16", "shipped-gpt2-fp32")
 JOBS |= {f"events-{name}": (JOBS[name][0], JOBS[name][1] + ["--timing", "events"]) for name in BY_EVENTS}

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Unchanged modules under checkpoint plans on a real GPU, beside what the plans say.
+
+    python truth/measured/planned_steps.py --export             # plans/*.pt2; PyTorch and transformers, no GPU
+    python3 truth/measured/planned_steps.py --plan SYMPROF      # plans/*.json and *.py from them
+    python truth/measured/planned_steps.py --record ROWS.json   # on the GPU; PyTorch and transformers, no symprof
+    python3 truth/measured/planned_steps.py SYMPROF [--check]   # the table: estimates beside ROWS
+
+Models are those of truth/h200/memory. A plan answers a budget between what the step reserves with every region again and
+without a plan; its Python file is applied to the module as a user would. Measured are peaks of PyTorch's allocator, the
+step's time by events, and how long the device is busy (torch.profiler). Nothing was fitted on these rows."""
+import argparse
+import json
+import multiprocessing
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "h200"))
+PLANS, ROWS = HERE / "plans", HERE / "planned_h200.json"
+SHARES = {"low": 0.25, "high": 0.65}  # Of what can be saved, what a budget leaves in place.
+WARM_UP, STEPS, PROFILED = 4, 10, 2
+# Name: model, dtype, step and batch of truth/h200/memory.
+CASES = {
+    "gpt2_small-fp32": ("gpt2_small", "fp32", "adam_foreach", 10),
+    "gpt2_medium-autocast": ("gpt2_medium", "autocast", "adam_foreach", 6),
+    "bert_base-fp32": ("bert_base", "fp32", "adam_fused", 20),
+    "llama_1b-bf16": ("llama_1b", "bf16", "sgd_momentum", 3),
+    "mistral_like-fp32": ("mistral_like", "fp32", "sgd_momentum", 6),
+    "qwen_like-autocast": ("qwen_like", "autocast", "sgd_momentum", 6),
+    "clip-bf16": ("clip", "bf16", "adam_foreach", 40),
+}
+
+
+def case_of(name):
+    from memory.cases import Case
+    model, dtype, step, batch = CASES[name]
+    return Case(model, dtype, step, False, batch)
+
+
+def options_of(name):
+    _, dtype, step, _ = CASES[name]
+    optimizer = step.replace("adam_", "adam:") if step.startswith("adam") else f"{step}:foreach"
+    return ["--optimizer", optimizer, "--device", "h200", *(["--autocast", "bf16"] if dtype == "autocast" else [])]
+
+
+def export():
+    import torch
+    from export_steps import masks_as_outside_of_an_export
+    from memory.exports import archive_without_weights, cast_on_fake
+    from memory.networks import leave_matrices_unfilled
+    from memory.steps import make_inputs
+    from memory.models import MODELS
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from transformers import masking_utils
+
+    leave_matrices_unfilled()
+    as_exported = masking_utils.is_tracing
+    masking_utils.find_packed_sequence_indices = lambda positions: None  # As it finds none outside of an export.
+    PLANS.mkdir(exist_ok=True)
+    for name in CASES:
+        case = case_of(name)
+        masks_as_outside_of_an_export()
+        if case.model == "bert_base":  # Its batch is padded, so it has a mask.
+            masking_utils.is_tracing = as_exported
+        with FakeTensorMode():
+            task = MODELS[case.model].build(False).train()
+            if case.dtype == "bf16":
+                cast_on_fake(task, torch.bfloat16)
+            inputs = make_inputs(case, False, case.batch, torch.device("cpu"))
+            program = torch.export.export(task, inputs, strict=False)
+        (PLANS / f"{name}.pt2").write_bytes(archive_without_weights(program, name))
+        print(name, flush=True)
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    return done.stdout
+
+
+def plan(symprof):
+    for name in CASES:
+        if any(PLANS.glob(f"{name}-*.json")):
+            continue
+        ask = [symprof, "plan", "checkpoint", str(PLANS / f"{name}.pt2"), "-q", *options_of(name)]
+        free = json.loads(run([*ask, "--format", "json"]))
+        least, most = (free[key]["peak_reserved_bytes"] for key in ("all_again", "without"))
+        for share_name, share in SHARES.items():
+            budget = int(least + share * (most - least)) + free["context_bytes"]
+            answer = json.loads(run([*ask, "--format", "json", "--budget", str(budget)]))
+            print(name, share_name, budget, len(answer["plan"]["regions"]), flush=True)
+            if answer["plan"]["regions"]:
+                (PLANS / f"{name}-{share_name}.json").write_text(json.dumps(answer["plan"]) + "\n")
+                (PLANS / f"{name}-{share_name}.py").write_text(run([*ask, "--format", "python", "--budget", str(budget)]))
+
+
+def plans_of(name):
+    return [None, *sorted(path.stem for path in PLANS.glob(f"{name}-*.json"))]
+
+
+def measured(task, case, device):
+    import torch
+    from memory.networks import fill
+    from memory.steps import OPTIMIZERS, make_inputs, run_step
+
+    fill(task.to(device))
+    inputs = make_inputs(case, False, case.batch, device)
+    optimizer = OPTIMIZERS[case.step](task.parameters())
+
+    def step():
+        run_step(case, task, inputs, optimizer)
+
+    for _ in range(WARM_UP):
+        step()
+    torch.cuda.reset_peak_memory_stats()
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(STEPS + 1)]
+    events[0].record()
+    for event in events[1:]:
+        step()
+        event.record()
+    torch.cuda.synchronize()
+    row = {"peak_allocated_bytes": torch.cuda.max_memory_allocated(), "peak_reserved_bytes": torch.cuda.max_memory_reserved(),
+           "step_us": [begin.elapsed_time(end) * 1e3 for begin, end in zip(events, events[1:])]}
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for _ in range(PROFILED):
+            step()
+        torch.cuda.synchronize()
+    busy = sum(event.device_time_total for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA)
+    return {**row, "busy_us": busy / PROFILED}
+
+
+def record_case(name, plan_name, lock, results):
+    """In a process of its own, with an empty cache. What needs no GPU is done beside others."""
+    import torch
+    from memory.steps import build
+    from memory.networks import leave_matrices_unfilled
+
+    leave_matrices_unfilled()
+    task, _ = build(case_of(name), False)
+    if plan_name:
+        code = {}
+        exec((PLANS / f"{plan_name}.py").read_text(), code)
+        code["apply_plan"](task)
+    with lock:
+        try:
+            row = measured(task, case_of(name), torch.device("cuda"))
+        except Exception as error:
+            row = {"error": f"{type(error).__name__}: {error}"[:300]}
+        results[plan_name or name] = row
+    print(plan_name or name, row.get("error") or f"{statistics.median(row['step_us']) / 1e3:.2f} ms", flush=True)
+
+
+def record(path):
+    context = multiprocessing.get_context("spawn")
+    manager = context.Manager()
+    lock, results = manager.Lock(), manager.dict()
+    jobs = [(name, plan_name) for name in CASES for plan_name in plans_of(name)]
+    import torch
+    with context.Pool(6, maxtasksperchild=1) as pool:
+        for _ in pool.imap(record_job, [(*job, lock, results) for job in jobs]):
+            rows = {plan_name or name: results.get(plan_name or name) for name, plan_name in jobs}
+            document = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}
+            pathlib.Path(path).write_text(json.dumps(document, indent=1) + "\n")
+
+
+def record_job(job):
+    record_case(*job)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("symprof", nargs="?")
+    parser.add_argument("--export", action="store_true")
+    parser.add_argument("--plan", metavar="SYMPROF")
+    parser.add_argument("--record", metavar="ROWS")
+    given = parser.parse_args()
+    if given.export:
+        return export()
+    if given.plan:
+        return plan(given.plan)
+    if given.record:
+        return record(given.record)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
