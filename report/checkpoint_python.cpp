@@ -32,8 +32,8 @@ def contexts(kept):
 
         def policy(ctx, op, *args, **kwargs):
             name = op._schema.name
-            index = count[name]
-            count[name] += 1
+            index = count[ctx.is_recompute, name]  # Before 2.13 PyTorch asks in backward once more.
+            count[ctx.is_recompute, name] += 1
             return CheckpointPolicy.MUST_SAVE if (name, index) in kept else CheckpointPolicy.PREFER_RECOMPUTE
 
         return create_selective_checkpoint_contexts(policy)

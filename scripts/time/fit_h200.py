@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the coefficients of an H200 to half of its recorded operators and writes them to devices/time/h200.json.
 
-    python scripts/time/fit_h200.py [--program build/release/bin/symprof_time_rows]
+    python scripts/time/fit_h200.py [--program build/release/bin/symprof_time_rows] [--only CLASS ...]
 
 The half is drawn by a hash of each point's key (h200_rows.py); compare_operators.py judges on the other half. Other
 classes of the file stay as they are. H100s take what was fitted here. numpy, scipy and pandas are needed."""
@@ -49,11 +49,14 @@ def lent(program, lines, times):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=fit.ROOT / "build" / "release" / "bin" / "symprof_time_rows")
+    parser.add_argument("--only", nargs="*", help="classes; without it all")
     given = parser.parse_args()
     path = fit.ROOT / "devices" / "time" / "h200.json"
     classes = fit.read_classes(path)
     lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.is_fitted(line)]
     for time_class in sorted({line["class"] for line in lines} - set(LEFT)):
+        if given.only and time_class not in given.only:
+            continue
         classes[time_class] = times = fitted(given.program, [line for line in lines if line["class"] == time_class])
         print(time_class, times["coefficients"], times["interval"], flush=True)
     path.write_text(fit.compact(classes))

@@ -26,6 +26,9 @@ OPERANDS = {"addcmul": 3, "where": 3, "lerp": 3, "add": 2, "mul": 2, "div": 2}
 SETS_OF_WEIGHTS = 6  # sets_of_weights in profile/cost/time/matmul.cpp
 SHARED_BLOCK, NUMBERS_OF_THREAD, BLOCKS_AT_ONCE, MULTIPROCESSORS = 512, 16, 4, 132  # reduction.cpp
 
+# Of a number that is not moved in vectors: bytes_one_by_one in profile/cost/time/launches.cpp.
+BYTES_ONE_BY_ONE = 4.8e12 * 0.9 / (MULTIPROCESSORS * 1.83e9 * 1.5)
+
 
 def draw(key):
     """A number of the point: whether it is measured once or twice, flushed or not, does not matter."""
@@ -108,7 +111,11 @@ def recurrent(operation, p, kernels):
 def elementwise(operation, p, cache):
     number = BYTES[p["dtype"]]
     if operation == "to":
-        return "elementwise", {"bytes": p["count"] * (number + BYTES[p["target"]])}, 1
+        total = p["count"] * (number + BYTES[p["target"]])
+        return "elementwise", {"bytes": max(total, round(p["count"] * BYTES_ONE_BY_ONE)) if p["target"] != p["dtype"] else total}, 1
+    if operation == "broadcast_add":
+        numbers = math.prod(p["sizes"]) if "sizes" in p else p["count"]
+        return "elementwise", {"bytes": max(2 * number * numbers, round(numbers * BYTES_ONE_BY_ONE))}, 1
     if operation.endswith("_backward"):
         return "elementwise", {"bytes": 3 * number * p["count"]}, 1
     total = p["count"] * number * (OPERANDS.get(operation, 1) + 1)
@@ -159,8 +166,10 @@ def reduction(operation, p, cache):
     rows, length = -(-results // together), length * together
     wanted = MULTIPROCESSORS * BLOCKS_AT_ONCE // rows
     parts = max(min(wanted, length // (SHARED_BLOCK * NUMBERS_OF_THREAD)), 1)
+    number = BYTES[p["dtype"]]
+    passes = 1 if p["over"] != "outer" else 2 if number < 4 else 1.2  # passes_across in reduction.cpp
     return "reduction", {"rows": rows * parts, "length": length // parts,
-                         "bytes": (numbers + results) * BYTES[p["dtype"]]}, 1
+                         "bytes": round((numbers + results) * number * passes)}, 1
 
 
 def loss(operation, p, cache):

@@ -44,23 +44,34 @@ def row_of(name, run, report):
             "reserved": totals["peak_reserved_bytes"] / gpu["peak_reserved_bytes"] - 1}
 
 
+def step_error(row):
+    return row["step_estimate_us"] / row["step_us"] - 1
+
+
+def in_interval(row):
+    return row["low_us"] <= row["step_us"] <= row["high_us"]
+
+
 def print_table(rows):
-    print("| step | busy | estimated | off | step | recorded | allocated | reserved |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| step | busy | estimated | off | step | estimated | off | in its interval | recorded | allocated | reserved |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |")
     for row in rows:
         off = row["busy_estimate_us"] / row["busy_us"] - 1
         print(f"| {row['name']} | {row['busy_us'] / 1e3:.2f} ms | {row['busy_estimate_us'] / 1e3:.2f} ms | {off:+.1%} "
-              f"| {row['step_us'] / 1e3:.2f} ms | {row['recorded_us'] / row['step_us']:.2f} | {row['allocated']:+.2%} "
+              f"| {row['step_us'] / 1e3:.2f} ms | {row['step_estimate_us'] / 1e3:.2f} ms | {step_error(row):+.1%} "
+              f"| {'yes' if in_interval(row) else 'no'} | {row['recorded_us'] / row['step_us']:.2f} | {row['allocated']:+.2%} "
               f"| {row['reserved']:+.2%} |")
 
 
 def print_summary(rows):
     for key, values in (("busy time", [abs(row["busy_estimate_us"] / row["busy_us"] - 1) for row in rows]),
+                        ("step time", [abs(step_error(row)) for row in rows]),
                         ("allocated", [abs(row["allocated"]) for row in rows]),
                         ("reserved", [abs(row["reserved"]) for row in rows]),
                         ("found", [row["found"] for row in rows])):
         print(f"{key}: median {statistics.median(values):.2%}, worst "
               f"{(min if key == 'found' else max)(values):.2%} of {len(values)}")
+    print(f"within their interval: {sum(map(in_interval, rows))} of {len(rows)} steps")
 
 
 def main():

@@ -63,7 +63,9 @@ LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpe
     if (device.l2_bytes) again += bytes_read_again(*operand, *out, *device.l2_bytes);
   }
   const std::int64_t bytes = cost.bytes_read + cost.bytes_written + again;
-  if (across == 0) return Launches{{{elementwise, StreamWork{bytes}}}};
+  if (across == 0)
+    return Launches{
+        {{elementwise, StreamWork{std::max(bytes, bytes_one_by_one(call, *out, device))}}}};
   const std::int64_t others = std::max<std::int64_t>(bytes - across, 0);
   return Launches{{{copy, StreamWork{across + others / slower}}}};
 }

@@ -34,6 +34,12 @@ LaunchEstimate draws(const Call&, const Cost&, const DeviceSpec&);
 /// As `launches` says, and the host waits for it.
 LaunchEstimate waiting(LaunchEstimate launches);
 
+/// Bytes in whose time an element-wise kernel writes `out`, at least, where it cannot move several
+/// numbers at once: an operand has another dtype, has other sizes or lies in another order, or
+/// there are gaps in the output (ATen/native/cuda/CUDALoops.cuh: launch_unrolled_kernel, and
+/// launch_legacy_kernel for what is not contiguous). 0 where it moves vectors of them.
+std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device);
+
 /// Product of the sizes; 1 for a number.
 std::int64_t numbers(const TensorSpec& tensor);
 

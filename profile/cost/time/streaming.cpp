@@ -19,9 +19,14 @@ LaunchEstimate reads_one(const Call&, const Cost& cost, const DeviceSpec&) {
 }
 
 /// Copies between the memories of device and host take the link.
-LaunchEstimate copies_or_transfers(const Call&, const Cost& cost, const DeviceSpec&) {
+LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const DeviceSpec& device) {
   if (cost.transfer_bytes > 0) return Launches{{{transfer, StreamWork{cost.transfer_bytes}}}};
-  return moved(cost, elementwise);
+  LaunchEstimate copied = moved(cost, elementwise);
+  const TensorSpec* out = call.output(0);
+  if (!copied || copied->kernels.empty() || out == nullptr) return copied;
+  auto& bytes = std::get<StreamWork>(copied->kernels[0].work).bytes;
+  bytes = std::max(bytes, bytes_one_by_one(call, *out, device));
+  return copied;
 }
 
 /// A transposing copy reads and writes in different orders.
