@@ -54,32 +54,18 @@ std::uint32_t drawn(std::int64_t size) {
   return (static_cast<std::uint32_t>(size) * golden_ratio) >> 16;
 }
 
-/// What networks have on a GPU beside, which takes longer for its bytes: casts, sums with a row,
-/// functions.
-KernelCall other_elementwise_call(std::uint32_t kind, std::int64_t bytes, const Operands& make) {
-  constexpr std::int64_t width = 512;
-  const auto size = static_cast<std::int64_t>(at::elementSize(make.type));
-  if (kind == 0) {
-    const auto other = make.type == at::kFloat ? at::kBFloat16 : at::kFloat;
-    return [=, a = make.of({at_least_one(bytes / (2 + 4))})] { return a.to(other); };
-  }
-  if (kind == 1) {
-    const std::int64_t rows = at_least_one(bytes / (2 * size * width));
-    return [a = make.of({rows, width}), b = make.of({width})] { return at::add(a, b); };
-  }
-  return [a = make.of({at_least_one(bytes / (2 * size))})] { return at::gelu(a); };
-}
-
 /// Sums of residuals, gates, scales, and the simplest activation with its gradient: what the
-/// element-wise time of networks is made of, beside functions that take longer to compute.
+/// element-wise time of networks is made of, beside functions that take longer to compute. On a GPU
+/// one of those is among them. What moves numbers one by one is known by rules of its own
+/// (profile/cost/time/launches.h).
 KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
-  constexpr std::uint32_t kinds = 5, other_kinds = 3;
+  constexpr std::uint32_t kinds = 5;
   const auto numbers = [&](std::int64_t tensors) {
     return at_least_one(bytes / (tensors * static_cast<std::int64_t>(at::elementSize(make.type))));
   };
   const std::uint32_t kind =
-      make.device.is_cpu() ? bytes / fp32_bytes % kinds : drawn(bytes) % (kinds + other_kinds);
-  if (kind >= kinds) return other_elementwise_call(kind - kinds, bytes, make);
+      make.device.is_cpu() ? bytes / fp32_bytes % kinds : drawn(bytes) % (kinds + 1);
+  if (kind == kinds) return [a = make.of({numbers(2)})] { return at::gelu(a); };
   switch (kind) {
     case 0:
       return [a = make.of({numbers(3)}), b = make.of({numbers(3)})] { return at::add(a, b); };

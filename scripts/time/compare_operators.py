@@ -21,10 +21,10 @@ TIMES = h200_rows.ROOT / "devices" / "time"
 # Medians in per cent that a change of formulas or rules may not exceed: what was reached, and a tenth of it.
 BOUNDS = {"attention_flash": 10.9, "attention_fp32": 4.8, "attention_newer": 9.7, "batch_norm": 16.2,
           "batch_norm_native": 25.1, "batch_norm_rows": 22.8, "convolution_16bit": 24.0, "convolution_fp32": 29.6,
-          "convolution_tf32": 25.9, "copy": 44.7, "depthwise": 5.0, "depthwise_cudnn": 17.8, "elementwise": 13.5,
+          "convolution_tf32": 25.9, "copy": 44.7, "depthwise": 5.0, "depthwise_cudnn": 17.8, "elementwise": 11.2,
           "gather": 12.0, "layer_norm": 24.3, "pooling": 28.2, "product_16bit": 4.2, "product_8bit": 6.1,
-          "product_fp32": 19.3, "product_tf32": 12.0, "recurrent_16bit": 4.7, "recurrent_tf32": 6.8,
-          "reduction": 24.8, "softmax": 14.5}
+          "product_fp32": 17.1, "product_tf32": 12.0, "recurrent_16bit": 4.7, "recurrent_tf32": 6.8,
+          "reduction": 20.1, "softmax": 14.5}
 
 
 def classes_of(path):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fits the coefficients of an H200 to half of its recorded operators and writes them to devices/time/h200.json.
+"""Fits the coefficients of an H200 to half of its recorded operators, products in fp32 to what `symprof calibrate` measured
+beside, and writes them to devices/time/h200.json.
 
     python scripts/time/fit_h200.py [--program build/release/bin/symprof_time_rows] [--only CLASS ...]
 
@@ -21,15 +22,18 @@ LEFT = ("gather",)
 def fitted(program, lines):
     """Passes of attention have the same sizes, and few rows have no neighbours: those have no points, and one width. A
     point's measurements with and without its operands in the L2 cache, or made twice, are in one fold: they say too much
-    of each other."""
+    of each other. An interval is at least that of the recorded operators."""
+    recorded, lines = lines, lines + h200_rows.calibrated(lines[0]["class"])
     rows, fixed = h200_rows.rows_of(lines), fit.fixed_with(lines[0]["class"], len(lines))
     coefficients = fit.fit_coefficients(program, [rows], fixed=fixed)
     has_points = len(lines) >= FEWEST_WITH_POINTS and not rows.time_class.startswith("attention")
-    folds = numpy.array([line["fold"] for line in lines]) % fit.FOLDS
-    interval = fit.interval_of(program, rows, coefficients, folds, fixed, has_points)
+    interval = max(fit.interval_of(program, h200_rows.rows_of(some), coefficients,
+                                   numpy.array([line["fold"] for line in some]) % fit.FOLDS, fixed, has_points)
+                   for some in (lines, recorded))
     if len(lines) < FEWEST_WITH_POINTS:
         interval = max(interval, WIDTH_OF_FEW)
-    times = {"fitted_on": f"{len(lines)} points of truth/h200/kernel_record, a half by hash", "calibrated": True,
+    beside = f" and {len(lines) - len(recorded)} of truth/measured" if len(lines) > len(recorded) else ""
+    times = {"fitted_on": f"{len(recorded)} points of truth/h200/kernel_record, a half by hash{beside}", "calibrated": True,
              "coefficients": coefficients, "interval": interval}
     return {**times, "points": fit.points_of(program, rows, coefficients)} if has_points else times
 

@@ -112,7 +112,8 @@ def elementwise(operation, p, cache):
     number = BYTES[p["dtype"]]
     if operation == "to":
         total = p["count"] * (number + BYTES[p["target"]])
-        return "elementwise", {"bytes": max(total, round(p["count"] * BYTES_ONE_BY_ONE)) if p["target"] != p["dtype"] else total}, 1
+        moves_vectors = p["dtype"] == p["target"] or (number == 4 and BYTES[p["target"]] == 2)  # casts_vectors in streaming.cpp
+        return "elementwise", {"bytes": total if moves_vectors else max(total, round(p["count"] * BYTES_ONE_BY_ONE))}, 1
     if operation == "broadcast_add":
         numbers = math.prod(p["sizes"]) if "sizes" in p else p["count"]
         return "elementwise", {"bytes": max(2 * number * numbers, round(numbers * BYTES_ONE_BY_ONE))}, 1
@@ -235,6 +236,25 @@ def table(device="h200"):
     """One line for each point with a work: class, its time without the launches that the rule counts apart, the work."""
     folders = RECORDS if device == "h200" else (ROOT / "truth" / device / "kernel_record",)
     return [line for folder in folders for line in lines_of(folder)]
+
+
+# Of `symprof calibrate` on the same kind of card: products as layers have them, in their three layouts, behind a flush.
+CALIBRATION, CALIBRATED = ROOT / "truth" / "measured" / "h200_kernels.json", ("product_fp32",)
+
+
+def calibrated(time_class):
+    """Lines as table() has them, for a fit alone: no comparison judges on them."""
+    if time_class not in CALIBRATED:
+        return []
+    gap, lines = gap_us(), []
+    for place, kernel in enumerate(json.loads(CALIBRATION.read_text())["kernels"]):
+        if kernel["class"] != time_class:
+            continue
+        batch, m, n, k, operand_bytes = kernel["work"][:5]
+        work = {"batch": batch, "m": m, "n": n, "k": k, "operand_bytes": operand_bytes,
+                "weight_sets": SETS_OF_WEIGHTS if batch == 1 else 1, "alignment": 16, "is_across": 0}
+        lines.append({"class": time_class, "work": work, "more": 0, "us": kernel["us"] + gap, "fold": place})
+    return lines
 
 
 def source_of(device):

@@ -18,12 +18,20 @@ LaunchEstimate reads_one(const Call&, const Cost& cost, const DeviceSpec&) {
   return waiting(moved(cost, elementwise));
 }
 
+/// Casts from fp32 to 16 bit have a kernel that moves vectors (bfloat16_copy_kernel_cuda and
+/// float16_copy_kernel_cuda, ATen/native/cuda/Copy.cu); those the other way round have none.
+bool casts_vectors(const TensorSpec& in, const TensorSpec& out) {
+  const bool to_16bit = out.dtype == DType::bfloat16 || out.dtype == DType::float16;
+  return in.dtype == DType::float32 && to_16bit && in.strides == out.strides;
+}
+
 /// Copies between the memories of device and host take the link.
 LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const DeviceSpec& device) {
   if (cost.transfer_bytes > 0) return Launches{{{transfer, StreamWork{cost.transfer_bytes}}}};
   LaunchEstimate copied = moved(cost, elementwise);
-  const TensorSpec* out = call.output(0);
-  if (!copied || copied->kernels.empty() || out == nullptr) return copied;
+  const TensorSpec *in = call.input(0), *out = call.output(0);
+  if (!copied || copied->kernels.empty() || in == nullptr || out == nullptr) return copied;
+  if (casts_vectors(*in, *out)) return copied;
   auto& bytes = std::get<StreamWork>(copied->kernels[0].work).bytes;
   bytes = std::max(bytes, bytes_one_by_one(call, *out, device));
   return copied;

@@ -2,6 +2,7 @@
 // from PyTorch's CUDA build.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <tuple>
 
 #include "profile/operators/operators.h"
@@ -76,6 +77,43 @@ TEST_SUITE("launches") {
     const auto fp32 = launches_of("aten::mm", {t({3, 5}), t({5, 7})}, {tensor({3, 7})});
     CHECK(fp32->kernels[0].time_class == TimeClass::product_fp32);
     CHECK(std::get<ProductWork>(fp32->kernels[0].work).operand_bytes == 4);
+  }
+
+  TEST_CASE("what moves numbers one by one takes as long as so many bytes of each") {
+    DeviceSpec device = modern;
+    device.multiprocessors = 100;
+    device.clock_hz = 2e9, device.memory_bytes_per_second = 5e12;
+    constexpr std::int64_t rows = 300, length = 64, count = rows * length;
+    // A multiprocessor takes 1.5 numbers a clock, and a kernel nine tenths of the bandwidth.
+    constexpr auto one_by_one = static_cast<std::int64_t>(count * 5e12 * 0.9 / (100 * 2e9 * 1.5));
+    const TensorSpec out = tensor({rows, length}, half);
+    const auto bytes_of = [&](const std::string& op, std::vector<TestArgument> arguments,
+                              const TensorSpec& result) {
+      return std::get<StreamWork>(launches_of(op, arguments, {result}, device)->kernels[0].work)
+          .bytes;
+    };
+    CHECK(bytes_of("aten::add", {t({rows, length}, half), t({rows, length}, half)}, out) ==
+          3 * 2 * count);
+    CHECK(bytes_of("aten::add", {t({rows, length}, half), t({length}, half)}, out) == one_by_one);
+    CHECK(bytes_of("aten::mul", {t({rows, length}, half), t({}, half)}, out) < one_by_one);
+    CHECK(bytes_of("aten::_to_copy", {t({rows, length}, half)}, tensor({rows, length})) ==
+          one_by_one);
+    // This cast has a kernel that moves vectors.
+    CHECK(bytes_of("aten::_to_copy", {t({rows, length})}, out) == (4 + 2) * count);
+  }
+
+  TEST_CASE("sums over all dimensions but the last pass over more bytes") {
+    constexpr std::int64_t rows = 300, length = 64;
+    const auto bytes_of = [&](DType dtype, std::vector<std::int64_t> result) {
+      const auto launches =
+          launches_of("aten::sum", {t({rows, length}, dtype), ints({result.size() == 2 ? 0 : 1})},
+                      {tensor(std::move(result), dtype)});
+      return std::get<RowWork>(launches->kernels[0].work).bytes;
+    };
+    CHECK(bytes_of(half, {rows}) == 2 * (rows * length + rows));
+    CHECK(bytes_of(half, {1, length}) == 2 * 2 * (rows * length + length));
+    CHECK(bytes_of(DType::float32, {1, length}) ==
+          std::llround(1.2 * 4 * (rows * length + length)));
   }
 
   TEST_CASE("a type that the device has no units for has no time") {
