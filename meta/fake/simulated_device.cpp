@@ -41,6 +41,19 @@ void load_cuda_kernels() {
   dlopen((folder / "libtorch_cuda.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
+// Each time: where there is no GPU, each FakeTensorMode of a CUDA build puts a guard that does
+// nothing in the place of the one that it finds (ensureCUDADeviceGuardSet, c10/core/impl/).
+void put_guard_in_front() {
+  static std::mutex mutex;
+  static const c10::impl::DeviceGuardImplInterface* ours = nullptr;
+  const std::lock_guard lock(mutex);
+  auto& slot = c10::impl::device_guard_impl_registry[static_cast<std::size_t>(c10::kCUDA)];
+  const auto* found = slot.load();
+  if (found != nullptr && found == ours) return;
+  ours = found == nullptr ? &simulated_guard() : make_guard_beside(*found).release();
+  slot.store(ours);
+}
+
 [[maybe_unused]] const bool has_hooks = [] {
   if (has_cuda_kernels())
     install_hooks_beside_cuda();
@@ -62,12 +75,9 @@ bool has_cuda_kernels() {
 
 void simulate_device() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    auto& slot = c10::impl::device_guard_impl_registry[static_cast<std::size_t>(c10::kCUDA)];
-    const auto* real = slot.load();
-    slot.store(real == nullptr ? &simulated_guard() : make_guard_beside(*real).release());
-    at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose_attention);
-  });
+  std::call_once(
+      once, [] { at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose_attention); });
+  put_guard_in_front();
 }
 
 bool times_convolutions() { return at::globalContext().benchmarkCuDNN(); }

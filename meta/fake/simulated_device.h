@@ -7,8 +7,8 @@ namespace symprof::meta {
 /// and kernels stay, for everything outside of simulations (meta/fake/beside_cuda.h).
 bool has_cuda_kernels();
 
-/// Installs the answer to "which attention backend", the simulated device's guard and its hooks.
-/// Once per process.
+/// Installs the answer to "which attention backend", the simulated device's guard and its hooks,
+/// where they are not in place.
 void simulate_device();
 
 /// torch.backends.cudnn.benchmark.

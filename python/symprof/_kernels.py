@@ -1,4 +1,4 @@
-"""C++ answers for the shapes of results, in place of Python's.
+"""C++ answers for the shapes of results, and its dispatcher, in place of Python's.
 
 `import torch` puts meta kernels written in Python above those of C++ (torch/_meta_registrations.py). They are many times
 slower, and one of them imports torch._dynamo. While a simulation runs, C++'s are in force.
@@ -41,6 +41,16 @@ def of_cpp() -> Iterator[None]:
             _open -= 1
             if _open == 0:
                 _register_again()
+
+
+def _call_by_cpp(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return self._cpp_dispatch_handle(*args, **kwargs)
+
+
+def dispatchers() -> dict[tuple[Any, str], Any]:
+    """By class and name. PyTorch 2.14 finds the kernel of a custom operator in Python (torch/_ops.py, "PyObject
+    Dispatcher"); of such a call C++'s dispatcher, which tells symprof what is called, knows nothing."""
+    return {(overload, "__call__"): _call_by_cpp} if hasattr(overload, "_enable_pyobj_dispatch") else {}
 
 
 class _Recorder:

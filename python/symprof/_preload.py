@@ -7,6 +7,7 @@ in front of it. The libraries are those of the installed torch; nothing of Pytho
 import ctypes
 import importlib.util
 import pathlib
+import re
 import sys
 
 from ._error import Error
@@ -24,12 +25,24 @@ def torch_folder() -> pathlib.Path:
     return pathlib.Path(spec.submodule_search_locations[0])
 
 
+def _check_version() -> None:
+    """LibTorch's C++ interface changes with the minor version; its libraries would say so by the name of a missing symbol."""
+    wanted = (pathlib.Path(__file__).parent / "torch_version.txt").read_text()
+    found = re.search(r"__version__ = '(.*?)'", (torch_folder() / "version.py").read_text())
+    if found and not found[1].startswith(f"{wanted}."):
+        raise Error(
+            f"torch: found {found[1]} in {torch_folder()}, where this symprof was built with LibTorch {wanted}.\n"
+            f"  Install torch {wanted} (pip install 'torch=={wanted}.*'), or a symprof that is built with that one (docs/python.md)."
+        )
+
+
 def load() -> None:
     if "torch" in sys.modules:
         raise Error(
             "torch: was imported before symprof, and has already asked whether there is a GPU.\n"
             "  Write `import symprof` above `import torch`, or start the program with `python -m symprof run`."
         )
+    _check_version()
     libraries = torch_folder() / "lib"
     try:
         for name in _NAMES:

@@ -89,7 +89,7 @@ class Run:
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
         answers = {**_cuda.answers(self._program, self._ranks or 1), **_values.readers(self._program),
-                   **_tensor_methods.answers(self._program), **_triton.answers(self._program)}
+                   **_tensor_methods.answers(self._program), **_triton.answers(self._program), **_kernels.dispatchers()}
         self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
         self._exits.enter_context(_compile.runs_eagerly(self._program))

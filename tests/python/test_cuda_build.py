@@ -9,6 +9,7 @@ import symprof  # Before torch.
 
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.data import DataLoader, TensorDataset
 
 MLP = pathlib.Path(__file__).resolve().parent.parent.parent / "models/tiny/mlp.pt2"
@@ -59,6 +60,14 @@ class Simulated(unittest.TestCase):
                 torch.randn(BATCH, device="cuda", generator=torch.Generator(device="cuda").manual_seed(1))
             train(nn.TransformerEncoderLayer(WIDTH, 4).cuda(), torch.randn(3, BATCH, WIDTH, device="cuda"))
             torch.cuda.synchronize()
+
+    def test_a_fake_mode_of_torch_between_two_simulations(self):
+        for _ in range(2):
+            with symprof.simulate():
+                train(feedforward().cuda(), torch.randn(BATCH, WIDTH, device="cuda"))
+                self.assertNotEqual(torch.cuda.Stream(), torch.cuda.current_stream())
+            with FakeTensorMode():
+                self.assertEqual((torch.empty(BATCH, device="cuda") + 1).device.type, "cuda")
 
     def test_recurrent_layers(self):
         with symprof.simulate() as run:

@@ -2,13 +2,17 @@
 import doctest
 import importlib
 import importlib.util
+import os
 import pathlib
 import pkgutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import symprof  # Before torch.
+
+import torch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "python/symprof"
@@ -37,6 +41,21 @@ class Types(unittest.TestCase):
     def test_types_come_with_the_package(self):
         for name in ("py.typed", "_native.pyi"):
             self.assertTrue((pathlib.Path(symprof.__file__).parent / name).is_file())
+
+
+class Version(unittest.TestCase):
+    def test_another_torch_is_refused_in_words(self):
+        wanted = ".".join(torch.__version__.split(".")[:2])
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder, "torch")
+            other.mkdir()
+            (other / "__init__.py").touch()
+            (other / "version.py").write_text("__version__ = '2.0.1+cpu'\n")
+            path = os.pathsep.join([folder, str(pathlib.Path(symprof.__file__).parent.parent)])
+            done = subprocess.run([sys.executable, "-c", "import symprof"], env={**os.environ, "PYTHONPATH": path},
+                                  capture_output=True, text=True, check=False)
+        self.assertIn(f"torch: found 2.0.1+cpu in {other}, where this symprof was built with LibTorch {wanted}.", done.stderr)
+        self.assertIn(f"pip install 'torch=={wanted}.*'", done.stderr)
 
 
 class Examples(unittest.TestCase):
