@@ -4,6 +4,7 @@
 #
 #   scripts/wheel.sh          build/wheels/symprof-….whl
 #   scripts/wheel.sh --sdist  and the source distribution
+#   SYMPROF_TORCH=DIR         the build was made with that LibTorch (scripts/setup.sh): the wheel is tried beside it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,6 +43,9 @@ try_in_clean_environment() {
   local environment=$PWD/build/wheel-environment
   rm -rf "$environment"
   /usr/bin/python3 -m venv "$environment"
+  if [ -n "${SYMPROF_TORCH:-}" ]; then  # A torch in another environment's site-packages, with what it needs beside it.
+    dirname "$(realpath "$SYMPROF_TORCH")" >"$("$environment/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch.pth"
+  fi
   env -u PYTHONPATH "$environment/bin/pip" install -q "$wheels"/symprof-*.whl
   (cd /tmp && env -u PYTHONPATH "$environment/bin/python" "$OLDPWD/tests/python/try_wheel.py" "$OLDPWD/models/tiny/mlp.pt2")
 }
