@@ -3,6 +3,8 @@ import os
 import pathlib
 import sys
 
+from ._preload import environment
+
 
 def main() -> int:
     if sys.argv[1:2] == ["run"]:
@@ -13,7 +15,7 @@ def main() -> int:
     if not command.exists():
         print("symprof: the package was built without the command.\n  pip install symprof", file=sys.stderr)
         return 3
-    os.execv(command, [str(command), *sys.argv[1:]])
+    os.execve(command, [str(command), *sys.argv[1:]], environment())
 
 
 if __name__ == "__main__":

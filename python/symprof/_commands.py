@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ._error import Error
+from ._preload import environment
 
 COMMAND = pathlib.Path(__file__).parent / "bin" / "symprof"
 NO_IS_AN_ANSWER = (0, 1)
@@ -63,7 +64,7 @@ def _asked(command: str, files: tuple[Path, ...], inputs: Any, options: dict[str
         raise Error(f"{command}: the package was built without the command.\n  pip install symprof")
     with tempfile.TemporaryDirectory(prefix="symprof") as folder:
         words = [command, *(os.fspath(file) for file in files), *_words_of_inputs(inputs, folder), *_words(options)]
-        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False)
+        done = subprocess.run([COMMAND, *words], env=environment(), capture_output=True, text=True, check=False)
     if done.returncode not in NO_IS_AN_ANSWER:
         raise Error(done.stderr.strip().removeprefix("symprof: ") or f"{command}: ended with {done.returncode}.")
     is_json = options.get("format") == "json" and done.stdout.lstrip().startswith("{")

@@ -6,6 +6,7 @@ in front of it. The libraries are those of the installed torch; nothing of Pytho
 """
 import ctypes
 import importlib.util
+import os
 import pathlib
 import re
 import sys
@@ -50,6 +51,15 @@ def load() -> None:
                 ctypes.CDLL(str(libraries / name), mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
         raise Error(f"torch: its libraries do not load: {error}.\n  `python -c 'import torch'` says more.") from None
+
+
+def environment() -> dict[str, str]:
+    """For the package's command. It looks for LibTorch in the folder that the package is in; torch may be in another
+    (`--system-site-packages`, `--user`)."""
+    if (pathlib.Path(__file__).parent.parent / "torch").exists():
+        return dict(os.environ)
+    folders = [str(torch_folder() / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(filter(None, folders))}
 
 
 def device_is_initialized(is_initialized: bool) -> None:
