@@ -46,7 +46,7 @@ def flatten_parameters(self: torch.nn.RNNBase) -> None:
             weight.data = part.view(weight.shape)
 
 
-def _refused(what: str, instead: str) -> Any:
+def refused(what: str, instead: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise Error(f"{what}: is not simulated.\n  {instead}")
 
@@ -174,7 +174,7 @@ def _about_memory(program: Any, device: Any) -> dict[tuple[Any, str], Any]:
         return (f"allocated {now.allocated_bytes} bytes, at most {now.peak_allocated_bytes}; reserved {now.reserved_bytes} bytes, "
                 f"at most {now.peak_reserved_bytes}")
 
-    snapshot = _refused("memory_snapshot", "symprof writes one of the step that it reports.")
+    snapshot = refused("memory_snapshot", "symprof writes one of the step that it reports.")
     return {
         (cuda, "mem_get_info"): free_and_total,
         (cuda.memory, "mem_get_info"): free_and_total,
@@ -208,7 +208,7 @@ def _about_memory(program: Any, device: Any) -> dict[tuple[Any, str], Any]:
 def _about_execution() -> dict[tuple[Any, str], Any]:
     cuda, native = torch.cuda, torch._C
     generator = torch.Generator(device="cuda")
-    without_graph = _refused("CUDA graphs", "Run the step without one: what it holds is the same but for the graph's own pool.")
+    without_graph = refused("CUDA graphs", "Run the step without one: what it holds is the same but for the graph's own pool.")
     graph = type("CUDAGraph", (), {"__init__": without_graph})  # A class: programs name it in annotations.
     state = {"set_rng_state": _always(None), "set_rng_state_all": _always(None)}
     seeds = {name: _always(None) for name in ("manual_seed", "manual_seed_all", "seed", "seed_all")}

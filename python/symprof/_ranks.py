@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ._cuda import replaced
+from ._cuda import refused, replaced
 
 
 @contextlib.contextmanager
@@ -82,7 +82,11 @@ def _answers(size: int) -> dict[tuple[Any, str], Any]:
 
 def _tensor_parallel(program: Any) -> dict[tuple[Any, str], Any]:
     """Each style of tensor parallelism says that memory is not exact."""
+    from torch.distributed.tensor import DTensor
     from torch.distributed.tensor.parallel import style
+
+    if torch.__version__ < "2.13":  # Its dispatcher comes to fake tensors before Python's subclasses (c10/core/DispatchKey.h).
+        return {(DTensor, "__new__"): refused("DTensor", "Shards of parameters (FSDP2, tensor parallelism) need torch 2.13 or newer.")}
 
     def saying(apply: Any) -> Any:
         def apply_and_say(*args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 WIDTH, RANKS, FLOAT = 512, 8, 4
 LAYERS, ROWS = 3, 4
+HAS_SHARDS = torch.__version__ >= "2.13"
 
 
 class Ranks(unittest.TestCase):
@@ -41,6 +42,7 @@ class Ranks(unittest.TestCase):
 
         self.assertEqual(held(True) - held(False), FLOAT * WIDTH * WIDTH)
 
+    @unittest.skipUnless(HAS_SHARDS, "an older torch")
     def test_sharded_parameters_are_gathered_for_their_layer_alone(self):
         """Those of a layer are gathered into one block, and copied into blocks of their own, which go when its forward ends;
         the first block goes when the next layer's is copied out (torch/distributed/fsdp/_fully_shard)."""
@@ -76,6 +78,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(seen[2] - seen[1], activation)
         self.assertEqual(run.profile.totals["param_count"], LAYERS * WIDTH * WIDTH // RANKS)
 
+    @unittest.skipUnless(HAS_SHARDS, "an older torch")
     def test_tensor_parallelism_says_that_its_peaks_are_not_exact(self):
         from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
 
@@ -86,6 +89,14 @@ class Ranks(unittest.TestCase):
             layer(torch.zeros(ROWS, WIDTH, device="cuda")).sum().backward()
         self.assertEqual(run.profile.totals["param_count"], WIDTH * WIDTH // RANKS)
         self.assertEqual(sum("tensor parallelism" in warning for warning in run.profile.warnings), 1)
+
+    @unittest.skipIf(HAS_SHARDS, "torch has what it needs")
+    def test_shards_of_an_older_torch_are_refused_in_words(self):
+        from torch.distributed.fsdp import fully_shard
+
+        with symprof.simulate(ranks=RANKS), self.assertRaisesRegex(symprof.Error, "need torch 2.13"):
+            distributed.init_process_group("nccl")
+            fully_shard(nn.Linear(WIDTH, WIDTH).cuda(), mesh=distributed.init_device_mesh("cuda", (RANKS,)))
 
 
 if __name__ == "__main__":
