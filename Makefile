@@ -40,7 +40,7 @@ lint: build
 	@./scripts/lint.sh
 
 # build/wheels/symprof-….whl out of the same build, tried in a clean environment.
-wheel: build
+wheel: program
 	@./scripts/wheel.sh
 
 install: program
