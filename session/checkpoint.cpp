@@ -219,12 +219,13 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
       profile::time_model_of(device, devices_folder() + "/time/data_sheet.json",
                              is_graph ? profile::Floor::of_graph : profile::Floor::of_device));
   CheckpointAnswer answer{.settings = model.settings, .device = device, .model = model.graph.path};
+  // What is wrong with the step itself is said before regions are tried.
+  const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));
   answer.regions =
       runnable(trial, plan::regions_of(model.graph, question.regions), answer.left_out);
   if (answer.regions.empty())
     throw Error(model.graph.path, "has no modules that could run again.",
                 "The file does not say which modules its nodes belong to, or they overlap.");
-  const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));
   trial.set_waits_for_host(plain_load.waits_for_host());
   plan::CheckpointPlanner planner(trial, answer.regions,
                                   {.step_us = plain_load.step_us,
