@@ -246,7 +246,9 @@ def apply_plan(model, mesh, loss_function, example):
     for place in range(rank, PIPELINE * STAGES_PER_RANK, PIPELINE):
         stage = pipe.build_stage(place, device, group)
         _checkpoint_blocks(stage.submod)
-        stage.submod = _share_data(stage.submod, mesh, reshard=False)
+        traced, stage.submod = stage.submod, _share_data(stage.submod, mesh, reshard=False)
+        if isinstance(stage.submod, DistributedDataParallel):
+            stage.submod.graph = traced.graph  # It says what the stage receives.
         stages.append(stage)
     schedule = get_schedule_class(SCHEDULE)(stages if STAGES_PER_RANK > 1 else stages[0], MICROBATCHES, loss_fn=loss_function)
     return Stages([stage.submod for stage in stages], schedule, mesh)

@@ -89,13 +89,16 @@ std::string data_text(const ParallelLayout& layout) {
 
 }  // namespace
 
+bool ParallelLayout::can_checkpoint() const { return !row_of(schedule).splits_backward; }
+
 bool LayoutFilter::allows(const ParallelLayout& layout) const {
   const auto is = [](const auto& wanted, const auto& has) { return !wanted || *wanted == has; };
   return is(mode, layout.mode) && is(data, layout.data) && is(shard, layout.shard) &&
          is(tensor, layout.tensor) && is(pipeline, layout.pipeline) &&
          is(microbatches, layout.microbatches) && is(expert, layout.expert) &&
          is(sequence, layout.sequence) && is(by_node, layout.by_node) &&
-         is(schedule, layout.schedule);
+         is(schedule, layout.schedule) &&
+         (checkpointed.value_or(0) == 0 || layout.can_checkpoint());
 }
 
 LayoutFilter parse_layout(const std::string& text) {

@@ -43,6 +43,9 @@ struct ParallelLayout {
   int checkpointed = 0;  ///< Blocks that run again in backward, the first ones.
 
   int devices() const { return pipeline * data * tensor; }
+  /// A backward in two halves would begin what a checkpoint runs again twice, which
+  /// torch.distributed._composable.checkpoint refuses.
+  bool can_checkpoint() const;
   Pipeline pipeline_schedule() const { return {schedule, pipeline, stages_per_rank, microbatches}; }
 };
 

@@ -81,15 +81,20 @@ class Enumerator {
         found_.push_back(layout);
       } else if (microbatches >= layout.pipeline) {
         found_.push_back(layout);
-        add_interleaved(layout);
+        add_several_stages(layout);
       }
     }
   }
 
-  void add_interleaved(ParallelLayout layout) {
+  void add_several_stages(ParallelLayout layout) {
     const int rounds = std::max(1, layout.microbatches / layout.pipeline);
     if (2 * layout.pipeline > blocks_ || layout.microbatches % rounds != 0) return;
     layout.schedule = PipelineKind::interleaved, layout.stages_per_rank = 2;
+    found_.push_back(layout);
+    // stage_backward_weight (torch/distributed/pipelining/_backward.py) runs no hooks of gradients,
+    // by which DistributedDataParallel reduces.
+    if (layout.data > 1 && layout.mode == DataMode::copies) return;
+    layout.schedule = PipelineKind::interleaved_zero_bubble;
     found_.push_back(layout);
   }
 
@@ -117,7 +122,8 @@ bool is_clearly_better(const LayoutResult& a, const LayoutResult& b) {
 /// What the layouts of one line of the table have in common.
 auto way_of(const ParallelLayout& layout) {
   return std::tuple(layout.mode, layout.data, layout.shard, layout.tensor, layout.pipeline,
-                    layout.sequence, layout.expert, layout.by_node);
+                    layout.sequence, layout.expert, layout.by_node,
+                    row_of(layout.schedule).splits_backward);
 }
 
 /// Placements inside blocks for each tensor-parallel group, with all samples of a rank at once.

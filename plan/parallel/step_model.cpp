@@ -198,7 +198,9 @@ void StepModel::run_stages(const std::vector<UnitTimes>& units, LayoutResult& re
     Units own;
     for (int stage = 0; stage < pipeline.stages(); ++stage)
       if (pipeline.rank_of(stage) == rank) own.push_back(stages[static_cast<std::size_t>(stage)]);
-    const double in_flight = run.in_flight[static_cast<std::size_t>(rank)];
+    // Gradients that wait for those of weights are taken to be as large as what is saved.
+    const double in_flight =
+        run.in_flight[static_cast<std::size_t>(rank)] + run.waiting[static_cast<std::size_t>(rank)];
     after = std::max(after, add_rank(own, in_flight, times.transfer, result));
   }
   result.step_us = run.makespan + after;
@@ -272,7 +274,7 @@ LayoutResult StepModel::evaluate(ParallelLayout layout, std::optional<int> check
   }
   layout.checkpointed = 0;
   LayoutResult none = result_of(layout);
-  if (none.fits || blocks == 0) return none;
+  if (none.fits || blocks == 0 || !layout.can_checkpoint()) return none;
   layout.checkpointed = blocks;
   LayoutResult best = result_of(layout);
   if (!best.fits || layout.pipeline > 1) return best;

@@ -39,6 +39,7 @@ class Player {
   struct Rank {
     double clock = 0, busy = 0;
     int flying = 0, most = 0;
+    int waiting = 0, most_waiting = 0;
     std::size_t next = 0;
   };
 
@@ -103,10 +104,13 @@ class Player {
       found.forward = rank.clock;
       rank.most = std::max(rank.most, ++rank.flying);
     } else if (action.computation == Computation::backward_weight) {
-      --rank.flying;
+      --rank.flying, --rank.waiting;
     } else {
       found.backward_input = rank.clock;
-      if (action.computation == Computation::backward) --rank.flying;
+      if (action.computation == Computation::backward)
+        --rank.flying;
+      else
+        rank.most_waiting = std::max(rank.most_waiting, ++rank.waiting);
     }
     return true;
   }
@@ -116,9 +120,11 @@ class Player {
     for (const Rank& rank : ranks_) run.makespan = std::max(run.makespan, rank.clock);
     run.idle.reserve(ranks_.size());
     run.in_flight.reserve(ranks_.size());
+    run.waiting.reserve(ranks_.size());
     for (const Rank& rank : ranks_) {
       run.idle.push_back(run.makespan - rank.busy);
       run.in_flight.push_back(rank.most);
+      run.waiting.push_back(rank.most_waiting);
     }
     return run;
   }

@@ -81,6 +81,15 @@ TEST_SUITE("schedules") {
       }
   }
 
+  TEST_CASE("gradients of weights wait for as many steps as the rank's place in a zero bubble") {
+    const Pipeline pipeline{PipelineKind::interleaved_zero_bubble, 4, 2, 8};
+    const PipelineRun run = run_pipeline(pipeline, actions_of(pipeline), unit_times(pipeline));
+    CHECK(run.waiting == std::vector{1, 2, 3, 4});
+    const Pipeline whole{PipelineKind::interleaved, 4, 2, 8};
+    CHECK(run_pipeline(whole, actions_of(whole), unit_times(whole)).waiting ==
+          std::vector{0, 0, 0, 0});
+  }
+
   TEST_CASE("a transfer delays each hop between ranks, and stages take their own times") {
     const Pipeline pipeline{PipelineKind::gpipe, 2, 1, 1};
     const StageTimes times{{1, 2}, {3, 4}, {5, 6}, 0.5};
