@@ -39,6 +39,12 @@ def local_share(batch, mesh):
     return batch.chunk(COPIES * SHARDS)[place]
 
 
+def _there(model, names):
+    """Those modules that a stage of a pipeline has; else all."""
+    modules = dict(model.named_modules())
+    return [name for name in names if name in modules]
+
+
 )";
 
 inline constexpr std::string_view tensor_code = R"(def _first_tensor(args, kwargs, change):
@@ -75,33 +81,48 @@ def _tokens_gathered(mesh):
 
 def _share_tokens(model, mesh):
     gathered = _tokens_gathered(mesh)
-    for name in GATHERING:
+    for name in _there(model, GATHERING):
         model.get_submodule(name).register_forward_pre_hook(
             lambda module, args, kwargs: _first_tensor(args, kwargs, gathered), with_kwargs=True)
-    shared = _tokens_shared(mesh)
-    model.get_submodule(BLOCKS[0]).register_forward_pre_hook(
+    shared, blocks = _tokens_shared(mesh), _there(model, BLOCKS)
+    model.get_submodule(blocks[0]).register_forward_pre_hook(
         lambda module, args, kwargs: _first_tensor(args, kwargs, shared), with_kwargs=True)
-    model.get_submodule(BLOCKS[-1]).register_forward_hook(lambda module, args, output: gathered(output).to_local())
-    parallelize_module(model, mesh, {name: SequenceParallel(use_local_output=True) for name in TOKEN_MODULES})
+    def whole(module, args, output):
+        output = gathered(output).to_local()
+        return output.clone() if PIPELINE > 1 else output  # Schedules detach what a stage sends, which no view allows.
+    model.get_submodule(blocks[-1]).register_forward_hook(whole)
+    parallelize_module(model, mesh,
+                       {name: SequenceParallel(use_local_output=True) for name in _there(model, TOKEN_MODULES)})
 
 
 def _join_gradients(model, mesh):
     """What several column layers read is one DTensor, whose gradients are added before they are summed over the ranks."""
     def change(value):
         return value if isinstance(value, DTensor) else DTensor.from_local(value, mesh, [Replicate()], run_check=False)
-    for name in GATHERING:
+    for name in _there(model, GATHERING):
         model.get_submodule(name).register_forward_pre_hook(
             lambda module, args, kwargs: _first_tensor(args, kwargs, change), with_kwargs=True)
 
 
 def _split_linears(model, mesh):
     rows = {"output_layouts": Shard(1)} if SEQUENCE else {}
-    parallelize_module(model, mesh, {name: ColwiseParallel() for name in COLUMNS} |
-                       {name: RowwiseParallel(**rows) for name in ROWS})
+    parallelize_module(model, mesh, {name: ColwiseParallel() for name in _there(model, COLUMNS)} |
+                       {name: RowwiseParallel(**rows) for name in _there(model, ROWS)})
     if SEQUENCE:
         _share_tokens(model, mesh)
     else:
         _join_gradients(model, mesh)
+
+
+)";
+
+inline constexpr std::string_view traced_tensor_code = R"(def _restore_linears(stage):
+    """Traced modules are no layers any more, by which parallelize_module knows how to split them."""
+    for name in _there(stage, COLUMNS + ROWS):
+        traced = stage.get_submodule(name)
+        linear = torch.nn.Linear(*reversed(traced.weight.shape), bias=False, device="meta")
+        linear.weight, linear.bias = traced.weight, getattr(traced, "bias", None)
+        stage.set_submodule(name, linear)
 
 
 )";
@@ -164,10 +185,8 @@ def _spread_experts(model, mesh):
 )";
 
 inline constexpr std::string_view data_code = R"(def _checkpoint_blocks(model):
-    names = dict(model.named_modules())
-    for name in BLOCKS[:CHECKPOINTED]:
-        if name in names:
-            checkpoint(names[name])
+    for name in _there(model, BLOCKS[:CHECKPOINTED]):
+        checkpoint(model.get_submodule(name))
 
 
 def _share_data(model, mesh, reshard=True, experts=None):
@@ -177,13 +196,11 @@ def _share_data(model, mesh, reshard=True, experts=None):
         options = {} if reshard else {"reshard_after_forward": False}
         if experts:
             options["ignored_params"] = set(experts.values())
-        names = dict(model.named_modules())
-        for name in BLOCKS:
-            if name in names:
-                fully_shard(names[name], mesh=over, **options)
+        for name in _there(model, BLOCKS):
+            fully_shard(model.get_submodule(name), mesh=over, **options)
         return fully_shard(model, mesh=over, **options)
     if COPIES > 1 and TENSOR > 1:
-        for name in BLOCKS:
+        for name in _there(model, BLOCKS):
             replicate(model.get_submodule(name), mesh=mesh["copies"])
         return replicate(model, mesh=mesh["copies"])
     if COPIES > 1:
@@ -245,6 +262,9 @@ def apply_plan(model, mesh, loss_function, example):
     stages = []
     for place in range(rank, PIPELINE * STAGES_PER_RANK, PIPELINE):
         stage = pipe.build_stage(place, device, group)
+        if TENSOR > 1:
+            _restore_linears(stage.submod)
+            _split_linears(stage.submod, mesh["tensor"])
         _checkpoint_blocks(stage.submod)
         traced, stage.submod = stage.submod, _share_data(stage.submod, mesh, reshard=False)
         if isinstance(stage.submod, DistributedDataParallel):

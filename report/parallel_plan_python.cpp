@@ -75,13 +75,6 @@ void check_can_write(const ParallelAnswer& answer) {
   if (!answer.plan.best)
     throw Error(answer.model, "there is no plan to write.",
                 "No layout fits: take more devices, or a smaller " + setting("global_batch") + ".");
-  const plan::ParallelLayout& layout = answer.plan.best->layout;
-  if (layout.pipeline > 1 && layout.tensor > 1)
-    throw Error(answer.model,
-                "the plan splits the modules of pipeline stages, which PyTorch traces with whole "
-                "sizes.",
-                "Write it as JSON, or ask for a layout without one of the two (" +
-                    setting("layout", "pp=1") + ").");
 }
 
 std::string usage_text(const plan::ParallelLayout& layout) {
@@ -118,6 +111,7 @@ void write_parallel_python(fmt::memory_buffer& out, const ParallelAnswer& answer
   write_constants(out, answer, best);
   out.append(plan_code::mesh_code);
   if (best.layout.tensor > 1) out.append(plan_code::tensor_code);
+  if (best.layout.tensor > 1 && best.layout.pipeline > 1) out.append(plan_code::traced_tensor_code);
   if (best.layout.expert > 1) out.append(plan_code::expert_code);
   out.append(plan_code::data_code);
   out.append(best.layout.pipeline > 1 ? plan_code::pipeline_step : plan_code::plain_step);

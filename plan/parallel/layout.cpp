@@ -24,7 +24,7 @@ std::vector<std::string> split_at(const std::string& text, std::string_view sepa
 [[noreturn]] void refuse_word(const std::string& word) {
   throw Error(SettingRef{"layout"}, "'" + word + "' is no part of a layout",
               "Known: ddp=8, fsdp=8, hsdp=2x4, ep=8, tp=4, tp=4:sp, tp=4:nodes, pp=2:1f1b:mb=8, "
-              "mb=4, ckpt=12.");
+              "mb=4, ckpt=12; interleaved and zero-bubble in the place of 1f1b.");
 }
 
 int count_in(std::string_view text, const std::string& word) {
@@ -63,6 +63,11 @@ void read_data(LayoutFilter& filter, const LayoutWord& given, const std::string&
   }
 }
 
+bool is_planned(PipelineKind kind) {
+  return kind == PipelineKind::one_f_one_b || kind == PipelineKind::interleaved ||
+         kind == PipelineKind::interleaved_zero_bubble;
+}
+
 void read_pipeline(LayoutFilter& filter, const LayoutWord& given, const std::string& word) {
   filter.pipeline = count_in(given.number, word);
   for (const std::string& more : given.more) {
@@ -70,7 +75,7 @@ void read_pipeline(LayoutFilter& filter, const LayoutWord& given, const std::str
       filter.microbatches = count_in(std::string_view(more).substr(3), word);
     } else {
       filter.schedule = pipeline_called(more);
-      if (!filter.schedule) refuse_word(word);
+      if (!filter.schedule || !is_planned(*filter.schedule)) refuse_word(word);
     }
   }
 }

@@ -57,11 +57,10 @@ std::vector<UnitRange> ranges_of(const LayoutResult& result, int rank, std::size
 }
 
 /// Between a tensor-parallel rank's whole tokens and its share of them: backward of what the first
-/// block takes, forward of what the last one gives.
+/// block of a stage takes, forward of what the last one gives. Stages send all tokens.
 void add_ends_of_sequence(Sums& sums, double times, const UnitRange& range, double bytes,
                           std::size_t units) {
-  const double ends = (range.first <= 1 && range.last > 1 ? 1 : 0) +
-                      (range.last >= units - 1 && range.first < units - 1 ? 1 : 0);
+  const double ends = range.last > 1 && range.first < units - 1 ? 2 : 0;
   sums.add(MeshDimension::tensor, CollectiveKind::all_gather, times * ends, times * ends * bytes);
 }
 

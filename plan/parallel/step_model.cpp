@@ -120,7 +120,7 @@ void StepModel::run_chain(const std::vector<UnitTimes>& units, LayoutResult& res
 
 /// Units by stage: the first and the last unit go with the blocks beside them.
 std::vector<UnitTimes> StepModel::stages_of(const std::vector<UnitTimes>& units,
-                                            LayoutResult& result) const {
+                                            LayoutResult& result) {
   std::vector<double> us;
   us.reserve(units.size());
   for (const UnitTimes& unit : units)
@@ -137,6 +137,13 @@ std::vector<UnitTimes> StepModel::stages_of(const std::vector<UnitTimes>& units,
     const std::size_t first = i == 0 ? 0 : result.stage_ends[i - 1] + 1;
     const std::size_t last = i + 1 == count ? units.size() : result.stage_ends[i] + 1;
     stages.push_back(joined(units, first, last));
+  }
+  if (!result.layout.sequence) return stages;
+  for (UnitTimes& stage : stages) {  // Ends of sequences, as in layout_collectives.cpp.
+    stage.boundary_bytes *= result.layout.tensor;
+    const double us = collective_us(profile::CollectiveKind::all_gather, stage.boundary_bytes,
+                                    tensor_group(result.layout));
+    stage.forward_tensor_us += us, stage.backward_tensor_us += us;
   }
   return stages;
 }

@@ -112,7 +112,7 @@ class StepModel {
   LayoutResult result_of(const ParallelLayout& layout);
   void run_chain(const std::vector<UnitTimes>& units, LayoutResult& result) const;
   void run_stages(const std::vector<UnitTimes>& units, LayoutResult& result);
-  std::vector<UnitTimes> stages_of(const std::vector<UnitTimes>& units, LayoutResult& result) const;
+  std::vector<UnitTimes> stages_of(const std::vector<UnitTimes>& units, LayoutResult& result);
   StageTimes stage_times(const std::vector<UnitTimes>& stages, const ParallelLayout& layout);
   double add_rank(const std::vector<UnitTimes>& own, double in_flight, double transfer_us,
                   LayoutResult& result) const;

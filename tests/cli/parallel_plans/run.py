@@ -18,6 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 LAYOUTS = {"ddp=2": 2, "fsdp=2 mb=2": 2, "hsdp=2x2": 4, "tp=2": 2, "tp=4:sp": 4, "fsdp=2 tp=2": 4, "ddp=2 tp=2:sp": 4,
            "pp=2:1f1b:mb=4": 2, "fsdp=2 pp=2:1f1b:mb=2": 4, "pp=2:interleaved:mb=4": 2, "ddp=2 pp=2:1f1b:mb=2": 4,
            "fsdp=2 pp=2:1f1b:mb=2 ckpt=4": 4, "pp=2:zero-bubble:mb=4": 2, "fsdp=2 pp=2:zero-bubble:mb=4": 4,
+           "tp=2 pp=2:1f1b:mb=4": 4, "tp=2:sp pp=2:interleaved:mb=4": 4, "fsdp=2 tp=2:sp pp=2:1f1b:mb=2": 8,
+           "ddp=2 tp=2 pp=2:1f1b:mb=2": 8, "tp=2:sp pp=2:zero-bubble:mb=4": 4, "tp=2 pp=2:zero-bubble:mb=4": 4,
            "hsdp=2x2 tp=2:sp mb=2": 8, "fsdp=2 ckpt=4": 2,
            "tp=2 ckpt=3": 2, "tp=2:sp ckpt=4": 2, "pp=2:1f1b:mb=2 ckpt=4": 2, "tp=2:nodes": 2, "fsdp=2 tp=2:nodes": 4,
            "fsdp=2 ep=2": 2, "ddp=4 ep=4": 4, "fsdp=4 ep=4 mb=2": 4, "fsdp=2 ep=2 ckpt=4": 2}

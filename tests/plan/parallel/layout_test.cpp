@@ -43,8 +43,9 @@ double slowest(const std::vector<double>& us, const std::vector<std::size_t>& en
 
 TEST_SUITE("layout") {
   TEST_CASE("a layout is read as it is written") {
-    for (const char* text : {"ddp=8", "fsdp=4 tp=2:sp", "hsdp=2x4 mb=2 ckpt=3", "pp=4:1f1b:mb=8",
-                             "fsdp=2 tp=2 pp=2:interleaved:mb=4", "tp=8"}) {
+    for (const char* text :
+         {"ddp=8", "fsdp=4 tp=2:sp", "hsdp=2x4 mb=2 ckpt=3", "pp=4:1f1b:mb=8",
+          "fsdp=2 tp=2 pp=2:interleaved:mb=4", "pp=2:zero-bubble:mb=4", "tp=8"}) {
       CAPTURE(text);
       const LayoutFilter filter = parse_layout(text);
       ParallelLayout layout;
@@ -63,7 +64,7 @@ TEST_SUITE("layout") {
       CHECK(filter.allows(layout) == !filter.tensor.has_value());
     }
     for (const char* text :
-         {"fsdp", "fsdp=0", "fsdp=x", "hsdp=8", "pp=2:nothing", "cp=2", "tp=-1"}) {
+         {"fsdp", "fsdp=0", "fsdp=x", "hsdp=8", "pp=2:nothing", "pp=2:zbv", "cp=2", "tp=-1"}) {
       CAPTURE(text);
       CHECK_THROWS_AS(parse_layout(text), Error);
     }
