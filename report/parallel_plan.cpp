@@ -172,6 +172,10 @@ void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
       line("nodes", placements_text(found));
   if (best && best->layout.expert > 1) line("experts", experts_text(answer, best->layout.expert));
   line("links", links_text(answer));
+  if (answer.skips_blocks && best && best->layout.pipeline > 1)
+    line("note",
+         "blocks read more than the block before them made, which torch.distributed.pipelining "
+         "refuses where it skips stages");
   if (answer.unknown_calls > 0)
     line("note", fmt::format("{} calls have no time, and cost nothing here",
                              group_digits(answer.unknown_calls)));

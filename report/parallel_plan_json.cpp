@@ -114,6 +114,7 @@ void write_parallel_json(fmt::memory_buffer& out, const ParallelAnswer& answer,
   json.line(2), json.member("available_bytes", answer.problem.available_bytes);
   json.line(2), json.member("context_bytes", answer.context_bytes);
   json.line(2), json.member("unknown_calls", answer.unknown_calls);
+  json.line(2), json.member("skips_blocks", answer.skips_blocks);
   json.line(2), json.member("evaluated", static_cast<std::int64_t>(answer.plan.evaluated));
   json.line(2), json.list("blocks", answer.blocks);
   json.line(2), write_splits(json, answer);

@@ -101,6 +101,7 @@ ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                         static_cast<std::int64_t>(answer.samples) * question.mesh.devices()),
                     .available_bytes = budget.available_bytes()};
   answer.block_types = costs.types();
+  answer.skips_blocks = costs.skips_blocks();
   answer.one_device_us = profile.time->step_us;
   answer.one_device_bytes = profile.totals.peak_reserved_bytes;
   answer.unknown_calls = profile.time->unknown_calls;

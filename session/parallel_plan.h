@@ -45,6 +45,7 @@ struct ParallelAnswer {
   double samples = 1;                   ///< That batch.
   std::int64_t one_device_bytes = 0;    ///< Reserved there.
   std::int64_t unknown_calls = 0;       ///< Without a time.
+  bool skips_blocks = false;            ///< torch.distributed.pipelining takes no such model apart.
   bool has_measured_links = false;      ///< Of one node.
   plan::ParallelPlan plan;
 };

@@ -109,6 +109,7 @@ void ModelCosts::find_boundaries() {
       if (storage.kind != StorageKind::activation || storage.node == none || !storage.on_device)
         continue;
       const std::size_t from = unit_of_node_[at(storage.node)];
+      skips_blocks_ |= from + 1 < unit_of_node_[i];
       if (from < unit_of_node_[i] && counted.insert(input.storage).second)
         boundary_bytes_[from] += static_cast<double>(storage.bytes);
     }

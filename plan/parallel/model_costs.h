@@ -92,6 +92,8 @@ class ModelCosts {
   /// Whether there are placements that beat the rule.
   bool has_placements(int tensor, bool sequence) const;
   const std::vector<FoundPlacements>& found_placements() const { return found_; }
+  /// A block reads what another one than the block before it made, or what comes before all blocks.
+  bool skips_blocks() const { return skips_blocks_; }
   std::size_t types() const { return type_count_; }
   double samples() const { return samples_; }  ///< Of the profiled step.
 
@@ -137,7 +139,8 @@ class ModelCosts {
   std::vector<std::size_t> unit_of_node_;
   std::vector<profile::LaunchEstimate> kernels_;
   std::vector<double> boundary_bytes_;  ///< By unit, for the profiled samples.
-  std::vector<double> saved_bytes_;     ///< By node.
+  bool skips_blocks_ = false;
+  std::vector<double> saved_bytes_;  ///< By node.
   std::vector<trace::ExpertProducts> experts_;
   std::set<std::size_t> expert_readers_;  ///< Nodes of the graph that read a weight of experts.
   /// By node of the graph: the weights of a product of experts.

@@ -44,6 +44,7 @@ TEST_SUITE("parallel_plan") {
     CHECK(answer.plan.best->memory.peak_bytes ==
           doctest::Approx(static_cast<double>(answer.one_device_bytes)).epsilon(0.1));
     CHECK(answer.block_types == 3);
+    CHECK(answer.skips_blocks);  // Tables of rotary embeddings are made once for all blocks.
   }
 
   TEST_CASE("the plan is the fastest of those that fit, and shards divide what is held") {

@@ -98,12 +98,13 @@ def try_layout(symprof, model, folder, layout, processes):
              layout, "--device", "h100", "--optimizer", "adamw", "--format"]
     path, results = os.path.join(folder, "plan.py"), os.path.join(folder, "results.json")
     subprocess.run(asked + ["python", "-o", path], check=True)
-    plan = json.loads(subprocess.run(asked + ["json"], check=True, capture_output=True).stdout)["plan"]
+    answer = json.loads(subprocess.run(asked + ["json"], check=True, capture_output=True).stdout)
+    plan = answer["plan"]
     if not run_ranks(processes, path, results, EXPERTS if has_experts(layout) else 0):
         print(f"{layout}: a rank failed")
         return False
     found = json.loads(pathlib.Path(results).read_text())
-    problems = list(problems_of(found, plan))
+    problems = list(problems_of(found, plan)) + ["its blocks skip none"] * answer["skips_blocks"]
     print(f"{layout}: loss {found['loss']:.2g}, gradients {found['gradients']:.2g}", *problems, sep="; ", flush=True)
     return not problems
 
