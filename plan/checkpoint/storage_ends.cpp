@@ -30,11 +30,11 @@ std::vector<CallId> same_calls(const SharedSteps& steps, const SharedCalls& call
   return same;
 }
 
-/// By call, with those that were there before the first: what it made, in order.
+/// By call, with those that were there before the first (`none` + 1 is 0): what it made, in order.
 std::vector<std::vector<StorageId>> made_by(const Recording& recording) {
   std::vector<std::vector<StorageId>> made(recording.calls.size() + 1);
   for (std::size_t i = 0; i < recording.storages.size(); ++i)
-    made[static_cast<std::size_t>(recording.storages[i].allocated_by + 1)].push_back(
+    made[static_cast<std::size_t>(recording.storages[i].allocated_by) + 1].push_back(
         static_cast<StorageId>(i));
   return made;
 }
@@ -47,7 +47,7 @@ std::vector<StorageId> same_storages(const SharedSteps& steps, const SharedCalls
   for (std::size_t i = 0; i < here.size(); ++i) {
     const CallId call = i == 0 ? none : same[i - 1];
     if (i > 0 && call == none) continue;
-    const std::vector<StorageId>& others = there[static_cast<std::size_t>(call + 1)];
+    const std::vector<StorageId>& others = there[static_cast<std::size_t>(call) + 1];
     for (std::size_t j = 0; j < std::min(here[i].size(), others.size()); ++j)
       storages[static_cast<std::size_t>(here[i][j])] = others[j];
   }
