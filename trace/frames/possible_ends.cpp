@@ -135,7 +135,34 @@ class EndFinder {
         put_off(value, graph_.nodes.size() - 1, LifetimeDoubt::container);
     }
     open_where_lacking(i, value);
+    add_inner_lines(node, value);
     add_returned(node, value);
+  }
+
+  /// `x = (` makes no node: what a line inside of its brackets makes has a name that no line shows.
+  void add_inner_lines(std::size_t node, std::size_t value) {
+    if (graph_.format != "exported" || graph_.nodes[node].op.ends_with('_')) return;
+    for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
+      if (last_[value] <= statement(i).last || last_read_[value] == never_dies) return;
+      if (!binds(i) && is_read_below(value, i))
+        put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::no_lines);
+    }
+  }
+
+  bool binds(std::size_t index) const {
+    const Assignment& assignment = assignment_of(index);
+    return assignment.returns || !assignment.targets.empty() || !assignment.keeper.empty();
+  }
+
+  /// Whether the function reads the value in a statement further down. A call over several lines is
+  /// at its first one, above what it is given, and `.relu()` goes on with what is computed.
+  bool is_read_below(std::size_t value, std::size_t index) const {
+    std::size_t reader = run_.statement_of[last_read_[value]];
+    while (reader != no_index && statement(reader).call != statement(index).call)
+      reader = caller_of(reader);
+    if (reader == no_index) return false;
+    const SourceLine &made = line_of(index), &read = line_of(reader);
+    return read.line > made.line && !read.text.starts_with('.');
   }
 
   /// What a call gives beside its results may hold whatever ran in it.

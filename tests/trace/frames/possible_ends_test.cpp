@@ -109,6 +109,31 @@ TEST_SUITE("possible_ends") {
     }
   }
 
+  TEST_CASE("what a line inside of a statement makes may have a name that no line shows") {
+    Model m;
+    m.graph.format = "exported";
+    m.line("pixels = (");
+    m.add("pixels", "cat", m.line("torch.cat((x, x), dim=2)"), {"x"});
+    m.add("patches", "relu", m.line("patches = torch.relu(pixels)"), {"pixels"});
+    m.add("last", "exp", m.line("return torch.exp(patches)"), {"patches"});
+    m.finish("last");
+    CHECK(m.death("pixels") == "patches");
+    CHECK(m.end("pixels") == End{"last", LifetimeDoubt::no_lines});
+    CHECK(m.end("patches").second == LifetimeDoubt::none);
+  }
+
+  TEST_CASE("what a call over several lines is given has no name") {
+    Model m;
+    m.graph.format = "exported";
+    const SourceId call = m.line("y = torch.add(");
+    m.add("given", "exp", m.line("torch.exp(x),"), {"x"});
+    m.add("changed", "relu", m.line(".relu()"), {"given"});
+    m.add("sum", "add", call, {"changed"});
+    m.add("last", "relu", m.line("return torch.relu(y)"), {"sum"});
+    m.finish("last");
+    for (const char* name : {"given", "changed"}) CHECK(m.end(name).second == LifetimeDoubt::none);
+  }
+
   TEST_CASE("without lines, modules alone are known") {
     Model m;
     const ScopeId block = m.module("block");

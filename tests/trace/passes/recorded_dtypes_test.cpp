@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "trace/passes/autocast_casts.h"
 #include "trace/passes/onnx_dtype.h"
 #include "trace/passes/training_mode.h"
@@ -114,6 +116,42 @@ TEST_SUITE("recorded_dtypes") {
     CHECK(follows(model, 1));
     CHECK_FALSE(follows(model, 2));
     CHECK(model.graph.guessed_dtypes.size() == 3);
+  }
+
+  TEST_CASE("a cast before a loss stays in float32 where no line tells") {
+    for (const auto& [op, between, is_loss] :
+         {std::tuple{"aten::cross_entropy_loss", "", true},
+          std::tuple{"aten::nll_loss", "aten::view", true},
+          std::tuple{"aten::mse_loss", "aten::transpose", true},
+          std::tuple{"aten::mse_loss", "aten::relu", false},  // Its dtype is the model's own.
+          std::tuple{"aten::abs", "aten::view", false}}) {
+      CAPTURE(op);
+      CAPTURE(between);
+      Export model;
+      const std::string line = "loss = self.loss_function(logits, labels)";
+      const ValueId cast = model.cast(model.x, line);
+      ValueId scores = cast;
+      if (*between != '\0')
+        scores = model.add(between, "default", line, {{"self", ValueRef{cast}}});
+      const ValueId loss = model.add(
+          op, "default", line, {{"self", ValueRef{scores}}, {"target", ValueRef{model.count}}});
+      model.graph.outputs = {loss, cast};
+      cast_floating_point(model.graph, DType::bfloat16);
+      CHECK(follows(model, 0) == !is_loss);
+      CHECK(model.graph.guessed_dtypes.size() == 1);
+      // The model returns what it gave to the loss, which is in its own dtype.
+      CHECK(model.graph.outputs == std::vector{loss, is_loss ? model.x : cast});
+    }
+  }
+
+  TEST_CASE("the target of a loss may take the dtype of its prediction") {
+    Export model;
+    const std::string line = "loss = self.loss_function(logits, labels)";
+    const ValueId target = model.cast(model.x, line);
+    model.add("aten::mse_loss", "default", line,
+              {{"self", ValueRef{model.weight}}, {"target", ValueRef{target}}});
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK(follows(model, 0));
   }
 
   TEST_CASE("a move has the dtype of what is moved, and the dtype of a call is its own") {
