@@ -2,9 +2,11 @@
 """Profiles the files that run.py made and compares each with what PyTorch said.
 
 Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--formats pt2,onnx,pt,pt_python] [--python-sources FOLDER]
-                 [--json FILE] [--table FILE] [--install FOLDER]
+                 [--held-out] [--json FILE] [--table FILE] [--install FOLDER]
 
 pt_python is the trace with `--python-sources`: FOLDER, which may be given several times, has the packages.
+
+--held-out takes the models of held_out.py, which are left out else: they have a page of their own.
 
 --json keeps all figures, and what is there already is not profiled again: leave the file out, or remove it, for another
 binary. --table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
@@ -24,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FORMATS = ("pt2", "onnx", "pt", "pt_python")
 OPTIONS = {"fp32": [], "bf16": ["--dtype", "bf16"], "autocast": ["--autocast", "bf16"],
            "inference": ["--mode", "inference"]}
+TRAINING = ("fp32", "bf16", "autocast")
 EXACT = {"fwd_flops": "forward FLOPs", "bwd_flops": "backward FLOPs", "saved_bytes": "saved"}
 CLOSE = {"fp32": 0.005, "bf16": 0.005, "autocast": 0.005, "inference": 0.05}
 LARGEST = 25_000  # bytes of a file that is installed
@@ -289,10 +292,30 @@ class Report:
         return "".join(lines)
 
 
-def document(results, report, models):
+def percent_of(counts, names, of):
+    total = sum(count[of] for count in counts)
+    found = sum(count[name] for count in counts for name in names)
+    return f"{found} of {total} ({100 * found / total:.1f} %)" if total else "none"
+
+
+def sums(report):
+    """How much holds, format by format."""
+    lines = ["| files | FLOPs and saved bytes equal, fp32 | bf16 | autocast | peaks in training within 0.5 % | or at least | "
+             "peaks in inference within 5 % | or at least |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"]
+    for file_format, steps in report.count.items():
+        training, inference = [steps[step] for step in TRAINING], [steps["inference"]]
+        exact = [percent_of([count], ("exact", "of_program"), "measured") for count in training]
+        peaks = ("close", "close_to_program")
+        cells = [*exact, percent_of(training, peaks, "measured"), percent_of(training, (*peaks, "said_low"), "measured"),
+                 percent_of(inference, ("close",), "measured"), percent_of(inference, ("close", "said_low"), "measured")]
+        lines.append(f"| `.{suffix_of(file_format)}`{note_of(file_format)} | " + " | ".join(cells) + " |\n")
+    return "\nIn short, where a figure may be the module's or that of the file's program:\n\n" + "".join(lines)
+
+
+def document(results, report, models, head):
     rows = [row for name, formats in results.items() for file_format, result in formats.items()
             for row in [report.row(name, file_format, result)] if row]
-    text = (HERE / "head.md").read_text() + report.summary() + "\n| file | " + " | ".join(OPTIONS) + " |\n| --- | --- | --- | --- | --- |\n"
+    text = (HERE / head).read_text() + report.summary() + sums(report) + "\n| file | " + " | ".join(OPTIONS) + " |\n| --- | --- | --- | --- | --- |\n"
     peaks = training_peaks(results, report)
     text += "".join(rows) + "\n## Causes\n\n"
     text += "".join(f"{number}. {cause}\n" for number, cause in enumerate(report.used, 1))
@@ -312,7 +335,7 @@ def training_peaks(results, report):
     for name, formats in results.items():
         for file_format in ("pt2", "pt", "pt_python"):
             result = formats.get(file_format, {"not_exported": "not tried"})
-            for step in () if "not_exported" in result else ("fp32", "bf16", "autocast"):
+            for step in () if "not_exported" in result else TRAINING:
                 cell = result[step]
                 if "error" in cell["ours"] or "failed" in cell["theirs"] or is_close(cell, step):
                     continue
@@ -338,7 +361,7 @@ def install(results, folder, target):
         if "not_exported" in result or result["bytes"] > LARGEST:
             continue
         kept = {step: {**{figure: result[step]["theirs"][figure] for figure in EXACT}, **held_peak(result[step], step)}
-                for step in ("fp32", "bf16", "autocast")
+                for step in TRAINING
                 if "error" not in result[step]["ours"] and "failed" not in result[step]["theirs"]
                 and same(result[step]["ours"], result[step]["theirs"])}
         if kept:
@@ -346,11 +369,13 @@ def install(results, folder, target):
             (target / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 
-def described():
+def described(held_out):
     sys.path.insert(0, str(HERE))
     import catalog
+    import held_out as models_held_out
 
-    return {name: (model.package, model.kind) for name, model in catalog.all_models().items()}
+    return {name: (model.package, model.kind) for name, model in catalog.all_models().items()
+            if (name in models_held_out.MODELS) == held_out}
 
 
 def compare_all(args, names, results):
@@ -375,13 +400,15 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--install", type=pathlib.Path)
+    parser.add_argument("--held-out", action="store_true")
     args = parser.parse_args()
-    models = described()
+    models = described(args.held_out)
     results = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
     compare_all(args, args.models.split(",") if args.models else list(models), results)
     results = {name: results[name] for name in models if name in results}
     report = Report(json.loads((HERE / "causes.json").read_text()), results)
-    text = document(results, report, {name: models[name] for name in results})
+    text = document(results, report, {name: models[name] for name in results},
+                    "held_out_head.md" if args.held_out else "head.md")
     if args.table:
         args.table.write_text(text)
     else:
