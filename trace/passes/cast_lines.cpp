@@ -15,6 +15,15 @@ std::string_view function_of(const Node& node) {
   return op.substr(op.rfind(':') + 1);
 }
 
+/// The line that calls a function of torch.nn.functional: what that hands on, `dtype=dtype`, is
+/// what its caller says.
+const SourceLine& line_of_call(const Graph& graph, SourceId source) {
+  const SourceLine* line = &graph.source_lines[static_cast<std::size_t>(source)];
+  while (line->file.ends_with("torch/nn/functional.py") && line->caller != no_source)
+    line = &graph.source_lines[static_cast<std::size_t>(line->caller)];
+  return *line;
+}
+
 /// A cast to another dtype than the one that the code names is not this cast.
 WrittenDType checked(const WrittenDType& written, DType dtype) {
   const bool is_other = written.source == DTypeSource::named && written.dtype != dtype;
@@ -46,7 +55,7 @@ WrittenDType CastLines::written(std::size_t index, DType dtype) {
   if (node.source == no_source) return {};
   const std::string_view line = graph_.source_lines[static_cast<std::size_t>(node.source)].text;
   if (is_recorded_cast(node)) return written_cast(index, line, dtype);
-  return written_dtype(line, function_of(node));
+  return written_dtype(line_of_call(graph_, node.source).text, function_of(node));
 }
 
 const PythonRun& CastLines::run() {

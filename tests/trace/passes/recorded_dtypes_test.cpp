@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <tuple>
+#include <utility>
 
 #include "trace/passes/autocast_casts.h"
 #include "trace/passes/onnx_dtype.h"
@@ -166,6 +167,25 @@ TEST_SUITE("recorded_dtypes") {
     CHECK(std::holds_alternative<NoArgument>(model.dtype_of(0).value));
     CHECK_FALSE(follows(model, 1));
     CHECK(follows(model, 2));
+  }
+
+  TEST_CASE("a dtype that torch.nn.functional hands on is written where that is called") {
+    for (const auto& [text, is_handed] :
+         {std::pair{"a = F.softmax(a, dtype=torch.float32, dim=-1)", false},
+          std::pair{"a = F.softmax(a, dim=-1, dtype=x.dtype)", true}}) {
+      CAPTURE(text);
+      Export model;
+      model.add("aten::softmax", "int", text,
+                {{"self", ValueRef{model.x}}, {"dtype", DType::float32}});
+      model.graph.source_lines.push_back({.file = "torch/nn/functional.py",
+                                          .function = "softmax",
+                                          .line = 2209,
+                                          .text = "ret = input.softmax(dim, dtype=dtype)",
+                                          .caller = 0});
+      model.graph.nodes[0].source = 1;
+      cast_floating_point(model.graph, DType::bfloat16);
+      CHECK(follows(model, 0) == is_handed);
+    }
   }
 
   TEST_CASE("of new tensors, sequences of numbers stay where no line tells") {
