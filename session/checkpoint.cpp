@@ -7,7 +7,7 @@
 #include "plan/checkpoint/regions.h"
 #include "profile/memory/peak_doubt.h"
 #include "profile/memory/pool_bytes.h"
-#include "session/paths.h"
+#include "session/parallel_times.h"
 #include "session/session.h"
 
 namespace symprof {
@@ -213,11 +213,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   on_device.step.device = model.settings.step.device;
   on_device.step.mode = model.settings.step.mode;
   const DeviceSpec& device = on_device.step.device;
-  const bool is_graph = settings.time && settings.time->launch == LaunchKind::graph;
-  PlannedStep trial(
-      *this, on_device,
-      profile::time_model_of(device, devices_folder() + "/time/data_sheet.json",
-                             is_graph ? profile::Floor::of_graph : profile::Floor::of_device));
+  PlannedStep trial(*this, on_device, time_model_of(device, settings.time.value_or(TimeOptions{})));
   CheckpointAnswer answer{.settings = model.settings, .device = device, .model = model.graph.path};
   // What is wrong with the step itself is said before regions are tried.
   const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "measure/real/function_calls.h"
+#include "profile/time/sweep.h"
 
 namespace symprof::measure::real {
 namespace {
@@ -324,37 +325,12 @@ KernelCall convolution_call(const ConvolutionWork& work, const Operands& make) {
   };
 }
 
-/// Rows of a sweep have 4 bytes of each number and more in fp32 (profile/time/candidates.cpp).
-bool is_row_of_16bit(const Kernel& kernel, const RowWork& work) {
-  const std::int64_t bytes = work.bytes / (work.rows * work.length);
-  switch (kernel.time_class) {
-    case TimeClass::reduction:
-      return bytes < 4;
-    case TimeClass::batch_norm_rows:
-    case TimeClass::batch_norm:
-      return bytes < 10;
-    default:
-      return bytes < (kernel.launches > 1 ? 16 : 8);
-  }
-}
-
+/// A GPU's element-wise kernels come in both widths, as their sizes draw.
 at::ScalarType type_of(const Kernel& kernel, c10::Device device) {
-  switch (kernel.time_class) {
-    case TimeClass::product_16bit:
-    case TimeClass::attention_flash:
-    case TimeClass::attention_newer:
-    case TimeClass::convolution_16bit:
-      return at::kBFloat16;
-    default:
-      break;
-  }
-  if (device.is_cpu()) return at::kFloat;
-  if (const auto* rows = std::get_if<RowWork>(&kernel.work))
-    return is_row_of_16bit(kernel, *rows) ? at::kBFloat16 : at::kFloat;
-  const bool is_any = kernel.time_class == TimeClass::elementwise;
   constexpr std::uint32_t half = 1 << 6;
-  return is_any && (drawn(std::get<StreamWork>(kernel.work).bytes) & half) ? at::kBFloat16
-                                                                           : at::kFloat;
+  const bool is_drawn = kernel.time_class == TimeClass::elementwise && !device.is_cpu() &&
+                        (drawn(std::get<StreamWork>(kernel.work).bytes) & half) != 0;
+  return is_drawn || profile::number_bytes_of(kernel) == 2 ? at::kBFloat16 : at::kFloat;
 }
 
 }  // namespace

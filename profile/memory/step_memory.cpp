@@ -134,8 +134,7 @@ class Loop {
     return now;
   }
 
-  /// The call before which engines take and give back what they keep: in the first step the first
-  /// one; later a pipeline lets go of its last step's outputs before.
+  /// Where engines take and give back. A pipeline has let go of the last step's outputs by then.
   std::size_t first_of_forward() const {
     const bool has_passes = step_ > 0 && recording_.rank && !recording_.rank->passes.empty();
     return has_passes ? static_cast<std::size_t>(recording_.rank->passes.front().first) : 0;

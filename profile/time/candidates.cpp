@@ -275,6 +275,16 @@ std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limit
   return std::move(candidates.kernels);
 }
 
+std::int64_t number_bytes_of(const Kernel& kernel) {
+  const auto* rows = std::get_if<RowWork>(&kernel.work);
+  if (rows == nullptr) return number_bytes_of(kernel.time_class);
+  const std::int64_t bytes = rows->bytes / (rows->rows * rows->length);
+  const bool is_16bit = std::ranges::any_of(passes_of(kernel.time_class), [&](const Pass& pass) {
+    return pass.launches == kernel.launches && pass.bytes / 2 == bytes;
+  });
+  return is_16bit ? fp32_bytes / 2 : fp32_bytes;
+}
+
 std::vector<Kernel> take_long_kernels(std::vector<Kernel>& kernels, double flops) {
   const auto long_ones = std::stable_partition(
       kernels.begin(), kernels.end(), [&](const Kernel& one) { return flops_of(one) < flops; });

@@ -28,9 +28,13 @@ struct SweepLimits {
   bool is_cpu = false;     ///< Attention's backward has a class of its own there.
 };
 
-/// Kernels of a class from the smallest to the limits, in fp32 where the class has that choice.
-/// Empty for a class that no sweep has kernels of: recurrent layers, transfers.
+/// Kernels of a class from the smallest to the limits, in fp32 where the class has that choice; on
+/// a GPU, rows also in 16 bit. Empty for a class that no sweep has kernels of: recurrent layers.
 std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limits);
+
+/// Of one number that a kernel of sweep_kernels reads. What works on a stream of bytes is in fp32
+/// here, whatever its numbers are.
+std::int64_t number_bytes_of(const Kernel& kernel);
 
 /// Those that take so long that a device may lower its clocks: they are measured last. Their order
 /// stays as it was.

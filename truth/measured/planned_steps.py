@@ -2,7 +2,7 @@
 """Unchanged modules under checkpoint plans on a real GPU, beside what the plans say.
 
     python truth/measured/planned_steps.py --export             # plans/*.pt2; PyTorch and transformers, no GPU
-    python3 truth/measured/planned_steps.py --plan SYMPROF      # plans/*.json and *.py from them
+    python3 truth/measured/planned_steps.py --plan SYMPROF      # plans/*.json, and the *.py that --record takes
     python truth/measured/planned_steps.py --record ROWS.json   # on the GPU; PyTorch and transformers, no symprof
     python3 truth/measured/planned_steps.py SYMPROF [--check]   # the table: estimates beside ROWS
 
@@ -91,8 +91,6 @@ def run(command):
 
 def plan(symprof):
     for name in CASES:
-        if any(PLANS.glob(f"{name}-*.json")):
-            continue
         ask = [symprof, "plan", "checkpoint", str(PLANS / f"{name}.pt2"), "-q", *options_of(name)]
         free = json.loads(run([*ask, "--format", "json"]))
         least, most = (free[key]["peak_reserved_bytes"] for key in ("all_again", "without"))

@@ -88,6 +88,26 @@ TEST_SUITE("time_sweep") {
     CHECK(backwards(TimeClass::attention_backward, true) == std::pair(half, half));
   }
 
+  TEST_CASE("a GPU's rows come in both widths, a CPU's in fp32") {
+    constexpr SweepLimits of_cpu{.bytes = largest, .flops = 1e10, .is_cpu = true};
+    const auto count = [](const std::vector<Kernel>& kernels, std::int64_t number_bytes) {
+      return std::ranges::count(kernels, number_bytes,
+                                [](const Kernel& one) { return number_bytes_of(one); });
+    };
+    for (const TimeClass one : {TimeClass::layer_norm, TimeClass::softmax, TimeClass::reduction,
+                                TimeClass::batch_norm_rows}) {
+      const std::vector<Kernel> gpu = sweep_kernels(one, limits), cpu = sweep_kernels(one, of_cpu);
+      CHECK(count(gpu, 4) == static_cast<std::ptrdiff_t>(cpu.size()));
+      CHECK(count(gpu, 2) == static_cast<std::ptrdiff_t>(gpu.size() - cpu.size()));
+      CHECK(count(gpu, 2) >= count(gpu, 4));  // As many bytes are more numbers.
+      CHECK(count(cpu, 4) == static_cast<std::ptrdiff_t>(cpu.size()));
+    }
+    // cuDNN's batch norm has none in bfloat16.
+    CHECK(count(sweep_kernels(TimeClass::batch_norm, limits), 2) == 0);
+    CHECK(number_bytes_of(sweep_kernels(TimeClass::product_16bit, limits).front()) == 2);
+    CHECK(number_bytes_of(sweep_kernels(TimeClass::product_fp32, limits).front()) == 4);
+  }
+
   TEST_CASE("long kernels are taken out, in their order") {
     auto products = sweep_kernels(TimeClass::product_fp32, limits);
     const auto all = products;
