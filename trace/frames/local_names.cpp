@@ -47,6 +47,7 @@ class Holder {
   }
 
  private:
+  using NameOfCall = std::pair<std::size_t, std::string_view>;
   /// A value that is used after its name was bound anew.
   struct Renamed {
     ValueId value;
@@ -197,15 +198,22 @@ class Holder {
       for (const Renamed& renamed : values) {
         const std::size_t reader = last_read_of(renamed), statement = run_.statement_of[reader];
         if (statement == no_index || run_.statements[statement].call != name.first) continue;
-        if (!joins_named_list(line_of(statement).text)) continue;
-        for_each_value(graph_.nodes[reader], [&](ValueId value) {
-          const auto [first, end] = named_.equal_range(value);
-          for (auto named = first; named != end; ++named)
-            if (named->second == name)
-              last_[static_cast<std::size_t>(value)] =
-                  std::max(last_[static_cast<std::size_t>(value)], run_.calls[name.first].last);
-        });
+        if (joins_named_list(line_of(statement).text)) hold_read_by_name(reader, name);
       }
+  }
+
+  /// What `reader` reads lives to the return of `name`'s call where it has that name.
+  void hold_read_by_name(std::size_t reader, const NameOfCall& name) {
+    for_each_value(graph_.nodes[reader], [&](ValueId value) {
+      const auto [first, end] = named_.equal_range(value);
+      for (auto named = first; named != end; ++named)
+        if (named->second == name) hold_to(value, run_.calls[name.first].last);
+    });
+  }
+
+  void hold_to(ValueId value, std::size_t end) {
+    std::size_t& last = last_[static_cast<std::size_t>(value)];
+    last = std::max(last, end);
   }
 
   std::size_t end_of(const std::vector<Renamed>& values, std::size_t i, std::size_t returned) {
@@ -227,8 +235,7 @@ class Holder {
       const std::size_t end = unread.name.starts_with('_')
                                   ? death_of(unread.value, unread.statement, unread.name)
                                   : run_.calls[run_.statements[unread.statement].call].last;
-      std::size_t& last = last_[static_cast<std::size_t>(unread.value)];
-      last = std::max(last, end);
+      hold_to(unread.value, end);
     }
   }
 
@@ -249,7 +256,6 @@ class Holder {
   std::vector<std::size_t> last_read_;                   // By value: the last node that reads it.
   std::vector<bool> has_result_;                // By statement: what it makes is needed after it.
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
-  using NameOfCall = std::pair<std::size_t, std::string_view>;
   std::map<NameOfCall, std::vector<Renamed>> renamed_;
   std::multimap<ValueId, NameOfCall> named_;  // Every name that a value was given.
   std::vector<HeldByName> bound_;  // To names that no later statement of their call binds.
