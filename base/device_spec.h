@@ -41,6 +41,9 @@ struct DeviceSpec {
   std::optional<double> power_watts;      ///< The limit of the board.
   std::optional<double> launch_us;        ///< Time on the device of a kernel that does nothing.
   std::optional<double> graph_launch_us;  ///< The same inside a CUDA graph.
+  /// Between the end of a kernel and the begin of the next one, though that was queued before.
+  /// Empty where kernels were timed together with it.
+  std::optional<double> kernel_gap_us;
   std::optional<double> host_call_us;  ///< Time of the host for an ATen call without its launches.
   std::optional<double> host_launch_us;  ///< And for each launch of a kernel.
   /// How much its speed changes from minute to minute: half width (natural logarithm) that nine of

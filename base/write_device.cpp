@@ -53,6 +53,7 @@ Written properties_of(const DeviceSpec& device) {
   put(json, "power_watts", device.power_watts);
   put(json, "launch_us", device.launch_us);
   put(json, "graph_launch_us", device.graph_launch_us);
+  put(json, "kernel_gap_us", device.kernel_gap_us);
   put(json, "host_call_us", device.host_call_us);
   put(json, "host_launch_us", device.host_launch_us);
   put(json, "speed_half_width", device.speed_half_width);

@@ -49,6 +49,7 @@ Json json_of(const DeviceFacts& facts) {
   put(json, "host_call_us", facts.host_call_us);
   put(json, "launch_us", facts.launch_us);
   put(json, "graph_launch_us", facts.graph_launch_us);
+  put(json, "kernel_gap_us", facts.kernel_gap_us);
   put(json, "context_bytes", facts.context_bytes);
   put(json, "others_share", facts.others_share);
   return json;
@@ -72,6 +73,7 @@ DeviceFacts facts_in(const Json& json) {
   get(json, "host_call_us", facts.host_call_us);
   get(json, "launch_us", facts.launch_us);
   get(json, "graph_launch_us", facts.graph_launch_us);
+  get(json, "kernel_gap_us", facts.kernel_gap_us);
   get(json, "context_bytes", facts.context_bytes);
   get(json, "others_share", facts.others_share);
   return facts;

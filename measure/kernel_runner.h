@@ -29,6 +29,8 @@ struct DeviceFacts {
   std::optional<double> host_call_us;
   std::optional<double> launch_us;        ///< The shortest kernel that was seen.
   std::optional<double> graph_launch_us;  ///< Of a kernel that does nothing in a CUDA graph.
+  /// Between two kernels in a full queue; 0 where kernels were timed together with it.
+  std::optional<double> kernel_gap_us;
   /// Of the processors' time, while kernels ran on a CPU: what other programs took.
   std::optional<double> others_share;
   std::optional<std::int64_t> context_bytes;  ///< What the driver holds beside tensors.

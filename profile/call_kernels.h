@@ -23,4 +23,8 @@ std::vector<LaunchEstimate> kernels_of(const Recording& recording, const DeviceS
 /// What the host takes to issue a call that launches so many kernels, in microseconds.
 double host_us_of(const DeviceSpec& device, int launches);
 
+/// What lies between two kernels of an eager step on the device, in microseconds. 0 where the times
+/// of kernels have it in them.
+double kernel_gap_us_of(const DeviceSpec& device);
+
 }  // namespace symprof::profile

@@ -21,6 +21,7 @@ class Queues {
   Queues(const DeviceSpec& device, LaunchKind launch)
       : call_us_(device.host_call_us.value_or(usual_host_call_us)),
         launch_us_(device.host_launch_us.value_or(usual_host_launch_us)),
+        gap_us_(launch == LaunchKind::graph ? 0 : kernel_gap_us_of(device)),
         launch_(device.is_cpu ? LaunchKind::eager : launch),
         is_cpu_(device.is_cpu) {}
 
@@ -32,8 +33,7 @@ class Queues {
       host_ += launches ? call_us_ + call->launches * launch_us_ : call_us_ * view_share;
     slot.issued_us = host_;
     if (!launches) return slot;
-    const double arrives = launch_ == LaunchKind::eager ? host_ + reach_us : host_;
-    const DeviceQueues::Slot ran = device_.compute(call->us, arrives);
+    const DeviceQueues::Slot ran = compute(*call);
     slot.begin_us = ran.begin_us, slot.end_us = ran.end_us;
     if (call->waits) host_ = std::max(host_, ran.end_us);
     return slot;
@@ -52,6 +52,16 @@ class Queues {
   double end() const { return std::max(host_, device_.end_us()); }
 
  private:
+  /// A call's kernels, taken to be as long as each other, begin as they are issued one by one.
+  DeviceQueues::Slot compute(const CallTime& call) {
+    if (launch_ == LaunchKind::graph) return device_.compute(call.us, host_);
+    const double last = host_ + reach_us, first = last - (call.launches - 1) * launch_us_;
+    const double earliest = std::max(first, device_.computed_us() + gap_us_);
+    const double between = (call.launches - 1) * gap_us_;
+    const double late = last + call.us / call.launches - (earliest + call.us + between);
+    return device_.compute(call.us + between + std::max(late, 0.0), earliest);
+  }
+
   /// A CPU makes the call itself.
   CallSlot run_here(double us, bool launches) {
     CallSlot slot{.issue_us = host_};
@@ -61,7 +71,7 @@ class Queues {
     return slot;
   }
 
-  double call_us_, launch_us_, host_ = 0;
+  double call_us_, launch_us_, gap_us_, host_ = 0;
   DeviceQueues device_;
   LaunchKind launch_;
   bool is_cpu_;
@@ -106,6 +116,10 @@ double host_us_of(const DeviceSpec& device, int launches) {
   const double call_us = device.host_call_us.value_or(usual_host_call_us);
   if (launches == 0) return call_us * view_share;
   return call_us + launches * device.host_launch_us.value_or(usual_host_launch_us);
+}
+
+double kernel_gap_us_of(const DeviceSpec& device) {
+  return device.is_cpu ? 0 : device.kernel_gap_us.value_or(0);
 }
 
 // The later of two steps that follow each other: the first finds an idle device.

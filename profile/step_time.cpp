@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "profile/call_cost.h"
+#include "profile/call_kernels.h"
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
 #include "profile/profile.h"
@@ -200,13 +201,14 @@ StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, Time
   std::vector<std::optional<CallTime>> times(recording.calls.size());
   StepLoad load;
   load.calls.resize(times.size());
+  const double gap_us = options.launch == LaunchKind::graph ? 0 : kernel_gap_us_of(device);
   for (std::size_t i = 0; i < times.size(); ++i) {
     const CallRecord& record = recording.calls[i];
     const Cost cost = cost_of(recording, record, rules[static_cast<std::size_t>(record.op)]);
     load.calls[i].flops = cost.product_flops + cost.other_flops;
     times[i] = timer.time(record, cost);
     if (times[i])
-      load.device_us += load.calls[i].device_us = times[i]->us;
+      load.device_us += load.calls[i].device_us = times[i]->us + times[i]->launches * gap_us;
     else
       load.calls[i].is_known = false, ++load.unknown_calls;
   }

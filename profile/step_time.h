@@ -69,7 +69,7 @@ struct StepTime {
   double forward_us = 0, backward_us = 0, optimizer_us = 0;  ///< The device is busy.
   double host_us = 0;                                        ///< The host issues calls.
   double step_us = 0, low_us = 0, high_us = 0;
-  double idle_us = 0;         ///< The device waits for the host.
+  double idle_us = 0;         ///< The device waits for the host, or for its next kernel to begin.
   double peak_us = 0;         ///< What products would take at the peak of their types.
   double model_peak_us = 0;   ///< The same without what backward computes again.
   double data_sheet_us = 0;   ///< Of the busy time: what no measurement of the device stands for.
@@ -105,7 +105,7 @@ void add_collectives(Profile& profile, const DeviceSpec& device,
 
 /// What one call is to the two queues of a step, in microseconds.
 struct CallLoad {
-  double device_us = 0;  ///< 0 where nothing is known of it.
+  double device_us = 0;  ///< With the gaps between kernels. 0 where nothing is known of it.
   double host_us = 0;    ///< 0 in a graph.
   bool is_known = true;
   std::int64_t flops = 0;

@@ -164,7 +164,7 @@ DeviceSpec cpu_like(DeviceSpec like, const measure::DeviceFacts& facts) {
   like.l2_bytes = facts.l2_bytes;
   like.memory_type.clear();
   like.context_bytes = 0;
-  like.power_watts = like.launch_us = like.graph_launch_us = std::nullopt;
+  like.power_watts = like.launch_us = like.graph_launch_us = like.kernel_gap_us = std::nullopt;
   like.host_call_us = facts.host_call_us;
   like.host_launch_us = like.nvlink_bytes_per_second = like.pcie_bytes_per_second = std::nullopt;
   like.kernel_times.clear();
@@ -179,6 +179,7 @@ DeviceSpec gpu_like(DeviceSpec like, const measure::DeviceFacts& facts) {
   like.cuda_name = facts.processor;
   if (facts.launch_us) like.launch_us = facts.launch_us;
   if (facts.graph_launch_us) like.graph_launch_us = facts.graph_launch_us;
+  if (facts.kernel_gap_us) like.kernel_gap_us = facts.kernel_gap_us;
   if (facts.host_call_us) {
     like.host_launch_us = *facts.host_call_us * launch_share;
     like.host_call_us = *facts.host_call_us - *like.host_launch_us;

@@ -231,6 +231,7 @@ class GpuKernels final : public KernelRunner {
 
   DeviceFacts facts() override {
     const gpu::State state = gpu::state_of(device_.index());
+    const std::optional<double> gap_us = client_ ? queued_gap_us() : 0;
     client_.reset();  // Each record would be time of the host's calls.
     DeviceFacts facts{.device = device_.str(),
                       .processor = gpu::name_of(device_.index()),
@@ -243,6 +244,7 @@ class GpuKernels final : public KernelRunner {
                       .host_call_us = host_call_us(device_)};
     if (std::isfinite(shortest_us_)) facts.launch_us = shortest_us_;
     facts.graph_launch_us = graph_launch_us(device_);
+    facts.kernel_gap_us = gap_us;
     if (const std::optional<std::int64_t> used = gpu::used_bytes())
       facts.context_bytes = *used - reserved_bytes(device_);
     return facts;
@@ -264,6 +266,26 @@ class GpuKernels final : public KernelRunner {
       for (const cupti::Work& work : client_->take().works) ns += work.end_ns - work.begin_ns;
     }
     return static_cast<double>(ns) / 1e3 / gpu_runs;
+  }
+
+  /// Between kernels that do nothing, which the host asks for while the GPU flushes.
+  std::optional<double> queued_gap_us() {
+    constexpr int flushes = 40, kernels = 100;
+    if (!other_data_.defined()) return std::nullopt;
+    at::Tensor number = at::zeros({1}, at::TensorOptions().device(device_));
+    number.add_(1);  // Whose code is loaded now.
+    wait_for(device_);
+    client_->take();
+    for (int i = 0; i < flushes; ++i) flush();
+    for (int i = 0; i < kernels; ++i) number.add_(1);
+    wait_for(device_);
+    std::vector<cupti::Work> works = client_->take().works;
+    if (works.size() < kernels) return std::nullopt;
+    std::ranges::sort(works, {}, &cupti::Work::begin_ns);
+    std::vector<double> gaps;
+    for (std::size_t i = works.size() - kernels + 1; i < works.size(); ++i)
+      gaps.push_back(static_cast<double>(works[i].begin_ns - works[i - 1].end_ns) / 1e3);
+    return std::max(median_of(std::move(gaps)), 0.0);
   }
 
   /// The host asks for the call while the GPU flushes.

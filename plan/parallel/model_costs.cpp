@@ -204,7 +204,8 @@ double ModelCosts::call_us(CallId id, double samples, double share, NodeSplit sp
                           .expert_ranks = expert};
   double us = 0;
   for (const profile::Kernel& kernel : launches->kernels)
-    if (const auto one = model_.estimate(scaled(kernel, scale))) us += one->us;
+    if (const auto one = model_.estimate(scaled(kernel, scale)))
+      us += one->us + kernel.launches * profile::kernel_gap_us_of(device_);
   return us;
 }
 

@@ -1,10 +1,11 @@
 // Convolutions. Without tensor cores the fastest of four ways is taken: implicit GEMM, a GEMM of
 // columns that are written out, and Winograd's F(2x2, 3x3) and F(4x4, 3x3) (Lavin and Gray,
 // arXiv 1509.09308). With tensor cores it is an implicit GEMM on data with channels last, which
-// other layouts are transposed to and from.
+// other layouts are transposed to and from, but for windows of one position.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "profile/time/formula.h"
 
@@ -147,6 +148,28 @@ KernelTime product_of(const ProductWork& product, const Gpu& gpu, Coefficients f
   return product_time(product, gpu, coefficients, time_class);
 }
 
+/// A window of one position on images that lie plane by plane: the planes are a product's operands
+/// as they are, where they begin at multiples of so many bytes that a kernel is there for them (the
+/// names of cuDNN's kernels in truth/h200/kernel_record).
+bool is_product_of_planes(const ConvolutionWork& c) {
+  const std::int64_t aligned = c.number_bytes < 4 ? 8 : 16;
+  return c.window == 1 && c.groups == 1 && c.in == c.out && !c.channels_last &&
+         c.in * c.number_bytes % aligned == 0;
+}
+
+ProductWork product_of_planes(const ConvolutionWork& c) {
+  ProductWork product{.operand_bytes = c.number_bytes, .result_bytes = c.number_bytes};
+  product.alignment = std::gcd(std::int64_t{16}, c.in * c.number_bytes);
+  if (c.pass == ConvolutionPass::weight_gradient) {
+    product.m = c.out_channels, product.n = c.in_channels, product.k = c.batch * c.in;
+    return product;
+  }
+  product.batch = c.batch, product.n = c.in;
+  product.m = c.out_channels, product.k = c.in_channels;
+  if (c.pass == ConvolutionPass::data_gradient) std::swap(product.m, product.k);
+  return product;
+}
+
 }  // namespace
 
 const std::span<const Coefficient> convolution_coefficients = convolution_rows;
@@ -183,12 +206,17 @@ KernelTime tensor_convolution_time(const Work& work, const Gpu& gpu, Coefficient
     const double us = f[ConvolutionAt::floor_us] + direct_us(s, c, gpu, bandwidth);
     return {us, limit_of(us, f[ConvolutionAt::floor_us], s.bytes / bandwidth)};
   }
+  const double memory_us = s.bytes / (gpu.memory * f[3]);
+  if (is_product_of_planes(c)) {
+    KernelTime time = product_of(product_of_planes(c), gpu, f, time_class);
+    time.us = std::max(time.us, f[ConvolutionAt::floor_us] + memory_us);
+    return time;
+  }
   const auto whole = [](double size) { return static_cast<std::int64_t>(std::ceil(size)); };
   const ProductWork product{c.groups,       whole(s.m),     whole(s.n), whole(s.k),
                             c.number_bytes, c.number_bytes, 1};
   KernelTime time = product_of(product, gpu, f, time_class);
   // The gathered operand lies in memory once, not once for each position of the window.
-  const double memory_us = s.bytes / (gpu.memory * f[3]);
   time.us = f[ConvolutionAt::floor_us] +
             std::max((time.us - f[ConvolutionAt::floor_us]) / f[windows], memory_us);
   if (!c.channels_last) {

@@ -69,12 +69,12 @@ double power6(double x) { return x * x * x * x * x * x; }
 
 /// How much longer tiles take whose rows do not begin at multiples of 16 bytes: cuBLAS has kernels
 /// of earlier GPUs for them (cutlass_75_tensorop, cutlass_80_tensorop). Half precision on an H200:
-/// 2 bytes as half of the 52 such products of truth/h200/kernel_record have it, 4 bytes as BERT's
-/// vocabulary has it in the steps there; 8 bytes were not measured and are taken to lie between.
+/// 2 bytes as the large ones among half of the 52 such products of truth/h200/kernel_record have it
+/// (6.4 to 10.8), 4 bytes as BERT's vocabulary has it in truth/measured, 8 bytes as 1 x 1
+/// convolutions of 14 x 14 numbers in that half have it (cutlass_80 there, too).
 double slowness(const ProductWork& product) {
   if (product.alignment % 16 == 0) return 1.0;
-  if (product.alignment % 8 == 0) return 1.6;
-  return product.alignment % 4 == 0 ? 2.7 : 6.0;
+  return product.alignment % 4 == 0 ? 4.0 : 8.0;
 }
 
 /// And where neither operand's numbers lie together along k. The tensor cores of Hopper read 16-bit

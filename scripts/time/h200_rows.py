@@ -1,7 +1,8 @@
 """The operators that were recorded on an H200 (truth/h200/kernel_record) as rows of the program's classes of kernels.
 
-A row's time is what its kernels take, each with the gap to the next in a full queue, as in a step. Works are those that
-the rules of profile/cost/time/ state for the same call; calls whose rule has more than one class are left out."""
+A row's time is what its kernels take, without the gaps between them, which a step has on top (`kernel_gap_us` of a device
+file). Works are those that the rules of profile/cost/time/ state for the same call; calls whose rule has more than one class
+are left out."""
 import collections
 import json
 import math
@@ -23,11 +24,19 @@ CONVOLUTIONS = {"float32": "convolution_fp32", "tf32": "convolution_tf32", "bflo
                 "float16": "convolution_16bit"}
 PASSES = {"forward": 0, "grad_input": 1, "grad_weight": 2}
 OPERANDS = {"addcmul": 3, "where": 3, "lerp": 3, "add": 2, "mul": 2, "div": 2}
+L2_BYTES = 62_914_560  # of devices/h200.json
+LAUNCH_US = 0.93  # of devices/h200.json: a kernel of one element
 SETS_OF_WEIGHTS = 6  # sets_of_weights in profile/cost/time/matmul.cpp
 SHARED_BLOCK, NUMBERS_OF_THREAD, BLOCKS_AT_ONCE, MULTIPROCESSORS = 512, 16, 4, 132  # reduction.cpp
 
-# Of a number that is not moved in vectors: bytes_one_by_one in profile/cost/time/launches.cpp.
-BYTES_ONE_BY_ONE = 4.8e12 * 0.9 / (MULTIPROCESSORS * 1.83e9 * 1.5)
+
+def bytes_beside(numbers, per_clock):
+    """As profile/cost/time/launches.cpp has it, of an H200."""
+    return round(numbers * 4.8e12 * 0.9 / (MULTIPROCESSORS * 1.83e9 * per_clock))
+
+
+ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
+FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
 
 
 def draw(key):
@@ -113,23 +122,27 @@ def elementwise(operation, p, cache):
     if operation == "to":
         total = p["count"] * (number + BYTES[p["target"]])
         moves_vectors = p["dtype"] == p["target"] or (number == 4 and BYTES[p["target"]] == 2)  # casts_vectors in streaming.cpp
-        return "elementwise", {"bytes": total if moves_vectors else max(total, round(p["count"] * BYTES_ONE_BY_ONE))}, 1
+        return "elementwise", {"bytes": total if moves_vectors else max(total, bytes_beside(p["count"], ONE_BY_ONE_PER_CLOCK))}, 1
     if operation == "broadcast_add":
         numbers = math.prod(p["sizes"]) if "sizes" in p else p["count"]
-        return "elementwise", {"bytes": max(2 * number * numbers, round(numbers * BYTES_ONE_BY_ONE))}, 1
+        return "elementwise", {"bytes": max(2 * number * numbers, bytes_beside(numbers, ONE_BY_ONE_PER_CLOCK))}, 1
+    least = bytes_beside(p["count"], FUNCTIONS_PER_CLOCK[operation]) if operation in FUNCTIONS_PER_CLOCK else 0
     if operation.endswith("_backward"):
-        return "elementwise", {"bytes": 3 * number * p["count"]}, 1
-    total = p["count"] * number * (OPERANDS.get(operation, 1) + 1)
+        return "elementwise", {"bytes": max(3 * number * p["count"], least)}, 1
+    total = max(p["count"] * number * (OPERANDS.get(operation, 1) + 1), least)
     return "elementwise", {"bytes": total - (p["count"] * (number - 1) if operation == "where" else 0)}, 1
 
 
 def movement(operation, p, cache):
-    number = BYTES[p["dtype"]] * math.prod(p["sizes"])
-    if operation in ("heads_permute_copy", "transpose_copy", "to_channels_last", "to_contiguous"):
-        return "copy", {"bytes": 2 * number}, 1
+    numbers = math.prod(p["sizes"])
+    total = 2 * numbers * BYTES[p["dtype"]]
+    if operation in ("transpose_copy", "to_channels_last", "to_contiguous"):
+        return "copy", {"bytes": 2 * numbers * max(BYTES[p["dtype"]], 4)}, 1  # bytes_across in launches.cpp
+    if operation == "heads_permute_copy":
+        return "elementwise", {"bytes": max(total, bytes_beside(numbers, ONE_BY_ONE_PER_CLOCK))}, 1
     if operation == "cat":
-        return "copy", {"bytes": 4 * number}, 1
-    return ("elementwise", {"bytes": 2 * number}, 1) if operation == "clone" else None
+        return "elementwise", {"bytes": 2 * total}, 1
+    return ("elementwise", {"bytes": total}, 1) if operation == "clone" else None
 
 
 def normalization(operation, p, cache):
@@ -177,7 +190,8 @@ def loss(operation, p, cache):
     name, direction = operation.rsplit("_", 1)
     number, numbers = BYTES[p["dtype"]], math.prod(p["sizes"])
     if name == "dropout":
-        return "elementwise", {"bytes": numbers * (2 * number + 1)}, 1
+        drawn = bytes_beside(numbers, DRAWN_PER_CLOCK) if direction == "forward" else 0
+        return "elementwise", {"bytes": numbers * (2 * number + 1) + drawn}, 1
     if name != "max_pool2d":
         return None
     out = math.prod(p["sizes"][:2]) * ((p["sizes"][2] - 1) // 2 + 1) * ((p["sizes"][3] - 1) // 2 + 1)
@@ -198,25 +212,33 @@ FAMILIES = {"matmul": matmul, "attention": attention, "convolution": convolution
             "indexing": indexing}
 
 
-def gap_us():
-    device = storage.read_document(RECORD / "device.json.gz")
-    return next(run["latency"] for run in device["runs"] if "latency" in run)["gap_in_queue_ns"]["median"] / 1e3
-
-
 def found_in(family, operation, point, kernels, cache):
-    """(class, work, launches, us without the gaps between kernels, kernels) or None."""
+    """(class, work, launches, us) or None."""
     parameters = point["parameters"]
     parameters = json.loads(parameters) if isinstance(parameters, str) else parameters
     if family == "recurrent":
-        found = recurrent(operation, parameters, kernels)
-        return found and (*found, found[2])
+        return recurrent(operation, parameters, kernels)
     found = FAMILIES[family](operation, parameters, cache)
-    return found and (*found, point["kernel_ns_median"] / 1e3, point["kernels"])
+    return found and (*found, point["kernel_ns_median"] / 1e3)
+
+
+def leaves_cache(work):
+    """Operands and results are more than L2 has."""
+    number = work.get("number_bytes", work.get("operand_bytes", 0))
+    if "bytes" in work:
+        total = work["bytes"]
+    elif "m" in work:
+        total = number * work["batch"] * (work["m"] * work["k"] + work["k"] * work["n"] + work["m"] * work["n"])
+    elif "in_channels" in work:
+        total = number * work["batch"] * (work["in"] * work["in_channels"] + work["out"] * work["out_channels"])
+    else:
+        return False
+    return total > L2_BYTES
 
 
 def lines_of(folder):
     record = storage.read_document(folder / "operators.json.gz")
-    strings, gap, kernels = record["strings"], gap_us(), collections.defaultdict(list)
+    strings, kernels = record["strings"], collections.defaultdict(list)
     for kernel in storage.table(record["kernels"]):
         kernels[kernel["point"]].append(kernel)
     for place, point in enumerate(storage.table(record["points"])):
@@ -226,10 +248,10 @@ def lines_of(folder):
         found = found_in(family, operation, point, kernels[place], strings[point["cache"]])
         if found is None:
             continue
-        time_class, work, launches, us, count = found
+        time_class, work, launches, us = found
         yield {"class": time_class, "family": family, "operation": operation, "work": work,
-               "more": (launches - 1) * LAUNCH_US, "us": us + gap * count, "drawn": draw(point["key"]) % 2 == 0,
-               "fold": draw(point["key"]) // 2}
+               "more": (launches - 1) * LAUNCH_US, "us": us, "drawn": draw(point["key"]) % 2 == 0,
+               "fold": draw(point["key"]) // 2, "is_cold": strings[point["cache"]] == "flushed" or leaves_cache(work)}
 
 
 def table(device="h200"):
@@ -238,22 +260,32 @@ def table(device="h200"):
     return [line for folder in folders for line in lines_of(folder)]
 
 
-# Of `symprof calibrate` on the same kind of card: products as layers have them, in their three layouts, behind a flush.
-CALIBRATION, CALIBRATED = ROOT / "truth" / "measured" / "h200_kernels.json", ("product_fp32",)
+# Of `symprof calibrate` on the same kind of card: each call behind a flush, as what a step reads is mostly not in L2, where
+# the recorded operators have theirs. Products in fp32 as layers have them, in their three layouts.
+CALIBRATION = ROOT / "truth" / "measured" / "h200_kernels.json"
+CONVOLUTION = ("pass", "batch", "in_channels", "out_channels", "groups", "in", "out", "window", "number_bytes", "is_winograd",
+               "channels_last")
+ROWS, STREAM, PRODUCT = ("rows", "length", "bytes"), ("bytes",), ("batch", "m", "n", "k", "operand_bytes")
+CALIBRATED = {"product_fp32": PRODUCT, "product_16bit": PRODUCT, "elementwise": STREAM, "copy": STREAM, "pooling": STREAM,
+              "softmax": ROWS, "reduction": ROWS,
+              "convolution_16bit": CONVOLUTION, "convolution_tf32": CONVOLUTION}
 
 
 def calibrated(time_class):
     """Lines as table() has them, for a fit alone: no comparison judges on them."""
-    if time_class not in CALIBRATED:
-        return []
-    gap, lines = gap_us(), []
-    for place, kernel in enumerate(json.loads(CALIBRATION.read_text())["kernels"]):
+    columns, lines = CALIBRATED.get(time_class, ()), []
+    for place, kernel in enumerate(json.loads(CALIBRATION.read_text())["kernels"] if columns else ()):
         if kernel["class"] != time_class:
             continue
-        batch, m, n, k, operand_bytes = kernel["work"][:5]
-        work = {"batch": batch, "m": m, "n": n, "k": k, "operand_bytes": operand_bytes,
-                "weight_sets": SETS_OF_WEIGHTS if batch == 1 else 1, "alignment": 16, "is_across": 0}
-        lines.append({"class": time_class, "work": work, "more": 0, "us": kernel["us"] + gap, "fold": place})
+        work = dict(zip(columns, kernel["work"]))
+        if columns == PRODUCT:
+            work |= {"weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "is_across": 0}
+            if time_class == "product_16bit":
+                row = math.gcd(work["m"], work["n"], work["k"]) * work["operand_bytes"]
+                if row % 16:
+                    continue
+        lines.append({"class": time_class, "work": work, "more": (kernel.get("launches", 1) - 1) * LAUNCH_US,
+                      "us": kernel["us"], "fold": place})
     return lines
 
 
@@ -261,13 +293,16 @@ def source_of(device):
     return f"truth/{device}/kernel_record"
 
 
-LAUNCH_US = 2.0  # of devices/h200.json: one-element kernel 0.93 us and the gap to the next, 1.06 us
-
-
 def is_fitted(line):
     """Rows whose residuals say something of their neighbours: neither products whose rows are not aligned, which other
-    kernels compute, nor the memory-efficient kernel in 16 bit, which no device of this age chooses."""
+    kernels compute, nor the memory-efficient kernel in 16 bit, which no device of this age chooses, nor cuDNN's batch norm
+    with channels last, which counts as element-wise for want of a class; and of what was calibrated behind a flush, no calls
+    that find their operands in L2."""
     work = line["work"]
+    if line["class"] in CALIBRATED and not line["is_cold"]:
+        return False
+    if line["class"] == "elementwise":
+        return not line["operation"].startswith("batch_norm")
     if line["class"].startswith("product"):
         return work["alignment"] == 16 or line["class"] == "product_fp32"
     return not line["operation"].startswith("efficient") or line["class"] == "attention_fp32"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "profile/profile.h"
+#include "profile/step_run.h"
 #include "profile/time/kernel_times.h"
 #include "tests/support/recording_builder.h"
 
@@ -100,6 +101,33 @@ TEST_SUITE("step_time") {
     CHECK(time.idle_us == doctest::Approx(0));
     CHECK(time.launches == 3);
     CHECK(time.data_sheet_us == 0);
+  }
+
+  TEST_CASE("a gap lies between kernels, in a graph it is part of each") {
+    DeviceSpec device = slow_device();
+    device.kernel_gap_us = 3;
+    const StepTime time = timed_on(device, 3, 800, LaunchKind::eager).time.value();
+    CHECK(time.step_us == doctest::Approx(3 * (800 + 2 + 3)));
+    CHECK(time.idle_us == doctest::Approx(3 * 3));
+    CHECK(time.forward_us == doctest::Approx(3 * (800 + 2)));
+    CHECK(timed_on(device, 3, 800, LaunchKind::graph).time->step_us == doctest::Approx(3 * 801));
+    // A device that waits for its host has had its gap.
+    CHECK(timed_on(device, 10, 8, LaunchKind::eager).time->step_us == doctest::Approx(10 * 15));
+  }
+
+  TEST_CASE("the kernels of a call begin as they are issued, one by one") {
+    DeviceSpec device = slow_device();
+    device.kernel_gap_us = 2;
+    const auto slot_of = [&](double us) {
+      StepTime step;
+      profile::run_steps({CallTime{.us = us, .launches = 3}}, device, {}, step);
+      return step.schedule.at(0);
+    };
+    const double reach = 6, first = 10 + 5 + reach, last = 10 + 3 * 5 + reach;
+    CHECK(slot_of(30).issued_us == doctest::Approx(10 + 3 * 5));
+    CHECK(slot_of(30).begin_us == doctest::Approx(first));
+    CHECK(slot_of(30).end_us == doctest::Approx(first + 30 + 2 * 2));
+    CHECK(slot_of(3).end_us == doctest::Approx(last + 3.0 / 3));
   }
 
   TEST_CASE("a CPU makes each call before it goes on, and launches nothing") {

@@ -27,7 +27,7 @@ OPTIMIZERS = {"sgd": "sgd_momentum:foreach", "adam_foreach": "adam:foreach", "ad
               "adamw_fused": "adamw:fused"}
 
 # In per cent. The exceptions: a host that was faster than the constants say, and grouped convolutions in rows.
-MEDIAN_BOUND, WORST_BOUND, FEWEST_INSIDE = 6.2, 13, 16
+MEDIAN_BOUND, WORST_BOUND, FEWEST_INSIDE = 4.1, 13, 17
 EXCEPTIONS = {"mobilenet_v2_autocast": 40, "resnext50_float32": 20}
 
 

@@ -17,7 +17,7 @@ import zipfile
 
 import record_runs
 
-BUSY_BOUND = 0.045  # What was reached, 4.0 and 3.4 %, and a tenth of it.
+BUSY_BOUND = 0.046  # What was reached, 4.2, 3.1 and 2.2 %, and a tenth of it.
 HERE = pathlib.Path(__file__).resolve().parent
 
 

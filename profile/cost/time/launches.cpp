@@ -65,10 +65,12 @@ LaunchEstimate waiting(LaunchEstimate launches) {
 
 namespace {
 
-/// Of a multiprocessor, and how much of DRAM's bandwidth a kernel reaches. On an H200 sums with a
-/// row and casts take as long for each number in 16 bit as in fp32: 1.25 to 1.6 numbers a clock
-/// (the half of truth/h200/kernel_record that calibrates).
-constexpr double numbers_per_clock = 1.5, reached_bandwidth = 0.9;
+/// What a kernel reaches of DRAM's bandwidth.
+constexpr double reached_bandwidth = 0.9;
+
+/// Of a multiprocessor. On an H200 sums with a row and casts take as long for each number in 16 bit
+/// as in fp32: 1.25 to 1.6 numbers a clock (the half of truth/h200/kernel_record that calibrates).
+constexpr double one_by_one_per_clock = 1.5;
 
 bool has_gaps(const TensorSpec& tensor) {
   std::int64_t last = 0;
@@ -80,7 +82,6 @@ bool has_gaps(const TensorSpec& tensor) {
 }  // namespace
 
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device) {
-  if (device.is_cpu || !device.clock_hz || !device.memory_bytes_per_second) return 0;
   bool is_one_by_one = has_gaps(out);
   for (std::size_t i = 0; i < call.input_count() && !is_one_by_one; ++i) {
     const TensorSpec* operand = call.input(i);
@@ -88,10 +89,27 @@ std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const Dev
     is_one_by_one = operand->dtype != out.dtype || operand->sizes != out.sizes ||
                     (!operand->strides.empty() && operand->strides != out.strides);
   }
-  if (!is_one_by_one) return 0;
+  return is_one_by_one ? bytes_beside(device, numbers(out), one_by_one_per_clock) : 0;
+}
+
+std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double per_clock) {
+  if (device.is_cpu || !device.clock_hz || !device.memory_bytes_per_second) return 0;
   const double bytes_of_number = *device.memory_bytes_per_second * reached_bandwidth /
-                                 (device.multiprocessors * *device.clock_hz * numbers_per_clock);
-  return std::llround(static_cast<double>(numbers(out)) * bytes_of_number);
+                                 (device.multiprocessors * *device.clock_hz * per_clock);
+  return std::llround(static_cast<double>(numbers) * bytes_of_number);
+}
+
+std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device) {
+  const std::int64_t number_bytes = element_bytes(tensor.dtype);
+  return 2 * numbers(tensor) *
+         (device.is_cpu ? number_bytes : std::max<std::int64_t>(number_bytes, 4));
+}
+
+bool keeps_rows(const TensorSpec& in, const TensorSpec& out) {
+  if (in.sizes != out.sizes || in.strides.empty() || out.strides.empty()) return false;
+  for (std::size_t i = 0; i < in.sizes.size(); ++i)
+    if (in.sizes[i] > 1 && in.strides[i] == 1 && out.strides[i] == 1) return true;
+  return false;
 }
 
 std::int64_t numbers(const TensorSpec& tensor) {

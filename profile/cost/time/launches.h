@@ -40,6 +40,18 @@ LaunchEstimate waiting(LaunchEstimate launches);
 /// launch_legacy_kernel for what is not contiguous). 0 where it moves vectors of them.
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device);
 
+/// Bytes that DRAM moves while the device's multiprocessors take `numbers`, so many a clock each.
+/// 0 on a CPU, and where the device's rates are not known.
+std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double per_clock);
+
+/// Bytes of a copy between layouts, as those of class `copy` are counted: in fp32, for a number
+/// takes as long in 16 bit. On an H200 0.6 a clock and multiprocessor either way (transposes in
+/// truth/h200/kernel_record).
+std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device);
+
+/// Numbers that lie together in one tensor do so in the other: not across each other.
+bool keeps_rows(const TensorSpec& in, const TensorSpec& out);
+
 /// Product of the sizes; 1 for a number.
 std::int64_t numbers(const TensorSpec& tensor);
 

@@ -10,13 +10,15 @@ namespace {
 
 /// Kernels of rows want them in one piece (expect_contiguous in native/cuda/layer_norm_kernel.cu):
 /// an operand that lies otherwise is copied before.
-void copy_to_rows(LaunchEstimate& launches, const TensorSpec* operand) {
+void copy_to_rows(LaunchEstimate& launches, const TensorSpec* operand, const DeviceSpec& device) {
   if (!launches || launches->kernels.empty() || operand == nullptr || is_row_major(*operand))
     return;
-  const std::int64_t bytes = 2 * numbers(*operand) * element_bytes(operand->dtype);
-  const bool is_in_rows = operand->strides.back() == 1;  // They are far apart, or in another order.
-  launches->kernels.push_back(
-      {is_in_rows ? TimeClass::elementwise : TimeClass::copy, StreamWork{bytes}});
+  if (operand->strides.back() == 1)  // They are far apart, or in another order.
+    launches->kernels.push_back(
+        {TimeClass::elementwise,
+         StreamWork{2 * numbers(*operand) * element_bytes(operand->dtype)}});
+  else
+    launches->kernels.push_back({TimeClass::copy, StreamWork{bytes_across(*operand, device)}});
 }
 
 /// `input`: the schema argument, and what is before it. Rows are as long as the weight, or as the
@@ -31,7 +33,8 @@ LaunchEstimate norm_of_rows(const Call& call, const Cost& cost, const DeviceSpec
   LaunchEstimate result =
       by_rows(cost, TimeClass::layer_norm, rows, length, percent / 100.0, launches);
   if (!device.is_cpu)
-    for (int operand = 0; operand <= input; ++operand) copy_to_rows(result, call.input_at(operand));
+    for (int operand = 0; operand <= input; ++operand)
+      copy_to_rows(result, call.input_at(operand), device);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Families whose kernels move bytes: each operator is one kernel, or the number in its row.
 #include <algorithm>
 
+#include "profile/cost/row_major.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -41,28 +42,56 @@ LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const Dev
 LaunchEstimate copies_layouts(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec *in = call.input(0), *out = call.output(0);
   const bool same_order = !in || !out || in->strides == out->strides || in->strides.empty();
-  if (cost.transfer_bytes > 0 || same_order) return copies_or_transfers(call, cost, device);
-  return moved(cost, copy);
+  if (cost.transfer_bytes > 0 || same_order || keeps_rows(*in, *out))
+    return copies_or_transfers(call, cost, device);
+  return Launches{{{copy, StreamWork{bytes_across(*out, device)}}}};
+}
+
+/// What lies in order is moved in vectors (CatArrayBatchedCopy_vectorized in
+/// ATen/native/cuda/Shape.cu), what does not one by one.
+LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  const TensorSpec* out = call.output(0);
+  if (device.is_cpu || out == nullptr) return moved(cost, copy);
+  bool in_order = true;
+  for (std::size_t i = 0; i < call.input_count(); ++i)
+    if (const TensorSpec* part = call.input(i)) in_order = in_order && is_row_major(*part);
+  LaunchEstimate joined = moved(cost, elementwise);
+  if (!joined || joined->kernels.empty() || in_order) return joined;
+  auto& bytes = std::get<StreamWork>(joined->kernels[0].work).bytes;
+  bytes = std::max(bytes, bytes_one_by_one(call, *out, device));
+  return joined;
+}
+
+/// Numbers a clock and multiprocessor that fused optimizers compute, and that foreach takes for the
+/// turns of its blocks, on top of the time of the bytes: full kernels of an H200 in fp32 and bf16
+/// (the half of truth/h200/kernel_record that calibrates).
+double computed_per_clock(std::string_view op) {
+  if (op.starts_with("aten::_fused_adam")) return 2.5;
+  return op.starts_with("aten::_fused_sgd") ? 6.5 : 14.5;
 }
 
 /// A kernel of foreach ends at so many tensors, 2.13's limits by the number of lists, or at 2,240
 /// blocks of 65,536 numbers (ATen/native/cuda/MultiTensorApply.cuh).
-LaunchEstimate over_lists(const Call& call, const Cost& cost, const DeviceSpec&) {
+LaunchEstimate over_lists(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t tensors_by_lists[] = {770, 770, 448, 336, 252};
   constexpr std::int64_t blocks = 2240, block = 65536;
   const CallRecord& record = call.record();
-  std::int64_t tensors = 0, all_blocks = 0, lists = 0, last = none;
+  std::int64_t tensors = 0, all_numbers = 0, all_blocks = 0, lists = 0, last = none;
   for (std::size_t i = 0; i < record.inputs.size(); ++i) {
     if (record.input_positions[i] != last) ++lists, last = record.input_positions[i];
     if (record.input_positions[i] != 0) continue;
     const TensorSpec* spec = call.spec(record.inputs[i]);
     if (spec == nullptr) continue;
-    ++tensors, all_blocks += (numbers(*spec) + block - 1) / block;
+    ++tensors, all_numbers += numbers(*spec), all_blocks += (numbers(*spec) + block - 1) / block;
   }
   const std::int64_t limit = tensors_by_lists[std::min<std::int64_t>(lists, 4)];
   const std::int64_t launches = std::max(
       {(tensors + limit - 1) / limit, (all_blocks + blocks - 1) / blocks, std::int64_t{1}});
-  return moved(cost, optimizer, 1, static_cast<int>(launches));
+  LaunchEstimate moving = moved(cost, optimizer, 1, static_cast<int>(launches));
+  if (moving && !moving->kernels.empty())
+    std::get<StreamWork>(moving->kernels[0].work).bytes +=
+        bytes_beside(device, all_numbers, computed_per_clock(call.op()));
+  return moving;
 }
 
 /// Gradients of rows that were gathered: sorted by their index where there are many
@@ -102,10 +131,14 @@ constexpr TimeRule sorting_time_rows[] = {
     {"aten::argsort", moves_bytes<sort, 800, 13>},
 };
 constexpr TimeRule copy_time_rows[] = {
-    {"aten::clone", copies_layouts},          {"aten::contiguous", copies_layouts},
-    {"aten::cat", moves_bytes<copy>},         {"aten::_to_copy", copies_or_transfers},
-    {"aten::copy", copies_or_transfers},      {"aten::_lazy_clone", launches_nothing},
-    {"aten::_local_scalar_dense", reads_one}, {"aten::item", reads_one},
+    {"aten::clone", copies_layouts},
+    {"aten::contiguous", copies_layouts},
+    {"aten::cat", concatenates},
+    {"aten::_to_copy", copies_or_transfers},
+    {"aten::copy", copies_or_transfers},
+    {"aten::_lazy_clone", launches_nothing},
+    {"aten::_local_scalar_dense", reads_one},
+    {"aten::item", reads_one},
 };
 constexpr TimeRule random_time_rows[] = {
     {"aten::bernoulli", draws},

@@ -79,19 +79,30 @@ TEST_SUITE("launches") {
     CHECK(std::get<ProductWork>(fp32->kernels[0].work).operand_bytes == 4);
   }
 
-  TEST_CASE("what moves numbers one by one takes as long as so many bytes of each") {
+  TEST_CASE("what takes numbers one by one, or computes them, takes as long as so many bytes") {
     DeviceSpec device = modern;
     device.multiprocessors = 100;
     device.clock_hz = 2e9, device.memory_bytes_per_second = 5e12;
     constexpr std::int64_t rows = 300, length = 64, count = rows * length;
-    // A multiprocessor takes 1.5 numbers a clock, and a kernel nine tenths of the bandwidth.
-    constexpr auto one_by_one = static_cast<std::int64_t>(count * 5e12 * 0.9 / (100 * 2e9 * 1.5));
+    // A kernel reaches nine tenths of the bandwidth while multiprocessors take numbers by the
+    // clock.
+    const auto at_rate = [&](double per_clock) {
+      return std::llround(count * 5e12 * 0.9 / (100 * 2e9 * per_clock));
+    };
+    const std::int64_t one_by_one = at_rate(1.5);
     const TensorSpec out = tensor({rows, length}, half);
     const auto bytes_of = [&](const std::string& op, std::vector<TestArgument> arguments,
                               const TensorSpec& result) {
       return std::get<StreamWork>(launches_of(op, arguments, {result}, device)->kernels[0].work)
           .bytes;
     };
+    const TestArgument x = t({rows, length}, half), wide = t({rows, length});
+    CHECK(bytes_of("aten::gelu", {x}, out) == at_rate(3.1));
+    CHECK(bytes_of("aten::gelu_backward", {x, x}, out) == at_rate(2.35));
+    CHECK(bytes_of("aten::gelu", {wide}, tensor({rows, length})) == 2 * 4 * count);
+    CHECK(bytes_of("aten::tanh", {x}, out) == 2 * 2 * count);
+    CHECK(bytes_of("aten::native_dropout", {x}, out) == 2 * 2 * count + at_rate(6));
+    CHECK(bytes_of("aten::_foreach_neg_", {x}, out) == 2 * 2 * count + at_rate(14.5));
     CHECK(bytes_of("aten::add", {t({rows, length}, half), t({rows, length}, half)}, out) ==
           3 * 2 * count);
     CHECK(bytes_of("aten::add", {t({rows, length}, half), t({length}, half)}, out) == one_by_one);
@@ -404,7 +415,7 @@ TEST_SUITE("launches") {
     CHECK(of_norm(rows).size() == 1);
     REQUIRE(of_norm(across).size() == 2);
     CHECK(of_norm(across)[1].time_class == TimeClass::copy);
-    CHECK(std::get<StreamWork>(of_norm(across)[1].work).bytes == 2 * 2 * 64 * 128 * 256);
+    CHECK(std::get<StreamWork>(of_norm(across)[1].work).bytes == 2 * 4 * 64 * 128 * 256);
     const auto of_sum = [&](const TensorSpec& other) {
       RecordingBuilder b;
       b.call("aten::add", {TestArgument{{rows}, {}}, TestArgument{{other}, {}}}, {rows},
