@@ -23,6 +23,10 @@ constexpr std::array<std::string_view, 9> of_indices = {
     "aten::arange", "aten::unsqueeze", "aten::expand", "aten::slice",     "aten::view",
     "aten::to",     "aten::_to_copy",  "aten::alias",  "aten::contiguous"};
 
+/// What else a mask goes through before a code of its own adds it to scores.
+constexpr std::array<std::string_view, 3> of_added = {"aten::reshape", "aten::index",
+                                                      "aten::where"};
+
 /// The largest head for which transformers asks for grouped queries.
 constexpr std::int64_t largest_grouped_head = 256;
 
@@ -44,7 +48,10 @@ class MaskRemover {
     for (const Node& node : graph_.nodes)
       goes_if_unread_.push_back(lines_.of(node.source).has_value());
     for (Node& node : graph_.nodes)
-      if (node.op == "aten::scaled_dot_product_attention") leave_out(node);
+      if (node.op == "aten::scaled_dot_product_attention")
+        leave_out(node);
+      else if (node.op == "aten::add" && operand(node, 1) != no_value)
+        leave_out_added(node);
     if (calls_ == 0) return;
     remove_unread(graph_, goes_if_unread_);
     graph_.warnings.push_back(fmt::format(
@@ -59,21 +66,55 @@ class MaskRemover {
  private:
   void leave_out(Node& attention) {
     const ValueId id = value_of(find_argument(attention, "attn_mask", 3));
-    std::optional<Mask> mask = Mask{};
-    read(id, mask);
-    if (!mask || !mask->line) return;
+    const std::optional<Mask> mask = mask_of(id);
+    if (!mask) return;
     const ValueId key = value_of(find_argument(attention, "key", 1));
     const TensorSpec* queries = spec_of(value_of(find_argument(attention, "query", 0)));
     const TensorSpec* keys = spec_of(key);
     if (queries == nullptr || keys == nullptr || keys->sizes.size() != attention_rank) return;
     const bool is_causal = mask->hides == Hides::what_is_to_come;
     const std::int64_t tokens = queries->sizes[tokens_dimension];
-    if (is_causal && tokens != keys->sizes[tokens_dimension]) return;
-    for (const std::size_t node : shapes_) goes_if_unread_[node] = true;
+    if (is_causal && (tokens != keys->sizes[tokens_dimension] || is_indexed())) return;
     set_argument(attention, "attn_mask", 3, NoArgument{});
     if (is_causal && tokens > 1) set_argument(attention, "is_causal", 5, true);
     group_queries(attention, key, value_of(find_argument(attention, "value", 2)));
-    if (calls_++ == 0) first_line_ = *mask->line;
+    count(*mask);
+  }
+
+  /// `scores + mask`, of zeros where nothing is hidden (transformers/masking_utils.py:
+  /// `eager_mask`).
+  void leave_out_added(const Node& sum) {
+    const std::optional<Mask> mask = mask_of(operand(sum, 1));
+    const ValueId scores = operand(sum, 0), result = sum.outputs[0];
+    if (!mask || mask->hides != Hides::nothing || spec_of(scores) == nullptr ||
+        spec_of(result) == nullptr || spec_of(scores)->sizes != spec_of(result)->sizes)
+      return;
+    goes_if_unread_[*uses_.maker(result)] = true;
+    for (const std::size_t reader : uses_.readers(result))
+      for_each_value(graph_.nodes[reader], [&](ValueId& id) {
+        if (id == result) id = scores;
+      });
+    count(*mask);
+  }
+
+  /// Whether rows of the mask in hand were chosen: of one that hides what is to come, in an order
+  /// that nobody knows.
+  bool is_indexed() const {
+    return std::ranges::any_of(
+        shapes_, [&](std::size_t node) { return graph_.nodes[node].op == "aten::index"; });
+  }
+
+  void count(const Mask& mask) {
+    for (const std::size_t node : shapes_) goes_if_unread_[node] = true;
+    if (calls_++ == 0) first_line_ = *mask.line;
+  }
+
+  /// The mask that `id` is, if a line of transformers made it of sizes alone.
+  std::optional<Mask> mask_of(ValueId id) {
+    shapes_.clear();
+    std::optional<Mask> mask = Mask{};
+    read(id, mask);
+    return mask && mask->line ? mask : std::nullopt;
   }
 
   /// Reads what `id` hides from the nodes that make it, into `mask`; empties it where they tell
@@ -85,7 +126,9 @@ class MaskRemover {
     const bool compares = node.op == "aten::ge" || node.op == "aten::le";
     const bool shifts = node.op == "aten::add" && operand(node, 1) == no_value;
     if (compares) return read_comparison(node, mask);
-    if (!shifts && std::ranges::find(of_indices, node.op) == of_indices.end()) return mask.reset();
+    const bool is_added = std::ranges::find(of_added, node.op) != of_added.end();
+    if (!shifts && !is_added && std::ranges::find(of_indices, node.op) == of_indices.end())
+      return mask.reset();
     shapes_.push_back(*maker);
     if (node.op != "aten::arange") read(operand(node, 0), mask);
   }
@@ -133,7 +176,7 @@ class MaskRemover {
   const std::function<ValueSpecs(const Graph&)>& specs_of_;
   ValueSpecs specs_;
   std::vector<bool> goes_if_unread_;  // By node.
-  std::vector<std::size_t> shapes_;   // Nodes that make masks, besides those on their lines.
+  std::vector<std::size_t> shapes_;   // Nodes that the mask in hand goes through.
   std::size_t calls_ = 0, first_line_ = 0;
 };
 

@@ -10,7 +10,8 @@ namespace symprof::trace {
 
 /// Takes those masks out of an export that lines of transformers made of sizes alone, and that hide
 /// nothing, or only what is to come. transformers leaves such a mask out, and attention goes
-/// without or is causal by its argument; not while the model is exported
+/// without or is causal by its argument; code that adds its mask to the scores itself goes without
+/// one that hides nothing; not while the model is exported
 /// (transformers/masking_utils.py: `_ignore_causal_mask_sdpa`, `_ignore_bidirectional_mask_sdpa`).
 /// Without a mask it does not repeat keys and values for groups of queries, either
 /// (transformers/integrations/sdpa_attention.py: `use_gqa_in_sdpa`). A warning says for how many

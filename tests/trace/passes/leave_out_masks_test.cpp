@@ -43,9 +43,9 @@ struct Masked : test::Function {
       for (std::size_t i = 0; i < specs.size(); ++i) {
         const std::string& name = of.values[i].name;
         const bool is_query = name == "query", is_repeated = name.ends_with("_repeated");
-        specs[i] =
-            TensorSpec{.dtype = DType::float32,
-                       .sizes = {1, is_query || is_repeated ? 4 : 2, is_query ? 8 : keys, 16}};
+        specs[i] = TensorSpec{.dtype = DType::float32,
+                              .sizes = {1, is_query || is_repeated || name == "sum" ? 4 : 2,
+                                        is_query || name == "sum" ? 8 : keys, 16}};
       }
       return specs;
     });
@@ -89,6 +89,19 @@ TEST_SUITE("leave_out_masks") {
     cached.keys = 24;
     CHECK(cached.has_mask());
     CHECK(cached.graph.warnings.empty());
+  }
+
+  TEST_CASE("scores to which nothing is added that hides anything are not copied for it") {
+    for (const bool hides_nothing : {true, false}) {
+      Masked scores(both, hides_nothing ? "aten::ge" : "aten::le", !hides_nothing);
+      scores.add("added", scores.line("mask = mask"), {"mask"}, 0, "aten::reshape");
+      scores.add("sum", scores.line("y = x + mask"), {"query", "added"}, 0, "aten::add");
+      scores.add("last", scores.line("return relu(y)"), {"sum"});
+      scores.graph.outputs = {scores.id("last")};
+      scores.leave_out();
+      const ValueId read = trace::operand(scores.graph.nodes.back(), 0);
+      CHECK(read == scores.id(hides_nothing ? "query" : "sum"));
+    }
   }
 
   TEST_CASE("without a mask keys and values are not repeated for groups of queries") {
