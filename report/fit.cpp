@@ -157,6 +157,7 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("", held_text(wanted.at_peak));
   if (wanted.doubt.is_lower_bound())
     line("at least", doubt_text(wanted.doubt) + at_most_text(report.fit));
+  if (!because_of_other_calls(recording).empty()) line("about", estimate_text(recording));
   line("held by", owners_text(wanted, recording));
   if (report.device.context_bytes)
     line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));
@@ -289,6 +290,8 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   if (first.fit.set_aside_bytes > 0)
     write_line(out, "at least",
                fmt::format("{}; so much is set aside", doubt_text(first.fit.wanted.doubt)), layout);
+  if (!because_of_other_calls(first.recording).empty())
+    write_line(out, "about", estimate_text(first.recording), layout);
   const FitReport& most = *std::ranges::max_element(reports, {}, incomplete);
   if (incomplete(most) > 0) write_line(out, "workspaces", incomplete_text(most.fit.wanted), layout);
   for (const std::string& warning : first.recording.warnings)

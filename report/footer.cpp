@@ -112,6 +112,8 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
   if (profile.memory.doubt.is_lower_bound()) line("at least", doubt_text(profile.memory.doubt));
+  if (!because_of_other_calls(profile.recording).empty())
+    line("about", estimate_text(profile.recording));
   line("nvidia-smi", nvidia_smi_text(profile.memory, options.device.context_bytes));
   line("forward", flops_text(total, "fwd_flops"));
   if (options.mode != Mode::inference) line("backward", flops_text(total, "bwd_flops"));

@@ -41,6 +41,17 @@ void write_doubt(JsonWriter& json, const PeakDoubt& doubt) {
   doubt.is_lower_bound() ? json.value(because(doubt)) : json.null();
 }
 
+namespace {
+
+void write_estimate(JsonWriter& json, const Recording& recording) {
+  const std::string_view because = because_of_other_calls(recording);
+  json.member("peak_is_estimate", !because.empty());
+  json.key("peak_estimate_because");
+  because.empty() ? json.null() : json.value(because);
+}
+
+}  // namespace
+
 void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording,
                   const DeviceSpec& device) {
   json.key("memory");
@@ -52,6 +63,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& r
   json.end_object();
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
   write_doubt(json, memory.doubt);
+  write_estimate(json, recording);
   write_on_device(json, memory, device.context_bytes);
   json.member("micro_batches", std::int64_t{memory.micro_batches});
   json.member("incomplete_calls", memory.incomplete_calls);

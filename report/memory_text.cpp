@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/setting.h"
+#include "profile/memory/other_calls.h"
 #include "report/format_number.h"
 #include "report/names.h"
 #include "report/text_table.h"
@@ -41,11 +42,13 @@ std::string call_text(CallId id, const Recording& recording) {
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
+  const std::string_view prefix = memory.doubt.is_lower_bound()               ? "at least "
+                                  : because_of_other_calls(recording).empty() ? ""
+                                                                              : "about ";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
-  return fmt::format("{}{} allocated, {} reserved ({:.1f} % fragmentation), in {}",
-                     memory.doubt.is_lower_bound() ? "at least " : "",
+  return fmt::format("{}{} allocated, {} reserved ({:.1f} % fragmentation), in {}", prefix,
                      format_bytes(memory.peak_allocated_bytes), format_bytes(reserved),
                      100 * fragmentation, call_text(memory.peak_call, recording));
 }
@@ -62,6 +65,23 @@ std::string_view because(const PeakDoubt& doubt) {
       break;
   }
   return {};
+}
+
+std::string_view because_of_other_calls(const Recording& recording) {
+  switch (profile::other_calls(recording)) {
+    case profile::OtherCalls::training:
+      return "the file may have code that the model runs in training alone";
+    case profile::OtherCalls::onnx:
+      return "ONNX has other operators than the model's own code";
+    case profile::OtherCalls::none:
+      break;
+  }
+  return {};
+}
+
+std::string estimate_text(const Recording& recording) {
+  return fmt::format("the peak is that of the file's calls, the model's own may be lower: {}",
+                     because_of_other_calls(recording));
 }
 
 std::string doubt_text(const PeakDoubt& doubt) {

@@ -20,6 +20,7 @@
 #include "shape/step/key_value_cache.h"
 #include "shape/step/node_records.h"
 #include "shape/step/offload.h"
+#include "shape/step/promoted_results.h"
 #include "shape/step/step_run.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/expert_parallel.h"
@@ -66,6 +67,7 @@ class Step {
     Recording recording = run_.take();
     warn_of_guessed_casts(graph_, recording);
     warn_of_kept_casts(graph_, recording);
+    if (run_.options().autocast) warn_of_promoted_results(graph_, recording);
     if (run_.trains()) warn_of_inlined_functions(graph_, recording);
     warn_of_copied_views(recording);
     return recording;

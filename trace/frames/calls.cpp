@@ -31,6 +31,7 @@ class Rebuilder {
     ScopeId module = 0;
     std::size_t statement = no_index;
     std::vector<std::pair<int, int>> callees;  ///< Kinds that the statement called, how often each.
+    std::string self;  ///< The path of the function's `self`, of one that was called directly.
   };
 
   void add(std::size_t index) {
@@ -40,13 +41,16 @@ class Rebuilder {
     std::size_t forwards = 0, depth = 0;
     for (; depth < lines_.size(); ++depth) {
       forwards += line(lines_[depth]).function == "forward" && !is_called_directly(depth);
-      const ScopeId module =
-          modules_[std::min(std::max<std::size_t>(forwards, 1), modules_.size()) - 1];
-      if (depth == open_.size() || open_[depth].module != module || !continues(depth))
+      const std::size_t level = std::min(std::max<std::size_t>(forwards, 1), modules_.size()) - 1;
+      const ScopeId module = modules_[level];
+      std::string self = self_of(depth, level);
+      if (depth == open_.size() || open_[depth].module != module || !continues(depth) ||
+          is_other(self, open_[depth].self))
         begin_call(depth, module);
       else if (statement(depth).line != lines_[depth] ||
                (begins_again_[index] && depth + 1 == lines_.size()))
         begin_statement(depth);
+      if (!self.empty()) open_[depth].self = std::move(self);
     }
     open_.resize(depth);
     for (const Open& open : open_) {
@@ -60,6 +64,22 @@ class Rebuilder {
   /// Whether the function that the line lies in was called as itself, not by calling its module.
   bool is_called_directly(std::size_t depth) const {
     return depth > 0 && calls_forward_itself(simple_statement(line(lines_[depth - 1]).text));
+  }
+
+  /// `layer.forward(x)` runs in no module of its own. What a line in there calls as
+  /// `self.attention` says which `self` it has: "layers.0" for "layers.0.attention". Empty where
+  /// no line says it.
+  std::string self_of(std::size_t depth, std::size_t level) const {
+    if (!is_called_directly(depth) || level + 1 >= modules_.size()) return {};
+    const std::string path =
+        module_path(graph_.scopes[static_cast<std::size_t>(modules_[level + 1])]);
+    const std::string called = "self." + std::string(attribute_of(path));
+    if (count_word(simple_statement(line(lines_[depth]).text), called) == 0) return {};
+    return path.substr(0, path.rfind(called.substr(std::string_view("self").size())));
+  }
+
+  static bool is_other(const std::string& self, const std::string& before) {
+    return !self.empty() && !before.empty() && self != before;
   }
 
   /// Fills `lines_`, from the outermost line in.
@@ -92,27 +112,41 @@ class Rebuilder {
 
   void begin_call(std::size_t depth, ScopeId module) {
     open_.resize(depth);
-    if (depth > 0 && module != open_[depth - 1].module) count_callee(depth - 1, module);
+    if (is_called_directly(depth))
+      count_callee(depth - 1, module, forward_itself,
+                   count_calls_of_forward(simple_statement(line(lines_[depth - 1]).text)));
+    else if (depth > 0 && module != open_[depth - 1].module)
+      count_callee(depth - 1, module, kinds_.kind_of(module),
+                   kinds_.most_calls(module, line(statement(depth - 1).line).text));
     run_.calls.push_back(
         {.statement = depth == 0 ? no_index : open_[depth - 1].statement, .module = module});
     open_.push_back({.module = module});
     add_statement(depth, run_.calls.size() - 1);
   }
 
-  /// A statement that calls more than its line can has begun again: it is the body of a loop.
-  void count_callee(std::size_t depth, ScopeId module) {
-    const int kind = kinds_.kind_of(module);
+  /// A statement that calls more than its line can has begun again.
+  void count_callee(std::size_t depth, ScopeId module, int kind, int most) {
     auto& callees = open_[depth].callees;
     auto found = std::ranges::find(callees, kind, &std::pair<int, int>::first);
-    if (found != callees.end() &&
-        found->second >= kinds_.most_calls(module, line(statement(depth).line).text)) {
-      begin_statement(depth);
+    if (found != callees.end() && found->second >= most) {
+      begin_again(depth, module);
       found = open_[depth].callees.end();
     }
     if (found == open_[depth].callees.end())
       open_[depth].callees.emplace_back(kind, 1);
     else
       ++found->second;
+  }
+
+  /// Runs the statement again: it is the body of a loop; or its function was called again, where it
+  /// returns (`return super().__call__(*args)`). `module` is what it calls.
+  void begin_again(std::size_t depth, ScopeId module) {
+    if (depth == 0 || !parse_assignment(line(statement(depth).line).text).returns)
+      return begin_statement(depth);
+    const ScopeId own = open_[depth].module;
+    if (kinds_.most_calls(module, line(statement(depth - 1).line).text) == 1)
+      begin_again(depth - 1, module);
+    begin_call(depth, own);
   }
 
   void begin_statement(std::size_t depth) {
@@ -125,6 +159,8 @@ class Rebuilder {
     open_[depth].callees.clear();
     run_.statements.push_back({.call = call, .line = lines_[depth]});
   }
+
+  static constexpr int forward_itself = -1;  // The kind of what is called without its module.
 
   const Graph& graph_;
   CalleeKinds kinds_;

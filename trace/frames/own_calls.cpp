@@ -128,7 +128,9 @@ bool calls_method_of_self(std::string_view line) {
   return false;
 }
 
-bool calls_forward_itself(std::string_view line) { return line.find(".forward(") != line.npos; }
+bool calls_forward_itself(std::string_view line) { return count_calls_of_forward(line) > 0; }
+
+int count_calls_of_forward(std::string_view line) { return count_sign(line, ".forward("); }
 
 bool gives_to_keeper(std::string_view line) {
   constexpr std::array<std::string_view, 10> keeping = {"update", "append",    "extend", "insert",

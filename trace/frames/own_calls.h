@@ -23,6 +23,9 @@ bool calls_method_of_self(std::string_view line);
 /// what it runs belongs to the module that runs.
 bool calls_forward_itself(std::string_view line);
 
+/// How often `line` calls a function named forward so.
+int count_calls_of_forward(std::string_view line);
+
 /// Whether `line` gives something to a method that keeps what it is given: `cache.update(key)`,
 /// `queue.push(x)`. Its object may hold it as long as the step goes on.
 bool gives_to_keeper(std::string_view line);

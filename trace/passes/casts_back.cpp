@@ -20,12 +20,6 @@ constexpr std::array<std::string_view, 20> lowering = {
     "einsum",       "mm",     "linear",       "bmm",
     "baddbmm",      "addbmm", "chain_matmul", "scaled_dot_product_attention"};
 
-bool is_lowered(const Node& node) {
-  const std::string_view name = std::string_view(node.op).substr(node.op.rfind(':') + 1);
-  return std::ranges::find(lowering, name) != lowering.end() ||
-         name.starts_with("conv_transpose") || name.starts_with("lstm") || name.starts_with("gru");
-}
-
 class BackFollower {
  public:
   explicit BackFollower(Graph& graph)
@@ -94,7 +88,7 @@ class BackFollower {
 
   void pass_on(Node& node) {
     if (node.op == "aten::type_as") return take_back(node);
-    if (is_lowered(node)) return;
+    if (is_lowered_by_autocast(node)) return;
     const Widened* found = nullptr;
     for_each_value(node, [&](ValueId id) {
       if (found == nullptr && id != no_value) found = widened(node, id);
@@ -112,6 +106,12 @@ class BackFollower {
 };
 
 }  // namespace
+
+bool is_lowered_by_autocast(const Node& node) {
+  const std::string_view name = std::string_view(node.op).substr(node.op.rfind(':') + 1);
+  return std::ranges::find(lowering, name) != lowering.end() ||
+         name.starts_with("conv_transpose") || name.starts_with("lstm") || name.starts_with("gru");
+}
 
 void follow_casts_back(Graph& graph) { BackFollower(graph).run(); }
 

@@ -13,4 +13,7 @@ namespace symprof::trace {
 /// file has as a cast of the first one, takes the tensor itself again, and so does `type_as`.
 void follow_casts_back(Graph& graph);
 
+/// Whether autocast runs the operator in the lower precision.
+bool is_lowered_by_autocast(const Node& node);
+
 }  // namespace symprof::trace

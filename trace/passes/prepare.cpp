@@ -11,9 +11,11 @@
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
+#include "trace/passes/leave_out_masks.h"
 #include "trace/passes/pipeline_stages.h"
 #include "trace/passes/position_tables.h"
 #include "trace/passes/restore_norms.h"
+#include "trace/passes/returned_casts.h"
 #include "trace/passes/split_bias.h"
 #include "trace/passes/tensor_parallel.h"
 #include "trace/passes/training_mode.h"
@@ -91,9 +93,11 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions& options) {
        set_training_mode(graph, training_mode(options.step.mode));
      }},
-    {"note_masks", "what a model makes only because it is exported is said",
-     [](const Graph& graph, const PrepareOptions&) { return has_lines(graph); },
-     [](Graph& graph, const PrepareOptions&) { warn_of_exported_masks(graph); }},
+    {"return_uncast", "an output is what the module returns, not a cast of it for a loss",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return (options.step.autocast || options.dtype) && has_lines(graph);
+     },
+     [](Graph& graph, const PrepareOptions&) { return_uncast(graph); }},
     {"follow_autocast", "casts to the dtype of a tensor take the one that autocast gives it",
      [](const Graph& graph, const PrepareOptions& options) {
        return options.step.autocast.has_value() && has_lines(graph);
@@ -119,6 +123,15 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions& options) {
        bind_inputs(graph, options.inputs, options.sizes);
      }},
+    {"leave_out_masks", "a model's own code does without what it makes only to be exported",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return graph.format == "exported" && options.step.lifetimes == Lifetimes::frames &&
+              options.specs_of;
+     },
+     [](Graph& graph, const PrepareOptions& options) { leave_out_masks(graph, options.specs_of); }},
+    {"note_masks", "what else a model makes only because it is exported is said",
+     [](const Graph& graph, const PrepareOptions&) { return has_lines(graph); },
+     [](Graph& graph, const PrepareOptions&) { warn_of_exported_masks(graph); }},
     {"split_bias", "biases get rows of their own, before modules are folded into one node",
      [](const Graph&, const PrepareOptions& options) { return options.step.split_bias; },
      [](Graph& graph, const PrepareOptions&) { split_bias(graph); }},

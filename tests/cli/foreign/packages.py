@@ -3,7 +3,7 @@ import json
 import unittest
 
 from foreign_files import FOREIGN, totals
-from program import ROOT, read
+from program import ROOT, read, run
 
 
 class Packages(unittest.TestCase):
@@ -26,8 +26,14 @@ class Packages(unittest.TestCase):
     def test_code_of_training_that_python_chose_is_said_in_evaluation(self):
         """e3nn's norm computes statistics of the batch where `self.training` is true, with operators that have no mode. In
         inference the module's peak is 16 896 bytes (truth/foreign), the file's is not."""
-        found = read("profile", f"{FOREIGN}/packages/e3nn.pt2", "--mode", "inference")
+        inference = ("profile", f"{FOREIGN}/packages/e3nn.pt2", "--mode", "inference")
+        found = read(*inference)
+        self.assertTrue(found["memory"]["peak_is_estimate"])
+        self.assertIn("in training alone", found["memory"]["peak_estimate_because"])
+        self.assertIn("about        the peak is that of the file's calls", run(*inference).stdout)
         self.assertGreater(found["totals"]["peak_tensor_bytes"], 1.05 * 16896)
         self.assertIn("the file's code updates norm.running_mean, norm.running_var: where the model does so in training alone",
                       " ".join(found["warnings"]))
-        self.assertEqual(read("profile", f"{FOREIGN}/packages/e3nn.pt2")["warnings"], [])
+        trains = read("profile", f"{FOREIGN}/packages/e3nn.pt2")
+        self.assertEqual(trains["warnings"], [])
+        self.assertFalse(trains["memory"]["peak_is_estimate"])

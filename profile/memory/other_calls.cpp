@@ -1,0 +1,47 @@
+#include "profile/memory/other_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace symprof::profile {
+namespace {
+
+/// What writes a part of a buffer is what evaluation does too: a cache of keys and values.
+constexpr std::array<std::string_view, 5> writes_of_parts = {"index_copy", "index_put", "index_add",
+                                                             "scatter", "index_fill"};
+
+bool may_write_all(std::string_view op) {
+  op.remove_prefix(std::string_view("aten::").size());
+  return op.find("_norm") == op.npos &&  // Has an argument that says whether it trains.
+         std::ranges::none_of(writes_of_parts,
+                              [&](std::string_view part) { return op.starts_with(part); });
+}
+
+/// Whether the call puts other numbers into all of a buffer: in place, or as its `out`, beside
+/// what it reads. A view reads one tensor.
+bool writes_buffer(const Recording& recording, const CallRecord& call) {
+  const std::string_view op = recording.ops[static_cast<std::size_t>(call.op)];
+  if ((!op.ends_with('_') && call.inputs.size() < 2) || !may_write_all(op)) return false;
+  return std::ranges::any_of(call.outputs, [&](const TensorRecord& output) {
+    if (output.storage == none || output.spec == none) return false;
+    const StorageRecord& storage = recording.storages[static_cast<std::size_t>(output.storage)];
+    const TensorSpec& spec = recording.specs[static_cast<std::size_t>(output.spec)];
+    return storage.kind == StorageKind::buffer &&
+           spec.numel() * element_bytes(spec.dtype) == storage.bytes;
+  });
+}
+
+}  // namespace
+
+OtherCalls other_calls(const Recording& recording) {
+  if (std::ranges::any_of(recording.calls,
+                          [](const CallRecord& call) { return is_in_backward(call.phase); }))
+    return OtherCalls::none;
+  if (recording.format == "onnx") return OtherCalls::onnx;
+  const bool writes = std::ranges::any_of(
+      recording.calls, [&](const CallRecord& call) { return writes_buffer(recording, call); });
+  return writes ? OtherCalls::training : OtherCalls::none;
+}
+
+}  // namespace symprof::profile

@@ -1,0 +1,67 @@
+#include "trace/frames/calls.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/python_function.h"
+
+namespace symprof::calls_test {
+namespace {
+
+/// The numbers of the calls that ran the lines of nodes, one for each node.
+std::vector<std::size_t> calls_of(const test::Function& function) {
+  const trace::PythonRun run = trace::rebuild_calls(function.graph);
+  std::vector<std::size_t> calls;
+  for (const std::size_t statement : run.statement_of)
+    calls.push_back(run.statements[statement].call);
+  return calls;
+}
+
+/// `for layer in self.layers: h = layer.forward(h)`, whose `forward` calls `called` of two layers:
+/// a call that is no module's.
+struct Layers : test::Function {
+  explicit Layers(const std::string& called) {
+    const SourceId loop = line("h = layer.forward(h)");
+    const SourceId calls = line("x = " + called + "(x)", loop);
+    const SourceId plain = line("return relu(x)", loop);
+    for (const std::string number : {"0", "1"}) {
+      add("attention" + number, calls, {"x"}, module("layers." + number + ".attention"));
+      add("relu" + number, plain, {"attention" + number});
+    }
+  }
+};
+
+/// Two elements of a list, each called through a function that returns what the module does.
+struct Wrapped : test::Function {
+  explicit Wrapped(const std::string& wrapper_line) {
+    const SourceId loop = line("h = layer(h)");
+    const SourceId wrapper = line(wrapper_line, loop);
+    graph.source_lines.back().function = "__call__";
+    const SourceId inside = line("x = relu(x)", wrapper);
+    for (const std::string number : {"0", "1"})
+      add("relu" + number, inside, {"x"}, module("layers." + number));
+  }
+
+  /// How many statements run at the line of the loop.
+  std::ptrdiff_t runs_of_loop() const {
+    const trace::PythonRun run = trace::rebuild_calls(graph);
+    return std::ranges::count(run.statements, SourceId{0}, &trace::PythonStatement::line);
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("calls") {
+  TEST_CASE("another `self` is another call of a forward function that is called as itself") {
+    const std::vector<std::size_t> own = calls_of(Layers("self.attention"));
+    CHECK(own[1] != own[3]);
+    const std::vector<std::size_t> unknown = calls_of(Layers("attention"));
+    CHECK(unknown[1] == unknown[3]);  // A name of the function's own says nothing of `self`.
+  }
+
+  TEST_CASE("a function that has returned was called again, by a line that has begun again") {
+    CHECK(Wrapped("return super().__call__(x)").runs_of_loop() == 2);
+    CHECK(Wrapped("y = super().__call__(x)").runs_of_loop() == 1);
+  }
+}
+
+}  // namespace symprof::calls_test
