@@ -71,6 +71,8 @@ std::string_view because_of_other_calls(const Recording& recording) {
   switch (profile::other_calls(recording)) {
     case profile::OtherCalls::training:
       return "the file may have code that the model runs in training alone";
+    case profile::OtherCalls::masks:
+      return "the file has attention masks that the model's own code may leave out";
     case profile::OtherCalls::onnx:
       return "ONNX has other operators than the model's own code";
     case profile::OtherCalls::none:

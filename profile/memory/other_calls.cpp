@@ -39,6 +39,7 @@ OtherCalls other_calls(const Recording& recording) {
                           [](const CallRecord& call) { return is_in_backward(call.phase); }))
     return OtherCalls::none;
   if (recording.format == "onnx") return OtherCalls::onnx;
+  if (recording.has_export_masks) return OtherCalls::masks;
   const bool writes = std::ranges::any_of(
       recording.calls, [&](const CallRecord& call) { return writes_buffer(recording, call); });
   return writes ? OtherCalls::training : OtherCalls::none;

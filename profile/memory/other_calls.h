@@ -10,6 +10,7 @@ namespace symprof::profile {
 enum class OtherCalls : std::uint8_t {
   none,      ///< Nothing says so.
   onnx,      ///< The exporter wrote them with ONNX's operators: one call as several, or in place.
+  masks,     ///< Attention masks that the model's own code may leave out.
   training,  ///< They write to buffers, as code does that Python runs in training alone.
 };
 

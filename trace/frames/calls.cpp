@@ -124,29 +124,18 @@ class Rebuilder {
     add_statement(depth, run_.calls.size() - 1);
   }
 
-  /// A statement that calls more than its line can has begun again.
+  /// A statement that calls more than its line can has begun again: it is the body of a loop.
   void count_callee(std::size_t depth, ScopeId module, int kind, int most) {
     auto& callees = open_[depth].callees;
     auto found = std::ranges::find(callees, kind, &std::pair<int, int>::first);
     if (found != callees.end() && found->second >= most) {
-      begin_again(depth, module);
+      begin_statement(depth);
       found = open_[depth].callees.end();
     }
     if (found == open_[depth].callees.end())
       open_[depth].callees.emplace_back(kind, 1);
     else
       ++found->second;
-  }
-
-  /// Runs the statement again: it is the body of a loop; or its function was called again, where it
-  /// returns (`return super().__call__(*args)`). `module` is what it calls.
-  void begin_again(std::size_t depth, ScopeId module) {
-    if (depth == 0 || !parse_assignment(line(statement(depth).line).text).returns)
-      return begin_statement(depth);
-    const ScopeId own = open_[depth].module;
-    if (kinds_.most_calls(module, line(statement(depth - 1).line).text) == 1)
-      begin_again(depth - 1, module);
-    begin_call(depth, own);
   }
 
   void begin_statement(std::size_t depth) {

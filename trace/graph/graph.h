@@ -231,6 +231,7 @@ struct Graph {
   bool follows_values = false;
   ExportRecord export_record;
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
+  bool has_export_masks = false;      ///< Masks that code makes only to be exported or traced.
 
   ValueId add_value(Value value) {
     values.push_back(std::move(value));

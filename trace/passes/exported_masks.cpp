@@ -29,19 +29,22 @@ bool creates_mask(std::string_view text) {
 
 class MaskFinder {
  public:
-  explicit MaskFinder(const Graph& graph)
-      : graph_(graph),
-        lines_(graph),
-        depends_(graph.values.size(), false),
-        reads_input_(graph.source_lines.size(), false),
-        makes_nodes_(graph.source_lines.size(), false) {}
+  explicit MaskFinder(const Graph& graph) : graph_(graph), depends_(graph.values.size(), false) {
+    for (const SourceLine& line : graph.source_lines) {
+      const bool is_mask =
+          line.file.find("transformers/") != std::string::npos && creates_mask(line.text);
+      creates_.push_back(is_mask);
+    }
+    reads_input_.resize(creates_.size(), false);
+    makes_nodes_.resize(creates_.size(), false);
+  }
 
   /// The first line that makes a mask of sizes alone.
   const SourceLine* find() {
-    if (lines_.empty()) return nullptr;
+    if (std::ranges::find(creates_, true) == creates_.end()) return nullptr;
     for (const ValueId id : graph_.inputs) depends_[static_cast<std::size_t>(id)] = true;
     for (const Node& node : graph_.nodes) add(node);
-    for (std::size_t i = 0; i < makes_nodes_.size(); ++i)
+    for (std::size_t i = 0; i < creates_.size(); ++i)
       if (makes_nodes_[i] && !reads_input_[i]) return &graph_.source_lines[i];
     return nullptr;
   }
@@ -54,31 +57,26 @@ class MaskFinder {
     });
     for (const ValueId id : node.outputs)
       if (id != no_value) depends_[static_cast<std::size_t>(id)] = depends;
-    const std::optional<std::size_t> line = lines_.of(node.source);
-    if (!line || node.outputs.empty()) return;
+    const std::optional<std::size_t> line = line_of_mask(node.source);
+    if (!line) return;
     makes_nodes_[*line] = true;
     if (depends) reads_input_[*line] = true;
   }
 
+  /// The line that makes a mask, among those that `source` was called from.
+  std::optional<std::size_t> line_of_mask(SourceId source) const {
+    for (; source != no_source;
+         source = graph_.source_lines[static_cast<std::size_t>(source)].caller)
+      if (creates_[static_cast<std::size_t>(source)]) return static_cast<std::size_t>(source);
+    return std::nullopt;
+  }
+
   const Graph& graph_;
-  MaskLines lines_;
-  std::vector<bool> depends_;                    // By value: on the values of an input.
-  std::vector<bool> reads_input_, makes_nodes_;  // By line.
+  std::vector<bool> depends_;                              // By value: on the values of an input.
+  std::vector<bool> creates_, reads_input_, makes_nodes_;  // By line.
 };
 
 }  // namespace
-
-MaskLines::MaskLines(const Graph& graph) : graph_(graph) {
-  for (const SourceLine& line : graph.source_lines)
-    creates_.push_back(line.file.find("transformers/") != std::string::npos &&
-                       creates_mask(line.text));
-}
-
-std::optional<std::size_t> MaskLines::of(SourceId source) const {
-  for (; source != no_source; source = graph_.source_lines[static_cast<std::size_t>(source)].caller)
-    if (creates_[static_cast<std::size_t>(source)]) return static_cast<std::size_t>(source);
-  return std::nullopt;
-}
 
 std::string spelled(const SourceLine& line) {
   const std::string_view file = line.file;
@@ -95,7 +93,9 @@ std::string exported_masks_warning(const std::string& first) {
 
 void warn_of_exported_masks(Graph& graph) {
   const SourceLine* line = MaskFinder(graph).find();
-  if (line != nullptr) graph.warnings.push_back(exported_masks_warning(spelled(*line)));
+  if (line == nullptr) return;
+  graph.has_export_masks = true;
+  graph.warnings.push_back(exported_masks_warning(spelled(*line)));
 }
 
 }  // namespace symprof::trace

@@ -11,7 +11,6 @@
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
-#include "trace/passes/leave_out_masks.h"
 #include "trace/passes/pipeline_stages.h"
 #include "trace/passes/position_tables.h"
 #include "trace/passes/restore_norms.h"
@@ -123,13 +122,7 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions& options) {
        bind_inputs(graph, options.inputs, options.sizes);
      }},
-    {"leave_out_masks", "a model's own code does without what it makes only to be exported",
-     [](const Graph& graph, const PrepareOptions& options) {
-       return graph.format == "exported" && options.step.lifetimes == Lifetimes::frames &&
-              options.specs_of;
-     },
-     [](Graph& graph, const PrepareOptions& options) { leave_out_masks(graph, options.specs_of); }},
-    {"note_masks", "what else a model makes only because it is exported is said",
+    {"note_masks", "what a model makes only because it is exported is said",
      [](const Graph& graph, const PrepareOptions&) { return has_lines(graph); },
      [](Graph& graph, const PrepareOptions&) { warn_of_exported_masks(graph); }},
     {"split_bias", "biases get rows of their own, before modules are folded into one node",

@@ -108,8 +108,10 @@ void note_sources(const torchscript::PythonSources& sources, Graph& graph) {
 /// What a trace without the lines of its Python does not tell.
 void note_lost(Graph& graph, const TorchScriptOptions& options, bool makes_masks) {
   note_kept_casts(graph);
-  if (makes_masks)
+  if (makes_masks) {
+    graph.has_export_masks = true;
     graph.warnings.push_back(exported_masks_warning("transformers/masking_utils.py"));
+  }
   if (options.gradients) graph.warnings.emplace_back(lost_regions);
 }
 

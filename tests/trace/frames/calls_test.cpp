@@ -30,24 +30,6 @@ struct Layers : test::Function {
   }
 };
 
-/// Two elements of a list, each called through a function that returns what the module does.
-struct Wrapped : test::Function {
-  explicit Wrapped(const std::string& wrapper_line) {
-    const SourceId loop = line("h = layer(h)");
-    const SourceId wrapper = line(wrapper_line, loop);
-    graph.source_lines.back().function = "__call__";
-    const SourceId inside = line("x = relu(x)", wrapper);
-    for (const std::string number : {"0", "1"})
-      add("relu" + number, inside, {"x"}, module("layers." + number));
-  }
-
-  /// How many statements run at the line of the loop.
-  std::ptrdiff_t runs_of_loop() const {
-    const trace::PythonRun run = trace::rebuild_calls(graph);
-    return std::ranges::count(run.statements, SourceId{0}, &trace::PythonStatement::line);
-  }
-};
-
 }  // namespace
 
 TEST_SUITE("calls") {
@@ -56,11 +38,6 @@ TEST_SUITE("calls") {
     CHECK(own[1] != own[3]);
     const std::vector<std::size_t> unknown = calls_of(Layers("attention"));
     CHECK(unknown[1] == unknown[3]);  // A name of the function's own says nothing of `self`.
-  }
-
-  TEST_CASE("a function that has returned was called again, by a line that has begun again") {
-    CHECK(Wrapped("return super().__call__(x)").runs_of_loop() == 2);
-    CHECK(Wrapped("y = super().__call__(x)").runs_of_loop() == 1);
   }
 }
 
