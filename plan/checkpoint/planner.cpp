@@ -15,6 +15,10 @@ namespace {
 
 /// Steps of more calls are searched with the strictest bound alone: each plan takes long.
 constexpr std::size_t most_calls_searched_on = 1'500;
+/// A budget is searched in so many parts where what was found may be further from the best than
+/// that share of the step.
+constexpr int parts_below = 4;
+constexpr double worth_searching_below = 0.03;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 double sum_of(const std::vector<double>& costs) {
@@ -222,8 +226,22 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
         is_good_enough(budget_bytes, BudgetSearch::worth_varying))
       break;
   }
+  search_below(budget_bytes);
   if (host_) BudgetSearch(*this, *host_, budget_bytes).bisect();
   return known_answer(budget_bytes);
+}
+
+/// Where only much less than the budget makes the allocator take a segment less, a search within
+/// less finds what one within the budget misses.
+void CheckpointPlanner::search_below(std::int64_t budget_bytes) {
+  if (plain_recording_.calls.size() > most_calls_searched_on) return;
+  const std::int64_t most_less = budget_bytes - all_again().peaks.reserved_bytes;
+  for (int part = 1; part < parts_below && !is_good_enough(budget_bytes, worth_searching_below);
+       ++part) {
+    const std::int64_t less = budget_bytes - most_less * part / parts_below;
+    if (less >= budget_bytes || !is_possible(less)) return;
+    BudgetSearch(*this, *strictest_first(less).front(), less).run();
+  }
 }
 
 bool CheckpointPlanner::is_possible(std::int64_t budget_bytes) const {

@@ -112,6 +112,7 @@ class CheckpointPlanner {
   void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
   void find_bound(const Recording& again, const std::vector<std::string>& modules,
                   const std::vector<HeldBytes>& held_bytes);
+  void search_below(std::int64_t budget_bytes);
   /// Carries out what is expected to be better than all that was.
   void confirm(std::int64_t budget_bytes);
   const PlayedPlan* best_played(std::int64_t budget_bytes) const;

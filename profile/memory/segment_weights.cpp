@@ -7,62 +7,47 @@
 #include <utility>
 
 #include "base/rounding.h"
+#include "profile/memory/segment_packing.h"
 
 namespace symprof::profile {
 namespace {
 
-/// Bytes are counted in so many cells of a segment.
-constexpr std::int64_t most_cells = 2048;
 constexpr std::int64_t boundless_bytes = std::int64_t{1} << 58;
-
-/// The most that blocks in a number of bytes weigh. Their sizes are rounded down to cells, so that
-/// no way to fill it is left out.
-class Filling {
- public:
-  explicit Filling(std::int64_t bytes)
-      : bytes_(bytes),
-        cell_(std::max(divide_up(bytes, most_cells), smallest_block_bytes)),
-        most_(static_cast<std::size_t>(bytes / cell_) + 1, 0) {}
-
-  std::int64_t bytes() const { return bytes_; }
-  std::int64_t most() const { return most_.back(); }
-
-  void add(std::int64_t bytes, std::int64_t weight) {
-    const auto cells = static_cast<std::size_t>(bytes / cell_);
-    if (cells == 0 || bytes > bytes_) return;
-    for (std::size_t i = cells; i < most_.size(); ++i)
-      most_[i] = std::max(most_[i], most_[i - cells] + weight);
-  }
-
-  /// What a block may weigh, beside those that were added, so that all weigh `bytes()` at most.
-  std::int64_t room_for(std::int64_t bytes) const {
-    if (bytes > bytes_) return std::numeric_limits<std::int64_t>::max();
-    const auto cells = static_cast<std::size_t>(bytes / cell_);
-    if (cells == 0) return 0;
-    std::int64_t room = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t count = 1; count * cells < most_.size(); ++count)
-      room = std::min(room, (bytes_ - most_[most_.size() - 1 - count * cells]) /
-                                static_cast<std::int64_t>(count));
-    return room;
-  }
-
- private:
-  std::int64_t bytes_, cell_;
-  std::vector<std::int64_t> most_;  // By cells that there are.
-};
 
 /// What a loop asks for, beside the model.
 struct Requests {
   std::set<std::int64_t> going;               // Sizes of blocks that come and go.
   std::set<std::int64_t> staying;             // And of those that stay once they are there.
   std::map<std::int64_t, std::int64_t> stay;  // cuBLAS's workspaces, by size: how many.
-  std::map<std::int64_t, std::int64_t> held;  // By size: blocks at the peak.
+  // By recording and size: blocks when those of up to 1 MiB hold the most, and
+  // when others do.
+  std::vector<std::map<std::int64_t, std::int64_t>> small, large;
+};
+
+/// Blocks of one pool, by size, and when they held the most.
+class HeldSizes {
+ public:
+  void change(std::int64_t size, int sign) {
+    now_[size] += sign;
+    bytes_ += sign * size;
+    if (bytes_ <= most_bytes_) return;
+    most_bytes_ = bytes_;
+    most_ = now_;
+  }
+
+  std::map<std::int64_t, std::int64_t> most() && {
+    std::erase_if(most_, [](const auto& held) { return held.second == 0; });
+    return std::move(most_);
+  }
+
+ private:
+  std::map<std::int64_t, std::int64_t> now_, most_;
+  std::int64_t bytes_ = 0, most_bytes_ = 0;
 };
 
 void read(Requests& requests, const Recording& recording, const DeviceSpec& device,
           const LoopOptions& loop) {
-  std::map<std::int64_t, std::int64_t> now;
-  std::int64_t bytes = 0, most = 0;
+  HeldSizes small, large;
   requests.stay.clear();
   for (const MemoryTrace::Entry& entry :
        trace_step_memory(recording, device, {.loop = loop}).entries) {
@@ -76,12 +61,10 @@ void read(Requests& requests, const Recording& recording, const DeviceSpec& devi
     else
       (entry.category == MemoryCategory::optimizer ? requests.staying : requests.going)
           .insert(size);
-    now[size] += is_alloc ? 1 : -1;
-    bytes += is_alloc ? size : -size;
-    if (bytes <= most) continue;
-    most = bytes;
-    requests.held = now;
+    (size <= small_limit_bytes ? small : large).change(size, is_alloc ? 1 : -1);
   }
+  requests.small.push_back(std::move(small).most());
+  requests.large.push_back(std::move(large).most());
 }
 
 /// The segments that blocks of one pool lie in.
@@ -171,20 +154,26 @@ std::vector<std::int64_t> by_importance(const Requests& requests, bool is_small)
   for (const auto& [size, count] : requests.stay) all.insert(size);
   std::erase_if(all, [&](std::int64_t size) { return (size <= small_limit_bytes) != is_small; });
   std::vector<std::int64_t> sizes(all.begin(), all.end());
+  const std::map<std::int64_t, std::int64_t>& most =
+      (is_small ? requests.small : requests.large).back();
   const auto held = [&](std::int64_t size) {
-    const auto found = requests.held.find(size);
-    return found == requests.held.end() ? 0 : found->second * size;
+    const auto found = most.find(size);
+    return found == most.end() ? 0 : found->second * size;
   };
   std::ranges::stable_sort(sizes, std::ranges::greater(), held);
   return sizes;
 }
 
+/// In a hole that they fill, blocks may weigh more than it has, unless each
+/// weighs what it has.
 void weigh_model(SegmentWeights& weights, const Segments& segments) {
+  const bool are_own = std::ranges::all_of(
+      weights.by_bytes, [](const auto& weight) { return weight.second <= weight.first; });
   weights.of_model = segments.model_bytes;
   for (const auto& [bytes, count] : segments.holes) {
     Filling hole(bytes);
     for (const auto& [size, weight] : weights.by_bytes) hole.add(size, weight);
-    weights.of_model -= count * std::min(hole.most(), bytes);
+    weights.of_model -= count * (are_own ? std::min(hole.most(), bytes) : hole.most());
   }
   weights.base_bytes = segments.base_bytes;
   weights.unit_bytes = std::max<std::int64_t>(segments.unit_bytes, 1);
@@ -197,23 +186,46 @@ SegmentWeights own_weights(const std::vector<std::int64_t>& sizes, const Segment
   return weights;
 }
 
-/// Each size in turn weighs as much as the segments leave to it beside those before it.
-SegmentWeights most_weights(const std::vector<std::int64_t>& sizes, const Segments& segments) {
+/// Each size that has no weight yet weighs as much as the segments leave to it
+/// beside the others, if that makes none of `holes` heavier.
+SegmentWeights most_weights(const std::map<std::int64_t, std::int64_t>& given,
+                            const std::vector<std::int64_t>& sizes, const Segments& segments,
+                            const std::map<std::int64_t, std::int64_t>& holes) {
   std::vector<Filling> fillings(segments.sizes.begin(), segments.sizes.end());
+  for (const auto& [bytes, count] : holes) fillings.emplace_back(bytes);
   SegmentWeights weights;
   const auto add = [&](std::int64_t size, std::int64_t weight) {
     weights.by_bytes[size] = weight;
     for (Filling& filling : fillings) filling.add(size, weight);
   };
-  for (const std::int64_t size : segments.own_blocks) add(size, size);
+  for (const auto& [size, weight] : given) add(size, weight);
+  std::vector<std::int64_t> most;
+  for (std::size_t i = 0; i < fillings.size(); ++i)
+    most.push_back(i < segments.sizes.size() ? fillings[i].bytes() : fillings[i].most());
   for (const std::int64_t size : sizes) {
-    if (segments.own_blocks.contains(size)) continue;
-    std::int64_t weight = boundless_bytes;
-    for (const Filling& filling : fillings) weight = std::min(weight, filling.room_for(size));
+    if (weights.by_bytes.contains(size)) continue;
+    std::int64_t weight = segments.own_blocks.contains(size) ? size : boundless_bytes;
+    for (std::size_t i = 0; i < fillings.size(); ++i)
+      weight = std::min(weight, fillings[i].room_for(size, most[i]));
     add(size, std::max<std::int64_t>(weight, 0));
   }
   weigh_model(weights, segments);
   return weights;
+}
+
+/// What stays weighs what it has.
+SegmentWeights most_weights(const std::vector<std::int64_t>& sizes, const Segments& segments) {
+  std::map<std::int64_t, std::int64_t> own;
+  for (const std::int64_t size : segments.own_blocks) own[size] = size;
+  return most_weights(own, sizes, segments, {});
+}
+
+/// Of all weights, those of which the blocks that are held have the most. What
+/// stays may lie in its own segment, or in others.
+SegmentWeights packed_weights(const std::map<std::int64_t, std::int64_t>& held,
+                              const std::vector<std::int64_t>& sizes, const Segments& segments) {
+  return most_weights(packing_weights(held, segments.sizes, segments.own_blocks, segments.holes),
+                      sizes, segments, segments.holes);
 }
 
 }  // namespace
@@ -256,8 +268,13 @@ std::vector<PoolWeights> segment_weights(const std::vector<const Recording*>& re
   add_model(small, large, *recordings.front(), loop.allocator);
   const std::vector<std::int64_t> small_sizes = by_importance(requests, true),
                                   large_sizes = by_importance(requests, false);
-  return {{own_weights(small_sizes, small), own_weights(large_sizes, large)},
-          {most_weights(small_sizes, small), most_weights(large_sizes, large)}};
+  std::vector<PoolWeights> all{
+      {own_weights(small_sizes, small), own_weights(large_sizes, large)},
+      {most_weights(small_sizes, small), most_weights(large_sizes, large)}};
+  for (std::size_t i = 0; i < recordings.size(); ++i)
+    all.push_back({packed_weights(requests.small[i], small_sizes, small),
+                   packed_weights(requests.large[i], large_sizes, large)});
+  return all;
 }
 
 }  // namespace symprof::profile

@@ -48,8 +48,9 @@ bool is_of_model(const StorageRecord& storage);
 /// Of all steps that ask for no other sizes than `recordings` do, at the end of a loop, unless the
 /// allocator gives segments back (segments_stay). The model is that of the first recording. First,
 /// blocks weigh what they have; then, as much as they can, those first of which the last recording
-/// holds the most at its peak. Expandable segments can be
-/// filled: there is the first kind alone.
+/// holds the most at its peak. For each recording there are then the weights of which its blocks
+/// have the most when their pool holds the most bytes (segment_packing.h). Expandable segments can
+/// be filled: there is the first kind alone.
 std::vector<PoolWeights> segment_weights(const std::vector<const Recording*>& recordings,
                                          const DeviceSpec& device, LoopOptions loop);
 

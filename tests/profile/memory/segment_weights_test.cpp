@@ -17,11 +17,12 @@ using profile::SegmentWeights;
 using profile::simulate_step_memory;
 using profile::operator""_MiB;
 
-/// A parameter, and results of calls that live until the step is over.
+/// Parameters, results of calls that live until backward is over, and states of an optimizer.
 struct Step : RecordingBuilder {
-  Step(std::int64_t parameter_bytes, const std::vector<std::int64_t>& results) {
-    event(EventKind::allocate, storage({.bytes = parameter_bytes, .kind = StorageKind::parameter}),
-          none);
+  Step(const std::vector<std::int64_t>& parameters, const std::vector<std::int64_t>& results,
+       const std::vector<std::int64_t>& states = {}) {
+    for (const std::int64_t bytes : parameters) add(bytes, StorageKind::parameter);
+    for (const std::int64_t bytes : states) add(bytes, StorageKind::optimizer_state);
     std::vector<StorageId> made;
     for (const std::int64_t bytes : results) {
       made.push_back(storage({.bytes = bytes, .saved = true}));
@@ -29,6 +30,11 @@ struct Step : RecordingBuilder {
     }
     const CallId last = call("aten::relu", {}, {}, node("layer"), Phase::backward);
     for (const StorageId id : made) event(EventKind::free, id, last);
+    if (!states.empty()) call("aten::add_", {}, {}, node("optimizer"), Phase::optimizer);
+  }
+
+  void add(std::int64_t bytes, StorageKind kind) {
+    event(EventKind::allocate, storage({.bytes = bytes, .kind = kind}), none);
   }
 
   std::vector<PoolWeights> weights(const LoopOptions& loop = {}) {
@@ -47,9 +53,9 @@ std::int64_t sum_of(const SegmentWeights& weights, const std::vector<std::int64_
 TEST_SUITE("segment_weights") {
   TEST_CASE("blocks that fill no segment weigh their share of it") {
     const std::vector<std::int64_t> blocks(6, 9_MiB);
-    Step step(9_MiB, blocks);
+    Step step({9_MiB}, blocks);
     const std::vector<PoolWeights> weights = step.weights();
-    REQUIRE(weights.size() == 2);
+    REQUIRE(weights.size() == 3);
     CHECK(weights[0].large.of(9_MiB) == 9_MiB);
     CHECK(weights[1].large.of(9_MiB) == 10_MiB);
     // Beside the parameter there is room for one of them.
@@ -59,11 +65,12 @@ TEST_SUITE("segment_weights") {
     CHECK(weights[1].large.base_bytes == 20_MiB);
     CHECK(weights[1].large.of(8_MiB) == 0);  // Nothing asks for it.
     CHECK(sum_of(weights[1].large, blocks) == 70_MiB);
+    CHECK(sum_of(weights[2].large, blocks) == 70_MiB);
     CHECK(simulate_step_memory(step.recording(), {}).peak_reserved_bytes == 80_MiB);
   }
 
   TEST_CASE("a smaller block that fits beside them makes them lighter") {
-    Step step(20_MiB, {9_MiB, 9_MiB, 9_MiB, 2_MiB});
+    Step step({20_MiB}, {9_MiB, 9_MiB, 9_MiB, 2_MiB});
     const SegmentWeights large = step.weights()[1].large;
     CHECK(2 * large.of(9_MiB) + large.of(2_MiB) == 20_MiB);
     CHECK(large.of_model == 20_MiB);
@@ -72,22 +79,54 @@ TEST_SUITE("segment_weights") {
   TEST_CASE("pages that are expandable can be filled") {
     LoopOptions loop;
     loop.allocator.expandable_segments = true;
-    const std::vector<PoolWeights> weights = Step(9_MiB, {9_MiB}).weights(loop);
+    const std::vector<PoolWeights> weights = Step({9_MiB}, {9_MiB}).weights(loop);
     REQUIRE(weights.size() == 1);
     CHECK(weights[0].large.of(9_MiB) == 9_MiB);
     CHECK(weights[0].large.of_model == 9_MiB);
     CHECK(weights[0].large.unit_bytes == 20_MiB);
   }
 
+  TEST_CASE("a block that fills a hole of the model's weighs what it takes elsewhere") {
+    const std::vector<std::int64_t> blocks(3, 9_MiB);
+    Step step({8_MiB, 3_MiB}, blocks);
+    for (const PoolWeights& weights : step.weights())
+      CHECK(sum_of(weights.large, blocks) <= 2 * 20_MiB);
+    CHECK(step.weights()[1].large.of_model == 20_MiB - 10_MiB);
+    CHECK(simulate_step_memory(step.recording(), {}).peak_reserved_bytes == 2 * 20_MiB);
+  }
+
+  TEST_CASE("what stays may lie beside others in a segment") {
+    const SegmentWeights large =
+        Step({}, {30_MiB, 9_MiB, 9_MiB, 9_MiB}, {12_MiB}).weights()[2].large;
+    CHECK(large.of(12_MiB) > 0);
+    CHECK(large.of(12_MiB) + 2 * large.of(9_MiB) <= 30_MiB);
+  }
+
+  /// Of 8 and of 3 MiB, two and one or one and four fill a segment: segment_packing_test.cpp.
+  TEST_CASE("blocks weigh the most when their pool holds the most") {
+    std::vector<std::int64_t> blocks(4, 8_MiB);
+    blocks.insert(blocks.end(), 6, 3_MiB);
+    Step step({20_MiB}, blocks);
+    CHECK(sum_of(step.weights()[1].large, blocks) < 20_MiB + 50_MiB + 1_MiB);
+    CHECK(sum_of(step.weights()[2].large, blocks) > 20_MiB + 51_MiB);
+    CHECK(simulate_step_memory(step.recording(), {}).peak_reserved_bytes >= 20_MiB + 60_MiB);
+  }
+
   TEST_CASE("no step reserves less than its blocks weigh") {
     std::mt19937 random(3);
-    for (int i = 0; i < 200; ++i) {
-      std::vector<std::int64_t> blocks(1 + random() % 12);
+    const auto some = [&](std::size_t least, std::size_t most) {
+      std::vector<std::int64_t> blocks(least + random() % (most - least + 1));
       for (std::int64_t& bytes : blocks)
         bytes =
             (random() % 3 == 0 ? 100 : 3000) * static_cast<std::int64_t>(1 + random() % 9) * 512;
-      Step step(static_cast<std::int64_t>(1 + random() % 20) << 20, blocks);
+      return blocks;
+    };
+    for (int i = 0; i < 400; ++i) {
+      CAPTURE(i);
+      std::vector<std::int64_t> blocks = some(1, 12), states = some(0, 3);
+      Step step(some(1, 4), blocks, states);
       const std::int64_t reserved = simulate_step_memory(step.recording(), {}).peak_reserved_bytes;
+      blocks.insert(blocks.end(), states.begin(), states.end());
       for (const PoolWeights& weights : step.weights())
         CHECK(sum_of(weights.large, blocks) + sum_of(weights.small, blocks) <= reserved);
     }
