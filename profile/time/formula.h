@@ -24,14 +24,14 @@ struct Coefficient {
   double lowest, highest;  ///< Where it ends: coefficients trade against each other beyond.
 };
 
-/// Residuals of a fit are interpolated by a Gaussian process on the logarithms (base 2) of sizes.
+/// Residuals of a fit are interpolated by a Gaussian process on the logarithms (base 2) of sizes,
+/// whose covariance falls exponentially with distance: libraries change kernels from one size to
+/// the next, so that what neighbours share is not smooth.
 struct ResidualKernel {
-  double length = 2;  ///< In octaves.
+  double length = 2;  ///< In octaves: there the covariance is a third of its largest.
   double deviation = 0.08, noise = 0.06;
   double largest = 0.35;  ///< A residual beyond is an outlier of the measurement.
   double last_scale = 1;  ///< Octaves of the last size count so many times.
-  /// A second part, of what only close neighbours share.
-  double near_length = 1, near_deviation = 0;
 };
 
 struct Formula {

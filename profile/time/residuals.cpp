@@ -6,7 +6,7 @@
 namespace symprof::profile {
 namespace {
 
-/// Rows further away do not matter: at two lengths the covariance is an eighth of its largest.
+/// Rows further away hardly matter: nearer ones stand between them and the row that is asked for.
 constexpr std::size_t neighbours = 40;
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b,
@@ -77,13 +77,10 @@ class Cholesky {
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel) {
   const std::vector<Neighbour> near = nearest(points, sizes, kernel.last_scale);
-  const double far = kernel.deviation * kernel.deviation;
-  const double close = kernel.near_deviation * kernel.near_deviation;
-  const double variance = far + close, noise = kernel.noise * kernel.noise;
+  const double variance = kernel.deviation * kernel.deviation;
+  const double noise = kernel.noise * kernel.noise;
   const auto covariance = [&](double squared) {
-    const double smooth = far * std::exp(-0.5 * squared / (kernel.length * kernel.length));
-    if (close == 0) return smooth;
-    return smooth + close * std::exp(-0.5 * squared / (kernel.near_length * kernel.near_length));
+    return variance * std::exp(-std::sqrt(squared) / kernel.length);
   };
   Cholesky factor(near.size());
   std::vector<double> residuals, to_here;

@@ -63,8 +63,7 @@ double need_of(TimeClass time_class, ClassSweep& one, bool is_cpu) {
   const double known = static_cast<double>(one.known.size());
   if (known < fewest) return 2 + (fewest - known) / fewest;
   const ResidualKernel process = residuals_on(formula_of(time_class), is_cpu);
-  return one.least_certain(is_cpu)->uncertainty /
-         std::hypot(process.deviation, process.near_deviation, process.noise);
+  return one.least_certain(is_cpu)->uncertainty / std::hypot(process.deviation, process.noise);
 }
 
 }  // namespace

@@ -37,10 +37,10 @@ SAME_CHIP = {("h100", "h200")}
 RECORDED = {("h100", "product_fp32"), *((device, time_class) for device in ("h100", "h200")
                                          for time_class in ("product_16bit", "attention_newer"))}
 # Deviations and noise of the residuals of a class (profile/time/formula.cpp), by the first word of its name.
-PROCESS = {"product": (0.08, 0.06, 0.06), "attention": (0.12, 0.06), "convolution": (0.15, 0.08),
-           "elementwise": (0.06, 0.05), "layer": (0.12, 0.06), "softmax": (0.12, 0.06), "copy": (0.06, 0.05),
-           "pooling": (0.06, 0.05), "gather": (0.06, 0.05), "batch": (0.12, 0.06), "reduction": (0.12, 0.06),
-           "depthwise": (0.15, 0.08), "recurrent": (0.12, 0.06)}
+PROCESS = {"product": (0.15, 0.06), "attention": (0.3, 0.06), "convolution": (0.3, 0.06), "elementwise": (0.06, 0.06),
+           "layer": (0.15, 0.03), "softmax": (0.15, 0.03), "copy": (0.06, 0.06), "pooling": (0.06, 0.06),
+           "gather": (0.06, 0.06), "batch": (0.15, 0.03), "reduction": (0.15, 0.03), "depthwise": (0.3, 0.06),
+           "recurrent": (0.15, 0.03)}
 SIBLING_HALF_WIDTH = 0.15  # Another board's clocks and memory, beside what the sibling's rows need.
 
 

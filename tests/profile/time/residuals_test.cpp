@@ -26,23 +26,11 @@ TEST_SUITE("time_residuals") {
     const ResidualAt there = residual_at(points, {10, 10}, kernel);
     CHECK(there.mean == doctest::Approx(0.2 * share));
     CHECK(there.deviation == doctest::Approx(std::sqrt(variance + noise - variance * share)));
-    const double covariance = std::exp(-0.5 * (3 * 3 + 4 * 4) / (2 * 2));
+    const double covariance = std::exp(-5.0 / 2);
     const ResidualAt further = residual_at(points, {13, 14}, kernel);
     CHECK(further.mean == doctest::Approx(0.2 * share * covariance));
     CHECK(further.deviation == doctest::Approx(std::sqrt(
                                    variance + noise - variance * share * covariance * covariance)));
-  }
-
-  TEST_CASE("what only close neighbours share fades with a length of its own") {
-    ResidualKernel both = kernel;
-    both.near_length = 0.5, both.near_deviation = 0.1;
-    const double whole = variance + 0.1 * 0.1;
-    const std::vector<ResidualPoint> points = {{{10}, 0.2}};
-    CHECK(residual_at(points, {10}, both).mean == doctest::Approx(0.2 * whole / (whole + noise)));
-    const double shared =
-        variance * std::exp(-0.5 * 1 / (2.0 * 2.0)) + 0.1 * 0.1 * std::exp(-0.5 * 1 / (0.5 * 0.5));
-    CHECK(residual_at(points, {11}, both).mean == doctest::Approx(0.2 * shared / (whole + noise)));
-    CHECK(residual_at({}, {10}, both).deviation == doctest::Approx(std::sqrt(whole + noise)));
   }
 
   TEST_CASE("two rows at one place count as their mean with half the noise") {
