@@ -132,6 +132,21 @@ bool calls_forward_itself(std::string_view line) { return count_calls_of_forward
 
 int count_calls_of_forward(std::string_view line) { return count_sign(line, ".forward("); }
 
+bool hands_on_arguments(std::string_view line) {
+  constexpr std::string_view returns = "return ", keywords = ", **";
+  line = trimmed(line);
+  const std::size_t open = line.rfind('('), given = line.find('*', open);
+  const std::size_t named = line.find(keywords, given);
+  if (!line.starts_with(returns) || !line.ends_with(')') || named == line.npos) return false;
+  const auto is_name = [&](std::size_t begin, std::size_t end) {
+    return begin < end && std::ranges::all_of(line.substr(begin, end - begin), is_word);
+  };
+  const std::string_view function = line.substr(returns.size(), open - returns.size());
+  return is_name(given + 1, named) && is_name(named + keywords.size(), line.size() - 1) &&
+         std::ranges::all_of(function,
+                             [](char c) { return is_word(c) || c == '.' || c == '(' || c == ')'; });
+}
+
 bool gives_to_keeper(std::string_view line) {
   constexpr std::array<std::string_view, 10> keeping = {"update", "append",    "extend", "insert",
                                                         "push",   "enqueue",   "put",    "store",

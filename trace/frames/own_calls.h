@@ -26,6 +26,10 @@ bool calls_forward_itself(std::string_view line);
 /// How often `line` calls a function named forward so.
 int count_calls_of_forward(std::string_view line);
 
+/// Whether `line` returns what another function makes of all that this one was given:
+/// `return super().__call__(*args, **kwargs)`, `return function(self, *args, **kwargs)`.
+bool hands_on_arguments(std::string_view line);
+
 /// Whether `line` gives something to a method that keeps what it is given: `cache.update(key)`,
 /// `queue.push(x)`. Its object may hold it as long as the step goes on.
 bool gives_to_keeper(std::string_view line);

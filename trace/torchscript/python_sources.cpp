@@ -109,6 +109,7 @@ SourceOfNode PythonSources::read(const std::string& stack) {
   std::string trace;
   for (const StackFrame& frame : std::views::reverse(frames)) {  // The outermost first.
     const PythonLine* line = line_of(frame);
+    if (line != nullptr && hands_on_arguments(line->text)) continue;  // It holds nothing else.
     if (line != nullptr) add_return(trace, frame, *line);
     trace += text_of(frame, line);
   }

@@ -49,6 +49,18 @@ TEST_SUITE("own_calls") {
     CHECK_FALSE(calls_module("x = self.run(x)", "layers.3"));
   }
 
+  TEST_CASE("a wrapper returns what another function makes of all that it was given") {
+    for (const char* line :
+         {"return super().__call__(*args, **kwargs)", "return forward(self, *args, **kwargs)",
+          "    return self.layer.run(*inputs, **options)"})
+      CHECK(hands_on_arguments(line));
+    for (const char* line :
+         {"x = function(*args, **kwargs)", "return function(x, **kwargs)", "return f(*args)",
+          "return norm(f(*args, **kwargs))", "return x + f(*args, **kwargs)",
+          "return a * b(c, **d)", "return f(*args[1:], **kwargs)", "return", ""})
+      CHECK_FALSE(hands_on_arguments(line));
+  }
+
   TEST_CASE("methods that keep what they are given, and forward functions called as themselves") {
     CHECK(trace::gives_to_keeper("k, v = cache.update(k, v, self.layer)"));
     CHECK(trace::gives_to_keeper("x = f(self.queue.push(x))"));
