@@ -45,6 +45,16 @@ class PlannedStep final : public plan::CheckpointTrial {
     return plan::StepPeaks{memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
   }
 
+  std::optional<plan::StepPeaks> peaks_up_to(const Recording& recording,
+                                             std::int64_t bytes) override {
+    const std::int64_t aside = profile::peak_doubt(recording).margin_bytes();
+    const StepMemory memory = profile::simulate_step_memory(
+        recording, settings_.step.device,
+        {.loop = settings_.loop, .most_reserved_bytes = bytes - aside});
+    if (memory.refused_call) return std::nullopt;
+    return plan::StepPeaks{memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+  }
+
   StepMemory expandable_memory(const Recording& recording) {
     profile::LoopOptions loop = settings_.loop;
     loop.allocator.expandable_segments = true;

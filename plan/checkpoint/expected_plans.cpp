@@ -16,17 +16,38 @@ std::string key_of(const CheckpointPlan& plan) {
   return key;
 }
 
-ExpectedPlans::Tried& ExpectedPlans::try_out(const CheckpointPlan& plan) {
-  const auto [found, is_new] = tried_.try_emplace(key_of(plan));
-  Tried& tried = found->second;
-  if (!is_new) return tried;
-  tried.peaks = trial_.peaks(step_.compose(plan));
+ExpectedPlans::Tried& ExpectedPlans::remember(const CheckpointPlan& plan, const StepPeaks& peaks) {
+  Tried& tried = tried_[key_of(plan)];
+  tried.peaks = peaks;
   tried.cost_us = step_.cost_us();
-  offer({tried.cost_us, tried.peaks.reserved_bytes, plan});
+  offer({tried.cost_us, peaks.reserved_bytes, plan});
   return tried;
 }
 
+ExpectedPlans::Tried& ExpectedPlans::try_out(const CheckpointPlan& plan) {
+  const auto known = tried_.find(key_of(plan));
+  return known != tried_.end() ? known->second : remember(plan, trial_.peaks(step_.compose(plan)));
+}
+
 StepPeaks ExpectedPlans::peaks(const CheckpointPlan& plan) { return try_out(plan).peaks; }
+
+std::optional<StepPeaks> ExpectedPlans::peaks_up_to(const CheckpointPlan& plan,
+                                                    std::int64_t reserved_bytes) {
+  const std::string key = key_of(plan);
+  std::int64_t& more_than = more_than_[key];
+  const auto known = tried_.find(key);
+  std::optional<StepPeaks> peaks;
+  if (known != tried_.end())
+    peaks = known->second.peaks;
+  else if (reserved_bytes > more_than)
+    peaks = trial_.peaks_up_to(step_.compose(plan), reserved_bytes);
+  if (!peaks || peaks->reserved_bytes > reserved_bytes) {
+    more_than = std::max(more_than, reserved_bytes);
+    return std::nullopt;
+  }
+  if (known == tried_.end()) remember(plan, *peaks);
+  return peaks;
+}
 
 std::int64_t ExpectedPlans::budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes) {
   Tried& tried = try_out(plan);

@@ -31,6 +31,8 @@ class ExpectedPlans {
 
   bool has(const CheckpointPlan& plan) const { return step_.has(plan); }
   StepPeaks peaks(const CheckpointPlan& plan);
+  /// The same where no more than `reserved_bytes` is reserved, else empty.
+  std::optional<StepPeaks> peaks_up_to(const CheckpointPlan& plan, std::int64_t reserved_bytes);
   /// What the plan reserves; where that is more than `budget_bytes` and an allocator that may take
   /// no more holds it, `budget_bytes`.
   std::int64_t budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes);
@@ -47,13 +49,15 @@ class ExpectedPlans {
     std::int64_t refused = 0;          ///< The largest that did not.
   };
 
+  Tried& remember(const CheckpointPlan& plan, const StepPeaks& peaks);
   Tried& try_out(const CheckpointPlan& plan);
   void offer(Candidate candidate);
 
   CheckpointTrial& trial_;
   ComposedStep step_;
-  std::unordered_map<std::string, Tried> tried_;  // By key.
-  std::map<std::int64_t, Candidate> best_;        // By budget; costs fall.
+  std::unordered_map<std::string, Tried> tried_;             // By key.
+  std::unordered_map<std::string, std::int64_t> more_than_;  // Reserved, of others.
+  std::map<std::int64_t, Candidate> best_;                   // By budget; costs fall.
 };
 
 }  // namespace symprof::plan

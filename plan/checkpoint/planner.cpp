@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "plan/checkpoint/budget_search.h"
 #include "plan/checkpoint/expected_plans.h"
+#include "plan/checkpoint/plan_walk.h"
 #include "plan/checkpoint/sure_costs.h"
 
 namespace symprof::plan {
@@ -185,6 +186,22 @@ std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int6
                                            : play_within(plan, budget_bytes).budget_bytes();
 }
 
+std::optional<std::int64_t> CheckpointPlanner::try_up_to(const CheckpointPlan& plan,
+                                                         std::int64_t most_bytes) {
+  if (!expected_ || !expected_->has(plan)) return std::nullopt;
+  const std::optional<StepPeaks> peaks = expected_->peaks_up_to(plan, most_bytes);
+  return peaks ? std::optional(peaks->reserved_bytes) : std::nullopt;
+}
+
+const CheckpointPlan* CheckpointPlanner::best_tried(std::int64_t budget_bytes) const {
+  const PlayedPlan* played = best_played(budget_bytes);
+  const ExpectedPlans::Candidate* expected =
+      expected_ ? expected_->best_within(budget_bytes) : nullptr;
+  if (!played || (expected && expected->cost_us < played->cost_us))
+    return expected ? &expected->plan : nullptr;
+  return &played->plan;
+}
+
 const PlayedPlan* CheckpointPlanner::best_played(std::int64_t budget_bytes) const {
   const PlayedPlan* best = nullptr;
   for (const PlayedPlan& played : played_)
@@ -226,6 +243,8 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
         is_good_enough(budget_bytes, BudgetSearch::worth_varying))
       break;
   }
+  if (!is_good_enough(budget_bytes, BudgetSearch::worth_varying))
+    PlanWalk(*this, budget_bytes).run();
   search_below(budget_bytes);
   if (host_) BudgetSearch(*this, *host_, budget_bytes).bisect();
   return known_answer(budget_bytes);

@@ -74,6 +74,7 @@ class CheckpointPlanner {
   std::optional<Window> least_window() const;
 
   const Recording& plain_recording() const { return plain_recording_; }
+  double step_us() const { return step_us_; }
   const PlayedPlan& plain() const { return played_.front(); }
   /// Every region runs again, and keeps its inputs alone.
   const PlayedPlan& all_again() const { return played_[1]; }
@@ -89,6 +90,10 @@ class CheckpointPlanner {
   /// The least budget that the plan holds, with an allocator that may take no more than
   /// `budget_bytes` if need be: as expected of a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
+  /// What the plan reserves, where that is no more than `most_bytes`; else empty.
+  std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t most_bytes);
+  /// Of the plans that were tried and hold, the cheapest; null where none does.
+  const CheckpointPlan* best_tried(std::int64_t budget_bytes) const;
   /// Of the plans that were tried and hold, the least cost; empty where none does.
   std::optional<double> least_tried_us(std::int64_t budget_bytes) const;
   /// Whether no plan can be better than those that were tried by more than that share of the step.

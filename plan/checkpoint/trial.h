@@ -44,6 +44,12 @@ class CheckpointTrial {
     const StepPeaks all = peaks(recording);
     return all.reserved_bytes <= bytes ? std::optional(all) : std::nullopt;
   }
+  /// The same where no more than `reserved_bytes` is reserved, else empty.
+  virtual std::optional<StepPeaks> peaks_up_to(const Recording& recording,
+                                               std::int64_t reserved_bytes) {
+    const StepPeaks all = peaks(recording);
+    return all.reserved_bytes <= reserved_bytes ? std::optional(all) : std::nullopt;
+  }
   /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
   virtual std::vector<HeldBytes> held_bytes(const Recording& recording) = 0;
   /// Where small blocks have segments of their own, and segments that a settled loop has needed

@@ -11,7 +11,8 @@ constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
 }  // namespace
 
 HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
-    : allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)) {
+    : allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
+      most_reserved_bytes_(options.most_reserved_bytes.value_or(endless_bytes)) {
   if (options.observer)
     allocator_.observe(
         [this, tell = options.observer](const AllocatorEvent& event) { tell(event, call_); });
@@ -28,7 +29,8 @@ HeldBlock HeldBlocks::request(std::int64_t bytes, MemoryCategory category, NodeI
   const Gauge before = allocated;
   concerned_ = {.category = category, .owner = owner};
   const std::optional<Address> address = allocator_.allocate(bytes, stream);
-  if (!address) throw Refused();
+  if (!address || allocator_.statistics().reserved_bytes.current > most_reserved_bytes_)
+    throw Refused();
   const HeldBlock block{address, allocated.current - before.current, category, owner};
   count(block, block.bytes);
   highest_bytes_ = std::max(highest_bytes_, now_.total());

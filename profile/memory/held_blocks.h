@@ -23,7 +23,7 @@ struct HeldBlock {
 
 class HeldBlocks {
  public:
-  /// Thrown by a request that the device has no room for.
+  /// Thrown by a request that the device has no room for, or that reserves more than it may.
   struct Refused {};
 
   explicit HeldBlocks(const StepMemoryOptions& options);
@@ -65,6 +65,7 @@ class HeldBlocks {
   void mark_peak();
 
   CachingAllocator allocator_;
+  std::int64_t most_reserved_bytes_;
   CallId call_ = none;
   HeldBlock concerned_;
   MemoryBreakdown now_;

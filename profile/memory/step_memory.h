@@ -124,6 +124,9 @@ struct StepMemoryOptions {
   LoopOptions loop;
   /// What the device has for PyTorch; empty: as much as it takes.
   std::optional<std::int64_t> device_bytes;
+  /// The loop ends at the first request for which more than this is reserved, as at one that is
+  /// refused. Empty: it goes on.
+  std::optional<std::int64_t> most_reserved_bytes;
   /// The first step finds no optimizer state and an empty cache, the second a cache without the
   /// blocks that the states took, and a later one may still ask for more. Empty: until a step after
   /// the second raises neither peak, at most `most_steps`; two where keys and values grow.

@@ -1,0 +1,132 @@
+#include "plan/checkpoint/plan_walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace symprof::plan {
+namespace {
+
+/// Beyond the budget a byte costs so many times what the plan that the walk begins with pays for
+/// one.
+constexpr double price_of_excess = 3;
+/// Temperatures of the annealing at its beginning and at its end, as shares of the step's time.
+constexpr double first_temperature = 0.003, last_temperature = 0.0001;
+/// Changes of a plan at once; one in so many concerns all regions that are alike.
+constexpr std::size_t most_changes = 3, of_all_one_in = 6;
+/// Calls of the steps that are played.
+constexpr std::size_t most_walked_calls = 1'500'000;
+/// Chances are multiples of this share of one.
+constexpr unsigned chances = 1'000'000;
+
+}  // namespace
+
+PlanWalk::PlanWalk(CheckpointPlanner& planner, std::int64_t budget_bytes)
+    : planner_(planner), budget_bytes_(budget_bytes) {}
+
+void PlanWalk::run() {
+  const CheckpointPlan* best = planner_.best_tried(budget_bytes_);
+  const std::int64_t freed = planner_.plain().peaks.reserved_bytes - budget_bytes_;
+  if (freed <= 0 || best == nullptr || !read(*best)) return;
+  value_us_ = cost_us(at_);
+  us_per_byte_ = price_of_excess * value_us_ / static_cast<double>(freed);
+  const std::size_t steps = most_walked_calls / planner_.plain_recording().calls.size();
+  for (std::size_t i = 0; i < steps; ++i) {
+    const double part = static_cast<double>(i) / static_cast<double>(steps);
+    step(planner_.step_us() * first_temperature *
+         std::pow(last_temperature / first_temperature, part));
+  }
+}
+
+bool PlanWalk::read(const CheckpointPlan& plan) {
+  at_.assign(regions().size(), {});
+  for (std::size_t i = 0; i < at_.size(); ++i) at_[i].kept.resize(regions()[i].calls.size());
+  for (const CheckpointRegion& region : plan.regions) {
+    const auto found = std::ranges::find(regions(), region.modules.front(), &RegionCosts::module);
+    if (region.modules.size() != 1 || found == regions().end()) return false;
+    Choice& choice = at_[static_cast<std::size_t>(found - regions().begin())];
+    choice.runs_again = true;
+    for (std::size_t i = 0; i < choice.kept.size(); ++i)
+      choice.kept[i] = std::ranges::find(region.kept, found->calls[i].call) != region.kept.end();
+  }
+  return plan.offloaded.empty();
+}
+
+CheckpointPlan PlanWalk::plan_of(const Choices& choices) const {
+  CheckpointPlan plan;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (!choices[i].runs_again) continue;
+    CheckpointRegion& region = plan.regions.emplace_back();
+    region.modules = {regions()[i].module};
+    for (std::size_t j = 0; j < choices[i].kept.size(); ++j)
+      if (choices[i].kept[j]) region.kept.push_back(regions()[i].calls[j].call);
+  }
+  return plan;
+}
+
+double PlanWalk::cost_us(const Choices& choices) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (!choices[i].runs_again) continue;
+    sum += regions()[i].cost_us;
+    for (std::size_t j = 0; j < choices[i].kept.size(); ++j)
+      if (choices[i].kept[j]) sum -= regions()[i].calls[j].cost_us;
+  }
+  return sum;
+}
+
+/// One call of one region, or the same call of all regions that are like it.
+void PlanWalk::keep_or_not(Choices& choices) {
+  const std::size_t region = some(choices.size());
+  if (choices[region].kept.empty()) {
+    choices[region].runs_again = !choices[region].runs_again;
+    return;
+  }
+  const std::size_t call = some(choices[region].kept.size());
+  const bool keeps = !choices[region].kept[call];
+  const bool of_all = some(of_all_one_in) == 0;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    if (i == region ||
+        (of_all && choices[i].runs_again &&
+         planner_.selector().block_type(i) == planner_.selector().block_type(region)))
+      choices[i].kept[call] = keeps;
+}
+
+PlanWalk::Choices PlanWalk::changed() {
+  Choices choices = at_;
+  for (std::size_t moves = 1 + some(most_changes); moves > 0; --moves) {
+    const std::size_t region = some(choices.size()), other = some(choices.size());
+    const bool are_alike =
+        planner_.selector().block_type(region) == planner_.selector().block_type(other);
+    switch (some(6)) {
+      case 0:
+        choices[region].runs_again = !choices[region].runs_again;
+        break;
+      case 1:
+        if (are_alike) choices[region] = choices[other];
+        break;
+      case 2:
+        if (are_alike) std::swap(choices[region], choices[other]);
+        break;
+      default:
+        keep_or_not(choices);
+    }
+  }
+  return choices;
+}
+
+void PlanWalk::step(double temperature_us) {
+  const Choices choices = changed();
+  const double cost = cost_us(choices);
+  const double chance = (static_cast<double>(some(chances)) + 1) / chances;
+  const double most_us = value_us_ - temperature_us * std::log(chance);
+  if (cost > most_us) return;
+  const CheckpointPlan plan = plan_of(choices);
+  const std::optional<std::int64_t> reserved = planner_.try_up_to(
+      plan, budget_bytes_ + static_cast<std::int64_t>((most_us - cost) / us_per_byte_));
+  if (!reserved) return;
+  at_ = choices;
+  value_us_ = cost + us_per_byte_ *
+                         static_cast<double>(std::max<std::int64_t>(*reserved - budget_bytes_, 0));
+}
+
+}  // namespace symprof::plan
