@@ -26,7 +26,7 @@ PlanWalk::PlanWalk(CheckpointPlanner& planner, std::int64_t budget_bytes)
 void PlanWalk::run() {
   const CheckpointPlan* best = planner_.best_tried(budget_bytes_);
   const std::int64_t freed = planner_.plain().peaks.reserved_bytes - budget_bytes_;
-  if (freed <= 0 || best == nullptr || !read(*best)) return;
+  if (regions().empty() || freed <= 0 || best == nullptr || !read(*best)) return;
   value_us_ = cost_us(at_);
   us_per_byte_ = price_of_excess * value_us_ / static_cast<double>(freed);
   const std::size_t steps = most_walked_calls / planner_.plain_recording().calls.size();
