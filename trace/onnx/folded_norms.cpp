@@ -1,5 +1,6 @@
 #include "trace/onnx/folded_norms.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "trace/frames/assignment.h"
 #include "trace/frames/repeated_lines.h"
 
