@@ -22,12 +22,19 @@ make_wheel() {
     --config-settings build-dir=build/wheel-of-release --config-settings "cmake.define.SYMPROF_BUILT=$PWD/build/release"
 }
 
-# PEP 600: the tag says which glibc the machine has to have.
-name_platform() {
-  local unpacked glibc
+# Wheels for two versions of torch are two files: the version has a local label (PEP 440), as in 0.1.0+torch2.13. And the
+# tag says which glibc the machine has to have (PEP 600).
+name_wheel() {
+  local unpacked folder info glibc torch
   unpacked=$(mktemp -d)
-  "$python" -m zipfile -e "$wheels"/symprof-*.whl "$unpacked"
-  glibc=$("$python" python/vendor.py --check "$unpacked/symprof" | tee /dev/stderr | sed -n 's/.*GLIBC \([0-9]*\)\.\([0-9]*\).*/\1_\2/p')
+  "$python" -m wheel unpack -d "$unpacked" "$wheels"/symprof-*.whl
+  folder=$(echo "$unpacked"/symprof-*) info=$(echo "$unpacked"/symprof-*/symprof-*.dist-info)
+  glibc=$("$python" python/vendor.py --check "$folder/symprof" | tee /dev/stderr | sed -n 's/.*GLIBC \([0-9]*\)\.\([0-9]*\).*/\1_\2/p')
+  torch=$(<"$folder/symprof/torch_version.txt")
+  sed -i "s/^Version: .*/&+torch$torch/" "$info/METADATA"
+  mv "$info" "${info%.dist-info}+torch$torch.dist-info"
+  rm "$wheels"/symprof-*.whl
+  "$python" -m wheel pack -d "$wheels" "$folder"
   rm -rf "$unpacked"
   "$python" -m wheel tags --remove --platform-tag "manylinux_${glibc}_$(uname -m)" "$wheels"/symprof-*.whl
 }
@@ -51,7 +58,7 @@ try_in_clean_environment() {
 }
 
 make_wheel
-name_platform
+name_wheel
 check_size
 try_in_clean_environment
 if [ "${1:-}" = --sdist ]; then

@@ -18,8 +18,9 @@ constexpr auto advice =
     "sp, loss; of pp gpipe, 1f1b, interleaved, looped-bfs, stages=2, mb=16, rank=3. 'fsdp=2 tp=4' "
     "and 'pp=2:mb=8 tp=4' are both engines, 'fsdp=8 ep=8' has a part of the experts on each rank.";
 
-[[noreturn]] void refuse(const std::string& given, const std::string& problem) {
-  throw Error(SettingRef{"parallel", given}, problem, advice);
+[[noreturn]] void refuse(const std::string& given, const std::string& problem,
+                         const std::string& instead = advice) {
+  throw Error(SettingRef{"parallel", given}, problem, instead);
 }
 
 std::vector<std::string> split(const std::string& text, std::string_view separators) {
@@ -174,13 +175,19 @@ void replicate_tensors(ParallelOptions& options) {
 void spread_experts(ParallelOptions& options) {
   if (options.data == DataEngine::none)
     options.data = DataEngine::fsdp, options.shards = options.expert;
+  const std::string ranks = std::to_string(options.expert);
+  const std::string beside_data =
+      "Give 'fsdp=" + ranks + " ep=" + ranks + "' or 'ddp=" + ranks + " ep=" + ranks + "'";
   if (options.tensor > 1 || options.pipeline.ranks > 1)
-    refuse(options.text, "experts beside tp or pp are not simulated.");
+    refuse(options.text, "experts beside tp or pp are not simulated.",
+           beside_data + ", or leave ep out.");
   if (options.expert != (options.data == DataEngine::ddp ? options.replicas : options.shards) ||
       options.replicas * options.shards != options.expert)
-    refuse(options.text, "ep has as many ranks as ddp or fsdp.");
+    refuse(options.text, "ep has as many ranks as ddp or fsdp, and hsdp has none.",
+           beside_data + ".");
   if (options.param_dtype || options.reduce_dtype)
-    refuse(options.text, "FSDP2 leaves the experts alone, and casts nothing of them.");
+    refuse(options.text, "FSDP2 leaves the experts alone, and casts nothing of them.",
+           "Leave param and reduce out: experts and the rest are then in one type (dtype=bf16).");
 }
 
 void check(const ParallelOptions& options) {

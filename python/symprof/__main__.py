@@ -1,9 +1,8 @@
 """`python -m symprof` and the command `symprof` of the package: `run` in Python, everything else in C++."""
 import os
-import pathlib
 import sys
 
-from ._preload import environment
+from ._preload import built_folder, environment
 
 
 def main() -> int:
@@ -11,7 +10,7 @@ def main() -> int:
         from ._run import main as run
 
         return run(sys.argv[2:])
-    command = pathlib.Path(__file__).parent / "bin" / "symprof"
+    command = built_folder() / "bin" / "symprof"
     if not command.exists():
         print("symprof: the package was built without the command.\n  pip install symprof", file=sys.stderr)
         return 3

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ._error import Error
-from ._preload import environment
+from ._preload import built_folder, environment
 
-COMMAND = pathlib.Path(__file__).parent / "bin" / "symprof"
+COMMAND = built_folder() / "bin" / "symprof"
 NO_IS_AN_ANSWER = (0, 1)
 Path = str | os.PathLike[str]
 

@@ -26,9 +26,17 @@ def torch_folder() -> pathlib.Path:
     return pathlib.Path(spec.submodule_search_locations[0])
 
 
+def built_folder() -> pathlib.Path:
+    """Where the extension is, and beside it what else a build makes. An editable installation has this file elsewhere."""
+    spec = importlib.util.find_spec(f"{__package__}._native")
+    if spec is None or spec.origin is None:
+        raise Error("symprof: the package was not built.\n  pip install symprof (docs/python.md has how it is built from its source)")
+    return pathlib.Path(spec.origin).parent
+
+
 def _check_version() -> None:
     """LibTorch's C++ interface changes with the minor version; its libraries would say so by the name of a missing symbol."""
-    wanted = (pathlib.Path(__file__).parent / "torch_version.txt").read_text()
+    wanted = (built_folder() / "torch_version.txt").read_text()
     found = re.search(r"__version__ = '(.*?)'", (torch_folder() / "version.py").read_text())
     if found and not found[1].startswith(f"{wanted}."):
         raise Error(
@@ -56,7 +64,7 @@ def load() -> None:
 def environment() -> dict[str, str]:
     """For the package's command. It looks for LibTorch in the folder that the package is in; torch may be in another
     (`--system-site-packages`, `--user`)."""
-    if (pathlib.Path(__file__).parent.parent / "torch").exists():
+    if (built_folder().parent / "torch").exists():
         return dict(os.environ)
     folders = [str(torch_folder() / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(filter(None, folders))}

@@ -206,6 +206,13 @@ class Asking(unittest.TestCase):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("parallel", done.stderr)
 
+    def test_what_experts_are_not_beside_is_refused_with_what_they_are(self):
+        for engine, instead in (("ep=2 tp=2", "'fsdp=2 ep=2' or 'ddp=2 ep=2', or leave ep out"),
+                                ("ep=2 pp=2:mb=2", "'fsdp=2 ep=2' or 'ddp=2 ep=2', or leave ep out"),
+                                ("hsdp=2x4 ep=8", "'fsdp=8 ep=8' or 'ddp=8 ep=8'"), ("fsdp=8 ep=4", "'fsdp=4 ep=4' or 'ddp=4 ep=4'"),
+                                ("fsdp=2:param=bf16 ep=2", "Leave param and reduce out")):
+            with self.subTest(engine):
+                self.assertIn(instead, " ".join(program.run("profile", SMALL, "--parallel", engine).stderr.split()))
 
     def test_a_mesh_has_as_many_devices_as_the_engine_has_ranks(self):
         for model, arguments in ((SMALL, ("--parallel", "tp=2", "--mesh", "4")), (SMALL, ("--mesh", "4"))):

@@ -113,10 +113,10 @@ class Rebuilder {
   void begin_call(std::size_t depth, ScopeId module) {
     open_.resize(depth);
     if (is_called_directly(depth))
-      count_callee(depth - 1, module, forward_itself,
+      count_callee(depth - 1, forward_itself,
                    count_calls_of_forward(simple_statement(line(lines_[depth - 1]).text)));
     else if (depth > 0 && module != open_[depth - 1].module)
-      count_callee(depth - 1, module, kinds_.kind_of(module),
+      count_callee(depth - 1, kinds_.kind_of(module),
                    kinds_.most_calls(module, line(statement(depth - 1).line).text));
     run_.calls.push_back(
         {.statement = depth == 0 ? no_index : open_[depth - 1].statement, .module = module});
@@ -125,7 +125,7 @@ class Rebuilder {
   }
 
   /// A statement that calls more than its line can has begun again: it is the body of a loop.
-  void count_callee(std::size_t depth, ScopeId module, int kind, int most) {
+  void count_callee(std::size_t depth, int kind, int most) {
     auto& callees = open_[depth].callees;
     auto found = std::ranges::find(callees, kind, &std::pair<int, int>::first);
     if (found != callees.end() && found->second >= most) {

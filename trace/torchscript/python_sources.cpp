@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <ranges>
 
 #include "base/error.h"
 #include "trace/frames/own_calls.h"
@@ -107,11 +106,11 @@ SourceOfNode PythonSources::read(const std::string& stack) {
   });
   SourceOfNode found;
   std::string trace;
-  for (const StackFrame& frame : std::views::reverse(frames)) {  // The outermost first.
-    const PythonLine* line = line_of(frame);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {  // The outermost first.
+    const PythonLine* line = line_of(*frame);
     if (line != nullptr && hands_on_arguments(line->text)) continue;  // It holds nothing else.
-    if (line != nullptr) add_return(trace, frame, *line);
-    trace += text_of(frame, line);
+    if (line != nullptr) add_return(trace, *frame, *line);
+    trace += text_of(*frame, line);
   }
   for (const StackFrame& frame : frames) {
     const PythonLine* line = line_of(frame);
@@ -155,7 +154,8 @@ void PythonSources::check_found() const {
   if (files_.empty())
     throw Error(SettingRef{"python_sources"}, "the trace does not say which lines made it.",
                 "Write it with torch.jit.save, which puts Python's stacks beside the code.");
-  const std::string first = std::ranges::min(files_ | std::views::keys);
+  const auto path = [](const auto& file) -> const std::string& { return file.first; };
+  const std::string& first = path(*std::ranges::min_element(files_, {}, path));
   throw Error(SettingRef{"python_sources"},
               fmt::format("none of the trace's {} Python files (first '{}') is there as it was "
                           "when the trace was made.",

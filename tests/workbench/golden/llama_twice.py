@@ -22,7 +22,9 @@ from torch._decomp import core_aten_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch.onnx import register_custom_op_symbolic, symbolic_helper
 
-import make_golden
+import exporters
+import golden_models
+import optimizers
 import oracle
 
 OPSET = 18  # The first in which the older exporter has operators for bits.
@@ -77,8 +79,8 @@ def graphs(model):
 
 def models_of(graph, inputs):
     names = [f"input{i}" for i in range(len(inputs))]
-    both = {"dynamo": oracle.export(graph, inputs), "script": oracle.export_script(graph, inputs, opset=OPSET, input_names=names)}
-    return {how: oracle.slim_metadata(oracle.ort_level(model, "EXTENDED")) for how, model in both.items()}
+    both = {"dynamo": exporters.export(graph, inputs), "script": exporters.export_script(graph, inputs, opset=OPSET, input_names=names)}
+    return {how: exporters.slim_metadata(optimizers.ort_level(model, "EXTENDED")) for how, model in both.items()}
 
 
 def feeds_of(model, inputs, positions):
@@ -93,8 +95,8 @@ def main(root):
         (root / folder).mkdir(parents=True, exist_ok=True)
     for precision in ("float32", "mixed"):
         torch.manual_seed(0)
-        model = make_golden.Llama(layers=1, vocab=32)
-        model = make_golden.Half(model) if precision == "mixed" else model
+        model = golden_models.Llama(layers=1, vocab=32)
+        model = golden_models.Half(model) if precision == "mixed" else model
         for part, (graph, inputs) in graphs(model).items():
             stem = f"twice_{part}" + ("_mixed" if precision == "mixed" else "")
             models = models_of(graph, inputs)

@@ -6,56 +6,13 @@
 #include <tuple>
 
 #include "profile/operators/operators.h"
-#include "profile/profile.h"
-#include "tests/support/recording_builder.h"
+#include "tests/support/launches.h"
 
 namespace symprof::test::launches_test {
-namespace {
 
 using namespace symprof::profile;
 
-DeviceSpec device_with(std::initializer_list<const char*> dtypes) {
-  DeviceSpec device;
-  for (const char* dtype : dtypes) device.flops_per_second.emplace_back(dtype, 1e12);
-  return device;
-}
-
-const DeviceSpec modern = device_with({"float32", "tf32", "bfloat16", "float16", "float64"});
-
-/// The launches of the builder's last call; empty where its time is not known.
-LaunchEstimate launches_of(RecordingBuilder& b, const DeviceSpec& device = modern) {
-  const CallRecord& record = b.recording().calls.back();
-  const Operator found = find_operator(b.recording().ops[record.op]);
-  REQUIRE(static_cast<bool>(found.launches));
-  const Call call(b.recording(), record);
-  Cost cost;
-  if (const Estimate estimate = found.flops->estimate(call)) cost = *estimate;
-  cost.confidence = found.flops->confidence;
-  return found.launches(call, cost, device);
-}
-
-LaunchEstimate launches_of(const std::string& op, const std::vector<TestArgument>& arguments,
-                           const std::vector<TensorSpec>& outputs,
-                           const DeviceSpec& device = modern) {
-  RecordingBuilder b;
-  b.call(op, arguments, outputs, b.node("node"));
-  return launches_of(b, device);
-}
-
 constexpr auto half = DType::bfloat16;
-
-/// Six steps of three sequences, one layer of an LSTM from 5 numbers to 256.
-LaunchEstimate lstm_launches(DType dtype, const DeviceSpec& device) {
-  const auto of = [&](std::vector<std::int64_t> sizes) { return t(std::move(sizes), dtype); };
-  return launches_of(
-      "aten::_cudnn_rnn",
-      {of({6, 3, 5}), list({{1024, 5}, {1024, 256}, {1024}, {1024}}), ints({4}), nothing(),
-       of({1, 3, 256}), of({1, 3, 256}), ints({2}), ints({256}), ints({0}), ints({1}), ints({0}),
-       ints({0}), ints({1}), ints({0}), ints({}), nothing()},
-      {tensor({6, 3, 256}, dtype)}, device);
-}
-
-}  // namespace
 
 TEST_SUITE("launches") {
   TEST_CASE("rules of times are of operators whose FLOPs are known") {
@@ -69,18 +26,8 @@ TEST_SUITE("launches") {
     CHECK(with_times > 400);
   }
 
-  TEST_CASE("a product has its sizes, its type's class, and the batch of both") {
-    const auto launches = launches_of("aten::bmm", {t({6, 3, 5}, half), t({6, 5, 7}, half)},
-                                      {tensor({6, 3, 7}, half)});
-    const ProductWork work{.batch = 6, .m = 3, .n = 7, .k = 5, .alignment = 2};
-    CHECK(launches->kernels == std::vector<Kernel>{{TimeClass::product_16bit, work}});
-    const auto fp32 = launches_of("aten::mm", {t({3, 5}), t({5, 7})}, {tensor({3, 7})});
-    CHECK(fp32->kernels[0].time_class == TimeClass::product_fp32);
-    CHECK(std::get<ProductWork>(fp32->kernels[0].work).operand_bytes == 4);
-  }
-
   TEST_CASE("what takes numbers one by one, or computes them, takes as long as so many bytes") {
-    DeviceSpec device = modern;
+    DeviceSpec device = modern_device();
     device.multiprocessors = 100;
     device.clock_hz = 2e9, device.memory_bytes_per_second = 5e12;
     constexpr std::int64_t rows = 300, length = 64, count = rows * length;
@@ -127,28 +74,6 @@ TEST_SUITE("launches") {
           std::llround(1.2 * 4 * (rows * length + length)));
   }
 
-  TEST_CASE("a type that the device has no units for has no time") {
-    const DeviceSpec t4 = device_with({"float32", "float16"});
-    const std::vector<TestArgument> arguments = {t({3, 5}, half), t({5, 7}, half)};
-    CHECK_FALSE(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}, t4));
-    CHECK(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}));
-  }
-
-  TEST_CASE("a parameter is the operand that takes turns with other layers'") {
-    RecordingBuilder b;
-    const NodeId node = b.node("node");
-    const TensorRecord x = b.fresh(tensor({3, 5}, half));
-    const TensorRecord w = b.fresh(tensor({5, 7}, half), {.kind = StorageKind::parameter});
-    const TensorRecord y = b.fresh(tensor({3, 7}, half));
-    b.call_on("aten::mm", {x, w}, {y}, node);
-    CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work).weight_sets == 6);
-    const TensorRecord left = b.fresh(tensor({3, 5}, half), {.kind = StorageKind::parameter});
-    const TensorRecord right = b.fresh(tensor({5, 7}, half));
-    b.call_on("aten::mm", {left, right}, {y}, node);
-    const ProductWork turned{.m = 7, .n = 3, .k = 5, .weight_sets = 6, .alignment = 2};
-    CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work) == turned);
-  }
-
   TEST_CASE("attention: heads, keys of fewer heads, mask and direction") {
     const auto flash = launches_of("aten::_scaled_dot_product_flash_attention",
                                    {t({2, 8, 10, 64}, half), t({2, 4, 20, 64}, half),
@@ -184,7 +109,7 @@ TEST_SUITE("launches") {
                     {tensor({2, 8, 10, 64}), tensor({2, 8, 10, 64}), tensor({2, 8, 10, 64})}, cpu);
     CHECK(backward->kernels[0].time_class == TimeClass::attention_backward);
     const auto function = [&](const char* op, std::vector<TestArgument> more = {},
-                              const DeviceSpec& device = modern) {
+                              const DeviceSpec& device = modern_device()) {
       more.insert(more.begin(), t({3, 5}));
       return launches_of(op, more, {tensor({3, 5})}, device)->kernels.at(0);
     };
@@ -200,46 +125,6 @@ TEST_SUITE("launches") {
           work(Function::gelu_tanh_backward, 12));
     CHECK(function("aten::pow", {}, cpu).time_class == TimeClass::elementwise);
     CHECK(function("aten::pow", {t({3, 5})}, cpu) == work(Function::pow, 12));
-  }
-
-  TEST_CASE("a convolution rounds to TF32 where there is, and adds its bias in a kernel") {
-    const std::vector<TestArgument> arguments = {t({2, 3, 8, 8}), t({4, 3, 3, 3}), t({4}),
-                                                 ints({1, 1}),    ints({1, 1}),    ints({1, 1}),
-                                                 ints({0}),       ints({0, 0}),    ints({1})};
-    const auto launches = launches_of("aten::convolution", arguments, {tensor({2, 4, 8, 8})});
-    REQUIRE(launches->kernels.size() == 2);
-    const ConvolutionWork work{.batch = 2,
-                               .in_channels = 3,
-                               .out_channels = 4,
-                               .in = 64,
-                               .out = 64,
-                               .window = 9,
-                               .is_winograd = true};
-    CHECK(launches->kernels[0] == Kernel{TimeClass::convolution_tf32, work});
-    CHECK(launches->kernels[1].work == Work(StreamWork{2 * 4 * 2 * 4 * 64}));
-    const auto old = launches_of("aten::convolution", arguments, {tensor({2, 4, 8, 8})},
-                                 device_with({"float32"}));
-    CHECK(old->kernels[0].time_class == TimeClass::convolution_fp32);
-  }
-
-  TEST_CASE("the backward of a convolution is a kernel for each gradient that is asked for") {
-    const auto passes = [](std::vector<std::int64_t> mask) {
-      const auto launches = launches_of(
-          "aten::convolution_backward",
-          {t({2, 4, 4, 4}), t({2, 3, 8, 8}), t({4, 3, 3, 3}), ints({4}), ints({2, 2}), ints({1, 1}),
-           ints({1, 1}), ints({0}), ints({0, 0}), ints({1}), ints(std::move(mask))},
-          {tensor({2, 3, 8, 8}), tensor({4, 3, 3, 3}), tensor({4})});
-      std::vector<ConvolutionPass> result;
-      for (const Kernel& kernel : launches->kernels)
-        if (const auto* work = std::get_if<ConvolutionWork>(&kernel.work)) {
-          CHECK_FALSE(work->is_winograd);  // It has a stride.
-          result.push_back(work->pass);
-        }
-      return result;
-    };
-    using enum ConvolutionPass;
-    CHECK(passes({1, 1, 1}) == std::vector{data_gradient, weight_gradient});
-    CHECK(passes({0, 1, 0}) == std::vector{weight_gradient});
   }
 
   TEST_CASE("rows of a norm are as long as its weight; its backward is two kernels") {
@@ -291,100 +176,9 @@ TEST_SUITE("launches") {
     CHECK(rows_of(10, 4096).length == 4096);
   }
 
-  TEST_CASE("a recurrent layer: what comes in at once, the states step after step") {
-    const auto launches = lstm_launches(half, modern);
-    REQUIRE(launches->kernels.size() == 1 + 1);
-    const auto input = std::get<ProductWork>(launches->kernels[0].work);
-    CHECK(std::tuple(input.m, input.n, input.k) == std::tuple(6 * 3, 4 * 256, 5));
-    const auto steps = std::get<RecurrentWork>(launches->kernels[1].work);
-    CHECK(std::tuple(steps.steps, steps.batch, steps.hidden, steps.gates) ==
-          std::tuple(6, 3, 256, 4));
-    CHECK(launches->kernels[1].time_class == TimeClass::recurrent_16bit);
-    CHECK(launches->kernels[1].launches == 6 * 2);  // A product and its gates.
-    CHECK_FALSE(launches->is_rough);
-    CHECK(lstm_launches(DType::float32, modern)->kernels[1].time_class ==
-          TimeClass::recurrent_tf32);
-  }
-
-  TEST_CASE("without tensor cores products in turn stand for a recurrent layer's steps") {
-    const auto launches = lstm_launches(DType::float32, device_with({"float32"}));
-    REQUIRE(launches->kernels.size() == 1 + 6);
-    for (std::size_t step = 1; step <= 6; ++step) {
-      const auto work = std::get<ProductWork>(launches->kernels[step].work);
-      CHECK(std::tuple(work.m, work.n, work.k) == std::tuple(3, 4 * 256, 256));
-    }
-    CHECK(launches->is_rough);
-  }
-
-  TEST_CASE("a filter for each channel: PyTorch's kernels for rows, cuDNN's for channels last") {
-    const auto class_on = [](bool channels_last, int groups, DType dtype, int major = 9) {
-      DeviceSpec device = modern;
-      device.compute_major = major;
-      TensorSpec input = tensor({8, 32, 14, 14}, dtype), output = input;
-      if (channels_last) input.strides = output.strides = {32 * 196, 1, 14 * 32, 32};
-      RecordingBuilder b;
-      b.call("aten::convolution",
-             {TestArgument{{input}, {}}, t({32, 32 / groups, 3, 3}, dtype), nothing(), ints({1, 1}),
-              ints({1, 1}), ints({1, 1}), ints({0}), ints({0, 0}), ints({groups})},
-             {output}, b.node("node"));
-      return launches_of(b, device)->kernels.at(0).time_class;
-    };
-    CHECK(class_on(false, 32, DType::float32) == TimeClass::depthwise);
-    CHECK(class_on(false, 32, half) == TimeClass::depthwise);
-    CHECK(class_on(false, 32, DType::float16) == TimeClass::convolution_16bit);
-    CHECK(class_on(true, 32, half) == TimeClass::depthwise_cudnn);
-    CHECK(class_on(true, 32, half, 8) == TimeClass::convolution_16bit);
-    CHECK(class_on(false, 4, DType::float32) == TimeClass::convolution_tf32);
-  }
-
-  TEST_CASE("in half precision a table says which depthwise convolutions cuDNN has in rows") {
-    // As recorded kernels of an H200 are named (truth/h200/kernel_record).
-    struct Case {
-      std::int64_t batch, channels, size;
-      int filter, stride, dilation;
-      bool is_native;
-    };
-    for (const Case& c : {Case{64, 512, 32, 3, 1, 1, false}, Case{64, 128, 56, 5, 1, 1, false},
-                          Case{64, 384, 14, 7, 1, 1, true}, Case{16, 64, 64, 9, 1, 1, true},
-                          Case{64, 144, 56, 3, 2, 1, true}, Case{64, 672, 14, 5, 2, 1, false},
-                          Case{64, 256, 28, 3, 2, 1, false}, Case{64, 256, 14, 3, 2, 1, true},
-                          Case{1, 144, 56, 3, 2, 1, false}, Case{64, 16, 56, 3, 1, 1, true},
-                          Case{64, 512, 5, 3, 1, 1, true}, Case{64, 512, 32, 3, 1, 2, true}}) {
-      const auto groups = static_cast<int>(c.channels);
-      RecordingBuilder b;
-      b.call("aten::convolution",
-             {TestArgument{{tensor({c.batch, c.channels, c.size, c.size}, DType::float16)}, {}},
-              t({c.channels, 1, c.filter, c.filter}, DType::float16), nothing(),
-              ints({c.stride, c.stride}), ints({1, 1}), ints({c.dilation, c.dilation}), ints({0}),
-              ints({0, 0}), ints({groups})},
-             {tensor({c.batch, c.channels, c.size / c.stride, c.size / c.stride}, DType::float16)},
-             b.node("node"));
-      CAPTURE(c.channels);
-      CAPTURE(c.filter);
-      CHECK(launches_of(b, modern)->kernels.at(0).time_class ==
-            (c.is_native ? TimeClass::depthwise : TimeClass::convolution_16bit));
-    }
-  }
-
-  TEST_CASE("the gradient of a weight has neither operand along k") {
-    const auto is_across = [](bool left, bool right) {
-      TensorSpec a = tensor({64, 256}), b = tensor({256, 96});
-      if (left) a.strides = {1, 64};
-      if (right) b.strides = {1, 256};
-      RecordingBuilder builder;
-      builder.call("aten::mm", {TestArgument{{a}, {}}, TestArgument{{b}, {}}}, {tensor({64, 96})},
-                   builder.node("node"));
-      return std::get<ProductWork>(launches_of(builder, modern)->kernels.at(0).work).is_across;
-    };
-    CHECK_FALSE(is_across(false, false));  // The gradient of an input.
-    CHECK_FALSE(is_across(false, true));   // A layer itself.
-    CHECK(is_across(true, false));
-    CHECK_FALSE(is_across(true, true));
-  }
-
   TEST_CASE("an operand that leaves L2 before it is needed again is read from memory again") {
     const std::int64_t heads = 32, length = 2048, number = 4;
-    DeviceSpec device = modern;
+    DeviceSpec device = modern_device();
     const auto bytes_with = [&](std::vector<std::int64_t> mask, std::int64_t l2_bytes) {
       device.l2_bytes = l2_bytes;
       const auto launches =
@@ -410,7 +204,7 @@ TEST_SUITE("launches") {
              {TestArgument{{input}, {}}, ints({256}), t({256}, half), t({256}, half)},
              {tensor({64, 128, 256}, half), tensor({64, 128, 1}), tensor({64, 128, 1})},
              b.node("node"));
-      return launches_of(b, modern)->kernels;
+      return launches_of(b, modern_device())->kernels;
     };
     CHECK(of_norm(rows).size() == 1);
     REQUIRE(of_norm(across).size() == 2);
@@ -420,7 +214,7 @@ TEST_SUITE("launches") {
       RecordingBuilder b;
       b.call("aten::add", {TestArgument{{rows}, {}}, TestArgument{{other}, {}}}, {rows},
              b.node("node"));
-      return launches_of(b, modern)->kernels.at(0);
+      return launches_of(b, modern_device())->kernels.at(0);
     };
     CHECK(of_sum(rows).time_class == TimeClass::elementwise);
     CHECK(of_sum(across).time_class == TimeClass::copy);

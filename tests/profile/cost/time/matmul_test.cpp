@@ -1,0 +1,62 @@
+#include <doctest/doctest.h>
+
+#include "tests/support/launches.h"
+
+namespace symprof::test::matmul_launches_test {
+
+using namespace symprof::profile;
+
+constexpr auto half = DType::bfloat16;
+
+TEST_SUITE("matmul_launches") {
+  TEST_CASE("a product has its sizes, its type's class, and the batch of both") {
+    const auto launches = launches_of("aten::bmm", {t({6, 3, 5}, half), t({6, 5, 7}, half)},
+                                      {tensor({6, 3, 7}, half)});
+    const ProductWork work{.batch = 6, .m = 3, .n = 7, .k = 5, .alignment = 2};
+    CHECK(launches->kernels == std::vector<Kernel>{{TimeClass::product_16bit, work}});
+    const auto fp32 = launches_of("aten::mm", {t({3, 5}), t({5, 7})}, {tensor({3, 7})});
+    CHECK(fp32->kernels[0].time_class == TimeClass::product_fp32);
+    CHECK(std::get<ProductWork>(fp32->kernels[0].work).operand_bytes == 4);
+  }
+
+  TEST_CASE("a type that the device has no units for has no time") {
+    const DeviceSpec t4 = device_with({"float32", "float16"});
+    const std::vector<TestArgument> arguments = {t({3, 5}, half), t({5, 7}, half)};
+    CHECK_FALSE(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}, t4));
+    CHECK(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}));
+  }
+
+  TEST_CASE("a parameter is the operand that takes turns with other layers'") {
+    RecordingBuilder b;
+    const NodeId node = b.node("node");
+    const TensorRecord x = b.fresh(tensor({3, 5}, half));
+    const TensorRecord w = b.fresh(tensor({5, 7}, half), {.kind = StorageKind::parameter});
+    const TensorRecord y = b.fresh(tensor({3, 7}, half));
+    b.call_on("aten::mm", {x, w}, {y}, node);
+    CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work).weight_sets == 6);
+    const TensorRecord left = b.fresh(tensor({3, 5}, half), {.kind = StorageKind::parameter});
+    const TensorRecord right = b.fresh(tensor({5, 7}, half));
+    b.call_on("aten::mm", {left, right}, {y}, node);
+    const ProductWork turned{.m = 7, .n = 3, .k = 5, .weight_sets = 6, .alignment = 2};
+    CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work) == turned);
+  }
+
+  TEST_CASE("the gradient of a weight has neither operand along k") {
+    const auto is_across = [](bool left, bool right) {
+      TensorSpec a = tensor({64, 256}), b = tensor({256, 96});
+      if (left) a.strides = {1, 64};
+      if (right) b.strides = {1, 256};
+      RecordingBuilder builder;
+      builder.call("aten::mm", {TestArgument{{a}, {}}, TestArgument{{b}, {}}}, {tensor({64, 96})},
+                   builder.node("node"));
+      return std::get<ProductWork>(launches_of(builder, modern_device())->kernels.at(0).work)
+          .is_across;
+    };
+    CHECK_FALSE(is_across(false, false));  // The gradient of an input.
+    CHECK_FALSE(is_across(false, true));   // A layer itself.
+    CHECK(is_across(true, false));
+    CHECK_FALSE(is_across(true, true));
+  }
+}
+
+}  // namespace symprof::test::matmul_launches_test
