@@ -30,6 +30,10 @@ target_link_libraries(symprof_onnx INTERFACE
 # build has is linked. A CUDA build's kernels are loaded when a GPU is asked for (base/cuda_kernels.h): one program
 # serves both, and no CUDA toolkit is wanted here.
 set(symprof_torch_folder ${SYMPROF_DEPS}/torch)
+file(STRINGS ${symprof_torch_folder}/include/torch/headeronly/version.h numbers REGEX "^#define TORCH_VERSION_(MAJOR|MINOR) ")
+list(TRANSFORM numbers REPLACE ".* " "")
+list(JOIN numbers . symprof_torch_version)
+list(GET numbers 1 symprof_torch_minor)
 add_library(symprof_libtorch INTERFACE)
 target_include_directories(symprof_libtorch BEFORE INTERFACE ${SYMPROF_DEPS}/first)
 target_include_directories(symprof_libtorch SYSTEM INTERFACE

@@ -1,4 +1,4 @@
-// A CUDA runtime for a machine without a GPU: addresses ascend, memory ends at FAKE_DEVICE_BYTES,
+// A CUDA runtime for a machine without a GPU: addresses descend, memory ends at FAKE_DEVICE_BYTES,
 // everything else succeeds and does nothing. Enough for libc10_cuda.so's caching allocator.
 #include <cuda_runtime_api.h>
 
@@ -62,9 +62,9 @@ extern "C" {
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   const std::size_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   if (used_bytes + whole > total_bytes()) return cudaErrorMemoryAllocation;
+  next_address -= whole;  // As on a GPU (../h200/address_order.py).
   *pointer = reinterpret_cast<void*>(next_address);
   segments[next_address] = whole;
-  next_address += whole;
   used_bytes += whole;
   return cudaSuccess;
 }

@@ -2,6 +2,7 @@
 // did. `real_allocator MODE` prints the lines of random.csv; `real_allocator MODE TRACE` those of a
 // recorded step. The environment says the settings: run.py sets it.
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/PeerToPeerAccess.h>
 
 #include <cstdio>
 #include <fstream>
@@ -94,6 +95,7 @@ int main(int argc, char** argv) {
   for (const AllocatorMode& mode : allocator_modes) {
     if (argc < 2 || mode.name != argv[1]) continue;
     init(1);
+    c10::cuda::detail::init_p2p_access_cache(1);
     argc > 2 ? run_file(mode, argv[2]) : run_random(mode);
     return 0;
   }

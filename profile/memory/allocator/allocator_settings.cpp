@@ -24,6 +24,11 @@ int floor_log2(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;
 }
 
+EqualBlocks equal_blocks_of(std::int64_t torch_minor) {
+  if (torch_minor >= 13) return EqualBlocks::oldest_segment;
+  return torch_minor == 12 ? EqualBlocks::oldest_block : EqualBlocks::lowest_address;
+}
+
 std::size_t interval_of(std::int64_t bytes) {
   return static_cast<std::size_t>(
       std::clamp(floor_log2(bytes) - floor_log2(first_interval), 0, 15));
@@ -81,6 +86,8 @@ class SettingsReader {
       settings_.garbage_collection_threshold = fraction(key, value);
     else if (key == "per_process_memory_fraction")
       settings_.per_process_memory_fraction = fraction(key, value);
+    else if (key == "torch")
+      settings_.equal_blocks = equal_blocks(key, value);
     else if (key == "roundup_power2_divisions")
       read_divisions(key, value);
     else if (key == "backend")
@@ -93,6 +100,12 @@ class SettingsReader {
   bool truth(const std::string& key, std::string_view value) const {
     require(key, value == "True" || value == "False", value, "True or False");
     return value == "True";
+  }
+
+  EqualBlocks equal_blocks(const std::string& key, std::string_view value) const {
+    require(key, value.starts_with("2.") && value.size() > 2, value,
+            "the version of PyTorch, as in torch:2.11");
+    return equal_blocks_of(number(key, value.substr(2), 0));
   }
 
   std::int64_t number(const std::string& key, std::string_view value, std::int64_t least) const {
@@ -167,7 +180,7 @@ class SettingsReader {
         "expandable_segments",          "max_split_size_mb",
         "max_non_split_rounding_mb",    "large_segment_size_mb",
         "garbage_collection_threshold", "per_process_memory_fraction",
-        "roundup_power2_divisions"};
+        "roundup_power2_divisions",     "torch"};
     const std::string near = did_you_mean(key, keys);
     fail(key, "is no setting of the allocator",
          near.empty() ? fmt::format("Known: {}.", fmt::join(keys, ", ")) : near);
@@ -184,6 +197,8 @@ class SettingsReader {
 };
 
 }  // namespace
+
+EqualBlocks equal_blocks_of_torch() { return equal_blocks_of(SYMPROF_TORCH_MINOR); }
 
 AllocatorSettings parse_allocator_settings(std::string_view text) {
   return SettingsReader(text).take();

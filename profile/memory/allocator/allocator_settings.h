@@ -14,8 +14,17 @@ constexpr std::int64_t operator""_MiB(unsigned long long count) {
   return static_cast<std::int64_t>(count) << 20;
 }
 
-/// What the environment variable PYTORCH_ALLOC_CONF sets; the defaults are PyTorch's.
-/// Source: c10/core/AllocatorConfig.h.
+/// Which of several free blocks of one size a request gets: from PyTorch 2.13 on that of the oldest
+/// segment (`BlockComparatorSizeCounterAddress`), in 2.12 the one that was made first, by a split
+/// or with its segment, before that the one with the lowest address, which is in the newest segment
+/// of a GPU (`DeviceMemory`).
+enum class EqualBlocks : std::uint8_t { oldest_segment, oldest_block, lowest_address };
+
+/// That of the LibTorch that symprof is built with.
+EqualBlocks equal_blocks_of_torch();
+
+/// What the environment variable PYTORCH_ALLOC_CONF sets, and two things that it does not; the
+/// defaults are PyTorch's. Source: c10/core/AllocatorConfig.h.
 struct AllocatorSettings {
   bool expandable_segments = false;
   std::int64_t max_split_size_bytes = std::numeric_limits<std::int64_t>::max();
@@ -27,6 +36,7 @@ struct AllocatorSettings {
   /// Share of the device's memory that PyTorch may take, 0 to 1:
   /// `torch.cuda.set_per_process_memory_fraction`.
   double per_process_memory_fraction = 1;
+  EqualBlocks equal_blocks = equal_blocks_of_torch();  ///< "torch:2.11" says another version.
 };
 
 /// Reads the text of PYTORCH_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:64". Throws

@@ -80,8 +80,9 @@ struct SegmentState {
 
 /// One device. Free blocks serve the stream that they were made for. A block that another stream
 /// uses (record_stream) is taken to be done when it is freed; CUDA graphs and user pools are left
-/// out. cudaMalloc is taken to hand out ascending addresses; they decide only between free blocks
-/// of equal size. Source: c10/cuda/CUDACachingAllocator.cpp (2.11 to 2.14).
+/// out. cudaMalloc is taken to hand out descending addresses, which decide between free blocks of
+/// equal size before PyTorch 2.13 (`EqualBlocks`). Source: c10/cuda/CUDACachingAllocator.cpp
+/// (2.11 to 2.14).
 class CachingAllocator {
  public:
   class Implementation;  ///< profile/memory/allocator/implementation.h

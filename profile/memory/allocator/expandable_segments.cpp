@@ -55,6 +55,7 @@ Block* Implementation::make_expandable(Pool& pool) {
                               .bytes = bytes,
                               .pool = &pool,
                               .segment = &segments_.back(),
+                              .number = next_number(nullptr),
                               .is_mapped = false});
   pool.unmapped.insert(block);
   return block;
@@ -72,6 +73,7 @@ bool Implementation::map(Block* block, std::int64_t bytes) {
                                .bytes = block->bytes - mapped,
                                .pool = &pool,
                                .segment = block->segment,
+                               .number = next_number(block),
                                .is_mapped = false});
     link(block, rest, block->next);
     pool.unmapped.insert(rest);
@@ -101,13 +103,17 @@ void Implementation::unmap(Block* block) {
     Block* before = arena_.make({.address = block->address,
                                  .bytes = begin - block->address,
                                  .pool = &pool,
-                                 .segment = block->segment});
+                                 .segment = block->segment,
+                                 .number = next_number(block)});
     link(block->previous, before, block);
     pool.insert(before);
   }
   if (end < block_end) {
-    Block* after = arena_.make(
-        {.address = end, .bytes = block_end - end, .pool = &pool, .segment = block->segment});
+    Block* after = arena_.make({.address = end,
+                                .bytes = block_end - end,
+                                .pool = &pool,
+                                .segment = block->segment,
+                                .number = next_number(block)});
     link(block, after, block->next);
     pool.insert(after);
   }

@@ -31,6 +31,7 @@ class CachingAllocator::Implementation {
   Block* find_free_block(const Request& request);
   Block* take_new_block(const Request& request, bool is_retry);
   Block* take_segment(const Request& request);
+  std::int64_t next_number(const Block* whole);
   bool should_split(const Block& block, const Request& request) const;
   Block* split(Block* block, const Request& request);
   void count_use(Block& block, bool was_split, bool is_first_part);
@@ -62,6 +63,7 @@ class CachingAllocator::Implementation {
   DeviceMemory device_;
   std::map<StreamId, Pools> pools_;
   BlockArena arena_;
+  std::int64_t last_number_ = 0;
   std::deque<ExpandableSegment> segments_;
   std::unordered_map<Address, Block*> live_;
 };

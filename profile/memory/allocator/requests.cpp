@@ -43,6 +43,19 @@ Block* Implementation::take_new_block(const Request& request, bool is_retry) {
   return settings_.expandable_segments ? grow_expandable(request) : take_segment(request);
 }
 
+/// Of a block that is made with its segment, or split from `whole`.
+std::int64_t Implementation::next_number(const Block* whole) {
+  switch (settings_.equal_blocks) {
+    case EqualBlocks::oldest_segment:
+      return whole != nullptr ? whole->number : ++last_number_;
+    case EqualBlocks::oldest_block:
+      return ++last_number_;
+    case EqualBlocks::lowest_address:
+      break;
+  }
+  return 0;
+}
+
 Block* Implementation::take_segment(const Request& request) {
   const std::int64_t bytes = segment_size(request.bytes, settings_);
   const std::optional<Address> address = device_.allocate(bytes);
@@ -51,7 +64,8 @@ Block* Implementation::take_segment(const Request& request) {
   ++statistics.device_allocs;
   statistics.reserved_bytes.add(bytes);
   tell(AllocatorAction::segment_alloc, *address, bytes);
-  return arena_.make({.address = *address, .bytes = bytes, .pool = request.pool});
+  return arena_.make(
+      {.address = *address, .bytes = bytes, .pool = request.pool, .number = next_number(nullptr)});
 }
 
 bool Implementation::should_split(const Block& block, const Request& request) const {
@@ -66,7 +80,8 @@ Block* Implementation::split(Block* rest, const Request& request) {
   Block* block = arena_.make({.address = rest->address,
                               .bytes = request.bytes,
                               .pool = rest->pool,
-                              .segment = rest->segment});
+                              .segment = rest->segment,
+                              .number = next_number(rest)});
   link(rest->previous, block, rest);
   rest->address += request.bytes;
   rest->bytes -= request.bytes;

@@ -37,12 +37,14 @@ std::string line(std::string_view name, std::int64_t step, const AllocatorStatis
   return text.str();
 }
 
-std::vector<std::string> run_random(const AllocatorMode& mode, std::int64_t steps) {
-  CachingAllocator allocator(parse_allocator_settings(mode.settings), mode.device_bytes);
+std::vector<std::string> run_random(const AllocatorMode& mode, EqualBlocks equal_blocks) {
+  AllocatorSettings settings = parse_allocator_settings(mode.settings);
+  settings.equal_blocks = equal_blocks;
+  CachingAllocator allocator(settings, mode.device_bytes);
   RandomTrace trace(mode.seed, most_live_blocks, mode.empties_cache);
   Fingerprint fingerprint;
   std::vector<std::string> lines;
-  for (std::int64_t step = 1; step <= steps; ++step) {
+  for (std::int64_t step = 1; step <= trace_steps; ++step) {
     const TraceStep next = trace.next();
     if (next.kind == TraceStep::Kind::empty_cache) {
       allocator.empty_cache();
@@ -61,29 +63,50 @@ std::vector<std::string> run_random(const AllocatorMode& mode, std::int64_t step
 }
 
 /// The lines of the real allocator for one mode.
-std::vector<std::string> real_lines(std::string_view mode) {
-  std::ifstream file(test::source_folder() + "/truth/allocator/random.csv");
+std::vector<std::string> real_lines(const std::string& version, std::string_view mode) {
+  std::ifstream file(test::source_folder() + "/truth/allocator/random_" + version + ".csv");
   std::vector<std::string> lines;
   for (std::string text; std::getline(file, text);)
     if (text.starts_with(std::string(mode) + ",")) lines.push_back(text);
   return lines;
 }
 
+void expect_real_lines(const std::string& version, EqualBlocks equal_blocks) {
+  for (const AllocatorMode& mode : allocator_modes) {
+    const std::vector<std::string> expected = real_lines(version, mode.name);
+    REQUIRE_MESSAGE(expected.size() == trace_steps / steps_between_lines, mode.name);
+    const std::vector<std::string> simulated = run_random(mode, equal_blocks);
+    std::size_t same = 0;
+    while (same < expected.size() && simulated[same] == expected[same]) ++same;
+    CHECK_MESSAGE(
+        same == expected.size(), "first difference before step ", (same + 1) * steps_between_lines,
+        ": ", same < expected.size() ? expected[same] + " simulated as " + simulated[same] : "");
+  }
+}
+
 }  // namespace
 
 TEST_SUITE("allocator") {
   TEST_CASE("a million random steps give the real allocator's addresses and figures") {
-    for (const AllocatorMode& mode : allocator_modes) {
-      const std::vector<std::string> expected = real_lines(mode.name);
-      REQUIRE_MESSAGE(expected.size() == trace_steps / steps_between_lines, mode.name);
-      const std::vector<std::string> simulated = run_random(mode, trace_steps);
-      std::size_t same = 0;
-      while (same < expected.size() && simulated[same] == expected[same]) ++same;
-      CHECK_MESSAGE(
-          same == expected.size(), "first difference before step ",
-          (same + 1) * steps_between_lines, ": ",
-          same < expected.size() ? expected[same] + " simulated as " + simulated[same] : "");
-    }
+    expect_real_lines("2.13", EqualBlocks::oldest_segment);
+  }
+  TEST_CASE("and those of PyTorch 2.12") { expect_real_lines("2.12", EqualBlocks::oldest_block); }
+  TEST_CASE("and those of PyTorch 2.11") { expect_real_lines("2.11", EqualBlocks::lowest_address); }
+
+  TEST_CASE("the version of PyTorch says which of two blocks of one size is taken") {
+    const auto taken = [](const std::string& settings) {
+      CachingAllocator allocator(parse_allocator_settings(settings), 1 << 30);
+      const Address older = *allocator.allocate(10_MiB), newer = *allocator.allocate(10_MiB);
+      REQUIRE(newer < older);
+      allocator.free(newer);
+      allocator.free(older);
+      return *allocator.allocate(10_MiB) == older ? "older" : "newer";
+    };
+    CHECK(taken("torch:2.13") == "older");
+    CHECK(taken("torch:2.12") == "older");
+    CHECK(taken("torch:2.11") == "newer");
+    CHECK_THROWS_AS(parse_allocator_settings("torch:1.13"), Error);
+    CHECK_THROWS_AS(parse_allocator_settings("torch:2."), Error);
   }
 
   TEST_CASE("sizes round as the allocator's constants say") {
