@@ -214,8 +214,9 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string& given) { s.python_sources.push_back(given); },
      [](const Settings& s) { return Value(s.python_sources); }, Needs::nothing, Alters::graph},
     {"alloc_conf", memory_group, Arity::one, "SETTINGS",
-     "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True", read_alloc_conf,
-     [](const Settings& s) { return Value(s.alloc_conf); }},
+     "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True; torch:2.11 says "
+     "its version",
+     read_alloc_conf, [](const Settings& s) { return Value(s.alloc_conf); }},
     {"micro_batches", update_group, Arity::one, "N",
      "Backward passes before each update, for the memory: rows and FLOPs are those of one",
      [](Settings& s, const std::string& given) {

@@ -31,7 +31,8 @@ BLOCKS = re.compile(r"network\.(?:(?:bert\.|model\.|text_model\.|vision_model\.)
                     r"|features\.[1357]\.\d+|(?:down|join)\.\d+|layer$)")
 # Steps of several batches are no step of one file.
 PROGRAMS_ALONE = ("fragmented",)
-VARIANTS = {"expandable": ["--alloc-conf", "expandable_segments:True"]}
+VARIANTS = {"expandable": ",expandable_segments:True"}
+ALLOCATOR = "torch:2.11"  # Which recorded them.
 
 
 def records(pattern):
@@ -76,7 +77,7 @@ def blocks_of(symprof, program):
 
 
 def options_of(symprof, program, case):
-    options = [*DTYPES[case["dtype"]][1], *STEPS[case["step"]], *VARIANTS.get(case["variant"], [])]
+    options = ["--alloc-conf", ALLOCATOR + VARIANTS.get(case["variant"], ""), *DTYPES[case["dtype"]][1], *STEPS[case["step"]]]
     if case["checkpoint"]:
         options += [text for path in blocks_of(symprof, program) for text in ("--checkpoint", path)]
     return options

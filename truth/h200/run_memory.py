@@ -28,7 +28,7 @@ FROM_TIMM = ("convnext_tiny", "efficientnet_b0")
 
 
 def peaks(case):
-    with symprof.simulate(device="h200"):
+    with symprof.simulate(device="h200", alloc_conf=compare_memory.ALLOCATOR):
         device = torch.device("cuda")
         task, _ = steps.build(case, small=False)
         task.to(device)
