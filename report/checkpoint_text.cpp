@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "profile/memory/peak_doubt.h"
@@ -189,8 +190,12 @@ std::string limit_text(const CheckpointAnswer& answer, const PlayedPlan& played)
 }
 
 std::string limit_call(const CheckpointAnswer& answer, std::int64_t bytes) {
-  const double share = static_cast<double>(bytes) / static_cast<double>(answer.device.memory_bytes);
-  return fmt::format("torch.cuda.set_per_process_memory_fraction({:.6f})", share);
+  // Rounded up: a segment more than the share has room for would be refused.
+  constexpr double steps = 1e9;
+  const double share = std::ceil(steps * static_cast<double>(bytes) /
+                                 static_cast<double>(answer.device.memory_bytes)) /
+                       steps;
+  return fmt::format("torch.cuda.set_per_process_memory_fraction({:.9f})", share);
 }
 
 std::string regions_text(const CheckpointAnswer& answer) {

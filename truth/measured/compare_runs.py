@@ -25,7 +25,8 @@ def estimate(symprof, device, name, run, exports, folder):
     model, options = record_runs.JOBS[name]
     (folder / f"{name}.json").write_text(json.dumps(run))
     options = [text for text in options if text not in ("--timing", "events")]
-    command = [symprof, "profile", str(record_runs.path_of(model, exports)), "--device", device, "--time", "-q",
+    torch = ".".join(run["torch"].split(".")[:2])
+    command = [symprof, "profile", str(record_runs.path_of(model, exports)), "--device", device, "--time", "-q", "--alloc-conf", f"torch:{torch}",
                "--measured", str(folder / f"{name}.json"), "--format", "json", *options]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
