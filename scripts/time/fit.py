@@ -36,11 +36,6 @@ SAME_CHIP = {("h100", "h200")}
 # Of these, calls of PyTorch itself were recorded on an H200 (fit_h200.py), which serve better than public rows.
 RECORDED = {("h100", "product_fp32"), *((device, time_class) for device in ("h100", "h200")
                                          for time_class in ("product_16bit", "attention_newer"))}
-# Deviations and noise of the residuals of a class (profile/time/formula.cpp), by the first word of its name.
-PROCESS = {"product": (0.15, 0.06), "attention": (0.3, 0.06), "convolution": (0.3, 0.06), "elementwise": (0.06, 0.06),
-           "layer": (0.15, 0.03), "softmax": (0.15, 0.03), "copy": (0.06, 0.06), "pooling": (0.06, 0.06),
-           "gather": (0.06, 0.06), "batch": (0.15, 0.03), "reduction": (0.15, 0.03), "depthwise": (0.3, 0.06),
-           "recurrent": (0.15, 0.03)}
 SIBLING_HALF_WIDTH = 0.15  # Another board's clocks and memory, beside what the sibling's rows need.
 
 
@@ -250,7 +245,12 @@ def read_classes(path):
     return json.loads(path.read_text())["classes"] if path.exists() else {}
 
 
-def lend_to_siblings(folder):
+def spread_of(program, time_class):
+    """Deviation of a residual of the class where nothing is known."""
+    return float(subprocess.run([program, "spread", time_class], text=True, capture_output=True, check=True).stdout)
+
+
+def lend_to_siblings(program, folder):
     own = {path.stem: {name: times for name, times in read_classes(path).items() if times["calibrated"]}
            for path in folder.glob("*.json")}
     for device, siblings in SIBLINGS.items():
@@ -260,7 +260,7 @@ def lend_to_siblings(folder):
                 if name not in classes and (device, sibling) in SAME_CHIP:
                     classes[name] = {**times, "calibrated": False, "fitted_on": f"{sibling}: {times['fitted_on']}"}
                 elif name not in classes:
-                    spread = math.hypot(*PROCESS[name.partition("_")[0]]) if times.get("points") else 1
+                    spread = spread_of(program, name) if times.get("points") else 1
                     classes[name] = {**times, "points": [], "calibrated": False,
                                      "fitted_on": f"{sibling}: {times['fitted_on']}",
                                      "interval": round(times["interval"] * spread + SIBLING_HALF_WIDTH, 3)}
@@ -305,7 +305,7 @@ def main():
         path = folder / f"{device}.json"
         before = read_classes(path) if given.only else {}
         path.write_text(compact({**before, **classes}))
-    lend_to_siblings(folder)
+    lend_to_siblings(given.program, folder)
     name_in_devices(folder)
 
 

@@ -68,7 +68,7 @@ def main():
     shared = {time_class: lent(given.program, [line for line in lines if line["class"] == time_class], classes[time_class])
               for time_class in LENT}
     path.write_text(fit.compact({**fit.read_classes(path), **shared}))
-    fit.lend_to_siblings(path.parent)
+    fit.lend_to_siblings(given.program, path.parent)
 
 
 if __name__ == "__main__":
