@@ -59,7 +59,7 @@ class Cholesky {
     }
   }
 
-  /// Solves factor · x = right, in place.
+  /// Solves factor · x = right, in place. Zeros at its beginning stay zeros.
   void forward(std::vector<double>& right) {
     for (std::size_t i = 0; i < size_; ++i) {
       for (std::size_t k = 0; k < i; ++k) right[i] -= at(i, k) * right[k];
@@ -72,7 +72,41 @@ class Cholesky {
   std::vector<double> values_;
 };
 
+double clamped(const ResidualPoint& point, const ResidualKernel& kernel) {
+  return std::clamp(point.residual, -kernel.largest, kernel.largest);
+}
+
+/// Each neighbour is compared with what the others say of it (C. E. Rasmussen, C. K. I. Williams,
+/// Gaussian Processes for Machine Learning, 5.12): its part of the inverse times the residuals, by
+/// the root of the inverse's diagonal. Those count that share much with the row; beside them a few
+/// that are off by a deviation, for where there are none. `solved`: the factor's, of the residuals.
+double scatter_of(Cholesky& factor, const std::vector<double>& solved,
+                  const std::vector<double>& shares) {
+  constexpr double usual_rows = 2, outlier = 5;
+  double squares = usual_rows, rows = usual_rows;
+  for (std::size_t i = 0; i < solved.size(); ++i) {
+    std::vector<double> column(solved.size());
+    column[i] = 1;
+    factor.forward(column);
+    double weighted = 0, inverse = 0;
+    for (std::size_t k = i; k < solved.size(); ++k) {
+      weighted += column[k] * solved[k];
+      inverse += column[k] * column[k];
+    }
+    const double share = shares[i] * shares[i];
+    squares += share * std::min(weighted * weighted / inverse, outlier * outlier);
+    rows += share;
+  }
+  return std::sqrt(squares / rows);
+}
+
 }  // namespace
+
+double root_mean_square(const std::vector<ResidualPoint>& points, const ResidualKernel& kernel) {
+  double sum = 0;
+  for (const ResidualPoint& point : points) sum += clamped(point, kernel) * clamped(point, kernel);
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(points.size(), 1)));
+}
 
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel) {
@@ -83,15 +117,16 @@ ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vect
     return variance * std::exp(-std::sqrt(squared) / kernel.length);
   };
   Cholesky factor(near.size());
-  std::vector<double> residuals, to_here;
-  residuals.reserve(near.size()), to_here.reserve(near.size());
+  std::vector<double> residuals, to_here, shares;
+  residuals.reserve(near.size()), to_here.reserve(near.size()), shares.reserve(near.size());
   for (std::size_t i = 0; i < near.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
       factor.at(i, j) = covariance(
           squared_distance(near[i].point->sizes, near[j].point->sizes, kernel.last_scale));
     factor.at(i, i) = variance + noise;
-    residuals.push_back(std::clamp(near[i].point->residual, -kernel.largest, kernel.largest));
+    residuals.push_back(clamped(*near[i].point, kernel));
     to_here.push_back(covariance(near[i].distance));
+    shares.push_back(to_here.back() / variance);
   }
   factor.factorize();
   factor.forward(residuals);
@@ -103,6 +138,7 @@ ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vect
     explained += to_here[i] * to_here[i];
   }
   result.deviation = std::sqrt(std::max(variance + noise - explained, 1e-8));
+  result.scatter = scatter_of(factor, residuals, shares);
   return result;
 }
 

@@ -7,8 +7,6 @@
 //     "sizes" or "roofline" a line with those.
 //   symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv
 //     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES.
-//   symprof_time_rows spread CLASS
-//     prints the deviation of a residual of the class where nothing is known, on a GPU.
 //   symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv
 //     prints us,low,high,algorithm,protocol,nccl_us of collectives; rows: kind,bytes,ranks,nodes.
 //
@@ -16,7 +14,6 @@
 // have been measured at `clock_percent` of the device's clock.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -226,16 +223,10 @@ int main(int count, char** arguments) try {
   }
   if (count == 6 && given[1] == "judge")
     return judge(load_device(given[2]), given[3], read_rows(given[5], class_called(given[4])));
-  if (count == 3 && given[1] == "spread") {
-    const ResidualKernel process = residuals_on(formula_of(class_called(given[2])), false);
-    fmt::print("{:.9g}\n", std::hypot(process.deviation, process.noise));
-    return 0;
-  }
   if (count == 5 && given[1] == "collectives")
     return collectives(given[2], std::stoi(given[3]), given[4]);
   std::cerr << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
                "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv\n"
-               "       symprof_time_rows spread CLASS\n"
                "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n";
   return 2;
 } catch (const std::exception& error) {
