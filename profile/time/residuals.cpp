@@ -59,12 +59,28 @@ class Cholesky {
     }
   }
 
-  /// Solves factor · x = right, in place. Zeros at its beginning stay zeros.
+  /// Solves factor · x = right, in place.
   void forward(std::vector<double>& right) {
     for (std::size_t i = 0; i < size_; ++i) {
       for (std::size_t k = 0; k < i; ++k) right[i] -= at(i, k) * right[k];
       right[i] /= at(i, i);
     }
+  }
+
+  /// Of the factor, a lower triangle too: row by row, so that the inner loop runs along rows.
+  Cholesky inverse() const {
+    Cholesky result(size_);
+    for (std::size_t i = 0; i < size_; ++i) {
+      double* const row = &result.values_[i * size_];
+      for (std::size_t k = 0; k < i; ++k) {
+        const double share = values_[i * size_ + k];
+        const double* const before = &result.values_[k * size_];
+        for (std::size_t j = 0; j <= k; ++j) row[j] -= share * before[j];
+      }
+      row[i] = 1;
+      for (std::size_t j = 0; j <= i; ++j) row[j] /= values_[i * size_ + i];
+    }
+    return result;
   }
 
  private:
@@ -80,21 +96,21 @@ double clamped(const ResidualPoint& point, const ResidualKernel& kernel) {
 /// Gaussian Processes for Machine Learning, 5.12): its part of the inverse times the residuals, by
 /// the root of the inverse's diagonal. Those count that share much with the row; beside them a few
 /// that are off by a deviation, for where there are none. `solved`: the factor's, of the residuals.
-double scatter_of(Cholesky& factor, const std::vector<double>& solved,
+double scatter_of(const Cholesky& factor, const std::vector<double>& solved,
                   const std::vector<double>& shares) {
   constexpr double usual_rows = 2, outlier = 5;
-  double squares = usual_rows, rows = usual_rows;
-  for (std::size_t i = 0; i < solved.size(); ++i) {
-    std::vector<double> column(solved.size());
-    column[i] = 1;
-    factor.forward(column);
-    double weighted = 0, inverse = 0;
-    for (std::size_t k = i; k < solved.size(); ++k) {
-      weighted += column[k] * solved[k];
-      inverse += column[k] * column[k];
+  const std::size_t count = solved.size();
+  Cholesky inverse = factor.inverse();
+  std::vector<double> weighted(count), diagonal(count);
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i <= k; ++i) {
+      weighted[i] += inverse.at(k, i) * solved[k];
+      diagonal[i] += inverse.at(k, i) * inverse.at(k, i);
     }
+  double squares = usual_rows, rows = usual_rows;
+  for (std::size_t i = 0; i < count; ++i) {
     const double share = shares[i] * shares[i];
-    squares += share * std::min(weighted * weighted / inverse, outlier * outlier);
+    squares += share * std::min(weighted[i] * weighted[i] / diagonal[i], outlier * outlier);
     rows += share;
   }
   return std::sqrt(squares / rows);
