@@ -5,6 +5,10 @@
 namespace symprof::plan {
 namespace {
 
+/// Steps with calls that have no time take longer than is said: nothing is known but that a job is
+/// late.
+bool is_whole(const StepTime& time) { return time.unknown_calls == 0; }
+
 InTime in_time(const Rent& rent, double deadline_seconds) {
   if (*rent.job_high_seconds <= deadline_seconds) return InTime::yes;
   if (*rent.job_seconds <= deadline_seconds) return InTime::likely;
@@ -18,7 +22,9 @@ void add_job(Rent& rent, const StepTime& time, const Job& job) {
   rent.job_seconds = steps * time.step_us / 1e6;
   rent.job_low_seconds = steps * time.low_us / 1e6;
   rent.job_high_seconds = steps * time.high_us / 1e6;
-  if (job.deadline_seconds) rent.in_time = in_time(rent, *job.deadline_seconds);
+  if (!job.deadline_seconds) return;
+  const InTime answer = in_time(rent, *job.deadline_seconds);
+  if (is_whole(time) || answer == InTime::no) rent.in_time = answer;
 }
 
 std::optional<double> price_of(const FitReport& report, const Job& job) {
@@ -67,13 +73,14 @@ Rent rent_of(const FitReport& report, const Job& job) {
 std::optional<std::size_t> fastest_device(const std::vector<FitReport>& reports) {
   return least(reports, [](const FitReport& report) -> std::optional<double> {
     const Rent rent = rent_of(report, {});
-    if (!rent.samples_per_second) return std::nullopt;
+    if (!rent.samples_per_second || !is_whole(*report.time)) return std::nullopt;
     return -*rent.samples_per_second;
   });
 }
 
 std::optional<std::size_t> best_device(const std::vector<FitReport>& reports, const Job& job) {
   return least(reports, [&](const FitReport& report) -> std::optional<double> {
+    if (!report.time || !is_whole(*report.time)) return std::nullopt;
     const Rent rent = rent_of(report, job);
     if (rent.in_time && *rent.in_time != InTime::yes && *rent.in_time != InTime::likely)
       return std::nullopt;

@@ -42,6 +42,8 @@ enum class InTime : std::uint8_t {
 };
 
 /// A device at work, with the step that FitReport::time is of. Empty: not known, or not asked.
+/// Of a step with calls that have no time, what follows from it is a bound, and `in_time` is `no`
+/// or not known.
 struct Rent {
   std::optional<double> samples_per_second, tokens_per_second;
   std::optional<double> price_per_hour, cost_per_million_samples, cost_per_million_tokens;
@@ -53,10 +55,10 @@ struct Rent {
 Rent rent_of(const FitReport& report, const Job& job);
 
 /// The device to take, as an index: of those that do the job in time (likely at least), the
-/// cheapest; without prices the fastest. Empty: none has a time, does it in time, or has a price
-/// where there are prices.
+/// cheapest; without prices the fastest. Empty: none has a time for all its calls, does it in
+/// time, or has a price where there are prices.
 std::optional<std::size_t> best_device(const std::vector<FitReport>& reports, const Job& job);
-/// The one that makes the most samples a second.
+/// The one that makes the most samples a second, of those with a time for all calls.
 std::optional<std::size_t> fastest_device(const std::vector<FitReport>& reports);
 
 }  // namespace symprof::plan

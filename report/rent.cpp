@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <set>
 
 #include "report/format_number.h"
 #include "report/memory_text.h"
@@ -40,16 +41,6 @@ struct RentColumn {
 
 TextCell unknown_cell() { return {"–", "", Emphasis::faint}; }
 
-TextCell rate_cell(const std::optional<double>& per_second) {
-  if (!per_second) return unknown_cell();
-  const Quantity quantity = scale_count(std::llround(*per_second), Precision::significant);
-  return {quantity.number, quantity.unit};
-}
-
-TextCell money_cell(const std::optional<double>& amount) {
-  return amount ? TextCell{format_money(*amount)} : unknown_cell();
-}
-
 TextCell in_time_cell(const Rent& rent) {
   if (!rent.in_time) return unknown_cell();
   const bool is_in_time = *rent.in_time == plan::InTime::yes;
@@ -60,11 +51,24 @@ TextCell in_time_cell(const Rent& rent) {
                      : Emphasis::normal};
 }
 
+/// With "> " or "< " where the step has calls without a time.
+TextCell bounded(TextCell cell, const FitReport& report, std::string_view sign) {
+  if (report.time && report.time->unknown_calls > 0)
+    cell.text = fmt::format("{} {}", sign, cell.text);
+  return cell;
+}
+
+TextCell rate_cell(const FitReport& report, const std::optional<double>& per_second) {
+  if (!per_second) return unknown_cell();
+  const Quantity quantity = scale_count(std::llround(*per_second), Precision::significant);
+  return bounded({quantity.number, quantity.unit}, report, "<");
+}
+
 TextCell step_cell(const FitReport& report, double StepTime::*value) {
   if (!report.time) return unknown_cell();
   const Quantity quantity =
       scale_time(std::llround(*report.time.*value * 1000), Precision::significant);
-  return {(report.time->unknown_calls > 0 ? "> " : "") + quantity.number, quantity.unit};
+  return bounded({quantity.number, quantity.unit}, report, ">");
 }
 
 TextCell calibrated_cell(const FitReport& report) {
@@ -92,12 +96,12 @@ void add_step_columns(std::vector<RentColumn>& columns, const std::vector<FitRep
                          return step_cell(report, value);
                        }});
   if (any_has(reports, &StepTime::samples))
-    columns.push_back({"Samples/s", [](const FitReport&, const Rent& rent) {
-                         return rate_cell(rent.samples_per_second);
+    columns.push_back({"Samples/s", [](const FitReport& report, const Rent& rent) {
+                         return rate_cell(report, rent.samples_per_second);
                        }});
   if (any_has(reports, &StepTime::tokens))
-    columns.push_back({"Tokens/s", [](const FitReport&, const Rent& rent) {
-                         return rate_cell(rent.tokens_per_second);
+    columns.push_back({"Tokens/s", [](const FitReport& report, const Rent& rent) {
+                         return rate_cell(report, rent.tokens_per_second);
                        }});
   columns.push_back(
       {"Calibrated", [](const FitReport& report, const Rent&) { return calibrated_cell(report); }});
@@ -106,11 +110,16 @@ void add_step_columns(std::vector<RentColumn>& columns, const std::vector<FitRep
 void add_price_columns(std::vector<RentColumn>& columns, const std::vector<FitReport>& reports,
                        const Job& job) {
   const auto add = [&](std::string title, std::optional<double> Rent::*amount) {
-    columns.push_back({std::move(title), [amount](const FitReport&, const Rent& rent) {
-                         return money_cell(rent.*amount);
+    columns.push_back({std::move(title), [amount](const FitReport& report, const Rent& rent) {
+                         const std::optional<double>& money = rent.*amount;
+                         if (!money) return unknown_cell();
+                         return bounded({format_money(*money)}, report, ">");
                        }});
   };
-  add("An hour", &Rent::price_per_hour);
+  columns.push_back({"An hour", [](const FitReport&, const Rent& rent) {
+                       return rent.price_per_hour ? TextCell{format_money(*rent.price_per_hour)}
+                                                  : unknown_cell();
+                     }});
   if (any_has(reports, &StepTime::tokens))
     add("Million tokens", &Rent::cost_per_million_tokens);
   else
@@ -123,9 +132,9 @@ std::vector<RentColumn> rent_columns(const std::vector<FitReport>& reports, cons
   add_step_columns(columns, reports);
   if (job.prices) add_price_columns(columns, reports, job);
   if (job.samples)
-    columns.push_back({"Job takes", [](const FitReport&, const Rent& rent) {
-                         return rent.job_seconds ? TextCell{format_span(*rent.job_seconds)}
-                                                 : unknown_cell();
+    columns.push_back({"Job takes", [](const FitReport& report, const Rent& rent) {
+                         if (!rent.job_seconds) return unknown_cell();
+                         return bounded({format_span(*rent.job_seconds)}, report, ">");
                        }});
   if (job.deadline_seconds)
     columns.push_back(
@@ -173,7 +182,7 @@ std::string rent_text(const FitReport& report, const Job& job) {
 std::string best_text(const std::vector<FitReport>& reports, const Job& job) {
   if (const auto best = best_device(reports, job)) return rent_text(reports[*best], job);
   const auto fastest = fastest_device(reports);
-  if (!fastest) return "none: the step has a time on none of them";
+  if (!fastest) return "none: on none of them has the whole step a time";
   if (!job.deadline_seconds) return "none has a price";
   Job without_prices = job;
   without_prices.prices.reset();
@@ -202,14 +211,18 @@ void write_lines(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
   const auto is_more = [](const FitReport& report) {
     return report.time && report.time->unknown_calls > 0;
   };
-  const auto more = std::ranges::find_if(reports, is_more);
-  if (more == reports.end()) return;
-  std::string ops;
-  for (const std::string& op : more->time->unknown_ops) ops += (ops.empty() ? "" : ", ") + op;
-  write_line(out, "not timed",
-             emphasize(ops + ": steps take longer than is said, and cost more", Emphasis::alert,
-                       layout.colour),
-             layout);
+  std::set<std::string> ops;
+  std::vector<std::string> devices;
+  for (const FitReport& report : reports) {
+    if (!is_more(report)) continue;
+    devices.push_back(report.device.name);
+    ops.insert(report.time->unknown_ops.begin(), report.time->unknown_ops.end());
+  }
+  if (devices.empty()) return;
+  const std::string text =
+      fmt::format("{} on {}: steps take longer than is said, and cost more; none of them is taken",
+                  fmt::join(ops, ", "), fmt::join(devices, ", "));
+  write_line(out, "not timed", emphasize(text, Emphasis::alert, layout.colour), layout);
 }
 
 /// Microseconds with three decimals.

@@ -29,16 +29,33 @@ struct NativeAt {
   enum : std::uint8_t { begin = At::tap_back + 1, step, latency };
 };
 struct LibraryAt {
-  enum : std::uint8_t { number_weight = At::tap_back + 1, tap_weight, latency };
+  enum : std::uint8_t {
+    number_weight = At::tap_back + 1,
+    tap_weight,
+    latency,
+    wide,
+    number_weight_wide,
+    tap_weight_wide,
+    direct
+  };
 };
 
 constexpr Coefficient library_rows[] = {
-    {"floor", 2, 0.5, 20},          {"memory", 0.7, 0.2, 1},
+    {"floor", 2, 0.5, 20},
+    {"memory", 0.7, 0.2, 1},
     {"number", 0.12, 0.005, 5},  // The same of cuDNN's kernels.
-    {"tap", 0.033, 0.002, 2},       {"number_back", 0.2, 0.005, 5},
-    {"tap_back", 0.07, 0.002, 2},   {"number_weight", 0.25, 0.005, 5},
-    {"tap_weight", 0.03, 0.002, 2}, {"latency", 0.15, 0.01, 2},  // us for each place of the window
+    {"tap", 0.033, 0.002, 2},
+    {"number_back", 0.2, 0.005, 5},
+    {"tap_back", 0.07, 0.002, 2},
+    {"number_weight", 0.25, 0.005, 5},
+    {"tap_weight", 0.03, 0.002, 2},
+    {"latency", 0.15, 0.01, 2},              // us for each place of the window
+    {"wide", 2, 0.5, 8},                     // a tap in fp32, in those of 16 bit
+    {"number_weight_wide", 0.3, 0.005, 10},  // The weight's gradient in fp32 has a kernel of its
+    {"tap_weight_wide", 0.1, 0.002, 10},     // own.
+    {"direct", 0.8, 0.05, 5},                // a tap of large windows
 };
+
 double in_numbers(const ConvolutionWork& c) {
   return static_cast<double>(c.batch * c.in * c.in_channels);
 }
@@ -77,8 +94,32 @@ double native_weight_us(const ConvolutionWork& c, const Gpu& gpu, Coefficients f
          steps * std::max(f[NativeAt::latency], waves * f[NativeAt::step]);
 }
 
-KernelTime limited(double floor, double work, double memory) {
-  const double us = floor + std::max(work, memory);
+/// As recorded (truth/h200/kernel_record): windows up to 7 x 7 have depthwise kernels, in fp32's
+/// weight gradient up to 5 x 5; larger ones run those of any grouped convolution.
+bool is_grouped_window(const ConvolutionWork& c) {
+  constexpr std::int64_t largest = 49, largest_wide = 25;
+  const bool is_wide_weight = c.pass == ConvolutionPass::weight_gradient && c.number_bytes > 2;
+  return c.window > (is_wide_weight ? largest_wide : largest);
+}
+
+double library_us(const ConvolutionWork& c, const Gpu& gpu, Coefficients f) {
+  const bool is_wide = c.number_bytes > 2;
+  const double wide = is_wide ? f[LibraryAt::wide] : 1;
+  const double direct = is_grouped_window(c) ? f[LibraryAt::direct] : 0;
+  const auto us = [&](double numbers, double of_each, double of_each_tap) {
+    return cycles_us(numbers, of_each, direct > 0 ? direct : of_each_tap, c, gpu);
+  };
+  if (c.pass == ConvolutionPass::forward)
+    return us(out_numbers(c), f[At::number], f[At::tap] * wide);
+  if (c.pass == ConvolutionPass::data_gradient)
+    return us(in_numbers(c), f[At::number_back], f[At::tap_back] * wide);
+  if (is_wide)
+    return us(out_numbers(c), f[LibraryAt::number_weight_wide], f[LibraryAt::tap_weight_wide]);
+  return us(out_numbers(c), f[LibraryAt::number_weight], f[LibraryAt::tap_weight]);
+}
+
+KernelTime limited(double floor, double both, double work, double memory) {
+  const double us = floor + both;
   if (floor > us / 2) return {us, Limit::launch};
   return {us, memory > work ? Limit::memory : Limit::arithmetic};
 }
@@ -92,17 +133,15 @@ KernelTime depthwise_time(const Work& work, const Gpu& gpu, Coefficients f, Time
   const auto& c = std::get<ConvolutionWork>(work);
   const double us = c.pass == ConvolutionPass::weight_gradient ? native_weight_us(c, gpu, f)
                                                                : input_pass_us(c, gpu, f);
-  return limited(f[At::floor_us], us, memory_us(c, gpu, f[At::memory]));
+  const double memory = memory_us(c, gpu, f[At::memory]);
+  return limited(f[At::floor_us], std::max(us, memory), us, memory);
 }
 
 KernelTime library_depthwise_time(const Work& work, const Gpu& gpu, Coefficients f, TimeClass) {
   const auto& c = std::get<ConvolutionWork>(work);
-  const double us =
-      c.pass == ConvolutionPass::weight_gradient
-          ? cycles_us(out_numbers(c), f[LibraryAt::number_weight], f[LibraryAt::tap_weight], c, gpu)
-          : input_pass_us(c, gpu, f);
+  const double us = library_us(c, gpu, f), memory = memory_us(c, gpu, f[At::memory]);
   const double floor = f[At::floor_us] + f[LibraryAt::latency] * static_cast<double>(c.window);
-  return limited(floor, us, memory_us(c, gpu, f[At::memory]));
+  return limited(floor, std::hypot(us, memory), us, memory);
 }
 
 std::vector<double> depthwise_sizes(const Work& work) {
@@ -110,7 +149,7 @@ std::vector<double> depthwise_sizes(const Work& work) {
   const auto log = [](std::int64_t size) {
     return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
   };
-  constexpr double other_pass = 4, other_type = 2;  // Octaves: they say little of each other.
+  constexpr double other_pass = 4, other_type = 4;  // Octaves: they say little of each other.
   return {log(c.batch),
           log(c.out_channels),
           log(c.out) / 2,

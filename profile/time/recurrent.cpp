@@ -1,5 +1,8 @@
 // The steps of a recurrent layer, one after the other: a product with the weights, which lie in the
 // L2 cache, and a kernel for the gates. Each is a launch, which the kernel's count of launches has.
+// A product of few rows is as long as what it waits for most: the weights, the tensor cores, or its
+// own sums, number after number.
+#include <algorithm>
 #include <cmath>
 
 #include "profile/time/formula.h"
@@ -13,9 +16,11 @@ constexpr Coefficient recurrent_rows[] = {
     {"arithmetic", 0.25, 0.02, 1},  // of the peak
     {"gates", 0.5, 0.05, 10},       // bandwidth of the gates' kernel, in that of DRAM
     {"backward", 1.5, 0.3, 6},      // a step's time without launches, in that of a forward step
+    {"step", 2, 0.05, 10},          // us of a step in which both kernels begin and end
+    {"depth", 1, 0.02, 20},         // us of a product for each thousand numbers that it sums
 };
 struct RecurrentAt {
-  enum : std::uint8_t { floor_us, cache, arithmetic, gates, backward };
+  enum : std::uint8_t { floor_us, cache, arithmetic, gates, backward, step, depth };
 };
 
 }  // namespace
@@ -32,9 +37,13 @@ KernelTime recurrent_time(const Work& work, const Gpu& gpu, Coefficients f, Time
       2 * batch * weights / (gpu.rate(time_class) * f[RecurrentAt::arithmetic]);
   const double numbers_of_gates = batch * hidden * (2 * gates + 4);
   const double gates_us = number * numbers_of_gates / (gpu.memory * f[RecurrentAt::gates]);
+  const double depth_us = (r.backward ? gates : 1) * hidden / 1000 * f[RecurrentAt::depth];
+  const double product_us = std::max({cache_us, arithmetic_us, depth_us});
   const double step =
-      (cache_us + arithmetic_us + gates_us) * (r.backward ? f[RecurrentAt::backward] : 1);
+      (f[RecurrentAt::step] + product_us + gates_us) * (r.backward ? f[RecurrentAt::backward] : 1);
   const double us = f[RecurrentAt::floor_us] + static_cast<double>(r.steps) * step;
+  if (f[RecurrentAt::step] + depth_us > cache_us + arithmetic_us + gates_us)
+    return {us, Limit::launch};
   return {us, cache_us > arithmetic_us ? Limit::cache : Limit::arithmetic};
 }
 

@@ -67,12 +67,62 @@ class Cholesky {
     }
   }
 
+  /// Of the factor, a lower triangle too: row by row, so that the inner loop runs along rows.
+  Cholesky inverse() const {
+    Cholesky result(size_);
+    for (std::size_t i = 0; i < size_; ++i) {
+      double* const row = &result.values_[i * size_];
+      for (std::size_t k = 0; k < i; ++k) {
+        const double share = values_[i * size_ + k];
+        const double* const before = &result.values_[k * size_];
+        for (std::size_t j = 0; j <= k; ++j) row[j] -= share * before[j];
+      }
+      row[i] = 1;
+      for (std::size_t j = 0; j <= i; ++j) row[j] /= values_[i * size_ + i];
+    }
+    return result;
+  }
+
  private:
   std::size_t size_;
   std::vector<double> values_;
 };
 
+double clamped(const ResidualPoint& point, const ResidualKernel& kernel) {
+  return std::clamp(point.residual, -kernel.largest, kernel.largest);
+}
+
+/// Each neighbour is compared with what the others say of it (C. E. Rasmussen, C. K. I. Williams,
+/// Gaussian Processes for Machine Learning, 5.12): its part of the inverse times the residuals, by
+/// the root of the inverse's diagonal. Those count that share much with the row; beside them a few
+/// that are off by a deviation, for where there are none. `solved`: the factor's, of the residuals.
+double scatter_of(const Cholesky& factor, const std::vector<double>& solved,
+                  const std::vector<double>& shares) {
+  constexpr double usual_rows = 2, outlier = 5;
+  const std::size_t count = solved.size();
+  Cholesky inverse = factor.inverse();
+  std::vector<double> weighted(count), diagonal(count);
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i <= k; ++i) {
+      weighted[i] += inverse.at(k, i) * solved[k];
+      diagonal[i] += inverse.at(k, i) * inverse.at(k, i);
+    }
+  double squares = usual_rows, rows = usual_rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double share = shares[i] * shares[i];
+    squares += share * std::min(weighted[i] * weighted[i] / diagonal[i], outlier * outlier);
+    rows += share;
+  }
+  return std::sqrt(squares / rows);
+}
+
 }  // namespace
+
+double root_mean_square(const std::vector<ResidualPoint>& points, const ResidualKernel& kernel) {
+  double sum = 0;
+  for (const ResidualPoint& point : points) sum += clamped(point, kernel) * clamped(point, kernel);
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(points.size(), 1)));
+}
 
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel) {
@@ -83,15 +133,16 @@ ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vect
     return variance * std::exp(-std::sqrt(squared) / kernel.length);
   };
   Cholesky factor(near.size());
-  std::vector<double> residuals, to_here;
-  residuals.reserve(near.size()), to_here.reserve(near.size());
+  std::vector<double> residuals, to_here, shares;
+  residuals.reserve(near.size()), to_here.reserve(near.size()), shares.reserve(near.size());
   for (std::size_t i = 0; i < near.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
       factor.at(i, j) = covariance(
           squared_distance(near[i].point->sizes, near[j].point->sizes, kernel.last_scale));
     factor.at(i, i) = variance + noise;
-    residuals.push_back(std::clamp(near[i].point->residual, -kernel.largest, kernel.largest));
+    residuals.push_back(clamped(*near[i].point, kernel));
     to_here.push_back(covariance(near[i].distance));
+    shares.push_back(to_here.back() / variance);
   }
   factor.factorize();
   factor.forward(residuals);
@@ -103,6 +154,7 @@ ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vect
     explained += to_here[i] * to_here[i];
   }
   result.deviation = std::sqrt(std::max(variance + noise - explained, 1e-8));
+  result.scatter = scatter_of(factor, residuals, shares);
   return result;
 }
 

@@ -12,10 +12,16 @@ namespace symprof::profile {
 struct ResidualAt {
   double mean = 0;       ///< Natural logarithm.
   double deviation = 1;  ///< With the noise of one measurement.
+  /// How far its neighbours are from what theirs say, in deviations: libraries' choices are plain
+  /// among some sizes and wild among others.
+  double scatter = 1;
 };
 
 /// `points` have as many sizes as `sizes`; others are left out.
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel);
+
+/// Of the points' residuals: how far off the formula alone is.
+double root_mean_square(const std::vector<ResidualPoint>& points, const ResidualKernel& kernel);
 
 }  // namespace symprof::profile

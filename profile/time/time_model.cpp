@@ -136,8 +136,8 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
   if (!times->points.empty() && !is_borrowed)
     residual = residual_at(times->points, formula.sizes(kernel.work), process);
   else if (!times->points.empty())
-    residual.deviation = std::hypot(process.deviation, process.noise);
-  const double half_width = times->interval * residual.deviation;
+    residual.deviation = root_mean_square(times->points, process);
+  const double half_width = times->interval * residual.deviation * residual.scatter;
   const double more = (kernel.launches - 1) * device_->launch_us;
   const auto factor = times->factors.find(kind_of(kernel));
   const double scale = factor == times->factors.end() || is_borrowed ? 1 : factor->second;

@@ -36,11 +36,6 @@ SAME_CHIP = {("h100", "h200")}
 # Of these, calls of PyTorch itself were recorded on an H200 (fit_h200.py), which serve better than public rows.
 RECORDED = {("h100", "product_fp32"), *((device, time_class) for device in ("h100", "h200")
                                          for time_class in ("product_16bit", "attention_newer"))}
-# Deviations and noise of the residuals of a class (profile/time/formula.cpp), by the first word of its name.
-PROCESS = {"product": (0.15, 0.06), "attention": (0.3, 0.06), "convolution": (0.3, 0.06), "elementwise": (0.06, 0.06),
-           "layer": (0.15, 0.03), "softmax": (0.15, 0.03), "copy": (0.06, 0.06), "pooling": (0.06, 0.06),
-           "gather": (0.06, 0.06), "batch": (0.15, 0.03), "reduction": (0.15, 0.03), "depthwise": (0.3, 0.06),
-           "recurrent": (0.15, 0.03)}
 SIBLING_HALF_WIDTH = 0.15  # Another board's clocks and memory, beside what the sibling's rows need.
 
 
@@ -137,6 +132,12 @@ def folds_of(rows):
     return folds
 
 
+def quantile_of(ratios):
+    """What nine of ten are within. A few rows are not all: one standard error more."""
+    share = min(0.9 + math.sqrt(0.9 * 0.1 / len(ratios)), 1)
+    return float(f"{numpy.quantile(ratios, share):.4g}")
+
+
 def interval_of(program, rows, coefficients, folds, fixed=None, has_points=True):
     """How many deviations of the residual process 90 % of the drawn rows lie within, each judged by a fit of the other
     folds, coefficients and points. It never sees a row that is judged on. Without points a deviation is 1."""
@@ -150,9 +151,7 @@ def interval_of(program, rows, coefficients, folds, fixed=None, has_points=True)
         values, _ = judge(program, rows.part(out), {"coefficients": of_others, "interval": 1, "points": points})
         deviation = numpy.log(values[:, 2] / values[:, 0])
         ratios.append(numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation)
-    ratios = numpy.concatenate(ratios)
-    share = min(0.9 + math.sqrt(0.9 * 0.1 / len(ratios)), 1)  # A few rows are not all: one standard error more.
-    return float(f"{numpy.quantile(ratios, share):.4g}")
+    return quantile_of(numpy.concatenate(ratios))
 
 
 def flops_of(rows):
@@ -250,6 +249,13 @@ def read_classes(path):
     return json.loads(path.read_text())["classes"] if path.exists() else {}
 
 
+def lent_interval(times):
+    """Without the residuals, which are those of the sibling: nine of ten are within them."""
+    residuals = numpy.abs([point[-1] for point in times.get("points", [])])
+    of_sibling = numpy.quantile(residuals, 0.9) if len(residuals) else times["interval"]
+    return round(float(of_sibling) + SIBLING_HALF_WIDTH, 3)
+
+
 def lend_to_siblings(folder):
     own = {path.stem: {name: times for name, times in read_classes(path).items() if times["calibrated"]}
            for path in folder.glob("*.json")}
@@ -260,10 +266,8 @@ def lend_to_siblings(folder):
                 if name not in classes and (device, sibling) in SAME_CHIP:
                     classes[name] = {**times, "calibrated": False, "fitted_on": f"{sibling}: {times['fitted_on']}"}
                 elif name not in classes:
-                    spread = math.hypot(*PROCESS[name.partition("_")[0]]) if times.get("points") else 1
                     classes[name] = {**times, "points": [], "calibrated": False,
-                                     "fitted_on": f"{sibling}: {times['fitted_on']}",
-                                     "interval": round(times["interval"] * spread + SIBLING_HALF_WIDTH, 3)}
+                                     "fitted_on": f"{sibling}: {times['fitted_on']}", "interval": lent_interval(times)}
         (folder / f"{device}.json").write_text(compact(classes))
 
 

@@ -30,8 +30,10 @@ MARK = "\n## Whole steps\n"
 TEXT = """`scripts/time/judge_steps.py` writes this part: NeuSight's fp32 steps without optimizer, on devices whose operators are
 fitted: on NeuSight's own rows, but H100 on PyTorch's calls on an H200, with none of NeuSight's. No step is, though rows
 that were drawn may have sizes of these models. Errors are of the whole step, in per cent. NeuSight empties PyTorch's cache
-before each step, so that cudaMalloc is in the measured time: it weighs most in short steps of training, and on that A100 of
-80 GB, whose operators take up to 16 % less than its steps. Its T4 lowers its clocks (70 W), and not always by as much: 24
+before each step (`measure_e2e` in `neusight/Tracing/trace.py`), so that cudaMalloc is in the measured time: not in that of
+backward passes, which find what forward has freed, but in forward's. On that A100 of 80 GB backward passes are within 5 %;
+of the forward passes three are, and four take 7 to 10 ms longer for each GB that they have kept, which no figure of theirs
+tells from the three. Its T4 lowers its clocks (70 W), and not always by as much: 24
 products of 512 x 512 x 128 take 653 µs there, and 48 of them 544 µs, with the same kernel. *Operators* is the sum of what
 NeuSight measured for the same step's operators, one at a time: the error of a prediction that has every kernel right. Where
 that is over 12 %, on A100s and V100, no kernels' times can be nearer but by chance.
@@ -162,7 +164,9 @@ def predicted(program, path, mode, device):
     time = answer["time"]
     if time["unknown_calls"]:
         print("not timed:", path, time["unknown_ops"], file=sys.stderr)
-    return [answer["totals"]["step_time_us"] / 1e3, time["step_time_low_us"] / 1e3, time["step_time_high_us"] / 1e3]
+    totals = answer["totals"]
+    return [us / 1e3 for us in (totals["step_time_us"], time["step_time_low_us"], time["step_time_high_us"],
+                                totals["fwd_time_us"], totals["bwd_time_us"] or 0)]
 
 
 def sum_of_operators(nodes, model):
@@ -189,17 +193,20 @@ def judged(program, data, work):
             write_model(path, row.model, row["mode"], int(row.batch))
         rows.append(predicted(program, path, row["mode"], sources.NEUSIGHT[row.gpu]))
     values = numpy.array(rows)
-    return table.assign(us=values[:, 0], low=values[:, 1], high=values[:, 2], operators=operators(data, table))
+    return table.assign(**dict(zip(("us", "low", "high", "forward", "backward"), values.T)), operators=operators(data, table))
 
 
 def page_of(table):
     lines = [MARK, TEXT,
-             "| device | model | mode | batch | measured | predicted | interval | error | operators | NeuSight's | roofline's |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+             "| device | model | mode | batch | measured | predicted | interval | error | forward's | backward's | "
+             "operators | NeuSight's | roofline's |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     off = lambda value, row: 100 * (value / row.step_ms - 1)
+    part = lambda value, measured: f"{100 * (value / measured - 1):+.1f}" if measured > 0 else "-"
     for _, row in table.iterrows():
         lines.append(f"| {sources.NEUSIGHT[row.gpu]} | {row.model} | {row['mode']} | {row.batch} | {row.step_ms:.1f} ms | "
                      f"{row.us:.1f} ms | {row.low:.0f} to {row.high:.0f} | {off(row.us, row):+.1f} | "
+                     f"{part(row.forward, row.fwd_ms)} | {part(row.backward, row.bwd_ms)} | "
                      f"{off(row.operators, row):+.1f} | {off(row.neusight_ms, row):+.1f} | "
                      f"{off(row.roofline_ms, row):+.1f} |")
     lines += ["", "| device | steps | mean error | largest | within | operators' mean | their largest | NeuSight's mean | "

@@ -70,6 +70,18 @@ TEST_SUITE("rent") {
     CHECK_FALSE(fastest_device({FitReport()}));
   }
 
+  TEST_CASE("a step with calls that have no time is a bound: it may be late, but is not taken") {
+    std::vector<FitReport> reports = {working("slow", 1, 1), working("fast", 1, 0.25)};
+    reports[0].time->unknown_calls = 3;
+    CHECK(best_device(reports, job_of(100, 200)) == 1);
+    CHECK_FALSE(rent_of(reports[0], job_of(100, 200)).in_time);
+    CHECK(rent_of(reports[0], job_of(100, 79)).in_time == InTime::no);
+    CHECK(*rent_of(reports[0], job_of(100, 79)).job_seconds == 100);
+    reports[1].time->unknown_calls = 1;
+    CHECK_FALSE(best_device(reports, job_of(100, 200)));
+    CHECK_FALSE(fastest_device(reports));
+  }
+
   TEST_CASE("a file of prices is refused with the key that is wrong") {
     const Prices prices =
         parse_prices(R"({"currency": "EUR", "per_hour": {"h100": 2.5}, "source": "a bill"})", "p");

@@ -39,6 +39,24 @@ TEST_SUITE("time_residuals") {
           doctest::Approx(0.2 * variance / (variance + noise / 2)));
   }
 
+  TEST_CASE("neighbours that are off by other than their deviations say so, and two usual ones") {
+    const double squared = 0.3 * 0.3 / (variance + noise);
+    CHECK(residual_at({}, {5}, kernel).scatter == 1);
+    CHECK(residual_at({{{5}, 0.3}}, {5}, kernel).scatter ==
+          doctest::Approx(std::sqrt((2 + squared) / (2 + 1))));
+    const double share = std::exp(-2 * 4.0 / 2);  // Its square.
+    CHECK(residual_at({{{5}, 0.3}}, {9}, kernel).scatter ==
+          doctest::Approx(std::sqrt((2 + share * squared) / (2 + share))));
+    // Of two at one place, each has what the other says.
+    const double alone = variance + noise, said = 0.1 * variance / alone;
+    const double other = (0.3 - said) * (0.3 - said) / (alone - variance * variance / alone);
+    const double back = (0.1 - 3 * said) * (0.1 - 3 * said) / (alone - variance * variance / alone);
+    CHECK(residual_at({{{5}, 0.1}, {{5}, 0.3}}, {5}, kernel).scatter ==
+          doctest::Approx(std::sqrt((2 + other + back) / (2 + 2))));
+    CHECK(root_mean_square({{{5}, 0.1}, {{6}, -0.3}, {{7}, 2}}, kernel) ==
+          doctest::Approx(std::sqrt((0.01 + 0.09 + 0.35 * 0.35) / 3)));
+  }
+
   TEST_CASE("an outlier is cut, and rows of another class of sizes are left out") {
     const double share = variance / (variance + noise);
     CHECK(residual_at({{{5}, 4}}, {5}, kernel).mean == doctest::Approx(0.35 * share));

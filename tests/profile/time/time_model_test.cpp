@@ -81,7 +81,8 @@ TEST_SUITE("time_model") {
     CHECK(kind_of(stream) == "all");
   }
 
-  TEST_CASE("residuals correct what was fitted, and their deviation scales the interval") {
+  TEST_CASE(
+      "residuals correct what was fitted, and their deviation and scatter scale the interval") {
     const std::string points =
         R"(, "calibrated": true, "points": [[)" + std::to_string(std::log2(bytes)) + ", 0.1]]";
     TimeModel model(device(), parsed(streams("elementwise", points)), {}, Floor::measured);
@@ -91,7 +92,8 @@ TEST_SUITE("time_model") {
                  noise = kernel.noise * kernel.noise;
     CHECK(one.us == doctest::Approx(1004 * std::exp(0.1 * variance / (variance + noise))));
     const double deviation = std::sqrt(variance + noise - variance * variance / (variance + noise));
-    CHECK(one.high_us / one.us == doctest::Approx(std::exp(0.5 * deviation)));
+    const double scatter = std::sqrt((2 + 0.1 * 0.1 / (variance + noise)) / 3);
+    CHECK(one.high_us / one.us == doctest::Approx(std::exp(0.5 * deviation * scatter)));
   }
 
   TEST_CASE("a host's floor gives way to a launch on the device, in a graph to a shorter one") {
