@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "profile/memory/other_calls.h"
 #include "report/figure_values.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
@@ -102,7 +103,9 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   if (profile.totals.optimizer_bytes > 0 || options.optimizer != Optimizer::none)
     line("optimizer",
          fmt::format("{} of states, {}", total("optimizer_bytes"), total("optimizer_flops")));
-  if (options.mode != Mode::inference) line("saved", saved_text(total, totals));
+  const bool saves_others = profile::other_calls(profile.recording) == profile::OtherCalls::saving;
+  if (options.mode != Mode::inference)
+    line("saved", (saves_others ? "about " : "") + saved_text(total, totals));
   if (!options.offload_saved.empty()) line("offloaded", offloaded_text(total));
   if (profile.recording.kv_cache) line("kv cache", cache_text(total, *profile.recording.kv_cache));
   if (profile.recording.rank && options.parallel) {

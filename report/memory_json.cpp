@@ -44,7 +44,7 @@ void write_doubt(JsonWriter& json, const PeakDoubt& doubt) {
 namespace {
 
 void write_estimate(JsonWriter& json, const Recording& recording) {
-  const std::string_view because = because_of_other_calls(recording);
+  const std::string because = because_of_other_calls(recording);
   json.member("peak_is_estimate", !because.empty());
   json.key("peak_estimate_because");
   because.empty() ? json.null() : json.value(because);

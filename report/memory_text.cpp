@@ -67,7 +67,7 @@ std::string_view because(const PeakDoubt& doubt) {
   return {};
 }
 
-std::string_view because_of_other_calls(const Recording& recording) {
+std::string because_of_other_calls(const Recording& recording) {
   switch (profile::other_calls(recording)) {
     case profile::OtherCalls::training:
       return "the file may have code that the model runs in training alone";
@@ -75,6 +75,9 @@ std::string_view because_of_other_calls(const Recording& recording) {
       return "the file has attention masks that the model's own code may leave out";
     case profile::OtherCalls::onnx:
       return "ONNX has other operators than the model's own code";
+    case profile::OtherCalls::saving:
+      return fmt::format("operators of ONNX that may stand for other calls of PyTorch: {}",
+                         fmt::join(profile::operators_of_other_calls(recording), ", "));
     case profile::OtherCalls::none:
       break;
   }
@@ -82,6 +85,11 @@ std::string_view because_of_other_calls(const Recording& recording) {
 }
 
 std::string estimate_text(const Recording& recording) {
+  if (profile::other_calls(recording) == profile::OtherCalls::saving)
+    return fmt::format(
+        "the peak and the saved bytes are those of the file's calls, the model's own may be lower "
+        "or higher: {}",
+        because_of_other_calls(recording));
   return fmt::format("the peak is that of the file's calls, the model's own may be lower: {}",
                      because_of_other_calls(recording));
 }

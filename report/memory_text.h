@@ -25,9 +25,9 @@ std::string peak_text(const StepMemory& memory, const Recording& recording);
 /// Why a peak is a lower bound.
 std::string_view because(const PeakDoubt& doubt);
 
-/// Why the model's own code may have another peak (profile/memory/other_calls.h); empty where
-/// nothing says so.
-std::string_view because_of_other_calls(const Recording& recording);
+/// Why the model's own code may have another peak, and in training save other bytes
+/// (profile/memory/other_calls.h); empty where nothing says so.
+std::string because_of_other_calls(const Recording& recording);
 
 /// What is said of a peak of which that is not empty.
 std::string estimate_text(const Recording& recording);

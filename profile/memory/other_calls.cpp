@@ -32,12 +32,72 @@ bool writes_buffer(const Recording& recording, const CallRecord& call) {
   });
 }
 
+constexpr std::string_view onnx_prefix = "onnx::";
+
+/// What PyTorch's exporter writes for one call of ATen that saves the same values, as in
+/// convolutional networks, and what computes sizes alone. Norms of layers, activations such as
+/// Gelu, attention, products of matrices, sums and indices are written in several ways.
+constexpr std::array<std::string_view, 36> operators_of_one_call = {"Conv",
+                                                                    "ConvTranspose",
+                                                                    "BatchNormalization",
+                                                                    "Relu",
+                                                                    "LeakyRelu",
+                                                                    "PRelu",
+                                                                    "Sigmoid",
+                                                                    "MaxPool",
+                                                                    "AveragePool",
+                                                                    "GlobalAveragePool",
+                                                                    "LRN",
+                                                                    "ReduceMean",
+                                                                    "Gemm",
+                                                                    "Add",
+                                                                    "Sub",
+                                                                    "Mul",
+                                                                    "Div",
+                                                                    "Concat",
+                                                                    "Reshape",
+                                                                    "Flatten",
+                                                                    "Dropout",
+                                                                    "Pad",
+                                                                    "Resize",
+                                                                    "DepthToSpace",
+                                                                    "Slice",
+                                                                    "Identity",
+                                                                    "Shape",
+                                                                    "Constant",
+                                                                    "ConstantOfShape",
+                                                                    "Expand",
+                                                                    "CastLike",
+                                                                    "Cast",
+                                                                    "Unsqueeze",
+                                                                    "Squeeze",
+                                                                    "Floor",
+                                                                    "RandomUniformLike"};
+
+bool trains(const Recording& recording) {
+  return std::ranges::any_of(recording.calls,
+                             [](const CallRecord& call) { return is_in_backward(call.phase); });
+}
+
 }  // namespace
 
+std::vector<std::string> operators_of_other_calls(const Recording& recording) {
+  std::vector<std::string> found;
+  if (recording.format != "onnx") return found;
+  for (const NodeRecord& node : recording.nodes) {
+    const std::string_view op = node.op;
+    if (node.kind != NodeKind::operation || !op.starts_with(onnx_prefix)) continue;
+    const std::string_view name = op.substr(onnx_prefix.size());
+    if (std::ranges::find(operators_of_one_call, name) == operators_of_one_call.end() &&
+        std::ranges::find(found, name) == found.end())
+      found.emplace_back(name);
+  }
+  return found;
+}
+
 OtherCalls other_calls(const Recording& recording) {
-  if (std::ranges::any_of(recording.calls,
-                          [](const CallRecord& call) { return is_in_backward(call.phase); }))
-    return OtherCalls::none;
+  if (trains(recording))
+    return operators_of_other_calls(recording).empty() ? OtherCalls::none : OtherCalls::saving;
   if (recording.format == "onnx") return OtherCalls::onnx;
   if (recording.has_export_masks) return OtherCalls::masks;
   const bool writes = std::ranges::any_of(

@@ -1,7 +1,9 @@
-// Whether the calls of an inference may not be those of the model's own code.
+// Whether the calls of a step may not be those of the model's own code.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "record/recording.h"
 
@@ -12,10 +14,16 @@ enum class OtherCalls : std::uint8_t {
   onnx,      ///< The exporter wrote them with ONNX's operators: one call as several, or in place.
   masks,     ///< Attention masks that the model's own code may leave out.
   training,  ///< They write to buffers, as code does that Python runs in training alone.
+  saving,    ///< The step trains, and ONNX's operators may save other values than the model's.
 };
 
-/// Why the peak of the recorded step may be another one than that of the model's own code. Always
-/// `none` for a step that trains: there it is autograd that holds most.
+/// Why the peak of the recorded step, and in training what it saves, may be others than those of
+/// the model's own code. A step that trains has autograd, which holds most: there only operators
+/// of ONNX count that operators_of_other_calls() names.
 OtherCalls other_calls(const Recording& recording);
+
+/// The operators of ONNX in an ONNX file ("Softmax"), each once, as they come, that the exporter
+/// may have written for other calls of PyTorch; empty for other files.
+std::vector<std::string> operators_of_other_calls(const Recording& recording);
 
 }  // namespace symprof::profile

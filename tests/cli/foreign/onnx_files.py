@@ -48,6 +48,15 @@ class Onnx(unittest.TestCase):
                 self.assertGreater(after["shape"][-1], before["shape"][-1])
 
 
+    def test_operators_that_may_stand_for_other_calls_are_said_in_training(self):
+        """ResNet's are one call of PyTorch each; a transformer's LayerNormalization and Softmax may be parts of others."""
+        certain, estimate = (read("profile", f"models/{name}.onnx", "--set", "batch=2")["memory"]
+                             for name in ("resnet50", "vit_b_16"))
+        self.assertEqual((certain["peak_is_estimate"], certain["peak_estimate_because"]), (False, None))
+        self.assertTrue(estimate["peak_is_estimate"])
+        self.assertIn("LayerNormalization", estimate["peak_estimate_because"])
+
+
 class FoldedByExporters(unittest.TestCase):
     """What an ONNX exporter folded, dropped or merged is as PyTorch has it (tests/zoo/foreign/make_onnx.py)."""
 
