@@ -82,11 +82,12 @@ void PlanWalk::keep_or_not(Choices& choices) {
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (i != region && !(of_all && choices[i].runs_again && are_alike(i, region))) continue;
     std::vector<int>& kept = choices[i].kept;
-    const auto [first, end] = std::ranges::equal_range(kept, call);
-    if (keeps && first == end)
-      kept.insert(first, call);
-    else if (!keeps)
-      kept.erase(first, end);
+    const auto place = std::ranges::lower_bound(kept, call);
+    const bool is_kept = place != kept.end() && *place == call;
+    if (keeps && !is_kept)
+      kept.insert(place, call);
+    else if (!keeps && is_kept)
+      kept.erase(place);
   }
 }
 
