@@ -25,10 +25,8 @@ class PlannedStep final : public plan::CheckpointTrial {
   }
 
   plan::StepPeaks peaks(const Recording& recording) override {
-    const StepMemory memory =
-        profile::simulate_step_memory(recording, settings_.step.device, {.loop = settings_.loop});
-    const std::int64_t aside = memory.doubt.margin_bytes();
-    return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+    return peaks_of(
+        profile::simulate_step_memory(recording, settings_.step.device, {.loop = settings_.loop}));
   }
 
   /// A budget is a device of that size: what cudaMalloc refuses there, or the limit of
@@ -42,7 +40,7 @@ class PlannedStep final : public plan::CheckpointTrial {
         recording, settings_.step.device,
         {.loop = loop, .device_bytes = bytes - aside, .until_settled = true});
     if (memory.refused_call || memory.last_step_retries > 0) return std::nullopt;
-    return plan::StepPeaks{memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+    return peaks_of(memory);
   }
 
   std::optional<plan::StepPeaks> peaks_up_to(const Recording& recording,
@@ -52,7 +50,7 @@ class PlannedStep final : public plan::CheckpointTrial {
         recording, settings_.step.device,
         {.loop = settings_.loop, .most_reserved_bytes = bytes - aside});
     if (memory.refused_call) return std::nullopt;
-    return plan::StepPeaks{memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+    return peaks_of(memory);
   }
 
   StepMemory expandable_memory(const Recording& recording) {
@@ -105,6 +103,11 @@ class PlannedStep final : public plan::CheckpointTrial {
   void set_waits_for_host(bool waits) { waits_for_host_ = waits; }
 
  private:
+  static plan::StepPeaks peaks_of(const StepMemory& memory) {
+    const std::int64_t aside = memory.doubt.margin_bytes();
+    return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+  }
+
   static std::vector<plan::HeldBytes> held_of(const std::vector<profile::PoolBytes>& by_call) {
     std::vector<plan::HeldBytes> held;
     held.reserve(by_call.size());

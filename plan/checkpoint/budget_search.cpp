@@ -20,7 +20,6 @@ constexpr int most_thoughts = 60;
 /// Regions in which a plan is changed at once, and patterns of a frontier over which it goes.
 constexpr std::size_t most_moves = 4, farthest_move = 12;
 constexpr double golden_ratio = 0.618033988749895;
-constexpr double endless_us = std::numeric_limits<double>::infinity();
 /// Shares: of the budget, below which it makes no sense to search on; of the step, below which no
 /// better plan is looked for.
 constexpr double finest_step = 0.001, good_enough = 0.001;
@@ -45,8 +44,9 @@ bool BudgetSearch::is_good_enough(double share) const {
   return planner_.is_good_enough(budget_bytes_, share);
 }
 
-std::size_t BudgetSearch::plays(std::size_t most_calls) const {
-  return most_calls / planner_.plain_recording().calls.size();
+double BudgetSearch::least_tried_us() const {
+  const std::optional<TriedPlan> tried = planner_.best_tried(budget_bytes_);
+  return tried ? tried->cost_us : std::numeric_limits<double>::infinity();
 }
 
 /// The allocator decides: where it wants more than the budget, a plan for less is asked for. Then
@@ -94,11 +94,9 @@ void BudgetSearch::try_between(double reduction) {
 
 /// Plans that treat equal modules equally: their blocks fit into each other's places.
 void BudgetSearch::try_evened(double reduction) {
-  const std::optional<double> most_us = planner_.least_tried_us(budget_bytes_);
-  if (!most_us) return;
   const Selection base = selector_.select(budget_bytes_ - static_cast<std::int64_t>(reduction));
   const std::vector<Selection> even =
-      selector_.evened(base, planner_.least_cost_us(budget_bytes_).value_or(0.0), *most_us);
+      selector_.evened(base, planner_.least_cost_us(budget_bytes_).value_or(0.0), least_tried_us());
   const std::size_t step = std::max<std::size_t>(even.size() / most_even, 1);
   for (std::size_t i = 0; i < even.size(); i += step)
     if (holds(even[i])) return;
@@ -106,22 +104,20 @@ void BudgetSearch::try_evened(double reduction) {
 
 /// Others of about the least cost, each of which may leave other holes.
 void BudgetSearch::vary(double reduction) {
-  for (unsigned variation = 1; variation <= std::min(plays(most_varied_calls), most_varied);
-       ++variation) {
+  for (unsigned variation = 1;
+       variation <= std::min(planner_.plans_of(most_varied_calls), most_varied); ++variation) {
     if (is_good_enough(worth_varying)) return;
-    const std::optional<double> most_us = planner_.least_tried_us(budget_bytes_);
     const double share = std::fmod(variation * golden_ratio, 1);  // Evenly over all of it.
     const Selection other =
         selector_.select(budget_bytes_ - static_cast<std::int64_t>(share * reduction), variation);
-    if (other.cost_us < most_us.value_or(endless_us)) holds(other);
+    if (other.cost_us < least_tried_us()) holds(other);
   }
 }
 
 void BudgetSearch::try_every_choice() {
-  std::vector<Selection> choices =
-      selector_.choices_between(budget_bytes_, planner_.least_cost_us(budget_bytes_).value_or(0.0),
-                                planner_.least_tried_us(budget_bytes_).value_or(endless_us));
-  const std::size_t most = std::max(least_choices, plays(most_choice_calls));
+  std::vector<Selection> choices = selector_.choices_between(
+      budget_bytes_, planner_.least_cost_us(budget_bytes_).value_or(0.0), least_tried_us());
+  const std::size_t most = std::max(least_choices, planner_.plans_of(most_choice_calls));
   if (choices.size() > most) choices.resize(most);
   for (const Selection& choice : choices)
     if (holds(choice)) return;
@@ -131,7 +127,8 @@ void BudgetSearch::try_every_choice() {
 /// often keeps.
 void BudgetSearch::change_best() {
   const bool are_alike = 2 * selector_.block_types() <= selector_.costs().regions.size();
-  const std::size_t most = plays(are_alike ? most_changed_calls_alike : most_changed_calls);
+  const std::size_t most =
+      planner_.plans_of(are_alike ? most_changed_calls_alike : most_changed_calls);
   for (std::size_t i = 0; best_ && i < most && !is_good_enough(worth_varying); ++i) {
     bool is_new = false;
     for (int thought = 0; thought < most_thoughts && !is_new; ++thought) {

@@ -45,8 +45,8 @@ class BudgetSearch {
   void move_one(Selection& selection);
   std::size_t some(std::size_t count) { return random_() % count; }
   bool is_good_enough(double share) const;
-  /// Of plans that are carried out, whose calls together are no more than that.
-  std::size_t plays(std::size_t most_calls) const;
+  /// Of what was tried and holds; endless where nothing does.
+  double least_tried_us() const;
 
   CheckpointPlanner& planner_;
   const Selector& selector_;

@@ -34,18 +34,17 @@ StepPeaks ExpectedPlans::peaks(const CheckpointPlan& plan) { return try_out(plan
 std::optional<StepPeaks> ExpectedPlans::peaks_up_to(const CheckpointPlan& plan,
                                                     std::int64_t reserved_bytes) {
   const std::string key = key_of(plan);
-  std::int64_t& more_than = more_than_[key];
-  const auto known = tried_.find(key);
-  std::optional<StepPeaks> peaks;
-  if (known != tried_.end())
-    peaks = known->second.peaks;
-  else if (reserved_bytes > more_than)
-    peaks = trial_.peaks_up_to(step_.compose(plan), reserved_bytes);
-  if (!peaks || peaks->reserved_bytes > reserved_bytes) {
-    more_than = std::max(more_than, reserved_bytes);
-    return std::nullopt;
+  if (const auto known = tried_.find(key); known != tried_.end()) {
+    const StepPeaks& peaks = known->second.peaks;
+    return peaks.reserved_bytes <= reserved_bytes ? std::optional(peaks) : std::nullopt;
   }
-  if (known == tried_.end()) remember(plan, *peaks);
+  std::int64_t& more_than = more_than_[key];
+  if (reserved_bytes <= more_than) return std::nullopt;
+  const std::optional<StepPeaks> peaks = trial_.peaks_up_to(step_.compose(plan), reserved_bytes);
+  if (peaks)
+    remember(plan, *peaks);
+  else
+    more_than = reserved_bytes;
   return peaks;
 }
 

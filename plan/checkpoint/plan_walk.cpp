@@ -24,12 +24,12 @@ PlanWalk::PlanWalk(CheckpointPlanner& planner, std::int64_t budget_bytes)
     : planner_(planner), budget_bytes_(budget_bytes) {}
 
 void PlanWalk::run() {
-  const CheckpointPlan* best = planner_.best_tried(budget_bytes_);
+  const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
   const std::int64_t freed = planner_.plain().peaks.reserved_bytes - budget_bytes_;
-  if (regions().empty() || freed <= 0 || best == nullptr || !read(*best)) return;
+  if (regions().empty() || freed <= 0 || !best || !read(best->plan)) return;
   value_us_ = cost_us(at_);
   us_per_byte_ = price_of_excess * value_us_ / static_cast<double>(freed);
-  const std::size_t steps = most_walked_calls / planner_.plain_recording().calls.size();
+  const std::size_t steps = planner_.plans_of(most_walked_calls);
   for (std::size_t i = 0; i < steps; ++i) {
     const double part = static_cast<double>(i) / static_cast<double>(steps);
     step(planner_.step_us() * first_temperature *
@@ -39,27 +39,22 @@ void PlanWalk::run() {
 
 bool PlanWalk::read(const CheckpointPlan& plan) {
   at_.assign(regions().size(), {});
-  for (std::size_t i = 0; i < at_.size(); ++i) at_[i].kept.resize(regions()[i].calls.size());
   for (const CheckpointRegion& region : plan.regions) {
     const auto found = std::ranges::find(regions(), region.modules.front(), &RegionCosts::module);
     if (region.modules.size() != 1 || found == regions().end()) return false;
     Choice& choice = at_[static_cast<std::size_t>(found - regions().begin())];
     choice.runs_again = true;
-    for (std::size_t i = 0; i < choice.kept.size(); ++i)
-      choice.kept[i] = std::ranges::find(region.kept, found->calls[i].call) != region.kept.end();
+    for (std::size_t i = 0; i < found->calls.size(); ++i)
+      if (std::ranges::find(region.kept, found->calls[i].call) != region.kept.end())
+        choice.kept.push_back(static_cast<int>(i));
   }
   return plan.offloaded.empty();
 }
 
 CheckpointPlan PlanWalk::plan_of(const Choices& choices) const {
   CheckpointPlan plan;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (!choices[i].runs_again) continue;
-    CheckpointRegion& region = plan.regions.emplace_back();
-    region.modules = {regions()[i].module};
-    for (std::size_t j = 0; j < choices[i].kept.size(); ++j)
-      if (choices[i].kept[j]) region.kept.push_back(regions()[i].calls[j].call);
-  }
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    if (choices[i].runs_again) plan.regions.push_back(regions()[i].keeping(choices[i].kept));
   return plan;
 }
 
@@ -68,8 +63,8 @@ double PlanWalk::cost_us(const Choices& choices) const {
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (!choices[i].runs_again) continue;
     sum += regions()[i].cost_us;
-    for (std::size_t j = 0; j < choices[i].kept.size(); ++j)
-      if (choices[i].kept[j]) sum -= regions()[i].calls[j].cost_us;
+    for (const int call : choices[i].kept)
+      sum -= regions()[i].calls[static_cast<std::size_t>(call)].cost_us;
   }
   return sum;
 }
@@ -77,35 +72,38 @@ double PlanWalk::cost_us(const Choices& choices) const {
 /// One call of one region, or the same call of all regions that are like it.
 void PlanWalk::keep_or_not(Choices& choices) {
   const std::size_t region = some(choices.size());
-  if (choices[region].kept.empty()) {
+  if (regions()[region].calls.empty()) {
     choices[region].runs_again = !choices[region].runs_again;
     return;
   }
-  const std::size_t call = some(choices[region].kept.size());
-  const bool keeps = !choices[region].kept[call];
+  const int call = static_cast<int>(some(regions()[region].calls.size()));
+  const bool keeps = !std::ranges::binary_search(choices[region].kept, call);
   const bool of_all = some(of_all_one_in) == 0;
-  for (std::size_t i = 0; i < choices.size(); ++i)
-    if (i == region ||
-        (of_all && choices[i].runs_again &&
-         planner_.selector().block_type(i) == planner_.selector().block_type(region)))
-      choices[i].kept[call] = keeps;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i != region && !(of_all && choices[i].runs_again && are_alike(i, region))) continue;
+    std::vector<int>& kept = choices[i].kept;
+    const auto place = std::ranges::lower_bound(kept, call);
+    const bool is_kept = place != kept.end() && *place == call;
+    if (keeps && !is_kept)
+      kept.insert(place, call);
+    else if (!keeps && is_kept)
+      kept.erase(place);
+  }
 }
 
 PlanWalk::Choices PlanWalk::changed() {
   Choices choices = at_;
   for (std::size_t moves = 1 + some(most_changes); moves > 0; --moves) {
     const std::size_t region = some(choices.size()), other = some(choices.size());
-    const bool are_alike =
-        planner_.selector().block_type(region) == planner_.selector().block_type(other);
     switch (some(6)) {
       case 0:
         choices[region].runs_again = !choices[region].runs_again;
         break;
       case 1:
-        if (are_alike) choices[region] = choices[other];
+        if (are_alike(region, other)) choices[region] = choices[other];
         break;
       case 2:
-        if (are_alike) std::swap(choices[region], choices[other]);
+        if (are_alike(region, other)) std::swap(choices[region], choices[other]);
         break;
       default:
         keep_or_not(choices);

@@ -27,12 +27,15 @@ class PlanWalk {
  private:
   struct Choice {
     bool runs_again = false;
-    std::vector<bool> kept;  // By RegionCosts::calls.
+    std::vector<int> kept;  // Of RegionCosts::calls, ascending.
   };
   /// By region.
   using Choices = std::vector<Choice>;
 
   const std::vector<RegionCosts>& regions() const { return planner_.selector().costs().regions; }
+  bool are_alike(std::size_t region, std::size_t other) const {
+    return planner_.selector().block_type(region) == planner_.selector().block_type(other);
+  }
   /// False: it is not one of single regions.
   bool read(const CheckpointPlan& plan);
   CheckpointPlan plan_of(const Choices& choices) const;

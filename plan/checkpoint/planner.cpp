@@ -193,13 +193,13 @@ std::optional<std::int64_t> CheckpointPlanner::try_up_to(const CheckpointPlan& p
   return peaks ? std::optional(peaks->reserved_bytes) : std::nullopt;
 }
 
-const CheckpointPlan* CheckpointPlanner::best_tried(std::int64_t budget_bytes) const {
+std::optional<TriedPlan> CheckpointPlanner::best_tried(std::int64_t budget_bytes) const {
   const PlayedPlan* played = best_played(budget_bytes);
   const ExpectedPlans::Candidate* expected =
       expected_ ? expected_->best_within(budget_bytes) : nullptr;
-  if (!played || (expected && expected->cost_us < played->cost_us))
-    return expected ? &expected->plan : nullptr;
-  return &played->plan;
+  if (expected && (!played || expected->cost_us < played->cost_us))
+    return TriedPlan{expected->plan, expected->cost_us};
+  return played ? std::optional(TriedPlan{played->plan, played->cost_us}) : std::nullopt;
 }
 
 const PlayedPlan* CheckpointPlanner::best_played(std::int64_t budget_bytes) const {
@@ -210,17 +210,9 @@ const PlayedPlan* CheckpointPlanner::best_played(std::int64_t budget_bytes) cons
   return best;
 }
 
-std::optional<double> CheckpointPlanner::least_tried_us(std::int64_t budget_bytes) const {
-  const PlayedPlan* played = best_played(budget_bytes);
-  const ExpectedPlans::Candidate* expected =
-      expected_ ? expected_->best_within(budget_bytes) : nullptr;
-  if (!played && !expected) return std::nullopt;
-  return std::min(played ? played->cost_us : any_cost, expected ? expected->cost_us : any_cost);
-}
-
 bool CheckpointPlanner::is_good_enough(std::int64_t budget_bytes, double share) const {
-  const std::optional<double> tried_us = least_tried_us(budget_bytes);
-  return tried_us && *tried_us <= least_cost_us(budget_bytes).value_or(0.0) + share * step_us_;
+  const std::optional<TriedPlan> tried = best_tried(budget_bytes);
+  return tried && tried->cost_us <= least_cost_us(budget_bytes).value_or(0.0) + share * step_us_;
 }
 
 void CheckpointPlanner::confirm(std::int64_t budget_bytes) {

@@ -33,6 +33,12 @@ struct PlayedPlan {
   std::int64_t budget_bytes() const { return limit_bytes.value_or(peaks.reserved_bytes); }
 };
 
+/// A plan that was carried out, or tried on a composed step. It holds until another one is tried.
+struct TriedPlan {
+  const CheckpointPlan& plan;
+  double cost_us = 0;
+};
+
 struct PlanAnswer {
   std::int64_t budget_bytes = 0;
   /// Of the plans that were carried out and are within the budget, the one of least time.
@@ -81,6 +87,10 @@ class CheckpointPlanner {
   const Selector& selector() const { return *selector_; }
   /// Plans that were carried out or tried on composed steps.
   std::size_t plans_tried() const;
+  /// Plans whose calls together are no more than that.
+  std::size_t plans_of(std::size_t most_calls) const {
+    return most_calls / plain_recording_.calls.size();
+  }
 
   /// Carries `plan` out, once.
   const PlayedPlan& play(const CheckpointPlan& plan);
@@ -92,10 +102,8 @@ class CheckpointPlanner {
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
   /// What the plan reserves, where that is no more than `most_bytes`; else empty.
   std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t most_bytes);
-  /// Of the plans that were tried and hold, the cheapest; null where none does.
-  const CheckpointPlan* best_tried(std::int64_t budget_bytes) const;
-  /// Of the plans that were tried and hold, the least cost; empty where none does.
-  std::optional<double> least_tried_us(std::int64_t budget_bytes) const;
+  /// Of the plans that were tried and hold, the cheapest; empty where none does.
+  std::optional<TriedPlan> best_tried(std::int64_t budget_bytes) const;
   /// Whether no plan can be better than those that were tried by more than that share of the step.
   bool is_good_enough(std::int64_t budget_bytes, double share) const;
   /// Every plan costs at least so much (PlanAnswer); empty: none is within the budget.

@@ -262,6 +262,12 @@ std::vector<Window> windows_of(const std::vector<RegionCosts>& regions,
 
 }  // namespace
 
+CheckpointRegion RegionCosts::keeping(const std::vector<int>& kept) const {
+  CheckpointRegion region{.modules = {module}};
+  for (const int call : kept) region.kept.push_back(calls[static_cast<std::size_t>(call)].call);
+  return region;
+}
+
 bool is_compute_intensive(std::string_view op) {
   static const std::set<std::string_view> operators = {
       "aten::mm",

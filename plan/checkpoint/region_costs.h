@@ -51,6 +51,9 @@ struct RegionCosts {
   std::int64_t input_bytes = 0;
   double host_us_per_byte = 0;  ///< Of a byte that is copied to the host and back.
 
+  /// As a part of a plan; `kept` are indices into `calls`.
+  CheckpointRegion keeping(const std::vector<int>& kept) const;
+
   /// Equal blocks of a model.
   bool is_like(const RegionCosts& other) const {
     return calls == other.calls && freed_bytes == other.freed_bytes && cost_us == other.cost_us &&

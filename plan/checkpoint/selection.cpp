@@ -210,11 +210,7 @@ CheckpointPlan Selector::plan_of(const Selection& selection) const {
     const RegionCosts& region = costs_.regions[i];
     const Pattern& pattern = frontier(i).patterns[static_cast<std::size_t>(selection.patterns[i])];
     if (pattern.is_on_host) plan.offloaded.push_back(region.module);
-    if (!pattern.runs_again) continue;
-    CheckpointRegion& chosen = plan.regions.emplace_back();
-    chosen.modules = {region.module};
-    for (const int call : pattern.kept)
-      chosen.kept.push_back(region.calls[static_cast<std::size_t>(call)].call);
+    if (pattern.runs_again) plan.regions.push_back(region.keeping(pattern.kept));
   }
   return plan;
 }

@@ -41,8 +41,7 @@ class CheckpointTrial {
   /// The same with an allocator that is refused more than `bytes`: it gives cached memory back
   /// instead. Empty where that is not enough, or goes on in every step.
   virtual std::optional<StepPeaks> peaks_within(const Recording& recording, std::int64_t bytes) {
-    const StepPeaks all = peaks(recording);
-    return all.reserved_bytes <= bytes ? std::optional(all) : std::nullopt;
+    return peaks_up_to(recording, bytes);
   }
   /// The same where no more than `reserved_bytes` is reserved, else empty.
   virtual std::optional<StepPeaks> peaks_up_to(const Recording& recording,

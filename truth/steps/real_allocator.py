@@ -120,7 +120,7 @@ def export(name):
     """The training program with the loss, on fake tensors, by h200/record_memory.py."""
     from memory.models import MODELS
 
-    job = f"{name}-b{MODELS[name].batches[0]}"
+    job = f"{name}-b{MODELS[name].batches[0]}-fp32"
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, str(H200 / "record_memory.py"), "--device", "cpu", "--out", folder]
         subprocess.run([*command, "--only", f"^export-{job}$"], check=True)

@@ -25,26 +25,6 @@ std::vector<std::vector<std::size_t>> all_cuts(std::size_t nodes) {
   return all;
 }
 
-/// Every choice of regions that run again, and of results that they keep.
-std::vector<CheckpointPlan> all_plans(const std::vector<std::size_t>& regions) {
-  std::vector<CheckpointPlan> plans{{}};
-  for (std::size_t region = 0; region <= regions.back(); ++region) {
-    std::vector<CheckpointRegion> choices{{{std::to_string(region)}, {}}};
-    for (std::size_t node = 0; node < regions.size(); ++node)
-      if (regions[node] == region)
-        for (std::size_t i = choices.size(); i-- > 0;) {
-          choices.push_back(choices[i]);
-          choices.back().kept.push_back({std::to_string(node), 0});
-        }
-    for (std::size_t i = plans.size(); i-- > 0;)
-      for (const CheckpointRegion& choice : choices) {
-        plans.push_back(plans[i]);
-        plans.back().regions.push_back(choice);
-      }
-  }
-  return plans;
-}
-
 /// The least time by answer of the file, over all cuts; empty where no plan is within the budget.
 std::vector<std::optional<double>> planned(const test::TrainingGraph& graph, const json& answers) {
   std::vector<std::optional<double>> least(answers.size());
@@ -97,7 +77,7 @@ TEST_SUITE("dag_plans") {
         CAPTURE(json(regions).dump());
         test::RegionStep step(graph, regions);
         plan::CheckpointPlanner planner(step, step.modules());
-        for (const CheckpointPlan& plan : all_plans(regions)) {
+        for (const CheckpointPlan& plan : test::all_plans(regions)) {
           const Recording recording = step.record(plan);
           const double cost = step.recompute_us(recording);
           const plan::PlanAnswer known = planner.known_answer(step.peaks(recording).reserved_bytes);

@@ -29,6 +29,26 @@ struct TrainingGraph {
         reads(graph.at("reads")) {}
 };
 
+/// Every choice of regions that run again, and of results that they keep.
+inline std::vector<CheckpointPlan> all_plans(const std::vector<std::size_t>& regions) {
+  std::vector<CheckpointPlan> plans{{}};
+  for (std::size_t region = 0; region <= regions.back(); ++region) {
+    std::vector<CheckpointRegion> choices{{{std::to_string(region)}, {}}};
+    for (std::size_t node = 0; node < regions.size(); ++node)
+      if (regions[node] == region)
+        for (std::size_t i = choices.size(); i-- > 0;) {
+          choices.push_back(choices[i]);
+          choices.back().kept.push_back({std::to_string(node), 0});
+        }
+    for (std::size_t i = plans.size(); i-- > 0;)
+      for (const CheckpointRegion& choice : choices) {
+        plans.push_back(plans[i]);
+        plans.back().regions.push_back(choice);
+      }
+  }
+  return plans;
+}
+
 /// One step with one plan, call by call. A result is held as long as something has a claim on it.
 class RegionRun {
  public:
