@@ -3,7 +3,7 @@
   python plan_peaks.py SYMPROF CUDA_PYTHON CUDA_INCLUDE [MODEL ...]        ends with 1 where something differs
 
 CUDA_PYTHON has a CUDA build of PyTorch and the transformers that made steps/full/*.pt2 (steps/allocator.json names both). It runs on the GPU that computes nothing of ../launches/fakes.py. Each of
-four full-size models is planned for budgets between what it reserves with every region again and with none. The Python file that `symprof plan checkpoint --format python` writes is applied to the
+five full-size models is planned for budgets between what it reserves with every region again and with none. The Python file that `symprof plan checkpoint --format python` writes is applied to the
 unchanged module. Held, to the byte: torch.cuda.max_memory_allocated and max_memory_reserved of eight steps, and that nothing about names changes.
 """
 import json
@@ -17,9 +17,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 STEPS = HERE.parent / "steps"
 sys.path[:0] = [str(STEPS), str(HERE.parent / "h200"), str(HERE.parent / "launches")]
 # AdamW's update is the peak of qwen_like, which no plan lowers. That of llama_1b's is with any optimizer: its plans are limits of the allocator.
-MODELS = {"gpt2_small": "adamw:foreach", "bert_base": "adamw:foreach", "llama_1b": "adamw:foreach", "qwen_like": "sgd_momentum:foreach"}
+MODELS = {"gpt2_small": "adamw:foreach", "bert_base": "adamw:foreach", "llama_1b": "adamw:foreach", "mistral_like": "sgd_momentum:foreach",
+          "qwen_like": "sgd_momentum:foreach"}
 # Known to differ (../steps/allocator_causes.json): checkpoint keeps position_ids, which are given to a block by name and which it does not read.
-MORE_ALLOCATED = {"qwen_like": 4096}
+MORE_ALLOCATED = {"mistral_like": 4096, "qwen_like": 4096}
 SHARES = (0.25, 0.5, 0.75)
 
 
