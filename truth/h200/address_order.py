@@ -12,6 +12,8 @@ import pathlib
 import sys
 import zipfile
 
+import compare_memory
+
 HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
 APART = 1 << 40  # so that no two segments touch
@@ -81,14 +83,6 @@ def peak(events, addresses):
     return allocator.peak
 
 
-def cases():
-    for path in sorted((HERE / "data").glob("*.zip")):
-        with zipfile.ZipFile(path) as files:
-            for name in files.namelist():
-                if name.startswith("case-") and name.endswith("/action.u8") and "-expandable/" not in name:
-                    yield name.removeprefix("case-").removesuffix("/action.u8")
-
-
 def peaks_of(events):
     orders = {"recorded": (o for action, _, o in events if action == "segment_alloc"),
               "ascending": (APART * n for n in range(10 ** 6)), "descending": (-APART * n for n in range(10 ** 6))}
@@ -97,7 +91,7 @@ def peaks_of(events):
 
 def main():
     found = []
-    for case in sys.argv[1:] or cases():
+    for case in sys.argv[1:] or [name for name, _ in compare_memory.records(r"^(?!.*-expandable$)")]:
         events, reserved = recorded(case)
         # Where memory goes back to the device, these rules do not follow.
         if any("segment_free" in action for action, _, _ in events):
