@@ -45,6 +45,18 @@ std::optional<Tensor> flat_buffer(TensorList weights, int64_t per_layer, int64_t
   return meta::make_fake_in(weights[0], spec);
 }
 
+// cuDNN's state of dropout, which the first layer that has dropout makes and all share
+// (get_dropout_state in native/cudnn/RNN.cpp). The device decides its bytes, so that it has none
+// here, over memory that is there: costs count it where they see it (profile/cost/scratch/rnn.cpp).
+std::optional<Tensor> dropout_state(TensorList weights, const Options& options) {
+  if (options.dropout == 0 || !options.train) return std::nullopt;
+  TensorSpec spec = meta::spec_of(weights[0]);
+  spec.dtype = DType::uint8;
+  spec.sizes = {0};
+  spec.strides = {1};
+  return meta::make_fake_in(weights[0], spec);
+}
+
 // A projected LSTM has a hidden state narrower than its cell state, and one weight more per layer.
 Result run(const Tensor& input, const State& state, TensorList weights, const Options& options,
            at::IntArrayRef batch_sizes) {
@@ -53,11 +65,11 @@ Result run(const Tensor& input, const State& state, TensorList weights, const Op
   const int64_t projection = hidden != state_width ? state_width : 0;
   const int64_t per_layer = (options.has_biases ? 4 : 2) + (projection != 0 ? 1 : 0);
   const auto cell = state.cell.defined() ? std::optional<Tensor>(state.cell) : std::nullopt;
-  auto [output, hy, cy, reserve, buffer] = at::_cudnn_rnn(
-      input, weights, per_layer, flat_buffer(weights, per_layer, hidden, options), state.hidden,
-      cell, static_cast<int64_t>(options.cell), hidden, projection, options.num_layers,
-      options.batch_first, options.dropout, options.train, options.bidirectional, batch_sizes,
-      /*dropout_state=*/std::nullopt);
+  auto [output, hy, cy, reserve, buffer] =
+      at::_cudnn_rnn(input, weights, per_layer, flat_buffer(weights, per_layer, hidden, options),
+                     state.hidden, cell, static_cast<int64_t>(options.cell), hidden, projection,
+                     options.num_layers, options.batch_first, options.dropout, options.train,
+                     options.bidirectional, batch_sizes, dropout_state(weights, options));
   return {output, hy, cy};
 }
 

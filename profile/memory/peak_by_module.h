@@ -20,7 +20,7 @@ struct PeakOwner {
     output,
     loss,
     optimizer,  ///< What the update makes and drops again. States belong to their parameters.
-    workspace,  ///< cuBLAS.
+    workspace,  ///< Those of cuBLAS, and cuDNN's state of dropout.
     unknown,    ///< Parameters and buffers that nothing uses.
   };
   Kind kind = Kind::unknown;

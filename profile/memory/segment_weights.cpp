@@ -18,7 +18,7 @@ constexpr std::int64_t boundless_bytes = std::int64_t{1} << 58;
 struct Requests {
   std::set<std::int64_t> going;               // Sizes of blocks that come and go.
   std::set<std::int64_t> staying;             // And of those that stay once they are there.
-  std::map<std::int64_t, std::int64_t> stay;  // cuBLAS's workspaces, by size: how many.
+  std::map<std::int64_t, std::int64_t> stay;  // What libraries keep, by size: how many.
   // By recording and size: blocks when those of up to 1 MiB hold the most, and
   // when others do.
   std::vector<std::map<std::int64_t, std::int64_t>> small, large;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "profile/memory/cycle.h"
 #include "profile/memory/held_blocks.h"
 #include "profile/memory/holdings.h"
+#include "profile/memory/library_blocks.h"
 #include "profile/operators/operators.h"
 
 namespace symprof::profile {
@@ -45,6 +45,7 @@ class Loop {
       : recording_(recording),
         device_(device),
         blocks_(options),
+        libraries_(blocks_, device),
         until_settled_(options.until_settled),
         cache_(recording),
         benchmarks_(recording),
@@ -296,15 +297,23 @@ class Loop {
     const Scratch& needed = scratch_[static_cast<std::size_t>(blocks_.call())];
     std::vector<HeldBlock> blocks;
     empty_cache_before(next);
+    libraries_.begin_call(call, needed);
     take_blocks(needed, needed.before_outputs, blocks, call);
     const std::vector<bool> timed = benchmarks_.times(call);
+    std::optional<StorageId> last;
     for (; is_of_call(next) && recording_.events[next].kind == EventKind::allocate; ++next) {
       if (!happens(recording_.events[next])) continue;
-      take(recording_.events[next].storage);
-      if (is_timed_output(call, timed, recording_.events[next].storage)) blocks_.empty_cache();
+      const StorageId storage = recording_.events[next].storage;
+      if (needed.last_output && call.outputs.at(*needed.last_output).storage == storage) {
+        last = storage;
+        continue;
+      }
+      take(storage);
+      if (is_timed_output(call, timed, storage)) blocks_.empty_cache();
     }
     take_blocks(needed, needed.blocks.size(), blocks, call);
-    if (needed.uses_cublas) take_workspace(call);
+    if (last) take(*last);
+    libraries_.end_call(call, needed);
     blocks_.give_back(blocks);
   }
 
@@ -331,17 +340,10 @@ class Loop {
     }
   }
 
-  /// Takes one workspace for each thread and stream that multiplies: the program's thread, and
-  /// autograd's own (ATen/cuda/CublasHandlePool.cpp).
-  void take_workspace(const CallRecord& call) {
-    if (device_.cublas_workspace_bytes == 0) return;
-    if (!workspaces_.emplace(is_in_backward(call.phase), call.stream).second) return;
-    blocks_.request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none, call.stream);
-  }
-
   const Recording& recording_;
   const DeviceSpec& device_;
   HeldBlocks blocks_;
+  LibraryBlocks libraries_;
   bool until_settled_ = false;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
@@ -352,7 +354,6 @@ class Loop {
   std::vector<HeldBlock> old_outputs_;
   std::vector<HeldBlock> added_gradients_;  // By the node whose calls run.
   std::size_t first_of_step_ = 0;
-  std::set<std::pair<bool, StreamId>> workspaces_;
   ProgramRange range_;
   bool is_in_range_ = false;
   std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.

@@ -32,7 +32,7 @@ enum class MemoryCategory : std::uint8_t {
   kv_cache,     ///< Keys and values of earlier tokens, for attention in inference.
   activations,  ///< Saved for backward.
   temporaries,  ///< Everything else that calls make, and the scratch of kernels.
-  workspace,    ///< cuBLAS.
+  workspace,    ///< Those of cuBLAS, and cuDNN's state of dropout.
   /// What an engine of several ranks holds beside its rank's share: gathered parameters, buffers
   /// of collectives, buckets.
   communication,

@@ -76,8 +76,13 @@ def blocks_of(symprof, program):
     return sorted({match[0] for match in found if match})
 
 
+def alloc_conf(variant):
+    """The allocator's settings that a variant of a case ran with."""
+    return ALLOCATOR + VARIANTS.get(variant, "")
+
+
 def options_of(symprof, program, case):
-    options = ["--alloc-conf", ALLOCATOR + VARIANTS.get(case["variant"], ""), *DTYPES[case["dtype"]][1], *STEPS[case["step"]]]
+    options = ["--alloc-conf", alloc_conf(case["variant"]), *DTYPES[case["dtype"]][1], *STEPS[case["step"]]]
     if case["checkpoint"]:
         options += [text for path in blocks_of(symprof, program) for text in ("--checkpoint", path)]
     return options

@@ -28,7 +28,7 @@ FROM_TIMM = ("convnext_tiny", "efficientnet_b0")
 
 
 def peaks(case):
-    with symprof.simulate(device="h200", alloc_conf=compare_memory.ALLOCATOR):
+    with symprof.simulate(device="h200", alloc_conf=compare_memory.alloc_conf(case.variant)):
         device = torch.device("cuda")
         task, _ = steps.build(case, small=False)
         task.to(device)
@@ -53,7 +53,7 @@ def refuse_other_versions(record):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="(base|no_benchmark|fragmented)$", help="cases whose name this regular expression finds")
+    parser.add_argument("--only", default="(base|no_benchmark|expandable|fragmented)$", help="cases whose name this regular expression finds")
     parser.add_argument("--rows", type=pathlib.Path, required=True)
     options = parser.parse_args()
     jobs.define_torchvision_operators()

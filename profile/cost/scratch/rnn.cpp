@@ -36,14 +36,23 @@ std::optional<RecurrentSizes> recurrent_sizes(const Call& call, int mode) {
   return sizes;
 }
 
+/// cudnnDropoutGetStatesSize has no public formula: on an H200 it is a state of cuRAND's XORWOW
+/// (48 bytes, curand_kernel.h) for each of 1 024 threads of each multiprocessor.
+std::int64_t dropout_state_bytes(const DeviceSpec& device) {
+  constexpr std::int64_t threads = 1024, state_bytes = 48;
+  return device.multiprocessors * threads * state_bytes;
+}
+
 template <int mode>
-Scratch recurrent(const Call& call, const DeviceSpec& device) {
+Scratch workspace(const Call& call, const DeviceSpec& device) {
   const std::optional<RecurrentSizes> sizes = recurrent_sizes(call, mode);
   const std::optional<std::int64_t> bytes =
       sizes ? recurrent_workspace_bytes(*sizes, element_bytes(call.input_at(0)->dtype), device)
             : std::nullopt;
-  if (!bytes) return {.is_incomplete = true};
   Scratch result;
+  if (call.input_at(mode + 9) != nullptr) result.dropout_state_bytes = dropout_state_bytes(device);
+  result.is_incomplete = !bytes;
+  if (!bytes) return result;
   // Steps come first inside; what comes in with the batch in front is copied.
   if (call.integer(mode + 4, 0, 0) != 0 && is_row_major(*call.input_at(0)))
     result.take(call.input_at(0)->bytes());
@@ -52,9 +61,17 @@ Scratch recurrent(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
+/// What is kept for backward is made behind the workspace.
+Scratch forward(const Call& call, const DeviceSpec& device) {
+  constexpr std::size_t reserve = 3;
+  Scratch result = workspace<mode_at>(call, device);
+  result.last_output = reserve;
+  return result;
+}
+
 constexpr ScratchRule rnn_rows[] = {
-    {"aten::_cudnn_rnn", recurrent<mode_at>},
-    {"aten::_cudnn_rnn_backward", recurrent<backward_mode_at>},
+    {"aten::_cudnn_rnn", forward},
+    {"aten::_cudnn_rnn_backward", workspace<backward_mode_at>},
 };
 
 }  // namespace

@@ -34,8 +34,13 @@ struct Scratch {
   /// How many blocks are taken before the call's outputs.
   std::size_t before_outputs = 0;
   bool has_outputs = false;  ///< Whether make_outputs() was called.
+  /// The output that is made after all blocks, whenever the others are.
+  std::optional<std::size_t> last_output;
   /// The first such call of a thread makes the thread's cuBLAS workspace, which stays.
   bool uses_cublas = false;
+  /// Of cuDNN's state of dropout, which all calls share (profile/memory/library_blocks.h). 0: the
+  /// call reads none.
+  std::int64_t dropout_state_bytes = 0;
   /// There are more, and their size is known to a library alone (cuDNN's plans).
   bool is_incomplete = false;
 

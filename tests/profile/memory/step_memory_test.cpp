@@ -192,6 +192,33 @@ TEST_SUITE("step_memory") {
     CHECK(of("aten::mm", {t({0, 8}), t({8, 8})}).uses_cublas == false);
   }
 
+  TEST_CASE("recurrent layers share a state of dropout, made again where the generator was set") {
+    TrainingStep step;
+    const auto layer = [&](bool has_dropout, Phase phase) {
+      const TestArgument state = t({0}, DType::uint8);
+      step.call(
+          "aten::_cudnn_rnn",
+          {t({6, 3, 256}), list({{1024, 256}, {1024, 256}}), ints({2}), nothing(), t({1, 3, 256}),
+           t({1, 3, 256}), ints({2}), ints({256}), ints({0}), ints({1}), ints({0}), nothing(),
+           ints({1}), ints({0}), ints({}), has_dropout ? state : nothing()},
+          {tensor({6, 3, 256})}, step.layer, phase);
+    };
+    for (const bool has_dropout : {false, true, true}) layer(has_dropout, Phase::forward);
+    for (int i = 0; i < 2; ++i) layer(/*has_dropout=*/true, Phase::recompute);
+    const DeviceSpec device{.multiprocessors = 132};
+    constexpr std::int64_t state_bytes = std::int64_t{132} * 1024 * 48;
+    std::vector<CallId> made;
+    const auto note = [&](const AllocatorEvent& event, CallId call) {
+      if (event.action == AllocatorAction::alloc && event.bytes == state_bytes)
+        made.push_back(call);
+    };
+    const StepMemory memory =
+        simulate_step_memory(step.recording(), device, {.steps = 2, .observer = note});
+    const CallId first = 3, second = first + 1, recomputed = second + 2;  // Behind the step's own.
+    CHECK(made == std::vector<CallId>{second, recomputed, second, recomputed});
+    CHECK(memory.timeline.back().held[MemoryCategory::workspace] == state_bytes);
+  }
+
   TEST_CASE("flash attention's backward: row sums and fp32 gradients of the query") {
     constexpr std::int64_t b = 2, h = 8, g = 2, s = 300, d = 80, f16 = 2, f32 = 4;
     constexpr std::int64_t s128 = 384, d32 = 96;  // 300 and 80, rounded up to kernels' sizes.
