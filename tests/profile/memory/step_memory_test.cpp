@@ -205,7 +205,7 @@ TEST_SUITE("step_memory") {
     };
     for (const bool has_dropout : {false, true, true}) layer(has_dropout, Phase::forward);
     for (int i = 0; i < 2; ++i) layer(/*has_dropout=*/true, Phase::recompute);
-    const DeviceSpec device{.multiprocessors = 132};
+    const DeviceSpec device{.multiprocessors = 132, .cudnn_copies_operands = true};
     constexpr std::int64_t state_bytes = std::int64_t{132} * 1024 * 48;
     std::vector<CallId> made;
     const auto note = [&](const AllocatorEvent& event, CallId call) {
