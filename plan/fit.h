@@ -48,6 +48,11 @@ struct Fit {
   /// Whether it fits if those values live as long as is likely (PeakDoubt::bytes), and if all of
   /// them are held until the step is over (most_bytes); empty where the peak is no lower bound.
   std::optional<bool> fits_if_likely, fits_at_most;
+  /// What the model's own calls may take beside those of the file
+  /// (other_calls_margin_bytes in profile/memory/other_calls.h), and whether it fits with that too;
+  /// empty where there is no such doubt.
+  std::int64_t other_calls_bytes = 0;
+  std::optional<bool> fits_with_other_calls;
 
   bool fits() const { return !there.refused_call; }
   /// Cached memory had to go back to the device to make room: it fits, and costs time.

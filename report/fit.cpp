@@ -142,6 +142,14 @@ std::string at_most_text(const plan::Fit& fit) {
                      format_bytes(fit.wanted.doubt.most_bytes));
 }
 
+/// Whether what the model's own calls may take fits, too.
+std::string other_calls_text(const plan::Fit& fit) {
+  if (!fit.fits_with_other_calls || !fit.fits()) return {};
+  return fmt::format("; {} with {} more, which few such files exceed",
+                     *fit.fits_with_other_calls ? "it fits" : "it does not fit",
+                     format_bytes(fit.other_calls_bytes));
+}
+
 void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptions& options,
                const Layout& layout) {
   const StepMemory& wanted = report.fit.wanted;
@@ -157,7 +165,8 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("", held_text(wanted.at_peak));
   if (wanted.doubt.is_lower_bound())
     line("at least", doubt_text(wanted.doubt) + at_most_text(report.fit));
-  if (!because_of_other_calls(recording).empty()) line("about", estimate_text(recording));
+  if (!because_of_other_calls(recording).empty())
+    line("about", estimate_text(recording) + other_calls_text(report.fit));
   line("held by", owners_text(wanted, recording));
   if (report.device.context_bytes)
     line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));

@@ -22,6 +22,8 @@ void write_figures(JsonWriter& json, const Fit& fit, const Budget& budget) {
   json.member("set_aside_bytes", fit.set_aside_bytes);
   json.member("fits_if_likely", fit.fits_if_likely);
   json.member("fits_at_most", fit.fits_at_most);
+  json.member("other_calls_bytes", fit.other_calls_bytes);
+  json.member("fits_with_other_calls", fit.fits_with_other_calls);
 }
 
 void write_device(JsonWriter& json, const FitReport& report) {

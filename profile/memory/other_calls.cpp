@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "profile/memory/peak_doubt.h"
+
 namespace symprof::profile {
 namespace {
 
@@ -103,6 +105,17 @@ OtherCalls other_calls(const Recording& recording) {
   const bool writes = std::ranges::any_of(
       recording.calls, [&](const CallRecord& call) { return writes_buffer(recording, call); });
   return writes ? OtherCalls::training : OtherCalls::none;
+}
+
+std::int64_t other_calls_margin_bytes(const Recording& recording) {
+  if (other_calls(recording) != OtherCalls::saving) return 0;
+  std::int64_t beside = peak_doubt(recording).peak_bytes;
+  for (const StorageRecord& storage : recording.storages)
+    if (storage.kind == StorageKind::parameter || storage.kind == StorageKind::buffer ||
+        storage.kind == StorageKind::optimizer_state)
+      beside -= storage.bytes;
+  constexpr std::int64_t parts = 4;
+  return std::max<std::int64_t>(beside, 0) / parts;
 }
 
 }  // namespace symprof::profile

@@ -76,6 +76,28 @@ TEST_SUITE("fit") {
     CHECK(fit.fits_if_likely == true);
   }
 
+  TEST_CASE("in training calls of ONNX may miss a quarter of what they hold") {
+    RecordingBuilder builder;
+    const NodeId node = builder.node("product");
+    builder[node].op = "onnx::MatMul";
+    const StorageId weight = builder.storage({.bytes = 20_MiB, .kind = StorageKind::parameter});
+    const StorageId output = builder.storage({.bytes = 40_MiB, .saved = true});
+    builder.event(EventKind::allocate, weight, none);
+    builder.event(EventKind::allocate, output, builder.call("aten::mm", {}, {}, node));
+    const auto fit_into = [&](std::int64_t bytes) {
+      return plan::fit(builder.recording(), {}, {.device_bytes = bytes}, {});
+    };
+    builder.recording().format = "onnx";
+    CHECK_FALSE(fit_into(200_MiB).fits_with_other_calls);  // It is no training.
+    builder.event(EventKind::free, output, builder.call("aten::mm", {}, {}, node, Phase::backward));
+    CHECK(fit_into(200_MiB).other_calls_bytes == 40_MiB / 4);
+    CHECK(fit_into(60_MiB + 10_MiB).fits_with_other_calls == true);
+    CHECK(fit_into(60_MiB + 9_MiB).fits_with_other_calls == false);
+    CHECK(fit_into(60_MiB + 9_MiB).fits());
+    builder[node].op = "onnx::Conv";
+    CHECK_FALSE(fit_into(200_MiB).fits_with_other_calls);
+  }
+
   TEST_CASE("the margin is what the allocator's reserved memory leaves") {
     const Budget budget{.device_bytes = 100_MiB, .context_bytes = 20_MiB};
     const plan::Fit fit = plan::fit(step_of(60_MiB), {}, budget, {});
