@@ -39,7 +39,7 @@ def bytes_of_clocks(clocks):
     return clocks * 4.8e12 * 0.9 / 1.83e9
 
 
-def sum_across(results, length, number):
+def sum_across(results, length, bytes_read):
     """As profile/cost/time/sums.cpp has it, of an H200."""
     vector = 4 if results % 4 == 0 else 2 if results % 2 == 0 else 1
     columns, threads = results // vector, 512 // vector
@@ -54,10 +54,11 @@ def sum_across(results, length, number):
         parts = max(min(-(-wanted // blocks), -(-values // 16)), -(-values // 256))
     waits = -(-parts // height) if parts > 1 else 0
     return {"rows": blocks * parts, "length": results * length // (blocks * parts),
-            "bytes": (results * length + results) * number + round(bytes_of_clocks(CLOCKS_OF_WAIT * waits))}
+            "bytes": bytes_read + round(bytes_of_clocks(CLOCKS_OF_WAIT * waits))}
 
 
-CLOCKS_OF_WAIT = 770  # sums.cpp
+CLOCKS_OF_WAIT, HALVES_PER_CLOCK = 770, 7  # sums.cpp
+PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
 CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
 FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
@@ -205,15 +206,17 @@ def reduction(operation, p, cache):
     numbers = math.prod(p["sizes"])
     results = {"all": 1, "inner": p["sizes"][0], "outer": p["sizes"][1]}[p["over"]]
     length = numbers // results
-    if p["over"] == "outer":
-        return "reduction", sum_across(results, length, BYTES[p["dtype"]]), 1
+    number, across = BYTES[p["dtype"]], p["over"] == "outer"
+    per_clock = PAIRS_PER_CLOCK[across] if operation == "argmax" else HALVES_PER_CLOCK if number < 4 else math.inf
+    least = max(numbers * number, bytes_beside(numbers, per_clock))
+    if across:
+        return "reduction", sum_across(results, length, least), 1
     together = max(SHARED_BLOCK // length, 1)
     rows, length = -(-results // together), length * together
     wanted = MULTIPROCESSORS * BLOCKS_AT_ONCE // rows
     parts = max(min(wanted, length // (SHARED_BLOCK * NUMBERS_OF_THREAD)), 1)
-    number = BYTES[p["dtype"]]
     return "reduction", {"rows": rows * parts, "length": length // parts,
-                         "bytes": (numbers + results) * number}, 1
+                         "bytes": max((numbers + results) * number, least)}, 1
 
 
 def loss(operation, p, cache):

@@ -85,7 +85,8 @@ Kernel adds_bias(const TensorSpec& output, const DeviceSpec& device) {
 Kernel sums_bias(const TensorSpec& gradient, const DeviceSpec& device) {
   const std::int64_t bytes = element_bytes(gradient.dtype), all = numbers(gradient);
   if (!device.is_cpu && has_channels_last(gradient))
-    return sum_across(gradient.sizes[1], all / gradient.sizes[1], bytes, device);
+    return sum_across(gradient.sizes[1], all / gradient.sizes[1], bytes_of_sum(all, bytes, device),
+                      device);
   return {TimeClass::elementwise, StreamWork{all * bytes}};
 }
 

@@ -61,7 +61,8 @@ LaunchEstimate norm_backward(const Call& call, const Cost& cost, const DeviceSpe
   if (rows > fewest_to_split && 2 * (columns / columns_of_block) < device.multiprocessors) {
     work.bytes += read;
     const std::int64_t parts = (rows + rows_of_part - 1) / rows_of_part;
-    const Kernel sum = sum_across(columns, parts, element_bytes(in->dtype), device);
+    const std::int64_t partial = bytes_of_sum(columns * parts, element_bytes(in->dtype), device);
+    const Kernel sum = sum_across(columns, parts, partial, device);
     result->kernels.insert(result->kernels.end(), gradients, sum);
     return result;
   }

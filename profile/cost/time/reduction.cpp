@@ -44,6 +44,25 @@ bool keeps_neighbours(const Call& call, const TensorSpec& in) {
   return false;
 }
 
+/// Pairs of a number and its place take as long in 16 bit as in fp32: an H200's multiprocessor
+/// compares so many a clock along rows and across them (the half of truth/h200/kernel_record that
+/// calibrates).
+constexpr double pairs_per_clock = 3.6, pairs_across_per_clock = 2.2;
+
+bool keeps_places(const Call& call) {
+  const std::string_view op = call.op();
+  return op == "aten::argmax" || op == "aten::argmin" ||
+         ((op == "aten::max" || op == "aten::min") && call.output_count() > 1);
+}
+
+std::int64_t bytes_of(const Call& call, const TensorSpec& in, bool is_across,
+                      const DeviceSpec& device) {
+  const std::int64_t count = numbers(in), bytes = element_bytes(in.dtype);
+  if (!keeps_places(call)) return bytes_of_sum(count, bytes, device);
+  const double per_clock = is_across ? pairs_across_per_clock : pairs_per_clock;
+  return std::max(count * bytes, bytes_beside(device, count, per_clock));
+}
+
 template <int percent, int launches>
 LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec *in = call.input(0), *out = call.output(0);
@@ -55,8 +74,14 @@ LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec& dev
   LaunchEstimate estimate = by_rows(cost, TimeClass::reduction, rows * blocks,
                                     length * together / blocks, percent / 100.0, launches);
   const bool has_kernel = estimate && !estimate->kernels.empty() && length > 0;
-  if (has_kernel && launches == 1 && !device.is_cpu && keeps_neighbours(call, *in))
-    estimate->kernels = {sum_across(results, length, element_bytes(in->dtype), device)};
+  if (!has_kernel || launches > 1 || device.is_cpu) return estimate;
+  const bool is_across = keeps_neighbours(call, *in);
+  const std::int64_t bytes = bytes_of(call, *in, is_across, device);
+  auto& work = std::get<RowWork>(estimate->kernels[0].work);
+  if (is_across)
+    estimate->kernels = {sum_across(results, length, bytes, device)};
+  else
+    work.bytes = std::max(work.bytes, bytes);
   return estimate;
 }
 

@@ -16,6 +16,9 @@ constexpr std::int64_t most_threads = 512, warp = 32, fewest_values = 16, most_v
 /// truth/h200/kernel_record that calibrates), 0.42 us each whatever the dtype.
 constexpr double clocks_of_wait = 770;
 
+/// Of a multiprocessor: 16-bit numbers that an H200 takes into sums over rows or all (that half).
+constexpr double halves_per_clock = 7;
+
 std::int64_t up(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
 
 std::int64_t power_of_two(std::int64_t size) {
@@ -54,14 +57,19 @@ Grid grid_of(std::int64_t results, std::int64_t length, const DeviceSpec& device
 
 }  // namespace
 
-Kernel sum_across(std::int64_t results, std::int64_t length, std::int64_t number_bytes,
+std::int64_t bytes_of_sum(std::int64_t numbers, std::int64_t number_bytes,
+                          const DeviceSpec& device) {
+  const std::int64_t read = numbers * number_bytes;
+  return number_bytes < 4 ? std::max(read, bytes_beside(device, numbers, halves_per_clock)) : read;
+}
+
+Kernel sum_across(std::int64_t results, std::int64_t length, std::int64_t bytes_read,
                   const DeviceSpec& device) {
-  const std::int64_t total = results * length;
   const Grid grid = grid_of(results, length, device);
-  const std::int64_t bytes =
-      (total + results) * number_bytes +
+  const std::int64_t waited =
       bytes_of_clocks(device, clocks_of_wait * static_cast<double>(grid.waits));
-  return {TimeClass::reduction, RowWork{grid.blocks, total / grid.blocks, bytes}};
+  return {TimeClass::reduction,
+          RowWork{grid.blocks, results * length / grid.blocks, bytes_read + waited}};
 }
 
 }  // namespace symprof::profile
