@@ -61,6 +61,7 @@ CLOCKS_OF_WAIT, HALVES_PER_CLOCK = 770, 7  # sums.cpp
 PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
 CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
+CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
 FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
 
 
@@ -237,7 +238,10 @@ def indexing(operation, p, cache):
     rows, width, count = p["table"]
     if operation not in ("embedding", "index_select"):
         return None
-    return "gather", {"bytes": 2 * count * width * BYTES[p["dtype"]] + 8 * count}, 1
+    number = BYTES[p["dtype"]]
+    least = (bytes_of_clocks(CLOCKS_OF_BLOCK * count) if width * number % 16 == 0 else
+             bytes_beside(count * width, ONE_BY_ONE_PER_CLOCK))
+    return "gather", {"bytes": max(2 * count * width * number + 8 * count, round(least))}, 1
 
 
 FAMILIES = {"matmul": matmul, "attention": attention, "convolution": convolution, "elementwise": elementwise,
