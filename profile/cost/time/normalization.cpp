@@ -50,7 +50,7 @@ LaunchEstimate norm_of_rows(const Call& call, const Cost& cost, const DeviceSpec
 template <int weight, int gradients, int clocks>
 LaunchEstimate norm_backward(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t columns_of_block = 32, rows_at_once = 256, rows_of_part = 32,
-                         fewest_to_split = 64 * 1024;
+                         fewest_to_split = 65536;
   if (device.is_cpu) return norm_of_rows<1, weight, 167, 2>(call, cost, device);
   LaunchEstimate result = norm_of_rows<1, weight, 100, 2>(call, cost, device);
   if (!result || result->kernels.empty()) return result;
