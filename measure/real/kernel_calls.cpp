@@ -206,7 +206,11 @@ KernelCall batch_norm_call(TimeClass time_class, const RowWork& work, const Oper
   };
 }
 
-KernelCall layer_norm_call(const RowWork& work, bool backward, const Operands& make) {
+/// Backward on a GPU is that of the input alone (passes_of in profile/time/candidates.cpp).
+KernelCall layer_norm_call(const RowWork& work, const Operands& make) {
+  const std::int64_t forward_bytes =
+      2 * work.rows * work.length * static_cast<std::int64_t>(c10::elementSize(make.type));
+  const bool backward = work.bytes > forward_bytes, all = make.device.is_cpu();
   const at::Tensor a = make.of({work.rows, work.length});
   const at::Tensor weight = make.ones({work.length}), bias = make.of({work.length});
   if (!backward)
@@ -218,7 +222,7 @@ KernelCall layer_norm_call(const RowWork& work, bool backward, const Operands& m
                    deviation = make_saved.ones({work.rows, 1});
   return [=, length = work.length] {
     return std::get<0>(at::native_layer_norm_backward(a, a, {length}, mean, deviation, weight, bias,
-                                                      {true, true, true}));
+                                                      {true, all, all}));
   };
 }
 
@@ -229,7 +233,7 @@ KernelCall row_call(const Kernel& kernel, const RowWork& work, const Operands& m
     case TimeClass::batch_norm_rows:
       return batch_norm_call(kernel.time_class, work, make);
     case TimeClass::layer_norm:
-      return layer_norm_call(work, backward, make);
+      return layer_norm_call(work, make);
     case TimeClass::softmax:
       if (backward)
         return [a = make.of({work.rows, work.length}), type = make.type] {

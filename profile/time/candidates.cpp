@@ -30,19 +30,20 @@ std::vector<Kernel> stream_kernels(TimeClass time_class, const SweepLimits& limi
 
 /// How many bytes a class moves for each number of its rows in fp32, and in how many kernels, as
 /// the rules of times have them (profile/cost/time): forward, and backward where rows are read
-/// again for the gradients.
+/// again for the gradients. A GPU's layer norm backward is that of its input alone: what the
+/// gradients of weight and bias add depends on how few columns there are, and the rules know it.
 struct Pass {
   std::int64_t bytes;
   int launches;
 };
 
-std::vector<Pass> passes_of(TimeClass time_class) {
+std::vector<Pass> passes_of(TimeClass time_class, bool is_cpu) {
   switch (time_class) {
     case TimeClass::batch_norm:
     case TimeClass::batch_norm_rows:
       return {{12, 1}, {10, 1}};  // A backward's row is as long as those of both its tensors.
     case TimeClass::layer_norm:
-      return {{8, 1}, {20, 2}};
+      return {{8, 1}, is_cpu ? Pass{20, 2} : Pass{12, 1}};
     case TimeClass::softmax:
       return {{8, 1}, {24, 2}};
     default:
@@ -62,9 +63,9 @@ SizeList lengths_of(TimeClass time_class) {
 
 /// A GPU's also in 16 bit, of half the bytes; cuDNN's batch norm takes none in bfloat16.
 std::vector<Kernel> row_kernels(TimeClass time_class, const SweepLimits& limits) {
-  std::vector<Pass> passes = passes_of(time_class);
+  std::vector<Pass> passes = passes_of(time_class, limits.is_cpu);
   if (!limits.is_cpu && time_class != TimeClass::batch_norm)
-    for (const auto& [bytes, launches] : passes_of(time_class))
+    for (const auto& [bytes, launches] : passes_of(time_class, false))
       passes.push_back({bytes / 2, launches});
   std::vector<Kernel> kernels;
   for (const Pass& pass : passes)
@@ -279,9 +280,10 @@ std::int64_t number_bytes_of(const Kernel& kernel) {
   const auto* rows = std::get_if<RowWork>(&kernel.work);
   if (rows == nullptr) return number_bytes_of(kernel.time_class);
   const std::int64_t bytes = rows->bytes / (rows->rows * rows->length);
-  const bool is_16bit = std::ranges::any_of(passes_of(kernel.time_class), [&](const Pass& pass) {
-    return pass.launches == kernel.launches && pass.bytes / 2 == bytes;
-  });
+  const bool is_16bit =
+      std::ranges::any_of(passes_of(kernel.time_class, false), [&](const Pass& pass) {
+        return pass.launches == kernel.launches && pass.bytes / 2 == bytes;
+      });
   return is_16bit ? fp32_bytes / 2 : fp32_bytes;
 }
 

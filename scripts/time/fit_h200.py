@@ -15,9 +15,6 @@ import h200_rows
 
 FEWEST_WITH_POINTS = 20
 WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far others are off
-# A gather's time depends on how many of its rows are the same ones, which no size says: it keeps another class'
-# coefficients, and its rows say how far off those are.
-LIKE = {"gather": "elementwise"}
 
 
 def fitted(program, lines):
@@ -37,13 +34,6 @@ def fitted(program, lines):
     times = {"fitted_on": f"{len(recorded)} points of truth/h200/kernel_record, a half by hash{beside}", "calibrated": True,
              "coefficients": coefficients, "interval": interval}
     return {**times, "points": fit.points_of(program, rows, coefficients)} if has_points else times
-
-
-def like(program, lines, times):
-    rows = h200_rows.rows_of(lines)
-    residuals = abs(numpy.log(rows.us / fit.predicted(program, rows, times["coefficients"])))
-    return {"fitted_on": f"as {LIKE[rows.time_class]}; the interval on {len(lines)} points of truth/h200/kernel_record, a half by "
-            "hash", "calibrated": True, "coefficients": times["coefficients"], "interval": fit.quantile_of(residuals)}
 
 
 # No other device has measurements of these: theirs are an H200's, with more doubt.
@@ -66,12 +56,11 @@ def main():
     path = fit.ROOT / "devices" / "time" / "h200.json"
     classes = fit.read_classes(path)
     lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.is_fitted(line)]
-    for time_class in sorted({line["class"] for line in lines}, key=lambda one: (one in LIKE, one)):
+    for time_class in sorted({line["class"] for line in lines}):
         if given.only and time_class not in given.only:
             continue
         of_class = [line for line in lines if line["class"] == time_class]
-        classes[time_class] = times = (like(given.program, of_class, classes[LIKE[time_class]]) if time_class in LIKE else
-                                       fitted(given.program, of_class))
+        classes[time_class] = times = fitted(given.program, of_class)
         print(time_class, times["coefficients"], times["interval"], flush=True)
     path.write_text(fit.compact(classes))
     path = path.with_name("data_sheet.json")

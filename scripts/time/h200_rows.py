@@ -35,7 +35,33 @@ def bytes_beside(numbers, per_clock):
     return round(numbers * 4.8e12 * 0.9 / (MULTIPROCESSORS * 1.83e9 * per_clock))
 
 
+def bytes_of_clocks(clocks):
+    return clocks * 4.8e12 * 0.9 / 1.83e9
+
+
+def sum_across(results, length, bytes_read):
+    """As profile/cost/time/sums.cpp has it, of an H200."""
+    vector = 4 if results % 4 == 0 else 2 if results % 2 == 0 else 1
+    columns, threads = results // vector, 512 // vector
+    widest, highest = (threads if size >= threads else 1 << size.bit_length() - 1 for size in (columns, length))
+    height = min(highest, threads // min(widest, 32))
+    width = min(widest, threads // height)
+    values, blocks, parts = -(-length // height), -(-columns // width), 1
+    wanted = MULTIPROCESSORS * (2048 // (width * height))
+    if length < min(16 * height, 256):
+        blocks = -(-columns // (width * height))
+    elif values >= 256 and blocks <= wanted:
+        parts = max(min(-(-wanted // blocks), -(-values // 16)), -(-values // 256))
+    waits = -(-parts // height) if parts > 1 else 0
+    return {"rows": blocks * parts, "length": results * length // (blocks * parts),
+            "bytes": bytes_read + round(bytes_of_clocks(CLOCKS_OF_WAIT * waits))}
+
+
+CLOCKS_OF_WAIT, HALVES_PER_CLOCK = 770, 7  # sums.cpp
+PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
+CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
+CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
 FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
 
 
@@ -150,8 +176,13 @@ def normalization(operation, p, cache):
     numbers, forward = math.prod(p["sizes"]), direction == "forward"
     total = numbers * BYTES[p["dtype"]] * (2 if forward else 3)
     if name in ("layer_norm", "rms_norm"):
-        return "layer_norm", {"rows": numbers // p["sizes"][-1], "length": p["sizes"][-1],
-                              "bytes": round(total * (1 if forward else 1.67))}, 1 if forward else 2
+        rows, length = numbers // p["sizes"][-1], p["sizes"][-1]
+        if not forward:
+            if rows > 65536 and 2 * (length // 32) < MULTIPROCESSORS:
+                return None  # with sums of its parts
+            turns = -(-rows // 256)
+            total += max(total * 2 // 3, round(bytes_of_clocks(CLOCKS_OF_TURN[name] * turns)))
+        return "layer_norm", {"rows": rows, "length": length, "bytes": total}, 1 if forward else 2
     if name in ("softmax", "log_softmax"):
         two = not forward and name == "softmax"
         return "softmax", {"rows": numbers // p["sizes"][-1], "length": p["sizes"][-1],
@@ -176,14 +207,17 @@ def reduction(operation, p, cache):
     numbers = math.prod(p["sizes"])
     results = {"all": 1, "inner": p["sizes"][0], "outer": p["sizes"][1]}[p["over"]]
     length = numbers // results
+    number, across = BYTES[p["dtype"]], p["over"] == "outer"
+    per_clock = PAIRS_PER_CLOCK[across] if operation == "argmax" else HALVES_PER_CLOCK if number < 4 else math.inf
+    least = max(numbers * number, bytes_beside(numbers, per_clock))
+    if across:
+        return "reduction", sum_across(results, length, least), 1
     together = max(SHARED_BLOCK // length, 1)
     rows, length = -(-results // together), length * together
     wanted = MULTIPROCESSORS * BLOCKS_AT_ONCE // rows
     parts = max(min(wanted, length // (SHARED_BLOCK * NUMBERS_OF_THREAD)), 1)
-    number = BYTES[p["dtype"]]
-    passes = 1 if p["over"] != "outer" else 2 if number < 4 else 1.2  # passes_across in reduction.cpp
     return "reduction", {"rows": rows * parts, "length": length // parts,
-                         "bytes": round((numbers + results) * number * passes)}, 1
+                         "bytes": max((numbers + results) * number, least)}, 1
 
 
 def loss(operation, p, cache):
@@ -204,7 +238,10 @@ def indexing(operation, p, cache):
     rows, width, count = p["table"]
     if operation not in ("embedding", "index_select"):
         return None
-    return "gather", {"bytes": 2 * count * width * BYTES[p["dtype"]] + 8 * count}, 1
+    number = BYTES[p["dtype"]]
+    least = (bytes_of_clocks(CLOCKS_OF_BLOCK * count) if width * number % 16 == 0 else
+             bytes_beside(count * width, ONE_BY_ONE_PER_CLOCK))
+    return "gather", {"bytes": max(2 * count * width * number + 8 * count, round(least))}, 1
 
 
 FAMILIES = {"matmul": matmul, "attention": attention, "convolution": convolution, "elementwise": elementwise,

@@ -1,10 +1,12 @@
 // Convolutions: a kernel of cuDNN for the forward pass and for each gradient, one more for a bias.
 // PyTorch lets cuDNN round fp32 to TF32 by default (torch.backends.cudnn.allow_tf32).
+#include <algorithm>
 #include <utility>
 
 #include "profile/cost/convolution_kernels.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
+#include "profile/cost/time/sums.h"
 
 namespace symprof::profile {
 namespace {
@@ -73,10 +75,19 @@ TimeClass class_of(const Call& call, const ConvolutionArguments& at, const Convo
   return c.channels_last && device.compute_major == hopper ? TimeClass::depthwise_cudnn : usual;
 }
 
-/// Adds or sums a bias: the output once more, read and written, or read.
-Kernel of_bias(const TensorSpec& output, int times) {
-  return {TimeClass::elementwise,
-          StreamWork{times * numbers(output) * element_bytes(output.dtype)}};
+/// Adds a bias: the output once more, read and written, each number with the one of its channel.
+Kernel adds_bias(const TensorSpec& output, const DeviceSpec& device) {
+  const std::int64_t bytes = 2 * numbers(output) * element_bytes(output.dtype);
+  return {TimeClass::elementwise, StreamWork{std::max(bytes, bytes_one_by_one(output, device))}};
+}
+
+/// Its gradient: the output's, read.
+Kernel sums_bias(const TensorSpec& gradient, const DeviceSpec& device) {
+  const std::int64_t bytes = element_bytes(gradient.dtype), all = numbers(gradient);
+  if (!device.is_cpu && has_channels_last(gradient))
+    return sum_across(gradient.sizes[1], all / gradient.sizes[1], bytes_of_sum(all, bytes, device),
+                      device);
+  return {TimeClass::elementwise, StreamWork{all * bytes}};
 }
 
 bool is_empty(const ConvolutionWork& c) {
@@ -96,7 +107,7 @@ LaunchEstimate forward_launches(const Call& call, const DeviceSpec& device,
   if (transposed) c->pass = ConvolutionPass::data_gradient;
   Launches launches{{{class_of(call, at, *c, *time_class, device), *c}}};
   if (at.bias != none && call.input_at(at.bias) != nullptr)
-    launches.kernels.push_back(of_bias(*output, 2));
+    launches.kernels.push_back(adds_bias(*output, device));
   return launches;
 }
 
@@ -135,7 +146,7 @@ LaunchEstimate backward_launches(const Call& call, const Cost&, const DeviceSpec
   if (call.integer(10, 0, 1) != 0) launches.kernels.push_back({of_call, *c});
   c->pass = ConvolutionPass::weight_gradient;
   if (call.integer(10, 1, 1) != 0) launches.kernels.push_back({of_call, *c});
-  if (call.integer(10, 2, 0) != 0) launches.kernels.push_back(of_bias(*gradient, 1));
+  if (call.integer(10, 2, 0) != 0) launches.kernels.push_back(sums_bias(*gradient, device));
   return launches;
 }
 

@@ -81,6 +81,10 @@ bool has_gaps(const TensorSpec& tensor) {
 
 }  // namespace
 
+std::int64_t bytes_one_by_one(const TensorSpec& out, const DeviceSpec& device) {
+  return bytes_beside(device, numbers(out), one_by_one_per_clock);
+}
+
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device) {
   bool is_one_by_one = has_gaps(out);
   for (std::size_t i = 0; i < call.input_count() && !is_one_by_one; ++i) {
@@ -89,14 +93,18 @@ std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const Dev
     is_one_by_one = operand->dtype != out.dtype || operand->sizes != out.sizes ||
                     (!operand->strides.empty() && operand->strides != out.strides);
   }
-  return is_one_by_one ? bytes_beside(device, numbers(out), one_by_one_per_clock) : 0;
+  return is_one_by_one ? bytes_one_by_one(out, device) : 0;
 }
 
 std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double per_clock) {
+  return bytes_of_clocks(device,
+                         static_cast<double>(numbers) / (device.multiprocessors * per_clock));
+}
+
+std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks) {
   if (device.is_cpu || !device.clock_hz || !device.memory_bytes_per_second) return 0;
-  const double bytes_of_number = *device.memory_bytes_per_second * reached_bandwidth /
-                                 (device.multiprocessors * *device.clock_hz * per_clock);
-  return std::llround(static_cast<double>(numbers) * bytes_of_number);
+  return std::llround(clocks / *device.clock_hz * *device.memory_bytes_per_second *
+                      reached_bandwidth);
 }
 
 std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device) {

@@ -39,10 +39,15 @@ LaunchEstimate waiting(LaunchEstimate launches);
 /// there are gaps in the output (ATen/native/cuda/CUDALoops.cuh: launch_unrolled_kernel, and
 /// launch_legacy_kernel for what is not contiguous). 0 where it moves vectors of them.
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device);
+/// Where it never does.
+std::int64_t bytes_one_by_one(const TensorSpec& out, const DeviceSpec& device);
 
 /// Bytes that DRAM moves while the device's multiprocessors take `numbers`, so many a clock each.
 /// 0 on a CPU, and where the device's rates are not known.
 std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double per_clock);
+
+/// And while so many clocks pass.
+std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks);
 
 /// Bytes of a copy between layouts, as those of class `copy` are counted: in fp32, for a number
 /// takes as long in 16 bit. On an H200 0.6 a clock and multiprocessor either way (transposes in

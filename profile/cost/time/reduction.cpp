@@ -1,8 +1,10 @@
 // Reductions: one kernel; rows are the numbers that make one result.
 #include <algorithm>
+#include <cstdint>
 
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
+#include "profile/cost/time/sums.h"
 
 namespace symprof::profile {
 namespace {
@@ -21,15 +23,44 @@ std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, const DeviceS
   return std::max<std::int64_t>(std::min(wanted / rows, length / least_of_block), 1);
 }
 
-/// The gradient of a bias, and what else sums over all dimensions but the last: neighbours go to
-/// different results, so that fewer bytes are on their way for each number. A sum over rows of the
-/// same bytes takes 1.2 times less in fp32 and 2 times less in 16 bit (the half of
-/// truth/h200/kernel_record that calibrates, 64 Ki x 768 and 4096 x 4096).
-double passes_across(const TensorSpec& in, const TensorSpec& out) {
-  const bool keeps_last = numbers(out) > 1 && !out.sizes.empty() && !in.sizes.empty() &&
-                          out.sizes.back() == in.sizes.back();
-  if (!keeps_last) return 1;
-  return element_bytes(in.dtype) < 4 ? 2 : 1.2;
+/// Where the dimensions that are summed over are among the arguments: of norms behind the order.
+int dimensions_at(const Call& call) { return call.op() == "aten::linalg_vector_norm" ? 2 : 1; }
+
+bool is_summed(const Call& call, std::size_t dimension, std::size_t rank) {
+  constexpr std::int64_t end = INT64_MIN;
+  for (std::size_t i = 0;; ++i) {
+    const std::int64_t one = call.integer(dimensions_at(call), i, end);
+    if (one == end) return i == 0;  // No list: over all.
+    const std::int64_t size = static_cast<std::int64_t>(rank);
+    if ((one < 0 ? one + size : one) == static_cast<std::int64_t>(dimension)) return true;
+  }
+}
+
+/// Neighbours in memory go to different results.
+bool keeps_neighbours(const Call& call, const TensorSpec& in) {
+  for (std::size_t i = in.sizes.size(); i-- > 0;)
+    if (in.sizes[i] > 1 && (in.strides.empty() || in.strides[i] == 1))
+      return !is_summed(call, i, in.sizes.size());
+  return false;
+}
+
+/// Pairs of a number and its place take as long in 16 bit as in fp32: an H200's multiprocessor
+/// compares so many a clock along rows and across them (the half of truth/h200/kernel_record that
+/// calibrates).
+constexpr double pairs_per_clock = 3.6, pairs_across_per_clock = 2.2;
+
+bool keeps_places(const Call& call) {
+  const std::string_view op = call.op();
+  return op == "aten::argmax" || op == "aten::argmin" ||
+         ((op == "aten::max" || op == "aten::min") && call.output_count() > 1);
+}
+
+std::int64_t bytes_of(const Call& call, const TensorSpec& in, bool is_across,
+                      const DeviceSpec& device) {
+  const std::int64_t count = numbers(in), bytes = element_bytes(in.dtype);
+  if (!keeps_places(call)) return bytes_of_sum(count, bytes, device);
+  const double per_clock = is_across ? pairs_across_per_clock : pairs_per_clock;
+  return std::max(count * bytes, bytes_beside(device, count, per_clock));
 }
 
 template <int percent, int launches>
@@ -40,8 +71,18 @@ LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec& dev
   const std::int64_t together = length > 0 ? std::max<std::int64_t>(shared_block / length, 1) : 1;
   const std::int64_t rows = (results + together - 1) / together;
   const std::int64_t blocks = blocks_of_row(rows, length * together, device);
-  return by_rows(cost, TimeClass::reduction, rows * blocks, length * together / blocks,
-                 passes_across(*in, *out) * percent / 100.0, launches);
+  LaunchEstimate estimate = by_rows(cost, TimeClass::reduction, rows * blocks,
+                                    length * together / blocks, percent / 100.0, launches);
+  const bool has_kernel = estimate && !estimate->kernels.empty() && length > 0;
+  if (!has_kernel || launches > 1 || device.is_cpu) return estimate;
+  const bool is_across = keeps_neighbours(call, *in);
+  const std::int64_t bytes = bytes_of(call, *in, is_across, device);
+  auto& work = std::get<RowWork>(estimate->kernels[0].work);
+  if (is_across)
+    estimate->kernels = {sum_across(results, length, bytes, device)};
+  else
+    work.bytes = std::max(work.bytes, bytes);
+  return estimate;
 }
 
 LaunchEstimate reduces_and_waits(const Call& call, const Cost& cost, const DeviceSpec& device) {

@@ -60,20 +60,6 @@ TEST_SUITE("launches") {
     CHECK(bytes_of("aten::_to_copy", {t({rows, length})}, out) == (4 + 2) * count);
   }
 
-  TEST_CASE("sums over all dimensions but the last pass over more bytes") {
-    constexpr std::int64_t rows = 300, length = 64;
-    const auto bytes_of = [&](DType dtype, std::vector<std::int64_t> result) {
-      const auto launches =
-          launches_of("aten::sum", {t({rows, length}, dtype), ints({result.size() == 2 ? 0 : 1})},
-                      {tensor(std::move(result), dtype)});
-      return std::get<RowWork>(launches->kernels[0].work).bytes;
-    };
-    CHECK(bytes_of(half, {rows}) == 2 * (rows * length + rows));
-    CHECK(bytes_of(half, {1, length}) == 2 * 2 * (rows * length + length));
-    CHECK(bytes_of(DType::float32, {1, length}) ==
-          std::llround(1.2 * 4 * (rows * length + length)));
-  }
-
   TEST_CASE("attention: heads, keys of fewer heads, mask and direction") {
     const auto flash = launches_of("aten::_scaled_dot_product_flash_attention",
                                    {t({2, 8, 10, 64}, half), t({2, 4, 20, 64}, half),
@@ -141,6 +127,31 @@ TEST_SUITE("launches") {
     CHECK(backward->kernels[0].launches == 2);
   }
 
+  TEST_CASE("the gradient of a norm's weight waits for its rows, or is split where they are many") {
+    DeviceSpec device = modern_device();
+    device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12;
+    const auto backward = [&](std::int64_t rows, std::int64_t columns) {
+      return launches_of("aten::native_layer_norm_backward",
+                         {t({rows, columns}), t({rows, columns}), ints({columns}), t({rows, 1}),
+                          t({rows, 1}), t({columns}), t({columns}), ints({1, 1, 1})},
+                         {tensor({rows, columns}), tensor({columns}), tensor({columns})}, device)
+          ->kernels;
+    };
+    const auto bytes = [](const Kernel& kernel) { return std::get<RowWork>(kernel.work).bytes; };
+    // Twice as many rows of half the columns have as many bytes, and twice as many turns.
+    const auto wide = backward(25600, 64), narrow = backward(51200, 32);
+    REQUIRE(wide.size() == 1);
+    REQUIRE(narrow.size() == 1);
+    const std::int64_t saved = 4 * 2 * 25600, weights = 4 * 2 * 32;
+    const double turns = 51200 / 256 - 25600 / 256;
+    CHECK(static_cast<double>(bytes(narrow[0]) - bytes(wide[0]) - saved + 2 * weights) ==
+          doctest::Approx(turns * 2000 / 1e9 * 1e12 * 0.9).epsilon(0.01));
+    const auto split = backward(65536 + 32, 64);
+    REQUIRE(split.size() == 3);
+    CHECK(split[1].time_class == TimeClass::reduction);
+    CHECK(split[1] == split[2]);
+  }
+
   TEST_CASE("softmax takes its dimension, and its backward twice the passes") {
     const auto forward =
         launches_of("aten::_softmax", {t({4, 6, 10}), ints({1}), ints({0})}, {tensor({4, 6, 10})});
@@ -174,6 +185,44 @@ TEST_SUITE("launches") {
     CHECK(rows_of(1000, 2).length == 512);
     CHECK(rows_of(1000, 512).rows == 1000);
     CHECK(rows_of(10, 4096).length == 4096);
+  }
+
+  TEST_CASE("a sum across rows has PyTorch's blocks, and adds up their parts one by one") {
+    DeviceSpec device = modern_device();
+    device.multiprocessors = 132;
+    device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12;
+    const auto work_of = [&](std::int64_t rows, std::int64_t columns) {
+      const auto launches =
+          launches_of("aten::sum", {t({rows, columns}), ints({0})}, {tensor({columns})}, device);
+      return std::get<RowWork>(launches->kernels[0].work);
+    };
+    const auto waited = [&](std::int64_t rows, std::int64_t columns) {
+      const auto bytes = static_cast<double>(work_of(rows, columns).bytes);
+      return (bytes - 4.0 * static_cast<double>(rows * columns)) / 0.9e12 * 1e9;
+    };
+    // Grids that an H200 launched (truth/h200/kernel_record, convnext_tiny_autocast): [x, y] blocks
+    // of z threads in y.
+    struct Grid {
+      std::int64_t rows, columns, x, y, z;
+    };
+    for (const auto& [rows, columns, x, y, z] :
+         {Grid{50176, 192, 2, 784, 4}, Grid{200704, 384, 3, 704, 4}, Grid{200704, 96, 2, 1056, 8},
+          Grid{12544, 1536, 12, 176, 4}, Grid{3136, 3072, 24, 49, 4}, Grid{64, 1000, 8, 1, 4}}) {
+      CHECK(work_of(rows, columns).rows == x * y);
+      CHECK(work_of(rows, columns).length == rows * columns / (x * y));
+      const auto parts = static_cast<double>(y > 1 ? (y + z - 1) / z : 0);
+      CHECK(waited(rows, columns) == doctest::Approx(770 * parts).epsilon(1e-3));
+    }
+    // Pairs of a number and its place take as long in 16 bit: 3.6 of a clock, in rows.
+    device.memory_bytes_per_second = 4e12;
+    const auto pairs =
+        launches_of("aten::argmax", {t({64, 4096}, half), ints({1})}, {tensor({64})}, device);
+    CHECK(static_cast<double>(std::get<RowWork>(pairs->kernels[0].work).bytes) ==
+          doctest::Approx(64 * 4096 / (132 * 3.6 * 1e9) * 0.9 * 4e12).epsilon(1e-3));
+    // A square matrix: what is summed over decides, not which sizes are left.
+    const auto of_rows =
+        launches_of("aten::sum", {t({4096, 4096}), ints({1})}, {tensor({4096})}, device);
+    CHECK(std::get<RowWork>(of_rows->kernels[0].work).rows == 4096);
   }
 
   TEST_CASE("an operand that leaves L2 before it is needed again is read from memory again") {

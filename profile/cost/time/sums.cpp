@@ -1,0 +1,75 @@
+#include "profile/cost/time/sums.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "profile/cost/time/launches.h"
+
+namespace symprof::profile {
+namespace {
+
+/// setReduceConfig and ReduceConfig of ATen/native/cuda/Reduce.cuh.
+constexpr std::int64_t most_threads = 512, warp = 32, fewest_values = 16, most_values = 256;
+
+/// From one partial sum of another block to the next, which a thread adds up one by one: 770 clocks
+/// of an H200 leave the least errors on sums of 16 Ki x 4096 and 64 Ki x 768 (the half of
+/// truth/h200/kernel_record that calibrates), 0.42 us each whatever the dtype.
+constexpr double clocks_of_wait = 770;
+
+/// Of a multiprocessor: 16-bit numbers that an H200 takes into sums over rows or all (that half).
+constexpr double halves_per_clock = 7;
+
+std::int64_t up(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
+
+std::int64_t power_of_two(std::int64_t size) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)));
+}
+
+/// CUDA C++ Programming Guide, technical specifications by compute capability.
+std::int64_t threads_of_multiprocessor(const DeviceSpec& device) {
+  if (device.compute_major == 7 && device.compute_minor == 5) return 1024;
+  const bool has_fewer =
+      device.compute_major == 12 || (device.compute_major == 8 && device.compute_minor > 0);
+  return has_fewer ? 1536 : 2048;
+}
+
+struct Grid {
+  std::int64_t blocks = 1;
+  std::int64_t waits = 0;  ///< Partial sums that a thread of the last block adds up.
+};
+
+Grid grid_of(std::int64_t results, std::int64_t length, const DeviceSpec& device) {
+  const std::int64_t vector = results % 4 == 0 ? 4 : results % 2 == 0 ? 2 : 1;
+  const std::int64_t columns = results / vector, threads = most_threads / vector;
+  const std::int64_t widest = columns < threads ? power_of_two(columns) : threads;
+  const std::int64_t highest = length < threads ? power_of_two(length) : threads;
+  const std::int64_t height = std::min(highest, threads / std::min(widest, warp));
+  const std::int64_t width = std::min(widest, threads / height);
+  if (length < std::min(height * fewest_values, most_values)) return {up(columns, width * height)};
+  const std::int64_t values = up(length, height), blocks = up(columns, width);
+  const std::int64_t wanted =
+      device.multiprocessors * (threads_of_multiprocessor(device) / (width * height));
+  if (values < most_values || blocks > wanted) return {blocks};
+  const std::int64_t parts =
+      std::max(std::min(up(wanted, blocks), up(values, fewest_values)), up(values, most_values));
+  return {blocks * parts, parts > 1 ? up(parts, height) : 0};
+}
+
+}  // namespace
+
+std::int64_t bytes_of_sum(std::int64_t numbers, std::int64_t number_bytes,
+                          const DeviceSpec& device) {
+  const std::int64_t read = numbers * number_bytes;
+  return number_bytes < 4 ? std::max(read, bytes_beside(device, numbers, halves_per_clock)) : read;
+}
+
+Kernel sum_across(std::int64_t results, std::int64_t length, std::int64_t bytes_read,
+                  const DeviceSpec& device) {
+  const Grid grid = grid_of(results, length, device);
+  const std::int64_t waited =
+      bytes_of_clocks(device, clocks_of_wait * static_cast<double>(grid.waits));
+  return {TimeClass::reduction,
+          RowWork{grid.blocks, results * length / grid.blocks, bytes_read + waited}};
+}
+
+}  // namespace symprof::profile
