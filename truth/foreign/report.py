@@ -68,7 +68,7 @@ class Report:
     def __init__(self, causes, results):
         self.causes, self.results, self.used, self.unexplained = causes, results, [], []
         self.margins = []  # of the peaks that are said to be too low: what is missing, and what is said of it
-        counts = ("cells", "loaded", "measured", "exact", "of_program", "different", "close", "close_to_program", "said_low", "said_about")
+        counts = ("cells", "loaded", "measured", "exact", "of_program", "different", "close", "close_to_program", "said_low", "said_about", "said")
         self.count = {f: {s: dict.fromkeys(counts, 0) for s in OPTIONS} for f in FORMATS}
 
     def number(self, name, file_format, step, figure, text, whose="module"):
@@ -108,6 +108,7 @@ class Report:
     def count_peak(self, count, cell, step):
         count["close"] += is_close(cell, step)
         count["close_to_program"] += not is_close(cell, step) and is_close_to_program(cell, step)
+        count["said"] += not is_close_to_program(cell, step) and (is_said_low(cell, step) or is_said_about(cell, step))
         if is_said_low(cell, step):
             count["said_low"] += 1
             ours = cell["ours"]
@@ -177,7 +178,7 @@ def sums(report):
         training, inference = [steps[step] for step in TRAINING], [steps["inference"]]
         exact = [percent_of([count], ("exact", "of_program"), "measured") for count in training]
         cells = [*exact, percent_of(training, ("close", "close_to_program"), "measured"),
-                 percent_of(training, ("close", "close_to_program", "said_low", "said_about"), "measured"),
+                 percent_of(training, ("close", "close_to_program", "said"), "measured"),
                  percent_of(inference, ("close",), "measured"), percent_of(inference, ("close", "said_low", "said_about"), "measured")]
         lines.append(f"| `.{suffix_of(file_format)}`{note_of(file_format)} | " + " | ".join(cells) + " |\n")
     return "\nIn short, where a figure may be the module's or that of the file's program:\n\n" + "".join(lines)
