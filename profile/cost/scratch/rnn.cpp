@@ -37,8 +37,8 @@ std::optional<RecurrentSizes> recurrent_sizes(const Call& call, int mode) {
 }
 
 /// cudnnDropoutGetStatesSize has no public formula: on an H200 it is a state of cuRAND's XORWOW
-/// (48 bytes, curand_kernel.h) for each of 1 024 threads of each multiprocessor. 0 for devices where
-/// none was seen, whose calls are incomplete.
+/// (48 bytes, curand_kernel.h) for each of 1 024 threads of each multiprocessor. 0 for devices
+/// where none was seen, whose calls are incomplete.
 std::int64_t dropout_state_bytes(const DeviceSpec& device) {
   constexpr std::int64_t threads = 1024, state_bytes = 48;
   return device.cudnn_copies_operands ? device.multiprocessors * threads * state_bytes : 0;
