@@ -9,6 +9,7 @@
 
 #include "base/device_spec.h"
 #include "profile/cost/time/rules.h"
+#include "profile/step_time.h"
 #include "record/recording.h"
 
 namespace symprof::profile {
@@ -26,5 +27,8 @@ double host_us_of(const DeviceSpec& device, int launches);
 /// What lies between two kernels of an eager step on the device, in microseconds. 0 where the times
 /// of kernels have it in them.
 double kernel_gap_us_of(const DeviceSpec& device);
+
+/// What a policy of selective checkpointing takes of the host for a call (profile/policy_calls.h).
+double policy_us_of(const DeviceSpec& device, LaunchKind launch);
 
 }  // namespace symprof::profile

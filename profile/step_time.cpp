@@ -8,6 +8,7 @@
 #include "profile/call_kernels.h"
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"
+#include "profile/policy_calls.h"
 #include "profile/profile.h"
 #include "profile/step_interval.h"
 #include "profile/step_run.h"
@@ -147,11 +148,12 @@ void share_out(Profile& profile, double busy_us) {
 }  // namespace
 
 void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
-               const TimeOptions& options, const OperatorTable* own) {
+               const TimeOptions& options, const OperatorTable* own, const CheckpointPlan& plan) {
   const Recording& recording = profile.recording;
   CallTimer timer(recording, device, model, own);
   std::vector<std::optional<CallTime>> calls(recording.calls.size());
   std::vector<bool> unknown(recording.ops.size());
+  const std::vector<bool> with_policy = calls_with_policy(recording, plan);
   StepTime step{.launch = options.launch};
   StepInterval interval(device.speed_half_width);
   for (NodeProfile& node : profile.nodes)
@@ -159,6 +161,7 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
       const CallRecord& record = recording.calls[call.call];
       const double peak_before = timer.peak_us;
       call.time = timer.time(record, call.cost);
+      if (call.time) call.time->has_policy = with_policy[call.call];
       add_to_row(node.figures, record.phase, call.time);
       calls[call.call] = call.time;
       if (call.time) {
@@ -193,12 +196,13 @@ void add_collectives(Profile& profile, const DeviceSpec& device,
 
 StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,
                       const TimeOptions& options, const OperatorTable* own,
-                      const std::vector<TimedCollective>& collectives) {
+                      const std::vector<TimedCollective>& collectives, const CheckpointPlan& plan) {
   CallTimer timer(recording, device, model, own);
   std::vector<const Rule*> rules;
   rules.reserve(recording.ops.size());
   for (const std::string& op : recording.ops) rules.push_back(find_operator(op, own).flops);
   std::vector<std::optional<CallTime>> times(recording.calls.size());
+  const std::vector<bool> with_policy = calls_with_policy(recording, plan);
   StepLoad load;
   load.calls.resize(times.size());
   const double gap_us = options.launch == LaunchKind::graph ? 0 : kernel_gap_us_of(device);
@@ -207,10 +211,12 @@ StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, Time
     const Cost cost = cost_of(recording, record, rules[static_cast<std::size_t>(record.op)]);
     load.calls[i].flops = cost.product_flops + cost.other_flops;
     times[i] = timer.time(record, cost);
-    if (times[i])
+    if (times[i]) {
+      times[i]->has_policy = with_policy[i];
       load.device_us += load.calls[i].device_us = times[i]->us + times[i]->launches * gap_us;
-    else
+    } else {
       load.calls[i].is_known = false, ++load.unknown_calls;
+    }
   }
   StepTime step{.launch = options.launch};
   run_steps(times, device, collectives, step);

@@ -11,6 +11,7 @@
 
 #include "base/device_spec.h"
 #include "profile/time/time_model.h"
+#include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
 namespace symprof {
@@ -42,6 +43,7 @@ struct CallTime {
   profile::TimeBasis basis =
       profile::TimeBasis::calibrated;  ///< The least certain of its kernels'.
   bool waits = false;                  ///< The host waits for it.
+  bool has_policy = false;             ///< Python is asked about it first (profile/policy_calls.h).
   /// Class and kind of the kernel that takes longest (profile/time/kernel.h).
   profile::TimeClass time_class = profile::TimeClass::elementwise;
   std::string_view kind;
@@ -93,9 +95,10 @@ namespace profile {
 class OperatorTable;
 
 /// Fills the times of `profile`: of each call, each row and the step. `own` are rules of the
-/// caller's; may be null.
+/// caller's; may be null. `plan` is the one that the step was recorded with.
 void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
-               const TimeOptions& options, const OperatorTable* own = nullptr);
+               const TimeOptions& options, const OperatorTable* own = nullptr,
+               const CheckpointPlan& plan = {});
 
 /// Runs the step of a profile that has times again, with collectives beside its calls: fills
 /// `communication_us` and `exposed_us`, and what follows for the step and its schedule.
@@ -126,7 +129,8 @@ struct StepLoad {
 /// The times of add_times for a recording alone, with collectives as add_collectives has them.
 StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,
                       const TimeOptions& options, const OperatorTable* own = nullptr,
-                      const std::vector<TimedCollective>& collectives = {});
+                      const std::vector<TimedCollective>& collectives = {},
+                      const CheckpointPlan& plan = {});
 
 }  // namespace profile
 }  // namespace symprof

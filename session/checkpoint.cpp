@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "plan/checkpoint/regions.h"
+#include "profile/call_kernels.h"
 #include "profile/memory/peak_doubt.h"
 #include "profile/memory/pool_bytes.h"
 #include "session/parallel_times.h"
@@ -87,6 +88,14 @@ class PlannedStep final : public plan::CheckpointTrial {
     return costs;
   }
 
+  plan::HostCosts host_costs(const Recording& recording) override {
+    plan::HostCosts costs{
+        .policy_us = profile::policy_us_of(settings_.step.device, time_options().launch),
+        .slack_us = host_slack_us_};
+    for (const profile::CallLoad& call : load_of(recording).calls) costs.us.push_back(call.host_us);
+    return costs;
+  }
+
   std::int64_t recompute_flops(const Recording& recording) override {
     const profile::StepLoad load = load_of(recording);
     std::int64_t flops = 0;
@@ -96,13 +105,17 @@ class PlannedStep final : public plan::CheckpointTrial {
   }
 
   profile::StepLoad load_of(const Recording& recording) {
-    return profile::load_of_step(recording, settings_.step.device, model_,
-                                 settings_.time.value_or(TimeOptions{}));
+    return profile::load_of_step(recording, settings_.step.device, model_, time_options());
   }
 
-  void set_waits_for_host(bool waits) { waits_for_host_ = waits; }
+  void set_plain(const profile::StepLoad& load) {
+    waits_for_host_ = load.waits_for_host();
+    host_slack_us_ = waits_for_host_ ? 0 : std::max(load.step_us - load.host_us, 0.0);
+  }
 
  private:
+  TimeOptions time_options() const { return settings_.time.value_or(TimeOptions{}); }
+
   static plan::StepPeaks peaks_of(const StepMemory& memory) {
     const std::int64_t aside = memory.doubt.margin_bytes();
     return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
@@ -131,6 +144,7 @@ class PlannedStep final : public plan::CheckpointTrial {
   Settings settings_;
   profile::TimeModel model_;
   bool waits_for_host_ = false;
+  double host_slack_us_ = 0;  // See plan::HostCosts.
 };
 
 /// What the plain step holds at most while `call` runs, by what it is for.
@@ -235,7 +249,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   if (answer.regions.empty())
     throw Error(model.graph.path, "has no modules that could run again.",
                 "The file does not say which modules its nodes belong to, or they overlap.");
-  trial.set_waits_for_host(plain_load.waits_for_host());
+  trial.set_plain(plain_load);
   plan::CheckpointPlanner planner(trial, answer.regions,
                                   {.step_us = plain_load.step_us,
                                    .keeps_calls = question.keeps_calls,

@@ -60,7 +60,8 @@ class PipelineRanks {
     const Messages messages = take_messages(recording.rank->collectives, timed);
     longest_us_ = std::max(longest_us_, messages.longest_us);
     const profile::StepLoad load =
-        profile::load_of_step(recording, device_, times_, *model_.settings.time, nullptr, timed);
+        profile::load_of_step(recording, device_, times_, *model_.settings.time, nullptr, timed,
+                              model_.given.step.checkpoint_plan);
     ranks_.push_back(profile::passes_of(recording.rank->passes, load));
   }
 

@@ -81,7 +81,8 @@ void add_times(Profile& profile, const Settings& settings) {
   if (!settings.time) return;
   const DeviceSpec device = device_of(settings);
   profile::TimeModel model = time_model_of(device, *settings.time);
-  profile::add_times(profile, device, model, *settings.time);
+  profile::add_times(profile, device, model, *settings.time, nullptr,
+                     settings.step.checkpoint_plan);
   if (profile.recording.rank && settings.step.parallel)
     profile::add_collectives(profile, device,
                              timed_collectives(profile.recording, *settings.step.parallel, device));

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "plan/checkpoint/region_of_call.h"
+#include "record/region_of_call.h"
 
 namespace symprof::plan {
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "plan/checkpoint/region_of_call.h"
+#include "plan/checkpoint/host_wait.h"
+#include "record/region_of_call.h"
 
 namespace symprof::plan {
 namespace {
@@ -11,12 +12,15 @@ constexpr std::size_t at(std::int32_t index) { return static_cast<std::size_t>(i
 
 }  // namespace
 
-ComposedStep::ComposedStep(const SharedSteps& steps, std::vector<double> cost_us)
+ComposedStep::ComposedStep(const SharedSteps& steps, std::vector<double> cost_us, HostCosts host)
     : step_(steps.again().recording()),
       cost_us_(std::move(cost_us)),
+      host_(std::move(host)),
       ends_(steps),
       modules_(steps.modules()),
       calls_again_(modules_.size()),
+      forward_calls_(modules_.size(), 0),
+      keeps_calls_(modules_.size(), false),
       again_(modules_.size(), true),
       is_left_(step_.calls.size(), false),
       end_of_(step_.storages.size(), StorageEnds::never) {
@@ -38,7 +42,11 @@ void ComposedStep::read_calls(const SharedSteps& steps) {
   for (std::size_t i = 0; i < step_.calls.size(); ++i) {
     const CallRecord& call = step_.calls[i];
     const auto id = static_cast<CallId>(i);
-    if (call.phase == Phase::forward) forward[call.node].push_back(id);
+    if (call.phase == Phase::forward) {
+      forward[call.node].push_back(id);
+      if (const auto module = modules_.find(region_of_call(step_, id)); module != modules_.end())
+        ++forward_calls_[module->second];
+    }
     if (!steps.again().is_again(id)) continue;
     CallAgain& again = calls_again_[modules_.at(region_of_call(step_, id))].emplace_back();
     again.call = id;
@@ -78,10 +86,17 @@ const Recording& ComposedStep::compose(const CheckpointPlan& plan) {
 }
 
 double ComposedStep::cost_us() const {
-  double sum = 0;
-  for (std::size_t i = 0; i < step_.calls.size(); ++i)
-    if (step_.calls[i].phase == Phase::recompute && !is_left_[i]) sum += cost_us_[i];
-  return sum;
+  double again_us = 0, issue_us = 0;
+  std::size_t with_policy = 0;
+  for (std::size_t module = 0; module < calls_again_.size(); ++module) {
+    if (keeps_calls_[module]) with_policy += forward_calls_[module];
+    for (const CallAgain& call : calls_again_[module]) {
+      if (is_left_[at(call.call)]) continue;
+      again_us += cost_us_[at(call.call)], issue_us += host_.us[at(call.call)];
+      with_policy += keeps_calls_[module] ? 1 : 0;
+    }
+  }
+  return again_us + host_wait_us(host_, again_us, issue_us, with_policy);
 }
 
 void ComposedStep::set_runs(CallId call, bool runs) {
@@ -92,11 +107,13 @@ void ComposedStep::set_runs(CallId call, bool runs) {
 
 void ComposedStep::choose_calls(const CheckpointPlan& plan) {
   again_.assign(modules_.size(), false);
+  keeps_calls_.assign(modules_.size(), false);
   std::vector<const std::vector<KeptCall>*> kept(modules_.size(), nullptr);
   for (const CheckpointRegion& region : plan.regions) {
     const std::size_t module = modules_.at(region.modules.front());
     again_[module] = true;
     kept[module] = &region.kept;
+    keeps_calls_[module] = !region.kept.empty();
   }
   for (std::size_t module = 0; module < calls_again_.size(); ++module)
     for (const CallAgain& call : calls_again_[module])

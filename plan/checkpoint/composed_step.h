@@ -13,6 +13,7 @@
 
 #include "plan/checkpoint/shared_steps.h"
 #include "plan/checkpoint/storage_ends.h"
+#include "plan/checkpoint/trial.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
@@ -20,8 +21,8 @@ namespace symprof::plan {
 
 class ComposedStep {
  public:
-  /// `steps` are alike; `cost_us` is by call of the one in which all regions run again.
-  ComposedStep(const SharedSteps& steps, std::vector<double> cost_us);
+  /// `steps` are alike; `cost_us` and `host` are by call of the one in which all regions run again.
+  ComposedStep(const SharedSteps& steps, std::vector<double> cost_us, HostCosts host);
 
   /// Whether it can have the plan: regions are single ones of the recordings, and nothing is on the
   /// host.
@@ -29,7 +30,8 @@ class ComposedStep {
   /// Has the calls of the step in which all regions run again; those that do not run are of no
   /// operator, and storages that are not made have no bytes. Holds until the next plan.
   const Recording& compose(const CheckpointPlan& plan);
-  /// Of all calls that run again in the step that was composed last.
+  /// Of all calls that run again in the step that was composed last, with what the host makes it
+  /// wait (host_wait.h).
   double cost_us() const;
 
  private:
@@ -53,14 +55,17 @@ class ComposedStep {
   std::vector<CallRecord> other_calls_;  // What each call is while it runs, or does not.
   std::vector<std::int64_t> bytes_;      // By storage, where it is made.
   std::vector<double> cost_us_;          // By call.
-  std::size_t first_event_ = 0;          // After those before the step.
+  HostCosts host_;
+  std::size_t first_event_ = 0;  // After those before the step.
   StorageEnds ends_;
   std::map<std::string, std::size_t> modules_;
   std::vector<std::vector<CallAgain>> calls_again_;  // By module.
+  std::vector<std::size_t> forward_calls_;           // By module.
   // Of the plan:
-  std::vector<bool> again_;     // By module.
-  std::vector<bool> is_left_;   // By call: it does not run.
-  std::vector<Moment> end_of_;  // By storage.
+  std::vector<bool> keeps_calls_;  // By module.
+  std::vector<bool> again_;        // By module.
+  std::vector<bool> is_left_;      // By call: it does not run.
+  std::vector<Moment> end_of_;     // By storage.
 };
 
 }  // namespace symprof::plan

@@ -77,11 +77,13 @@ class SetBuilder {
   void add_pattern(Frontier& frontier, std::size_t at) const {
     const KeptSet& set = sets_[at];
     const std::int64_t freed = region_.freed_bytes - set.bytes;
-    if (freed < 0) return;
-    frontier.patterns.push_back({.freed_bytes = freed,
-                                 .cost_us = std::max(region_.cost_us - set.saved_us, 0.0),
-                                 .runs_again = true,
-                                 .kept = calls_of(at)});
+    const double policy_us = set.call >= 0 ? region_.policy_us : 0;
+    if (freed < 0 || (policy_us > 0 && policy_us >= set.saved_us)) return;
+    frontier.patterns.push_back(
+        {.freed_bytes = freed,
+         .cost_us = std::max(region_.cost_us + policy_us - set.saved_us, 0.0),
+         .runs_again = true,
+         .kept = calls_of(at)});
   }
 
   std::vector<int> calls_of(std::size_t at) const {
@@ -129,6 +131,7 @@ std::vector<BoundPoint> bound_of(const RegionCosts& region) {
   std::ranges::stable_sort(order, std::ranges::greater(), saved_by_byte);
   BoundPoint point{static_cast<double>(region.freed_bytes), region.cost_us};
   std::vector<BoundPoint> points{point};
+  point.cost_us += region.policy_us;
   for (const std::size_t i : order) {
     const auto bytes = static_cast<double>(region.calls[i].bytes);
     const double share = bytes > 0 ? std::min(point.freed_bytes / bytes, 1.0) : 1.0;
@@ -177,10 +180,10 @@ std::vector<BoundPoint> least_of(const RegionCosts& region) {
     join_to(kept, most_joined);
   }
   join_to(kept, most_least);
-  std::vector<BoundPoint> least{{}};
+  std::vector<BoundPoint> least{{}, {most_bytes, region.cost_us}};
   for (const BoundPoint& point : kept)
-    least.push_back(
-        {most_bytes - point.freed_bytes, std::max(region.cost_us - point.cost_us, 0.0)});
+    least.push_back({most_bytes - point.freed_bytes,
+                     std::max(region.cost_us + region.policy_us - point.cost_us, 0.0)});
   return least;
 }
 

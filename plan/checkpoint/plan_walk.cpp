@@ -62,7 +62,7 @@ double PlanWalk::cost_us(const Choices& choices) const {
   double sum = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (!choices[i].runs_again) continue;
-    sum += regions()[i].cost_us;
+    sum += regions()[i].cost_us + (choices[i].kept.empty() ? 0 : regions()[i].policy_us);
     for (const int call : choices[i].kept)
       sum -= regions()[i].calls[static_cast<std::size_t>(call)].cost_us;
   }

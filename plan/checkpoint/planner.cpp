@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "plan/checkpoint/budget_search.h"
 #include "plan/checkpoint/expected_plans.h"
+#include "plan/checkpoint/host_wait.h"
 #include "plan/checkpoint/plan_walk.h"
 #include "plan/checkpoint/sure_costs.h"
+#include "profile/policy_calls.h"
 
 namespace symprof::plan {
 namespace {
@@ -60,8 +62,10 @@ CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
   const Recording again = trial.record(all);
   add(all, again);
   const std::vector<HeldBytes> held_bytes = trial.held_bytes(plain_recording_);
-  StepCosts costs =
-      costs_of_step(plain_recording_, again, modules, held_bytes, trial.costs_us(again));
+  const HostCosts host = trial.host_costs(again);
+  // Where the step waits for the host as it is, policies cost all of their time.
+  StepCosts costs = costs_of_step(plain_recording_, again, modules, held_bytes,
+                                  trial.costs_us(again), host.slack_us > 0 ? 0 : host.policy_us);
   if (!options.keeps_calls)
     for (RegionCosts& region : costs.regions) region.calls.clear();
   selector_ = std::make_unique<Selector>(costs);
@@ -97,11 +101,15 @@ void CheckpointPlanner::add_host_costs(StepCosts& costs, const std::vector<std::
 /// Copies to the host and back are calls of their own.
 double CheckpointPlanner::cost_of(const CheckpointPlan& plan, const Recording& recording) const {
   const std::vector<double> costs = trial_.costs_us(recording);
-  if (!plan.offloaded.empty()) return std::max(sum_of(costs) - plain_cost_us_, 0.0);
-  double sum = 0;
+  const HostCosts host = trial_.host_costs(recording);
+  double again_us = 0, issue_us = 0;
   for (std::size_t i = 0; i < recording.calls.size(); ++i)
-    if (recording.calls[i].phase == Phase::recompute) sum += costs[i];
-  return sum;
+    if (recording.calls[i].phase == Phase::recompute) again_us += costs[i], issue_us += host.us[i];
+  const auto with_policy = static_cast<std::size_t>(
+      std::ranges::count(profile::calls_with_policy(recording, plan), true));
+  const double wait_us = host_wait_us(host, again_us, issue_us, with_policy);
+  if (!plan.offloaded.empty()) return std::max(sum_of(costs) - plain_cost_us_, 0.0) + wait_us;
+  return again_us + wait_us;
 }
 
 void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std::string>& modules,
@@ -116,8 +124,8 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
     for (StepCosts& sure : sure_costs(costs, steps, held_bytes, weighed_steps(again)))
       bounds_.emplace_back(std::move(sure));
     if (again.rank) return;  // Engines take and give back at other times, too.
-    expected_ =
-        std::make_unique<ExpectedPlans>(trial_, ComposedStep(steps, trial_.costs_us(again)));
+    expected_ = std::make_unique<ExpectedPlans>(
+        trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)));
     if (!is_as_expected({.plan = every_second(costs, 0), .peaks = trial_.peaks(even)}) ||
         !is_as_expected({.plan = every_second(costs, 1), .peaks = trial_.peaks(odd)}) ||
         !is_as_expected(plain()) || !is_as_expected(all_again()))

@@ -22,7 +22,8 @@ struct WeighedStep;
 /// A plan that was carried out, and what came of it.
 struct PlayedPlan {
   CheckpointPlan plan;
-  double cost_us = 0;  ///< Of all calls that run again, and of copies to the host and back.
+  /// Of all calls that run again, of copies to the host and back, and of waiting for the host.
+  double cost_us = 0;
   std::int64_t recompute_flops = 0;
   StepPeaks peaks;
   std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/rounding.h"
 #include "plan/checkpoint/min_cut.h"
-#include "plan/checkpoint/region_of_call.h"
+#include "record/region_of_call.h"
 
 namespace symprof::plan {
 namespace {
@@ -38,10 +38,12 @@ std::vector<bool> outlive_forward(const Recording& recording) {
 class CostReader {
  public:
   CostReader(const Recording& plain, const Recording& again,
-             const std::vector<std::string>& modules, const std::vector<double>& cost_us)
+             const std::vector<std::string>& modules, const std::vector<double>& cost_us,
+             double policy_us)
       : plain_(plain),
         again_(again),
         cost_us_(cost_us),
+        policy_us_(policy_us),
         alive_plain_(outlive_forward(plain)),
         alive_again_(outlive_forward(again)) {
     for (std::size_t i = 0; i < modules.size(); ++i) index_.emplace(modules[i], i);
@@ -125,6 +127,7 @@ class CostReader {
     const CallId call = forward_plain_[at];
     if (region.first_call == none) region.first_call = call;
     region.last_call = call;
+    region.policy_us += policy_us_;
     forward_runs_[again(forward_again_[at]).node].push_back(at);
     const CallRecord& made = plain(call);
     const CallRecord& made_again = again(forward_again_[at]);
@@ -187,7 +190,8 @@ class CostReader {
       if (again(calls[i]).op != again(first).op) refuse_difference(plain_);
       const double cost = cost_us_[static_cast<std::size_t>(calls[i])];
       region.cost_us += cost;
-      add_call(region, {op, counts[op]++}, keepable_bytes(first), cost);
+      region.policy_us += policy_us_;
+      add_call(region, {op, counts[op]++}, keepable_bytes(first), cost + policy_us_);
     }
   }
 
@@ -235,6 +239,7 @@ class CostReader {
   const Recording& plain_;
   const Recording& again_;
   const std::vector<double>& cost_us_;
+  double policy_us_;
   std::vector<bool> alive_plain_, alive_again_;  // By storage.
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<RegionCosts> regions_;
@@ -287,8 +292,8 @@ bool is_compute_intensive(std::string_view op) {
 StepCosts costs_of_step(const Recording& plain, const Recording& again,
                         const std::vector<std::string>& modules,
                         const std::vector<HeldBytes>& held_bytes,
-                        const std::vector<double>& cost_us) {
-  StepCosts costs{.regions = CostReader(plain, again, modules, cost_us).read()};
+                        const std::vector<double>& cost_us, double policy_us) {
+  StepCosts costs{.regions = CostReader(plain, again, modules, cost_us, policy_us).read()};
   costs.windows = windows_of(costs.regions, held_bytes);
   return costs;
 }

@@ -28,7 +28,7 @@ struct KeepableCall {
   KeptCall call;
   std::int64_t bytes = 0;            ///< Of its outputs, in blocks of 512.
   std::vector<std::int64_t> blocks;  ///< Of each output.
-  double cost_us = 0;
+  double cost_us = 0;                ///< What keeping it saves, with what a policy would take.
 
   bool operator==(const KeepableCall&) const = default;
 };
@@ -41,8 +41,10 @@ struct RegionCosts {
   std::int64_t freed_bytes = 0;  ///< If nothing is kept but the inputs.
   /// Beside that, after all later regions went back: what it made for them.
   std::int64_t freed_last_bytes = 0;
-  std::int64_t output_bytes = 0;               ///< What other regions keep of what it makes.
-  double cost_us = 0;                          ///< Of running all of it again.
+  std::int64_t output_bytes = 0;  ///< What other regions keep of what it makes.
+  double cost_us = 0;             ///< Of running all of it again.
+  /// Beside that, as soon as a call is kept: a policy is asked about each call (HostCosts).
+  double policy_us = 0;
   CallId first_call = none, last_call = none;  ///< Of its forward pass in the plain step.
   /// The plain step's call before which backward first asks for what it saved.
   CallId goes_back_before = none;
@@ -57,7 +59,8 @@ struct RegionCosts {
   /// Equal blocks of a model.
   bool is_like(const RegionCosts& other) const {
     return calls == other.calls && freed_bytes == other.freed_bytes && cost_us == other.cost_us &&
-           freed_last_bytes == other.freed_last_bytes && input_bytes == other.input_bytes;
+           policy_us == other.policy_us && freed_last_bytes == other.freed_last_bytes &&
+           input_bytes == other.input_bytes;
   }
 };
 
@@ -89,11 +92,12 @@ struct StepCosts {
 bool is_compute_intensive(std::string_view op);
 
 /// `plain` and `again` are recordings of a step without a plan and with one region for each of
-/// `modules`; `held_bytes` is by call of `plain`, `cost_us` by call of `again`. Modules that run
-/// again nowhere have no region. Throws Error where the two steps do not make the same calls.
+/// `modules`; `held_bytes` is by call of `plain`, `cost_us` by call of `again`. `policy_us` is what
+/// the step waits for each call that a policy is asked about. Modules that run again nowhere have
+/// no region. Throws Error where the two steps do not make the same calls.
 StepCosts costs_of_step(const Recording& plain, const Recording& again,
                         const std::vector<std::string>& modules,
                         const std::vector<HeldBytes>& held_bytes,
-                        const std::vector<double>& cost_us);
+                        const std::vector<double>& cost_us, double policy_us = 0);
 
 }  // namespace symprof::plan

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/rounding.h"
-#include "plan/checkpoint/region_of_call.h"
+#include "record/region_of_call.h"
 
 namespace symprof::plan {
 

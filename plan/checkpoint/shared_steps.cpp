@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/checkpoint/region_of_call.h"
+#include "record/region_of_call.h"
 
 namespace symprof::plan {
 namespace {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct StepPeaks {
 /// `largest_small_bytes`, by others, and by both together.
 struct HeldBytes {
   std::int64_t small = 0, large = 0, all = 0;
+};
+
+/// What a plan costs the host, in microseconds.
+struct HostCosts {
+  std::vector<double> us;  ///< By call: to issue it.
+  double policy_us = 0;    ///< For each call of profile::calls_with_policy.
+  /// How much longer than in the plain step the host may take before the step waits for it.
+  double slack_us = std::numeric_limits<double>::infinity();
 };
 
 constexpr std::int64_t largest_small_bytes = std::int64_t{1} << 20;
@@ -66,6 +75,10 @@ class CheckpointTrial {
   }
   /// By call: what it costs to run it again, in microseconds.
   virtual std::vector<double> costs_us(const Recording& recording) = 0;
+  /// The default is a host that is never waited for.
+  virtual HostCosts host_costs(const Recording& recording) {
+    return {.us = std::vector<double>(recording.calls.size(), 0.0)};
+  }
   /// Of all calls that run again.
   virtual std::int64_t recompute_flops(const Recording& recording) = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "profile/call_kernels.h"
 #include "profile/profile.h"
 #include "profile/step_run.h"
 #include "profile/time/kernel_times.h"
@@ -113,6 +114,38 @@ TEST_SUITE("step_time") {
     CHECK(timed_on(device, 3, 800, LaunchKind::graph).time->step_us == doctest::Approx(3 * 801));
     // A device that waits for its host has had its gap.
     CHECK(timed_on(device, 10, 8, LaunchKind::eager).time->step_us == doctest::Approx(10 * 15));
+  }
+
+  TEST_CASE("a policy keeps the host, about calls of regions that keep some outputs") {
+    RecordingBuilder b;
+    for (const char* module : {"block", "block@1", "other"})
+      b[b.node(module)].op = "higher_order::tag_activation_checkpoint";
+    for (const NodeId node : {0, 1, 2}) {
+      b.call("aten::relu", {t({1})}, {tensor({1})}, node);
+      b.call("aten::relu", {t({1})}, {tensor({1})}, node, Phase::recompute);
+      b.call("aten::relu", {t({1})}, {tensor({1})}, node, Phase::backward);
+    }
+    const DeviceSpec device = slow_device();
+    profile::TimeModel model(device, exact_times(), {}, profile::Floor::of_device);
+    const auto host_us = [&](const CheckpointPlan& plan, LaunchKind launch) {
+      return profile::load_of_step(b.recording(), device, model, {launch}, nullptr, {}, plan)
+          .host_us;
+    };
+    const double calls_us = 9 * (10 + 5);
+    const double policy_us = profile::policy_us_of(device, LaunchKind::eager);
+    const CheckpointPlan whole{.regions = {{{"block"}, {}}, {{"other"}, {}}}};
+    CheckpointPlan kept = whole;
+    kept.regions[0].kept = {{"aten::relu", 0}};
+    CHECK(policy_us > device.host_call_us);
+    CHECK(host_us({}, LaunchKind::eager) == doctest::Approx(calls_us));
+    CHECK(host_us(whole, LaunchKind::eager) == doctest::Approx(calls_us));
+    CHECK(host_us(kept, LaunchKind::eager) == doctest::Approx(calls_us + 2 * 2 * policy_us));
+    CHECK(host_us(kept, LaunchKind::graph) == doctest::Approx(0));
+
+    Profile timed = profile::evaluate(b.recording(), device);
+    profile::add_times(timed, device, model, {LaunchKind::eager}, nullptr, kept);
+    CHECK(timed.time->host_us == doctest::Approx(calls_us + 2 * 2 * policy_us));
+    CHECK(timed.time->step_us == doctest::Approx(calls_us + 2 * 2 * policy_us));
   }
 
   TEST_CASE("the kernels of a call begin as they are issued, one by one") {

@@ -14,6 +14,7 @@
 #include "plan/checkpoint/planner.h"
 #include "plan/checkpoint/regions.h"
 #include "profile/memory/pool_bytes.h"
+#include "profile/policy_calls.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
 #include "tests/support/source_folder.h"
@@ -352,7 +353,11 @@ TEST_SUITE("checkpoint_plans") {
                       odd = step.record(plan::every_second(costs, 1));
       const plan::SharedSteps steps(costs, {plain, again, even, odd}, modules);
       REQUIRE(steps.are_alike());
-      plan::ComposedStep composed(steps, step.costs_us(again));
+      // A step that waits for its host.
+      constexpr double policy_us = 5;
+      const std::vector<double> costs_us = step.costs_us(again);
+      plan::ComposedStep composed(steps, costs_us,
+                                  {.us = costs_us, .policy_us = policy_us, .slack_us = 0});
       std::mt19937 random(5);
       for (int i = 0; i < 20; ++i) {
         const CheckpointPlan plan = some_plan(costs, random);
@@ -361,7 +366,10 @@ TEST_SUITE("checkpoint_plans") {
                               others = step.peaks(composed.compose(plan));
         CHECK(others.allocated_bytes == peaks.allocated_bytes);
         CHECK(others.reserved_bytes == peaks.reserved_bytes);
-        CHECK(composed.cost_us() == recompute_cost(step.counted(), recorded));
+        const auto asked = static_cast<double>(
+            std::ranges::count(profile::calls_with_policy(recorded, plan), true));
+        CHECK(composed.cost_us() ==
+              doctest::Approx(recompute_cost(step.counted(), recorded) + policy_us * asked));
       }
     }
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plan/checkpoint/trial.h"
+#include "profile/policy_calls.h"
 
 namespace symprof::test {
 
@@ -197,8 +198,10 @@ class RegionRun {
 
 class RegionStep final : public plan::CheckpointTrial {
  public:
-  RegionStep(const TrainingGraph& graph, const std::vector<std::size_t>& regions)
-      : graph_(graph), regions_(regions) {}
+  /// The step waits for the host if `policy_us` is not 0: what a policy takes for each call.
+  RegionStep(const TrainingGraph& graph, const std::vector<std::size_t>& regions,
+             double policy_us = 0)
+      : graph_(graph), regions_(regions), policy_us_(policy_us) {}
 
   std::vector<std::string> modules() const {
     std::vector<std::string> names;
@@ -212,6 +215,17 @@ class RegionStep final : public plan::CheckpointTrial {
     for (const CallRecord& call : recording.calls)
       if (call.phase == Phase::recompute) sum += graph_.time[static_cast<std::size_t>(call.op)];
     return sum;
+  }
+
+  /// With what policies take.
+  double cost_us(const CheckpointPlan& plan, const Recording& recording) const {
+    const auto calls = std::ranges::count(profile::calls_with_policy(recording, plan), true);
+    return recompute_us(recording) + policy_us_ * static_cast<double>(calls);
+  }
+
+  plan::HostCosts host_costs(const Recording& recording) override {
+    if (policy_us_ == 0) return plan::CheckpointTrial::host_costs(recording);
+    return {.us = costs_us(recording), .policy_us = policy_us_, .slack_us = 0};
   }
 
   Recording record(const CheckpointPlan& plan) override {
@@ -248,6 +262,7 @@ class RegionStep final : public plan::CheckpointTrial {
  private:
   const TrainingGraph& graph_;
   const std::vector<std::size_t>& regions_;
+  double policy_us_;
 };
 
 }  // namespace symprof::test

@@ -1,11 +1,13 @@
 // Which region of a plan a call of a recording belongs to.
+//
+// Public header.
 #pragma once
 
 #include <string>
 
 #include "record/recording.h"
 
-namespace symprof::plan {
+namespace symprof {
 
 /// "encoder.layers.0" of its second call, "encoder.layers.0@1".
 inline std::string without_call(const std::string& path) { return path.substr(0, path.find('@')); }
@@ -17,4 +19,4 @@ inline std::string region_of_call(const Recording& recording, CallId call) {
   return node.op == "higher_order::tag_activation_checkpoint" ? without_call(node.name) : "";
 }
 
-}  // namespace symprof::plan
+}  // namespace symprof
