@@ -40,8 +40,7 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
   const std::int64_t aside = set_aside(recording);
   Fit found{.wanted = program ? program->wanted
                               : profile::simulate_step_memory(recording, device, {.loop = loop}),
-            .set_aside_bytes = aside,
-            .other_calls_bytes = profile::other_calls_margin_bytes(recording)};
+            .set_aside_bytes = aside};
   const auto run_beside = [&](std::int64_t bytes) {
     profile::StepMemoryOptions options = on_device(budget, bytes, loop);
     if (program) options.program = program->range;
@@ -56,6 +55,8 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
     found.fits_if_likely = fits_beside(doubt.bytes);
     found.fits_at_most = fits_beside(doubt.most_bytes);
   }
+  found.other_calls_bytes =
+      profile::other_calls_margin_bytes(recording, found.wanted.doubt.peak_bytes);
   if (found.other_calls_bytes > 0)
     found.fits_with_other_calls = !run_beside(aside + found.other_calls_bytes).refused_call;
   return found;

@@ -30,8 +30,17 @@ struct Result {
   Tensor output, hidden, cell;
 };
 
+// A vector over the memory of a weight: nothing is made.
+Tensor over_memory_of(const Tensor& weight, int64_t elements, DType dtype) {
+  TensorSpec spec = meta::spec_of(weight);
+  spec.dtype = dtype;
+  spec.sizes = {elements};
+  spec.strides = {1};
+  return meta::make_fake_in(weight, spec);
+}
+
 // What cuDNN reads, over the memory of the first weight: flatten_parameters
-// (torch/nn/modules/rnn.py) has put all weights into one buffer, and nothing is made. In bfloat16
+// (torch/nn/modules/rnn.py) has put all weights into one buffer. In bfloat16
 // it leaves them apart (torch.backends.cudnn.is_acceptable), and each call makes a buffer.
 std::optional<Tensor> flat_buffer(TensorList weights, int64_t per_layer, int64_t hidden,
                                   const Options& options) {
@@ -39,10 +48,7 @@ std::optional<Tensor> flat_buffer(TensorList weights, int64_t per_layer, int64_t
   int64_t elements = absent_biases(options.cell, per_layer, hidden,
                                    options.num_layers * (options.bidirectional + 1));
   for (const Tensor& weight : weights) elements += weight.numel();
-  TensorSpec spec = meta::spec_of(weights[0]);
-  spec.sizes = {elements};
-  spec.strides = {1};
-  return meta::make_fake_in(weights[0], spec);
+  return over_memory_of(weights[0], elements, meta::spec_of(weights[0]).dtype);
 }
 
 // cuDNN's state of dropout, which the first layer that has dropout makes and all share
@@ -50,11 +56,7 @@ std::optional<Tensor> flat_buffer(TensorList weights, int64_t per_layer, int64_t
 // here, over memory that is there: costs count it where they see it (profile/cost/scratch/rnn.cpp).
 std::optional<Tensor> dropout_state(TensorList weights, const Options& options) {
   if (options.dropout == 0 || !options.train) return std::nullopt;
-  TensorSpec spec = meta::spec_of(weights[0]);
-  spec.dtype = DType::uint8;
-  spec.sizes = {0};
-  spec.strides = {1};
-  return meta::make_fake_in(weights[0], spec);
+  return over_memory_of(weights[0], 0, DType::uint8);
 }
 
 // A projected LSTM has a hidden state narrower than its cell state, and one weight more per layer.

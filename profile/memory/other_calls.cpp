@@ -4,8 +4,6 @@
 #include <array>
 #include <string_view>
 
-#include "profile/memory/peak_doubt.h"
-
 namespace symprof::profile {
 namespace {
 
@@ -107,9 +105,9 @@ OtherCalls other_calls(const Recording& recording) {
   return writes ? OtherCalls::training : OtherCalls::none;
 }
 
-std::int64_t other_calls_margin_bytes(const Recording& recording) {
+std::int64_t other_calls_margin_bytes(const Recording& recording, std::int64_t peak_bytes) {
   if (other_calls(recording) != OtherCalls::saving) return 0;
-  std::int64_t beside = peak_doubt(recording).peak_bytes;
+  std::int64_t beside = peak_bytes;
   for (const StorageRecord& storage : recording.storages)
     if (storage.kind == StorageKind::parameter || storage.kind == StorageKind::buffer ||
         storage.kind == StorageKind::optimizer_state)

@@ -26,10 +26,11 @@ OtherCalls other_calls(const Recording& recording);
 /// may have written for other calls of PyTorch; empty for other files.
 std::vector<std::string> operators_of_other_calls(const Recording& recording);
 
-/// What may be missing to the peak of a step that may save other values than the model's: a quarter
-/// of what the peak has beside parameters, buffers and the optimizer's states; 0 for other steps.
-/// No more was missing in 79 of 83 steps of 28 models (docs/foreign_held_out.md), for which it was
-/// chosen, and in 131 of 136 of others (docs/foreign.md).
-std::int64_t other_calls_margin_bytes(const Recording& recording);
+/// What may be missing to `peak_bytes`, the peak of the recorded step (PeakDoubt::peak_bytes),
+/// where the step may save other values than the model's: a quarter of what the peak has beside
+/// parameters, buffers and the optimizer's states; 0 for other steps. No more was missing in 79 of
+/// 83 steps of 28 models (docs/foreign_held_out.md), for which it was chosen, and in 131 of 136 of
+/// others (docs/foreign.md).
+std::int64_t other_calls_margin_bytes(const Recording& recording, std::int64_t peak_bytes);
 
 }  // namespace symprof::profile

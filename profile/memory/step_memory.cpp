@@ -43,7 +43,6 @@ class Loop {
  public:
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
       : recording_(recording),
-        device_(device),
         blocks_(options),
         libraries_(blocks_, device),
         until_settled_(options.until_settled),
@@ -341,7 +340,6 @@ class Loop {
   }
 
   const Recording& recording_;
-  const DeviceSpec& device_;
   HeldBlocks blocks_;
   LibraryBlocks libraries_;
   bool until_settled_ = false;

@@ -19,6 +19,12 @@ RecurrentKind kind_of_mode(std::int64_t mode) {
   return mode == gru ? RecurrentKind::gru : RecurrentKind::rnn;
 }
 
+/// Whether the call reads cuDNN's state of dropout.
+bool has_dropout_state(const Call& call, int mode) {
+  constexpr int behind_mode = 9;
+  return call.input_at(mode + behind_mode) != nullptr;
+}
+
 /// Nothing for packed sequences and for projections, of which no workspace was seen.
 std::optional<RecurrentSizes> recurrent_sizes(const Call& call, int mode) {
   const TensorSpec* input = call.input_at(0);
@@ -32,7 +38,7 @@ std::optional<RecurrentSizes> recurrent_sizes(const Call& call, int mode) {
   sizes.width = input->sizes[2], sizes.hidden = number(1), sizes.layers = number(3);
   sizes.directions = number(7) != 0 ? 2 : 1;
   sizes.is_training = number(6) != 0;
-  sizes.has_dropout = sizes.is_training && call.input_at(mode + 9) != nullptr;
+  sizes.has_dropout = sizes.is_training && has_dropout_state(call, mode);
   return sizes;
 }
 
@@ -51,9 +57,11 @@ Scratch workspace(const Call& call, const DeviceSpec& device) {
       sizes ? recurrent_workspace_bytes(*sizes, element_bytes(call.input_at(0)->dtype), device)
             : std::nullopt;
   Scratch result;
-  if (call.input_at(mode + 9) != nullptr) result.dropout_state_bytes = dropout_state_bytes(device);
-  result.is_incomplete = !bytes;
-  if (!bytes) return result;
+  if (has_dropout_state(call, mode)) result.dropout_state_bytes = dropout_state_bytes(device);
+  if (!bytes) {
+    result.is_incomplete = true;
+    return result;
+  }
   // Steps come first inside; what comes in with the batch in front is copied.
   if (call.integer(mode + 4, 0, 0) != 0 && is_row_major(*call.input_at(0)))
     result.take(call.input_at(0)->bytes());
