@@ -217,6 +217,11 @@ constexpr Setting rows[] = {
      "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True; torch:2.11 says "
      "its version",
      read_alloc_conf, [](const Settings& s) { return Value(s.alloc_conf); }},
+    {"cudnn_benchmark", memory_group, Arity::flag, "",
+     "torch.backends.cudnn.benchmark, for the memory: the first convolution of each shape tries "
+     "all plans",
+     [](Settings& s, const std::string&) { s.loop.cudnn_benchmark = true; },
+     [](const Settings& s) { return Value(s.loop.cudnn_benchmark); }},
     {"micro_batches", update_group, Arity::one, "N",
      "Backward passes before each update, for the memory: rows and FLOPs are those of one",
      [](Settings& s, const std::string& given) {

@@ -1,6 +1,6 @@
-// What torch.backends.cudnn.benchmark does to the allocator: after cuDNN's plans for a convolution
-// of a new shape were timed, PyTorch gives all cached memory back to the device
-// (aten/src/ATen/native/cudnn/Conv_v8.cpp).
+// What torch.backends.cudnn.benchmark does to the allocator: cuDNN's plans for a convolution of a
+// new shape are timed with the workspace of the largest, and after that PyTorch gives all cached
+// memory back to the device (aten/src/ATen/native/cudnn/Conv_v8.cpp).
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,40 @@
 #include <set>
 #include <vector>
 
+#include "base/device_spec.h"
+#include "profile/memory/held_blocks.h"
 #include "record/recording.h"
 
 namespace symprof::profile {
 
 class ConvolutionBenchmarks {
  public:
-  explicit ConvolutionBenchmarks(const Recording& recording) : recording_(recording) {}
+  /// `times_all`: whatever the recording says, all convolutions are timed.
+  ConvolutionBenchmarks(HeldBlocks& blocks, const Recording& recording, const DeviceSpec& device,
+                        bool times_all)
+      : blocks_(blocks), recording_(recording), device_(device), times_all_(times_all) {}
 
-  /// Which outputs of the call are computed by a convolution that was not timed before: by output.
-  /// They count as timed from now on. Empty for other calls.
-  std::vector<bool> times(const CallRecord& call);
+  void begin_call(const CallRecord& call);
+  /// `storage`, an output of the call, is there and not yet computed. Where the device has no room
+  /// for the workspace, plans with half of it are tried, and so on: no trial ends a program.
+  void try_plans(const CallRecord& call, StorageId storage);
 
  private:
+  /// An output of the call for which plans are tried, and the bytes that these take.
+  struct Trial {
+    std::size_t output = 0;
+    std::int64_t workspace_bytes = 0;
+  };
   using Key = std::vector<std::int64_t>;
 
+  bool is_timed(const CallRecord& call) const;
+
+  HeldBlocks& blocks_;
   const Recording& recording_;
+  const DeviceSpec& device_;
+  bool times_all_ = false;
   std::set<Key> timed_;
+  std::vector<Trial> trials_;  // Of the call that runs.
 };
 
 }  // namespace symprof::profile

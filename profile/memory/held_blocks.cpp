@@ -25,12 +25,19 @@ void HeldBlocks::begin_call(CallId call) {
 
 HeldBlock HeldBlocks::request(std::int64_t bytes, MemoryCategory category, NodeId owner,
                               StreamId stream) {
+  const std::optional<HeldBlock> block = request_if_there(bytes, category, owner, stream);
+  if (!block) throw Refused();
+  return *block;
+}
+
+std::optional<HeldBlock> HeldBlocks::request_if_there(std::int64_t bytes, MemoryCategory category,
+                                                      NodeId owner, StreamId stream) {
   const Gauge& allocated = allocator_.statistics().allocated_bytes;
   const Gauge before = allocated;
   concerned_ = {.category = category, .owner = owner};
   const std::optional<Address> address = allocator_.allocate(bytes, stream);
-  if (!address || allocator_.statistics().reserved_bytes.current > most_reserved_bytes_)
-    throw Refused();
+  if (!address) return std::nullopt;
+  if (allocator_.statistics().reserved_bytes.current > most_reserved_bytes_) throw Refused();
   const HeldBlock block{address, allocated.current - before.current, category, owner};
   count(block, block.bytes);
   highest_bytes_ = std::max(highest_bytes_, now_.total());

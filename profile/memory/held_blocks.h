@@ -36,6 +36,9 @@ class HeldBlocks {
 
   /// A block of at least `bytes` (above 0) for `stream`. Throws Refused.
   HeldBlock request(std::int64_t bytes, MemoryCategory category, NodeId owner, StreamId stream = 0);
+  /// Nothing where the device has no room. Throws Refused where more is reserved than may be.
+  std::optional<HeldBlock> request_if_there(std::int64_t bytes, MemoryCategory category,
+                                            NodeId owner, StreamId stream = 0);
   /// Free segments go back to the device.
   void empty_cache() { allocator_.empty_cache(); }
   /// Frees `block`, unless it has no address; it has none afterwards.

@@ -47,7 +47,7 @@ class Loop {
         libraries_(blocks_, device),
         until_settled_(options.until_settled),
         cache_(recording),
-        benchmarks_(recording),
+        benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),
         scratch_(scratch_of(recording, device, options.own)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording, options.program)),
@@ -298,7 +298,7 @@ class Loop {
     empty_cache_before(next);
     libraries_.begin_call(call, needed);
     take_blocks(needed, needed.before_outputs, blocks, call);
-    const std::vector<bool> timed = benchmarks_.times(call);
+    benchmarks_.begin_call(call);
     std::optional<StorageId> last;
     for (; is_of_call(next) && recording_.events[next].kind == EventKind::allocate; ++next) {
       if (!happens(recording_.events[next])) continue;
@@ -308,19 +308,12 @@ class Loop {
         continue;
       }
       take(storage);
-      if (is_timed_output(call, timed, storage)) blocks_.empty_cache();
+      benchmarks_.try_plans(call, storage);
     }
     take_blocks(needed, needed.blocks.size(), blocks, call);
     if (last) take(*last);
     libraries_.end_call(call, needed);
     blocks_.give_back(blocks);
-  }
-
-  static bool is_timed_output(const CallRecord& call, const std::vector<bool>& timed,
-                              StorageId storage) {
-    for (std::size_t i = 0; i < timed.size(); ++i)
-      if (timed[i] && call.outputs[i].storage == storage) return true;
-    return false;
   }
 
   /// Takes blocks of `needed` until `blocks` has `count`, and gives back those that go early.

@@ -108,6 +108,8 @@ struct LoopOptions {
   /// zero_grad(set_to_none=False): gradients stay where they are, zeroed, and those of the next
   /// step are added to them.
   bool keep_gradients = false;
+  /// torch.backends.cudnn.benchmark: the first convolution of each shape tries cuDNN's plans.
+  bool cudnn_benchmark = false;
 };
 
 constexpr int most_steps = 10;

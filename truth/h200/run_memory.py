@@ -28,6 +28,7 @@ FROM_TIMM = ("convnext_tiny", "efficientnet_b0")
 
 
 def peaks(case):
+    torch.backends.cudnn.benchmark = case.variant != "no_benchmark"
     with symprof.simulate(device="h200", alloc_conf=compare_memory.alloc_conf(case.variant)):
         device = torch.device("cuda")
         task, _ = steps.build(case, small=False)

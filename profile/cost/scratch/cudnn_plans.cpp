@@ -9,12 +9,13 @@
 #include "profile/cost/scratch/scratch.h"
 
 namespace symprof::profile {
-namespace {
 
-std::int64_t places(const TensorSpec& tensor) {
+std::int64_t places_of(const TensorSpec& tensor) {
   return std::accumulate(tensor.sizes.begin() + 2, tensor.sizes.end(), std::int64_t{1},
                          std::multiplies<>());
 }
+
+namespace {
 
 /// Bytes with the second dimension, the channels, rounded up. Only half precision needs that.
 Count padded_bytes(const TensorSpec& tensor) {
@@ -22,7 +23,7 @@ Count padded_bytes(const TensorSpec& tensor) {
   const std::int64_t channels = tensor.sizes[1];
   const std::int64_t padded =
       is_half(tensor.dtype) ? (channels + lanes - 1) / lanes * lanes : channels;
-  return Count(tensor.sizes[0]) * padded * places(tensor) * element_bytes(tensor.dtype);
+  return Count(tensor.sizes[0]) * padded * places_of(tensor) * element_bytes(tensor.dtype);
 }
 
 /// The first convolution of a network: few channels under a small window. Its gradients need copies
@@ -31,27 +32,27 @@ bool meets_colours(PlanPass pass, const PlannedConvolution& c) {
   constexpr std::int64_t colours = 3, largest_window = 16;
   if (c.input.sizes[1] > colours || c.channels_last) return false;
   const bool is_forward = pass == PlanPass::forward, is_fp32 = !is_half(c.input.dtype);
-  if (places(c.weight) <= largest_window) return is_forward || is_fp32;
+  if (places_of(c.weight) <= largest_window) return is_forward || is_fp32;
   return is_forward && is_fp32 &&
-         places(c.input) == places(c.output) * places(c.weight);  // Patches.
+         places_of(c.input) == places_of(c.output) * places_of(c.weight);  // Patches.
 }
 
 /// Whether a product finds each channel's places at multiples of 8 bytes.
 bool is_aligned_row(const PlannedConvolution& c) {
   constexpr std::int64_t aligned_bytes = 8;
-  return c.channels_last || places(c.input) * element_bytes(c.input.dtype) % aligned_bytes == 0;
+  return c.channels_last || places_of(c.input) * element_bytes(c.input.dtype) % aligned_bytes == 0;
 }
 
 Count copied_operands(const PlannedConvolution& c) {
   const Count operands =
-      padded_bytes(c.input) + (places(c.weight) > 1 ? padded_bytes(c.weight) : Count(0));
+      padded_bytes(c.input) + (places_of(c.weight) > 1 ? padded_bytes(c.weight) : Count(0));
   constexpr std::int64_t aligned_bytes = 16;
   if (!c.channels_last) return operands + c.output.bytes();
   return c.input.sizes[1] * element_bytes(c.input.dtype) % aligned_bytes == 0 ? Count(0) : operands;
 }
 
 Count weights_of(const PlannedConvolution& c) {
-  return Count(c.weight.sizes[0]) * c.weight.sizes[1] * places(c.weight);
+  return Count(c.weight.sizes[0]) * c.weight.sizes[1] * places_of(c.weight);
 }
 
 /// A tile of the weight for each multiprocessor; nothing where there are more than half as many
@@ -63,7 +64,7 @@ Count partial_sums(const PlannedConvolution& c, const DeviceSpec& device) {
     return (channels + tile(channels) - 1) / tile(channels);
   };
   const std::int64_t out = c.weight.sizes[0], in = c.weight.sizes[1];
-  const Count tiles = Count(tiles_of(out)) * tiles_of(in) * places(c.weight);
+  const Count tiles = Count(tiles_of(out)) * tiles_of(in) * places_of(c.weight);
   const std::int64_t sums = device.multiprocessors / std::max<std::int64_t>(tiles.value(), 1);
   return sums < 2 ? Count(0) : tiles * sums * tile(out) * tile(in) * float_bytes;
 }
@@ -152,7 +153,7 @@ std::int64_t plan_workspace_bytes(PlanPass pass, const PlannedConvolution& c,
                                   const DeviceSpec& device) {
   if (!device.cudnn_copies_operands || c.groups != 1 || meets_colours(pass, c)) return 0;
   const Count copies = copied_operands(c);
-  const bool is_plain = places(c.weight) == 1 && places(c.input) == places(c.output);
+  const bool is_plain = places_of(c.weight) == 1 && places_of(c.input) == places_of(c.output);
   if (is_plain && is_aligned_row(c)) {
     if (pass != PlanPass::weight_gradient) return 0;
     const Count of_images = Count(c.input.sizes[0]) * weights_of(c) * float_bytes;

@@ -9,6 +9,9 @@
 
 namespace symprof::profile {
 
+/// Of a plane, a line or a volume: all dimensions but images and channels.
+std::int64_t places_of(const TensorSpec& tensor);
+
 enum class PlanPass : std::uint8_t { forward, data_gradient, weight_gradient };
 
 /// A convolution in the roles of its forward pass: `output` is the gradient of it in backward.

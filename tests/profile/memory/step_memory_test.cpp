@@ -219,6 +219,44 @@ TEST_SUITE("step_memory") {
     CHECK(memory.timeline.back().held[MemoryCategory::workspace] == state_bytes);
   }
 
+  TEST_CASE("cuDNN's benchmark tries plans in the first step, once for each shape") {
+    TrainingStep step;
+    const auto convolve = [&](std::int64_t images) {
+      const CallId call =
+          step.call("aten::convolution",
+                    {t({images, 64, 56, 56}), t({128, 64, 3, 3}), nothing(), ints({1, 1}),
+                     ints({1, 1}), ints({1, 1}), ints({0}), ints({0, 0}), ints({1})},
+                    {tensor({images, 128, 56, 56})}, step.layer, Phase::forward);
+      step.event(EventKind::allocate, step.recording().calls[call].outputs[0].storage, call);
+    };
+    for (const std::int64_t images : {4, 4, 8}) convolve(images);
+    const DeviceSpec device{.multiprocessors = 132, .cudnn_copies_operands = true};
+    const auto trial_of = [](std::int64_t images) {
+      const std::int64_t plane = 64 * 33 * 8, weight_bytes = 128 * 64 * 9 * 4;
+      return 2 * plane * std::max(images * 128, images * 64 + 64 * 128) + weight_bytes;
+    };
+    std::vector<CallId> tried;
+    const auto note = [&](const AllocatorEvent& event, CallId call) {
+      if (event.action == AllocatorAction::alloc &&
+          (event.bytes == trial_of(4) || event.bytes == trial_of(8)))
+        tried.push_back(call);
+    };
+    StepMemoryOptions options{.steps = 2, .observer = note};
+    const std::int64_t without =
+        simulate_step_memory(step.recording(), device, options).peak_reserved_bytes;
+    CHECK(tried.empty());
+    options.loop.cudnn_benchmark = true;
+    const StepMemory memory = simulate_step_memory(step.recording(), device, options);
+    const CallId first = 3;  // Behind the step's own.
+    CHECK(tried == std::vector<CallId>{first, first + 2});
+    CHECK(memory.peak_allocated_bytes > trial_of(8));
+    CHECK(memory.peak_reserved_bytes > without);
+    CHECK(memory.reserved_bytes < trial_of(8));  // The cache was emptied behind each trial.
+    // A device that has room for the step and for no trial.
+    options.device_bytes = without;
+    CHECK(!simulate_step_memory(step.recording(), device, options).refused_call);
+  }
+
   TEST_CASE("flash attention's backward: row sums and fp32 gradients of the query") {
     constexpr std::int64_t b = 2, h = 8, g = 2, s = 300, d = 80, f16 = 2, f32 = 4;
     constexpr std::int64_t s128 = 384, d32 = 96;  // 300 and 80, rounded up to kernels' sizes.

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "profile/cost/scratch/cudnn_plans.h"
+#include "profile/cost/scratch/cudnn_trials.h"
 #include "profile/operators/operators.h"
 #include "tests/support/recording_builder.h"
 
@@ -100,6 +101,12 @@ std::int64_t plan(profile::PlanPass pass, const TensorSpec& input, const TensorS
   return profile::plan_workspace_bytes(pass, {input, weight, output, false, 1}, device);
 }
 
+std::int64_t trial(profile::PlanPass pass, const TensorSpec& input, const TensorSpec& weight,
+                   const TensorSpec& output, const profile::ConvolutionWindow& window,
+                   const DeviceSpec& device = seen_device()) {
+  return profile::trial_workspace_bytes(pass, {input, weight, output, false, 1}, window, device);
+}
+
 TEST_SUITE("cudnn_plans") {
   using enum profile::PlanPass;
 
@@ -136,6 +143,35 @@ TEST_SUITE("cudnn_plans") {
     const TensorSpec stem = tensor({64, 3, 7, 7}), half_size = tensor({8, 64, 112, 112});
     CHECK(plan(forward, input, stem, half_size) ==
           input.bytes() + stem.bytes() + half_size.bytes());
+  }
+
+  TEST_CASE("the benchmark tries spectra in fp32: of whole planes, twice, or of tiles") {
+    const TensorSpec x = tensor({4, 64, 56, 56}), w = tensor({128, 64, 3, 3}),
+                     y = tensor({4, 128, 56, 56});
+    const profile::ConvolutionWindow padded{{1, 1}, {1, 1}};
+    const std::int64_t n = 4, in = 64, out = 128, plane = 64 * 33 * 8, tile = 32 * 17 * 8;
+    CHECK(trial(forward, x, w, y, padded) ==
+          2 * plane * std::max(n * out, n * in + in * out) + w.bytes());
+    CHECK(trial(weight_gradient, x, w, y, padded) ==
+          2 * plane * std::max(in * out, n * (in + out)) + y.bytes());
+    CHECK(trial(data_gradient, x, w, y, padded) == tile * (in * out + 2 * n * (in + out)));
+    // A plane that one tile covers has one.
+    const TensorSpec small_x = tensor({4, 64, 14, 14}), small_y = tensor({4, 128, 14, 14});
+    CHECK(trial(data_gradient, small_x, w, small_y, padded) == tile * (in * out + n * (in + out)));
+  }
+
+  TEST_CASE("in half precision it tries copies of all operands, and partial sums of a weight") {
+    const auto half = [](std::vector<std::int64_t> sizes) {
+      return tensor(std::move(sizes), DType::bfloat16);
+    };
+    const TensorSpec x = half({4, 62, 56, 56}), w = half({128, 62, 3, 3}),
+                     y = half({4, 128, 56, 56});
+    const profile::ConvolutionWindow padded{{1, 1}, {1, 1}};
+    const std::int64_t copies = (x.bytes() + w.bytes()) / 62 * 64 + y.bytes();
+    CHECK(trial(forward, x, w, y, padded) == copies);
+    const std::int64_t for_each_multiprocessor = std::int64_t{132} * (128 << 10);
+    CHECK(trial(weight_gradient, x, w, y, padded) == copies + for_each_multiprocessor);
+    CHECK(trial(forward, x, w, y, padded, DeviceSpec{}) == 0);
   }
 
   TEST_CASE("a recurrent layer's workspace: weights, all steps, and what each layer has beside") {

@@ -2,13 +2,14 @@
 import functools
 import json
 import pathlib
+import random
 import re
 import zipfile
 
 import torch
 from torch.nn import functional
 
-from ..calls import SHORT
+from ..calls import SHORT, described
 from .measuring import grid, measured_rows
 
 
@@ -80,15 +81,70 @@ def recorded_convolutions(model):
 
 def probe_convolutions_of(model, small, device):
     """Every distinct convolution of the recorded steps as a single call, without cuDNN's benchmark."""
-    def convolution(call):
-        name, texts = call
-        given = [made_as_described(x, device) if isinstance(x, str) else x for x in texts]
-        function = getattr(torch.ops.aten, name.split(".")[1]).default
-        return lambda: function(*given)
-
     calls = recorded_convolutions(model)
     calls = calls[:2] if small else calls
-    return measured_rows(device, (({"call": call}, functools.partial(convolution, call)) for call in calls))
+    return measured_rows(device, (({"call": call}, functools.partial(as_called, call, device)) for call in calls))
+
+
+def as_called(call, device):
+    name, texts = call
+    given = [made_as_described(x, device) if isinstance(x, str) else x for x in texts]
+    function = getattr(torch.ops.aten, name.split(".")[1]).default
+    return lambda: function(*given)
+
+
+def passes(calls):
+    """The distinct passes of calls: a backward call is one for the input and one for the weight, tried one by one."""
+    found = {}
+    for name, given in calls:
+        masks = [[True, False, False], [False, True, False]] if "backward" in name else [None]
+        for mask in masks:
+            one = [name, [*given[:-1], mask] if mask else given]
+            if not mask or any(wanted and asked for wanted, asked in zip(mask, given[-1])):
+                found[json.dumps(one)] = one
+    return list(found.values())
+
+
+def trials(calls, device):
+    """Under cudnn.benchmark the first call of a convolution tries plans, with as much workspace as the largest wants."""
+    def first_call(call):
+        torch.backends.cudnn.benchmark = True
+        return as_called(call, device)
+
+    return measured_rows(device, (({"call": call}, functools.partial(first_call, call)) for call in passes(calls)),
+                         warm=False)
+
+
+def probe_trials_of(model, small, device):
+    calls = recorded_convolutions(model)
+    return trials(calls[:2] if small else calls, device)
+
+
+def drawn_convolution(draw):
+    """A convolution and its backward, as `recorded_convolutions` has them, of at most 40 MB and 2e11 FLOPs."""
+    while True:
+        batch, size, kernel = draw.choice((1, 2, 3, 4, 8, 10, 16, 32, 64)), draw.choice((7, 8, 14, 16, 20, 28, 32, 56, 64, 100, 112, 128, 224)), draw.choice((1, 2, 3, 3, 3, 4, 5, 7))
+        channels_in, channels = (draw.choice((3, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 512, 1024)) for _ in range(2))
+        stride, padding, groups = draw.choice((1, 1, 1, 2, kernel)), draw.choice((kernel // 2, kernel // 2, 0)), 1
+        if draw.random() < 0.1:
+            channels, groups = channels_in, draw.choice((channels_in, 4 if channels_in % 4 == 0 else 1))
+        out = (size + 2 * padding - kernel) // stride + 1
+        if (out > 0 and 2 * batch * channels * out * out * channels_in // groups * kernel * kernel < 2e11
+                and batch * max(channels_in * size * size, channels * out * out) < 1e7):
+            break
+    dtype = draw.choice((torch.float32, torch.bfloat16))
+    layout = draw.choice((torch.contiguous_format, torch.contiguous_format, torch.channels_last))
+    x, weight, y = (described(torch.empty(sizes, dtype=dtype, device="meta").to(memory_format=layout)) for sizes in (
+        (batch, channels_in, size, size), (channels, channels_in // groups, kernel, kernel), (batch, channels, out, out)))
+    rest = [[stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups]
+    return [["aten.convolution.default", [x, weight, None, *rest]],
+            ["aten.convolution_backward.default", [y, x, weight, [0], *rest, [True, True, False]]]]
+
+
+def probe_trials_drawn(small, device, seed=0):
+    draw = random.Random(seed)
+    calls = [call for _ in range(2 if small else 200) for call in drawn_convolution(draw)]
+    return trials(calls, device)
 
 
 WITH_CONVOLUTIONS = ("clip", "convnext_tiny", "efficientnet_b0", "resnet50", "swin_t", "unet", "vit_b_16", "whisper_base")

@@ -23,23 +23,24 @@ def forward_and_backward(function, *tensors):
     result.float().sum().backward()
 
 
-def measured(device, function):
-    """What one call takes, after one like it: sizes asked for in order, transient and kept bytes.
+def measured(device, function, warm=True):
+    """What one call takes, after one like it unless the first is asked for: sizes asked for in order, transient and kept bytes.
 
     Everything the function returns is alive when the kept bytes are read.
     """
-    function()  # loads kernels and makes the cuBLAS workspaces
+    if warm:
+        function()  # loads kernels and makes the cuBLAS workspaces
     if device.type != "cuda":
         function()
     return measured_call(function, device.type)
 
 
-def measured_rows(device, named):
+def measured_rows(device, named, warm=True):
     """One row per (settings, maker of the call); a call that cannot run says why."""
     rows = []
     for settings, make in named:
         try:
-            rows.append({**settings, **measured(device, make())})
+            rows.append({**settings, **measured(device, make(), warm)})
         except RuntimeError as error:
             rows.append({**settings, "error": first_line(error)})
             if device.type == "cuda":
