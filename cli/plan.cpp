@@ -55,6 +55,7 @@ int run_checkpoint(const CheckpointText& text) {
   const PlanFormat format = settings::choose(SettingRef{"format"}, text.format, plan_formats);
   CheckpointQuestion question = question_of(text);
   if (format == PlanFormat::cpp) question.keeps_calls = false;
+  question.joins_modules = format != PlanFormat::cpp && format != PlanFormat::python;
   check_output(text.output);
   ProgressBar progress(text.output);
   const CheckpointAnswer answer = Session(text.model.model).plan_checkpoint(settings, question);

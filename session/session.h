@@ -65,6 +65,8 @@ struct CheckpointQuestion {
   std::vector<std::string> regions;
   /// False: modules run again as a whole or not at all, as shape/step/checkpoint.h does it in C++.
   bool keeps_calls = true;
+  /// False: a plan runs each module again by itself, as Python's hooks do.
+  bool joins_modules = true;
   /// Inputs of what runs again, and saved tensors, may wait in host memory.
   bool offloads = false;
   /// Points of the curve; 0: no curve.

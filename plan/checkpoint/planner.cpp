@@ -42,12 +42,14 @@ CheckpointPlan all_of(const std::vector<std::string>& modules) {
   return plan;
 }
 
+bool joins_modules(const CheckpointPlan& plan) {
+  return std::ranges::any_of(
+      plan.regions, [](const CheckpointRegion& region) { return region.modules.size() > 1; });
+}
+
 /// Plans that the bound is about.
 bool is_of_single_regions(const CheckpointPlan& plan) {
-  return plan.offloaded.empty() &&
-         std::ranges::all_of(plan.regions, [](const CheckpointRegion& region) {
-           return region.modules.size() == 1;
-         });
+  return plan.offloaded.empty() && !joins_modules(plan);
 }
 
 }  // namespace
@@ -55,7 +57,10 @@ bool is_of_single_regions(const CheckpointPlan& plan) {
 CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
                                      const std::vector<std::string>& modules,
                                      const PlannerOptions& options)
-    : trial_(trial), step_us_(options.step_us), plain_recording_(trial.record({})) {
+    : trial_(trial),
+      joins_modules_(options.joins_modules),
+      step_us_(options.step_us),
+      plain_recording_(trial.record({})) {
   if (options.offloads) plain_cost_us_ = sum_of(trial.costs_us(plain_recording_));
   add({}, plain_recording_);
   const CheckpointPlan all = all_of(modules);
@@ -212,9 +217,11 @@ std::optional<TriedPlan> CheckpointPlanner::best_tried(std::int64_t budget_bytes
 
 const PlayedPlan* CheckpointPlanner::best_played(std::int64_t budget_bytes) const {
   const PlayedPlan* best = nullptr;
-  for (const PlayedPlan& played : played_)
+  for (const PlayedPlan& played : played_) {
+    if (!joins_modules_ && joins_modules(played.plan)) continue;
     if (played.budget_bytes() <= budget_bytes && (!best || played.cost_us < best->cost_us))
       best = &played;
+  }
   return best;
 }
 

@@ -54,6 +54,8 @@ struct PlanAnswer {
 struct PlannerOptions {
   double step_us = 0;       ///< Of the plain step.
   bool keeps_calls = true;  ///< False: a module runs again as a whole, or not at all.
+  /// False: plans that run several modules again as one, as rotor's do, are no answer.
+  bool joins_modules = true;
   /// Inputs of what runs again, and saved tensors, may wait in host memory. No bound is known then.
   bool offloads = false;
 };
@@ -134,6 +136,7 @@ class CheckpointPlanner {
   std::vector<const Selector*> strictest_first(std::int64_t budget_bytes) const;
 
   CheckpointTrial& trial_;
+  bool joins_modules_;
   double step_us_;
   double plain_cost_us_ = 0;  // Of all calls.
   Recording plain_recording_;

@@ -2,6 +2,7 @@
 // truth/plans/torch_plans.py says what its fields mean.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -304,6 +305,25 @@ TEST_SUITE("checkpoint_plans") {
         CHECK(*answer.least_cost_us > 0);
         CHECK(answer.best->cost_us - *answer.least_cost_us <= 0.005 * planner.all_again().cost_us);
       }
+    }
+  }
+
+  TEST_CASE("plans that join modules are an answer only where modules may be joined") {
+    CountedStep step(fs::path(test::source_folder()) / "models" / "gpt2.pt2", {{"addmm", 64}}, 1);
+    const std::vector<std::string> modules = plan::regions_of(step.graph(), {});
+    for (const bool joins : {true, false}) {
+      CAPTURE(joins);
+      plan::CheckpointPlanner planner(step, modules, {.joins_modules = joins});
+      CheckpointPlan two;
+      two.regions.push_back({.modules = {modules[0], modules[1]}});
+      const plan::PlayedPlan played = planner.play(two);
+      REQUIRE(played.cost_us < planner.all_again().cost_us);
+      const plan::PlanAnswer answer = planner.known_answer(played.peaks.reserved_bytes);
+      REQUIRE(answer.best);
+      const bool is_joined = std::ranges::any_of(
+          answer.best->plan.regions,
+          [](const CheckpointRegion& region) { return region.modules.size() > 1; });
+      CHECK(is_joined == joins);
     }
   }
 
