@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "report/checkpoint.h"
@@ -19,26 +24,53 @@ void check_python_can(const CheckpointAnswer& answer, const CheckpointPlan& plan
 
 constexpr std::string_view python_head = R"(import collections
 
-from torch.distributed._composable import checkpoint
+import torch
+)";
+
+constexpr std::string_view python_imports = R"(from torch.distributed._composable import checkpoint
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
 )";
 
+// The hook also runs when the module runs again, or without gradients: nobody was asked then.
 constexpr std::string_view python_tail = R"(
 
-def contexts(kept):
+def contexts(name, module):
+    """Keeps what PLAN[name] says. Calls are found by their number, so the module has to make those of its file."""
+    kept, counts = PLAN[name], []  # Counts are those of the forward pass that runs.
+
     def make():
         count = collections.Counter()
+        counts[:] = [count]
 
         def policy(ctx, op, *args, **kwargs):
-            name = op._schema.name
-            index = count[ctx.is_recompute, name]  # Before 2.13 PyTorch asks in backward once more.
-            count[ctx.is_recompute, name] += 1
-            return CheckpointPolicy.MUST_SAVE if (name, index) in kept else CheckpointPolicy.PREFER_RECOMPUTE
+            made = op._schema.name
+            index = count[ctx.is_recompute, made]  # Before 2.13 PyTorch asks in backward once more.
+            count[ctx.is_recompute, made] += 1
+            return CheckpointPolicy.MUST_SAVE if (made, index) in kept else CheckpointPolicy.PREFER_RECOMPUTE
 
         return create_selective_checkpoint_contexts(policy)
 
+    def check(module, args, output):
+        count = counts.pop() if counts else None
+        if count is None or not torch.is_grad_enabled():
+            return
+        for op, numbers in CALLS[name].items():
+            if count[False, op] not in numbers:
+                refuse(name, op, count[False, op])
+
+    module.register_forward_hook(check)
     return make
+
+
+def refuse(name, op, made):
+    kept = ", ".join(f"{one}#{index}" for one, index in sorted(PLAN[name]) if one == op)
+    known = " or ".join(map(str, CALLS[name][op]))
+    raise RuntimeError(
+        f"{name}: makes {made} calls of {op}, and {known} in the file that the plan is of: {kept}, which the plan "
+        "keeps, may be another call here. Export the module as it is trained (mode, dtype, device) and plan for "
+        "that file, or plan with --whole, which finds no calls by their number."
+    )
 
 
 def apply_plan(model):
@@ -50,7 +82,8 @@ constexpr std::string_view python_offload = R"(    for name in ON_HOST:
 )";
 
 constexpr std::string_view python_again = R"(    for name, kept in PLAN.items():
-        checkpoint(model.get_submodule(name), **({"context_fn": contexts(kept)} if kept else {}))
+        module = model.get_submodule(name)
+        checkpoint(module, **({"context_fn": contexts(name, module)} if kept else {}))
 )";
 
 constexpr std::string_view python_host_hooks = R"(
@@ -77,6 +110,41 @@ std::string on_host_text(const CheckpointPlan& plan) {
   return text + "]\n";
 }
 
+void write_plan(fmt::memory_buffer& out, const CheckpointPlan& plan) {
+  const auto at = std::back_inserter(out);
+  fmt::format_to(
+      at, "# What backward runs again, and which calls of it keep their outputs.\nPLAN = {{\n");
+  for (const CheckpointRegion& region : plan.regions) {
+    std::string kept;
+    for (const KeptCall& call : region.kept)
+      kept += fmt::format("{}(\"{}\", {})", kept.empty() ? "" : ", ", call.op, call.index);
+    fmt::format_to(at, "    \"{}\": {},\n", region.modules.front(),
+                   kept.empty() ? "set()" : "{" + kept + "}");
+  }
+  fmt::format_to(at, "}}\n");
+}
+
+/// Of the operators whose outputs a region keeps some of.
+void write_calls(fmt::memory_buffer& out, const CheckpointAnswer& answer,
+                 const CheckpointPlan& plan) {
+  const auto at = std::back_inserter(out);
+  fmt::format_to(at,
+                 "# How many calls of those operators the modules make in the file of the "
+                 "plan.\nCALLS = {{\n");
+  for (const CheckpointRegion& region : plan.regions) {
+    if (region.kept.empty()) continue;
+    const plan::CallNumbers& numbers = answer.call_numbers.at(region.modules.front());
+    std::set<std::string> ops;
+    for (const KeptCall& call : region.kept) ops.insert(call.op);
+    std::string text;
+    for (const std::string& op : ops)
+      text += fmt::format("{}\"{}\": [{}]", text.empty() ? "" : ", ", op,
+                          fmt::join(numbers.at(op), ", "));
+    fmt::format_to(at, "    \"{}\": {{{}}},\n", region.modules.front(), text);
+  }
+  fmt::format_to(at, "}}\n");
+}
+
 std::string limit_line(const CheckpointAnswer& answer, const plan::PlayedPlan& played) {
   if (!played.limit_bytes) return "";
   return fmt::format(
@@ -98,18 +166,11 @@ void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& an
                  "first step.\n\"\"\"\n",
                  verdict(answer, one), figures_text(answer, *one.best));
   const bool offloads = !plan.offloaded.empty();
-  if (offloads) fmt::format_to(at, "import torch\nfrom torch.autograd.graph import save_on_cpu\n");
-  fmt::format_to(
-      at, "{}{}# What backward runs again, and which calls of it keep their outputs.\nPLAN = {{\n",
-      python_head, limit_line(answer, *one.best));
-  for (const CheckpointRegion& region : plan.regions) {
-    std::string kept;
-    for (const KeptCall& call : region.kept)
-      kept += fmt::format("{}(\"{}\", {})", kept.empty() ? "" : ", ", call.op, call.index);
-    fmt::format_to(at, "    \"{}\": {},\n", region.modules.front(),
-                   kept.empty() ? "set()" : "{" + kept + "}");
-  }
-  fmt::format_to(at, "}}\n");
+  fmt::format_to(at, "{}{}{}{}", python_head,
+                 offloads ? "from torch.autograd.graph import save_on_cpu\n" : "", python_imports,
+                 limit_line(answer, *one.best));
+  write_plan(out, plan);
+  write_calls(out, answer, plan);
   if (offloads) fmt::format_to(at, "{}{}", on_host_text(plan), python_host_hooks);
   fmt::format_to(at, "{}{}{}", python_tail, offloads ? python_offload : "", python_again);
 }

@@ -270,6 +270,8 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.plain = planner.plain();
   answer.all_again = planner.all_again();
   answer.block_types = planner.selector().block_types();
+  for (const plan::RegionCosts& region : planner.selector().costs().regions)
+    answer.call_numbers[region.module] = region.call_numbers;
   answer.plans_played = planner.plans_tried();
   answer.recording = planner.plain_recording();
   answer.least = planner.least_window();

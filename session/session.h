@@ -80,8 +80,9 @@ struct CheckpointAnswer {
   Settings settings;  ///< As they ran: see PreparedModel.
   DeviceSpec device;
   std::string model;
-  std::vector<std::string> regions;      ///< Modules that may run again.
-  std::vector<plan::NotTried> left_out;  ///< Modules that cannot, and why.
+  std::vector<std::string> regions;                       ///< Modules that may run again.
+  std::map<std::string, plan::CallNumbers> call_numbers;  ///< By region.
+  std::vector<plan::NotTried> left_out;                   ///< Modules that cannot, and why.
   std::size_t block_types = 0;
   plan::PlayedPlan plain, all_again;
   double plain_step_us = 0;
