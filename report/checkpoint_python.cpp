@@ -110,6 +110,30 @@ std::string on_host_text(const CheckpointPlan& plan) {
   return text + "]\n";
 }
 
+// Whoever asked for the call in the environment has it already; what is reserved before it stays as
+// it is.
+constexpr std::string_view python_expandable =
+    R"(# The plan is for segments that grow, from the first tensor on the device on.
+if torch.cuda.is_available():
+    torch.cuda.memory._set_allocator_settings("expandable_segments:True")
+
+)";
+
+/// Whether the written plan is for segments that grow: as they were asked for, or as they are
+/// offered.
+bool expands(const CheckpointAnswer& answer, const std::optional<plan::PlayedPlan>& offer) {
+  return offer || answer.settings.loop.allocator.expandable_segments;
+}
+
+/// The plan of the file, beside the one for PyTorch's default segments.
+std::string offered_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one,
+                         const plan::PlayedPlan& offer) {
+  return fmt::format("With expandable_segments:True, which this file sets, {}: {}.{}",
+                     offer.plan.is_empty() ? "it fits without a plan" : "this plan fits",
+                     figures_text(answer, offer),
+                     one.best ? "\nWithout them: " + figures_text(answer, *one.best) + "." : "");
+}
+
 void write_plan(fmt::memory_buffer& out, const CheckpointPlan& plan) {
   const auto at = std::back_inserter(out);
   fmt::format_to(
@@ -157,18 +181,24 @@ std::string limit_line(const CheckpointAnswer& answer, const plan::PlayedPlan& p
 
 void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer) {
   const plan::PlanAnswer& one = answer.answers.front();
-  if (!one.best) throw Error(answer.model, "there is no plan to write.", "Give a larger budget.");
-  const CheckpointPlan& plan = one.best->plan;
+  const std::optional<plan::PlayedPlan> offer = offer_of(answer, 0);
+  if (!one.best && !offer)
+    throw Error(answer.model, "there is no plan to write.", "Give a larger budget.");
+  const plan::PlayedPlan& written = offer ? *offer : *one.best;
+  const CheckpointPlan& plan = written.plan;
   check_python_can(answer, plan);
   const auto at = std::back_inserter(out);
-  fmt::format_to(at,
-                 "\"\"\"{}\n\n{}\n\nCall apply_plan(model) once, before fully_shard and before the "
-                 "first step.\n\"\"\"\n",
-                 verdict(answer, one), figures_text(answer, *one.best));
+  fmt::format_to(
+      at,
+      "\"\"\"{}\n\n{}\n\nCall apply_plan(model) once, before fully_shard and before the "
+      "first step.{}\n\"\"\"\n",
+      verdict(answer, one),
+      offer ? offered_text(answer, one, *offer) : figures_text(answer, written),
+      expands(answer, offer) ? " Import this file before anything is on the device." : "");
   const bool offloads = !plan.offloaded.empty();
-  fmt::format_to(at, "{}{}{}{}", python_head,
+  fmt::format_to(at, "{}{}{}{}{}", python_head,
                  offloads ? "from torch.autograd.graph import save_on_cpu\n" : "", python_imports,
-                 limit_line(answer, *one.best));
+                 expands(answer, offer) ? python_expandable : "", limit_line(answer, written));
   write_plan(out, plan);
   write_calls(out, answer, plan);
   if (offloads) fmt::format_to(at, "{}{}", on_host_text(plan), python_host_hooks);
