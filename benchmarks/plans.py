@@ -74,12 +74,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("models", nargs="*")
-    parser.add_argument("--alloc-conf")
+    parser.add_argument("--alloc-conf", default="expandable_segments:False")  # So that no second plan is looked for.
     parser.add_argument("--budgets", type=int, default=10)
     parser.add_argument("-o", "--output")
     given = parser.parse_args()
     program = str(pathlib.Path(given.program).resolve())
-    options = COMMON + (["--alloc-conf", given.alloc_conf] if given.alloc_conf else [])
+    options = [*COMMON, "--alloc-conf", given.alloc_conf]
     rows, gaps = [], []
     print("| model | regions | found | median gap | largest gap | ≤ 1 % | plan | profile |\n"
           "| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -45,6 +45,7 @@ CheckpointQuestion question_of(const CheckpointText& text) {
     for (std::string& pattern : settings::split_list(given))
       question.regions.push_back(std::move(pattern));
   if (!question.budgets.empty()) question.curve_points = 0;
+  question.tries_expandable = true;
   question.offloads = text.offload;
   question.keeps_calls = !text.whole;
   return question;

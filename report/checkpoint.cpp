@@ -49,7 +49,7 @@ void write_plan_table(fmt::memory_buffer& out, const CheckpointAnswer& answer,
 }
 
 void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const PlanAnswer& one,
-                  const Layout& layout) {
+                  const std::optional<plan::PlayedPlan>& offer, const Layout& layout) {
   fmt::format_to(std::back_inserter(out), "{}\n\n",
                  emphasize(verdict(answer, one), one.best ? Emphasis::strong : Emphasis::alert,
                            layout.colour));
@@ -62,6 +62,7 @@ void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const
   if (one.best) line("this plan", figures_text(answer, *one.best));
   if (one.best)
     if (const std::string text = limit_text(answer, *one.best); !text.empty()) line("limit", text);
+  if (offer) line("segments", expandable_text(answer, *offer));
   line("all again", figures_text(answer, answer.all_again));
   if (const std::string text = bound_text(answer, one); !text.empty()) line("bound", text);
   if (const std::string text = least_memory_text(answer); !text.empty()) line("at least", text);
@@ -139,10 +140,9 @@ void write_alternatives(fmt::memory_buffer& out, const CheckpointAnswer& answer,
 
 void write_checkpoint_plan(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                            const Layout& layout) {
-  bool is_first = true;
-  for (const PlanAnswer& one : answer.answers) {
-    if (!std::exchange(is_first, false)) out.push_back('\n');
-    write_answer(out, answer, one, layout);
+  for (std::size_t i = 0; i < answer.answers.size(); ++i) {
+    if (i > 0) out.push_back('\n');
+    write_answer(out, answer, answer.answers[i], offer_of(answer, i), layout);
   }
   write_alternatives(out, answer, layout);
   write_curve(out, answer, layout);

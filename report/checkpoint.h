@@ -25,7 +25,8 @@ void write_checkpoint_html(fmt::memory_buffer& out, const CheckpointAnswer& answ
                            SettingSpeller spell = spell_plainly);
 
 /// The first budget's plan as a Python file whose apply_plan(model) carries it out on an unchanged
-/// module. Throws Error where there is no plan, or one that joins modules.
+/// module; where segments that grow hold the budget for less, the plan for those, which the file
+/// sets. Throws Error where there is no plan, or one that joins modules.
 void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer);
 
 /// The first budget's plan as a C++ header for modules whose forward passes are the program's own:

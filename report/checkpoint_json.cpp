@@ -37,6 +37,19 @@ void write_one(JsonWriter& json, const CheckpointAnswer& answer, const PlanAnswe
   }
 }
 
+void write_expandable(JsonWriter& json, const CheckpointAnswer& answer,
+                      const std::optional<PlayedPlan>& offer) {
+  if (!offer) {
+    json.null_member("expandable_segments");
+    return;
+  }
+  json.key("expandable_segments");
+  json.begin_object();
+  write_played(json, answer, *offer);
+  write_checkpoint(json, offer->plan);
+  json.end_object();
+}
+
 void write_played_object(JsonWriter& json, std::string_view name, const CheckpointAnswer& answer,
                          const PlayedPlan& played) {
   json.key(name);
@@ -71,18 +84,23 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
   json.line(2), write_played_object(json, "all_again", answer, answer.all_again);
   if (answer.answers.front().best)
     json.line(2), write_checkpoint(json, answer.answers.front().best->plan);
-  const auto write_list = [&](std::string_view name, const std::vector<PlanAnswer>& list) {
-    json.line(2), json.key(name);
-    json.begin_array();
-    for (const PlanAnswer& one : list) {
-      json.line(4), json.begin_object();
-      write_one(json, answer, one);
-      json.end_object();
-    }
-    json.end_array();
-  };
-  write_list("budgets", answer.answers);
-  write_list("curve", answer.curve);
+  json.line(2), json.key("budgets");
+  json.begin_array();
+  for (std::size_t i = 0; i < answer.answers.size(); ++i) {
+    json.line(4), json.begin_object();
+    write_one(json, answer, answer.answers[i]);
+    write_expandable(json, answer, offer_of(answer, i));
+    json.end_object();
+  }
+  json.end_array();
+  json.line(2), json.key("curve");
+  json.begin_array();
+  for (const PlanAnswer& one : answer.curve) {
+    json.line(4), json.begin_object();
+    write_one(json, answer, one);
+    json.end_object();
+  }
+  json.end_array();
   const std::size_t knee = plan::knee_of(answer.curve);
   json.line(2), json.key("knee");
   knee < answer.curve.size() ? json.value(static_cast<std::int64_t>(knee)) : json.null();

@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "report/checkpoint.h"
@@ -19,26 +24,53 @@ void check_python_can(const CheckpointAnswer& answer, const CheckpointPlan& plan
 
 constexpr std::string_view python_head = R"(import collections
 
-from torch.distributed._composable import checkpoint
+import torch
+)";
+
+constexpr std::string_view python_imports = R"(from torch.distributed._composable import checkpoint
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
 )";
 
+// The hook also runs when the module runs again, or without gradients: nobody was asked then.
 constexpr std::string_view python_tail = R"(
 
-def contexts(kept):
+def contexts(name, module):
+    """Keeps what PLAN[name] says. Calls are found by their number, so the module has to make those of its file."""
+    kept, counts = PLAN[name], []  # Counts are those of the forward pass that runs.
+
     def make():
         count = collections.Counter()
+        counts[:] = [count]
 
         def policy(ctx, op, *args, **kwargs):
-            name = op._schema.name
-            index = count[ctx.is_recompute, name]  # Before 2.13 PyTorch asks in backward once more.
-            count[ctx.is_recompute, name] += 1
-            return CheckpointPolicy.MUST_SAVE if (name, index) in kept else CheckpointPolicy.PREFER_RECOMPUTE
+            made = op._schema.name
+            index = count[ctx.is_recompute, made]  # Before 2.13 PyTorch asks in backward once more.
+            count[ctx.is_recompute, made] += 1
+            return CheckpointPolicy.MUST_SAVE if (made, index) in kept else CheckpointPolicy.PREFER_RECOMPUTE
 
         return create_selective_checkpoint_contexts(policy)
 
+    def check(module, args, output):
+        count = counts.pop() if counts else None
+        if count is None or not torch.is_grad_enabled():
+            return
+        for op, numbers in CALLS[name].items():
+            if count[False, op] not in numbers:
+                refuse(name, op, count[False, op])
+
+    module.register_forward_hook(check)
     return make
+
+
+def refuse(name, op, made):
+    kept = ", ".join(f"{one}#{index}" for one, index in sorted(PLAN[name]) if one == op)
+    known = " or ".join(map(str, CALLS[name][op]))
+    raise RuntimeError(
+        f"{name}: makes {made} calls of {op}, and {known} in the file that the plan is of: {kept}, which the plan "
+        "keeps, may be another call here. Export the module as it is trained (mode, dtype, device) and plan for "
+        "that file, or plan with --whole, which finds no calls by their number."
+    )
 
 
 def apply_plan(model):
@@ -50,7 +82,8 @@ constexpr std::string_view python_offload = R"(    for name in ON_HOST:
 )";
 
 constexpr std::string_view python_again = R"(    for name, kept in PLAN.items():
-        checkpoint(model.get_submodule(name), **({"context_fn": contexts(kept)} if kept else {}))
+        module = model.get_submodule(name)
+        checkpoint(module, **({"context_fn": contexts(name, module)} if kept else {}))
 )";
 
 constexpr std::string_view python_host_hooks = R"(
@@ -77,6 +110,65 @@ std::string on_host_text(const CheckpointPlan& plan) {
   return text + "]\n";
 }
 
+// Whoever asked for the call in the environment has it already; what is reserved before it stays as
+// it is.
+constexpr std::string_view python_expandable =
+    R"(# The plan is for segments that grow, from the first tensor on the device on.
+if torch.cuda.is_available():
+    torch.cuda.memory._set_allocator_settings("expandable_segments:True")
+
+)";
+
+/// Whether the written plan is for segments that grow: as they were asked for, or as they are
+/// offered.
+bool expands(const CheckpointAnswer& answer, const std::optional<plan::PlayedPlan>& offer) {
+  return offer || answer.settings.loop.allocator.expandable_segments;
+}
+
+/// The plan of the file, beside the one for PyTorch's default segments.
+std::string offered_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one,
+                         const plan::PlayedPlan& offer) {
+  return fmt::format("With expandable_segments:True, which this file sets, {}: {}.{}",
+                     offer.plan.is_empty() ? "it fits without a plan" : "this plan fits",
+                     figures_text(answer, offer),
+                     one.best ? "\nWithout them: " + figures_text(answer, *one.best) + "." : "");
+}
+
+void write_plan(fmt::memory_buffer& out, const CheckpointPlan& plan) {
+  const auto at = std::back_inserter(out);
+  fmt::format_to(
+      at, "# What backward runs again, and which calls of it keep their outputs.\nPLAN = {{\n");
+  for (const CheckpointRegion& region : plan.regions) {
+    std::string kept;
+    for (const KeptCall& call : region.kept)
+      kept += fmt::format("{}(\"{}\", {})", kept.empty() ? "" : ", ", call.op, call.index);
+    fmt::format_to(at, "    \"{}\": {},\n", region.modules.front(),
+                   kept.empty() ? "set()" : "{" + kept + "}");
+  }
+  fmt::format_to(at, "}}\n");
+}
+
+/// Of the operators whose outputs a region keeps some of.
+void write_calls(fmt::memory_buffer& out, const CheckpointAnswer& answer,
+                 const CheckpointPlan& plan) {
+  const auto at = std::back_inserter(out);
+  fmt::format_to(at,
+                 "# How many calls of those operators the modules make in the file of the "
+                 "plan.\nCALLS = {{\n");
+  for (const CheckpointRegion& region : plan.regions) {
+    if (region.kept.empty()) continue;
+    const plan::CallNumbers& numbers = answer.call_numbers.at(region.modules.front());
+    std::set<std::string> ops;
+    for (const KeptCall& call : region.kept) ops.insert(call.op);
+    std::string text;
+    for (const std::string& op : ops)
+      text += fmt::format("{}\"{}\": [{}]", text.empty() ? "" : ", ", op,
+                          fmt::join(numbers.at(op), ", "));
+    fmt::format_to(at, "    \"{}\": {{{}}},\n", region.modules.front(), text);
+  }
+  fmt::format_to(at, "}}\n");
+}
+
 std::string limit_line(const CheckpointAnswer& answer, const plan::PlayedPlan& played) {
   if (!played.limit_bytes) return "";
   return fmt::format(
@@ -89,27 +181,26 @@ std::string limit_line(const CheckpointAnswer& answer, const plan::PlayedPlan& p
 
 void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer) {
   const plan::PlanAnswer& one = answer.answers.front();
-  if (!one.best) throw Error(answer.model, "there is no plan to write.", "Give a larger budget.");
-  const CheckpointPlan& plan = one.best->plan;
+  const std::optional<plan::PlayedPlan> offer = offer_of(answer, 0);
+  if (!one.best && !offer)
+    throw Error(answer.model, "there is no plan to write.", "Give a larger budget.");
+  const plan::PlayedPlan& written = offer ? *offer : *one.best;
+  const CheckpointPlan& plan = written.plan;
   check_python_can(answer, plan);
   const auto at = std::back_inserter(out);
-  fmt::format_to(at,
-                 "\"\"\"{}\n\n{}\n\nCall apply_plan(model) once, before fully_shard and before the "
-                 "first step.\n\"\"\"\n",
-                 verdict(answer, one), figures_text(answer, *one.best));
-  const bool offloads = !plan.offloaded.empty();
-  if (offloads) fmt::format_to(at, "import torch\nfrom torch.autograd.graph import save_on_cpu\n");
   fmt::format_to(
-      at, "{}{}# What backward runs again, and which calls of it keep their outputs.\nPLAN = {{\n",
-      python_head, limit_line(answer, *one.best));
-  for (const CheckpointRegion& region : plan.regions) {
-    std::string kept;
-    for (const KeptCall& call : region.kept)
-      kept += fmt::format("{}(\"{}\", {})", kept.empty() ? "" : ", ", call.op, call.index);
-    fmt::format_to(at, "    \"{}\": {},\n", region.modules.front(),
-                   kept.empty() ? "set()" : "{" + kept + "}");
-  }
-  fmt::format_to(at, "}}\n");
+      at,
+      "\"\"\"{}\n\n{}\n\nCall apply_plan(model) once, before fully_shard and before the "
+      "first step.{}\n\"\"\"\n",
+      verdict(answer, one),
+      offer ? offered_text(answer, one, *offer) : figures_text(answer, written),
+      expands(answer, offer) ? " Import this file before anything is on the device." : "");
+  const bool offloads = !plan.offloaded.empty();
+  fmt::format_to(at, "{}{}{}{}{}", python_head,
+                 offloads ? "from torch.autograd.graph import save_on_cpu\n" : "", python_imports,
+                 expands(answer, offer) ? python_expandable : "", limit_line(answer, written));
+  write_plan(out, plan);
+  write_calls(out, answer, plan);
   if (offloads) fmt::format_to(at, "{}{}", on_host_text(plan), python_host_hooks);
   fmt::format_to(at, "{}{}{}", python_tail, offloads ? python_offload : "", python_again);
 }

@@ -189,6 +189,19 @@ std::string limit_text(const CheckpointAnswer& answer, const PlayedPlan& played)
       format_bytes(*played.limit_bytes), limit_call(answer, *played.limit_bytes));
 }
 
+std::optional<PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget) {
+  return budget < answer.expandable.size() ? answer.expandable[budget] : std::nullopt;
+}
+
+std::string expandable_text(const CheckpointAnswer& answer, const PlayedPlan& offer) {
+  return fmt::format(
+      "it fits with {} {}: {}{}", setting("alloc_conf", "expandable_segments:True"),
+      offer.plan.is_empty() ? "without a plan" : "and another plan", figures_text(answer, offer),
+      offer.limit_bytes
+          ? fmt::format("; PyTorch's allocator may take {}", format_bytes(*offer.limit_bytes))
+          : "");
+}
+
 std::string limit_call(const CheckpointAnswer& answer, std::int64_t bytes) {
   // Rounded up: a segment more than the share has room for would be refused.
   constexpr double steps = 1e9;

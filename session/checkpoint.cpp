@@ -8,6 +8,7 @@
 #include "profile/call_kernels.h"
 #include "profile/memory/peak_doubt.h"
 #include "profile/memory/pool_bytes.h"
+#include "session/expandable_plans.h"
 #include "session/parallel_times.h"
 #include "session/session.h"
 
@@ -117,13 +118,13 @@ class PlannedStep final : public plan::CheckpointTrial {
     host_slack_us_ = waits_for_host_ ? 0 : std::max(load.step_us - load.host_us, 0.0);
   }
 
- private:
-  TimeOptions time_options() const { return settings_.time.value_or(TimeOptions{}); }
-
   static plan::StepPeaks peaks_of(const StepMemory& memory) {
     const std::int64_t aside = memory.doubt.margin_bytes();
     return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
   }
+
+ private:
+  TimeOptions time_options() const { return settings_.time.value_or(TimeOptions{}); }
 
   static std::vector<plan::HeldBytes> held_of(const std::vector<profile::PoolBytes>& by_call) {
     std::vector<plan::HeldBytes> held;
@@ -270,11 +271,19 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.plain = planner.plain();
   answer.all_again = planner.all_again();
   answer.block_types = planner.selector().block_types();
+  for (const plan::RegionCosts& region : planner.selector().costs().regions)
+    answer.call_numbers[region.module] = region.call_numbers;
   answer.plans_played = planner.plans_tried();
   answer.recording = planner.plain_recording();
   answer.least = planner.least_window();
   if (answer.least)
     answer.plain_at_least = held_at(trial.expandable_memory(answer.recording), answer.least->call);
+  if (question.tries_expandable &&
+      settings.alloc_conf.find("expandable_segments") == std::string::npos) {
+    plan::PlayedPlan grown = answer.plain;
+    grown.peaks = PlannedStep::peaks_of(trial.expandable_memory(answer.recording));
+    offer_expandable(*this, settings, question, grown, answer);
+  }
   return answer;
 }
 

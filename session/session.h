@@ -74,14 +74,17 @@ struct CheckpointQuestion {
   /// Whether other ways are carried out beside the first budget's plan. Without a budget, rotor has
   /// the memory of the curve's knee.
   bool wants_alternatives = true;
+  /// Whether budgets are also planned for with segments that grow (CheckpointAnswer::expandable).
+  bool tries_expandable = false;
 };
 
 struct CheckpointAnswer {
   Settings settings;  ///< As they ran: see PreparedModel.
   DeviceSpec device;
   std::string model;
-  std::vector<std::string> regions;      ///< Modules that may run again.
-  std::vector<plan::NotTried> left_out;  ///< Modules that cannot, and why.
+  std::vector<std::string> regions;                       ///< Modules that may run again.
+  std::map<std::string, plan::CallNumbers> call_numbers;  ///< By region.
+  std::vector<plan::NotTried> left_out;                   ///< Modules that cannot, and why.
   std::size_t block_types = 0;
   plan::PlayedPlan plain, all_again;
   double plain_step_us = 0;
@@ -91,7 +94,10 @@ struct CheckpointAnswer {
   std::int64_t context_bytes = 0;  ///< Set aside of each budget.
   bool is_context_given = false;
   std::vector<plan::PlanAnswer> answers;  ///< By budget; budgets there are without the context.
-  std::vector<plan::PlanAnswer> curve;    ///< Ascending in memory.
+  /// By budget: what holds it for less time with `expandable_segments:True`, or at all. Empty where
+  /// nothing does, and where the settings say which segments there are.
+  std::vector<std::optional<plan::PlayedPlan>> expandable;
+  std::vector<plan::PlanAnswer> curve;              ///< Ascending in memory.
   std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
   std::size_t plans_played = 0;
   Recording recording;  ///< The plain step.

@@ -58,6 +58,7 @@ class CostReader {
       if (found != index_.end()) add_forward_call(regions_[found->second], i);
     }
     find_changed_storages();
+    for (const auto& [node, places] : forward_runs_) count_calls(places);
     for (const auto& [node, calls] : runs_) add_run(node, calls);
     for (RegionCosts& region : regions_) sum_up(region);
     std::erase_if(regions_,
@@ -142,6 +143,15 @@ class CostReader {
       if ((is_freed || is_passed_on) && counted_.insert(storage).second)
         (is_freed ? region.freed_bytes : region.output_bytes) += bytes_of(plain_, storage);
     }
+  }
+
+  /// `places` are those of one run's forward calls.
+  void count_calls(const std::vector<std::size_t>& places) {
+    RegionCosts& region = regions_[index_.at(region_of(forward_again_[places.front()]))];
+    std::map<std::string, int> counts;
+    for (const std::size_t place : places)
+      ++counts[again_.ops[static_cast<std::size_t>(again(forward_again_[place]).op)]];
+    for (const auto& [op, count] : counts) region.call_numbers[op].insert(count);
   }
 
   void find_changed_storages() {

@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +35,13 @@ struct KeepableCall {
   bool operator==(const KeepableCall&) const = default;
 };
 
+/// By operator: how many calls of it one run makes. Several numbers where runs of a module differ.
+using CallNumbers = std::map<std::string, std::set<int>>;
+
 /// All runs of one module together.
 struct RegionCosts {
   std::string module;
+  CallNumbers call_numbers;  ///< Of its forward passes.
   std::vector<KeepableCall> calls;
   std::vector<KeptCall> cut;     ///< What AOTAutograd would keep (min_cut.h), sorted.
   std::int64_t freed_bytes = 0;  ///< If nothing is kept but the inputs.

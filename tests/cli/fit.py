@@ -272,6 +272,32 @@ class Fit(unittest.TestCase):
         if plain["found"]:
             self.assertLessEqual(offloaded["recompute_time_us"], plain["recompute_time_us"])
 
+    def test_segments_that_grow_are_offered_where_they_hold_a_budget_for_less(self):
+        step = [GPT2, "--optimizer", "adamw", "--device", "h100", "--budget", "4.1GiB,5GiB,40GiB"]
+        found, grown, refused = (program.read("plan checkpoint", *step, *more)["budgets"] for more in (
+            [], ["--alloc-conf", "expandable_segments:True"], ["--alloc-conf", "expandable_segments:False"]))
+        for plain, with_them in zip(found, grown):
+            offer = plain["expandable_segments"]
+            is_better = with_them["found"] and (not plain["found"] or with_them["recompute_time_us"] < plain["recompute_time_us"])
+            self.assertEqual(offer is not None, is_better)
+            if offer:
+                self.assertEqual(offer["recompute_time_us"], with_them["recompute_time_us"])
+                self.assertEqual(offer["plan"], with_them["plan"])
+                self.assertLessEqual(offer["limit_bytes"] or offer["peak_reserved_bytes"], plain["available_bytes"])
+        self.assertEqual([one["expandable_segments"] is None for one in found[1:]], [False, True])
+        self.assertEqual([one["expandable_segments"] for one in refused + grown], [None] * 6)
+
+    def test_a_plan_in_python_sets_the_segments_that_it_is_for(self):
+        step = ["plan", "checkpoint", GPT2, "--optimizer", "adamw", "--device", "h100", "--budget", "5GiB"]
+        sets = 'torch.cuda.memory._set_allocator_settings("expandable_segments:True")'
+        offered, asked, refused = (program.run(*step, "--format", "python", *more).stdout for more in (
+            [], ["--alloc-conf", "expandable_segments:True"], ["--alloc-conf", "expandable_segments:False"]))
+        for code, is_set in ((offered, True), (asked, True), (refused, False)):
+            compile(code, "plan.py", "exec")
+            self.assertEqual(sets in code, is_set)
+        self.assertEqual(offered[offered.index("PLAN = "):], asked[asked.index("PLAN = "):])
+        self.assertNotEqual(offered[offered.index("PLAN = "):], refused[refused.index("PLAN = "):])
+
     def test_throughput_of_batches_with_their_plans(self):
         step = ["--optimizer", "adamw", "--device", "t4"]
         found = program.read("plan throughput", GPT2, *step, "--budget", "6GiB")["devices"][0]

@@ -51,7 +51,7 @@ def run_planned(name, plan_file, limit_bytes):
 
 def planned(symprof, name, form, *given):
     command = [symprof, "plan", "checkpoint", STEPS / "full" / f"{name}.pt2", "--optimizer", MODELS[name], "--device", "h200", "--attention", "efficient",
-               "--context", "0", "--format", form, *given]
+               "--context", "0", "--alloc-conf", "expandable_segments:False", "--format", form, *given]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
