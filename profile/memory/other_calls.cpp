@@ -94,6 +94,22 @@ std::vector<std::string> operators_of_other_calls(const Recording& recording) {
   return found;
 }
 
+/// Whether attention is given a mask, beside queries, keys and values: it saves that for backward,
+/// and may be another kernel without it.
+bool gives_attention_masks(const Recording& recording) {
+  return std::ranges::any_of(recording.nodes, [](const NodeRecord& node) {
+    return node.op == "aten::scaled_dot_product_attention" && node.inputs.size() > 3;
+  });
+}
+
+/// In training no trace of the models of docs/foreign.md was off because of its masks.
+OtherCallsReason because_of_masks(const Recording& recording, bool is_training) {
+  if (!is_training) return OtherCallsReason::masks;
+  return recording.format == "exported" && gives_attention_masks(recording)
+             ? OtherCallsReason::saving_masks
+             : OtherCallsReason::none;
+}
+
 }  // namespace
 
 OtherCalls other_calls(const Recording& recording) {
@@ -105,8 +121,7 @@ OtherCalls other_calls(const Recording& recording) {
     return {OtherCallsReason::saving, std::move(operators)};
   }
   if (is_onnx) return {OtherCallsReason::onnx, {}};
-  if (recording.has_export_masks)
-    return {is_training ? OtherCallsReason::saving_masks : OtherCallsReason::masks, {}};
+  if (recording.has_export_masks) return {because_of_masks(recording, is_training), {}};
   if (is_training) return {};
   const bool writes = std::ranges::any_of(
       recording.calls, [&](const CallRecord& call) { return writes_buffer(recording, call); });

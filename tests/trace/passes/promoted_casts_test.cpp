@@ -27,7 +27,7 @@ struct Rotation {
 
   ValueId leaf(const std::string& name) {
     graph.inputs.push_back(graph.add_value({.name = name, .kind = ValueKind::input}));
-    graph.value(graph.inputs.back()).spec = TensorSpec{.sizes = {4}, .dtype = DType::float32};
+    graph.value(graph.inputs.back()).spec = TensorSpec{.dtype = DType::float32, .sizes = {4}};
     return graph.inputs.back();
   }
 
