@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "profile/memory/other_calls.h"
-
 namespace symprof::plan {
 namespace {
 
@@ -55,8 +53,9 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
     found.fits_if_likely = fits_beside(doubt.bytes);
     found.fits_at_most = fits_beside(doubt.most_bytes);
   }
-  found.other_calls_bytes =
-      profile::other_calls_margin_bytes(recording, found.wanted.doubt.peak_bytes);
+  if (found.wanted.other_calls.may_miss())
+    found.other_calls_bytes =
+        profile::other_calls_margin_bytes(recording, found.wanted.doubt.peak_bytes);
   if (found.other_calls_bytes > 0)
     found.fits_with_other_calls = !run_beside(aside + found.other_calls_bytes).refused_call;
   return found;

@@ -14,10 +14,11 @@ enum class Lifetimes : std::uint8_t {
 
 /// Why a file cannot tell when Python lets go of a value.
 enum class LifetimeDoubt : std::uint8_t {
-  none,       ///< It tells.
-  function,   ///< A function made or was given it whose lines are not in the file.
-  container,  ///< A call gave more than the file has results: the rest may hold it.
-  no_lines,   ///< The file has no lines of Python for it.
+  none,          ///< It tells.
+  function,      ///< A function made or was given it whose lines are not in the file.
+  container,     ///< A call gave more than the file has results: the rest may hold it.
+  no_lines,      ///< The file has no lines of Python for it.
+  unregistered,  ///< A constructor made it for an attribute, which no file has: it lives always.
 };
 
 }  // namespace symprof

@@ -147,7 +147,8 @@ struct Recording {
   std::optional<KvCacheRecord> kv_cache;
   std::optional<RankRecord> rank;     ///< Of a step on several ranks.
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
-  bool has_export_masks = false;      ///< As Graph has it (trace/graph/graph.h).
+  bool has_export_masks = false;      ///< As Graph has it (trace/graph/graph.h), as the next.
+  std::vector<std::int64_t> unregistered_bytes;
   /// Milliseconds of the forward and the backward pass on this machine (how fast symprof is).
   double forward_ms = 0, backward_ms = 0;
 };

@@ -165,8 +165,8 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("", held_text(wanted.at_peak));
   if (wanted.doubt.is_lower_bound())
     line("at least", doubt_text(wanted.doubt) + at_most_text(report.fit));
-  if (!because_of_other_calls(recording).empty())
-    line("about", estimate_text(recording) + other_calls_text(report.fit));
+  if (wanted.other_calls.may_differ())
+    line("about", estimate_text(wanted.other_calls) + other_calls_text(report.fit));
   line("held by", owners_text(wanted, recording));
   if (report.device.context_bytes)
     line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));
@@ -299,8 +299,8 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   if (first.fit.set_aside_bytes > 0)
     write_line(out, "at least",
                fmt::format("{}; so much is set aside", doubt_text(first.fit.wanted.doubt)), layout);
-  if (!because_of_other_calls(first.recording).empty())
-    write_line(out, "about", estimate_text(first.recording), layout);
+  if (const OtherCalls& calls = first.fit.wanted.other_calls; calls.may_differ())
+    write_line(out, "about", estimate_text(calls), layout);
   const FitReport& most = *std::ranges::max_element(reports, {}, incomplete);
   if (incomplete(most) > 0) write_line(out, "workspaces", incomplete_text(most.fit.wanted), layout);
   for (const std::string& warning : first.recording.warnings)

@@ -2,7 +2,6 @@
 
 #include <functional>
 
-#include "profile/memory/other_calls.h"
 #include "report/figure_values.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
@@ -103,9 +102,9 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   if (profile.totals.optimizer_bytes > 0 || options.optimizer != Optimizer::none)
     line("optimizer",
          fmt::format("{} of states, {}", total("optimizer_bytes"), total("optimizer_flops")));
-  const bool saves_others = profile::other_calls(profile.recording) == profile::OtherCalls::saving;
+  const OtherCalls& others = profile.memory.other_calls;
   if (options.mode != Mode::inference)
-    line("saved", (saves_others ? "about " : "") + saved_text(total, totals));
+    line("saved", (others.may_save_others() ? "about " : "") + saved_text(total, totals));
   if (!options.offload_saved.empty()) line("offloaded", offloaded_text(total));
   if (profile.recording.kv_cache) line("kv cache", cache_text(total, *profile.recording.kv_cache));
   if (profile.recording.rank && options.parallel) {
@@ -115,8 +114,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
   if (profile.memory.doubt.is_lower_bound()) line("at least", doubt_text(profile.memory.doubt));
-  if (!because_of_other_calls(profile.recording).empty())
-    line("about", estimate_text(profile.recording));
+  if (others.may_differ()) line("about", estimate_text(others));
   line("nvidia-smi", nvidia_smi_text(profile.memory, options.device.context_bytes));
   line("forward", flops_text(total, "fwd_flops"));
   if (options.mode != Mode::inference) line("backward", flops_text(total, "bwd_flops"));

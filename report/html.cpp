@@ -54,6 +54,15 @@ void write_beside_estimate(fmt::memory_buffer& out, const Profile& profile,
                  escaped({table.data(), table.size()}));
 }
 
+/// Why the peak above is "at least" or "about" so much.
+void write_peak_notes(fmt::memory_buffer& out, const StepMemory& memory) {
+  const auto note = [&](std::string_view label, const std::string& text) {
+    fmt::format_to(fmt::appender(out), "<p class=\"faint\">{}: {}</p>\n", label, escaped(text));
+  };
+  if (memory.doubt.is_lower_bound()) note("at least", doubt_text(memory.doubt));
+  if (memory.other_calls.may_differ()) note("about", estimate_text(memory.other_calls));
+}
+
 }  // namespace
 
 void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
@@ -66,6 +75,7 @@ void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptio
                     escaped(coverage_line(profile.coverage))));
   print(fmt::format("<h2>Memory over the calls of a step</h2>\n<p>{}</p>\n",
                     escaped(peak_text(profile.memory, profile.recording))));
+  write_peak_notes(out, profile.memory);
   write_timeline_svg(out, profile.memory, profile.recording);
   print(
       "<p class=\"faint\">The areas are what is held after each call; what a call takes and gives "

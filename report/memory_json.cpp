@@ -43,11 +43,10 @@ void write_doubt(JsonWriter& json, const PeakDoubt& doubt) {
 
 namespace {
 
-void write_estimate(JsonWriter& json, const Recording& recording) {
-  const std::string because = because_of_other_calls(recording);
-  json.member("peak_is_estimate", !because.empty());
+void write_estimate(JsonWriter& json, const OtherCalls& calls) {
+  json.member("peak_is_estimate", calls.may_differ());
   json.key("peak_estimate_because");
-  because.empty() ? json.null() : json.value(because);
+  calls.may_differ() ? json.value(because(calls)) : json.null();
 }
 
 }  // namespace
@@ -63,7 +62,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& r
   json.end_object();
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
   write_doubt(json, memory.doubt);
-  write_estimate(json, recording);
+  write_estimate(json, memory.other_calls);
   write_on_device(json, memory, device.context_bytes);
   json.member("micro_batches", std::int64_t{memory.micro_batches});
   json.member("incomplete_calls", memory.incomplete_calls);

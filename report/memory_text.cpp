@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/setting.h"
-#include "profile/memory/other_calls.h"
 #include "report/format_number.h"
 #include "report/names.h"
 #include "report/text_table.h"
@@ -42,9 +41,9 @@ std::string call_text(CallId id, const Recording& recording) {
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
-  const std::string_view prefix = memory.doubt.is_lower_bound()               ? "at least "
-                                  : because_of_other_calls(recording).empty() ? ""
-                                                                              : "about ";
+  const std::string_view prefix = memory.doubt.is_lower_bound()     ? "at least "
+                                  : memory.other_calls.may_differ() ? "about "
+                                                                    : "";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
@@ -61,37 +60,42 @@ std::string_view because(const PeakDoubt& doubt) {
       return "calls return more than the file shows, which may hold values longer";
     case LifetimeDoubt::no_lines:
       return "the file does not say which names of Python hold values";
+    case LifetimeDoubt::unregistered:
+      return "constructors put tensors into attributes that are in no file, as they are neither "
+             "parameters nor buffers";
     case LifetimeDoubt::none:
       break;
   }
   return {};
 }
 
-std::string because_of_other_calls(const Recording& recording) {
-  switch (profile::other_calls(recording)) {
-    case profile::OtherCalls::training:
+std::string because(const OtherCalls& calls) {
+  switch (calls.reason) {
+    case OtherCallsReason::training:
       return "the file may have code that the model runs in training alone";
-    case profile::OtherCalls::masks:
+    case OtherCallsReason::masks:
+    case OtherCallsReason::saving_masks:
       return "the file has attention masks that the model's own code may leave out";
-    case profile::OtherCalls::onnx:
+    case OtherCallsReason::onnx:
       return "ONNX has other operators than the model's own code";
-    case profile::OtherCalls::saving:
+    case OtherCallsReason::saving:
       return fmt::format("operators of ONNX that may stand for other calls of PyTorch: {}",
-                         fmt::join(profile::operators_of_other_calls(recording), ", "));
-    case profile::OtherCalls::none:
+                         fmt::join(calls.operators, ", "));
+    case OtherCallsReason::none:
       break;
   }
   return {};
 }
 
-std::string estimate_text(const Recording& recording) {
-  if (profile::other_calls(recording) == profile::OtherCalls::saving)
+std::string estimate_text(const OtherCalls& calls) {
+  if (calls.may_save_others())
     return fmt::format(
-        "the peak and the saved bytes are those of the file's calls, the model's own may be lower "
-        "or higher: {}",
-        because_of_other_calls(recording));
+        "the peak and the saved bytes are those of the file's calls, the model's own may be "
+        "lower{}: "
+        "{}",
+        calls.may_miss() ? " or higher" : "", because(calls));
   return fmt::format("the peak is that of the file's calls, the model's own may be lower: {}",
-                     because_of_other_calls(recording));
+                     because(calls));
 }
 
 std::string doubt_text(const PeakDoubt& doubt) {

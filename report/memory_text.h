@@ -27,10 +27,10 @@ std::string_view because(const PeakDoubt& doubt);
 
 /// Why the model's own code may have another peak, and in training save other bytes
 /// (profile/memory/other_calls.h); empty where nothing says so.
-std::string because_of_other_calls(const Recording& recording);
+std::string because(const OtherCalls& calls);
 
-/// What is said of a peak of which that is not empty.
-std::string estimate_text(const Recording& recording);
+/// What is said of such a peak.
+std::string estimate_text(const OtherCalls& calls);
 
 /// What is said of a peak that is a lower bound.
 std::string doubt_text(const PeakDoubt& doubt);

@@ -16,6 +16,7 @@
 #include "session/setting_table.h"
 #include "session/sizes_of_step.h"
 #include "trace/passes/prepare.h"
+#include "trace/passes/unregistered_tensors.h"
 
 namespace symprof {
 namespace {
@@ -174,13 +175,16 @@ PreparedModel Session::prepare_fullest(const Settings& settings) {
 PreparedModel Session::prepare(const Settings& settings) {
   if (asks_for_fullest_rank(settings)) return prepare_fullest(settings);
   settings::check(settings);
-  if (file_.graph && !settings.python_sources.empty())
-    throw Error(SettingRef{"python_sources"},
-                "it is for traces (torch.jit.trace), and " + file_.path + " is none.",
-                "Leave it out.");
+  if (file_.graph && file_.graph->format != "exported" && !settings.python_sources.empty())
+    throw Error(
+        SettingRef{"python_sources"},
+        "it is for traces (torch.jit.trace) and .pt2 files, and " + file_.path + " is none.",
+        "Leave it out.");
   PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings),
                       .settings = settings,
                       .given = settings};
+  if (file_.graph && !settings.python_sources.empty())
+    trace::note_unregistered_tensors_of_export(model.graph, settings.python_sources);
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);
   add_offloaded(model.settings.step);

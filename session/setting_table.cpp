@@ -210,7 +210,7 @@ constexpr Setting rows[] = {
      [](const Settings& s) { return dtype_value(s.dtype); }, Needs::nothing, Alters::graph},
     {"python_sources", input_group, Arity::several, "FOLDER",
      "The Python that a trace was made from: its lines show names, dtypes and `with` blocks; / for "
-     "where it lay; repeatable",
+     "where it lay; repeatable. Of a .pt2, tensors that constructors make",
      [](Settings& s, const std::string& given) { s.python_sources.push_back(given); },
      [](const Settings& s) { return Value(s.python_sources); }, Needs::nothing, Alters::graph},
     {"alloc_conf", memory_group, Arity::one, "SETTINGS",

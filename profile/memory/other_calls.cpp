@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace symprof::profile {
 namespace {
@@ -79,11 +80,9 @@ bool trains(const Recording& recording) {
                              [](const CallRecord& call) { return is_in_backward(call.phase); });
 }
 
-}  // namespace
-
+/// The operators of ONNX that the exporter may have written for other calls.
 std::vector<std::string> operators_of_other_calls(const Recording& recording) {
   std::vector<std::string> found;
-  if (recording.format != "onnx") return found;
   for (const NodeRecord& node : recording.nodes) {
     const std::string_view op = node.op;
     if (node.kind != NodeKind::operation || !op.starts_with(onnx_prefix)) continue;
@@ -95,18 +94,41 @@ std::vector<std::string> operators_of_other_calls(const Recording& recording) {
   return found;
 }
 
+/// Whether attention is given a mask, beside queries, keys and values: it saves that for backward,
+/// and may be another kernel without it.
+bool gives_attention_masks(const Recording& recording) {
+  return std::ranges::any_of(recording.nodes, [](const NodeRecord& node) {
+    return node.op == "aten::scaled_dot_product_attention" && node.inputs.size() > 3;
+  });
+}
+
+/// In training no trace of the models of docs/foreign.md was off because of its masks.
+OtherCallsReason because_of_masks(const Recording& recording, bool is_training) {
+  if (!is_training) return OtherCallsReason::masks;
+  return recording.format == "exported" && gives_attention_masks(recording)
+             ? OtherCallsReason::saving_masks
+             : OtherCallsReason::none;
+}
+
+}  // namespace
+
 OtherCalls other_calls(const Recording& recording) {
-  if (trains(recording))
-    return operators_of_other_calls(recording).empty() ? OtherCalls::none : OtherCalls::saving;
-  if (recording.format == "onnx") return OtherCalls::onnx;
-  if (recording.has_export_masks) return OtherCalls::masks;
+  const bool is_onnx = recording.format == "onnx";
+  const bool is_training = trains(recording);
+  if (is_onnx && is_training) {
+    std::vector<std::string> operators = operators_of_other_calls(recording);
+    if (operators.empty()) return {};
+    return {OtherCallsReason::saving, std::move(operators)};
+  }
+  if (is_onnx) return {OtherCallsReason::onnx, {}};
+  if (recording.has_export_masks) return {because_of_masks(recording, is_training), {}};
+  if (is_training) return {};
   const bool writes = std::ranges::any_of(
       recording.calls, [&](const CallRecord& call) { return writes_buffer(recording, call); });
-  return writes ? OtherCalls::training : OtherCalls::none;
+  return {writes ? OtherCallsReason::training : OtherCallsReason::none, {}};
 }
 
 std::int64_t other_calls_margin_bytes(const Recording& recording, std::int64_t peak_bytes) {
-  if (other_calls(recording) != OtherCalls::saving) return 0;
   std::int64_t beside = peak_bytes;
   for (const StorageRecord& storage : recording.storages)
     if (storage.kind == StorageKind::parameter || storage.kind == StorageKind::buffer ||

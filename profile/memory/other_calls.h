@@ -1,4 +1,6 @@
 // Whether the calls of a step may not be those of the model's own code.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>
@@ -7,30 +9,44 @@
 
 #include "record/recording.h"
 
-namespace symprof::profile {
+namespace symprof {
 
-enum class OtherCalls : std::uint8_t {
+enum class OtherCallsReason : std::uint8_t {
   none,      ///< Nothing says so.
   onnx,      ///< The exporter wrote them with ONNX's operators: one call as several, or in place.
   masks,     ///< Attention masks that the model's own code may leave out.
   training,  ///< They write to buffers, as code does that Python runs in training alone.
   saving,    ///< The step trains, and ONNX's operators may save other values than the model's.
+  saving_masks,  ///< The step trains with `masks`, and attention saves them.
 };
 
-/// Why the peak of the recorded step, and in training what it saves, may be others than those of
-/// the model's own code. A step that trains has autograd, which holds most: there only operators
-/// of ONNX count that operators_of_other_calls() names.
-OtherCalls other_calls(const Recording& recording);
+/// Why the peak of a step, and in training what it saves, may be others than those of the model's
+/// own code. A step that trains has autograd, which holds most: there only what is saved counts.
+struct OtherCalls {
+  OtherCallsReason reason = OtherCallsReason::none;
+  /// Of `saving`: the operators of ONNX ("Softmax"), each once, as they come, that the exporter may
+  /// have written for other calls of PyTorch.
+  std::vector<std::string> operators;
 
-/// The operators of ONNX in an ONNX file ("Softmax"), each once, as they come, that the exporter
-/// may have written for other calls of PyTorch; empty for other files.
-std::vector<std::string> operators_of_other_calls(const Recording& recording);
+  bool may_differ() const { return reason != OtherCallsReason::none; }
+  /// Whether what is saved may be other bytes, too.
+  bool may_save_others() const {
+    return reason == OtherCallsReason::saving || reason == OtherCallsReason::saving_masks;
+  }
+  /// Whether the peak may be too low, too.
+  bool may_miss() const { return reason == OtherCallsReason::saving; }
+};
+
+namespace profile {
+
+OtherCalls other_calls(const Recording& recording);
 
 /// What may be missing to `peak_bytes`, the peak of the recorded step (PeakDoubt::peak_bytes),
 /// where the step may save other values than the model's: a quarter of what the peak has beside
-/// parameters, buffers and the optimizer's states; 0 for other steps. No more was missing in 79 of
-/// 83 steps of 28 models (docs/foreign_held_out.md), for which it was chosen, and in 131 of 136 of
-/// others (docs/foreign.md).
+/// parameters, buffers and the optimizer's states. No more was missing in 79 of 83 steps of 28
+/// models (docs/foreign_held_out.md), for which it was chosen, and in 131 of 136 of others
+/// (docs/foreign.md).
 std::int64_t other_calls_margin_bytes(const Recording& recording, std::int64_t peak_bytes);
 
-}  // namespace symprof::profile
+}  // namespace profile
+}  // namespace symprof

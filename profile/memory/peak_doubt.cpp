@@ -13,7 +13,7 @@ namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t block_bytes = 512;
-constexpr std::size_t doubts = 4;  // Values of LifetimeDoubt.
+constexpr std::size_t doubts = 5;  // Values of LifetimeDoubt.
 
 /// A smaller part of the peak is nothing: exporters make nodes of their own, without lines.
 constexpr std::int64_t worth_a_word = 200;
@@ -33,11 +33,16 @@ class DoubtReplay {
   PeakDoubt run() {
     for (const MemoryEvent& event : recording_.events) apply(event);
     PeakDoubt found{.peak_bytes = least_peak_, .trains = trains_};
-    if (most_peak_ - least_peak_ > least_peak_ / worth_a_word) {
-      found.bytes = most_peak_ - least_peak_;
+    std::int64_t unregistered = 0;
+    for (const std::int64_t bytes : recording_.unregistered_bytes)
+      unregistered += round_up(bytes, block_bytes);
+    const std::int64_t longer = most_peak_ - least_peak_;
+    if (longer + unregistered > least_peak_ / worth_a_word) {
+      found.bytes = longer + unregistered;
+      held_at_peak_[static_cast<std::size_t>(LifetimeDoubt::unregistered)] = unregistered;
       const auto largest = std::ranges::max_element(held_at_peak_);
       found.because = static_cast<LifetimeDoubt>(largest - held_at_peak_.begin());
-      found.most_bytes = std::max(most_peak_, open_peak_) - least_peak_;
+      found.most_bytes = std::max(most_peak_, open_peak_) - least_peak_ + unregistered;
     }
     return found;
   }

@@ -12,7 +12,7 @@ namespace symprof {
 
 struct PeakDoubt {
   /// What the peak grows by if every value whose end the file does not tell is held as long as it
-  /// can be; 0 where that changes nothing.
+  /// can be, and with what modules hold unregistered; 0 where that changes nothing.
   std::int64_t bytes = 0;
   /// What it grows by if every value that a function had whose lines the file does not have is held
   /// until the step is over, by a list or an attribute: no such function can hold more. At least

@@ -368,6 +368,7 @@ StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& de
   if (options.program) return loop.run_program(*options.program);
   StepMemory memory = loop.run(options.steps);
   memory.doubt = peak_doubt(recording);
+  memory.other_calls = other_calls(recording);
   return memory;
 }
 

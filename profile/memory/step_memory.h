@@ -13,6 +13,7 @@
 
 #include "base/device_spec.h"
 #include "profile/memory/allocator/caching_allocator.h"
+#include "profile/memory/other_calls.h"
 #include "profile/memory/peak_doubt.h"
 #include "record/recording.h"
 
@@ -86,7 +87,8 @@ struct StepMemory {
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// of which no rule tells: in no sum.
   std::int64_t incomplete_calls = 0;
-  PeakDoubt doubt;  ///< Whether the peaks are lower bounds.
+  PeakDoubt doubt;         ///< Whether the peaks are lower bounds.
+  OtherCalls other_calls;  ///< Whether they may be those of other calls than the model's own.
   /// A point for each call of the last step that took or gave back memory.
   std::vector<TimelinePoint> timeline;
   /// The call whose request was refused: the loop ends there, and the peaks are those until then.

@@ -79,6 +79,7 @@ void NodeRecords::add_nodes() {
   recording.producer = graph_.producer;
   recording.warnings = graph_.warnings;
   recording.has_export_masks = graph_.has_export_masks;
+  recording.unregistered_bytes = graph_.unregistered_bytes;
   for (const Scope& scope : graph_.scopes) recording.modules.push_back({scope.path, scope.type});
   for (ValueId id : graph_.inputs)
     recording.nodes.push_back({.name = graph_.values[static_cast<std::size_t>(id)].name,

@@ -78,8 +78,8 @@ class StatementText {
 
 struct Block {
   std::size_t indent = 0;
-  bool is_function = false;
-  std::string name = {};  // Of a function.
+  bool is_function = false, is_class = false;
+  std::string name = {};  // Of a function or a class.
   std::optional<bool> gradients = {};
   bool no_autocast = false;
 };
@@ -97,11 +97,11 @@ std::size_t indent_of(std::string_view line) {
   return width;
 }
 
-/// "name" of `def name(x):`; empty for other statements.
-std::string_view defined_function(std::string_view text) {
+/// "name" of `def name(x):` for the keyword "def "; empty for other statements.
+std::string_view defined(std::string_view text, std::string_view keyword) {
   if (text.starts_with("async ")) text = trimmed(text.substr(6));
-  if (!text.starts_with("def ")) return {};
-  text = trimmed(text.substr(4));
+  if (!text.starts_with(keyword)) return {};
+  text = trimmed(text.substr(keyword.size()));
   return text.substr(
       0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin()));
 }
@@ -148,8 +148,11 @@ class Reader {
   void finish(std::int64_t last) {
     while (!blocks_.empty() && blocks_.back().indent >= indent_) blocks_.pop_back();
     const std::string_view text = trimmed(open_.text());
-    const std::string_view name = defined_function(text);
-    Block block{.indent = indent_, .is_function = !name.empty(), .name = std::string(name)};
+    const std::string_view function = defined(text, "def "), type = defined(text, "class ");
+    Block block{.indent = indent_,
+                .is_function = !function.empty(),
+                .is_class = !type.empty(),
+                .name = std::string(function.empty() ? type : function)};
     const bool is_with = text.starts_with("with ") || text.starts_with("async with ");
     if (is_with) read_with(text, block);
     const std::string_view body =
@@ -164,6 +167,8 @@ class Reader {
 
   PythonLine described(std::int64_t first, std::int64_t last, std::string_view text) const {
     PythonLine line{.first = first, .last = last, .text = std::string(text)};
+    for (std::size_t i = blocks_.size(); i-- > 0 && line.class_name.empty();)
+      if (blocks_[i].is_class) line.class_name = blocks_[i].name;
     for (std::size_t i = blocks_.size(); i-- > 0;) {
       const Block& block = blocks_[i];
       if (block.is_function) {

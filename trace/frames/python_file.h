@@ -14,6 +14,7 @@ struct PythonLine {
   std::int64_t first = 0, last = 0;  ///< The lines that it stands on, from 1.
   std::string text;                  ///< In one line, without comments.
   std::string function;              ///< That it lies in: "forward"; empty outside of functions.
+  std::string class_name;            ///< Of the innermost class around it; empty outside of them.
   /// What the innermost `with torch.no_grad():` or `with torch.enable_grad():` around it says.
   std::optional<bool> gradients;
   bool no_autocast = false;  ///< It lies in a `with torch.autocast(…, enabled=False):`.
@@ -28,6 +29,8 @@ class PythonFile {
 
   /// The last `return …` of the function that the statement lies in; null where it has none.
   const PythonLine* last_return(const PythonLine& statement) const;
+
+  const std::vector<PythonLine>& lines() const { return lines_; }  ///< In order.
 
  private:
   std::vector<PythonLine> lines_;  // In order.

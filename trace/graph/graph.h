@@ -232,6 +232,9 @@ struct Graph {
   ExportRecord export_record;
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
   bool has_export_masks = false;      ///< Masks that code makes only to be exported or traced.
+  /// Of each tensor that a module's constructor puts into an attribute and that is no parameter and
+  /// no buffer, so in no file: what its Python says of it at least.
+  std::vector<std::int64_t> unregistered_bytes;
 
   ValueId add_value(Value value) {
     values.push_back(std::move(value));

@@ -13,6 +13,7 @@
 #include "trace/passes/key_value_cache.h"
 #include "trace/passes/pipeline_stages.h"
 #include "trace/passes/position_tables.h"
+#include "trace/passes/promoted_casts.h"
 #include "trace/passes/restore_norms.h"
 #include "trace/passes/returned_casts.h"
 #include "trace/passes/split_bias.h"
@@ -107,6 +108,11 @@ constexpr Pass all[] = {
        return options.step.autocast.has_value() && !graph.kept_casts.empty();
      },
      [](Graph& graph, const PrepareOptions&) { follow_casts_back(graph); }},
+    {"follow_promoted_casts", "a cast of what promotion made float32 takes back a tensor's dtype",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return options.step.autocast.has_value() && !graph.kept_casts.empty();
+     },
+     [](Graph& graph, const PrepareOptions&) { follow_promoted_casts(graph); }},
     {"follow_empty_beginnings", "the empty tensor that a cache begins with has its keys' dtype",
      [](const Graph&, const PrepareOptions& options) { return options.step.autocast.has_value(); },
      [](Graph& graph, const PrepareOptions&) { follow_empty_beginnings(graph); }},

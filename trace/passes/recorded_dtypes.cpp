@@ -9,6 +9,7 @@
 #include "trace/graph/uses.h"
 #include "trace/passes/cast_lines.h"
 #include "trace/passes/cast_readers.h"
+#include "trace/passes/named_tensors.h"
 
 namespace symprof::trace {
 namespace {
@@ -64,7 +65,12 @@ bool makes_new_tensor(const Node& node) {
 class Follower {
  public:
   Follower(Graph& graph, const std::set<DType>& own, DType dtype, const FunctionCalls& calls)
-      : graph_(graph), own_(own), dtype_(dtype), calls_(calls), lines_(graph) {}
+      : graph_(graph),
+        own_(own),
+        dtype_(dtype),
+        calls_(calls),
+        lines_(graph),
+        named_(graph, lines_) {}
 
   void run() {
     restore_readers(graph_, lines_);
@@ -92,11 +98,13 @@ class Follower {
   }
 
   bool follows(std::size_t index, DType named) {
-    switch (lines_.written(index, named).source) {
+    const WrittenDType written = lines_.written(index, named);
+    switch (written.source) {
       case DTypeSource::named:
+        if (is_recorded_cast(graph_.nodes[index])) staying_.insert(graph_.nodes[index].outputs[0]);
         return false;
       case DTypeSource::followed:
-        return true;
+        return !follows_what_stays(index, written.expression);
       case DTypeSource::unknown:
         break;
     }
@@ -112,6 +120,17 @@ class Follower {
     // The model gives what the loss was given, not what it made of that.
     if (is_loss) std::ranges::replace(graph_.outputs, node.outputs[0], operand(node, 0));
     return follows;
+  }
+
+  /// Whether the tensor whose dtype a cast takes (`targets.to(logits.dtype)`) is what a cast by
+  /// name made, here or where the function was called: `loss(logits.float(), targets)`.
+  bool follows_what_stays(std::size_t index, std::string_view expression) {
+    const std::string_view name = NamedTensors::name_in(expression);
+    if (staying_.empty() || name.empty() || !expression.ends_with(".dtype")) return false;
+    const std::size_t call = named_.call_of(index);
+    if (call == no_index) return false;
+    const ValueId bound = named_.bound_before(index, call, name);
+    return staying_.contains(bound != no_value ? bound : named_.given_as(name, call, index));
   }
 
   /// Whether the function that casts casts back what it computes from that: it would not, had the
@@ -227,7 +246,9 @@ class Follower {
   DType dtype_;
   const FunctionCalls& calls_;
   CastLines lines_;
-  const Uses* uses_ = nullptr;  // Once readers are restored.
+  NamedTensors named_;
+  std::unordered_set<ValueId> staying_;  // What casts by name made.
+  const Uses* uses_ = nullptr;           // Once readers are restored.
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "meta/kernels/transformers_experts.h"
 #include "trace/passes/autocast_casts.h"
 #include "trace/passes/exported_masks.h"
+#include "trace/passes/unregistered_tensors.h"
 #include "trace/torchscript/archive.h"
 #include "trace/torchscript/deep_stack.h"
 #include "trace/torchscript/inputs.h"
@@ -147,10 +148,11 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked,
   collect_outputs(walker.call_method(root, "forward", arguments, 0), recorder, graph);
   walker.finish();
   recorder.release_rest();
-  if (sources)
+  if (sources) {
     note_sources(*sources, graph);
-  else if (is_trace(archive))
-    note_lost(graph, options, walker.makes_masks());
+    note_unregistered_tensors(graph, options.python_sources);
+  }
+  if (!sources && is_trace(archive)) note_lost(graph, options, walker.makes_masks());
   if (asked.dtype && !options.dtype) cast_trace(graph, asked, walker.function_calls());
   verify(graph);
   return graph;

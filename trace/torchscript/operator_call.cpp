@@ -156,14 +156,17 @@ bool slices_nothing_off(const torch::jit::Node& node, const Values& inputs) {
   return is_or_none(2, 0) && reaches_end && is_or_none(4, 1);
 }
 
-/// The copy on the device of a constant of the file.
-at::Tensor lifted(const at::Tensor& constant, GraphRecorder& recorder, ScopeId scope) {
-  static const auto lift =
-      c10::Dispatcher::singleton().findSchemaOrThrow("aten::lift_fresh_copy", "");
-  const at::Tensor copy = meta::make_fake(meta::spec_of(constant));
-  const Values given = {constant}, made = {copy};
-  recorder.add_call(lift.schema(), given, made, scope);
-  return copy;
+/// What Python makes on the device of numbers that the code has: they come from the host, and no
+/// other tensor has them there.
+at::Tensor filled(const at::Tensor& numbers, GraphRecorder& recorder, ScopeId scope) {
+  static const auto full = c10::Dispatcher::singleton().findSchemaOrThrow("aten::full", "");
+  const at::Tensor made = meta::make_fake(meta::spec_of(numbers));
+  const Values given = {
+      numbers.sizes().vec(), 0, c10::IValue(numbers.scalar_type()), c10::IValue(), c10::IValue(),
+      c10::IValue()};
+  const Values results = {made};
+  recorder.add_call(full.schema(), given, results, scope);
+  return made;
 }
 
 /// Whether the node makes a tensor of numbers that the code has: a constant, moved to the device.
@@ -189,7 +192,7 @@ void lift_indices(const torch::jit::Node& node, Values& inputs, GraphRecorder& r
       continue;
     const at::Tensor& tensor = index.toTensor();
     if (tensor.dim() > 0 && tensor.scalar_type() == at::kLong)
-      indices.set(i, lifted(tensor, recorder, scope));
+      indices.set(i, filled(tensor, recorder, scope));
   }
   inputs[1] = indices;
 }

@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.h"
 #include "trace/frames/own_calls.h"
+#include "trace/frames/python_folders.h"
 
 namespace symprof::trace::torchscript {
 namespace {
-
-constexpr std::uintmax_t most_bytes = 16 << 20;
 
 /// What torch.nn.Module does around each forward function.
 bool calls_a_module(const StackFrame& frame) {
@@ -31,31 +27,11 @@ bool decorates(const StackFrame& frame) {
          frame.file.ends_with("torch/amp/autocast_mode.py");
 }
 
-/// The file below `folder`: all of `path`, or what is left of it without its first folders.
-std::optional<std::filesystem::path> find_below(const std::string& folder, std::string_view path) {
-  for (std::size_t at = 0; at != std::string_view::npos; at = path.find('/', at)) {
-    while (at < path.size() && path[at] == '/') ++at;
-    std::filesystem::path file = std::filesystem::path(folder) / path.substr(at);
-    std::error_code error;
-    if (std::filesystem::is_regular_file(file, error) &&
-        std::filesystem::file_size(file, error) <= most_bytes)
-      return file;
-  }
-  return std::nullopt;
-}
-
 /// As Python's traceback module writes it; without a text where the line is not there.
 std::string text_of(const StackFrame& frame, const PythonLine* line) {
   const std::string place = fmt::format("File \"{}\", line {}, in {}\n", frame.file,
                                         line != nullptr ? line->first : frame.line, frame.function);
   return line != nullptr ? place + line->text + "\n" : place;
-}
-
-std::optional<PythonFile> read_file(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  return PythonFile(text);
 }
 
 }  // namespace
@@ -139,10 +115,7 @@ const PythonLine* PythonSources::line_of(const StackFrame& frame) {
 
 PythonSources::File& PythonSources::file_of(std::string_view path) {
   const auto [known, is_new] = files_.try_emplace(std::string(path));
-  if (!is_new) return known->second;
-  const bool leaves_folder = path.find("..") != std::string_view::npos;
-  for (std::size_t i = 0; i < folders_.size() && !leaves_folder && !known->second.content; ++i)
-    if (const auto found = find_below(folders_[i], path)) known->second.content = read_file(*found);
+  if (is_new) known->second.content = read_python(folders_, path);
   return known->second;
 }
 

@@ -29,10 +29,12 @@ def prepare_packages():
 
 def all_models():
     import held_out
+    import held_out_later
     import packages_of_sequences
     import packages_of_space
     import packages_of_tables
     import transformers_models
 
-    parts = (packages_of_tables, packages_of_sequences, transformers_models, packages_of_space, held_out)
+    parts = (packages_of_tables, packages_of_sequences, transformers_models, packages_of_space, held_out,
+             held_out_later)
     return {name: model for part in parts for name, model in part.MODELS.items()}

@@ -2,11 +2,12 @@
 """Profiles the files that run.py made and compares each with what PyTorch said.
 
 Usage: report.py FOLDER SYMPROF_BINARY [--models NAME,…] [--formats pt2,onnx,pt,pt_python] [--python-sources FOLDER]
-                 [--held-out] [--json FILE] [--table FILE] [--install FOLDER]
+                 [--held-out | --later] [--json FILE] [--table FILE] [--install FOLDER]
 
 pt_python is the trace with `--python-sources`: FOLDER, which may be given several times, has the packages.
 
---held-out takes the models of held_out.py, which are left out else: they have a page of their own.
+--held-out takes the models of held_out.py, --later those of held_out_later.py, which are left out else: they have pages
+of their own.
 
 --json keeps all figures, and what is there already is not profiled again: leave the file out, or remove it, for another
 binary. --table writes the tables as Markdown. --install puts the .pt2 files, without weights, and PyTorch's figures where the
@@ -16,6 +17,7 @@ import argparse
 import collections
 import concurrent.futures
 import fnmatch
+import importlib
 import json
 import pathlib
 import shutil
@@ -241,13 +243,16 @@ def install(results, folder, target):
             (target / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 
-def described(held_out):
+HEADS = {None: "head.md", "held_out": "held_out_head.md", "held_out_later": "held_out_later_head.md"}
+
+
+def described(page):
+    """The models of a page: of a module that has one of its own, or of all the others."""
     sys.path.insert(0, str(HERE))
     import catalog
-    import held_out as models_held_out
 
-    return {name: (model.package, model.kind) for name, model in catalog.all_models().items()
-            if (name in models_held_out.MODELS) == held_out}
+    page_of = {name: module for module in filter(None, HEADS) for name in importlib.import_module(module).MODELS}
+    return {name: (model.package, model.kind) for name, model in catalog.all_models().items() if page_of.get(name) == page}
 
 
 def compare_all(args, names, results):
@@ -272,15 +277,16 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--install", type=pathlib.Path)
-    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--held-out", dest="page", action="store_const", const="held_out")
+    parser.add_argument("--later", dest="page", action="store_const", const="held_out_later")
     args = parser.parse_args()
-    models = described(args.held_out)
+    models = described(args.page)
     results = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
     compare_all(args, args.models.split(",") if args.models else list(models), results)
     results = {name: results[name] for name in models if name in results}
     report = Report(json.loads((HERE / "causes.json").read_text()), results)
     text = document(results, report, {name: models[name] for name in results},
-                    "held_out_head.md" if args.held_out else "head.md")
+                    HEADS[args.page])
     if args.table:
         args.table.write_text(text)
     else:

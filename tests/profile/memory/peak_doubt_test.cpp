@@ -80,6 +80,24 @@ TEST_SUITE("peak_doubt") {
     CHECK(profile::peak_doubt(recording).is_lower_bound());
   }
 
+  TEST_CASE("what modules hold unregistered is in blocks, beside what lives longer") {
+    Recording recording = three_nodes(10, 20, 30, none);
+    recording.unregistered_bytes = {4, 513};
+    const PeakDoubt doubt = profile::peak_doubt(recording);
+    CHECK(doubt.bytes == (1 + 2) * block);
+    CHECK(doubt.most_bytes == doubt.bytes);
+    CHECK(doubt.peak_bytes == 30 * block);
+    CHECK(doubt.because == LifetimeDoubt::unregistered);
+    CHECK(doubt.is_lower_bound());
+    recording = three_nodes(10, 20, 30, 2);
+    recording.unregistered_bytes = {4};
+    CHECK(profile::peak_doubt(recording).bytes == (10 + 1) * block);
+    CHECK(profile::peak_doubt(recording).because == LifetimeDoubt::function);
+    recording = three_nodes(10, 20, 1000, none);
+    recording.unregistered_bytes = {4};
+    CHECK(profile::peak_doubt(recording).bytes == 0);
+  }
+
   TEST_CASE("a fiftieth of the peak is not worth the words") {
     CHECK_FALSE(profile::peak_doubt(three_nodes(1, 20, 50, 2)).is_lower_bound());
     CHECK(profile::peak_doubt(three_nodes(1, 20, 49, 2)).is_lower_bound());

@@ -1,0 +1,105 @@
+"""Models that were held out later than those of held_out.py: of packages that neither those nor the rules since have met."""
+import torch
+
+from catalog import Model
+from held_out import image, tokens
+
+
+def agents():
+    from agent_attention_pytorch import AgentTransformer
+
+    return AgentTransformer(dim=32, num_agent_tokens=8, depth=2, heads=2, dim_head=16), (torch.randn(2, 24, 32),), {}
+
+
+def attention_free():
+    from aft_pytorch import AFTFull
+
+    layers = [part for _ in range(2) for part in (torch.nn.LayerNorm(32), AFTFull(max_seqlen=24, dim=32, hidden_dim=16))]
+    return torch.nn.Sequential(*layers), (torch.randn(2, 24, 32),), {}
+
+
+def smoothing():
+    from etsformer_pytorch import ETSFormer
+
+    model = ETSFormer(time_features=4, model_dim=32, embed_kernel_size=3, layers=2, heads=2, K=4)
+    return model, (torch.randn(2, 32, 4),), {"num_steps_forecast": 8}
+
+
+def gated_units():
+    from flash_pytorch import FLASHTransformer
+
+    model = FLASHTransformer(num_tokens=64, dim=32, depth=2, causal=True, group_size=8, query_key_dim=16,
+                             expansion_factor=2.0)
+    return model, (tokens(2, 24),), {}
+
+
+def autoregressive_perceiver():
+    from perceiver_ar_pytorch import PerceiverAR
+
+    model = PerceiverAR(num_tokens=64, dim=32, depth=2, max_seq_len=32, cross_attn_seq_len=16, heads=2, dim_head=32)
+    return model, (tokens(2, 32),), {"labels": tokens(2, 32)}
+
+
+def moving_averages():
+    from mega_pytorch import Mega
+
+    return Mega(num_tokens=64, dim=32, depth=2, ema_heads=4, attn_dim_qk=16, attn_dim_value=32,
+                laplacian_attn_fn=True), (tokens(2, 24),), {}
+
+
+def columns():
+    from glom_pytorch import Glom
+
+    return Glom(dim=16, levels=3, image_size=32, patch_size=8), (image(),), {"iters": 3}
+
+
+def halos():
+    from halonet_pytorch import HaloAttention
+
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 32, 1), HaloAttention(dim=32, block_size=4, halo_size=2, heads=2,
+                                                                         dim_head=16))
+    return model, (image(size=16),), {}
+
+
+def mixed_transformer():
+    from segformer_pytorch import Segformer
+
+    model = Segformer(dims=(8, 16, 24, 32), heads=(1, 2, 2, 4), ff_expansion=(4, 4, 2, 2), reduction_ratio=(8, 4, 2, 1),
+                      num_layers=1, decoder_dim=32, num_classes=4)
+    return model, (image(size=64),), {}
+
+
+def exponential_decay():
+    from metaformer_gpt import MetaformerGPT
+
+    return MetaformerGPT(num_tokens=64, dim=32, depth=2, heads=2, dim_head=16, max_seq_len=24), (tokens(2, 24),), {}
+
+
+def shifts():
+    from token_shift_gpt import TokenShiftGPT
+
+    return TokenShiftGPT(num_tokens=64, dim=32, max_seq_len=24, depth=2), (tokens(2, 24),), {}
+
+
+def global_attention():
+    from gsa_pytorch import GSA
+
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3, padding=1), GSA(dim=16, dim_out=32, dim_key=8, heads=2,
+                                                                          rel_pos_length=16))
+    return model, (image(size=16),), {}
+
+
+MODELS = {
+    "agent_attention": Model("agent-attention-pytorch", "sequences", agents),
+    "attention_free": Model("aft-pytorch", "sequences", attention_free),
+    "etsformer": Model("etsformer-pytorch", "time series", smoothing),
+    "flash_units": Model("flash-pytorch", "language", gated_units),
+    "perceiver_ar": Model("perceiver-ar-pytorch", "language", autoregressive_perceiver),
+    "mega": Model("mega-pytorch", "language", moving_averages),
+    "glom": Model("glom-pytorch", "image", columns),
+    "halonet": Model("halonet-pytorch", "image", halos),
+    "segformer_mit": Model("segformer-pytorch", "segmentation", mixed_transformer),
+    "metaformer_gpt": Model("metaformer-gpt", "language", exponential_decay),
+    "token_shift": Model("token-shift-gpt", "language", shifts),
+    "gsa": Model("gsa-pytorch", "image", global_attention),
+}
