@@ -25,6 +25,13 @@ def shipped_gpus():
     return {device["name"] for device in devices if not device.get("is_cpu")}
 
 
+def budgets_of(*arguments):
+    """Of `plan checkpoint`, whether or not each has a plan."""
+    result = program.run("plan", "checkpoint", *arguments, "--format", "json")
+    assert result.returncode in (0, 1), result.stderr
+    return json.loads(result.stdout)["budgets"]
+
+
 class Fit(unittest.TestCase):
     def test_yes_with_the_margin(self):
         found = answer(GPT2, "--optimizer", "adamw", "--context", "600MiB")
@@ -273,8 +280,8 @@ class Fit(unittest.TestCase):
             self.assertLessEqual(offloaded["recompute_time_us"], plain["recompute_time_us"])
 
     def test_segments_that_grow_are_offered_where_they_hold_a_budget_for_less(self):
-        step = [GPT2, "--optimizer", "adamw", "--device", "h100", "--budget", "4.1GiB,5GiB,40GiB"]
-        found, grown, refused = (program.read("plan checkpoint", *step, *more)["budgets"] for more in (
+        step = [GPT2, "--optimizer", "adamw", "--device", "h100", "--budget", "4.1GiB,4.3GiB,5GiB,40GiB"]
+        found, grown, refused = (budgets_of(*step, *more) for more in (
             [], ["--alloc-conf", "expandable_segments:True"], ["--alloc-conf", "expandable_segments:False"]))
         for plain, with_them in zip(found, grown):
             offer = plain["expandable_segments"]
@@ -284,8 +291,9 @@ class Fit(unittest.TestCase):
                 self.assertEqual(offer["recompute_time_us"], with_them["recompute_time_us"])
                 self.assertEqual(offer["plan"], with_them["plan"])
                 self.assertLessEqual(offer["limit_bytes"] or offer["peak_reserved_bytes"], plain["available_bytes"])
-        self.assertEqual([one["expandable_segments"] is None for one in found[1:]], [False, True])
-        self.assertEqual([one["expandable_segments"] for one in refused + grown], [None] * 6)
+        self.assertEqual([one["found"] for one in found], [False, True, True, True])
+        self.assertEqual([one["expandable_segments"] is None for one in found], [False, False, False, True])
+        self.assertEqual([one["expandable_segments"] for one in refused + grown], [None] * 8)
 
     def test_a_plan_in_python_sets_the_segments_that_it_is_for(self):
         step = ["plan", "checkpoint", GPT2, "--optimizer", "adamw", "--device", "h100", "--budget", "5GiB"]
