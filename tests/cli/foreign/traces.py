@@ -62,12 +62,26 @@ class Traces(unittest.TestCase):
             self.assertIn("is there as it was when the trace was made", refused.stderr)
 
     def test_python_is_asked_for_where_it_tells_something(self):
-        for model, said in (("models/tiny/mlp.pt2", "it is for traces"), (f"{FOREIGN}/cast_conv.pt", "does not say which lines"),
+        for model, said in (("models/vit_b_16.onnx", "it is for traces"), ("models/tiny/mlp.pt2", "none of the classes"),
+                            (f"{FOREIGN}/cast_conv.pt", "does not say which lines"),
                             (f"{FOREIGN}/functions_rotary.pt", "is there as it was")):
             with self.subTest(model), tempfile.TemporaryDirectory() as folder:
                 refused = run("profile", model, "--python-sources", folder)
                 self.assertEqual(refused.returncode, 2)
                 self.assertIn(said, refused.stderr)
+
+    def test_tensors_that_a_constructor_makes_are_said(self):
+        """Of an export, too: TabM with two tensors that nothing registers, of 3072 and of 4 bytes, in blocks of 512."""
+        path = f"{FOREIGN}/packages/tabm.pt2"
+        self.assertFalse(read("profile", path, "--mode", "inference")["memory"]["peak_is_lower_bound"])
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "tabm.py").write_text(
+                "class Base:\n  def __init__(self):\n    self.table = torch.zeros((3, 256))\n"
+                "class TabM(Base):\n  def __init__(self):\n    super().__init__()\n    self.loss = torch.zeros(1)\n")
+            memory = read("profile", path, "--mode", "inference", "--python-sources", folder)["memory"]
+        self.assertTrue(memory["peak_is_lower_bound"])
+        self.assertEqual(memory["peak_doubt_bytes"], 3072 + 512)
+        self.assertIn("constructors", memory["peak_doubt_because"])
 
     def test_a_deflated_archive_is_read(self):
         source = "models/resnet50.pt"
