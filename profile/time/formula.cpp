@@ -74,6 +74,7 @@ const Formula& row(TimeClass time_class) {
        function_process, TimeClass::function},
       {attention_backward, "attention_backward", attention_coefficients, attention_time,
        attention_sizes, attention_process, attention_backward},
+      {rms_norm, "rms_norm", row_coefficients, row_time, row_sizes, row_process, layer_norm},
   };
   static_assert(std::size(rows) == time_classes);
   return rows[static_cast<int>(time_class)];

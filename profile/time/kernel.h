@@ -44,8 +44,9 @@ enum class TimeClass : std::uint8_t {
   function,  ///< Functions of a CPU that take many instructions. On a GPU they are element-wise.
   attention_backward,  ///< Of a CPU, whose loops backward are others. On a GPU: a factor of
                        ///< forward.
+  rms_norm,            ///< Forward, of rows in vectors: there is no mean to keep.
 };
-constexpr int time_classes = static_cast<int>(TimeClass::attention_backward) + 1;
+constexpr int time_classes = static_cast<int>(TimeClass::rms_norm) + 1;
 
 /// As device files and tables call it: "product_16bit".
 std::string_view name(TimeClass time_class);

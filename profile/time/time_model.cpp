@@ -73,6 +73,10 @@ struct TimeModel::Device {
   double launch_us = 0;
   Floor floor = Floor::of_device;
 
+  bool has(TimeClass time_class) const {
+    return find(own, time_class) != nullptr || find(data_sheet, time_class) != nullptr;
+  }
+
   /// The coefficients that serve a class, and whether they are those of a class like it.
   std::pair<const ClassTimes*, bool> times_of(TimeClass time_class) const {
     for (TimeClass one = time_class;;) {
@@ -116,6 +120,9 @@ double TimeModel::roofline_us(const Kernel& kernel) const {
 }
 
 std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
+  // Where only layer norms were measured an RMS norm is one, with their residuals and factors.
+  if (kernel.time_class == TimeClass::rms_norm && !device_->has(kernel.time_class))
+    return compute({TimeClass::layer_norm, kernel.work, kernel.launches});
   const Formula& formula = formula_of(kernel.time_class);
   const auto [times, is_borrowed] = device_->times_of(kernel.time_class);
   const bool has_arithmetic = std::holds_alternative<ProductWork>(kernel.work) ||

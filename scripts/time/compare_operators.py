@@ -22,9 +22,9 @@ TIMES = h200_rows.ROOT / "devices" / "time"
 BOUNDS = {"attention_flash": 12.0, "attention_fp32": 4.6, "attention_newer": 10.1, "batch_norm": 15.6,
           "batch_norm_native": 27.3, "batch_norm_rows": 24.1, "convolution_16bit": 17.2, "convolution_fp32": 29.4,
           "convolution_tf32": 16.9, "copy": 41.8, "depthwise": 5.0, "depthwise_cudnn": 17.2, "elementwise": 3.7,
-          "gather": 11.1, "layer_norm": 18.7, "pooling": 31.5, "product_16bit": 4.1, "product_8bit": 8.6,
+          "gather": 11.1, "layer_norm": 14.1, "pooling": 31.5, "product_16bit": 4.1, "product_8bit": 8.6,
           "product_fp32": 11.7, "product_tf32": 14.0, "recurrent_16bit": 3.0, "recurrent_tf32": 3.5, "reduction": 8.6,
-          "softmax": 10.8}
+          "rms_norm": 10.1, "softmax": 10.8}
 
 
 def classes_of(path):

@@ -256,24 +256,23 @@ def lent_interval(times):
     return round(float(of_sibling) + SIBLING_HALF_WIDTH, 3)
 
 
-def is_own(device, times):
-    lent = any(times["fitted_on"].startswith(f"{sibling}: ") for sibling in SIBLINGS.get(device, ()))
-    return times["calibrated"] and not lent
+def is_own(times):
+    return times["calibrated"] and "lent_by" not in times
 
 
 def lend_to_siblings(folder):
     """What the same chip was calibrated with calibrates the other board as well."""
-    own = {path.stem: {name: times for name, times in read_classes(path).items() if is_own(path.stem, times)}
+    own = {path.stem: {name: times for name, times in read_classes(path).items() if is_own(times)}
            for path in folder.glob("*.json")}
     for device, siblings in SIBLINGS.items():
         classes = dict(own.get(device, {}))
         for sibling in siblings:
             for name, times in own.get(sibling, {}).items():
-                if name not in classes and (device, sibling) in SAME_CHIP:
-                    classes[name] = {**times, "fitted_on": f"{sibling}: {times['fitted_on']}"}
-                elif name not in classes:
-                    classes[name] = {**times, "points": [], "calibrated": False,
-                                     "fitted_on": f"{sibling}: {times['fitted_on']}", "interval": lent_interval(times)}
+                if name in classes:
+                    continue
+                classes[name] = {**times, "fitted_on": f"{sibling}: {times['fitted_on']}", "lent_by": sibling}
+                if (device, sibling) not in SAME_CHIP:
+                    classes[name] |= {"points": [], "calibrated": False, "interval": lent_interval(times)}
         (folder / f"{device}.json").write_text(compact(classes))
 
 

@@ -28,7 +28,7 @@ NOT_FITTED = {"product_fp32.one", "product_fp32.batched"}
 MOVES_BYTES, LOWEST = {"elementwise", "copy", "batch_norm", "gather", "optimizer"}, 0.89
 # Whose coefficients a class has that the data sheet's file lacks (profile/time/formula.cpp).
 LIKE = {"batch_norm": "layer_norm", "copy": "elementwise", "gather": "elementwise", "sort": "elementwise",
-        "optimizer": "elementwise", "transfer": "elementwise", "reduction": "layer_norm",
+        "optimizer": "elementwise", "transfer": "elementwise", "reduction": "layer_norm", "rms_norm": "layer_norm",
         "product_tf32": "product_16bit", "convolution_tf32": "convolution_16bit", "attention_fp32": "attention_flash"}
 
 

@@ -60,6 +60,7 @@ def sum_across(results, length, bytes_read):
 CLOCKS_OF_WAIT, HALVES_PER_CLOCK = 770, 7  # sums.cpp
 PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
 CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
+NUMBERS_OF_VECTOR = 4  # rms_norm_times in normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
 CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
 FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
@@ -182,7 +183,8 @@ def normalization(operation, p, cache):
                 return None  # with sums of its parts
             turns = -(-rows // 256)
             total += max(total * 2 // 3, round(bytes_of_clocks(CLOCKS_OF_TURN[name] * turns)))
-        return "layer_norm", {"rows": rows, "length": length, "bytes": total}, 1 if forward else 2
+        time_class = "rms_norm" if name == "rms_norm" and forward and length % NUMBERS_OF_VECTOR == 0 else "layer_norm"
+        return time_class, {"rows": rows, "length": length, "bytes": total}, 1 if forward else 2
     if name in ("softmax", "log_softmax"):
         two = not forward and name == "softmax"
         return "softmax", {"rows": numbers // p["sizes"][-1], "length": p["sizes"][-1],

@@ -41,6 +41,21 @@ LaunchEstimate norm_of_rows(const Call& call, const Cost& cost, const DeviceSpec
   return result;
 }
 
+/// vectorized_layer_norm_kernel (native/cuda/layer_norm_kernel.cu) without a mean: only squares are
+/// summed, where a layer norm has Welford's update with a reciprocal for each number. Rows that are
+/// no whole vectors, and doubles, take the two kernels of a layer norm and as long. Names of the
+/// kernels in truth/h200/kernel_record agree.
+LaunchEstimate rms_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  constexpr std::int64_t numbers_of_vector = 4;
+  LaunchEstimate result = norm_of_rows<0, 2, 100, 1>(call, cost, device);
+  if (device.is_cpu || !result || result->kernels.empty()) return result;
+  Kernel& kernel = result->kernels[0];
+  const std::int64_t length = std::get<RowWork>(kernel.work).length;
+  if (length % numbers_of_vector == 0 && call.input_at(0)->dtype != DType::float64)
+    kernel.time_class = TimeClass::rms_norm;
+  return result;
+}
+
 /// The gradients of weight and bias: blocks of 32 columns go through all rows, 256 at a time, and
 /// wait for each, where there are not enough columns to fill the device. Many rows of few columns
 /// are split instead, and the parts summed (LaunchGammaBetaBackwardCUDAKernel in
@@ -130,7 +145,7 @@ LaunchEstimate cudnn_batch_norm_backward_times(const Call& call, const Cost& cos
 constexpr TimeRule normalization_time_rows[] = {
     {"aten::native_layer_norm", norm_of_rows<0, 2, 100, 1>},
     {"aten::native_layer_norm_backward", norm_backward<5, 2, 2000>},
-    {"aten::_fused_rms_norm", norm_of_rows<0, 2, 100, 1>},
+    {"aten::_fused_rms_norm", rms_norm_times},
     {"aten::_fused_rms_norm_backward", norm_backward<4, 1, 1300>},
     {"aten::native_group_norm", norm_of_groups<0, 3, 150, 3>},
     {"aten::native_group_norm_backward", norm_of_groups<1, 5, 167, 5>},

@@ -134,6 +134,19 @@ TEST_SUITE("time_model") {
     CHECK(shipped.estimate({TimeClass::product_16bit, ProductWork{.m = 8, .n = 8, .k = 8}}));
   }
 
+  TEST_CASE("an RMS norm is estimated as a layer norm where only those were measured") {
+    const RowWork rows{.rows = 4096, .length = 768, .bytes = 2 * 4 * 4096 * 768};
+    const Kernel layer{TimeClass::layer_norm, rows}, rms{TimeClass::rms_norm, rows};
+    TimeModel a100 = time_model_of(find_device("a100-80g-pcie", devices_here),
+                                   devices_here + "/time/data_sheet.json");
+    CHECK(a100.estimate(rms)->basis == TimeBasis::calibrated);
+    CHECK(a100.estimate(rms)->us == a100.estimate(layer)->us);
+    CHECK(a100.estimate(rms)->low_us == a100.estimate(layer)->low_us);
+    CHECK(a100.estimate(rms)->high_us == a100.estimate(layer)->high_us);
+    TimeModel h200 = time_model_of(device(), devices_here + "/time/data_sheet.json");
+    CHECK(h200.estimate(rms)->us < 0.8 * h200.estimate(layer)->us);
+  }
+
   TEST_CASE("a device file without speeds is refused, and says which") {
     DeviceSpec slow = device();
     slow.clock_hz.reset();

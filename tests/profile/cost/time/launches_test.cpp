@@ -127,6 +127,24 @@ TEST_SUITE("launches") {
     CHECK(backward->kernels[0].launches == 2);
   }
 
+  TEST_CASE("an RMS norm's forward has a class of its own where its rows are whole vectors") {
+    const auto norm_of = [](std::int64_t length, DType dtype, const DeviceSpec& device) {
+      return launches_of("aten::_fused_rms_norm",
+                         {t({4, length}, dtype), ints({length}), t({length}, dtype), nothing()},
+                         {tensor({4, length}, dtype), tensor({4, 1})}, device)
+          ->kernels;
+    };
+    DeviceSpec cpu;
+    cpu.is_cpu = true;
+    const auto vectors = norm_of(12, DType::float32, modern_device());
+    REQUIRE(vectors.size() == 1);
+    CHECK(vectors[0].time_class == TimeClass::rms_norm);
+    CHECK(std::get<RowWork>(vectors[0].work).length == 12);
+    CHECK(norm_of(10, DType::float32, modern_device())[0].time_class == TimeClass::layer_norm);
+    CHECK(norm_of(12, DType::float64, modern_device())[0].time_class == TimeClass::layer_norm);
+    CHECK(norm_of(12, DType::float32, cpu)[0].time_class == TimeClass::layer_norm);
+  }
+
   TEST_CASE("the gradient of a norm's weight waits for its rows, or is split where they are many") {
     DeviceSpec device = modern_device();
     device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12;
