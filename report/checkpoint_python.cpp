@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iterator>
 #include <set>
 #include <string>
@@ -15,9 +14,7 @@ namespace {
 
 /// Python's hooks go around one module.
 void check_python_can(const CheckpointAnswer& answer, const CheckpointPlan& plan) {
-  const bool is_joined = std::ranges::any_of(
-      plan.regions, [](const CheckpointRegion& region) { return region.modules.size() > 1; });
-  if (is_joined)
+  if (plan::joins_modules(plan))
     throw Error(answer.model, "the best plan runs several modules again as one.",
                 "Python's hooks go around one module each. Write the plan as JSON.");
 }

@@ -276,12 +276,14 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.plans_played = planner.plans_tried();
   answer.recording = planner.plain_recording();
   answer.least = planner.least_window();
-  if (answer.least)
-    answer.plain_at_least = held_at(trial.expandable_memory(answer.recording), answer.least->call);
-  if (question.tries_expandable &&
-      settings.alloc_conf.find("expandable_segments") == std::string::npos) {
+  const bool is_offered = question.tries_expandable &&
+                          settings.alloc_conf.find("expandable_segments") == std::string::npos;
+  if (!answer.least && !is_offered) return answer;
+  const StepMemory expandable = trial.expandable_memory(answer.recording);
+  if (answer.least) answer.plain_at_least = held_at(expandable, answer.least->call);
+  if (is_offered) {
     plan::PlayedPlan grown = answer.plain;
-    grown.peaks = PlannedStep::peaks_of(trial.expandable_memory(answer.recording));
+    grown.peaks = PlannedStep::peaks_of(expandable);
     offer_expandable(*this, settings, question, grown, answer);
   }
   return answer;

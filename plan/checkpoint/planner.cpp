@@ -42,17 +42,17 @@ CheckpointPlan all_of(const std::vector<std::string>& modules) {
   return plan;
 }
 
-bool joins_modules(const CheckpointPlan& plan) {
-  return std::ranges::any_of(
-      plan.regions, [](const CheckpointRegion& region) { return region.modules.size() > 1; });
-}
-
 /// Plans that the bound is about.
 bool is_of_single_regions(const CheckpointPlan& plan) {
   return plan.offloaded.empty() && !joins_modules(plan);
 }
 
 }  // namespace
+
+bool joins_modules(const CheckpointPlan& plan) {
+  return std::ranges::any_of(
+      plan.regions, [](const CheckpointRegion& region) { return region.modules.size() > 1; });
+}
 
 CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
                                      const std::vector<std::string>& modules,

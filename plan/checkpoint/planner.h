@@ -19,6 +19,9 @@ namespace symprof::plan {
 class ExpectedPlans;
 struct WeighedStep;
 
+/// Whether it runs several modules again as one.
+bool joins_modules(const CheckpointPlan& plan);
+
 /// A plan that was carried out, and what came of it.
 struct PlayedPlan {
   CheckpointPlan plan;

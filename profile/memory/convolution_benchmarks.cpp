@@ -53,10 +53,6 @@ ConvolutionWindow window_of(const Call& call, const Places& places) {
   return window;
 }
 
-bool lies_in_channels_last(const TensorSpec& tensor) {
-  return is_channels_last(tensor) && !is_row_major(tensor);
-}
-
 }  // namespace
 
 bool ConvolutionBenchmarks::is_timed(const CallRecord& call) const {
@@ -80,9 +76,9 @@ void ConvolutionBenchmarks::begin_call(const CallRecord& record) {
     return;
   const bool is_transposed = call.integer(places.transposed, 0, 0) != 0;
   const TensorSpec &x = is_transposed ? *other : *input, &y = is_transposed ? *input : *other;
-  const PlannedConvolution planned{x, *weight, y,
-                                   lies_in_channels_last(*input) || lies_in_channels_last(*weight),
-                                   call.integer(places.groups, 0, 1)};
+  const PlannedConvolution planned{
+      x, *weight, y, is_channels_last_alone(*input) || is_channels_last_alone(*weight),
+      call.integer(places.groups, 0, 1)};
   const auto add = [&](std::size_t output, Operation operation) {
     if (call.output(output) == nullptr ||
         !timed_.insert(key_of(operation, x, *weight, record, places)).second)

@@ -27,7 +27,7 @@ bool is_image(const TensorSpec& tensor) {
 
 bool wants_channels_last(std::initializer_list<const TensorSpec*> tensors) {
   return std::ranges::any_of(tensors, [](const TensorSpec* tensor) {
-    return tensor != nullptr && is_channels_last(*tensor) && !is_row_major(*tensor);
+    return tensor != nullptr && is_channels_last_alone(*tensor);
   });
 }
 

@@ -15,6 +15,10 @@ std::int64_t places_of(const TensorSpec& tensor) {
                          std::multiplies<>());
 }
 
+bool is_plain_product(const PlannedConvolution& c) {
+  return places_of(c.weight) == 1 && places_of(c.input) == places_of(c.output);
+}
+
 namespace {
 
 /// Bytes with the second dimension, the channels, rounded up. Only half precision needs that.
@@ -153,8 +157,7 @@ std::int64_t plan_workspace_bytes(PlanPass pass, const PlannedConvolution& c,
                                   const DeviceSpec& device) {
   if (!device.cudnn_copies_operands || c.groups != 1 || meets_colours(pass, c)) return 0;
   const Count copies = copied_operands(c);
-  const bool is_plain = places_of(c.weight) == 1 && places_of(c.input) == places_of(c.output);
-  if (is_plain && is_aligned_row(c)) {
+  if (is_plain_product(c) && is_aligned_row(c)) {
     if (pass != PlanPass::weight_gradient) return 0;
     const Count of_images = Count(c.input.sizes[0]) * weights_of(c) * float_bytes;
     if (!c.channels_last && of_images < copies) return of_images.value();

@@ -21,6 +21,9 @@ struct PlannedConvolution {
   std::int64_t groups = 1;
 };
 
+/// A window of one place without strides: each output is a product of one place's channels.
+bool is_plain_product(const PlannedConvolution& convolution);
+
 /// Bytes of the workspace of a plan for tensor cores, which has three parts:
 /// - its operands where they lie otherwise than it wants them, channels last and in multiples of 16
 /// bytes. What lies in

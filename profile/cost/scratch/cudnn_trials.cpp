@@ -3,19 +3,14 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/rounding.h"
 #include "profile/cost/scratch/precision.h"
 #include "profile/cost/scratch/scratch.h"
 
 namespace symprof::profile {
 namespace {
 
-std::int64_t divided_up(std::int64_t number, std::int64_t by) { return (number + by - 1) / by; }
-
 bool is_plane(const PlannedConvolution& c) { return c.input.sizes.size() == 4; }
-
-bool is_plain_product(const PlannedConvolution& c) {
-  return places_of(c.weight) == 1 && places_of(c.input) == places_of(c.output);
-}
 
 /// Images, channels that come in and go out, and filters.
 struct Counts {
@@ -39,13 +34,17 @@ Copies copies_of(const PlannedConvolution& c) {
                      groups = std::max<std::int64_t>(c.groups, 1);
   const std::int64_t lanes = groups > 1 ? of_group : is_half(c.input.dtype) ? of_half : 1;
   const auto padded = [&](std::int64_t channels) {
-    return divided_up(channels / groups, lanes) * lanes * groups;
+    return round_up(channels / groups, lanes) * groups;
   };
   const std::int64_t in = padded(c.input.sizes[1]), out = padded(c.output.sizes[1]);
   const Count images = c.input.sizes[0];
   return {images * in * places_of(c.input) * bytes,
           Count(in) * (out / groups) * places_of(c.weight) * bytes,
           images * out * places_of(c.output) * bytes};
+}
+
+Count all_bytes(const PlannedConvolution& c) {
+  return Count(c.input.bytes()) + c.weight.bytes() + c.output.bytes();
 }
 
 /// A spectrum of real numbers has half the frequencies of one direction, each a complex number.
@@ -64,12 +63,11 @@ Count whole_spectra(PlanPass pass, const PlannedConvolution& c, const Convolutio
   while (size < needed) size *= 2;
   if (size > largest) return 0;
   const Counts n = counts_of(c);
-  const Count others = c.channels_last ? c.input.bytes() : Count(0);
-  if (pass == PlanPass::forward)
-    return spectrum_bytes(size) * 2 * std::max(n.images * n.out, n.images * n.in + n.pairs()) +
-           c.weight.bytes() + (c.channels_last ? others + c.output.bytes() : Count(0));
-  return spectrum_bytes(size) * 2 * std::max(n.pairs(), n.images * (n.in + n.out)) +
-         c.output.bytes() + (c.channels_last ? others + c.weight.bytes() : Count(0));
+  const bool is_forward = pass == PlanPass::forward;
+  const Count planes = is_forward ? std::max(n.images * n.out, n.images * n.in + n.pairs())
+                                  : std::max(n.pairs(), n.images * (n.in + n.out));
+  const Count copied = c.channels_last ? all_bytes(c) : (is_forward ? c.weight : c.output).bytes();
+  return spectrum_bytes(size) * 2 * planes + copied;
 }
 
 /// The gradient of the input of a convolution with strides is one convolution for each place of a
@@ -78,9 +76,9 @@ Count tiled_spectra(const PlannedConvolution& c, const ConvolutionWindow& window
   constexpr std::int64_t tile = 32;
   const std::int64_t stride = window.stride[0], phases = stride * stride;
   const std::int64_t size = c.input.sizes[2], filter = c.weight.sizes[2];
-  const std::int64_t part = divided_up(filter, stride);
+  const std::int64_t part = divide_up(filter, stride);
   const std::int64_t reach =
-      stride == 1 ? size + 2 * window.padding[0] : divided_up(size, stride) + part - 1;
+      stride == 1 ? size + 2 * window.padding[0] : divide_up(size, stride) + part - 1;
   const std::int64_t tiles = reach <= tile ? 1 : 2;
   const Counts n = counts_of(c);
   Count total =
@@ -88,8 +86,7 @@ Count tiled_spectra(const PlannedConvolution& c, const ConvolutionWindow& window
   if (stride > 1)
     total +=
         Count(phases) * part * part * n.pairs() * float_bytes + c.input.bytes() + c.output.bytes();
-  const bool is_copied = c.channels_last;
-  return is_copied ? total + c.input.bytes() + c.weight.bytes() + c.output.bytes() : total;
+  return c.channels_last ? total + all_bytes(c) : total;
 }
 
 bool has_tiled_spectra(const PlannedConvolution& c, const ConvolutionWindow& window) {

@@ -41,6 +41,10 @@ bool is_channels_last(const TensorSpec& tensor) {
   return true;
 }
 
+bool is_channels_last_alone(const TensorSpec& tensor) {
+  return is_channels_last(tensor) && !is_row_major(tensor);
+}
+
 bool is_uniform(const Call& call) {
   for (std::size_t i = 1; call.input(i) != nullptr; ++i)
     if (call.input(i)->dtype != call.input(0)->dtype) return false;

@@ -16,6 +16,8 @@ bool can_be_joined(const TensorSpec& tensor, std::size_t first = 0);
 /// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and
 /// ChannelsLast3d).
 bool is_channels_last(const TensorSpec& tensor);
+/// The same of a tensor that does not lie row by row as well, as one of few places or channels can.
+bool is_channels_last_alone(const TensorSpec& tensor);
 /// Whether all tensors have one type: one kernel serves such a list, others go one by one.
 bool is_uniform(const Call& call);
 
