@@ -10,6 +10,7 @@ bf16; trace_fp32, trace_autocast, trace_bf16: the same of the trace. report.py c
 """
 import argparse
 import functools
+import os
 import pathlib
 import sys
 
@@ -136,7 +137,9 @@ def main():
     parser.add_argument("--limit", type=int, default=120, help="processor seconds of one stage")
     parser.add_argument("--again", action="store_true", help="also what has a result")
     args = parser.parse_args()
+    args.folder = args.folder.resolve()
     args.folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(args.folder)  # where packages write what they like (pykan: ./model)
     fake_cuda.load()  # before torch
     catalog.prepare_packages()
     import figures  # here, so that no child has to
