@@ -14,7 +14,10 @@ namespace symprof::profile {
 
 class LibraryBlocks {
  public:
-  LibraryBlocks(HeldBlocks& blocks, const DeviceSpec& device) : blocks_(blocks), device_(device) {}
+  LibraryBlocks(HeldBlocks& blocks, const DeviceSpec& device, const AllocatorSettings& settings)
+      : blocks_(blocks),
+        device_(device),
+        cublaslt_workspace_bytes_(settings.cublaslt_workspace_bytes) {}
 
   /// Before all blocks of `call`: cuDNN's state of dropout. The first call that has one makes it,
   /// and the first behind a change of the generator's state makes another and lets go of this one
@@ -31,18 +34,29 @@ class LibraryBlocks {
     blocks_.give_back(old);
   }
 
-  /// Behind all blocks of `call`: a workspace of cuBLAS for each thread and stream that multiplies:
-  /// the program's thread, and autograd's own (ATen/cuda/CublasHandlePool.cpp).
+  /// Behind all blocks of `call`: a workspace of cuBLAS for each thread and stream that multiplies,
+  /// the program's thread and autograd's own, and then one of cuBLASLt, whose handle is cuBLAS's
+  /// (ATen/cuda/CublasHandlePool.cpp).
   void end_call(const CallRecord& call, const Scratch& needed) {
     if (!needed.uses_cublas || device_.cublas_workspace_bytes == 0) return;
-    if (!workspaces_.emplace(is_in_backward(call.phase), call.stream).second) return;
-    blocks_.request(device_.cublas_workspace_bytes, MemoryCategory::workspace, none, call.stream);
+    make_workspace(workspaces_, device_.cublas_workspace_bytes, call);
+    if (needed.uses_cublaslt && cublaslt_workspace_bytes_ > 0)
+      make_workspace(cublaslt_workspaces_, cublaslt_workspace_bytes_, call);
   }
 
  private:
+  /// Whether autograd's thread has it, and the stream.
+  using Workspaces = std::set<std::pair<bool, std::int64_t>>;
+
+  void make_workspace(Workspaces& made, std::int64_t bytes, const CallRecord& call) {
+    if (made.emplace(is_in_backward(call.phase), call.stream).second)
+      blocks_.request(bytes, MemoryCategory::workspace, none, call.stream);
+  }
+
   HeldBlocks& blocks_;
   const DeviceSpec& device_;
-  std::set<std::pair<bool, std::int64_t>> workspaces_;
+  std::int64_t cublaslt_workspace_bytes_;
+  Workspaces workspaces_, cublaslt_workspaces_;
   HeldBlock dropout_state_;
   bool was_recomputing_ = false, is_generator_changed_ = false;
 };

@@ -44,7 +44,7 @@ class Loop {
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
       : recording_(recording),
         blocks_(options),
-        libraries_(blocks_, device),
+        libraries_(blocks_, device, options.loop.allocator),
         until_settled_(options.until_settled),
         cache_(recording),
         benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),

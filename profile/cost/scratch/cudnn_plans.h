@@ -33,7 +33,8 @@ bool is_plain_product(const PlannedConvolution& convolution);
 /// is then a product for
 ///   each image, in fp32, where that takes less than copies.
 /// - Partial sums of other weight gradients, in fp32: as many as keep all multiprocessors busy.
-/// Zero for groups, and for devices where no plan was seen.
+///
+/// Short sums are not split. Zero for groups, and for devices where no plan was seen.
 ///
 /// Source: the requests that PyTorch 2.11 with cuDNN 9.19 made on an H200 without cuDNN's
 /// benchmark: 888 single passes (truth/h200/kernel_record_2) and every convolution of the recorded

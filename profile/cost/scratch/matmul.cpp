@@ -49,6 +49,24 @@ Scratch product(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
+/// (bias, mat1, mat2): a bias of one dimension is added by cuBLASLt, unless the second matrix has a
+/// size of 1 (isInputCompliesAddmmCudaLt in native/cuda/Blas.cpp).
+Scratch with_bias(const Call& call, const DeviceSpec& device) {
+  Scratch result = product(call, device);
+  const TensorSpec *bias = call.input_at(0), *right = call.input_at(2);
+  if (bias == nullptr || right == nullptr || right->sizes.size() != 2) return result;
+  result.uses_cublaslt = result.uses_cublas && bias->sizes.size() == 1 && bias->strides[0] == 1 &&
+                         right->sizes[0] > 1 && right->sizes[1] > 1;
+  return result;
+}
+
+/// A product in 8 bits, which cuBLASLt alone has.
+Scratch scaled(const Call& call, const DeviceSpec& device) {
+  Scratch result = cublas(call, device);
+  result.uses_cublaslt = result.uses_cublas;
+  return result;
+}
+
 /// (self, mat2, offs, …): sizes and pointers of each group, and a place for each multiprocessor,
 /// where CUTLASS has the kernel (bf16bf16_grouped_mm in native/cuda/GroupMM.cu); one product after
 /// the other elsewhere.
@@ -65,19 +83,19 @@ Scratch grouped(const Call& call, const DeviceSpec& device) {
 
 constexpr ScratchRule matmul_rows[] = {
     {"aten::mm", product},
-    {"aten::addmm", product},
+    {"aten::addmm", with_bias},
     {"aten::addmm_", product},
     {"aten::bmm", product},
     {"aten::baddbmm", product},
     {"aten::baddbmm_", product},
     {"aten::addbmm", cublas},
-    {"aten::_addmm_activation", product},
+    {"aten::_addmm_activation", with_bias},
     {"aten::addmv", matrix_and_vector},
     {"aten::addmv_", matrix_and_vector},
     {"aten::mv", matrix_and_vector},
     {"aten::dot", cublas},
     {"aten::vdot", cublas},
-    {"aten::_scaled_mm", cublas},
+    {"aten::_scaled_mm", scaled},
     {"aten::_int_mm", cublas},
     {"aten::_grouped_mm", grouped},
     {"transformers::grouped_mm_fallback", cublas},

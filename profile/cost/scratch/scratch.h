@@ -38,6 +38,8 @@ struct Scratch {
   std::optional<std::size_t> last_output;
   /// The first such call of a thread makes the thread's cuBLAS workspace, which stays.
   bool uses_cublas = false;
+  /// As well, of cuBLASLt (profile/memory/allocator/allocator_settings.h).
+  bool uses_cublaslt = false;
   /// Of cuDNN's state of dropout, which all calls share (profile/memory/library_blocks.h). 0: the
   /// call reads none.
   std::int64_t dropout_state_bytes = 0;

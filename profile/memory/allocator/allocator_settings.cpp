@@ -29,6 +29,10 @@ EqualBlocks equal_blocks_of(std::int64_t torch_minor) {
   return torch_minor == 12 ? EqualBlocks::oldest_block : EqualBlocks::lowest_address;
 }
 
+std::int64_t cublaslt_workspace_bytes_of(std::int64_t torch_minor) {
+  return torch_minor <= 11 ? 1_MiB : 0;
+}
+
 std::size_t interval_of(std::int64_t bytes) {
   return static_cast<std::size_t>(
       std::clamp(floor_log2(bytes) - floor_log2(first_interval), 0, 15));
@@ -87,7 +91,7 @@ class SettingsReader {
     else if (key == "per_process_memory_fraction")
       settings_.per_process_memory_fraction = fraction(key, value);
     else if (key == "torch")
-      settings_.equal_blocks = equal_blocks(key, value);
+      read_version(key, value);
     else if (key == "roundup_power2_divisions")
       read_divisions(key, value);
     else if (key == "backend")
@@ -102,10 +106,12 @@ class SettingsReader {
     return value == "True";
   }
 
-  EqualBlocks equal_blocks(const std::string& key, std::string_view value) const {
+  void read_version(const std::string& key, std::string_view value) {
     require(key, value.starts_with("2.") && value.size() > 2, value,
             "the version of PyTorch, as in torch:2.11");
-    return equal_blocks_of(number(key, value.substr(2), 0));
+    const std::int64_t minor = number(key, value.substr(2), 0);
+    settings_.equal_blocks = equal_blocks_of(minor);
+    settings_.cublaslt_workspace_bytes = cublaslt_workspace_bytes_of(minor);
   }
 
   std::int64_t number(const std::string& key, std::string_view value, std::int64_t least) const {
@@ -199,6 +205,10 @@ class SettingsReader {
 }  // namespace
 
 EqualBlocks equal_blocks_of_torch() { return equal_blocks_of(SYMPROF_TORCH_MINOR); }
+
+std::int64_t cublaslt_workspace_bytes_of_torch() {
+  return cublaslt_workspace_bytes_of(SYMPROF_TORCH_MINOR);
+}
 
 AllocatorSettings parse_allocator_settings(std::string_view text) {
   return SettingsReader(text).take();

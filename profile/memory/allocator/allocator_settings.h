@@ -23,7 +23,12 @@ enum class EqualBlocks : std::uint8_t { oldest_segment, oldest_block, lowest_add
 /// That of the LibTorch that symprof is built with.
 EqualBlocks equal_blocks_of_torch();
 
-/// What the environment variable PYTORCH_ALLOC_CONF sets, and two things that it does not; the
+/// Bytes of the workspace that cuBLASLt's products have beside cuBLAS's, one for each thread and
+/// stream: 1 MiB up to PyTorch 2.11, none since, as they share cuBLAS's
+/// (`getCUDABlasLtWorkspaceSize` in ATen/cuda/CublasHandlePool.cpp, pytorch#175879).
+std::int64_t cublaslt_workspace_bytes_of_torch();
+
+/// What the environment variable PYTORCH_ALLOC_CONF sets, and three things that it does not; the
 /// defaults are PyTorch's. Source: c10/core/AllocatorConfig.h.
 struct AllocatorSettings {
   bool expandable_segments = false;
@@ -36,7 +41,8 @@ struct AllocatorSettings {
   /// Share of the device's memory that PyTorch may take, 0 to 1:
   /// `torch.cuda.set_per_process_memory_fraction`.
   double per_process_memory_fraction = 1;
-  EqualBlocks equal_blocks = equal_blocks_of_torch();  ///< "torch:2.11" says another version.
+  EqualBlocks equal_blocks = equal_blocks_of_torch();  ///< "torch:2.11" says another version …
+  std::int64_t cublaslt_workspace_bytes = cublaslt_workspace_bytes_of_torch();  ///< … here, too.
 };
 
 /// Reads the text of PYTORCH_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:64". Throws

@@ -192,6 +192,29 @@ TEST_SUITE("step_memory") {
     CHECK(of("aten::mm", {t({0, 8}), t({8, 8})}).uses_cublas == false);
   }
 
+  TEST_CASE("up to PyTorch 2.11 each thread that adds a bias has a workspace of cuBLASLt") {
+    TrainingStep step;
+    const std::vector<TestArgument> with_bias = {t({8}), t({4, 8}), t({8, 8})};
+    step.call("aten::mm", {t({4, 8}), t({8, 8})}, {}, step.layer, Phase::forward);
+    for (const Phase phase : {Phase::forward, Phase::forward, Phase::recompute})
+      step.call("aten::addmm", with_bias, {}, step.layer, phase);
+    const DeviceSpec device{.cublas_workspace_bytes = 32_MiB};
+    const auto workspaces_of = [&](const char* version) {
+      profile::StepMemoryOptions options;
+      options.loop.allocator = profile::parse_allocator_settings(version);
+      return simulate_step_memory(step.recording(), device, options)
+          .timeline.back()
+          .held[MemoryCategory::workspace];
+    };
+    CHECK(workspaces_of("torch:2.13") == 2 * 32_MiB);
+    CHECK(workspaces_of("torch:2.12") == 2 * 32_MiB);
+    CHECK(workspaces_of("torch:2.11") == 2 * (32_MiB + 1_MiB));
+    CHECK(of("aten::addmm", with_bias).uses_cublaslt);
+    CHECK(!of("aten::addmm", {t({4, 8}), t({4, 8}), t({8, 8})}).uses_cublaslt);
+    CHECK(!of("aten::addmm", {t({1}), t({4, 8}), t({8, 1})}).uses_cublaslt);
+    CHECK(!of("aten::mm", {t({4, 8}), t({8, 8})}).uses_cublaslt);
+  }
+
   TEST_CASE("recurrent layers share a state of dropout, made again where the generator was set") {
     TrainingStep step;
     const auto layer = [&](bool has_dropout, Phase phase) {

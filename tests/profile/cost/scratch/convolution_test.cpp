@@ -120,6 +120,9 @@ TEST_SUITE("cudnn_plans") {
     const std::int64_t tile = 128 * 128 * 4;
     CHECK(plan(weight_gradient, input, weight, input) == copies + 132 / 36 * 36 * tile);
     CHECK(plan(forward, input, weight, input, DeviceSpec{}) == 0);
+    // 8 images of 14 x 14 places are too few to be split.
+    const TensorSpec few = tensor({8, 256, 14, 14});
+    CHECK(plan(weight_gradient, few, weight, few) == 2 * few.bytes() + weight.bytes());
   }
 
   TEST_CASE("a window of one place is a product, and its gradient one for each image") {
