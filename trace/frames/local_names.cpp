@@ -7,6 +7,7 @@
 
 #include "trace/frames/assignment.h"
 #include "trace/frames/calls.h"
+#include "trace/frames/last_rounds.h"
 #include "trace/frames/missing_results.h"
 #include "trace/frames/released_names.h"
 #include "trace/frames/returned_objects.h"
@@ -37,6 +38,7 @@ class Holder {
     find_next_bindings();
     for_each_result([&](std::size_t node, std::size_t position) { hold_value(node, position); });
     UnseenBindings(graph_, run_, assignments_).let_go(bound_, last_);
+    let_go_in_last_rounds(graph_, run_, assignments_, bound_, last_);
     hold_by_second_names();
     hold_named_containers();
     hold_unread_results();

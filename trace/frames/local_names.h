@@ -20,8 +20,9 @@ namespace symprof::trace {
 /// until the function returns; those of any other go each with its last use. `xs.append(f(x))` and
 /// the like show the container: what it is given lives as long as its name.
 ///
-/// Names that a loop binds by lines without nodes: trace/frames/unseen_bindings.h. Results that
-/// nothing reads: trace/frames/missing_results.h. What functions without lines name:
+/// Names that a loop binds by lines without nodes: trace/frames/unseen_bindings.h, and by calls
+/// that a trace does not have: trace/frames/last_rounds.h. Results that nothing reads:
+/// trace/frames/missing_results.h. What functions without lines name:
 /// trace/frames/unpacked_results.h.
 void hold_by_names(const Graph& graph, std::vector<std::size_t>& last_uses);
 

@@ -1,0 +1,96 @@
+#include "trace/frames/last_rounds.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "trace/frames/lifetimes.h"
+
+namespace symprof::last_rounds_test {
+namespace {
+
+/// Two rounds of a loop, of which the second has no call of `project`:
+///
+///     for …:
+///         state = pad(state)
+///         out = mix(state)
+///         state = project(out)
+///     head = relu(out)
+///     return relu(head)
+struct Loop {
+  Graph graph;
+  ValueId padded = no_value;  ///< In the last round.
+  ValueId out = no_value;
+  SourceId pad, mix, project, head, end;
+
+  SourceId line(const std::string& text) {
+    const auto number = static_cast<std::int64_t>(graph.source_lines.size());
+    graph.source_lines.push_back({.file = "model.py",
+                                  .function = "forward",
+                                  .line = number,
+                                  .text = text,
+                                  .caller = no_source});
+    return static_cast<SourceId>(number);
+  }
+
+  ValueId add(const std::string& name, SourceId source, ValueId read) {
+    Node node{.name = name, .op = "aten::relu", .source = source};
+    node.arguments.push_back({"", ValueRef{read}});
+    node.outputs = {graph.add_value({.name = name, .spec = TensorSpec{.sizes = {8}}})};
+    graph.nodes.push_back(std::move(node));
+    return graph.nodes.back().outputs[0];
+  }
+
+  explicit Loop(const std::string& format)
+      : pad(line("state = pad(state)")),
+        mix(line("out = mix(state)")),
+        project(line("state = project(out)")),
+        head(line("head = relu(out)")),
+        end(line("return relu(head)")) {
+    graph.format = format;
+    graph.scopes = {{}};
+    const ValueId x = graph.add_value({.name = "x", .kind = ValueKind::input});
+    graph.inputs = {x};
+    const ValueId first = add("first_mix", mix, add("first_pad", pad, x));
+    padded = add("pad", pad, add("first_project", project, first));
+    out = add("mix", mix, padded);
+  }
+
+  void finish(ValueId result) { graph.outputs = {add("end", end, add("head", head, result))}; }
+
+  std::string death() const {
+    const auto last = trace::last_uses(graph, Lifetimes::frames);
+    return graph.nodes[last[static_cast<std::size_t>(padded)]].name;
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("last_rounds") {
+  TEST_CASE("a name is bound anew by the call that the last round of a trace does not have") {
+    Loop loop("torchscript");
+    loop.finish(loop.out);
+    CHECK(loop.death() == "mix");
+  }
+
+  TEST_CASE("an export has all calls: the line did not run") {
+    Loop loop("exported");
+    loop.finish(loop.out);
+    CHECK(loop.death() == "end");
+  }
+
+  TEST_CASE("what is needed below the loop was not bound anew") {
+    Loop loop("torchscript");
+    loop.finish(loop.padded);
+    CHECK(loop.death() == "end");
+  }
+
+  TEST_CASE("where the line ran in the last round as well, it is that run that binds the name") {
+    Loop loop("torchscript");
+    const ValueId projected = loop.add("project", loop.project, loop.out);
+    loop.finish(projected);
+    CHECK(loop.death() == "project");
+  }
+}
+
+}  // namespace symprof::last_rounds_test
