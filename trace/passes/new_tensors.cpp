@@ -1,7 +1,10 @@
 #include "trace/passes/new_tensors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -44,6 +47,7 @@ class NewTensorFollower {
         join(graph_.nodes[i]);
       precision_.add(i);
     }
+    warn();
   }
 
  private:
@@ -67,6 +71,8 @@ class NewTensorFollower {
       find_argument(node, "dtype")->value = lower_;
     else if (like == no_value && may_follow(node))
       open_.insert(node.outputs[0]);
+    else if (like == no_value && !is_shown(node))
+      unsaid_.insert(node.outputs[0]);
   }
 
   /// The tensor whose dtype the line takes; no_value where it takes that of a name which no node
@@ -80,10 +86,18 @@ class NewTensorFollower {
   }
 
   bool may_follow(const Node& node) const {
-    if (graph_.format == "exported") return true;
-    if (node.source == no_source) return false;
-    const SourceLine& line = graph_.source_lines[static_cast<std::size_t>(node.source)];
-    return line.text.find("**") != std::string::npos;
+    return graph_.format == "exported" || line_of(node).find("**") != std::string_view::npos;
+  }
+
+  /// Whether the line makes the tensor itself, not a function that it calls.
+  bool is_shown(const Node& node) const {
+    const std::string called = node.op.substr(node.op.rfind(':') + 1) + "(";
+    return line_of(node).find(called) != std::string_view::npos;
+  }
+
+  std::string_view line_of(const Node& node) const {
+    if (node.source == no_source) return {};
+    return graph_.source_lines[static_cast<std::size_t>(node.source)].text;
   }
 
   void join(const Node& node) {
@@ -101,9 +115,23 @@ class NewTensorFollower {
       if (!is_one_of(rearranging, graph_.nodes[*maker])) break;
       id = operand(graph_.nodes[*maker], 0);
     }
-    if (between.empty() || open_.erase(id) == 0) return;
+    if (between.empty()) return;
+    if (unsaid_.erase(id) > 0) kept_.push_back(graph_.nodes[between.back()].name);
+    if (open_.erase(id) == 0) return;
     find_argument(graph_.nodes[between.back()], "dtype")->value = lower_;
     for (; !between.empty(); between.pop_back()) precision_.add(between.back());
+  }
+
+  void warn() {
+    if (kept_.empty()) return;
+    graph_.warnings.push_back(fmt::format(
+        "under autocast {} new tensor{} (first {}) {} float32, and so is what joins {} to a tensor "
+        "in "
+        "the lower precision. A trace does not show whether the code took the dtype of a tensor "
+        "(`torch.zeros(n, dtype=x.dtype)`), which would be the lower one; its Python does "
+        "(python_sources).",
+        kept_.size(), kept_.size() == 1 ? "" : "s", kept_[0], kept_.size() == 1 ? "is" : "are",
+        kept_.size() == 1 ? "it" : "them"));
   }
 
   Graph& graph_;
@@ -112,7 +140,9 @@ class NewTensorFollower {
   NamedTensors named_;
   Uses uses_;
   AutocastPrecision precision_;
-  std::unordered_set<ValueId> open_;  // New tensors whose dtype no line tells.
+  std::unordered_set<ValueId> open_;    // New tensors whose dtype no line tells.
+  std::unordered_set<ValueId> unsaid_;  // Those of a trace, whose code may have given none.
+  std::vector<std::string> kept_;       // The names of those that are joined.
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace symprof::trace {
 /// - where no line tells (a function without lines, `**options`), and the tensor is joined to one
 ///   in the lower precision by `cat` or `stack`. An export has a dtype only where the code gave
 ///   one, and nobody gives the default one by name to what has another. A trace writes down the
-///   default as well: there the line has to leave it open.
+///   default as well: there the line has to leave it open, and where there is none, a warning says
+///   how many stay float32 for it.
 void follow_new_tensors(Graph& graph, DType lower);
 
 }  // namespace symprof::trace

@@ -116,7 +116,7 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions&) { follow_promoted_casts(graph); }},
     {"follow_new_tensors", "new tensors in the dtype of another one have what autocast gives it",
      [](const Graph& graph, const PrepareOptions& options) {
-       return options.step.autocast.has_value() && has_lines(graph);
+       return options.step.autocast.has_value() && (has_lines(graph) || is_followed_script(graph));
      },
      [](Graph& graph, const PrepareOptions& options) {
        follow_new_tensors(graph, *options.step.autocast);

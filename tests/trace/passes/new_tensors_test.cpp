@@ -71,6 +71,13 @@ TEST_SUITE("new_tensors") {
   }
 
   TEST_CASE("a trace writes the default dtype down, too: its line has to leave it open") {
+    Padded unsaid("zeros = pad(y)", "aten::cat", "torchscript");
+    CHECK(unsaid.dtype_of_zeros() == DType::float32);
+    REQUIRE(unsaid.graph.warnings.size() == 1);
+    CHECK(unsaid.graph.warnings[0].starts_with("under autocast 1 new tensor (first node1) is"));
+    Padded said("zeros = torch.zeros(4)", "aten::cat", "torchscript");
+    CHECK(said.dtype_of_zeros() == DType::float32);
+    CHECK(said.graph.warnings.empty());
     CHECK(Padded("zeros = torch.zeros(4)", "aten::cat", "torchscript").dtype_of_zeros() ==
           DType::float32);
     CHECK(Padded("zeros = pad(y)", "aten::cat", "torchscript").dtype_of_zeros() == DType::float32);
