@@ -46,6 +46,10 @@ class Traces(unittest.TestCase):
                 self.assertEqual(found["saved_bytes"], 4 * 8 * 4 + 4 * 5 + 4 * 5 * 8)
                 self.assertEqual(found["peak_tensor_bytes"], 5632)
 
+    def test_a_sequence_between_two_sizes_is_on_the_device(self):
+        """complex_numbers.py: linear(x) * linspace(0, 7, 8).exp() of [4, 8] saves what exp() gives."""
+        self.assertEqual(totals("sequence.pt")["saved_bytes"], 8 * 4)
+
     def test_the_lines_of_its_python_show_what_a_trace_does_not(self):
         """truth/cast/functions.py is what functions_*.pt were traced from: dtypes of casts in functions, under autocast and
         in bf16, are PyTorch's."""
