@@ -15,8 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 RESULT = HERE / "lifetimes" / "eager.json"
 BLOCK = 512
-# torch.jit.script refuses a dataclass, an attribute that forward makes, and a module as argument.
-NOT_SCRIPTED = ("container", "kept", "helper")
+# torch.jit.script refuses a dataclass, an attribute that forward makes, a module as argument, and lambda.
+NOT_SCRIPTED = ("container", "kept", "helper", "mapped")
 IN_ONNX = ("named_once", "nested", "loop")  # those whose nodes make the calls of the module
 sys.path.insert(0, str(ROOT / "models"))
 

@@ -89,6 +89,23 @@ class Several(nn.Module):
         return mean * scale + self.out(second)
 
 
+class Mapped(nn.Module):
+    """Results of one line that makes each on its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.key = linear(32, 2 * 96), linear(32, 4 * 96)
+        self.out = linear(96, 60)
+
+    def forward(self, x):
+        key, value = self.key(x).chunk(2, dim=-1)
+        query, key, value = map(lambda t: t.reshape(-1, 96).contiguous(), (self.query(x), key, value))
+        query = torch.sin(query)
+        mean = (query.mean(0) * key).sum(1, keepdim=True)
+        query = self.out(query)
+        return torch.relu(query).sum() * mean * value
+
+
 class Inner(Layers):
     def forward(self, x):
         hidden = self.fc[0](x)
@@ -231,6 +248,7 @@ MODELS = {
     "unnamed": lambda: (Unnamed(32, 300, 80, 200, 440), rows(32)),
     "residual": lambda: (Residual(), rows(48)),
     "several": lambda: (Several(), rows(32)),
+    "mapped": lambda: (Mapped(), rows(32)),
     "nested": lambda: (Nested(), rows(64)),
     "loop": lambda: (Loop(), rows(32)),
     "collected": lambda: (Collected(), rows(64)),

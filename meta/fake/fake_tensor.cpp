@@ -60,6 +60,14 @@ c10::DispatchKeySet keys_of(c10::Device device) {
   return c10::DispatchKeySet(backend) | c10::DispatchKeySet(c10::DispatchKey::Fake);
 }
 
+/// `x.conj()` is a view with a bit that says so, and what `.imag` gives of that one with another
+/// bit. Operators that do not know of them are given a copy (ATen/ConjugateFallback.cpp,
+/// ATen/native/NegateFallback.cpp).
+void copy_signs(const c10::TensorImpl& from, c10::TensorImpl& to) {
+  to._set_conj(from.is_conj());
+  to._set_neg(from.is_neg());
+}
+
 struct FakeTensorImpl final : c10::TensorImpl {
   FakeTensorImpl(c10::Storage storage, caffe2::TypeMeta dtype, c10::Device device)
       : TensorImpl(std::move(storage), keys_of(device), dtype), device_(device) {
@@ -74,6 +82,7 @@ struct FakeTensorImpl final : c10::TensorImpl {
     storage_offset_ = other.storage_offset();
     sizes_and_strides_.set_sizes(other.sizes());
     sizes_and_strides_.set_strides(other.strides());
+    copy_signs(other, *this);
     refresh_numel();
     refresh_contiguous();
     spec_owner_ = 0;
@@ -161,6 +170,7 @@ at::Tensor unwrap(const at::Tensor& fake) {
         c10::Storage(impl.storage()), c10::DispatchKeySet(c10::DispatchKey::Meta), impl.dtype());
   });
   meta->set_sizes_and_strides(impl.sizes(), impl.strides(), impl.storage_offset());
+  copy_signs(impl, *meta);
   if (impl.is_wrapped_number()) meta->set_wrapped_number(true);
   return at::Tensor(std::move(meta));
 }

@@ -56,6 +56,12 @@ class Holder {
     std::size_t bound_at;  ///< The last node of the statement that bound the name.
   };
 
+  /// What a statement makes and something needs after it.
+  struct Result {
+    ValueId value;
+    std::size_t inner;  ///< The statement of a called function that made it; no_index for none.
+  };
+
   const Assignment& assignment_of(std::size_t statement) const {
     return assignments_[static_cast<std::size_t>(run_.statements[statement].line)];
   }
@@ -82,12 +88,15 @@ class Holder {
   }
 
   void find_results() {
-    has_result_.resize(run_.statements.size());
+    results_.resize(run_.statements.size());
     for_each_result([&](std::size_t node, std::size_t position) {
-      const auto value = static_cast<std::size_t>(graph_.nodes[node].outputs[position]);
+      const ValueId id = graph_.nodes[node].outputs[position];
+      const auto value = static_cast<std::size_t>(id);
+      std::size_t inner = no_index;
       for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
         if (std::max(last_[value], last_read_[value]) <= run_.statements[i].last) return;
-        has_result_[i] = true;
+        results_[i].push_back({.value = id, .inner = inner});
+        inner = i;
       }
     });
   }
@@ -128,7 +137,7 @@ class Holder {
   std::size_t death_of(ValueId value, std::size_t statement, std::string_view name) const {
     const std::size_t read = last_read_[static_cast<std::size_t>(value)];
     std::size_t next = next_of(statement, name);
-    while (next != no_index && read > run_.statements[next].last && !has_result_[next])
+    while (next != no_index && read > run_.statements[next].last && results_[next].empty())
       next = next_of(next, name);
     if (next != no_index) return run_.statements[next].last;
     const bool stays = is_attribute_of_self(name) && !is_in_constructor(line_of(statement));
@@ -159,8 +168,31 @@ class Holder {
     }
   }
 
-  /// Where a statement has several targets, a value gets the one at its position among the results
-  /// of its node.
+  /// Which of several targets a value gets: the one at its position among the results of its node,
+  /// or, where each target got a node of its own, `q, k = map(split, (q, k))`, among those of the
+  /// statement, as Python makes them in order.
+  std::size_t place_of(ValueId value, std::size_t statement, std::size_t position,
+                       std::size_t count, std::size_t targets) const {
+    if (count == targets) return position;
+    const std::vector<Result>& results = results_[statement];
+    if (results.size() != targets || return_together(results)) return 0;
+    const auto found = std::ranges::find(results, value, &Result::value);
+    return found == results.end() ? 0 : static_cast<std::size_t>(found - results.begin());
+  }
+
+  /// Whether a function that was called made several of the results before it returned them: not
+  /// always in the order of its `return`.
+  bool return_together(const std::vector<Result>& results) const {
+    const auto call_of = [&](const Result& result) {
+      const bool is_kept = result.inner != no_index && !assignment_of(result.inner).returns;
+      return is_kept ? run_.statements[result.inner].call : no_index;
+    };
+    for (std::size_t i = 0; i + 1 < results.size(); ++i)
+      if (call_of(results[i]) != no_index && call_of(results[i]) == call_of(results[i + 1]))
+        return true;
+    return false;
+  }
+
   void bind(ValueId value, std::size_t index, std::size_t position, std::size_t count) {
     const PythonStatement& statement = run_.statements[index];
     std::size_t& last = last_[static_cast<std::size_t>(value)];
@@ -168,7 +200,7 @@ class Holder {
     std::string_view name;
     for (const std::vector<Target>& group : assignment_of(index).targets) {
       if (group.empty()) continue;
-      name = group[count == group.size() ? position : 0].name;
+      name = group[place_of(value, index, position, count, group.size())].name;
       if (std::ranges::find(released_by(index), name) != released_by(index).end()) continue;
       returned_.bind(index, name, value);
       const std::size_t end = death_of(value, index, name);
@@ -256,7 +288,7 @@ class Holder {
   std::vector<Assignment> assignments_;                  // By line.
   std::vector<std::vector<std::string_view>> released_;  // By line: names that it lets go.
   std::vector<std::size_t> last_read_;                   // By value: the last node that reads it.
-  std::vector<bool> has_result_;                // By statement: what it makes is needed after it.
+  std::vector<std::vector<Result>> results_;  // By statement, in the order in which they are made.
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
   std::map<NameOfCall, std::vector<Renamed>> renamed_;
   std::multimap<ValueId, NameOfCall> named_;  // Every name that a value was given.

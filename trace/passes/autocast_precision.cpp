@@ -72,10 +72,10 @@ bool AutocastPrecision::makes_lower(const Node& node) const {
   const std::string_view name = std::string_view(node.op).substr(node.op.rfind(':') + 1);
   if (std::ranges::find(widening, name) != widening.end()) return false;
   if (name == "type_as") return is_lower(operand(node, 1));
-  if (is_recorded_cast(node) && !is_move(node)) {
-    const auto* named = argument_as<DType>(find_argument(node, "dtype"));
-    if (named != nullptr) return false;
-  }
+  const auto* named = argument_as<DType>(find_argument(node, "dtype"));
+  if (named != nullptr && is_recorded_cast(node) && !is_move(node)) return false;
+  if (named != nullptr && makes_new_tensor(node))
+    return is_floating_point(*named) && element_bits(*named) < element_bits(DType::float32);
   bool has_lower = false, has_full = false;
   for_each_value(node, [&](ValueId id) {
     if (id == no_value) return;

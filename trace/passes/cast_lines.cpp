@@ -43,6 +43,12 @@ bool is_recorded_cast(const Node& node) {
 
 bool is_move(const Node& node) { return node.op == "aten::to" && node.overload == "dtype_layout"; }
 
+bool makes_new_tensor(const Node& node) {
+  bool takes_none = true;
+  for_each_value(node, [&](ValueId id) { takes_none &= id == no_value; });
+  return takes_none || node.op.starts_with("aten::new_") || node.op.ends_with("_like");
+}
+
 std::optional<DType> dtype_in_file(const Graph& graph, ValueId id) {
   if (id == no_value) return std::nullopt;
   const Value& value = graph.value(id);

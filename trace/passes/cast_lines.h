@@ -17,6 +17,9 @@ bool is_recorded_cast(const Node& node);
 /// `x.to(device)`, which is exported as aten::to.dtype_layout with the dtype that x had.
 bool is_move(const Node& node);
 
+/// Makes a tensor from no other, or from the shape of one.
+bool makes_new_tensor(const Node& node);
+
 /// The dtype of a value in the run that the file was made from; empty where nothing tells.
 std::optional<DType> dtype_in_file(const Graph& graph, ValueId id);
 

@@ -11,6 +11,7 @@
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
+#include "trace/passes/new_tensors.h"
 #include "trace/passes/pipeline_stages.h"
 #include "trace/passes/position_tables.h"
 #include "trace/passes/promoted_casts.h"
@@ -113,6 +114,13 @@ constexpr Pass all[] = {
        return options.step.autocast.has_value() && !graph.kept_casts.empty();
      },
      [](Graph& graph, const PrepareOptions&) { follow_promoted_casts(graph); }},
+    {"follow_new_tensors", "new tensors in the dtype of another one have what autocast gives it",
+     [](const Graph& graph, const PrepareOptions& options) {
+       return options.step.autocast.has_value() && (has_lines(graph) || is_followed_script(graph));
+     },
+     [](Graph& graph, const PrepareOptions& options) {
+       follow_new_tensors(graph, *options.step.autocast);
+     }},
     {"follow_empty_beginnings", "the empty tensor that a cache begins with has its keys' dtype",
      [](const Graph&, const PrepareOptions& options) { return options.step.autocast.has_value(); },
      [](Graph& graph, const PrepareOptions&) { follow_empty_beginnings(graph); }},

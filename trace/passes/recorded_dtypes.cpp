@@ -55,13 +55,6 @@ bool moves_and_casts(const Node& node) {
   return node.op == "aten::to" && node.overload == "device";
 }
 
-/// Makes a tensor from no other, or from the shape of one.
-bool makes_new_tensor(const Node& node) {
-  bool takes_none = true;
-  for_each_value(node, [&](ValueId id) { takes_none &= id == no_value; });
-  return takes_none || node.op.starts_with("aten::new_") || node.op.ends_with("_like");
-}
-
 class Follower {
  public:
   Follower(Graph& graph, const std::set<DType>& own, DType dtype, const FunctionCalls& calls)

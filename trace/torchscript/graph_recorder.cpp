@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <complex>
 #include <cstring>
 
 #include "base/error.h"
@@ -158,6 +159,7 @@ void GraphRecorder::set_grad_mode(bool from, bool to, ScopeId scope) {
 }
 
 ArgumentValue GraphRecorder::number_of(const at::Scalar& number) {
+  if (number.isComplex()) return std::complex<double>(number.toComplexDouble());
   return number.isFloatingPoint() ? ArgumentValue(number.toDouble())
                                   : ArgumentValue(number.toLong());
 }
@@ -170,6 +172,7 @@ ArgumentValue GraphRecorder::argument(const c10::IValue& value, const c10::Argum
     return meta::dtype_of(static_cast<at::ScalarType>(value.toInt()));
   if (value.isInt()) return value.toInt();
   if (value.isDouble()) return value.toDouble();
+  if (value.isComplexDouble()) return std::complex<double>(value.toComplexDouble());
   if (value.isString()) return value.toStringRef();
   if (value.isDevice()) return DeviceName{value.toDevice().str()};
   if (value.isList()) return list_argument(value);

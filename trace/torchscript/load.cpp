@@ -82,7 +82,8 @@ constexpr std::string_view lost_regions =
     "this is a trace: it does not show where the code says `with torch.no_grad():` or `with "
     "torch.autocast(...):`. What runs in such a block is counted as if it ran outside. "
     "torch.export keeps both, and the Python that was traced has both (python_sources). Calls "
-    "whose results nothing uses are not in a trace.";
+    "whose results nothing uses are not in a trace, and neither are names that only modules and "
+    "PyTorch's functions in Python are given: what had such a name before seems to live on.";
 
 std::optional<torchscript::PythonSources> sources_of(const torchscript::Archive& archive,
                                                      const TorchScriptOptions& options,

@@ -99,6 +99,12 @@ bool makes_tensor(const torch::jit::Node& node) {
   });
 }
 
+/// A sequence between two numbers. Where those were sizes, a trace gives them as tensors of the
+/// host, which say nothing of where the sequence is.
+bool makes_sequence(const torch::jit::Node& node) {
+  return node.kind() == c10::aten::linspace || node.kind() == c10::aten::logspace;
+}
+
 /// "aten::lstm.data", with the overload.
 std::string full_name(const torch::jit::Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
@@ -227,7 +233,7 @@ Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& 
   if (cast) cast_move(node, *cast, inputs);
   lift_indices(node, inputs, recorder, scope);
   const Tensors given = tensors_in(inputs);
-  if (makes_tensor(node) && (given.any_fake || !given.any_real))
+  if (makes_tensor(node) && (given.any_fake || !given.any_real || makes_sequence(node)))
     for (c10::IValue& input : inputs)
       if (input.isDevice()) input = c10::Device(c10::kCUDA, 0);
   const bool grad_before = at::GradMode::is_enabled();

@@ -176,6 +176,31 @@ class Named(nn.Module):
         return self.linear(x.float())
 
 
+def like(x):
+    return {"device": x.device, "dtype": x.dtype}
+
+
+def padded(x):
+    return torch.cat([x, torch.zeros((2, 9, 1), **like(x))], dim=-1).sin()
+
+
+class Padded(nn.Module):
+    """New tensors in the dtype of another one, and in the default one (HaloNet)."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x):
+        y = self.linear(x)
+        begin = torch.zeros(2, 1, 16, dtype=y.dtype, device=y.device)
+        default = torch.zeros(2, 1, 16, device=y.device)
+        named = torch.zeros(2, 1, 16, dtype=torch.float32, device=y.device)
+        followed = padded(torch.cat([begin, y], dim=1).sin())
+        full = torch.cat([default, y], dim=1).sin(), torch.cat([named, y], dim=1).sin()
+        return followed.sum() + full[0].sum() + full[1].sum()
+
+
 def build():
     torch.manual_seed(0)
     x = lambda: torch.rand(2, 8, 16)
@@ -189,6 +214,7 @@ def build():
         "nested": (Nested(), (x(),)),
         "listed": (Listed(), (torch.rand(2, 6, 16),)),
         "named": (Named(), (x(),)),
+        "padded": (Padded(), (x(),)),
     }
 
 

@@ -77,6 +77,14 @@ class Casts(unittest.TestCase):
             for suffix in ("pt2", "pt"):
                 self.compare(f"functions_{model}.{suffix}", kinds[model])
 
+    def test_new_tensors_in_the_dtype_of_another_one(self):
+        """truth/cast/functions.py: zeros of `y.dtype`, of `**like(x)` in a function, in the default dtype and in float32 by name."""
+        self.compare("functions_padded.pt2", ("fp32", "bf16", "autocast"))
+        for kind, wanted in self.FUNCTIONS["padded"].items():
+            with self.subTest("with its Python", kind=kind):
+                found = totals("functions_padded.pt", "--python-sources", ".", *self.OPTIONS[kind])
+                self.assertEqual({figure: found[figure] for figure in wanted}, wanted)
+
     def test_what_cuda_would_refuse_was_guessed_wrongly(self):
         """A trace does not tell `mask.to(x.dtype)` from `mask.float()`; a product with a float32 mask is refused."""
         self.compare("cast_masked.pt", ("fp32", "bf16", "fp16"))

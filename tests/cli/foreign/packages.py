@@ -23,6 +23,15 @@ class Packages(unittest.TestCase):
                     if peak is not None:
                         self.assertLessEqual(abs(found["peak_tensor_bytes"] - peak), 0.005 * peak)
 
+    def test_names_that_one_line_gives_to_several_values(self):
+        """`q, k, v, e_kv = map(…)`, and `q, k, v = map(…)` of nystrom_attention: the inferences' peaks, to the byte."""
+        for model, peak in (("graph_transformer", 935936), ("nystromformer", 211968)):
+            with self.subTest(model):
+                found = totals(f"packages/{model}.pt2", "--mode", "inference")
+                self.assertEqual(found["peak_tensor_bytes"], peak)
+        said = " ".join(read("profile", f"{FOREIGN}/packages/graph_transformer.pt2", "--autocast", "bf16")["warnings"])
+        self.assertIn("`k = apply_rotary_emb(freqs, k)`", said)  # Its peak has a cause in docs/foreign.md.
+
     def test_code_of_training_that_python_chose_is_said_in_evaluation(self):
         """e3nn's norm computes statistics of the batch where `self.training` is true, with operators that have no mode. In
         inference the module's peak is 16 896 bytes (truth/foreign), the file's is not."""

@@ -36,6 +36,20 @@ class Traces(unittest.TestCase):
         """sin() of [4, 3] saves what it is given, and `x[:, [0, 2, 5]]` its index, of three int64 (list_index.py)."""
         self.assertEqual(totals("list_index.pt")["saved_bytes"], 4 * 3 * 4 + 3 * 8)
 
+    def test_complex_numbers_are_given_to_operators(self):
+        """complex_numbers.py: Linear(8, 8) of [4, 8], and its spectrum [4, 5]; saved are what rfft() is given, the mask, and what
+        exp() gives, whose conjugate is copied for a product in backward: the peak is PyTorch's."""
+        for name, options in (("complex_numbers.pt", ()), ("complex_numbers_scripted.pt", ("--input", "x=float32[4,8]"))):
+            with self.subTest(name):
+                found = totals(name, *options)
+                self.assertEqual(found["fwd_flops"], 2 * 4 * 8 * 8)
+                self.assertEqual(found["saved_bytes"], 4 * 8 * 4 + 4 * 5 + 4 * 5 * 8)
+                self.assertEqual(found["peak_tensor_bytes"], 5632)
+
+    def test_a_sequence_between_two_sizes_is_on_the_device(self):
+        """complex_numbers.py: linear(x) * linspace(0, 7, 8).exp() of [4, 8] saves what exp() gives."""
+        self.assertEqual(totals("sequence.pt")["saved_bytes"], 8 * 4)
+
     def test_the_lines_of_its_python_show_what_a_trace_does_not(self):
         """truth/cast/functions.py is what functions_*.pt were traced from: dtypes of casts in functions, under autocast and
         in bf16, are PyTorch's."""

@@ -183,6 +183,36 @@ TEST_SUITE("lifetimes") {
     CHECK(f.death("a.1") == "c");
   }
 
+  TEST_CASE("results that one line makes each on its own get the names in their order") {
+    Function f;
+    const SourceId line = f.line("first, second = map(lambda t: relu(relu(t)), (x, x))");
+    f.add("inner", line, {"x"});
+    f.add("a", line, {"inner"});
+    f.add("b", line, {"x"});
+    f.add("c", f.line("first = relu(first)"), {"a"});
+    f.add("d", f.line("y = relu(first * second)"), {"c", "b"});
+    f.add("e", f.line("return relu(relu(y))"), {"d"});
+    CHECK(f.death("inner") == "a");
+    CHECK(f.death("a") == "c");
+    CHECK(f.death("b") == "e");  // It is `second`, which nothing binds anew.
+  }
+
+  TEST_CASE("a function may make what it returns last before the rest") {
+    const auto death_of_first = [](const std::string& made, const std::string& returned) {
+      Function f;
+      const SourceId call = f.line("first, second = self.split(x)");
+      f.add("a", f.line(made, call), {"x"});
+      f.add("b", f.line(returned, call), {"x"});
+      f.add("c", f.line("second = relu(second)"), {"b"});
+      f.add("d", f.line("first = relu(first + second)"), {"a", "c"});
+      f.add("e", f.line("return relu(relu(first))"), {"d"});
+      CHECK(f.death("a") == "d");
+      return f.death("b");
+    };
+    CHECK(death_of_first("return relu(x), relu(x * 2)", "return relu(x), relu(x * 2)") == "c");
+    CHECK(death_of_first("h = relu(x)", "g = relu(x * 2)") == "d");  // Not known; as ever.
+  }
+
   TEST_CASE("a function that changes its argument in place gives the name back its value") {
     Function f;
     f.add("a", f.line("h = relu(x)"), {"x"});
