@@ -97,9 +97,10 @@ def predicted(program, rows, coefficients):
     return us
 
 
-def sizes_of(program, rows):
+def sizes_of(program, rows, coefficients):
+    """Where residuals are looked up, of each row."""
     one = Program(program, rows)
-    sizes = one.ask("sizes").reshape(len(rows.us), -1)
+    sizes = one.ask("sizes " + " ".join(map(repr, coefficients.values()))).reshape(len(rows.us), -1)
     one.close()
     return sizes
 
@@ -119,7 +120,7 @@ def judge(program, rows, times):
 
 def points_of(program, rows, coefficients):
     residuals = numpy.log(rows.us / predicted(program, rows, coefficients))
-    sizes = sizes_of(program, rows)
+    sizes = sizes_of(program, rows, coefficients)
     return [[*(round(float(size), 2) for size in one), round(float(residual), 3)]
             for one, residual in zip(sizes, residuals)]
 

@@ -79,7 +79,7 @@ def matmul(operation, p, cache):
     work = {"batch": batch[0] if batch else 1, "m": m, "n": n, "k": k, "operand_bytes": number,
             "weight_sets": SETS_OF_WEIGHTS if cache == "flushed" else 1,
             "alignment": math.gcd(16, *(number * distance for distance in distances)),
-            "is_across": int(first == "t" and second == "n")}
+            "layout": (first == "t") + (second == "n")}
     return PRODUCTS[p["dtype"]], work, 1
 
 
@@ -305,6 +305,7 @@ CALIBRATION = ROOT / "truth" / "measured" / "h200_kernels.json"
 CONVOLUTION = ("pass", "batch", "in_channels", "out_channels", "groups", "in", "out", "window", "number_bytes", "is_winograd",
                "channels_last")
 ROWS, STREAM, PRODUCT = ("rows", "length", "bytes"), ("bytes",), ("batch", "m", "n", "k", "operand_bytes")
+LAYOUT_OF_SWEEP = 3  # evaluate_rows.cpp asks the sweep for it
 CALIBRATED = {"product_fp32": PRODUCT, "product_16bit": PRODUCT, "elementwise": STREAM, "copy": STREAM, "pooling": STREAM,
               "softmax": ROWS, "reduction": ROWS,
               "convolution_16bit": CONVOLUTION, "convolution_tf32": CONVOLUTION}
@@ -318,7 +319,7 @@ def calibrated(time_class):
             continue
         work = dict(zip(columns, kernel["work"]))
         if columns == PRODUCT:
-            work |= {"weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "is_across": 0}
+            work |= {"weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": LAYOUT_OF_SWEEP}
             if time_class == "product_16bit":
                 row = math.gcd(work["m"], work["n"], work["k"]) * work["operand_bytes"]
                 if row % 16:

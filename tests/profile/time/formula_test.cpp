@@ -161,7 +161,7 @@ TEST_SUITE("time_formulas") {
       coefficients[2] = 200, coefficients[4] = 300, coefficients[7] = 0.005;  // Arithmetic alone.
       ProductWork product{.m = 8192, .n = 8192, .k = 8192, .operand_bytes = 4, .result_bytes = 4};
       const double along = formula.time(product, gpu, coefficients, time_class).us;
-      product.is_across = true;
+      product.layout = ProductLayout::across;
       return formula.time(product, gpu, coefficients, time_class).us / along;
     };
     CHECK(ratio(TimeClass::product_tf32, "h200") == doctest::Approx(1.3).epsilon(0.03));

@@ -41,8 +41,8 @@ TEST_SUITE("matmul_launches") {
     CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work) == turned);
   }
 
-  TEST_CASE("the gradient of a weight has neither operand along k") {
-    const auto is_across = [](bool left, bool right) {
+  TEST_CASE("a layer has both operands along k, its input's gradient one, its weight's none") {
+    const auto layout = [](bool left, bool right) {
       TensorSpec a = tensor({64, 256}), b = tensor({256, 96});
       if (left) a.strides = {1, 64};
       if (right) b.strides = {1, 256};
@@ -50,12 +50,12 @@ TEST_SUITE("matmul_launches") {
       builder.call("aten::mm", {TestArgument{{a}, {}}, TestArgument{{b}, {}}}, {tensor({64, 96})},
                    builder.node("node"));
       return std::get<ProductWork>(launches_of(builder, modern_device())->kernels.at(0).work)
-          .is_across;
+          .layout;
     };
-    CHECK_FALSE(is_across(false, false));  // The gradient of an input.
-    CHECK_FALSE(is_across(false, true));   // A layer itself.
-    CHECK(is_across(true, false));
-    CHECK_FALSE(is_across(true, true));
+    CHECK(layout(false, true) == ProductLayout::along);
+    CHECK(layout(false, false) == ProductLayout::mixed);
+    CHECK(layout(true, true) == ProductLayout::mixed);
+    CHECK(layout(true, false) == ProductLayout::across);
   }
 }
 
