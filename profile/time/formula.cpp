@@ -13,7 +13,8 @@ using enum TimeClass;
 
 // Those under which the rows are likeliest that scripts/time/fit.py draws, of all devices at once.
 constexpr ResidualKernel product_process{8, 0.2, 0.06, 1}, attention_process{8, 0.3, 0.06},
-    convolution_process{2, 0.3, 0.06, 1}, stream_process{2, 0.06, 0.06}, row_process{3, 0.15, 0.03},
+    convolution_process{4, 0.15, 0.1, 1}, depthwise_process{2, 0.3, 0.06, 1},
+    stream_process{2, 0.06, 0.06}, row_process{3, 0.15, 0.03},
     function_process{2, 0.06, 0.06, 0.35, 100};  // Nothing is learnt from another function.
 
 const Formula& row(TimeClass time_class) {
@@ -64,9 +65,9 @@ const Formula& row(TimeClass time_class) {
       {transfer, "transfer", stream_coefficients, stream_time, stream_sizes, nullptr,
        stream_process, elementwise},
       {depthwise, "depthwise", depthwise_coefficients, depthwise_time, depthwise_sizes, nullptr,
-       convolution_process, depthwise},
+       depthwise_process, depthwise},
       {depthwise_cudnn, "depthwise_cudnn", library_depthwise_coefficients, library_depthwise_time,
-       depthwise_sizes, nullptr, convolution_process, depthwise_cudnn},
+       depthwise_sizes, nullptr, depthwise_process, depthwise_cudnn},
       {recurrent_16bit, "recurrent_16bit", recurrent_coefficients, recurrent_time, recurrent_sizes,
        nullptr, row_process, recurrent_16bit},
       {recurrent_tf32, "recurrent_tf32", recurrent_coefficients, recurrent_time, recurrent_sizes,

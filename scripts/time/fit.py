@@ -139,10 +139,10 @@ def quantile_of(ratios):
     return float(f"{numpy.quantile(ratios, share):.4g}")
 
 
-def interval_of(program, rows, coefficients, folds, fixed=None, has_points=True):
-    """How many deviations of the residual process 90 % of the drawn rows lie within, each judged by a fit of the other
-    folds, coefficients and points. It never sees a row that is judged on. Without points a deviation is 1."""
-    ratios = []
+def ratios_of(program, rows, coefficients, folds, fixed=None, has_points=True):
+    """How many deviations of the residual process each of the drawn rows is off, judged by a fit of the other folds,
+    coefficients and points. It never sees a row that is judged on. Without points a deviation is 1."""
+    ratios = numpy.empty(len(rows.us))
     for fold in range(FOLDS):
         out, others = numpy.flatnonzero(folds == fold), rows.part(numpy.flatnonzero(folds != fold))
         if not len(out):
@@ -151,8 +151,8 @@ def interval_of(program, rows, coefficients, folds, fixed=None, has_points=True)
         points = points_of(program, others, of_others) if has_points else []
         values, _ = judge(program, rows.part(out), {"coefficients": of_others, "interval": 1, "points": points})
         deviation = numpy.log(values[:, 2] / values[:, 0])
-        ratios.append(numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation)
-    return quantile_of(numpy.concatenate(ratios))
+        ratios[out] = numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation
+    return ratios
 
 
 def flops_of(rows):
@@ -211,7 +211,7 @@ def fit_class(program, rows, drawn, seed=SEED):
              "coefficients": coefficients, "interval": 1, "points": points}
     if rows.floor_is_host:
         times["floor_is_host"] = True
-    times["interval"] = interval_of(program, chosen, coefficients, folds_of(chosen), fixed)
+    times["interval"] = quantile_of(ratios_of(program, chosen, coefficients, folds_of(chosen), fixed))
     return times
 
 

@@ -66,9 +66,15 @@ CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
 FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
 
 
-def draw(key):
+def draw(key, seed=""):
     """A number of the point: whether it is measured once or twice, flushed or not, does not matter."""
-    return zlib.crc32(key.rsplit("/", 2)[0].encode())
+    return zlib.crc32((key.rsplit("/", 2)[0] + seed).encode())
+
+
+def drawn_again(lines, seed):
+    """The same lines with another half drawn, and other folds."""
+    numbers = [draw(line["key"], f"/{seed}") for line in lines]
+    return [{**line, "drawn": number % 2 == 0, "fold": number // 2} for line, number in zip(lines, numbers)]
 
 
 def matmul(operation, p, cache):
@@ -289,7 +295,7 @@ def lines_of(folder):
             continue
         time_class, work, launches, us = found
         yield {"class": time_class, "family": family, "operation": operation, "work": work,
-               "more": (launches - 1) * LAUNCH_US, "us": us, "drawn": draw(point["key"]) % 2 == 0,
+               "more": (launches - 1) * LAUNCH_US, "us": us, "key": point["key"], "drawn": draw(point["key"]) % 2 == 0,
                "fold": draw(point["key"]) // 2, "is_cold": strings[point["cache"]] == "flushed" or leaves_cache(work)}
 
 
