@@ -55,7 +55,7 @@ def main():
     given = parser.parse_args()
     path = fit.ROOT / "devices" / "time" / "h200.json"
     classes = fit.read_classes(path)
-    lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.is_fitted(line)]
+    lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.fits(line)]
     for time_class in sorted({line["class"] for line in lines}):
         if given.only and time_class not in given.only:
             continue

@@ -1,8 +1,8 @@
 """The operators that were recorded on an H200 (truth/h200/kernel_record) as rows of the program's classes of kernels.
 
 A row's time is what its kernels take, without the gaps between them, which a step has on top (`kernel_gap_us` of a device
-file). Works are those that the rules of profile/cost/time/ state for the same call; calls whose rule has more than one class
-are left out."""
+file). Works are those that the rules of profile/cost/time/ state for the same call; most calls whose rule has
+more than one class are left out."""
 import collections
 import json
 import math
@@ -60,10 +60,15 @@ def sum_across(results, length, bytes_read):
 CLOCKS_OF_WAIT, HALVES_PER_CLOCK = 770, 7  # sums.cpp
 PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
 CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
+MOMENTS_PER_CLOCK, PAIRS_OF_GROUPS_PER_CLOCK, GRADIENTS_PER_CLOCK = 2.0, 1.75, 1.05  # normalization.cpp
 NUMBERS_OF_VECTOR = 4  # rms_norm_times in normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
 CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
 FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
+
+
+# Calls of kernels of several classes, each with a work of its own: they are judged, and fit nothing.
+OF_SEVERAL = ("group_norm",)
 
 
 def draw(key, seed=""):
@@ -178,6 +183,24 @@ def movement(operation, p, cache):
     return ("elementwise", {"bytes": total}, 1) if operation == "clone" else None
 
 
+def group_norm(forward, p, numbers):
+    """As profile/cost/time/normalization.cpp has it: (class, work) of each kernel but the short ones."""
+    images, channels = p["sizes"][:2]
+    number, rows = BYTES[p["dtype"]], images * (32 if forward else channels)
+    kernels = []
+    if forward:
+        work = {"rows": rows, "length": numbers // rows, "bytes": max(numbers * number, bytes_beside(numbers, MOMENTS_PER_CLOCK))}
+        if p["memory_format"] == "channels_last":
+            kernels.append(("copy", {"bytes": 2 * numbers * max(number, 4)}))
+        last = max(2 * numbers * number, bytes_beside(numbers, ONE_BY_ONE_PER_CLOCK))
+    else:
+        waits = rows * (123 if numbers // rows < 512 else 450) / MULTIPROCESSORS + 570 * min(images, 32)
+        work = {"rows": rows, "length": numbers // rows,
+                "bytes": max(2 * numbers * number, bytes_beside(numbers, PAIRS_OF_GROUPS_PER_CLOCK)) + round(bytes_of_clocks(waits))}
+        last = max(3 * numbers * number, bytes_beside(numbers, GRADIENTS_PER_CLOCK))
+    return [*kernels, ("reduction", work), ("elementwise", {"bytes": last})]
+
+
 def normalization(operation, p, cache):
     name, direction = operation.rsplit("_", 1)
     numbers, forward = math.prod(p["sizes"]), direction == "forward"
@@ -195,10 +218,9 @@ def normalization(operation, p, cache):
         two = not forward and name == "softmax"
         return "softmax", {"rows": numbers // p["sizes"][-1], "length": p["sizes"][-1],
                            "bytes": total * (2 if two else 1)}, 2 if two else 1
-    total = round(total * (1.5 if forward else 1.67))
     if name == "group_norm":
-        rows = p["sizes"][0] * 32
-        return "layer_norm", {"rows": rows, "length": numbers // rows, "bytes": total}, 3 if forward else 5
+        return "group_norm", {"kernels": group_norm(forward, p, numbers)}, 2 if forward else 4
+    total = round(total * (1.5 if forward else 1.67))
     if direction == "inference":
         return None  # the recorded call makes its variance too
     channels_last, of_cudnn = p["memory_format"] == "channels_last", p["dtype"] == "float32"
@@ -352,6 +374,10 @@ def is_fitted(line):
     if line["class"].startswith("product"):
         return work["alignment"] == 16 or line["class"] == "product_fp32"
     return not line["operation"].startswith("efficient") or line["class"] == "attention_fp32"
+
+
+def fits(line):
+    return is_fitted(line) and line["class"] not in OF_SEVERAL
 
 
 def rows_of(lines, device="h200"):

@@ -40,7 +40,7 @@ def main():
     parser.add_argument("--program", default=fit.ROOT / "build" / "release" / "bin" / "symprof_time_rows")
     parser.add_argument("--only", nargs="*", help="classes; without it all")
     given = parser.parse_args()
-    lines = [line for line in h200_rows.table() if h200_rows.is_fitted(line)]
+    lines = [line for line in h200_rows.table() if h200_rows.fits(line)]
     print("| class | rows | error | within | ± width |\n| --- | ---: | ---: | ---: | ---: |")
     for time_class in sorted({line["class"] for line in lines}):
         if not given.only or time_class in given.only:
