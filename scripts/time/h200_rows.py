@@ -60,7 +60,7 @@ def sum_across(results, length, bytes_read):
 CLOCKS_OF_WAIT, HALVES_PER_CLOCK = 770, 7  # sums.cpp
 PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
 CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
-MOMENTS_PER_CLOCK, PAIRS_OF_GROUPS_PER_CLOCK, GRADIENTS_PER_CLOCK = 2.0, 1.75, 1.05  # normalization.cpp
+MOMENTS_PER_CLOCK, PAIRS_OF_GROUPS_PER_CLOCK, GRADIENTS_PER_CLOCK = 1.85, 1.9, 1.07  # normalization.cpp
 NUMBERS_OF_VECTOR = 4  # rms_norm_times in normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
 CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
@@ -194,7 +194,7 @@ def group_norm(forward, p, numbers):
             kernels.append(("copy", {"bytes": 2 * numbers * max(number, 4)}))
         last = max(2 * numbers * number, bytes_beside(numbers, ONE_BY_ONE_PER_CLOCK))
     else:
-        waits = rows * (123 if numbers // rows < 512 else 450) / MULTIPROCESSORS + 570 * min(images, 32)
+        waits = rows * (123 if numbers // rows < 512 else 520) / MULTIPROCESSORS + 590 * min(images, 32)
         work = {"rows": rows, "length": numbers // rows,
                 "bytes": max(2 * numbers * number, bytes_beside(numbers, PAIRS_OF_GROUPS_PER_CLOCK)) + round(bytes_of_clocks(waits))}
         last = max(3 * numbers * number, bytes_beside(numbers, GRADIENTS_PER_CLOCK))

@@ -103,7 +103,7 @@ LaunchEstimate norm_of_groups(const Call& call, const Cost& cost, const DeviceSp
 /// The mean and square of each row, then element by element with what is broadcast. An input that
 /// does not lie in rows is copied before.
 LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double moments_per_clock = 2.0;
+  constexpr double moments_per_clock = 1.85;
   LaunchEstimate result = norm_of_groups<0, 3, 150, 3>(call, cost, device);
   if (device.is_cpu || !result || result->kernels.empty()) return result;
   const TensorSpec& in = *call.input_at(0);
@@ -123,9 +123,9 @@ LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const Device
 /// by element; then weight and bias, which wait for one image after the other.
 LaunchEstimate group_norm_backward_times(const Call& call, const Cost& cost,
                                          const DeviceSpec& device) {
-  constexpr double pairs_per_clock = 1.75, gradients_per_clock = 1.05;
-  constexpr std::int64_t threads_of_block = 512, clocks_of_block = 450, clocks_of_warp = 123,
-                         clocks_of_image = 570, most_in_turn = 32;
+  constexpr double pairs_per_clock = 1.9, gradients_per_clock = 1.07;
+  constexpr std::int64_t threads_of_block = 512, clocks_of_block = 520, clocks_of_warp = 123,
+                         clocks_of_image = 590, most_in_turn = 32;
   LaunchEstimate result = norm_of_groups<1, 5, 167, 5>(call, cost, device);
   if (device.is_cpu || !result || result->kernels.empty()) return result;
   const TensorSpec& in = *call.input_at(1);
