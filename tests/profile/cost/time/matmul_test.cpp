@@ -12,7 +12,8 @@ TEST_SUITE("matmul_launches") {
   TEST_CASE("a product has its sizes, its type's class, and the batch of both") {
     const auto launches = launches_of("aten::bmm", {t({6, 3, 5}, half), t({6, 5, 7}, half)},
                                       {tensor({6, 3, 7}, half)});
-    const ProductWork work{.batch = 6, .m = 3, .n = 7, .k = 5, .alignment = 2};
+    const ProductWork work{
+        .batch = 6, .m = 3, .n = 7, .k = 5, .alignment = 2, .layout = ProductLayout::mixed};
     CHECK(launches->kernels == std::vector<Kernel>{{TimeClass::product_16bit, work}});
     const auto fp32 = launches_of("aten::mm", {t({3, 5}), t({5, 7})}, {tensor({3, 7})});
     CHECK(fp32->kernels[0].time_class == TimeClass::product_fp32);
@@ -37,7 +38,8 @@ TEST_SUITE("matmul_launches") {
     const TensorRecord left = b.fresh(tensor({3, 5}, half), {.kind = StorageKind::parameter});
     const TensorRecord right = b.fresh(tensor({5, 7}, half));
     b.call_on("aten::mm", {left, right}, {y}, node);
-    const ProductWork turned{.m = 7, .n = 3, .k = 5, .weight_sets = 6, .alignment = 2};
+    const ProductWork turned{
+        .m = 7, .n = 3, .k = 5, .weight_sets = 6, .alignment = 2, .layout = ProductLayout::mixed};
     CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work) == turned);
   }
 
