@@ -17,6 +17,7 @@ using profile::AttentionWork;
 using profile::ConvolutionPass;
 using profile::ConvolutionWork;
 using profile::Kernel;
+using profile::ProductLayout;
 using profile::ProductWork;
 using profile::RowWork;
 using profile::StreamWork;
@@ -49,12 +50,6 @@ struct Operands {
 
 std::int64_t at_least_one(std::int64_t size) { return std::max<std::int64_t>(size, 1); }
 
-/// A number that sizes draw, the same each time.
-std::uint32_t drawn(std::int64_t size) {
-  constexpr std::uint32_t golden_ratio = 2654435769;  // Of 2^32: Knuth's multiplicative hash.
-  return (static_cast<std::uint32_t>(size) * golden_ratio) >> 16;
-}
-
 /// Sums of residuals, gates, scales, and the simplest activation with its gradient: what the
 /// element-wise time of networks is made of, beside functions that take longer to compute. On a GPU
 /// one of those is among them. What moves numbers one by one is known by rules of its own
@@ -65,7 +60,7 @@ KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
     return at_least_one(bytes / (tensors * static_cast<std::int64_t>(at::elementSize(make.type))));
   };
   const std::uint32_t kind =
-      make.device.is_cpu() ? bytes / fp32_bytes % kinds : drawn(bytes) % (kinds + 1);
+      make.device.is_cpu() ? bytes / fp32_bytes % kinds : profile::drawn_by(bytes) % (kinds + 1);
   if (kind == kinds) return [a = make.of({numbers(2)})] { return at::gelu(a); };
   switch (kind) {
     case 0:
@@ -257,11 +252,11 @@ KernelCall product_call(const ProductWork& work, const Operands& make) {
   if (make.device.is_cpu())
     return
         [a = make.of({work.m, work.k}), b = make.of({work.n, work.k}).t()] { return at::mm(a, b); };
-  switch (drawn(work.m + work.n * 3 + work.k * 5) % 3) {
-    case 0:
+  switch (work.layout) {
+    case ProductLayout::along:
       return [a = make.of({work.m, work.k}), b = make.of({work.n, work.k}).t(),
               bias = make.of({work.n})] { return at::addmm(bias, a, b); };
-    case 1:
+    case ProductLayout::mixed:
       return
           [a = make.of({work.m, work.k}), b = make.of({work.k, work.n})] { return at::mm(a, b); };
     default:
@@ -333,7 +328,7 @@ KernelCall convolution_call(const ConvolutionWork& work, const Operands& make) {
 at::ScalarType type_of(const Kernel& kernel, c10::Device device) {
   constexpr std::uint32_t half = 1 << 6;
   const bool is_drawn = kernel.time_class == TimeClass::elementwise && !device.is_cpu() &&
-                        (drawn(std::get<StreamWork>(kernel.work).bytes) & half) != 0;
+                        (profile::drawn_by(std::get<StreamWork>(kernel.work).bytes) & half) != 0;
   return is_drawn || profile::number_bytes_of(kernel) == 2 ? at::kBFloat16 : at::kFloat;
 }
 

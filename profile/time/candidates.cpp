@@ -111,6 +111,7 @@ class Candidates {
       : time_class_(time_class), number_(number_bytes_of(time_class)), limits_(limits) {}
 
   void add(ProductWork work) {
+    work.layout = swept_layout(work);
     work.operand_bytes = work.result_bytes = number_;
     const std::int64_t numbers = work.m * work.k + work.n * work.k + work.m * work.n;
     add(work, work.batch * numbers,
@@ -259,6 +260,16 @@ double flops_of(const Kernel& kernel) {
 }
 
 }  // namespace
+
+std::uint32_t drawn_by(std::int64_t size) {
+  constexpr std::uint32_t golden_ratio = 2654435769;  // Of 2^32: Knuth's multiplicative hash.
+  return (static_cast<std::uint32_t>(size) * golden_ratio) >> 16;
+}
+
+ProductLayout swept_layout(const ProductWork& work) {
+  if (work.batch > 1) return ProductLayout::mixed;
+  return static_cast<ProductLayout>(drawn_by(work.m + work.n * 3 + work.k * 5) % 3);
+}
 
 std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limits) {
   auto* const formula = formula_of(time_class).time;

@@ -57,7 +57,7 @@ ClassTimes times_without_interval(const Formula& formula, const Gpu& gpu, const 
   times.coefficients = fit_coefficients(formula, gpu, rows);
   times.points.reserve(rows.size());
   for (const MeasuredKernel& row : rows)
-    times.points.push_back({formula.sizes(row.kernel.work),
+    times.points.push_back({residual_place(formula, row.kernel.work, gpu, times.coefficients),
                             std::log(row.us / formula_us_of(row.kernel, gpu, times.coefficients))});
   times.interval = 1;
   times.is_calibrated = true;

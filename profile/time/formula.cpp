@@ -12,69 +12,76 @@ namespace {
 using enum TimeClass;
 
 // Those under which the rows are likeliest that scripts/time/fit.py draws, of all devices at once.
-constexpr ResidualKernel product_process{4, 0.15, 0.06, 1}, attention_process{8, 0.3, 0.06},
-    convolution_process{2, 0.3, 0.06, 1}, stream_process{2, 0.06, 0.06}, row_process{3, 0.15, 0.03},
+constexpr ResidualKernel product_process{8, 0.2, 0.06, 1}, attention_process{8, 0.3, 0.06},
+    convolution_process{4, 0.15, 0.1, 1}, depthwise_process{2, 0.3, 0.06, 1},
+    stream_process{2, 0.06, 0.06}, row_process{3, 0.15, 0.03},
     function_process{2, 0.06, 0.06, 0.35, 100};  // Nothing is learnt from another function.
 
 const Formula& row(TimeClass time_class) {
   static const Formula rows[] = {
       {product_16bit, "product_16bit", product_coefficients, product_time, product_sizes,
-       product_process, product_16bit},
+       product_ways, product_process, product_16bit},
       {product_tf32, "product_tf32", product_coefficients, product_time, product_sizes,
-       product_process, product_16bit},
+       product_ways, product_process, product_16bit},
       {product_8bit, "product_8bit", product_coefficients, product_time, product_sizes,
-       product_process, product_16bit},
+       product_ways, product_process, product_16bit},
       {product_fp32, "product_fp32", product_coefficients, product_time, product_sizes,
-       product_process, product_fp32},
+       product_ways, product_process, product_fp32},
       {product_fp64, "product_fp64", product_coefficients, product_time, product_sizes,
-       product_process, product_fp32},
+       product_ways, product_process, product_fp32},
       {attention_flash, "attention_flash", attention_coefficients, attention_time, attention_sizes,
-       attention_process, attention_flash},
+       nullptr, attention_process, attention_flash},
       {attention_newer, "attention_newer", attention_coefficients, attention_time, attention_sizes,
-       attention_process, attention_flash},
+       nullptr, attention_process, attention_flash},
       {attention_fp32, "attention_fp32", attention_coefficients, attention_time, attention_sizes,
-       attention_process, attention_flash},
+       nullptr, attention_process, attention_flash},
       {convolution_16bit, "convolution_16bit", tensor_convolution_coefficients,
-       tensor_convolution_time, convolution_sizes, convolution_process, product_16bit},
+       tensor_convolution_time, convolution_sizes, nullptr, convolution_process, product_16bit},
       {convolution_tf32, "convolution_tf32", tensor_convolution_coefficients,
-       tensor_convolution_time, convolution_sizes, convolution_process, convolution_16bit},
+       tensor_convolution_time, convolution_sizes, nullptr, convolution_process, convolution_16bit},
       {convolution_fp32, "convolution_fp32", convolution_coefficients, convolution_time,
-       convolution_sizes, convolution_process, convolution_fp32},
-      {elementwise, "elementwise", stream_coefficients, stream_time, stream_sizes, stream_process,
-       elementwise},
-      {copy, "copy", stream_coefficients, stream_time, stream_sizes, stream_process, elementwise},
-      {batch_norm, "batch_norm", row_coefficients, row_time, row_sizes, row_process, layer_norm},
-      {batch_norm_native, "batch_norm_native", stream_coefficients, stream_time, stream_sizes,
+       convolution_sizes, nullptr, convolution_process, convolution_fp32},
+      {elementwise, "elementwise", stream_coefficients, stream_time, stream_sizes, nullptr,
        stream_process, elementwise},
-      {pooling, "pooling", stream_coefficients, stream_time, stream_sizes, stream_process,
+      {copy, "copy", stream_coefficients, stream_time, stream_sizes, nullptr, stream_process,
        elementwise},
-      {layer_norm, "layer_norm", row_coefficients, row_time, row_sizes, row_process, layer_norm},
-      {softmax, "softmax", row_coefficients, row_time, row_sizes, row_process, layer_norm},
-      {reduction, "reduction", row_coefficients, row_time, row_sizes, row_process, layer_norm},
-      {gather, "gather", stream_coefficients, stream_time, stream_sizes, stream_process,
+      {batch_norm, "batch_norm", row_coefficients, row_time, row_sizes, nullptr, row_process,
+       layer_norm},
+      {batch_norm_native, "batch_norm_native", stream_coefficients, stream_time, stream_sizes,
+       nullptr, stream_process, elementwise},
+      {pooling, "pooling", stream_coefficients, stream_time, stream_sizes, nullptr, stream_process,
        elementwise},
-      {sort, "sort", stream_coefficients, stream_time, stream_sizes, stream_process, elementwise},
-      {optimizer, "optimizer", stream_coefficients, stream_time, stream_sizes, stream_process,
+      {layer_norm, "layer_norm", row_coefficients, row_time, row_sizes, nullptr, row_process,
+       layer_norm},
+      {softmax, "softmax", row_coefficients, row_time, row_sizes, nullptr, row_process, layer_norm},
+      {reduction, "reduction", row_coefficients, row_time, row_sizes, nullptr, row_process,
+       layer_norm},
+      {gather, "gather", stream_coefficients, stream_time, stream_sizes, nullptr, stream_process,
        elementwise},
-      {transfer, "transfer", stream_coefficients, stream_time, stream_sizes, stream_process,
+      {sort, "sort", stream_coefficients, stream_time, stream_sizes, nullptr, stream_process,
        elementwise},
-      {depthwise, "depthwise", depthwise_coefficients, depthwise_time, depthwise_sizes,
-       convolution_process, depthwise},
+      {optimizer, "optimizer", stream_coefficients, stream_time, stream_sizes, nullptr,
+       stream_process, elementwise},
+      {transfer, "transfer", stream_coefficients, stream_time, stream_sizes, nullptr,
+       stream_process, elementwise},
+      {depthwise, "depthwise", depthwise_coefficients, depthwise_time, depthwise_sizes, nullptr,
+       depthwise_process, depthwise},
       {depthwise_cudnn, "depthwise_cudnn", library_depthwise_coefficients, library_depthwise_time,
-       depthwise_sizes, convolution_process, depthwise_cudnn},
+       depthwise_sizes, nullptr, depthwise_process, depthwise_cudnn},
       {recurrent_16bit, "recurrent_16bit", recurrent_coefficients, recurrent_time, recurrent_sizes,
-       row_process, recurrent_16bit},
+       nullptr, row_process, recurrent_16bit},
       {recurrent_tf32, "recurrent_tf32", recurrent_coefficients, recurrent_time, recurrent_sizes,
-       row_process, recurrent_16bit},
-      {batch_norm_rows, "batch_norm_rows", row_coefficients, row_time, row_sizes, row_process,
-       batch_norm},
-      {TimeClass::random, "random", stream_coefficients, stream_time, stream_sizes, stream_process,
-       elementwise},
+       nullptr, row_process, recurrent_16bit},
+      {batch_norm_rows, "batch_norm_rows", row_coefficients, row_time, row_sizes, nullptr,
+       row_process, batch_norm},
+      {TimeClass::random, "random", stream_coefficients, stream_time, stream_sizes, nullptr,
+       stream_process, elementwise},
       {TimeClass::function, "function", function_coefficients, function_time, function_sizes,
-       function_process, TimeClass::function},
+       nullptr, function_process, TimeClass::function},
       {attention_backward, "attention_backward", attention_coefficients, attention_time,
-       attention_sizes, attention_process, attention_backward},
-      {rms_norm, "rms_norm", row_coefficients, row_time, row_sizes, row_process, layer_norm},
+       attention_sizes, nullptr, attention_process, attention_backward},
+      {rms_norm, "rms_norm", row_coefficients, row_time, row_sizes, nullptr, row_process,
+       layer_norm},
   };
   static_assert(std::size(rows) == time_classes);
   return rows[static_cast<int>(time_class)];
@@ -97,6 +104,16 @@ ResidualKernel residuals_on(const Formula& formula, bool is_cpu) {
   // Operators that share a class are loops of their own, too.
   if (formula.time == stream_time) process.noise = 0.25;
   return process;
+}
+
+std::vector<double> residual_place(const Formula& formula, const Work& work, const Gpu& gpu,
+                                   Coefficients coefficients) {
+  std::vector<double> place;
+  if (formula.ways != nullptr && !gpu.is_cpu)
+    place = formula.ways(work, gpu, coefficients, formula.time_class);
+  const std::vector<double> sizes = formula.sizes(work);
+  place.insert(place.end(), sizes.begin(), sizes.end());
+  return place;
 }
 
 std::string_view name(TimeClass time_class) { return row(time_class).name; }

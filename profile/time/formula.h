@@ -40,12 +40,17 @@ struct Formula {
   std::span<const Coefficient> coefficients;  ///< The first is always "floor": microseconds.
   KernelTime (*time)(const Work&, const Gpu&, Coefficients, TimeClass);
   std::vector<double> (*sizes)(const Work&);  ///< Logarithms of what residuals depend on.
+  /// What residuals depend on beside the sizes on a GPU, in octaves as well; mostly nothing.
+  std::vector<double> (*ways)(const Work&, const Gpu&, Coefficients, TimeClass);
   ResidualKernel residuals;
   /// Whose coefficients serve where neither device nor data sheet has any; itself: nobody's.
   TimeClass like;
 };
 
 const Formula& formula_of(TimeClass time_class);
+
+/// Where residuals are looked up: the ways and the sizes of a kernel.
+std::vector<double> residual_place(const Formula&, const Work&, const Gpu&, Coefficients);
 
 /// The formulas are those of GPUs: where they describe a CPU, more is left to the residuals.
 ResidualKernel residuals_on(const Formula& formula, bool is_cpu);
@@ -66,6 +71,7 @@ KernelTime stream_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime row_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime function_time(const Work&, const Gpu&, Coefficients, TimeClass);
 std::vector<double> product_sizes(const Work&);
+std::vector<double> product_ways(const Work&, const Gpu&, Coefficients, TimeClass);
 std::vector<double> attention_sizes(const Work&);
 std::vector<double> convolution_sizes(const Work&);
 std::vector<double> depthwise_sizes(const Work&);

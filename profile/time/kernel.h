@@ -51,6 +51,10 @@ constexpr int time_classes = static_cast<int>(TimeClass::rms_norm) + 1;
 /// As device files and tables call it: "product_16bit".
 std::string_view name(TimeClass time_class);
 
+/// In how many operands of a product the numbers lie together along k: both, as in a linear layer,
+/// one, as in the gradient of its input, or none, as in that of its weight.
+enum class ProductLayout : std::uint8_t { along, mixed, across };
+
 /// `batch` products [m, k] · [k, n].
 struct ProductWork {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
@@ -61,8 +65,7 @@ struct ProductWork {
   /// The rows of all matrices begin at multiples of so many bytes; 16 is all that counts.
   std::int64_t alignment = 16;
   bool shares_right = false;  ///< The whole batch has the same operand [k, n].
-  /// Neither operand's numbers lie together along k, as in the gradient of a weight.
-  bool is_across = false;
+  ProductLayout layout = ProductLayout::along;
   auto operator<=>(const ProductWork&) const = default;
 };
 

@@ -87,6 +87,12 @@ std::optional<Work> function_in(const WorkNumbers& s) {
   return FunctionWork{static_cast<Function>(s[0]), s[1], s[2]};
 }
 
+ProductWork product_in(const WorkNumbers& s) {
+  ProductWork work{s[0], s[1], s[2], s[3], s[4], s[5], s[6]};
+  work.layout = swept_layout(work);
+  return work;
+}
+
 /// Nothing where the class has no such work, or as many numbers are not its.
 std::optional<Work> work_of(TimeClass time_class, const WorkNumbers& sizes) {
   auto* const formula = formula_of(time_class).time;
@@ -98,8 +104,7 @@ std::optional<Work> work_of(TimeClass time_class, const WorkNumbers& sizes) {
   if (!are_sizes(sizes, 0, sizes.size())) return std::nullopt;
   if (formula == stream_time && sizes.size() == 1) return StreamWork{sizes[0]};
   if (formula == row_time && sizes.size() == 3) return RowWork{sizes[0], sizes[1], sizes[2]};
-  if (formula == product_time && sizes.size() == 7)
-    return ProductWork{sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6]};
+  if (formula == product_time && sizes.size() == 7) return product_in(sizes);
   return std::nullopt;
 }
 

@@ -57,6 +57,12 @@ constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
                                                           {16, 128},
                                                           {16, 64},
                                                           {16, 32}}};
+/// Those that libraries like best: which they take where another would be faster is their own.
+constexpr std::array<std::array<double, 2>, 3> usual_tiles = {{{256, 128}, {128, 128}, {64, 64}}};
+/// How many octaves of a size one octave of time counts among residuals, and from where all are as
+/// far; how many another layout does. Of the rows that scripts/time/fit.py draws, of all devices at
+/// once, each is nearest to what the others say then.
+constexpr double octaves_of_time = 4, furthest = 2, octaves_of_layout = 4;
 constexpr std::array<double, 8> splits = {1, 2, 3, 4, 6, 8, 16, 32};
 constexpr double shortest_split = 128;  ///< Numbers of k.
 constexpr double shortest_step = 32;    ///< Of k in a tile: those beyond are computed as well.
@@ -82,7 +88,8 @@ double slowness(const ProductWork& product) {
 /// .bf16), so that another kernel serves: the 23 such products in the half of
 /// truth/h200/kernel_record that calibrates take 1.3 times as long.
 double slowness_across(const ProductWork& product, TimeClass time_class) {
-  return product.is_across && time_class == TimeClass::product_tf32 ? 1.3 : 1.0;
+  const bool is_across = product.layout == ProductLayout::across;
+  return is_across && time_class == TimeClass::product_tf32 ? 1.3 : 1.0;
 }
 
 /// What does not depend on tile and split.
@@ -169,6 +176,25 @@ Limit limit_of(const Candidate& best) {
   return longest == best.cache_us ? Limit::cache : Limit::memory;
 }
 
+struct TriedTiles {
+  std::array<double, tiles.size() * splits.size()> all_us{};
+  std::size_t count = 0;
+  Candidate best;
+};
+
+/// Those that take longer than the fastest by the factor `slack` have no time.
+TriedTiles tried_tiles(const Setting& s, const Gpu& gpu, Coefficients c, double slack) {
+  TriedTiles found;
+  for (const auto& [rows, columns] : tiles)
+    for (const double split : splits) {
+      if (split * shortest_split > std::max(s.k, shortest_split)) break;
+      const Candidate one = with_tile(s, gpu, c, rows, columns, split, found.best.us * slack);
+      found.all_us[found.count++] = one.us;
+      if (one.us < found.best.us) found.best = one;
+    }
+  return found;
+}
+
 /// The mean logarithm of candidates that take no longer than `longest_us`, those that are slower
 /// than the fastest by the factor 1 + `choice` weighing about a third.
 double chosen_us(std::span<const double> all_us, double fastest, double longest_us, double choice) {
@@ -188,24 +214,30 @@ const std::span<const Coefficient> product_coefficients = product_rows;
 
 KernelTime product_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass time_class) {
   const Setting s = setting_of(std::get<ProductWork>(work), gpu, c, time_class);
-  std::array<double, tiles.size() * splits.size()> all_us{};
-  std::size_t count = 0;
   const double slack = std::pow(least_weight, -c[ProductAt::choice]);
-  Candidate best;
-  for (const auto& [rows, columns] : tiles)
-    for (const double split : splits) {
-      if (split * shortest_split > std::max(s.k, shortest_split)) break;
-      const Candidate one = with_tile(s, gpu, c, rows, columns, split, best.us * slack);
-      all_us[count++] = one.us;
-      if (one.us < best.us) best = one;
-    }
+  const TriedTiles tried = tried_tiles(s, gpu, c, slack);
+  const Candidate& best = tried.best;
   const double us =
-      chosen_us({all_us.data(), count}, best.us, best.us * slack, c[ProductAt::choice]);
+      chosen_us({tried.all_us.data(), tried.count}, best.us, best.us * slack, c[ProductAt::choice]);
   // Clocks fall while tensor cores are busy for long.
   const double flops = 2 * s.batch * s.m * s.n * s.k;
   const double reached = flops / gpu.rate(time_class) / us;
   const double long_run = std::clamp(std::log(flops / 2e10) / 5, 0.0, 1.0);
   return {us * (1 + c[ProductAt::throttling] * reached * long_run), limit_of(best)};
+}
+
+std::vector<double> product_ways(const Work& work, const Gpu& gpu, Coefficients c,
+                                 TimeClass time_class) {
+  const auto& product = std::get<ProductWork>(work);
+  const Setting s = setting_of(product, gpu, c, time_class);
+  const double fastest = tried_tiles(s, gpu, c, 1).best.us;
+  std::vector<double> ways;
+  for (const auto& [rows, columns] : usual_tiles) {
+    const double us = with_tile(s, gpu, c, rows, columns, 1, INFINITY).us;
+    ways.push_back(octaves_of_time * std::clamp(std::log2(us / fastest), 0.0, furthest));
+  }
+  ways.push_back(octaves_of_layout * static_cast<double>(product.layout));
+  return ways;
 }
 
 std::vector<double> product_sizes(const Work& work) {

@@ -36,6 +36,12 @@ std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limit
 /// here, whatever its numbers are.
 std::int64_t number_bytes_of(const Kernel& kernel);
 
+/// A number that sizes draw, the same each time.
+std::uint32_t drawn_by(std::int64_t size);
+
+/// The layout in which a sweep measures a product: its file does not say it.
+ProductLayout swept_layout(const ProductWork& work);
+
 /// Those that take so long that a device may lower its clocks: they are measured last. Their order
 /// stays as it was.
 std::vector<Kernel> take_long_kernels(std::vector<Kernel>& kernels, double flops);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/error.h"
 #include "profile/time/formula.h"
 #include "profile/time/gpu.h"
 #include "profile/time/residuals.h"
@@ -60,6 +61,18 @@ Amounts amounts_of(const StreamWork& stream) { return {0, static_cast<double>(st
 Amounts amounts_of(const RowWork& rows) { return {0, static_cast<double>(rows.bytes)}; }
 Amounts amounts_of(const FunctionWork& work) { return {0, static_cast<double>(work.bytes)}; }
 
+/// The place, if the points lie in as many dimensions: those of a file of an earlier version may
+/// not.
+const std::vector<double>& place_among(const std::vector<ResidualPoint>& points,
+                                       const std::vector<double>& place, const Formula& formula) {
+  if (points.front().sizes.size() != place.size())
+    throw Error(
+        std::string("the times of ") + std::string(formula.name),
+        "have residuals of an earlier version",
+        "Fit the device's measurements again: symprof calibrate --minutes 0 --measurements");
+  return place;
+}
+
 const std::optional<ClassTimes>* find(const KernelTimes& times, TimeClass time_class) {
   const auto index = static_cast<std::size_t>(time_class);
   return index < times.size() && times[index] ? &times[index] : nullptr;
@@ -106,6 +119,12 @@ double TimeModel::formula_us(const Kernel& kernel, const std::vector<double>& co
       .us;
 }
 
+std::vector<double> TimeModel::residual_place(const Kernel& kernel,
+                                              const std::vector<double>& coefficients) const {
+  return profile::residual_place(formula_of(kernel.time_class), kernel.work, device_->gpu,
+                                 coefficients);
+}
+
 double TimeModel::peak_us(const Kernel& kernel) const {
   const Amounts amounts =
       std::visit([](const auto& work) { return amounts_of(work); }, kernel.work);
@@ -141,7 +160,9 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
   const ResidualKernel process = residuals_on(formula, device_->gpu.is_cpu);
   ResidualAt residual;  // Without points its deviation is 1, and the interval the half width.
   if (!times->points.empty() && !is_borrowed)
-    residual = residual_at(times->points, formula.sizes(kernel.work), process);
+    residual = residual_at(
+        times->points, place_among(times->points, residual_place(kernel, coefficients), formula),
+        process);
   else if (!times->points.empty())
     residual.deviation = root_mean_square(times->points, process);
   const double half_width = times->interval * residual.deviation * residual.scatter;

@@ -46,6 +46,10 @@ class TimeModel {
   /// Microseconds of the formula alone, with these coefficients in its order.
   double formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const;
 
+  /// Where the kernel's residual is looked up with these coefficients.
+  std::vector<double> residual_place(const Kernel& kernel,
+                                     const std::vector<double>& coefficients) const;
+
   /// What the kernel's products would take at the peak of their type; 0 where it has none.
   double peak_us(const Kernel& kernel) const;
 

@@ -3,15 +3,16 @@
 //
 //   symprof_time_rows fit DEVICE.json CLASS ROWS.csv
 //     prints the coefficients of the class (name, start, lowest, highest), an empty line, then for
-//     each line of coefficients on standard input a line with the microseconds of all rows, and at
-//     "sizes" or "roofline" a line with those.
+//     each line of coefficients on standard input a line with the microseconds of all rows, at
+//     "sizes" and coefficients a line with where residuals are looked up, at "roofline" one with
+//     that.
 //   symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv
 //     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES.
 //   symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv
 //     prints us,low,high,algorithm,protocol,nccl_us of collectives; rows: kind,bytes,ranks,nodes.
 //
 // Columns of a CSV are members of the work (profile/time/kernel.h): m,n,k for products. A row may
-// have been measured at `clock_percent` of the device's clock.
+// have been measured at `clock_percent` of the device's clock; `layout` 3 is that of a sweep.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -23,6 +24,7 @@
 #include "base/error.h"
 #include "profile/time/collectives/links.h"
 #include "profile/time/formula.h"
+#include "profile/time/sweep.h"
 #include "profile/time/time_model.h"
 
 namespace {
@@ -41,17 +43,19 @@ Work work_of(const Work& example, const Columns& row) {
   const auto get = [&](const char* name, std::int64_t otherwise = 1) {
     return column(row, name, otherwise);
   };
-  if (std::holds_alternative<ProductWork>(example))
-    return ProductWork{get("batch"),
-                       get("m"),
-                       get("n"),
-                       get("k"),
-                       get("operand_bytes", 2),
-                       get("operand_bytes", 2),
-                       get("weight_sets"),
-                       get("alignment", 16),
-                       false,
-                       get("is_across", 0) != 0};
+  if (std::holds_alternative<ProductWork>(example)) {
+    ProductWork product{get("batch"),
+                        get("m"),
+                        get("n"),
+                        get("k"),
+                        get("operand_bytes", 2),
+                        get("operand_bytes", 2),
+                        get("weight_sets"),
+                        get("alignment", 16)};
+    const std::int64_t layout = get("layout", 0);
+    product.layout = layout == 3 ? swept_layout(product) : static_cast<ProductLayout>(layout);
+    return product;
+  }
   if (std::holds_alternative<AttentionWork>(example))
     return AttentionWork{get("batch"),           get("heads"),          get("kv_heads"),
                          get("queries"),         get("keys"),           get("head_dim"),
@@ -161,13 +165,16 @@ int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Row>& 
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::vector<double> values, coefficients;
-    if (line == "sizes") {
+    std::stringstream stream(line);
+    if (line.starts_with("sizes")) {
+      stream.ignore(sizeof("sizes"));
+      for (double number; stream >> number;) coefficients.push_back(number);
       for (const Row& row : rows)
-        for (const double size : formula.sizes(row.kernel.work)) values.push_back(size);
+        for (const double size : models.of(row).residual_place(row.kernel, coefficients))
+          values.push_back(size);
     } else if (line == "roofline") {
       for (const Row& row : rows) values.push_back(models.of(row).roofline_us(row.kernel));
     } else {
-      std::stringstream stream(line);
       for (double number; stream >> number;) coefficients.push_back(number);
       for (const Row& row : rows)
         values.push_back(models.of(row).formula_us(row.kernel, coefficients));

@@ -97,9 +97,10 @@ def predicted(program, rows, coefficients):
     return us
 
 
-def sizes_of(program, rows):
+def sizes_of(program, rows, coefficients):
+    """Where residuals are looked up, of each row."""
     one = Program(program, rows)
-    sizes = one.ask("sizes").reshape(len(rows.us), -1)
+    sizes = one.ask("sizes " + " ".join(map(repr, coefficients.values()))).reshape(len(rows.us), -1)
     one.close()
     return sizes
 
@@ -119,7 +120,7 @@ def judge(program, rows, times):
 
 def points_of(program, rows, coefficients):
     residuals = numpy.log(rows.us / predicted(program, rows, coefficients))
-    sizes = sizes_of(program, rows)
+    sizes = sizes_of(program, rows, coefficients)
     return [[*(round(float(size), 2) for size in one), round(float(residual), 3)]
             for one, residual in zip(sizes, residuals)]
 
@@ -138,10 +139,10 @@ def quantile_of(ratios):
     return float(f"{numpy.quantile(ratios, share):.4g}")
 
 
-def interval_of(program, rows, coefficients, folds, fixed=None, has_points=True):
-    """How many deviations of the residual process 90 % of the drawn rows lie within, each judged by a fit of the other
-    folds, coefficients and points. It never sees a row that is judged on. Without points a deviation is 1."""
-    ratios = []
+def ratios_of(program, rows, coefficients, folds, fixed=None, has_points=True):
+    """How many deviations of the residual process each of the drawn rows is off, judged by a fit of the other folds,
+    coefficients and points. It never sees a row that is judged on. Without points a deviation is 1."""
+    ratios = numpy.empty(len(rows.us))
     for fold in range(FOLDS):
         out, others = numpy.flatnonzero(folds == fold), rows.part(numpy.flatnonzero(folds != fold))
         if not len(out):
@@ -150,8 +151,8 @@ def interval_of(program, rows, coefficients, folds, fixed=None, has_points=True)
         points = points_of(program, others, of_others) if has_points else []
         values, _ = judge(program, rows.part(out), {"coefficients": of_others, "interval": 1, "points": points})
         deviation = numpy.log(values[:, 2] / values[:, 0])
-        ratios.append(numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation)
-    return quantile_of(numpy.concatenate(ratios))
+        ratios[out] = numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation
+    return ratios
 
 
 def flops_of(rows):
@@ -210,7 +211,7 @@ def fit_class(program, rows, drawn, seed=SEED):
              "coefficients": coefficients, "interval": 1, "points": points}
     if rows.floor_is_host:
         times["floor_is_host"] = True
-    times["interval"] = interval_of(program, chosen, coefficients, folds_of(chosen), fixed)
+    times["interval"] = quantile_of(ratios_of(program, chosen, coefficients, folds_of(chosen), fixed))
     return times
 
 

@@ -20,14 +20,14 @@ WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far ot
 def fitted(program, lines):
     """Passes of attention have the same sizes, and few rows have no neighbours: those have no points, and one width. A
     point's measurements with and without its operands in the L2 cache, or made twice, are in one fold: they say too much
-    of each other. An interval is at least that of the recorded operators."""
+    of each other. An interval is at least that of the recorded operators, which all others fit as well."""
     recorded, lines = lines, lines + h200_rows.calibrated(lines[0]["class"])
     rows, fixed = h200_rows.rows_of(lines), fit.fixed_with(lines[0]["class"], len(lines))
     coefficients = fit.fit_coefficients(program, [rows], fixed=fixed)
     has_points = len(lines) >= FEWEST_WITH_POINTS and not rows.time_class.startswith("attention")
-    interval = max(fit.interval_of(program, h200_rows.rows_of(some), coefficients,
-                                   numpy.array([line["fold"] for line in some]) % fit.FOLDS, fixed, has_points)
-                   for some in (lines, recorded))
+    folds = numpy.array([line["fold"] for line in lines]) % fit.FOLDS
+    ratios = fit.ratios_of(program, rows, coefficients, folds, fixed, has_points)
+    interval = max(map(fit.quantile_of, (ratios, ratios[:len(recorded)])))
     if len(lines) < FEWEST_WITH_POINTS:
         interval = max(interval, WIDTH_OF_FEW)
     beside = f" and {len(lines) - len(recorded)} of truth/measured" if len(lines) > len(recorded) else ""
@@ -55,7 +55,7 @@ def main():
     given = parser.parse_args()
     path = fit.ROOT / "devices" / "time" / "h200.json"
     classes = fit.read_classes(path)
-    lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.is_fitted(line)]
+    lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.fits(line)]
     for time_class in sorted({line["class"] for line in lines}):
         if given.only and time_class not in given.only:
             continue

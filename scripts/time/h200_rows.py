@@ -1,8 +1,8 @@
 """The operators that were recorded on an H200 (truth/h200/kernel_record) as rows of the program's classes of kernels.
 
 A row's time is what its kernels take, without the gaps between them, which a step has on top (`kernel_gap_us` of a device
-file). Works are those that the rules of profile/cost/time/ state for the same call; calls whose rule has more than one class
-are left out."""
+file). Works are those that the rules of profile/cost/time/ state for the same call; most calls whose rule has
+more than one class are left out."""
 import collections
 import json
 import math
@@ -60,15 +60,26 @@ def sum_across(results, length, bytes_read):
 CLOCKS_OF_WAIT, HALVES_PER_CLOCK = 770, 7  # sums.cpp
 PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
 CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
+MOMENTS_PER_CLOCK, PAIRS_OF_GROUPS_PER_CLOCK, GRADIENTS_PER_CLOCK = 1.85, 1.9, 1.07  # normalization.cpp
 NUMBERS_OF_VECTOR = 4  # rms_norm_times in normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
 CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
 FUNCTIONS_PER_CLOCK = {"gelu": 3.1, "gelu_backward": 2.35}  # functions.cpp
 
 
-def draw(key):
+# Calls of kernels of several classes, each with a work of its own: they are judged, and fit nothing.
+OF_SEVERAL = ("group_norm",)
+
+
+def draw(key, seed=""):
     """A number of the point: whether it is measured once or twice, flushed or not, does not matter."""
-    return zlib.crc32(key.rsplit("/", 2)[0].encode())
+    return zlib.crc32((key.rsplit("/", 2)[0] + seed).encode())
+
+
+def drawn_again(lines, seed):
+    """The same lines with another half drawn, and other folds."""
+    numbers = [draw(line["key"], f"/{seed}") for line in lines]
+    return [{**line, "drawn": number % 2 == 0, "fold": number // 2} for line, number in zip(lines, numbers)]
 
 
 def matmul(operation, p, cache):
@@ -79,7 +90,7 @@ def matmul(operation, p, cache):
     work = {"batch": batch[0] if batch else 1, "m": m, "n": n, "k": k, "operand_bytes": number,
             "weight_sets": SETS_OF_WEIGHTS if cache == "flushed" else 1,
             "alignment": math.gcd(16, *(number * distance for distance in distances)),
-            "is_across": int(first == "t" and second == "n")}
+            "layout": (first == "t") + (second == "n")}
     return PRODUCTS[p["dtype"]], work, 1
 
 
@@ -172,6 +183,24 @@ def movement(operation, p, cache):
     return ("elementwise", {"bytes": total}, 1) if operation == "clone" else None
 
 
+def group_norm(forward, p, numbers):
+    """As profile/cost/time/normalization.cpp has it: (class, work) of each kernel but the short ones."""
+    images, channels = p["sizes"][:2]
+    number, rows = BYTES[p["dtype"]], images * (32 if forward else channels)
+    kernels = []
+    if forward:
+        work = {"rows": rows, "length": numbers // rows, "bytes": max(numbers * number, bytes_beside(numbers, MOMENTS_PER_CLOCK))}
+        if p["memory_format"] == "channels_last":
+            kernels.append(("copy", {"bytes": 2 * numbers * max(number, 4)}))
+        last = max(2 * numbers * number, bytes_beside(numbers, ONE_BY_ONE_PER_CLOCK))
+    else:
+        waits = rows * (123 if numbers // rows < 512 else 520) / MULTIPROCESSORS + 590 * min(images, 32)
+        work = {"rows": rows, "length": numbers // rows,
+                "bytes": max(2 * numbers * number, bytes_beside(numbers, PAIRS_OF_GROUPS_PER_CLOCK)) + round(bytes_of_clocks(waits))}
+        last = max(3 * numbers * number, bytes_beside(numbers, GRADIENTS_PER_CLOCK))
+    return [*kernels, ("reduction", work), ("elementwise", {"bytes": last})]
+
+
 def normalization(operation, p, cache):
     name, direction = operation.rsplit("_", 1)
     numbers, forward = math.prod(p["sizes"]), direction == "forward"
@@ -189,10 +218,9 @@ def normalization(operation, p, cache):
         two = not forward and name == "softmax"
         return "softmax", {"rows": numbers // p["sizes"][-1], "length": p["sizes"][-1],
                            "bytes": total * (2 if two else 1)}, 2 if two else 1
-    total = round(total * (1.5 if forward else 1.67))
     if name == "group_norm":
-        rows = p["sizes"][0] * 32
-        return "layer_norm", {"rows": rows, "length": numbers // rows, "bytes": total}, 3 if forward else 5
+        return "group_norm", {"kernels": group_norm(forward, p, numbers)}, 2 if forward else 4
+    total = round(total * (1.5 if forward else 1.67))
     if direction == "inference":
         return None  # the recorded call makes its variance too
     channels_last, of_cudnn = p["memory_format"] == "channels_last", p["dtype"] == "float32"
@@ -289,7 +317,7 @@ def lines_of(folder):
             continue
         time_class, work, launches, us = found
         yield {"class": time_class, "family": family, "operation": operation, "work": work,
-               "more": (launches - 1) * LAUNCH_US, "us": us, "drawn": draw(point["key"]) % 2 == 0,
+               "more": (launches - 1) * LAUNCH_US, "us": us, "key": point["key"], "drawn": draw(point["key"]) % 2 == 0,
                "fold": draw(point["key"]) // 2, "is_cold": strings[point["cache"]] == "flushed" or leaves_cache(work)}
 
 
@@ -305,6 +333,7 @@ CALIBRATION = ROOT / "truth" / "measured" / "h200_kernels.json"
 CONVOLUTION = ("pass", "batch", "in_channels", "out_channels", "groups", "in", "out", "window", "number_bytes", "is_winograd",
                "channels_last")
 ROWS, STREAM, PRODUCT = ("rows", "length", "bytes"), ("bytes",), ("batch", "m", "n", "k", "operand_bytes")
+LAYOUT_OF_SWEEP = 3  # evaluate_rows.cpp asks the sweep for it
 CALIBRATED = {"product_fp32": PRODUCT, "product_16bit": PRODUCT, "elementwise": STREAM, "copy": STREAM, "pooling": STREAM,
               "softmax": ROWS, "reduction": ROWS,
               "convolution_16bit": CONVOLUTION, "convolution_tf32": CONVOLUTION}
@@ -318,7 +347,7 @@ def calibrated(time_class):
             continue
         work = dict(zip(columns, kernel["work"]))
         if columns == PRODUCT:
-            work |= {"weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "is_across": 0}
+            work |= {"weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": LAYOUT_OF_SWEEP}
             if time_class == "product_16bit":
                 row = math.gcd(work["m"], work["n"], work["k"]) * work["operand_bytes"]
                 if row % 16:
@@ -345,6 +374,10 @@ def is_fitted(line):
     if line["class"].startswith("product"):
         return work["alignment"] == 16 or line["class"] == "product_fp32"
     return not line["operation"].startswith("efficient") or line["class"] == "attention_fp32"
+
+
+def fits(line):
+    return is_fitted(line) and line["class"] not in OF_SEVERAL
 
 
 def rows_of(lines, device="h200"):

@@ -10,6 +10,7 @@ import pathlib
 
 import numpy
 import pandas
+from scipy.spatial import cKDTree
 
 import fit
 import sources
@@ -196,6 +197,36 @@ def noise(data):
                f"{several.runs.min()} to {several.runs.max()} | {single_campaign(several):.1f} |")
 
 
+PAIRS_HEAD = """
+NeuSight measured products of random sizes in one session and those of models in another. *Pairs* are rows of sizes that
+differ by less than an eighth of an octave in all, that ran in the same kernel for more than 300 µs; what their times for a
+FLOP differ by, in per cent, median / 90th percentile, in one session (random sizes, models) and between both. What of that
+is T4's, whose clock follows its power, is in no size: its intervals are wide for that.
+
+| device | random sizes: pairs | differ | models: pairs | differ | between: pairs | differ |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+SHORTEST_OF_PAIR, OCTAVES_OF_PAIR = 300, 0.125
+
+
+def pairs(data):
+    table = pandas.read_csv(pathlib.Path(data) / "ops_neusight_matmul_fp32.csv")
+    for gpu, device in sources.NEUSIGHT.items():
+        one = table[(table.gpu == gpu) & (table.us > SHORTEST_OF_PAIR)].reset_index(drop=True)
+        sizes = one[["batch", "m", "n", "k"]].to_numpy(dtype=float)
+        near = cKDTree(numpy.log2(sizes)).query_pairs(OCTAVES_OF_PAIR, output_type="ndarray")
+        first, second = (one.loc[places].reset_index(drop=True) for places in near.T)
+        per_flop = numpy.log(one.us / sizes.prod(axis=1)).to_numpy()
+        differ = 100 * numpy.expm1(abs(per_flop[near[:, 0]] - per_flop[near[:, 1]]))
+        same = (first.kernel == second.kernel).to_numpy()
+        cells = []
+        for wanted in (("train", "train"), ("test", "test"), None):
+            is_one = (first.split != second.split) if wanted is None else (first.split == wanted[0]) & (second.split == wanted[1])
+            chosen = differ[same & is_one.to_numpy()]
+            cells += [str(len(chosen)), f"{numpy.median(chosen):.0f} / {numpy.quantile(chosen, 0.9):.0f}" if len(chosen) else "-"]
+        yield f"| {device} | {' | '.join(cells)} |"
+
+
 def transfer(program, rows, label, chosen):
     judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(len(rows.us))[:JUDGED]))
     us = fit.predicted(program, judged, fit.fit_coefficients(program, chosen))
@@ -221,6 +252,7 @@ def main():
         more = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
         more += OTHERS_HEAD + "\n".join(others(given.program, given.data)) + "\n"
         more += NOISE_HEAD + "\n".join(noise(given.data)) + "\n"
+        more += PAIRS_HEAD + "\n".join(pairs(given.data)) + "\n"
         path.write_text(HEAD.format(seed=SEED, draws=DRAWS) + "\n".join(lines) + "\n" + more + mark + steps)
 
 

@@ -42,6 +42,9 @@ def aic_products(folder):
                       "aiconfigurator's bf16 linear", weight_sets=6)
 
 
+ALONG, MIXED, ACROSS = 0, 1, 2  # ProductLayout of profile/time/kernel.h
+
+
 def session_clock(table):
     """Per cent of the clock of models' sizes and steps at which random sizes were measured: what the same kernels reach
     in large linear layers. 80 on T4, whose power ends at 70 W; where it is 89 (V100) or 96 (A100), a clock for each
@@ -58,7 +61,9 @@ def neusight_products(folder):
     for gpu, device in NEUSIGHT.items():
         one = table[table.gpu == gpu]
         clock = numpy.where(one.split == "train", session_clock(one), 100)
-        yield rows_of(device, "product_fp32", one[["batch", "m", "n", "k"]].assign(clock_percent=clock), one.us,
+        layout = numpy.where(one.op == "bmm", MIXED, ALONG)
+        work = one[["batch", "m", "n", "k"]].assign(clock_percent=clock, layout=layout)
+        yield rows_of(device, "product_fp32", work, one.us,
                       "NeuSight's fp32 bmm and linear", True, operand_bytes=4)
 
 
@@ -66,7 +71,9 @@ def deepbench_products(folder):
     table = pandas.read_csv(folder / "ops_deepbench_gemm.csv")
     for gpu, device in {"V100": "v100", "T4": "t4"}.items():
         one = table[(table.gpu == gpu) & (table.dtype == "fp16")]
-        yield rows_of(device, "product_16bit", one[["m", "n", "k"]], one.us, "DeepBench's fp16 GEMM")
+        # In columns: without transposes a number's neighbour in A has the next m, in B the next k.
+        layout = (one.trans_a == "N").astype(int) + (one.trans_b == "T")
+        yield rows_of(device, "product_16bit", one[["m", "n", "k"]].assign(layout=layout), one.us, "DeepBench's fp16 GEMM")
 
 
 def vidur_products(folder):

@@ -42,6 +42,13 @@ void share_right(ProductWork& work, const TensorSpec& right, const DeviceSpec& d
     work.shares_right = true;
 }
 
+ProductLayout layout_of(const TensorSpec& left, const TensorSpec& right) {
+  const bool left_along = left.strides.back() == 1;
+  const bool right_along = right.strides[right.strides.size() - 2] == 1;
+  if (left_along != right_along) return ProductLayout::mixed;
+  return left_along ? ProductLayout::along : ProductLayout::across;
+}
+
 /// [batch, m, k] · [batch, k, n], either without a batch.
 LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) {
   const TensorSpec *left = call.input_at(left_at), *right = call.input_at(left_at + 1);
@@ -58,7 +65,7 @@ LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) 
   work.alignment = std::gcd(alignment_of(*left), alignment_of(*right));
   if (out != nullptr && out->sizes.size() > 1)
     work.alignment = std::gcd(work.alignment, alignment_of(*out));
-  work.is_across = left->strides[last] != 1 && right->strides[right->strides.size() - 2] != 1;
+  work.layout = layout_of(*left, *right);
   if (is_parameter(call, left_at)) std::swap(work.m, work.n);
   if (is_parameter(call, left_at) || is_parameter(call, left_at + 1))
     work.weight_sets = sets_of_weights;

@@ -97,6 +97,57 @@ LaunchEstimate norm_of_groups(const Call& call, const Cost& cost, const DeviceSp
   return by_rows(cost, TimeClass::layer_norm, rows, length, percent / 100.0, launches);
 }
 
+// Group norm on a GPU is kernels of several kinds (native/cuda/group_norm_kernel.cu). What they
+// take beside their bytes is read off the half of truth/h200/kernel_record that calibrates.
+
+/// The mean and square of each row, then element by element with what is broadcast. An input that
+/// does not lie in rows is copied before.
+LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  constexpr double moments_per_clock = 1.85;
+  LaunchEstimate result = norm_of_groups<0, 3, 150, 3>(call, cost, device);
+  if (device.is_cpu || !result || result->kernels.empty()) return result;
+  const TensorSpec& in = *call.input_at(0);
+  const std::int64_t bytes = numbers(in) * element_bytes(in.dtype);
+  Kernel& moments = result->kernels[0];
+  moments.time_class = TimeClass::reduction;
+  moments.launches = 2;
+  std::get<RowWork>(moments.work).bytes =
+      std::max(bytes, bytes_beside(device, numbers(in), moments_per_clock));
+  result->kernels.push_back(
+      {TimeClass::elementwise, StreamWork{std::max(2 * bytes, bytes_one_by_one(in, device))}});
+  copy_to_rows(result, &in, device);
+  return result;
+}
+
+/// Sums of gradient and input for each channel of an image, by a warp or 512 threads; then element
+/// by element; then weight and bias, which wait for one image after the other.
+LaunchEstimate group_norm_backward_times(const Call& call, const Cost& cost,
+                                         const DeviceSpec& device) {
+  constexpr double pairs_per_clock = 1.9, gradients_per_clock = 1.07;
+  constexpr std::int64_t threads_of_block = 512, clocks_of_block = 520, clocks_of_warp = 123,
+                         clocks_of_image = 590, most_in_turn = 32;
+  LaunchEstimate result = norm_of_groups<1, 5, 167, 5>(call, cost, device);
+  if (device.is_cpu || !result || result->kernels.empty()) return result;
+  const TensorSpec& in = *call.input_at(1);
+  const std::int64_t all = numbers(in), bytes = all * element_bytes(in.dtype);
+  const std::int64_t images = call.integer(5, 0, 1), channels = images * call.integer(6, 0, 1);
+  const std::int64_t area = channels > 0 ? all / channels : 0;
+  const std::int64_t clocks = area < threads_of_block ? clocks_of_warp : clocks_of_block;
+  const double waits =
+      static_cast<double>(channels * clocks) / std::max(device.multiprocessors, 1) +
+      static_cast<double>(std::min(images, most_in_turn) * clocks_of_image);
+  Kernel& sums = result->kernels[0];
+  sums.time_class = TimeClass::reduction;
+  sums.launches = 4;
+  sums.work = RowWork{channels, area,
+                      std::max(2 * bytes, bytes_beside(device, all, pairs_per_clock)) +
+                          bytes_of_clocks(device, waits)};
+  result->kernels.push_back(
+      {TimeClass::elementwise,
+       StreamWork{std::max(3 * bytes, bytes_beside(device, all, gradients_per_clock))}});
+  return result;
+}
+
 bool lies_channels_last(const TensorSpec& tensor) {
   return tensor.strides.size() > 2 && tensor.sizes[1] > 1 && tensor.strides[1] == 1;
 }
@@ -147,8 +198,8 @@ constexpr TimeRule normalization_time_rows[] = {
     {"aten::native_layer_norm_backward", norm_backward<5, 2, 2000>},
     {"aten::_fused_rms_norm", rms_norm_times},
     {"aten::_fused_rms_norm_backward", norm_backward<4, 1, 1300>},
-    {"aten::native_group_norm", norm_of_groups<0, 3, 150, 3>},
-    {"aten::native_group_norm_backward", norm_of_groups<1, 5, 167, 5>},
+    {"aten::native_group_norm", group_norm_times},
+    {"aten::native_group_norm_backward", group_norm_backward_times},
     {"aten::native_batch_norm", batch_norm_times},
     {"aten::_native_batch_norm_legit", batch_norm_times},
     {"aten::_native_batch_norm_legit_functional", batch_norm_times},

@@ -161,13 +161,35 @@ TEST_SUITE("time_formulas") {
       coefficients[2] = 200, coefficients[4] = 300, coefficients[7] = 0.005;  // Arithmetic alone.
       ProductWork product{.m = 8192, .n = 8192, .k = 8192, .operand_bytes = 4, .result_bytes = 4};
       const double along = formula.time(product, gpu, coefficients, time_class).us;
-      product.is_across = true;
+      product.layout = ProductLayout::across;
       return formula.time(product, gpu, coefficients, time_class).us / along;
     };
     CHECK(ratio(TimeClass::product_tf32, "h200") == doctest::Approx(1.3).epsilon(0.03));
     CHECK(ratio(TimeClass::product_16bit, "h200") == 1);
     CHECK(ratio(TimeClass::product_fp32, "h200") == 1);
     CHECK(ratio(TimeClass::product_tf32, "a100-80g") == 1);
+  }
+
+  TEST_CASE("residuals of products lie by the usual tiles and the layout too, on a CPU by sizes") {
+    const Formula& formula = formula_of(TimeClass::product_16bit);
+    std::vector<double> coefficients = starts(formula);
+    coefficients[9] = 1;  // Waves end together.
+    Gpu gpu = gpu_of(find_device("a100-80g", device_folder));
+    const auto place = [&](const ProductWork& product) {
+      return residual_place(formula, product, gpu, coefficients);
+    };
+    // 80 tiles of 256 x 128 are one wave of 108 multiprocessors, 120 are two.
+    const std::vector<double> one = place({.m = 512, .n = 5120, .k = 5120});
+    const std::vector<double> two =
+        place({.m = 768, .n = 5120, .k = 5120, .layout = ProductLayout::mixed});
+    REQUIRE(one.size() == 8);
+    CHECK(two[0] > one[0] + 1);
+    for (std::size_t i = 0; i < 3; ++i) CHECK((two[i] >= 0 && two[i] <= 8));
+    CHECK(two[3] - one[3] == 4);
+    CHECK(two[5] == std::log2(5120));
+    gpu.is_cpu = true;
+    CHECK(place({.m = 512, .n = 5120, .k = 5120}) ==
+          formula.sizes(ProductWork{.m = 512, .n = 5120, .k = 5120}));
   }
 
   TEST_CASE("bytes come from memory at its bandwidth, and from L2 where they fit") {

@@ -65,6 +65,20 @@ TEST_SUITE("time_model") {
           std::string::npos);
   }
 
+  TEST_CASE("residuals of another version are refused") {
+    const auto answer = [](const std::string& point) -> std::string {
+      TimeModel model(device(), parsed(streams("elementwise", ", \"points\": [" + point + "]")),
+                      {});
+      try {
+        return model.estimate(stream) ? "an estimate" : "none";
+      } catch (const Error& error) {
+        return error.what();
+      }
+    };
+    CHECK(answer("[32, 0.1]") == "an estimate");
+    CHECK(answer("[32, 3, 0.1]").find("elementwise") != std::string::npos);
+  }
+
   TEST_CASE("kinds of convolutions: by channels of a group, window and pass") {
     const auto kind = [](std::int64_t groups, std::int64_t window, ConvolutionPass pass) {
       return kind_of({TimeClass::convolution_16bit, ConvolutionWork{.pass = pass,

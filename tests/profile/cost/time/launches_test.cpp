@@ -145,6 +145,55 @@ TEST_SUITE("launches") {
     CHECK(norm_of(12, DType::float32, cpu)[0].time_class == TimeClass::layer_norm);
   }
 
+  TEST_CASE("group norm: moments, then element by element; a copy where channels lie together") {
+    const auto norm_of = [](bool channels_last, const DeviceSpec& device) {
+      TestArgument x = t({2, 64, 8, 8}, half);
+      if (channels_last) x.tensors[0].strides = {64 * 64, 1, 8 * 64, 64};
+      return launches_of(
+                 "aten::native_group_norm",
+                 {x, t({64}, half), t({64}, half), ints({2}), ints({64}), ints({64}), ints({4})},
+                 {tensor({2, 64, 8, 8}, half), tensor({2, 4}), tensor({2, 4})}, device)
+          ->kernels;
+    };
+    const auto rows = norm_of(false, modern_device());
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].time_class == TimeClass::reduction);
+    CHECK(std::get<RowWork>(rows[0].work).rows == 2 * 4);
+    CHECK(std::get<RowWork>(rows[0].work).length == 16 * 64);
+    CHECK(rows[0].launches + rows[1].launches == 3);
+    CHECK(rows[1].time_class == TimeClass::elementwise);
+    const auto last = norm_of(true, modern_device());
+    REQUIRE(last.size() == 3);
+    CHECK(last[2].time_class == TimeClass::copy);
+    DeviceSpec cpu;
+    cpu.is_cpu = true;
+    CHECK(norm_of(false, cpu)[0].time_class == TimeClass::layer_norm);
+  }
+
+  TEST_CASE("group norm's backward has blocks for channels, which wait, and for their numbers") {
+    DeviceSpec device = modern_device();
+    device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12, device.multiprocessors = 100;
+    const auto sums_of = [&](std::int64_t images, std::int64_t area) {
+      const Sizes sizes = {images, 64, area};
+      const auto kernels =
+          launches_of("aten::native_group_norm_backward",
+                      {t(sizes), t(sizes), t({images, 4}), t({images, 4}), t({64}), ints({images}),
+                       ints({64}), ints({area}), ints({4}), ints({1, 1, 1})},
+                      {tensor(sizes), tensor({64}), tensor({64})}, device)
+              ->kernels;
+      CHECK(kernels.size() == 2);
+      CHECK(kernels[0].launches + kernels[1].launches == 5);
+      return std::get<RowWork>(kernels[0].work);
+    };
+    CHECK(sums_of(2, 100).rows == 2 * 64);
+    CHECK(sums_of(2, 100).length == 100);
+    // 128 warps and 2 images wait; the numbers take less than their bytes.
+    const double waits = 128 * 123 / 100.0 + 2 * 590;
+    const auto bytes = static_cast<double>(sums_of(2, 100).bytes);
+    CHECK(bytes - waits / 1e9 * 1e12 * 0.9 == doctest::Approx(2 * 4 * 2 * 64 * 100).epsilon(0.01));
+    CHECK(sums_of(2, 512).bytes - sums_of(2, 511).bytes > 128 * (520 - 123) / 100 * 900);
+  }
+
   TEST_CASE("the gradient of a norm's weight waits for its rows, or is split where they are many") {
     DeviceSpec device = modern_device();
     device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12;

@@ -12,7 +12,8 @@ TEST_SUITE("matmul_launches") {
   TEST_CASE("a product has its sizes, its type's class, and the batch of both") {
     const auto launches = launches_of("aten::bmm", {t({6, 3, 5}, half), t({6, 5, 7}, half)},
                                       {tensor({6, 3, 7}, half)});
-    const ProductWork work{.batch = 6, .m = 3, .n = 7, .k = 5, .alignment = 2};
+    const ProductWork work{
+        .batch = 6, .m = 3, .n = 7, .k = 5, .alignment = 2, .layout = ProductLayout::mixed};
     CHECK(launches->kernels == std::vector<Kernel>{{TimeClass::product_16bit, work}});
     const auto fp32 = launches_of("aten::mm", {t({3, 5}), t({5, 7})}, {tensor({3, 7})});
     CHECK(fp32->kernels[0].time_class == TimeClass::product_fp32);
@@ -37,12 +38,13 @@ TEST_SUITE("matmul_launches") {
     const TensorRecord left = b.fresh(tensor({3, 5}, half), {.kind = StorageKind::parameter});
     const TensorRecord right = b.fresh(tensor({5, 7}, half));
     b.call_on("aten::mm", {left, right}, {y}, node);
-    const ProductWork turned{.m = 7, .n = 3, .k = 5, .weight_sets = 6, .alignment = 2};
+    const ProductWork turned{
+        .m = 7, .n = 3, .k = 5, .weight_sets = 6, .alignment = 2, .layout = ProductLayout::mixed};
     CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work) == turned);
   }
 
-  TEST_CASE("the gradient of a weight has neither operand along k") {
-    const auto is_across = [](bool left, bool right) {
+  TEST_CASE("a layer has both operands along k, its input's gradient one, its weight's none") {
+    const auto layout = [](bool left, bool right) {
       TensorSpec a = tensor({64, 256}), b = tensor({256, 96});
       if (left) a.strides = {1, 64};
       if (right) b.strides = {1, 256};
@@ -50,12 +52,12 @@ TEST_SUITE("matmul_launches") {
       builder.call("aten::mm", {TestArgument{{a}, {}}, TestArgument{{b}, {}}}, {tensor({64, 96})},
                    builder.node("node"));
       return std::get<ProductWork>(launches_of(builder, modern_device())->kernels.at(0).work)
-          .is_across;
+          .layout;
     };
-    CHECK_FALSE(is_across(false, false));  // The gradient of an input.
-    CHECK_FALSE(is_across(false, true));   // A layer itself.
-    CHECK(is_across(true, false));
-    CHECK_FALSE(is_across(true, true));
+    CHECK(layout(false, true) == ProductLayout::along);
+    CHECK(layout(false, false) == ProductLayout::mixed);
+    CHECK(layout(true, true) == ProductLayout::mixed);
+    CHECK(layout(true, false) == ProductLayout::across);
   }
 }
 
