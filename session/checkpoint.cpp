@@ -31,19 +31,26 @@ class PlannedStep final : public plan::CheckpointTrial {
         profile::simulate_step_memory(recording, settings_.step.device, {.loop = settings_.loop}));
   }
 
-  /// Nothing is up front where the allocator would give it back, or not use it for others.
+  /// Nothing is up front where the allocator would give it back, or not use it for others. What
+  /// finds no room there takes a segment of its own: then there is so much less up front.
   std::optional<plan::ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
                                             std::int64_t small_segments_bytes,
                                             std::int64_t most_bytes) override {
+    constexpr int most_tries = 5;
     const std::int64_t aside = profile::peak_doubt(recording).margin_bytes();
-    profile::LoopOptions loop = settings_.loop;
-    if (may_reserve())
-      loop.allocator.up_front_bytes = up_front_bytes(bytes - aside - small_segments_bytes);
-    const StepMemory memory = profile::simulate_step_memory(
-        recording, settings_.step.device,
-        {.loop = loop, .most_reserved_bytes = std::max(bytes, most_bytes) - aside});
-    if (memory.refused_call) return std::nullopt;
-    return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory)};
+    const std::int64_t most = std::max(bytes, most_bytes) - aside;
+    std::int64_t room = may_reserve() ? bytes - aside - small_segments_bytes : 0;
+    for (int tries = 0; tries < most_tries; ++tries) {
+      profile::LoopOptions loop = settings_.loop;
+      if (may_reserve()) loop.allocator.up_front_bytes = up_front_bytes(room);
+      const StepMemory memory = profile::simulate_step_memory(
+          recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
+      if (!memory.refused_call)
+        return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory)};
+      room -= memory.peak_reserved_bytes - most;
+      if (up_front_bytes(room) == 0) break;
+    }
+    return std::nullopt;
   }
 
   StepMemory expandable_memory(const Recording& recording) {

@@ -26,7 +26,7 @@ constexpr double worth_searching_below = 0.03;
 /// A plan costs the device's time for what runs again, or the host's without what it has to spare,
 /// whichever is more: so no less than a part of the one and the rest of the other. The host's
 /// parts.
-constexpr std::array host_parts{1.0, 0.5};
+constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 double sum_of(const std::vector<double>& costs) {
