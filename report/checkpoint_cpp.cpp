@@ -63,9 +63,11 @@ void write_checkpoint_cpp(fmt::memory_buffer& out, const CheckpointAnswer& answe
   check_cpp_can(answer, one.best->plan);
   const auto at = std::back_inserter(out);
   fmt::format_to(at, "// {}\n//\n// {}\n", verdict(answer, one), figures_text(answer, *one.best));
-  if (one.best->limit_bytes)
-    fmt::format_to(at, "// PyTorch's allocator may take {} bytes (setMemoryFraction).\n",
-                   *one.best->limit_bytes);
+  if (one.best->up_front_bytes > 0)
+    fmt::format_to(at,
+                   "// Before anything is on the device, make a tensor of {} bytes there and drop "
+                   "it.\n",
+                   one.best->up_front_bytes);
   fmt::format_to(at, "{}", cpp_head);
   const std::vector<CheckpointRegion>& regions = one.best->plan.regions;
   for (const CheckpointRegion& region : regions)

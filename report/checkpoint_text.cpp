@@ -181,12 +181,15 @@ std::string figures_text(const CheckpointAnswer& answer, const PlayedPlan& playe
   return text;
 }
 
-std::string limit_text(const CheckpointAnswer& answer, const PlayedPlan& played) {
-  if (!played.limit_bytes) return "";
+std::string up_front_text(const PlayedPlan& played) {
+  if (played.up_front_bytes == 0) return "";
   return fmt::format(
-      "PyTorch's allocator may take {} ({}): it gives cached memory back in the first steps, and "
-      "none after them. Of 11 such plans three ran out of memory on an H200 all the same",
-      format_bytes(*played.limit_bytes), limit_call(answer, *played.limit_bytes));
+      "before anything is on the device, torch.empty({}, dtype=torch.uint8, device=\"cuda\"), "
+      "dropped at once: PyTorch's allocator keeps these {}, and what is larger than 1 MiB finds "
+      "room "
+      "there ({})",
+      played.up_front_bytes, format_bytes(played.up_front_bytes),
+      setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", played.up_front_bytes >> 20)));
 }
 
 std::optional<PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget) {
@@ -194,21 +197,9 @@ std::optional<PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t b
 }
 
 std::string expandable_text(const CheckpointAnswer& answer, const PlayedPlan& offer) {
-  return fmt::format(
-      "it fits with {} {}: {}{}", setting("alloc_conf", "expandable_segments:True"),
-      offer.plan.is_empty() ? "without a plan" : "and another plan", figures_text(answer, offer),
-      offer.limit_bytes
-          ? fmt::format("; PyTorch's allocator may take {}", format_bytes(*offer.limit_bytes))
-          : "");
-}
-
-std::string limit_call(const CheckpointAnswer& answer, std::int64_t bytes) {
-  // Rounded up: a segment more than the share has room for would be refused.
-  constexpr double steps = 1e9;
-  const double share = std::ceil(steps * static_cast<double>(bytes) /
-                                 static_cast<double>(answer.device.memory_bytes)) /
-                       steps;
-  return fmt::format("torch.cuda.set_per_process_memory_fraction({:.9f})", share);
+  return fmt::format("it fits with {} {}: {}", setting("alloc_conf", "expandable_segments:True"),
+                     offer.plan.is_empty() ? "without a plan" : "and another plan",
+                     figures_text(answer, offer));
 }
 
 std::string regions_text(const CheckpointAnswer& answer) {

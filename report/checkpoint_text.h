@@ -36,14 +36,12 @@ std::string least_memory_text(const CheckpointAnswer& answer);
 std::string verdict(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string budget_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string figures_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
-/// What the allocator is held to, and how; empty where it may take all that it wants.
-std::string limit_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
+/// What the loop takes up front, and how; empty where it is nothing.
+std::string up_front_text(const plan::PlayedPlan& played);
 /// CheckpointAnswer::expandable of a budget; empty where nothing was tried.
 std::optional<plan::PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget);
 /// What segments that grow would do for a budget; `offer` is of CheckpointAnswer::expandable.
 std::string expandable_text(const CheckpointAnswer& answer, const plan::PlayedPlan& offer);
-/// The call in Python that holds it to `bytes`.
-std::string limit_call(const CheckpointAnswer& answer, std::int64_t bytes);
 std::string regions_text(const CheckpointAnswer& answer);
 std::vector<std::string> notes_of(const CheckpointAnswer& answer);
 

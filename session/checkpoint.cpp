@@ -31,32 +31,26 @@ class PlannedStep final : public plan::CheckpointTrial {
         profile::simulate_step_memory(recording, settings_.step.device, {.loop = settings_.loop}));
   }
 
-  /// A budget is a device of that size: what cudaMalloc refuses there, or the limit of
-  /// torch.cuda.set_per_process_memory_fraction, makes the allocator give back what it caches. A
-  /// plan has to hold with a little less, since where blocks find room depends on addresses, too:
-  /// of 15 plans without this five ran out of memory on an H200, four of which it excludes
-  /// (docs/plans.md).
-  std::optional<plan::StepPeaks> peaks_within(const Recording& recording,
-                                              std::int64_t bytes) override {
-    profile::LoopOptions loop = settings_.loop;
-    loop.allocator.per_process_memory_fraction = 1;  // The budget is what the fraction leaves.
-    constexpr std::int64_t of_hundred = 98;
+  /// Nothing is up front where the allocator would give it back, or not use it for others. What
+  /// finds no room there takes a segment of its own: then there is so much less up front.
+  std::optional<plan::ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
+                                            std::int64_t small_segments_bytes,
+                                            std::int64_t most_bytes) override {
+    constexpr int most_tries = 5;
     const std::int64_t aside = profile::peak_doubt(recording).margin_bytes();
-    const StepMemory memory = profile::simulate_step_memory(
-        recording, settings_.step.device,
-        {.loop = loop, .device_bytes = (bytes - aside) / 100 * of_hundred, .until_settled = true});
-    if (memory.refused_call || memory.last_step_retries > 0) return std::nullopt;
-    return peaks_of(memory);
-  }
-
-  std::optional<plan::StepPeaks> peaks_up_to(const Recording& recording,
-                                             std::int64_t bytes) override {
-    const std::int64_t aside = profile::peak_doubt(recording).margin_bytes();
-    const StepMemory memory = profile::simulate_step_memory(
-        recording, settings_.step.device,
-        {.loop = settings_.loop, .most_reserved_bytes = bytes - aside});
-    if (memory.refused_call) return std::nullopt;
-    return peaks_of(memory);
+    const std::int64_t most = std::max(bytes, most_bytes) - aside;
+    std::int64_t room = may_reserve() ? bytes - aside - small_segments_bytes : 0;
+    for (int tries = 0; tries < most_tries; ++tries) {
+      profile::LoopOptions loop = settings_.loop;
+      if (may_reserve()) loop.allocator.up_front_bytes = up_front_bytes(room);
+      const StepMemory memory = profile::simulate_step_memory(
+          recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
+      if (!memory.refused_call)
+        return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory)};
+      room -= memory.peak_reserved_bytes - most;
+      if (up_front_bytes(room) == 0) break;
+    }
+    return std::nullopt;
   }
 
   StepMemory expandable_memory(const Recording& recording) {
@@ -72,7 +66,8 @@ class PlannedStep final : public plan::CheckpointTrial {
   std::vector<profile::PoolWeights> segment_weights(const Recording& again,
                                                     const Recording& plain) override {
     if (!profile::segments_stay(settings_.loop.allocator)) return {};
-    return profile::segment_weights({&again, &plain}, settings_.step.device, settings_.loop);
+    return profile::segment_weights({&again, &plain}, settings_.step.device, settings_.loop,
+                                    /*may_reserve=*/true);
   }
 
   std::vector<plan::HeldBytes> held_weights(const Recording& recording,
@@ -120,10 +115,26 @@ class PlannedStep final : public plan::CheckpointTrial {
 
   static plan::StepPeaks peaks_of(const StepMemory& memory) {
     const std::int64_t aside = memory.doubt.margin_bytes();
-    return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside};
+    return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside,
+            memory.small_segments_bytes};
   }
 
  private:
+  bool may_reserve() const {
+    const profile::AllocatorSettings& allocator = settings_.loop.allocator;
+    return profile::segments_stay(allocator) && !allocator.expandable_segments &&
+           allocator.up_front_bytes == 0;
+  }
+
+  /// A segment of its own that is within `bytes`; 0: there is none.
+  std::int64_t up_front_bytes(std::int64_t bytes) const {
+    const profile::AllocatorSettings& allocator = settings_.loop.allocator;
+    const std::int64_t unit = profile::own_segment_unit_bytes, whole = bytes / unit * unit;
+    const bool fits = whole > 0 && profile::rounded_size(whole, allocator) == whole &&
+                      profile::segment_size(whole, allocator) == whole;
+    return fits ? whole : 0;
+  }
+
   TimeOptions time_options() const { return settings_.time.value_or(TimeOptions{}); }
 
   static std::vector<plan::HeldBytes> held_of(const std::vector<profile::PoolBytes>& by_call) {

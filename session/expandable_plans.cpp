@@ -1,12 +1,20 @@
 #include "session/expandable_plans.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace symprof {
 namespace {
 
-/// A cheaper plan, or none at all, may hold where segments leave less unused.
-bool may_gain(const plan::PlanAnswer& one) { return !one.best || one.best->cost_us > 0; }
+/// What is cheaper by no more than this share of the step is not worth other segments.
+constexpr double worth_offering = 0.005;
+
+/// What another plan has to cost less than; none where no plan can.
+std::optional<double> cost_to_beat(const CheckpointAnswer& answer, const plan::PlanAnswer& one) {
+  if (!one.best) return std::numeric_limits<double>::infinity();
+  const double cost_us = one.best->cost_us - worth_offering * answer.plain_step_us;
+  return cost_us > one.least_cost_us.value_or(0.0) ? std::optional(cost_us) : std::nullopt;
+}
 
 /// The same step and regions with segments that grow.
 CheckpointAnswer planned_expandable(Session& session, Settings settings,
@@ -22,13 +30,14 @@ CheckpointAnswer planned_expandable(Session& session, Settings settings,
                            .curve_points = 0,
                            .wants_alternatives = false};
   for (const plan::PlanAnswer& one : answer.answers)
-    if (may_gain(one)) again.budgets.push_back(one.budget_bytes + answer.context_bytes);
+    if (cost_to_beat(answer, one)) again.budgets.push_back(one.budget_bytes + answer.context_bytes);
   return session.plan_checkpoint(settings, again);
 }
 
-bool is_better(const plan::PlayedPlan& offer, const plan::PlanAnswer& one) {
-  return may_gain(one) && offer.budget_bytes() <= one.budget_bytes &&
-         (!one.best || offer.cost_us < one.best->cost_us);
+bool is_better(const plan::PlayedPlan& offer, const CheckpointAnswer& answer,
+               const plan::PlanAnswer& one) {
+  const std::optional<double> most_us = cost_to_beat(answer, one);
+  return most_us && offer.budget_bytes() <= one.budget_bytes && offer.cost_us < *most_us;
 }
 
 }  // namespace
@@ -38,7 +47,7 @@ void offer_expandable(Session& session, const Settings& settings,
                       CheckpointAnswer& answer) {
   std::vector<plan::PlayedPlan> offers{grown};
   const auto is_open = [&](const plan::PlanAnswer& one) {
-    return may_gain(one) && !is_better(grown, one);
+    return cost_to_beat(answer, one) && !is_better(grown, answer, one);
   };
   if (std::ranges::any_of(answer.answers, is_open))
     for (const plan::PlanAnswer& one :
@@ -47,7 +56,7 @@ void offer_expandable(Session& session, const Settings& settings,
   for (const plan::PlanAnswer& one : answer.answers) {
     const plan::PlayedPlan* best = nullptr;
     for (const plan::PlayedPlan& offer : offers)
-      if (is_better(offer, one) && (!best || offer.cost_us < best->cost_us)) best = &offer;
+      if (is_better(offer, answer, one) && (!best || offer.cost_us < best->cost_us)) best = &offer;
     answer.expandable.push_back(best ? std::optional(*best) : std::nullopt);
   }
 }

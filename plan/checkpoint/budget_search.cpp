@@ -46,7 +46,12 @@ bool BudgetSearch::is_good_enough(double share) const {
 
 double BudgetSearch::least_tried_us() const {
   const std::optional<TriedPlan> tried = planner_.best_tried(budget_bytes_);
-  return tried ? tried->cost_us : std::numeric_limits<double>::infinity();
+  return tried ? tried->cost_us + selector_.costs().free_us
+               : std::numeric_limits<double>::infinity();
+}
+
+double BudgetSearch::least_cost_us() const {
+  return planner_.least_cost_us(budget_bytes_).value_or(0.0) + selector_.costs().free_us;
 }
 
 /// The allocator decides: where it wants more than the budget, a plan for less is asked for. Then
@@ -95,8 +100,7 @@ void BudgetSearch::try_between(double reduction) {
 /// Plans that treat equal modules equally: their blocks fit into each other's places.
 void BudgetSearch::try_evened(double reduction) {
   const Selection base = selector_.select(budget_bytes_ - static_cast<std::int64_t>(reduction));
-  const std::vector<Selection> even =
-      selector_.evened(base, planner_.least_cost_us(budget_bytes_).value_or(0.0), least_tried_us());
+  const std::vector<Selection> even = selector_.evened(base, least_cost_us(), least_tried_us());
   const std::size_t step = std::max<std::size_t>(even.size() / most_even, 1);
   for (std::size_t i = 0; i < even.size(); i += step)
     if (holds(even[i])) return;
@@ -115,8 +119,8 @@ void BudgetSearch::vary(double reduction) {
 }
 
 void BudgetSearch::try_every_choice() {
-  std::vector<Selection> choices = selector_.choices_between(
-      budget_bytes_, planner_.least_cost_us(budget_bytes_).value_or(0.0), least_tried_us());
+  std::vector<Selection> choices =
+      selector_.choices_between(budget_bytes_, least_cost_us(), least_tried_us());
   const std::size_t most = std::max(least_choices, planner_.plans_of(most_choice_calls));
   if (choices.size() > most) choices.resize(most);
   for (const Selection& choice : choices)

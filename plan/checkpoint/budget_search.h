@@ -45,8 +45,10 @@ class BudgetSearch {
   void move_one(Selection& selection);
   std::size_t some(std::size_t count) { return random_() % count; }
   bool is_good_enough(double share) const;
-  /// Of what was tried and holds; endless where nothing does.
+  /// Of what was tried and holds; endless where nothing does. As the selector counts costs.
   double least_tried_us() const;
+  /// What the selector counts at least.
+  double least_cost_us() const;
 
   CheckpointPlanner& planner_;
   const Selector& selector_;

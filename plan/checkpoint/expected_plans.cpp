@@ -16,37 +16,18 @@ std::string key_of(const CheckpointPlan& plan) {
   return key;
 }
 
-ExpectedPlans::Tried& ExpectedPlans::remember(const CheckpointPlan& plan, const StepPeaks& peaks) {
-  Tried& tried = tried_[key_of(plan)];
-  tried.peaks = peaks;
+ExpectedPlans::Tried& ExpectedPlans::try_out(const CheckpointPlan& plan) {
+  const auto [known, is_new] = tried_.try_emplace(key_of(plan));
+  Tried& tried = known->second;
+  if (!is_new) return tried;
+  ++count_;
+  tried.peaks = trial_.peaks(step_.compose(plan));
   tried.cost_us = step_.cost_us();
-  offer({tried.cost_us, peaks.reserved_bytes, plan});
+  offer({tried.cost_us, tried.peaks.reserved_bytes, plan});
   return tried;
 }
 
-ExpectedPlans::Tried& ExpectedPlans::try_out(const CheckpointPlan& plan) {
-  const auto known = tried_.find(key_of(plan));
-  return known != tried_.end() ? known->second : remember(plan, trial_.peaks(step_.compose(plan)));
-}
-
 StepPeaks ExpectedPlans::peaks(const CheckpointPlan& plan) { return try_out(plan).peaks; }
-
-std::optional<StepPeaks> ExpectedPlans::peaks_up_to(const CheckpointPlan& plan,
-                                                    std::int64_t reserved_bytes) {
-  const std::string key = key_of(plan);
-  if (const auto known = tried_.find(key); known != tried_.end()) {
-    const StepPeaks& peaks = known->second.peaks;
-    return peaks.reserved_bytes <= reserved_bytes ? std::optional(peaks) : std::nullopt;
-  }
-  std::int64_t& more_than = more_than_[key];
-  if (reserved_bytes <= more_than) return std::nullopt;
-  const std::optional<StepPeaks> peaks = trial_.peaks_up_to(step_.compose(plan), reserved_bytes);
-  if (peaks)
-    remember(plan, *peaks);
-  else
-    more_than = reserved_bytes;
-  return peaks;
-}
 
 std::int64_t ExpectedPlans::budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes) {
   Tried& tried = try_out(plan);
@@ -55,13 +36,34 @@ std::int64_t ExpectedPlans::budget_of(const CheckpointPlan& plan, std::int64_t b
       budget_bytes <= tried.refused)
     return reserved;
   if (tried.held && *tried.held <= budget_bytes) return *tried.held;
-  if (!trial_.peaks_within(step_.compose(plan), budget_bytes)) {
+  const std::optional<ReservedStep> found = trial_.reserve(
+      step_.compose(plan), budget_bytes, tried.peaks.small_segments_bytes, budget_bytes);
+  if (!found) {
     tried.refused = budget_bytes;
     return reserved;
   }
-  tried.held = budget_bytes;
-  offer({tried.cost_us, budget_bytes, plan});
-  return budget_bytes;
+  tried.held = found->peaks.reserved_bytes;
+  offer({tried.cost_us, *tried.held, plan});
+  return *tried.held;
+}
+
+std::optional<std::int64_t> ExpectedPlans::reserved_up_to(const CheckpointPlan& plan,
+                                                          std::int64_t budget_bytes,
+                                                          std::int64_t most_bytes) {
+  if (std::exchange(walked_budget_, budget_bytes) != budget_bytes) walked_.clear();
+  Walked& walked = walked_[key_of(plan)];
+  if (!walked.reserved && most_bytes > walked.more_than) {
+    if (walked.more_than == 0) ++count_;
+    const std::optional<ReservedStep> found =
+        trial_.reserve(step_.compose(plan), budget_bytes, small_segments_bytes_, most_bytes);
+    if (found) {
+      walked.reserved = found->peaks.reserved_bytes;
+      offer({step_.cost_us(), *walked.reserved, plan});
+    } else {
+      walked.more_than = most_bytes;
+    }
+  }
+  return walked.reserved && *walked.reserved <= most_bytes ? walked.reserved : std::nullopt;
 }
 
 const ExpectedPlans::Candidate* ExpectedPlans::best_within(std::int64_t budget_bytes) const {

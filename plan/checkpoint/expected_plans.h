@@ -25,39 +25,50 @@ class ExpectedPlans {
     CheckpointPlan plan;
   };
 
-  /// `trial` has to outlive this.
-  ExpectedPlans(CheckpointTrial& trial, ComposedStep step)
-      : trial_(trial), step_(std::move(step)) {}
+  /// `trial` has to outlive this. `small_segments_bytes` are those of the step in which all regions
+  /// run again.
+  ExpectedPlans(CheckpointTrial& trial, ComposedStep step, std::int64_t small_segments_bytes)
+      : trial_(trial), step_(std::move(step)), small_segments_bytes_(small_segments_bytes) {}
 
   bool has(const CheckpointPlan& plan) const { return step_.has(plan); }
   StepPeaks peaks(const CheckpointPlan& plan);
-  /// The same where no more than `reserved_bytes` is reserved, else empty.
-  std::optional<StepPeaks> peaks_up_to(const CheckpointPlan& plan, std::int64_t reserved_bytes);
-  /// What the plan reserves; where that is more than `budget_bytes` and an allocator that may take
-  /// no more holds it, `budget_bytes`.
+  /// What the plan reserves; where that is more than `budget_bytes`, with as much of these up front
+  /// as there is, if it holds so.
   std::int64_t budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes);
+  /// What the plan reserves with as much of `budget_bytes` up front as there is, where that is no
+  /// more than `most_bytes`; else empty. Its small segments are taken to be those of the step in
+  /// which all regions run again.
+  std::optional<std::int64_t> reserved_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
+                                             std::int64_t most_bytes);
   /// The cheapest within the budget that nothing refuted; null where there is none.
   const Candidate* best_within(std::int64_t budget_bytes) const;
   void refute(const Candidate& candidate);
-  std::size_t size() const { return tried_.size(); }
+  std::size_t size() const { return count_; }
 
  private:
   struct Tried {
     StepPeaks peaks;
     double cost_us = 0;
-    std::optional<std::int64_t> held;  ///< The least limit that held.
-    std::int64_t refused = 0;          ///< The largest that did not.
+    std::optional<std::int64_t> held;  ///< The least that was reserved with something up front.
+    std::int64_t refused = 0;          ///< The largest budget that did not hold.
+  };
+  /// Of a plan, with as much of `walked_budget_` up front as there is.
+  struct Walked {
+    std::optional<std::int64_t> reserved;
+    std::int64_t more_than = 0;
   };
 
-  Tried& remember(const CheckpointPlan& plan, const StepPeaks& peaks);
   Tried& try_out(const CheckpointPlan& plan);
   void offer(Candidate candidate);
 
   CheckpointTrial& trial_;
   ComposedStep step_;
-  std::unordered_map<std::string, Tried> tried_;             // By key.
-  std::unordered_map<std::string, std::int64_t> more_than_;  // Reserved, of others.
-  std::map<std::int64_t, Candidate> best_;                   // By budget; costs fall.
+  std::int64_t small_segments_bytes_;
+  std::unordered_map<std::string, Tried> tried_;    // By key.
+  std::unordered_map<std::string, Walked> walked_;  // By key.
+  std::int64_t walked_budget_ = 0;
+  std::size_t count_ = 0;
+  std::map<std::int64_t, Candidate> best_;  // By budget; costs fall.
 };
 
 }  // namespace symprof::plan

@@ -111,7 +111,8 @@ std::optional<double> Selector::least_cost_us(std::int64_t budget_bytes) const {
   if (const std::optional<std::vector<double>> freed = relaxed(needed_of_parts))
     for (std::size_t i = 0; i < freed->size(); ++i)
       least += value_at(frontier(i).bound, (*freed)[i]);
-  return std::max(least, least_of_whole_calls(needed).value_or(0)) * (1 - rounding);
+  least = std::max(least, least_of_whole_calls(needed).value_or(0)) * (1 - rounding);
+  return std::max(least - costs_.free_us, 0.0);
 }
 
 }  // namespace symprof::plan

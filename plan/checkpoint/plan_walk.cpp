@@ -59,12 +59,27 @@ CheckpointPlan PlanWalk::plan_of(const Choices& choices) const {
 }
 
 double PlanWalk::cost_us(const Choices& choices) const {
-  double sum = 0;
+  const StepCosts& host = planner_.host_costs();
+  double sum = 0, on_host = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (!choices[i].runs_again) continue;
     sum += regions()[i].cost_us + (choices[i].kept.empty() ? 0 : regions()[i].policy_us);
     for (const int call : choices[i].kept)
       sum -= regions()[i].calls[static_cast<std::size_t>(call)].cost_us;
+    if (!host.regions.empty()) on_host += host_cost_us(host.regions[i], i, choices[i]);
+  }
+  return std::max(sum, on_host - host.free_us);
+}
+
+/// Calls of both costs have the same names, if not the same places.
+double PlanWalk::host_cost_us(const RegionCosts& on_host, std::size_t region,
+                              const Choice& choice) const {
+  double sum = on_host.cost_us + (choice.kept.empty() ? 0 : on_host.policy_us);
+  for (const int call : choice.kept) {
+    const KeptCall& name = regions()[region].calls[static_cast<std::size_t>(call)].call;
+    const auto found = std::ranges::lower_bound(on_host.calls, name, {},
+                                                [](const KeepableCall& one) { return one.call; });
+    if (found != on_host.calls.end() && found->call == name) sum -= found->cost_us;
   }
   return sum;
 }
@@ -120,7 +135,8 @@ void PlanWalk::step(double temperature_us) {
   if (cost > most_us) return;
   const CheckpointPlan plan = plan_of(choices);
   const std::optional<std::int64_t> reserved = planner_.try_up_to(
-      plan, budget_bytes_ + static_cast<std::int64_t>((most_us - cost) / us_per_byte_));
+      plan, budget_bytes_,
+      budget_bytes_ + static_cast<std::int64_t>((most_us - cost) / us_per_byte_));
   if (!reserved) return;
   at_ = choices;
   value_us_ = cost + us_per_byte_ *

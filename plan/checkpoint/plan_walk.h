@@ -40,6 +40,7 @@ class PlanWalk {
   bool read(const CheckpointPlan& plan);
   CheckpointPlan plan_of(const Choices& choices) const;
   double cost_us(const Choices& choices) const;
+  double host_cost_us(const RegionCosts& on_host, std::size_t region, const Choice& choice) const;
   Choices changed();
   void keep_or_not(Choices& choices);
   void step(double temperature_us);

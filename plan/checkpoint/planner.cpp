@@ -1,6 +1,7 @@
 #include "plan/checkpoint/planner.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -22,6 +23,10 @@ constexpr std::size_t most_calls_searched_on = 1'500;
 /// that share of the step.
 constexpr int parts_below = 4;
 constexpr double worth_searching_below = 0.03;
+/// A plan costs the device's time for what runs again, or the host's without what it has to spare,
+/// whichever is more: so no less than a part of the one and the rest of the other. The host's
+/// parts.
+constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 double sum_of(const std::vector<double>& costs) {
@@ -58,6 +63,7 @@ CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
                                      const std::vector<std::string>& modules,
                                      const PlannerOptions& options)
     : trial_(trial),
+      keeps_calls_(options.keeps_calls),
       joins_modules_(options.joins_modules),
       step_us_(options.step_us),
       plain_recording_(trial.record({})) {
@@ -117,6 +123,32 @@ double CheckpointPlanner::cost_of(const CheckpointPlan& plan, const Recording& r
   return again_us + wait_us;
 }
 
+/// One for each of host_parts; none where no plan makes the step wait for the host, or every one
+/// does.
+std::vector<StepCosts> CheckpointPlanner::blended_costs(const Recording& again,
+                                                        const std::vector<std::string>& modules,
+                                                        const std::vector<HeldBytes>& held_bytes) {
+  const HostCosts host = trial_.host_costs(again);
+  std::vector<StepCosts> blended;
+  if (host.slack_us <= 0) return blended;
+  for (const double part : host_parts) {
+    std::vector<double> costs_us = trial_.costs_us(again);
+    for (std::size_t i = 0; i < costs_us.size(); ++i)
+      costs_us[i] = part * host.us[i] + (1 - part) * costs_us[i];
+    StepCosts costs = costs_of_step(plain_recording_, again, modules, held_bytes, costs_us,
+                                    part * host.policy_us);
+    costs.free_us = part * host.slack_us;
+    double most_us = 0;
+    for (RegionCosts& region : costs.regions) {
+      most_us += region.cost_us + region.policy_us;
+      if (!keeps_calls_) region.calls.clear();
+    }
+    if (most_us <= costs.free_us) break;
+    blended.push_back(std::move(costs));
+  }
+  return blended;
+}
+
 void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std::string>& modules,
                                    const std::vector<HeldBytes>& held_bytes) {
   const StepCosts& costs = selector_->costs();
@@ -126,11 +158,20 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
                     odd = trial_.record(every_second(costs, 1));
     const SharedSteps steps(costs, {plain_recording_, again, even, odd}, modules);
     if (!steps.are_alike()) return;
-    for (StepCosts& sure : sure_costs(costs, steps, held_bytes, weighed_steps(again)))
+    const std::vector<WeighedStep> weighed = weighed_steps(again);
+    for (StepCosts& sure : sure_costs(costs, steps, held_bytes, weighed))
       bounds_.emplace_back(std::move(sure));
+    for (const StepCosts& blended : blended_costs(again, modules, held_bytes)) {
+      if (host_costs_.regions.empty()) host_costs_ = blended;
+      for (StepCosts& sure : sure_costs(blended, steps, held_bytes, weighed)) {
+        sure.free_us = blended.free_us;
+        bounds_.emplace_back(std::move(sure));
+      }
+    }
     if (again.rank) return;  // Engines take and give back at other times, too.
     expected_ = std::make_unique<ExpectedPlans>(
-        trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)));
+        trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)),
+        all_again().peaks.small_segments_bytes);
     if (!is_as_expected({.plan = every_second(costs, 0), .peaks = trial_.peaks(even)}) ||
         !is_as_expected({.plan = every_second(costs, 1), .peaks = trial_.peaks(odd)}) ||
         !is_as_expected(plain()) || !is_as_expected(all_again()))
@@ -175,23 +216,24 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
   std::optional<Recording> recording;
   if (known == by_text_.end()) add(plan, recording.emplace(trial_.record(plan)));
   const std::size_t at = known == by_text_.end() ? played_.size() - 1 : known->second;
-  Limits& limits = limits_[at];
+  Reserved& reserved = reserved_[at];
   if (played_[at].peaks.reserved_bytes <= budget_bytes ||
-      played_[at].peaks.allocated_bytes > budget_bytes || budget_bytes <= limits.refused)
+      played_[at].peaks.allocated_bytes > budget_bytes || budget_bytes <= reserved.refused)
     return played_[at];
-  if (limits.held && played_[*limits.held].budget_bytes() <= budget_bytes)
-    return played_[*limits.held];
+  if (reserved.held && played_[*reserved.held].budget_bytes() <= budget_bytes)
+    return played_[*reserved.held];
   if (!recording) recording = trial_.record(plan);
-  const std::optional<StepPeaks> peaks = trial_.peaks_within(*recording, budget_bytes);
-  if (!peaks) {
-    limits.refused = budget_bytes;
+  const std::optional<ReservedStep> found = trial_.reserve(
+      *recording, budget_bytes, played_[at].peaks.small_segments_bytes, budget_bytes);
+  if (!found) {
+    reserved.refused = budget_bytes;
     return played_[at];
   }
-  limits.held = played_.size();
-  PlayedPlan limited = played_[at];
-  limited.peaks = *peaks;
-  limited.limit_bytes = budget_bytes;
-  return played_.emplace_back(std::move(limited));
+  reserved.held = played_.size();
+  PlayedPlan other = played_[at];
+  other.peaks = found->peaks;
+  other.up_front_bytes = found->up_front_bytes;
+  return played_.emplace_back(std::move(other));
 }
 
 std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int64_t budget_bytes) {
@@ -200,10 +242,10 @@ std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int6
 }
 
 std::optional<std::int64_t> CheckpointPlanner::try_up_to(const CheckpointPlan& plan,
+                                                         std::int64_t budget_bytes,
                                                          std::int64_t most_bytes) {
   if (!expected_ || !expected_->has(plan)) return std::nullopt;
-  const std::optional<StepPeaks> peaks = expected_->peaks_up_to(plan, most_bytes);
-  return peaks ? std::optional(peaks->reserved_bytes) : std::nullopt;
+  return expected_->reserved_up_to(plan, budget_bytes, most_bytes);
 }
 
 std::optional<TriedPlan> CheckpointPlanner::best_tried(std::int64_t budget_bytes) const {

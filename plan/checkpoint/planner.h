@@ -30,11 +30,11 @@ struct PlayedPlan {
   std::int64_t recompute_flops = 0;
   StepPeaks peaks;
   std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.
-  /// What the allocator may take; empty: all that it wants.
-  std::optional<std::int64_t> limit_bytes;
+  /// What the loop takes, and gives back, before the model is made (ReservedStep); 0: nothing.
+  std::int64_t up_front_bytes = 0;
 
   /// The least budget that it is known to hold.
-  std::int64_t budget_bytes() const { return limit_bytes.value_or(peaks.reserved_bytes); }
+  std::int64_t budget_bytes() const { return peaks.reserved_bytes; }
 };
 
 /// A plan that was carried out, or tried on a composed step. It holds until another one is tried.
@@ -91,6 +91,9 @@ class CheckpointPlanner {
   /// Every region runs again, and keeps its inputs alone.
   const PlayedPlan& all_again() const { return played_[1]; }
   const Selector& selector() const { return *selector_; }
+  /// What regions cost the host, which the step waits for beyond StepCosts::free_us; without
+  /// regions where no plan makes it wait, or where Selector::costs() have it.
+  const StepCosts& host_costs() const { return host_costs_; }
   /// Plans that were carried out or tried on composed steps.
   std::size_t plans_tried() const;
   /// Plans whose calls together are no more than that.
@@ -100,14 +103,16 @@ class CheckpointPlanner {
 
   /// Carries `plan` out, once.
   const PlayedPlan& play(const CheckpointPlan& plan);
-  /// The same; where it reserves more than `budget_bytes`, with an allocator that may take no more,
-  /// if it holds so.
+  /// The same; where it reserves more than `budget_bytes`, with as much of that as there is up
+  /// front, if it holds so.
   const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// The least budget that the plan holds, with an allocator that may take no more than
-  /// `budget_bytes` if need be: as expected of a composed step where there is one.
+  /// The least budget that the plan is known to hold, with as much of `budget_bytes` as there is up
+  /// front if need be: as expected of a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// What the plan reserves, where that is no more than `most_bytes`; else empty.
-  std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t most_bytes);
+  /// What the plan reserves with as much of `budget_bytes` as there is up front, where that is no
+  /// more than `most_bytes`; else empty.
+  std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
+                                        std::int64_t most_bytes);
   /// Of the plans that were tried and hold, the cheapest; empty where none does.
   std::optional<TriedPlan> best_tried(std::int64_t budget_bytes) const;
   /// Whether no plan can be better than those that were tried by more than that share of the step.
@@ -117,10 +122,10 @@ class CheckpointPlanner {
   bool is_possible(std::int64_t budget_bytes) const;
 
  private:
-  /// Of a plan whose allocator was limited.
-  struct Limits {
-    std::optional<std::size_t> held;  ///< Index into played_: the least limit that held.
-    std::int64_t refused = 0;         ///< The largest that did not.
+  /// Of a plan that was played with something up front.
+  struct Reserved {
+    std::optional<std::size_t> held;  ///< Index into played_: the least that held.
+    std::int64_t refused = 0;         ///< The largest budget that did not.
   };
 
   std::vector<WeighedStep> weighed_steps(const Recording& again);
@@ -129,6 +134,9 @@ class CheckpointPlanner {
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
   double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
   void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
+  std::vector<StepCosts> blended_costs(const Recording& again,
+                                       const std::vector<std::string>& modules,
+                                       const std::vector<HeldBytes>& held_bytes);
   void find_bound(const Recording& again, const std::vector<std::string>& modules,
                   const std::vector<HeldBytes>& held_bytes);
   void search_below(std::int64_t budget_bytes);
@@ -139,18 +147,19 @@ class CheckpointPlanner {
   std::vector<const Selector*> strictest_first(std::int64_t budget_bytes) const;
 
   CheckpointTrial& trial_;
-  bool joins_modules_;
+  bool keeps_calls_, joins_modules_;
   double step_us_;
   double plain_cost_us_ = 0;  // Of all calls.
   Recording plain_recording_;
   std::unique_ptr<Selector> selector_;
+  StepCosts host_costs_;
   std::unique_ptr<Selector> host_;  // With patterns of the host's memory; null: not asked for.
   /// Of sure_costs.h: a plan costs at least what each of them says. Empty: nothing is known.
   std::vector<Selector> bounds_;
   std::unique_ptr<ExpectedPlans> expected_;     // Null: no step can be composed.
   std::deque<PlayedPlan> played_;               // References to them hold.
   std::map<std::string, std::size_t> by_text_;  // Index into played_.
-  std::map<std::size_t, Limits> limits_;        // By the same index.
+  std::map<std::size_t, Reserved> reserved_;    // By the same index.
   mutable std::map<std::int64_t, std::optional<double>> least_costs_;  // By budget.
 };
 

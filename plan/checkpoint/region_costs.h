@@ -86,6 +86,8 @@ struct StepCosts {
   std::vector<Window> windows;       ///< At most one for each number of regions, ascending.
   /// What is reserved is `base_bytes` and a multiple of `unit_bytes`.
   std::int64_t base_bytes = 0, unit_bytes = 1;
+  /// Of what all regions cost together, so much costs the step nothing.
+  double free_us = 0;
 
   /// The part of a budget that can be reserved.
   std::int64_t usable(std::int64_t budget_bytes) const {

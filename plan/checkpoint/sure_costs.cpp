@@ -143,8 +143,14 @@ std::vector<StepCosts> sure_costs(const StepCosts& costs, const SharedSteps& ste
   for (std::size_t i = 0; i < weighed.size(); ++i) {
     reserve_beside(large[i], weighed[i].weights.large, least_small);
     reserve_beside(small[i], weighed[i].weights.small, least_large);
-    sure.push_back(std::move(large[i]));
-    sure.push_back(std::move(small[i]));
+    const auto before = weighed.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto is_new = [&](const profile::SegmentWeights profile::PoolWeights::*pool) {
+      return std::none_of(weighed.begin(), before, [&](const WeighedStep& other) {
+        return other.weights.*pool == before->weights.*pool;
+      });
+    };
+    if (is_new(&profile::PoolWeights::large)) sure.push_back(std::move(large[i]));
+    if (is_new(&profile::PoolWeights::small)) sure.push_back(std::move(small[i]));
   }
   return sure;
 }

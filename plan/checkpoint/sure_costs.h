@@ -26,7 +26,7 @@ struct WeighedStep {
 /// its regions free are reserved at least, however a plan chooses among `costs.regions`: a plan has
 /// to be within all of them. The first costs are of all blocks. For each way in which blocks weigh
 /// (CheckpointTrial::segment_weights) two follow, of large blocks beside what small ones take at
-/// least, and of small beside large ones. `steps` are alike.
+/// least, and of small beside large ones; one where the other weighs as before. `steps` are alike.
 std::vector<StepCosts> sure_costs(const StepCosts& costs, const SharedSteps& steps,
                                   const std::vector<HeldBytes>& held_bytes,
                                   const std::vector<WeighedStep>& weighed);

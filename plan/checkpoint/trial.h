@@ -21,6 +21,15 @@ struct StepPeaks {
   std::int64_t allocated_bytes = 0;
   /// What has to be within a budget.
   std::int64_t reserved_bytes = 0;
+  /// The part of it that only blocks of up to `largest_small_bytes` can use.
+  std::int64_t small_segments_bytes = 0;
+};
+
+/// A step whose loop has asked for one large block, and has given it back, before the model was
+/// made: what is larger than `largest_small_bytes` finds room in its segment.
+struct ReservedStep {
+  std::int64_t up_front_bytes = 0;  ///< 0: the loop takes nothing up front.
+  StepPeaks peaks;
 };
 
 /// What is held while a call runs, at most at one moment each: by blocks of up to
@@ -47,16 +56,14 @@ class CheckpointTrial {
   /// A step with `plan`. Throws Error where the model does not run so.
   virtual Recording record(const CheckpointPlan& plan) = 0;
   virtual StepPeaks peaks(const Recording& recording) = 0;
-  /// The same with an allocator that is refused more than `bytes`: it gives cached memory back
-  /// instead. Empty where that is not enough, or goes on in every step.
-  virtual std::optional<StepPeaks> peaks_within(const Recording& recording, std::int64_t bytes) {
-    return peaks_up_to(recording, bytes);
-  }
-  /// The same where no more than `reserved_bytes` is reserved, else empty.
-  virtual std::optional<StepPeaks> peaks_up_to(const Recording& recording,
-                                               std::int64_t reserved_bytes) {
+  /// The same with as much up front as is within `bytes` beside `small_segments_bytes`; empty where
+  /// more than `most_bytes` is reserved.
+  virtual std::optional<ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
+                                              std::int64_t /*small_segments_bytes*/,
+                                              std::int64_t most_bytes) {
+    if (most_bytes < bytes) most_bytes = bytes;
     const StepPeaks all = peaks(recording);
-    return all.reserved_bytes <= reserved_bytes ? std::optional(all) : std::nullopt;
+    return all.reserved_bytes <= most_bytes ? std::optional(ReservedStep{0, all}) : std::nullopt;
   }
   /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
   virtual std::vector<HeldBytes> held_bytes(const Recording& recording) = 0;

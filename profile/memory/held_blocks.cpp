@@ -12,10 +12,18 @@ constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
 
 HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
     : allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
+      up_front_bytes_(options.loop.allocator.up_front_bytes),
       most_reserved_bytes_(options.most_reserved_bytes.value_or(endless_bytes)) {
   if (options.observer)
     allocator_.observe(
         [this, tell = options.observer](const AllocatorEvent& event) { tell(event, call_); });
+}
+
+void HeldBlocks::reserve_up_front() {
+  if (up_front_bytes_ == 0) return;
+  HeldBlock block = request(up_front_bytes_, MemoryCategory::temporaries, none);
+  give_back(block);
+  reset_peaks();
 }
 
 void HeldBlocks::begin_call(CallId call) {
@@ -67,6 +75,8 @@ void HeldBlocks::report(StepMemory& memory) const {
   std::tie(memory.peak_allocated_bytes, memory.peak_reserved_bytes) = peaks();
   memory.allocated_bytes = allocator_.statistics().allocated_bytes.current;
   memory.reserved_bytes = allocator_.statistics().reserved_bytes.current;
+  for (const SegmentState& segment : allocator_.snapshot())
+    if (segment.is_small) memory.small_segments_bytes += segment.bytes;
   memory.peak_call = peak_call_;
   memory.at_peak = at_peak_;
   memory.peak_by_node = holdings_.at_peak();

@@ -253,7 +253,8 @@ std::vector<StorageId> storages_before_loop(const Recording& recording) {
 }
 
 std::vector<PoolWeights> segment_weights(const std::vector<const Recording*>& recordings,
-                                         const DeviceSpec& device, LoopOptions loop) {
+                                         const DeviceSpec& device, LoopOptions loop,
+                                         bool may_reserve) {
   loop.allocator.roundup_power2_divisions = {};
   Requests requests;
   for (const Recording* recording : recordings) read(requests, *recording, device, loop);
@@ -266,14 +267,22 @@ std::vector<PoolWeights> segment_weights(const std::vector<const Recording*>& re
   add_segments(small, requests, true, loop.allocator);
   add_segments(large, requests, false, loop.allocator);
   add_model(small, large, *recordings.front(), loop.allocator);
+  if (may_reserve) {
+    Segments of_small;
+    large = {};
+    use_pages(of_small, large, *recordings.front(), loop.allocator);
+    large.unit_bytes = own_segment_unit_bytes;
+  }
   const std::vector<std::int64_t> small_sizes = by_importance(requests, true),
                                   large_sizes = by_importance(requests, false);
-  std::vector<PoolWeights> all{
-      {own_weights(small_sizes, small), own_weights(large_sizes, large)},
-      {most_weights(small_sizes, small), most_weights(large_sizes, large)}};
+  const SegmentWeights own_large = own_weights(large_sizes, large);
+  std::vector<PoolWeights> all{{own_weights(small_sizes, small), own_large},
+                               {most_weights(small_sizes, small),
+                                may_reserve ? own_large : most_weights(large_sizes, large)}};
   for (std::size_t i = 0; i < recordings.size(); ++i)
-    all.push_back({packed_weights(requests.small[i], small_sizes, small),
-                   packed_weights(requests.large[i], large_sizes, large)});
+    all.push_back(
+        {packed_weights(requests.small[i], small_sizes, small),
+         may_reserve ? own_large : packed_weights(requests.large[i], large_sizes, large)});
   return all;
 }
 

@@ -30,6 +30,7 @@ struct SegmentWeights {
   std::int64_t base_bytes = 0;
   std::int64_t unit_bytes = 1;
 
+  bool operator==(const SegmentWeights&) const = default;
   std::int64_t of(std::int64_t bytes) const {
     const auto found = by_bytes.find(bytes);
     return found == by_bytes.end() ? 0 : found->second;
@@ -50,8 +51,10 @@ bool is_of_model(const StorageRecord& storage);
 /// blocks weigh what they have; then, as much as they can, those first of which the last recording
 /// holds the most at its peak. For each recording there are then the weights of which its blocks
 /// have the most when their pool holds the most bytes (segment_packing.h). Expandable segments can
-/// be filled: there is the first kind alone.
+/// be filled: there is the first kind alone. Where `may_reserve`, a loop may have one segment for
+/// the model and all large blocks (AllocatorSettings::up_front_bytes): these weigh what they have.
 std::vector<PoolWeights> segment_weights(const std::vector<const Recording*>& recordings,
-                                         const DeviceSpec& device, LoopOptions loop);
+                                         const DeviceSpec& device, LoopOptions loop,
+                                         bool may_reserve = false);
 
 }  // namespace symprof::profile

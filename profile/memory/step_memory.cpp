@@ -86,6 +86,7 @@ class Loop {
     const int most = steps.value_or(cache_.pairs().empty() ? most_steps : 2);
     passes_left_ = std::int64_t{most} * micro_batches_;
     try {
+      blocks_.reserve_up_front();
       take_eventless();
       apply_engine_events(/*step=*/-1);
       for (bool is_steady = false; step_ < most && !is_steady; ++step_) {

@@ -77,6 +77,7 @@ struct StepMemory {
   std::int64_t peak_reserved_bytes = 0;   ///< torch.cuda.max_memory_reserved
   std::int64_t allocated_bytes = 0;       ///< When the loop ends: torch.cuda.memory_allocated
   std::int64_t reserved_bytes = 0;        ///< torch.cuda.memory_reserved
+  std::int64_t small_segments_bytes = 0;  ///< Of these, segments for blocks of up to 1 MiB.
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
   std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
@@ -132,8 +133,9 @@ struct StepMemoryOptions {
   /// refused. Empty: it goes on.
   std::optional<std::int64_t> most_reserved_bytes;
   /// The first step finds no optimizer state and an empty cache, the second a cache without the
-  /// blocks that the states took, and a later one may still ask for more. Empty: until a step after
-  /// the second raises neither peak, at most `most_steps`; two where keys and values grow.
+  /// blocks that the states took, and a later one may still ask for more. Empty: steps go on until
+  /// one after the second raises neither peak, at most `most_steps`; where keys and values grow,
+  /// there are two.
   std::optional<int> steps;
   /// Where `steps` is empty: cached memory that went back to the device in a step is a reason to
   /// run another one, too.

@@ -16,7 +16,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS = HERE.parent / "steps"
 sys.path[:0] = [str(STEPS), str(HERE.parent / "h200"), str(HERE.parent / "launches")]
-# AdamW's update is the peak of qwen_like, which no plan lowers. That of llama_1b's is with any optimizer: its plans are limits of the allocator.
+# AdamW's update is the peak of qwen_like, which no plan lowers. That of llama_1b's is with any optimizer: its plans take a segment up front, and nothing else.
 MODELS = {"gpt2_small": "adamw:foreach", "bert_base": "adamw:foreach", "llama_1b": "adamw:foreach", "mistral_like": "sgd_momentum:foreach",
           "qwen_like": "sgd_momentum:foreach"}
 # Known to differ (../steps/allocator_causes.json): checkpoint keeps position_ids, which are given to a block by name and which it does not read.
@@ -24,17 +24,15 @@ MORE_ALLOCATED = {"mistral_like": 4096, "qwen_like": 4096}
 SHARES = (0.25, 0.5, 0.75)
 
 
-def run_planned(name, plan_file, limit_bytes):
+def run_planned(name, plan_file):
     """Peaks of the loop with the plan, in a process of its own."""
     import real_allocator as real
     import torch
 
-    if limit_bytes:
-        torch.cuda.set_per_process_memory_fraction((limit_bytes + 0.5) / torch.cuda.mem_get_info()[1])
+    code = {}
+    exec(pathlib.Path(plan_file).read_text(), code)  # Before the model: it may take a segment up front.
     task, make_inputs = real.build(name)
     names = [name for name, _ in task.named_parameters()]
-    code = {}
-    exec(pathlib.Path(plan_file).read_text(), code)
     code["apply_plan"](task)
     import make_steps
 
@@ -64,7 +62,7 @@ def check(symprof, cuda_python, environment, folder, name):
         said = json.loads(planned(symprof, name, "json", "--budget", budget))["budgets"][0]
         plan_file = pathlib.Path(folder) / f"{name}.py"
         plan_file.write_text(planned(symprof, name, "python", "--budget", budget))
-        command = [cuda_python, __file__, "--one", name, str(plan_file), str(said["limit_bytes"] or 0)]
+        command = [cuda_python, __file__, "--one", name, str(plan_file)]
         output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
         found = json.loads(output.splitlines()[-1])
         regions = said["plan"]["regions"]
@@ -78,7 +76,7 @@ def check(symprof, cuda_python, environment, folder, name):
 
 def main():
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(run_planned(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
+        print(json.dumps(run_planned(sys.argv[2], sys.argv[3])))
         return
     if len(sys.argv) < 4:
         sys.exit(__doc__)

@@ -15,10 +15,9 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t small_segment_bytes = 2_MiB;   // kSmallBuffer
-constexpr std::int64_t own_segment_from = 10_MiB;     // kMinLargeAlloc
-constexpr std::int64_t own_segment_multiple = 2_MiB;  // kRoundLarge
-constexpr std::int64_t first_interval = 1_MiB;        // kRoundUpPowerOfTwoStart
+constexpr std::int64_t small_segment_bytes = 2_MiB;  // kSmallBuffer
+constexpr std::int64_t own_segment_from = 10_MiB;    // kMinLargeAlloc
+constexpr std::int64_t first_interval = 1_MiB;       // kRoundUpPowerOfTwoStart
 
 int floor_log2(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;
@@ -90,6 +89,8 @@ class SettingsReader {
       settings_.garbage_collection_threshold = fraction(key, value);
     else if (key == "per_process_memory_fraction")
       settings_.per_process_memory_fraction = fraction(key, value);
+    else if (key == "reserve_up_front_mb")
+      settings_.up_front_bytes = mebibytes(key, value, 1);
     else if (key == "torch")
       read_version(key, value);
     else if (key == "roundup_power2_divisions")
@@ -182,11 +183,15 @@ class SettingsReader {
   }
 
   [[noreturn]] void unknown(const std::string& key) const {
-    static const std::vector<std::string> keys = {
-        "expandable_segments",          "max_split_size_mb",
-        "max_non_split_rounding_mb",    "large_segment_size_mb",
-        "garbage_collection_threshold", "per_process_memory_fraction",
-        "roundup_power2_divisions",     "torch"};
+    static const std::vector<std::string> keys = {"expandable_segments",
+                                                  "max_split_size_mb",
+                                                  "max_non_split_rounding_mb",
+                                                  "large_segment_size_mb",
+                                                  "garbage_collection_threshold",
+                                                  "per_process_memory_fraction",
+                                                  "reserve_up_front_mb",
+                                                  "roundup_power2_divisions",
+                                                  "torch"};
     const std::string near = did_you_mean(key, keys);
     fail(key, "is no setting of the allocator",
          near.empty() ? fmt::format("Known: {}.", fmt::join(keys, ", ")) : near);
@@ -225,7 +230,7 @@ std::int64_t rounded_size(std::int64_t bytes, const AllocatorSettings& settings)
 std::int64_t segment_size(std::int64_t rounded, const AllocatorSettings& settings) {
   if (rounded <= small_limit_bytes) return small_segment_bytes;
   if (rounded < own_segment_from) return settings.large_segment_bytes;
-  return round_up(rounded, own_segment_multiple);
+  return round_up(rounded, own_segment_unit_bytes);
 }
 
 }  // namespace symprof::profile

@@ -28,7 +28,7 @@ EqualBlocks equal_blocks_of_torch();
 /// (`getCUDABlasLtWorkspaceSize` in ATen/cuda/CublasHandlePool.cpp, pytorch#175879).
 std::int64_t cublaslt_workspace_bytes_of_torch();
 
-/// What the environment variable PYTORCH_ALLOC_CONF sets, and three things that it does not; the
+/// What the environment variable PYTORCH_ALLOC_CONF sets, and four things that it does not; the
 /// defaults are PyTorch's. Source: c10/core/AllocatorConfig.h.
 struct AllocatorSettings {
   bool expandable_segments = false;
@@ -43,6 +43,9 @@ struct AllocatorSettings {
   double per_process_memory_fraction = 1;
   EqualBlocks equal_blocks = equal_blocks_of_torch();  ///< "torch:2.11" says another version …
   std::int64_t cublaslt_workspace_bytes = cublaslt_workspace_bytes_of_torch();  ///< … here, too.
+  /// Of one block that the loop asks for and gives back before the model is made: large blocks find
+  /// room in its segment. A step's simulation asks for it, the allocator does not. 0: none.
+  std::int64_t up_front_bytes = 0;
 };
 
 /// Reads the text of PYTORCH_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:64". Throws
@@ -52,6 +55,8 @@ AllocatorSettings parse_allocator_settings(std::string_view text);
 
 constexpr std::int64_t smallest_block_bytes = 512;  ///< kMinBlockSize
 constexpr std::int64_t small_limit_bytes = 1_MiB;   ///< kSmallSize: up to here, the small pool.
+/// Segments of their own, for 10 MiB or more, are multiples of that (kRoundLarge).
+constexpr std::int64_t own_segment_unit_bytes = 2_MiB;
 
 /// What the allocator makes of a request: the next multiple of 512, or the next division of a power
 /// of two (`round_size` of c10/cuda/CUDACachingAllocator.cpp).

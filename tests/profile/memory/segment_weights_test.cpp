@@ -69,6 +69,25 @@ TEST_SUITE("segment_weights") {
     CHECK(simulate_step_memory(step.recording(), {}).peak_reserved_bytes == 80_MiB);
   }
 
+  TEST_CASE("in a segment that a loop takes up front, large blocks weigh what they have") {
+    const std::vector<std::int64_t> blocks(6, 9_MiB);
+    Step step({9_MiB, 65536}, blocks, {});
+    const std::vector<PoolWeights> weights = segment_weights({&step.recording()}, {}, {}, true);
+    for (const PoolWeights& one : weights) {
+      CHECK(one.large == weights[0].large);
+      CHECK(sum_of(one.large, blocks) == 63_MiB);
+      CHECK(one.large.base_bytes == 0);
+      CHECK(one.large.unit_bytes == 2_MiB);
+      CHECK(one.small.unit_bytes == 2_MiB);
+    }
+    LoopOptions loop;
+    loop.allocator.up_front_bytes = 64_MiB;
+    CHECK(simulate_step_memory(step.recording(), {}, {.loop = loop}).peak_reserved_bytes ==
+          64_MiB + 2_MiB);
+    loop.allocator.up_front_bytes = 62_MiB;
+    CHECK(simulate_step_memory(step.recording(), {}, {.loop = loop}).peak_reserved_bytes > 66_MiB);
+  }
+
   TEST_CASE("a smaller block that fits beside them makes them lighter") {
     Step step({20_MiB}, {9_MiB, 9_MiB, 9_MiB, 2_MiB});
     const SegmentWeights large = step.weights()[1].large;

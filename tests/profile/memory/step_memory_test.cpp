@@ -180,6 +180,25 @@ TEST_SUITE("step_memory") {
     CHECK(refused.peak_reserved_bytes == 20_MiB);
   }
 
+  TEST_CASE("large blocks find room in what the loop takes before the model is made") {
+    TrainingStep step;
+    const StepMemory plain = simulate_step_memory(step.recording(), {});
+    CHECK(plain.peak_reserved_bytes == 20_MiB + plain.small_segments_bytes);
+    CHECK(plain.small_segments_bytes == 2_MiB);  // The batches.
+    for (const std::int64_t bytes : {10_MiB, 16_MiB, 40_MiB}) {
+      CAPTURE(bytes);
+      StepMemoryOptions options;
+      options.loop.allocator.up_front_bytes = bytes;
+      const StepMemory found = simulate_step_memory(step.recording(), {}, options);
+      CHECK(found.peak_allocated_bytes == plain.peak_allocated_bytes);
+      CHECK(found.small_segments_bytes == plain.small_segments_bytes);
+      const std::int64_t more = bytes == 10_MiB ? 20_MiB : 0;  // For the optimizer's state.
+      CHECK(found.peak_reserved_bytes == bytes + more + found.small_segments_bytes);
+      options.device_bytes = bytes - 1;
+      CHECK(simulate_step_memory(step.recording(), {}, options).refused_call);
+    }
+  }
+
   TEST_CASE("each thread that multiplies has one cuBLAS workspace") {
     constexpr std::int64_t workspace = 32_MiB;
     TrainingStep step;
