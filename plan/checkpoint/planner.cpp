@@ -27,6 +27,8 @@ constexpr double worth_searching_below = 0.03;
 /// whichever is more: so no less than a part of the one and the rest of the other. The host's
 /// parts.
 constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
+/// Of all blocks, and of large ones (sure_costs.h): what small ones need is seldom more.
+constexpr std::size_t most_bounds_blended = 2;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 double sum_of(const std::vector<double>& costs) {
@@ -163,9 +165,11 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
       bounds_.emplace_back(std::move(sure));
     for (const StepCosts& blended : blended_costs(again, modules, held_bytes)) {
       if (host_costs_.regions.empty()) host_costs_ = blended;
-      for (StepCosts& sure : sure_costs(blended, steps, held_bytes, weighed)) {
-        sure.free_us = blended.free_us;
-        bounds_.emplace_back(std::move(sure));
+      std::vector<StepCosts> sure = sure_costs(blended, steps, held_bytes, weighed);
+      sure.resize(std::min(sure.size(), most_bounds_blended));
+      for (StepCosts& one : sure) {
+        one.free_us = blended.free_us;
+        bounds_.emplace_back(std::move(one));
       }
     }
     if (again.rank) return;  // Engines take and give back at other times, too.
@@ -316,16 +320,22 @@ bool CheckpointPlanner::is_possible(std::int64_t budget_bytes) const {
   return bounds_.empty() || host_ || least_cost_us(budget_bytes);
 }
 
-std::optional<double> CheckpointPlanner::least_cost_us(std::int64_t budget_bytes) const {
+const std::vector<std::optional<double>>& CheckpointPlanner::least_costs_us(
+    std::int64_t budget_bytes) const {
   const auto [known, is_new] = least_costs_.try_emplace(budget_bytes);
-  if (!is_new) return known->second;
-  known->second = 0;
-  for (const Selector& bound : bounds_) {
-    const std::optional<double> least = bound.least_cost_us(budget_bytes);
-    if (!least) return known->second = std::nullopt;
-    known->second = std::max(*known->second, *least);
-  }
+  if (is_new)
+    for (const Selector& bound : bounds_)
+      known->second.push_back(bound.least_cost_us(budget_bytes));
   return known->second;
+}
+
+std::optional<double> CheckpointPlanner::least_cost_us(std::int64_t budget_bytes) const {
+  double least = 0;
+  for (const std::optional<double>& cost : least_costs_us(budget_bytes)) {
+    if (!cost) return std::nullopt;
+    least = std::max(least, *cost);
+  }
+  return least;
 }
 
 std::optional<Window> CheckpointPlanner::least_window() const {
@@ -338,10 +348,11 @@ std::optional<Window> CheckpointPlanner::least_window() const {
 
 std::vector<const Selector*> CheckpointPlanner::strictest_first(std::int64_t budget_bytes) const {
   if (bounds_.empty()) return {selector_.get()};
+  const std::vector<std::optional<double>>& costs = least_costs_us(budget_bytes);
   std::vector<const Selector*> selectors;
   for (const Selector& bound : bounds_) selectors.push_back(&bound);
   std::ranges::stable_sort(selectors, std::ranges::greater(), [&](const Selector* bound) {
-    return bound->least_cost_us(budget_bytes).value_or(any_cost);
+    return costs[static_cast<std::size_t>(bound - bounds_.data())].value_or(any_cost);
   });
   return selectors;
 }

@@ -143,6 +143,8 @@ class CheckpointPlanner {
   /// Carries out what is expected to be better than all that was.
   void confirm(std::int64_t budget_bytes);
   const PlayedPlan* best_played(std::int64_t budget_bytes) const;
+  /// Of each of bounds_.
+  const std::vector<std::optional<double>>& least_costs_us(std::int64_t budget_bytes) const;
   /// Those that say what a plan costs, the one that leaves the least within the budget first.
   std::vector<const Selector*> strictest_first(std::int64_t budget_bytes) const;
 
@@ -160,7 +162,8 @@ class CheckpointPlanner {
   std::deque<PlayedPlan> played_;               // References to them hold.
   std::map<std::string, std::size_t> by_text_;  // Index into played_.
   std::map<std::size_t, Reserved> reserved_;    // By the same index.
-  mutable std::map<std::int64_t, std::optional<double>> least_costs_;  // By budget.
+  /// By budget.
+  mutable std::map<std::int64_t, std::vector<std::optional<double>>> least_costs_;
 };
 
 }  // namespace symprof::plan

@@ -78,7 +78,7 @@ TEST_SUITE("segment_weights") {
       CHECK(sum_of(one.large, blocks) == 63_MiB);
       CHECK(one.large.base_bytes == 0);
       CHECK(one.large.unit_bytes == 2_MiB);
-      CHECK(one.small.unit_bytes == 2_MiB);
+      CHECK(one.small.base_bytes == 2_MiB);  // The small parameter's.
     }
     LoopOptions loop;
     loop.allocator.up_front_bytes = 64_MiB;
