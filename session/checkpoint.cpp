@@ -36,7 +36,7 @@ class PlannedStep final : public plan::CheckpointTrial {
   std::optional<plan::ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
                                             std::int64_t small_segments_bytes,
                                             std::int64_t most_bytes) override {
-    constexpr int most_tries = 3;
+    constexpr int most_tries = 5;
     const std::int64_t aside = profile::peak_doubt(recording).margin_bytes();
     const std::int64_t most = std::max(bytes, most_bytes) - aside;
     std::int64_t room = may_reserve() ? bytes - aside - small_segments_bytes : 0;

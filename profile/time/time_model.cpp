@@ -69,7 +69,7 @@ const std::vector<double>& place_among(const std::vector<ResidualPoint>& points,
     throw Error(
         std::string("the times of ") + std::string(formula.name),
         "have residuals of an earlier version",
-        "Fit the device's measurements again: symprof calibrate --minutes 0 --measurements");
+        "Fit the device's measurements again, with symprof calibrate.");
   return place;
 }
 
