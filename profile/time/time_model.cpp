@@ -66,10 +66,9 @@ Amounts amounts_of(const FunctionWork& work) { return {0, static_cast<double>(wo
 const std::vector<double>& place_among(const std::vector<ResidualPoint>& points,
                                        const std::vector<double>& place, const Formula& formula) {
   if (points.front().sizes.size() != place.size())
-    throw Error(
-        std::string("the times of ") + std::string(formula.name),
-        "have residuals of an earlier version",
-        "Fit the device's measurements again, with symprof calibrate.");
+    throw Error(std::string("the times of ") + std::string(formula.name),
+                "have residuals of an earlier version",
+                "Fit the device's measurements again, with symprof calibrate.");
   return place;
 }
 
