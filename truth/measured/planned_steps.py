@@ -34,7 +34,6 @@ RESERVE_OTHERS = {"llama_1b-bf16-whole": (-0.07, 0), "resnet50-fp32-whole": (-0.
                   "swin_t-autocast-high": (0, 0.04), "vit_b_16-autocast-front": (-0.035, 0)}
 RAN_OUT = {"gpt2_medium-autocast-high", "llama_1b-bf16-whole", "swin_t-autocast-high"}
 PEAKS = ("peak_allocated_bytes", "peak_reserved_bytes")
-WARM_UP, STEPS, PROFILED = 4, 10, 2
 # Name: model, dtype, step and batch of truth/h200/memory.
 CASES = {
     "gpt2_small-fp32": ("gpt2_small", "fp32", "adam_foreach", 10),
@@ -128,34 +127,14 @@ def plans_of(name):
 
 
 def measured(task, case, device):
-    import torch
+    import gpu_steps
     from memory.networks import fill
     from memory.steps import OPTIMIZERS, make_inputs, run_step
 
     fill(task.to(device))
     inputs = make_inputs(case, False, case.batch, device)
     optimizer = OPTIMIZERS[case.step](task.parameters())
-
-    def step():
-        run_step(case, task, inputs, optimizer)
-
-    for _ in range(WARM_UP):
-        step()
-    torch.cuda.reset_peak_memory_stats()
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(STEPS + 1)]
-    events[0].record()
-    for event in events[1:]:
-        step()
-        event.record()
-    torch.cuda.synchronize()
-    row = {"peak_allocated_bytes": torch.cuda.max_memory_allocated(), "peak_reserved_bytes": torch.cuda.max_memory_reserved(),
-           "step_us": [begin.elapsed_time(end) * 1e3 for begin, end in zip(events, events[1:])]}
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-        for _ in range(PROFILED):
-            step()
-        torch.cuda.synchronize()
-    busy = sum(event.device_time_total for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA)
-    return {**row, "busy_us": busy / PROFILED}
+    return gpu_steps.measured(lambda: run_step(case, task, inputs, optimizer))
 
 
 def limit_of(plan_name):

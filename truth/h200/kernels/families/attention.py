@@ -1,5 +1,6 @@
 """scaled_dot_product_attention by backend; the backend is asked for, never left to the heuristic."""
 import itertools
+import math
 
 from kernels.families.common import BYTES, backward_of, operand
 
@@ -45,6 +46,21 @@ def points(small):
         if backend != "math" or length <= 4096:  # a decoding step, text conditions on an image
             yield attention_point(backend, "forward", "float16", False, heads[-1] // 2,
                                   (query_length, length), small)
+
+
+TINY = [(batch, heads, head_size, lengths) for heads, head_size in ((2, 16), (4, 32), (8, 64))
+        for batch, lengths in ((1, (16, 16)), (4, (64, 64)), (8, (197, 197)), (2, (10, 300)))]
+
+
+def tiny_points(small):
+    """Attention of a few short sequences."""
+    for batch, heads, head_size, lengths in TINY[:1] if small else TINY:
+        for (backend, dtype), direction in itertools.product(
+                (("flash", "bfloat16"), ("cudnn", "bfloat16"), ("efficient", "float32")), DIRECTIONS):
+            operation, parameters, *_ = attention_point(backend, direction, dtype, False, head_size, lengths, small)
+            products = 4 * batch * heads * head_size * math.prod(lengths)
+            moved = 2 * batch * heads * head_size * sum(lengths) * BYTES[dtype]
+            yield operation, {**parameters, "batch": batch, "heads": heads}, products, moved
 
 
 def attend(parameters, device, requires_grad):

@@ -1,5 +1,6 @@
 """Convolutions of the usual networks: forward, gradient of the input, gradient of the weight."""
 import itertools
+import random
 
 from kernels.families.common import BYTES, operand
 
@@ -87,6 +88,23 @@ def more_points(small):
                                    (MORE_DENSE, DENSE_KINDS, (8, 48))):
         for number, (shape, (dtype, layout), direction) in enumerate(itertools.product(shapes, kinds, DIRECTIONS)):
             yield convolution_point(shape, batches[number % len(batches)], dtype, layout, direction)
+
+
+TINY = 24
+
+
+def tiny_points(small):
+    """Convolutions of a few small images."""
+    drawn = random.Random(4)
+    for number in range(1 if small else TINY):
+        channels, out_channels = (drawn.choice((1, 3, 4, 8, 16, 24, 32, 64)) for _ in range(2))
+        size, kernel, batch = drawn.choice((4, 7, 8, 14, 16, 20, 32)), drawn.choice((1, 3, 3, 4, 5)), drawn.choice((1, 2, 4, 8))
+        stride, groups = drawn.choice((1, 1, 2)), 1
+        if number % 5 == 4:
+            out_channels, groups = channels, channels
+        shape = (channels, size, out_channels, kernel, stride, kernel // 2, groups, 1)
+        for (dtype, layout), direction in itertools.product(KINDS[1:3], DIRECTIONS):
+            yield convolution_point(shape, batch, dtype, layout, direction)
 
 
 def operands(parameters, device, requires_grad):

@@ -73,6 +73,25 @@ def more_points(small):
             yield product("bmm", (batch, *sizes), dtype, "nn")
 
 
+TINY_PRODUCTS, TINY_BATCHED = 60, 24
+
+
+def tiny_points(small):
+    """Products that fill no wave of an H200: sizes drawn from 1 (rows) and 4 to 1024, equal shares of each octave."""
+    drawn = random.Random(3)
+    for number in range(1 if small else TINY_PRODUCTS):
+        m, n, k = round(2 ** drawn.uniform(0, 10)), round(2 ** drawn.uniform(2, 10)), round(2 ** drawn.uniform(2, 10))
+        if number % 3:
+            n, k = -(-n // 8) * 8, -(-k // 8) * 8
+        for dtype, (operation, layout) in itertools.product(
+                ("float32", "tf32", "bfloat16"), (("addmm", "nt"), ("mm", ("nn", "tn")[number % 2]))):
+            yield product(operation, (m, n, k), dtype, layout)
+    for _ in range(1 if small else TINY_BATCHED):
+        batch, m, n, k = (round(2 ** drawn.uniform(low, high)) for low, high in ((1, 7), (2, 7), (2, 7), (2, 7)))
+        for dtype in ("float32", "tf32", "bfloat16"):
+            yield product("bmm", (batch, m, n, k), dtype, "nn")
+
+
 def matrix(rows, columns, transposed, dtype, device):
     if transposed:
         return operand((columns, rows), dtype, device).t()

@@ -59,6 +59,21 @@ def more_points(small):
         yield point(operation, sizes, dtype, direction)
 
 
+TINY_ROWS = [(4, 16), (16, 64), (50, 32), (64, 128), (128, 48), (256, 256), (400, 64), (788, 192), (10, 100)]
+TINY_IMAGES = [(2, 32, 4, 4), (4, 64, 8, 8), (2, 32, 16, 16), (8, 64, 7, 7), (1, 128, 14, 14), (4, 96, 20, 20)]
+TINY_SCORES = [(4, 10), (16, 16), (64, 64), (8, 10, 10), (32, 49, 49), (16, 100), (512, 20), (2, 1000)]
+
+
+def tiny_points(small):
+    """Norms and softmax of a few rows or images."""
+    rows, images, scores = ((SMALL_ROWS, SMALL_IMAGES, SMALL_SCORES) if small else
+                            (TINY_ROWS, TINY_IMAGES, TINY_SCORES))
+    for operations, sizes_list, more in ((("layer_norm", "rms_norm"), rows, {}), (("softmax", "log_softmax"), scores, {}),
+                                         (("group_norm", "batch_norm"), images, {"memory_format": FORMATS[0]})):
+        for operation, sizes, direction in itertools.product(operations, sizes_list, DIRECTIONS):
+            yield point(operation, sizes, "float32", direction, **more)
+
+
 def layer_norm(x, parameters, weight, bias):
     import torch
     return torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias)

@@ -21,6 +21,15 @@ def points(small):
                2 * numel(sizes) * 4)
 
 
+TINY_SIZES = [(4, 16), (16, 16), (64, 32), (128, 64), (400, 48), (512, 128), (32, 1000), (3, 4096), (788, 192)]
+
+
+def tiny_points(small):
+    """Reductions of up to 150 000 numbers, as for the gradient of a small layer's bias."""
+    for operation, sizes, over in itertools.product(("sum", "mean", "amax"), [(8, 9)] if small else TINY_SIZES, DIMENSIONS):
+        yield operation, {"sizes": list(sizes), "dtype": "float32", "over": over}, 0, numel(sizes) * 4
+
+
 def reduce_with(operation):
     def build(parameters, device):
         import torch
