@@ -25,7 +25,8 @@ def summary(folder):
         spread = sorted(abs(a - b) / min(a, b) for _, a, b in pairs)
         yield (f"repeated points: {len(pairs)}, median difference {spread[len(spread) // 2]:.2%}, "
                f"largest {spread[-1]:.2%}")
-    for row in storage.read_document(folder / "steps.json.gz")["models"]:
+    steps = folder / "steps.json.gz"
+    for row in storage.read_document(steps)["models"] if steps.exists() else []:
         for table in row.get("profiled", []):
             sums = table["totals"]
             if sums["busy_ns"]:
@@ -57,7 +58,7 @@ def main():
         return 2
     if len(sys.argv) == 2:
         return check(pathlib.Path(sys.argv[1]))
-    records = [HERE / name for name in ("kernel_record", "kernel_record_2")]
+    records = [HERE / name for name in ("kernel_record", "kernel_record_2", "kernel_record_3")]
     return self_test() or max((check(record) for record in records if record.exists()), default=0)
 
 
