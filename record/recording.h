@@ -149,6 +149,9 @@ struct Recording {
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
   bool has_export_masks = false;      ///< As Graph has it (trace/graph/graph.h), as the next.
   std::vector<std::int64_t> unregistered_bytes;
+  /// Calls of a torch.autograd.Function's forward pass that an export wrote out, in a step that
+  /// trains: their backward pass is autograd's, not the function's.
+  std::size_t inlined_function_calls = 0;
   /// Milliseconds of the forward and the backward pass on this machine (how fast symprof is).
   double forward_ms = 0, backward_ms = 0;
 };

@@ -41,9 +41,11 @@ std::string call_text(CallId id, const Recording& recording) {
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
-  const std::string_view prefix = memory.doubt.is_lower_bound()     ? "at least "
-                                  : memory.other_calls.may_differ() ? "about "
-                                                                    : "";
+  // No lower bound where the model's own code may save less than the file's calls.
+  const std::string_view prefix = memory.other_calls.may_save_others() ? "about "
+                                  : memory.doubt.is_lower_bound()      ? "at least "
+                                  : memory.other_calls.may_differ()    ? "about "
+                                                                       : "";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
@@ -76,6 +78,9 @@ std::string because(const OtherCalls& calls) {
     case OtherCallsReason::masks:
     case OtherCallsReason::saving_masks:
       return "the file has attention masks that the model's own code may leave out";
+    case OtherCallsReason::functions:
+      return "the file lacks the backward pass of a torch.autograd.Function, and has what autograd "
+             "makes of its forward pass";
     case OtherCallsReason::onnx:
       return "ONNX has other operators than the model's own code";
     case OtherCallsReason::saving:

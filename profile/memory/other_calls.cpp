@@ -121,6 +121,7 @@ OtherCalls other_calls(const Recording& recording) {
     return {OtherCallsReason::saving, std::move(operators)};
   }
   if (is_onnx) return {OtherCallsReason::onnx, {}};
+  if (recording.inlined_function_calls > 0) return {OtherCallsReason::functions, {}};
   if (recording.has_export_masks) return {because_of_masks(recording, is_training), {}};
   if (is_training) return {};
   const bool writes = std::ranges::any_of(

@@ -18,6 +18,7 @@ enum class OtherCallsReason : std::uint8_t {
   training,  ///< They write to buffers, as code does that Python runs in training alone.
   saving,    ///< The step trains, and ONNX's operators may save other values than the model's.
   saving_masks,  ///< The step trains with `masks`, and attention saves them.
+  functions,     ///< The step trains what torch.autograd.Functions of the model's own compute.
 };
 
 /// Why the peak of a step, and in training what it saves, may be others than those of the model's
@@ -31,7 +32,8 @@ struct OtherCalls {
   bool may_differ() const { return reason != OtherCallsReason::none; }
   /// Whether what is saved may be other bytes, too.
   bool may_save_others() const {
-    return reason == OtherCallsReason::saving || reason == OtherCallsReason::saving_masks;
+    return reason == OtherCallsReason::saving || reason == OtherCallsReason::saving_masks ||
+           reason == OtherCallsReason::functions;
   }
   /// Whether the peak may be too low, too.
   bool may_miss() const { return reason == OtherCallsReason::saving; }

@@ -50,6 +50,7 @@ void warn_of_inlined_functions(const Graph& graph, Recording& recording) {
     if (line == nullptr) continue;
     if (calls++ == 0) first = place_of(*line);
   }
+  recording.inlined_function_calls = calls;
   if (calls == 0) return;
   recording.warnings.push_back(
       fmt::format("torch.export wrote out the forward pass of a torch.autograd.Function ({} calls, "

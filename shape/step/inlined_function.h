@@ -13,7 +13,8 @@ namespace symprof::shape {
 Error with_cause_in_export(const Error& error, const Graph& graph, const NodeRecord& node);
 
 /// Puts a warning into `recording`, a step that trains `graph`, where lines of Python show such
-/// functions: their calls are counted with the backward pass that autograd makes of them.
+/// functions, and how many calls they are: these are counted with the backward pass that autograd
+/// makes of them.
 void warn_of_inlined_functions(const Graph& graph, Recording& recording);
 
 }  // namespace symprof::shape

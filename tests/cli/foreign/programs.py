@@ -63,3 +63,7 @@ class Functions(unittest.TestCase):
         self.assertIn(said, " ".join(read("profile", plain)["warnings"]))
         self.assertEqual(read("profile", plain, "--mode", "inference")["warnings"], [])
         self.assertEqual(read("profile", f"{FOREIGN}/nanogpt.pt2")["warnings"], [])
+        self.assertIn("lacks the backward pass", read("profile", plain)["memory"]["peak_estimate_because"])
+        page = run("profile", plain).stdout
+        self.assertIn("peak         about ", page)
+        self.assertIn("saved        about ", page)
