@@ -78,8 +78,14 @@ KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
   }
 }
 
-/// Heads that change places with their positions. One position alone is in order already.
+/// Heads that change places with their positions. One position alone is in order already. A GPU's
+/// class is that of copies whose numbers lie together along different dimensions: of rows that
+/// become columns.
 KernelCall copy_call(std::int64_t bytes, const Operands& make) {
+  constexpr std::int64_t columns = 512;
+  const std::int64_t rows = bytes / (2 * fp32_bytes * columns);
+  if (!make.device.is_cpu())
+    return rows < 2 ? KernelCall() : [a = make.of({rows, columns})] { return a.t().contiguous(); };
   constexpr std::int64_t heads = 8, head_dim = 16;
   const std::int64_t positions = bytes / (2 * fp32_bytes * heads * head_dim);
   if (positions < 2) return {};

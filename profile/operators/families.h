@@ -34,7 +34,7 @@ inline constexpr Family families[] = {
     {"normalization", normalization_rules, normalization_scratch, normalization_times},
     {"softmax", softmax_rules, softmax_scratch, softmax_times},
     {"pooling", pooling_rules, pooling_scratch, pooling_times},
-    {"resampling", resampling_rules, resampling_scratch, pooling_times},
+    {"resampling", resampling_rules, resampling_scratch, resampling_times},
     {"indexing", indexing_rules, indexing_scratch, indexing_times},
     {"masking", masking_rules, masking_scratch, masking_times},
     {"embedding", embedding_rules, embedding_scratch, embedding_times},

@@ -23,10 +23,6 @@ std::int64_t positions(const TensorSpec& tensor, std::size_t spatial) {
   return product;
 }
 
-bool has_channels_last(const TensorSpec& tensor) {
-  return tensor.strides.size() > 2 && tensor.sizes[1] > 1 && tensor.strides[1] == 1;
-}
-
 /// All but the pass. `input` and `output` are those of a convolution that is not transposed: the
 /// transposed one is its data gradient.
 std::optional<ConvolutionWork> shape_of(const Call& call, const ConvolutionArguments& at,
@@ -84,10 +80,11 @@ Kernel adds_bias(const TensorSpec& output, const DeviceSpec& device) {
 /// Its gradient: the output's, read.
 Kernel sums_bias(const TensorSpec& gradient, const DeviceSpec& device) {
   const std::int64_t bytes = element_bytes(gradient.dtype), all = numbers(gradient);
-  if (!device.is_cpu && has_channels_last(gradient))
-    return sum_across(gradient.sizes[1], all / gradient.sizes[1], bytes_of_sum(all, bytes, device),
-                      device);
-  return {TimeClass::elementwise, StreamWork{all * bytes}};
+  if (device.is_cpu || all == 0) return {TimeClass::elementwise, StreamWork{all * bytes}};
+  const std::int64_t channels = gradient.sizes[1], length = all / channels;
+  const std::int64_t read = bytes_of_sum(all, bytes, device);
+  return has_channels_last(gradient) ? sum_across(channels, length, read, device)
+                                     : sum_apart(channels, length, read, device);
 }
 
 bool is_empty(const ConvolutionWork& c) {

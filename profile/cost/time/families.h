@@ -17,6 +17,7 @@ TimeRules reduction_times();
 TimeRules normalization_times();
 TimeRules softmax_times();
 TimeRules pooling_times();
+TimeRules resampling_times();
 TimeRules indexing_times();
 TimeRules masking_times();
 TimeRules embedding_times();

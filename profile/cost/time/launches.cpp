@@ -113,6 +113,10 @@ std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device) {
          (device.is_cpu ? number_bytes : std::max<std::int64_t>(number_bytes, 4));
 }
 
+bool has_channels_last(const TensorSpec& tensor) {
+  return tensor.strides.size() > 2 && tensor.sizes[1] > 1 && tensor.strides[1] == 1;
+}
+
 bool keeps_rows(const TensorSpec& in, const TensorSpec& out) {
   if (in.sizes != out.sizes || in.strides.empty() || out.strides.empty()) return false;
   for (std::size_t i = 0; i < in.sizes.size(); ++i)

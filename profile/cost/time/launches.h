@@ -54,6 +54,9 @@ std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks);
 /// truth/h200/kernel_record).
 std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device);
 
+/// An image's channels lie together, (batch, channels, …).
+bool has_channels_last(const TensorSpec& tensor);
+
 /// Numbers that lie together in one tensor do so in the other: not across each other.
 bool keeps_rows(const TensorSpec& in, const TensorSpec& out);
 

@@ -104,6 +104,10 @@ LaunchEstimate norm_of_groups(const Call& call, const Cost& cost, const DeviceSp
 /// does not lie in rows is copied before.
 LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double moments_per_clock = 1.85;
+  // From one number that a thread takes to the next: Welford's update waits for a division (743
+  // clocks of an H200, whatever the dtype: truth/measured/single_calls.py, the half looked at).
+  constexpr double clocks_of_moment = 743;
+  constexpr std::int64_t threads_of_block = 512, threads_of_warp = 32;
   LaunchEstimate result = norm_of_groups<0, 3, 150, 3>(call, cost, device);
   if (device.is_cpu || !result || result->kernels.empty()) return result;
   const TensorSpec& in = *call.input_at(0);
@@ -111,8 +115,12 @@ LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const Device
   Kernel& moments = result->kernels[0];
   moments.time_class = TimeClass::reduction;
   moments.launches = 2;
-  std::get<RowWork>(moments.work).bytes =
-      std::max(bytes, bytes_beside(device, numbers(in), moments_per_clock));
+  auto& work = std::get<RowWork>(moments.work);
+  const std::int64_t threads = work.length < threads_of_block ? threads_of_warp : threads_of_block;
+  const double waits =
+      clocks_of_moment * static_cast<double>((work.length + threads - 1) / threads);
+  work.bytes = std::max({bytes, bytes_beside(device, numbers(in), moments_per_clock),
+                         bytes_of_clocks(device, waits)});
   result->kernels.push_back(
       {TimeClass::elementwise, StreamWork{std::max(2 * bytes, bytes_one_by_one(in, device))}});
   copy_to_rows(result, &in, device);
@@ -148,8 +156,9 @@ LaunchEstimate group_norm_backward_times(const Call& call, const Cost& cost,
   return result;
 }
 
+/// Rows of channels do, too (batch_norm_choose_impl in native/cuda/Normalization.cu).
 bool lies_channels_last(const TensorSpec& tensor) {
-  return tensor.strides.size() > 2 && tensor.sizes[1] > 1 && tensor.strides[1] == 1;
+  return tensor.strides.size() > 1 && tensor.sizes[1] > 1 && tensor.strides[1] == 1;
 }
 
 /// A channel's numbers are a row, of `tensors` tensors, but where channels lie together: those are

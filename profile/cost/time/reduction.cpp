@@ -1,6 +1,7 @@
 // Reductions: one kernel; rows are the numbers that make one result.
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
@@ -44,6 +45,22 @@ bool keeps_neighbours(const Call& call, const TensorSpec& in) {
   return false;
 }
 
+/// What goes to one result lies in several pieces of memory, with others between them.
+bool lies_apart(const Call& call, const TensorSpec& in) {
+  const std::vector<std::int64_t> strides =
+      in.strides.empty() ? contiguous_strides(in.sizes) : in.strides;
+  std::int64_t nearest = INT64_MAX, farthest = 0;
+  for (std::size_t i = 0; i < in.sizes.size(); ++i) {
+    if (in.sizes[i] < 2 || !is_summed(call, i, in.sizes.size())) continue;
+    nearest = std::min(nearest, strides[i]), farthest = std::max(farthest, strides[i]);
+  }
+  for (std::size_t i = 0; i < in.sizes.size(); ++i)
+    if (in.sizes[i] > 1 && !is_summed(call, i, in.sizes.size()) && strides[i] > nearest &&
+        strides[i] < farthest)
+      return true;
+  return false;
+}
+
 /// Pairs of a number and its place take as long in 16 bit as in fp32: an H200's multiprocessor
 /// compares so many a clock along rows and across them (the half of truth/h200/kernel_record that
 /// calibrates).
@@ -80,6 +97,8 @@ LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec& dev
   auto& work = std::get<RowWork>(estimate->kernels[0].work);
   if (is_across)
     estimate->kernels = {sum_across(results, length, bytes, device)};
+  else if (lies_apart(call, *in))
+    estimate->kernels = {sum_apart(results, length, bytes, device)};
   else
     work.bytes = std::max(work.bytes, bytes);
   return estimate;

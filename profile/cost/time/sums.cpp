@@ -11,13 +11,20 @@ namespace {
 /// setReduceConfig and ReduceConfig of ATen/native/cuda/Reduce.cuh.
 constexpr std::int64_t most_threads = 512, warp = 32, fewest_values = 16, most_values = 256;
 
-/// From one partial sum of another block to the next, which a thread adds up one by one: 770 clocks
-/// of an H200 leave the least errors on sums of 16 Ki x 4096 and 64 Ki x 768 (the half of
-/// truth/h200/kernel_record that calibrates), 0.42 us each whatever the dtype.
-constexpr double clocks_of_wait = 770;
+/// From one partial sum of another block to the next, which a thread adds up one by one, and what
+/// blocks that share results wait for beside: clocks of an H200 that leave the least errors on sums
+/// with 4 to 512 such turns (the halves of truth/h200/kernel_record and of
+/// truth/measured/single_calls.py that are looked at), whatever the dtype.
+constexpr double clocks_of_wait = 450, clocks_of_sharing = 6500;
 
 /// Of a multiprocessor: 16-bit numbers that an H200 takes into sums over rows or all (that half).
 constexpr double halves_per_clock = 7;
+
+/// From one number that a thread takes to the next, where what is summed lies apart: their places
+/// are worked out one by one. And of a multiprocessor, whose blocks do so at the same time: 339
+/// clocks and 1.84 numbers a clock, the same in fp32 and bf16, on an H200 (sums over the images and
+/// places of channels in truth/measured/single_calls.py, the half that is looked at).
+constexpr double clocks_of_number_apart = 339, numbers_apart_per_clock = 1.84;
 
 std::int64_t up(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
 
@@ -66,10 +73,25 @@ std::int64_t bytes_of_sum(std::int64_t numbers, std::int64_t number_bytes,
 Kernel sum_across(std::int64_t results, std::int64_t length, std::int64_t bytes_read,
                   const DeviceSpec& device) {
   const Grid grid = grid_of(results, length, device);
-  const std::int64_t waited =
-      bytes_of_clocks(device, clocks_of_wait * static_cast<double>(grid.waits));
+  const double clocks =
+      grid.waits > 0 ? clocks_of_sharing + clocks_of_wait * static_cast<double>(grid.waits) : 0;
+  const std::int64_t waited = bytes_of_clocks(device, clocks);
   return {TimeClass::reduction,
           RowWork{grid.blocks, results * length / grid.blocks, bytes_read + waited}};
+}
+
+Kernel sum_apart(std::int64_t results, std::int64_t length, std::int64_t bytes_read,
+                 const DeviceSpec& device) {
+  const std::int64_t height = std::min(power_of_two(results), most_threads / warp);
+  std::int64_t threads = most_threads / height, values = up(length, threads);
+  const bool shares_block = values < std::min(height * fewest_values, most_values);
+  if (!shares_block) threads = most_threads, values = up(length, threads);
+  const std::int64_t parts = values < most_values ? 1 : up(values, fewest_values);
+  const double waited = clocks_of_number_apart * static_cast<double>(up(values, parts));
+  const std::int64_t bytes =
+      std::max({bytes_read, bytes_of_clocks(device, waited),
+                bytes_beside(device, results * length, numbers_apart_per_clock)});
+  return {TimeClass::reduction, RowWork{results * parts, length / parts, bytes}};
 }
 
 }  // namespace symprof::profile

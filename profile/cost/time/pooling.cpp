@@ -1,0 +1,147 @@
+// Poolings and resamplings. On a GPU each thread makes a number of the output, or a gradient, and
+// goes through what it is made of: most take longer for that than for their bytes. The clocks are
+// of an H200 in fp32 and bf16 (truth/measured/single_calls.py, the half that is looked at).
+#include <algorithm>
+#include <cmath>
+
+#include "profile/cost/time/families.h"
+#include "profile/cost/time/launches.h"
+
+namespace symprof::profile {
+namespace {
+
+using enum TimeClass;
+
+/// Of a multiprocessor, for a number: so many, and more for each that its window has.
+struct Clocks {
+  double number = 0, of_window = 0;
+};
+
+/// The call's bytes, or what DRAM moves in `clocks`, whichever is more.
+LaunchEstimate takes(const Cost& cost, const DeviceSpec& device, double clocks, int launches = 1) {
+  LaunchEstimate moving = moved(cost, pooling, 1, launches);
+  if (!moving || moving->kernels.empty()) return moving;
+  auto& bytes = std::get<StreamWork>(moving->kernels[0].work).bytes;
+  bytes = std::max(bytes, bytes_of_clocks(device, clocks));
+  return moving;
+}
+
+double clocks_of(const TensorSpec& made, double window, Clocks clocks, const DeviceSpec& device) {
+  return static_cast<double>(numbers(made)) * (clocks.number + clocks.of_window * window) /
+         std::max(device.multiprocessors, 1);
+}
+
+/// Both sizes of a window in the list at `position`, which may have one for both.
+double area(const Call& call, int position, double otherwise) {
+  const std::int64_t first = call.integer(position, 0, 0);
+  if (first == 0) return otherwise;
+  return static_cast<double>(first * call.integer(position, 1, first));
+}
+
+/// (input, kernel_size, stride, ...)
+template <bool is_maximum>
+LaunchEstimate pools(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  const TensorSpec *in = call.input_at(0), *out = call.output(0);
+  if (device.is_cpu || !in || !out) return moved(cost, pooling);
+  const bool channels_last = has_channels_last(*in);
+  const Clocks clocks = is_maximum ? (channels_last ? Clocks{0, 0.6} : Clocks{2.4, 0.2})
+                                   : (channels_last ? Clocks{3.9, 0.15} : Clocks{2.4, 0.088});
+  return takes(cost, device, clocks_of(*out, area(call, 1, 1), clocks, device));
+}
+
+/// A gradient is looked for in all windows that its place is in. A CPU adds each where its place
+/// says. (grad_output, input, kernel_size, stride, ...)
+template <bool is_maximum>
+LaunchEstimate pools_backward(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  const TensorSpec *in = call.input_at(1), *out = call.output(0);
+  if (device.is_cpu) return moved(cost, is_maximum ? gather : pooling);
+  if (!in || !out) return moved(cost, pooling, 3, 2);
+  const double window = area(call, 2, 1), windows = std::max(window / area(call, 3, window), 1.0);
+  const bool channels_last = has_channels_last(*in);
+  const Clocks clocks = is_maximum ? (channels_last ? Clocks{0, 1.2} : Clocks{2.5, 0.17})
+                                   : (channels_last ? Clocks{4.8, 0.42} : Clocks{4.5, 0.34});
+  return takes(cost, device, clocks_of(*out, windows, clocks, device), is_maximum ? 2 : 1);
+}
+
+double places_of(const TensorSpec& image) {
+  const std::size_t rank = image.sizes.size();
+  return rank < 2 ? 1 : static_cast<double>(image.sizes[rank - 1] * image.sizes[rank - 2]);
+}
+
+/// Threads that go through `turns` one after the other, where the device has room for all of them.
+double clocks_in_turn(double threads, double turns, double clocks, const DeviceSpec& device) {
+  constexpr double threads_of_multiprocessor = 2048;
+  const double room = threads_of_multiprocessor * std::max(device.multiprocessors, 1);
+  return turns * clocks * std::max(threads / room, 1.0);
+}
+
+LaunchEstimate resamples_nearest(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  const TensorSpec* out = call.output(0);
+  if (device.is_cpu || !out) return moved(cost, pooling);
+  const Clocks clocks = has_channels_last(*out) ? Clocks{1.53} : Clocks{0.63};
+  return takes(cost, device, clocks_of(*out, 1, clocks, device));
+}
+
+/// A thread makes the gradient of one place of all images in turn
+/// (upsample_nearest2d_backward_out_frame in native/cuda/UpSampleNearest2d.cu).
+LaunchEstimate resamples_nearest_backward(const Call& call, const Cost& cost,
+                                          const DeviceSpec& device) {
+  constexpr double clocks_of_image = 1540, clocks_of_gradient = 196;
+  const TensorSpec *gradient = call.input_at(0), *out = call.output(0);
+  if (device.is_cpu || !gradient || !out || out->sizes.size() != 4 || numbers(*out) == 0)
+    return moved(cost, pooling);
+  const double gradients =
+      static_cast<double>(numbers(*gradient)) / static_cast<double>(numbers(*out));
+  if (has_channels_last(*gradient))
+    return takes(cost, device, clocks_of(*gradient, 1, {0.87}, device));
+  const double images = static_cast<double>(out->sizes[0]);
+  const double clocks = clocks_of_image + clocks_of_gradient * gradients;
+  return takes(cost, device,
+               clocks_in_turn(static_cast<double>(numbers(*out)) / images, images, clocks, device));
+}
+
+/// A thread makes one place of all channels of all images in turn (upsample_bilinear2d_out_frame in
+/// native/cuda/UpSampleBilinear2d.cu).
+LaunchEstimate resamples_bilinear(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  constexpr double clocks_of_channel = 705;
+  const TensorSpec* out = call.output(0);
+  if (device.is_cpu || !out || numbers(*out) == 0) return moved(cost, pooling);
+  if (has_channels_last(*out)) return takes(cost, device, clocks_of(*out, 1, {2.25}, device));
+  const double places = places_of(*out);
+  const double channels = static_cast<double>(numbers(*out)) / places;
+  return takes(cost, device, clocks_in_turn(places, channels, clocks_of_channel, device));
+}
+
+/// Each gradient is added to four others at once with atomic operations, for which those of 16 bit
+/// wait the longer the more go to one place.
+LaunchEstimate resamples_bilinear_backward(const Call& call, const Cost& cost,
+                                           const DeviceSpec& device) {
+  const TensorSpec *gradient = call.input_at(0), *out = call.output(0);
+  if (device.is_cpu || !gradient || !out || numbers(*out) == 0) return moved(cost, pooling);
+  const double scale =
+      std::sqrt(static_cast<double>(numbers(*gradient)) / static_cast<double>(numbers(*out)));
+  const bool is_half = element_bytes(out->dtype) < 4;
+  const Clocks clocks = is_half ? Clocks{0, 2.65} : Clocks{2.4, 0};
+  return takes(cost, device, clocks_of(*gradient, scale, clocks, device), 2);
+}
+
+constexpr TimeRule pooling_time_rows[] = {
+    {"aten::avg_pool2d", pools<false>},
+    {"aten::avg_pool2d_backward", pools_backward<false>},
+    {"aten::max_pool2d_with_indices", pools<true>},
+    {"aten::max_pool2d_with_indices_backward", pools_backward<true>},
+};
+constexpr TimeRule resampling_time_rows[] = {
+    {"aten::upsample_nearest2d", resamples_nearest},
+    {"aten::upsample_nearest2d_backward", resamples_nearest_backward},
+    {"aten::upsample_bilinear2d", resamples_bilinear},
+    {"aten::upsample_bilinear2d_backward", resamples_bilinear_backward},
+};
+
+}  // namespace
+
+TimeRules pooling_times() { return {moves_bytes<pooling>, pooling_time_rows}; }
+
+TimeRules resampling_times() { return {moves_bytes<pooling>, resampling_time_rows}; }
+
+}  // namespace symprof::profile
