@@ -262,9 +262,9 @@ def record(path, only):
     print(f"{len(document['rows'])} calls, {sum('error' in row for row in document['rows'].values())} refused")
 
 
-def estimated(symprof, path):
+def estimated(symprof, path, device):
     """{phase: microseconds} of the module's kernels."""
-    done = subprocess.run([symprof, "profile", path, "-q", "--time", "--format", "json", "--device", "h200", "--alloc-conf", "torch:2.11"],
+    done = subprocess.run([symprof, "profile", path, "-q", "--time", "--format", "json", "--device", device, "--alloc-conf", "torch:2.11"],
                           capture_output=True, text=True, timeout=120)
     if done.returncode:
         return {"error": done.stderr.strip().splitlines()[0]}
@@ -295,17 +295,17 @@ OTHERS = ("convolution", "product", "batch_norm_rows", "copy_of_heads", "sum_of_
 MOST_OFF = 0.2
 
 
-def compare(symprof, each, check):
-    rows = json.loads(ROWS.read_text())["rows"]
+def compare(symprof, device, each, check):
+    rows = json.loads(ROWS.with_name(f"single_calls_{device}.json").read_text())["rows"]
     errors, half_of = collections.defaultdict(list), looked_at()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(PROGRAMS) as archive:
         archive.extractall(folder)
         for number, (name, call) in enumerate(calls().items()):
-            row, found = rows[name], estimated(symprof, f"{folder}/{number}.pt2")
+            row, found = rows[name], estimated(symprof, f"{folder}/{number}.pt2", device)
             if "error" in row or "error" in found:
                 print(name, row.get("error"), found.get("error"))
                 continue
-            half = "looked at" if name in half_of else "judges"
+            half = "looked at" if name in half_of and device == "h200" else "judges"
             for phase in ("forward", "backward"):
                 if (call.family, phase) in NOT_MEASURED:
                     continue
@@ -329,6 +329,7 @@ def main():
     parser.add_argument("--export", action="store_true")
     parser.add_argument("--record", metavar="ROWS")
     parser.add_argument("--only", default="", help="calls to record whose name this regular expression finds")
+    parser.add_argument("--device", default="h200", choices=("h200", "h100"))
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--each", action="store_true", help="a line for each call, too")
     given = parser.parse_args()
@@ -336,7 +337,7 @@ def main():
         return export()
     if given.record:
         return record(given.record, given.only)
-    return compare(given.symprof, given.each, given.check)
+    return compare(given.symprof, given.device, given.each, given.check)
 
 
 if __name__ == "__main__":
