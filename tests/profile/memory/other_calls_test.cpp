@@ -8,16 +8,16 @@
 namespace symprof::test {
 namespace {
 
-constexpr std::int64_t block = 512;
+constexpr std::int64_t unit = 512;
 
 /// A step that trains: the forward pass makes 10, 20 and 30 blocks; the second call needs the first
 /// ones last, and they are freed when `freed_by` has run.
 Recording step_with_name(CallId freed_by) {
   RecordingBuilder builder;
   const NodeId node = builder.node("node");
-  const StorageId first = builder.storage({.bytes = 10 * block});
-  const StorageId second = builder.storage({.bytes = 20 * block});
-  const StorageId third = builder.storage({.bytes = 30 * block});
+  const StorageId first = builder.storage({.bytes = 10 * unit});
+  const StorageId second = builder.storage({.bytes = 20 * unit});
+  const StorageId third = builder.storage({.bytes = 30 * unit});
   const auto made = [](StorageId storage) { return TensorRecord{.storage = storage}; };
   builder.call_on("aten::relu", {}, {made(first)}, node);
   builder.call_on("aten::relu", {made(first)}, {made(second)}, node);
@@ -40,9 +40,9 @@ Recording step_with_name(CallId freed_by) {
 TEST_SUITE("other_calls") {
   TEST_CASE("the peak without names that hold what no call needs") {
     const profile::PeakWithLastUses peaks = profile::peak_with_last_uses(step_with_name(2));
-    CHECK(peaks.found == 60 * block);
-    CHECK(peaks.at_last_uses == 50 * block);
-    CHECK(profile::peak_with_last_uses(step_with_name(1)).found == 50 * block);
+    CHECK(peaks.found == 60 * unit);
+    CHECK(peaks.at_last_uses == 50 * unit);
+    CHECK(profile::peak_with_last_uses(step_with_name(1)).found == 50 * unit);
   }
 
   TEST_CASE("names that a trace is guessed to have may make the peak too high") {
