@@ -315,7 +315,7 @@ class Holder {
     if ((before && used_together(i - 1)) || (after && used_together(i)))
       return end_of_list(last_read_of(values[i]), call);
     if ((before && overlap(i - 1)) || (after && overlap(i))) return last_of(values[i]);
-    return after ? values[i + 1].bound_at : run_.calls[call].last;
+    return after ? values[i + 1].bound_at : end_of_list(last_read_of(values[i]), call);
   }
 
   /// What a line names and nothing reads is collected by a line without a node, `caches.append(c)`:

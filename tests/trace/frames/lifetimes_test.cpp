@@ -160,7 +160,20 @@ TEST_SUITE("lifetimes") {
     };
     CHECK(death_of_first("kept = v") == "c");  // Until it is bound anew.
     CHECK(death_of_first("other = v") == "e");
-    CHECK(death_of_first("v = None") == "b");
+  }
+
+  TEST_CASE("a line that only binds a name anew lets go of what it held") {
+    const auto death_of_first = [](const char* plain) {
+      Function f;
+      f.add("a", f.line("v = relu(x)"), {"x"});
+      f.line(plain);
+      f.add("b", f.line("w = relu(x)"), {"x"});
+      f.add("c", f.line("return relu(w)"), {"b"});
+      return f.death("a");
+    };
+    CHECK(death_of_first("v = None") == "a");
+    CHECK(death_of_first("del v") == "a");
+    CHECK(death_of_first("u = None") == "c");
   }
 
   TEST_CASE("values that are needed together lie in a container; each lives until its last use") {
