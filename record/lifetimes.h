@@ -19,6 +19,7 @@ enum class LifetimeDoubt : std::uint8_t {
   container,     ///< A call gave more than the file has results: the rest may hold it.
   no_lines,      ///< The file has no lines of Python for it.
   unregistered,  ///< A constructor made it for an attribute, which no file has: it lives always.
+  unread,        ///< Constructors were not read, and so small a step may have more of such tensors.
 };
 
 }  // namespace symprof

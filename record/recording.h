@@ -147,8 +147,10 @@ struct Recording {
   std::optional<KvCacheRecord> kv_cache;
   std::optional<RankRecord> rank;     ///< Of a step on several ranks.
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
-  bool has_export_masks = false;      ///< As Graph has it (trace/graph/graph.h), as the next.
-  std::vector<std::int64_t> unregistered_bytes;
+  bool has_export_masks = false;      ///< As Graph has it (trace/graph/graph.h).
+  /// Of a trace without its Python: how long names hold values is guessed, and so are their ends.
+  bool names_are_guessed = false;
+  std::vector<std::int64_t> unregistered_bytes;  ///< As Graph has it.
   /// Calls of a torch.autograd.Function's forward pass that an export wrote out, in a step that
   /// trains: their backward pass is autograd's, not the function's.
   std::size_t inlined_function_calls = 0;

@@ -41,11 +41,13 @@ std::string call_text(CallId id, const Recording& recording) {
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
-  // No lower bound where the model's own code may save less than the file's calls.
-  const std::string_view prefix = memory.other_calls.may_save_others() ? "about "
-                                  : memory.doubt.is_lower_bound()      ? "at least "
-                                  : memory.other_calls.may_differ()    ? "about "
-                                                                       : "";
+  // No lower bound where the model's own code may save less than the file's calls, or its names
+  // hold less.
+  const OtherCalls& calls = memory.other_calls;
+  const std::string_view prefix = calls.may_save_others() || calls.guesses_names() ? "about "
+                                  : memory.doubt.is_lower_bound()                  ? "at least "
+                                  : calls.may_differ()                             ? "about "
+                                                                                   : "";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
@@ -65,6 +67,10 @@ std::string_view because(const PeakDoubt& doubt) {
     case LifetimeDoubt::unregistered:
       return "constructors put tensors into attributes that are in no file, as they are neither "
              "parameters nor buffers";
+    case LifetimeDoubt::unread:
+      return "of so small a step, tensors that a module holds and has not registered are a part: "
+             "no "
+             "file has them";
     case LifetimeDoubt::none:
       break;
   }
@@ -86,6 +92,9 @@ std::string because(const OtherCalls& calls) {
     case OtherCallsReason::saving:
       return fmt::format("operators of ONNX that may stand for other calls of PyTorch: {}",
                          fmt::join(calls.operators, ", "));
+    case OtherCallsReason::names:
+      return "a trace does not have all names of Python: one that is bound anew lets go of its "
+             "value";
     case OtherCallsReason::none:
       break;
   }
@@ -99,13 +108,15 @@ std::string estimate_text(const OtherCalls& calls) {
         "lower{}: "
         "{}",
         calls.may_miss() ? " or higher" : "", because(calls));
+  if (calls.guesses_names()) return fmt::format("the peak may be lower: {}", because(calls));
   return fmt::format("the peak is that of the file's calls, the model's own may be lower: {}",
                      because(calls));
 }
 
-std::string doubt_text(const PeakDoubt& doubt) {
-  std::string text = fmt::format("the peak is a lower bound: {}, up to {} more", because(doubt),
-                                 format_bytes(doubt.bytes));
+std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
+  std::string text = fmt::format("the peak {}: {}, up to {} more",
+                                 may_be_lower ? "may be higher, too" : "is a lower bound",
+                                 because(doubt), format_bytes(doubt.bytes));
   if (doubt.most_bytes > doubt.bytes)
     text += fmt::format("; {} if they hold all until the end", format_bytes(doubt.most_bytes));
   return text;

@@ -32,8 +32,8 @@ std::string because(const OtherCalls& calls);
 /// What is said of such a peak.
 std::string estimate_text(const OtherCalls& calls);
 
-/// What is said of a peak that is a lower bound.
-std::string doubt_text(const PeakDoubt& doubt);
+/// What is said of a peak that is a lower bound; one that names may also make lower is none.
+std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower = false);
 
 /// "parameters 1.2 GiB, activations 3.4 GiB": what is held, the largest first.
 std::string held_text(const MemoryBreakdown& held);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "profile/memory/last_use_peak.h"
+
 namespace symprof::profile {
 namespace {
 
@@ -110,6 +112,18 @@ OtherCallsReason because_of_masks(const Recording& recording, bool is_training) 
              : OtherCallsReason::none;
 }
 
+/// A smaller part of the peak is nothing: 0.5 %.
+constexpr std::int64_t least_part_by_names = 200;
+
+/// Whether the peak is lower where every value goes with the last call of the forward pass that
+/// needs it, or backward. A trace's names hold some longer: until they are bound anew by something
+/// that has no name in a trace, or their function returns.
+bool is_higher_by_names(const Recording& recording) {
+  if (!recording.names_are_guessed) return false;
+  const PeakWithLastUses peaks = peak_with_last_uses(recording);
+  return peaks.found - peaks.at_last_uses > peaks.found / least_part_by_names;
+}
+
 }  // namespace
 
 OtherCalls other_calls(const Recording& recording) {
@@ -122,8 +136,12 @@ OtherCalls other_calls(const Recording& recording) {
   }
   if (is_onnx) return {OtherCallsReason::onnx, {}};
   if (recording.inlined_function_calls > 0) return {OtherCallsReason::functions, {}};
-  if (recording.has_export_masks) return {because_of_masks(recording, is_training), {}};
-  if (is_training) return {};
+  if (recording.has_export_masks)
+    if (const auto reason = because_of_masks(recording, is_training);
+        reason != OtherCallsReason::none)
+      return {reason, {}};
+  if (is_training)
+    return {is_higher_by_names(recording) ? OtherCallsReason::names : OtherCallsReason::none, {}};
   const bool writes = std::ranges::any_of(
       recording.calls, [&](const CallRecord& call) { return writes_buffer(recording, call); });
   return {writes ? OtherCallsReason::training : OtherCallsReason::none, {}};

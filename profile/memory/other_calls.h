@@ -19,10 +19,12 @@ enum class OtherCallsReason : std::uint8_t {
   saving,    ///< The step trains, and ONNX's operators may save other values than the model's.
   saving_masks,  ///< The step trains with `masks`, and attention saves them.
   functions,     ///< The step trains what torch.autograd.Functions of the model's own compute.
+  names,         ///< The step trains, and a trace's names seem to hold values that add to the peak.
 };
 
 /// Why the peak of a step, and in training what it saves, may be others than those of the model's
-/// own code. A step that trains has autograd, which holds most: there only what is saved counts.
+/// own code. A step that trains has autograd, which holds most: there only what is saved counts,
+/// and what names hold where a trace does not tell.
 struct OtherCalls {
   OtherCallsReason reason = OtherCallsReason::none;
   /// Of `saving`: the operators of ONNX ("Softmax"), each once, as they come, that the exporter may
@@ -35,6 +37,8 @@ struct OtherCalls {
     return reason == OtherCallsReason::saving || reason == OtherCallsReason::saving_masks ||
            reason == OtherCallsReason::functions;
   }
+  /// Whether it is names that are guessed: the peak may be lower, and a lower bound is none.
+  bool guesses_names() const { return reason == OtherCallsReason::names; }
   /// Whether the peak may be too low, too.
   bool may_miss() const { return reason == OtherCallsReason::saving; }
 };

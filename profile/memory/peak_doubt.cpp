@@ -13,7 +13,11 @@ namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t block_bytes = 512;
-constexpr std::size_t doubts = 5;  // Values of LifetimeDoubt.
+constexpr std::size_t doubts = 6;  // Values of LifetimeDoubt.
+
+/// Two tensors that a module holds and has not registered, a block each, are 5 % of so small an
+/// inference. No file has such tensors, and here nobody has looked for them.
+constexpr std::int64_t unread_bytes = 2 * block_bytes, small_step = 20 * unread_bytes;
 
 /// A smaller part of the peak is nothing: exporters make nodes of their own, without lines.
 constexpr std::int64_t worth_a_word = 200;
@@ -33,13 +37,15 @@ class DoubtReplay {
   PeakDoubt run() {
     for (const MemoryEvent& event : recording_.events) apply(event);
     PeakDoubt found{.peak_bytes = least_peak_, .trains = trains_};
-    std::int64_t unregistered = 0;
+    const bool is_unread = may_lack_tensors();
+    std::int64_t unregistered = is_unread ? unread_bytes : 0;
     for (const std::int64_t bytes : recording_.unregistered_bytes)
       unregistered += round_up(bytes, block_bytes);
     const std::int64_t longer = most_peak_ - least_peak_;
     if (longer + unregistered > least_peak_ / worth_a_word) {
       found.bytes = longer + unregistered;
-      held_at_peak_[static_cast<std::size_t>(LifetimeDoubt::unregistered)] = unregistered;
+      const LifetimeDoubt doubt = is_unread ? LifetimeDoubt::unread : LifetimeDoubt::unregistered;
+      held_at_peak_[static_cast<std::size_t>(doubt)] = unregistered;
       const auto largest = std::ranges::max_element(held_at_peak_);
       found.because = static_cast<LifetimeDoubt>(largest - held_at_peak_.begin());
       found.most_bytes = std::max(most_peak_, open_peak_) - least_peak_ + unregistered;
@@ -48,6 +54,13 @@ class DoubtReplay {
   }
 
  private:
+  /// Whether the model is a file's, and its constructors were not read (Graph::unregistered_bytes).
+  bool may_lack_tensors() const {
+    const bool is_of_module = recording_.format == "exported" || recording_.format == "torchscript";
+    return is_of_module && !trains_ && recording_.unregistered_bytes.empty() &&
+           least_peak_ < small_step;
+  }
+
   struct Held {
     NodeId until = none;
     StorageId storage = none;

@@ -79,6 +79,10 @@ void NodeRecords::add_nodes() {
   recording.producer = graph_.producer;
   recording.warnings = graph_.warnings;
   recording.has_export_masks = graph_.has_export_masks;
+  recording.names_are_guessed =
+      !possible_ends_.empty() && std::ranges::any_of(graph_.values, [](const Value& value) {
+        return value.may_stay_in != no_scope;
+      });
   recording.unregistered_bytes = graph_.unregistered_bytes;
   for (const Scope& scope : graph_.scopes) recording.modules.push_back({scope.path, scope.type});
   for (ValueId id : graph_.inputs)

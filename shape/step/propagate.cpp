@@ -48,6 +48,7 @@ class Step {
         nodes_(graph, interpreter_, recorder_, run_.options()),
         cached_nodes_(graph, interpreter_, recorder_, nodes_),
         flat_weights_(graph),
+        numbers_of_code_(numbers_of_code(graph)),
         distributed_(trace::distributed_parameters(graph)),
         experts_(trace::expert_parameters(graph)) {
     const KeyValueCache& cache = graph.kv_cache;
@@ -122,6 +123,7 @@ class Step {
     recorder_.set_kind(is_parameter ? StorageKind::parameter : StorageKind::buffer);
     at::Tensor tensor = flat_weights_.part(graph_, id);
     if (!tensor.defined()) tensor = meta::make_fake(spec_of_leaf(graph_, value));
+    if (numbers_of_code_[static_cast<std::size_t>(id)]) put_on_host(tensor);
     if (recorder_.follows_values() && value.constant &&
         value.constant->data.size() == static_cast<std::size_t>(tensor.nbytes()))
       meta::give_values(tensor, value.constant->data);
@@ -131,6 +133,12 @@ class Step {
     }
     if (!value.storage_key.empty()) tied_.emplace(value.storage_key, tensor);
     return tensor;
+  }
+
+  void put_on_host(const at::Tensor& tensor) {
+    const StorageId storage = meta::storage_id(tensor);
+    if (storage >= 0)
+      recorder_.recording().storages[static_cast<std::size_t>(storage)].on_device = false;
   }
 
   StepRun::Distributed distributed_by(ValueId parameter) const {
@@ -177,6 +185,7 @@ class Step {
   NodeRecords nodes_;
   CachedNodes cached_nodes_;
   FlatWeights flat_weights_;
+  std::vector<bool> numbers_of_code_;
   std::set<ValueId> distributed_, experts_;  // Parameters that are DTensors.
   std::unordered_set<ValueId> past_;
   trace::HostValues host_;

@@ -189,6 +189,31 @@ bool is_bracketed(std::string_view text) {
   return only;
 }
 
+/// A name of Python, and no constant.
+bool is_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_word) && !is_digit(text[0]) &&
+         text != "None" && text != "True" && text != "False";
+}
+
+/// A number, a constant or an empty container.
+bool is_literal(std::string_view text) {
+  const auto is_of_number = [](char letter) { return is_digit(letter) || letter == '.'; };
+  return text == "None" || text == "True" || text == "False" || text == "[]" || text == "()" ||
+         text == "{}" || (!text.empty() && std::ranges::all_of(text, is_of_number));
+}
+
+/// Whether the line is `x = …` or `x, y = …`, with plain names and nothing before them.
+bool binds_names(std::string_view line, const Assignment& assignment) {
+  if (assignment.targets.empty() || !assignment.keeper.empty()) return false;
+  for (const std::vector<Target>& group : assignment.targets)
+    for (const Target& target : group)
+      if (!target.replaces || !is_name(target.name)) return false;
+  const std::string_view names = line.substr(0, std::min(line.find('='), line.size()));
+  return std::ranges::all_of(names, [](char letter) {
+    return is_word(letter) || letter == ',' || letter == ' ' || letter == '(' || letter == ')';
+  });
+}
+
 std::string_view last_component(std::string_view path) {
   return path.substr(path.rfind('.') == none ? 0 : path.rfind('.') + 1);
 }
@@ -240,16 +265,39 @@ std::string_view simple_statement(std::string_view line) {
   return text;
 }
 
-bool joins_named_list(std::string_view line) {
+std::vector<std::string_view> deleted_names(std::string_view line) {
+  std::vector<std::string_view> names;
+  if (first_word(line) != "del") return names;
+  for (const std::string_view name : split_outside(line.substr(3), ','))
+    if (is_name(name)) names.push_back(name);
+  return names;
+}
+
+bool is_plain_copy(std::string_view line) {
+  const Assignment assignment = parse_assignment(line);
+  return binds_names(line, assignment) && assignment.targets.size() == 1 &&
+         assignment.targets[0].size() == 1 && is_name(assignment.value);
+}
+
+bool binds_plainly(std::string_view line) {
+  if (is_plain_copy(line) || !deleted_names(line).empty()) return true;
+  const Assignment assignment = parse_assignment(line);
+  return binds_names(line, assignment) &&
+         std::ranges::all_of(split_outside(assignment.value, ','), is_literal);
+}
+
+std::string_view joined_list(std::string_view line) {
   constexpr std::array<std::string_view, 4> joins = {"cat(", "concat(", "concatenate(", "stack("};
-  return std::ranges::any_of(joins, [&](std::string_view join) {
+  for (const std::string_view join : joins) {
     const std::size_t at = line.find(join);
-    if (at == none || (at > 0 && is_word(line[at - 1]))) return false;
+    if (at == none || (at > 0 && is_word(line[at - 1]))) continue;
     const std::string_view list = trimmed(line.substr(at + join.size()));
     const auto end = std::ranges::find_if_not(
         list, [](char letter) { return is_word(letter) || letter == '.'; });
-    return end != list.begin() && end != list.end() && (*end == ',' || *end == ')');
-  });
+    if (end != list.begin() && end != list.end() && (*end == ',' || *end == ')'))
+      return {list.begin(), end};
+  }
+  return {};
 }
 
 Assignment parse_assignment(std::string_view line) {

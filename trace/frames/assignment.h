@@ -35,8 +35,19 @@ std::string_view simple_statement(std::string_view line);
 /// among them: a class is known by its capital. Views into `line`; empty for other lines.
 std::vector<std::string_view> returned_names(std::string_view line);
 
-/// Whether the line joins a list by its name: `cat(xs, 1)` and `stack(self.xs)`, not `cat([x, y])`.
-bool joins_named_list(std::string_view line);
+/// The names that `del x, y` lets go of; empty for other lines. Views into `line`.
+std::vector<std::string_view> deleted_names(std::string_view line);
+
+/// Whether the line gives what a name holds a second one: `residual = x`.
+bool is_plain_copy(std::string_view line);
+
+/// Whether the line binds names, or lets go of them, and calls nothing: `residual = x`, `xs = []`,
+/// `x, y = None, 0`, `del x`. It makes no node of a graph.
+bool binds_plainly(std::string_view line);
+
+/// The name of the list that the line joins: xs of `cat(xs, 1)`, self.xs of `stack(self.xs)`; empty
+/// for other lines, and for `cat([x, y])`. A view into `line`.
+std::string_view joined_list(std::string_view line);
 
 /// Parses one line, which may be the first of a statement over several. No targets for what is no
 /// assignment, and for what lies inside of one: `mask=mask,` is an argument. Views into `line`.

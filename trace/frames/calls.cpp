@@ -6,6 +6,7 @@
 #include "trace/frames/assignment.h"
 #include "trace/frames/callees.h"
 #include "trace/frames/own_calls.h"
+#include "trace/frames/plain_lines.h"
 #include "trace/frames/repeated_lines.h"
 #include "trace/graph/module_patterns.h"
 
@@ -15,7 +16,10 @@ namespace {
 class Rebuilder {
  public:
   explicit Rebuilder(const Graph& graph)
-      : graph_(graph), kinds_(graph), begins_again_(lines_beginning_again(graph)) {
+      : graph_(graph),
+        kinds_(graph),
+        plain_lines_(graph),
+        begins_again_(lines_beginning_again(graph)) {
     run_.statement_of.resize(graph.nodes.size(), no_index);
   }
 
@@ -45,7 +49,7 @@ class Rebuilder {
       const ScopeId module = modules_[level];
       std::string self = self_of(depth, level);
       if (depth == open_.size() || open_[depth].module != module || !continues(depth) ||
-          is_other(self, open_[depth].self))
+          is_other(self, open_[depth].self) || has_returned(depth))
         begin_call(depth, module);
       else if (statement(depth).line != lines_[depth] ||
                (begins_again_[index] && depth + 1 == lines_.size()))
@@ -110,7 +114,17 @@ class Rebuilder {
     return &before == &now || (before.file == now.file && before.function == now.function);
   }
 
+  /// Whether the function that is open at this depth was at a line that returns, and is at another
+  /// one: it was called again. Lines of an export may be inside of a statement that returns.
+  bool has_returned(std::size_t depth) {
+    return graph_.format == "torchscript" && depth < open_.size() &&
+           statement(depth).line != lines_[depth] &&
+           parse_assignment(line(statement(depth).line).text).returns;
+  }
+
   void begin_call(std::size_t depth, ScopeId module) {
+    const bool is_again =
+        depth < open_.size() && open_[depth].module == module && has_returned(depth);
     open_.resize(depth);
     if (is_called_directly(depth))
       count_callee(depth - 1, forward_itself,
@@ -118,6 +132,9 @@ class Rebuilder {
     else if (depth > 0 && module != open_[depth - 1].module)
       count_callee(depth - 1, kinds_.kind_of(module),
                    kinds_.most_calls(module, line(statement(depth - 1).line).text));
+    else if (depth > 0 && is_again &&
+             calls_once(line(statement(depth - 1).line).text, line(lines_[depth]).function))
+      begin_statement(depth - 1);
     run_.calls.push_back(
         {.statement = depth == 0 ? no_index : open_[depth - 1].statement, .module = module});
     open_.push_back({.module = module});
@@ -140,7 +157,16 @@ class Rebuilder {
 
   void begin_statement(std::size_t depth) {
     open_.resize(depth + 1);
+    add_plain_lines(depth);
     add_statement(depth, statement(depth).call);
+  }
+
+  /// Goes through the lines without nodes between the open statement and the one that begins.
+  void add_plain_lines(std::size_t depth) {
+    const PythonStatement before = statement(depth);
+    for (const SourceId plain : plain_lines_.between(line(before.line), line(lines_[depth])))
+      run_.statements.push_back(
+          {.call = before.call, .line = plain, .last = before.last, .is_plain = true});
   }
 
   void add_statement(std::size_t depth, std::size_t call) {
@@ -153,6 +179,7 @@ class Rebuilder {
 
   const Graph& graph_;
   CalleeKinds kinds_;
+  PlainLines plain_lines_;
   std::vector<bool> begins_again_;  // By node.
   PythonRun run_;
   std::vector<Open> open_;

@@ -24,6 +24,9 @@ struct PythonStatement {
   SourceId line = no_source;
   std::size_t last = 0;           ///< The index of its last node, nodes of calls inside included.
   std::size_t result = no_index;  ///< The index of its last node that has results.
+  /// It binds names and makes no node, `residual = x`: `last` is that of the statement before it.
+  /// Only where the Python itself is there (trace/frames/plain_lines.h).
+  bool is_plain = false;
 };
 
 struct PythonRun {

@@ -1,11 +1,13 @@
 #include "trace/frames/local_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <unordered_map>
 
 #include "trace/frames/assignment.h"
+#include "trace/frames/bound_names.h"
 #include "trace/frames/calls.h"
 #include "trace/frames/last_rounds.h"
 #include "trace/frames/missing_results.h"
@@ -32,6 +34,7 @@ class Holder {
       GeneratedLine generated = parse_generated_line(line.text);
       assignments_.push_back(parse_assignment(generated.statement));
       released_.push_back(std::move(generated.released));
+      std::ranges::copy(deleted_names(line.text), std::back_inserter(released_.back()));
     }
     find_last_reads();
     find_results();
@@ -39,6 +42,7 @@ class Holder {
     for_each_result([&](std::size_t node, std::size_t position) { hold_value(node, position); });
     UnseenBindings(graph_, run_, assignments_).let_go(bound_, last_);
     let_go_in_last_rounds(graph_, run_, assignments_, bound_, last_);
+    bind_copies();
     hold_by_second_names();
     hold_named_containers();
     hold_unread_results();
@@ -132,16 +136,24 @@ class Holder {
     }
   }
 
-  /// The last node during which the name that `statement` gave to a value holds it. `x = f(x)`
-  /// binds the same value again where f changes it in place: nothing else comes out of f.
+  /// The last node during which the name that `statement` gave to a value holds it.
   std::size_t death_of(ValueId value, std::size_t statement, std::string_view name) const {
-    const std::size_t read = last_read_[static_cast<std::size_t>(value)];
-    std::size_t next = next_of(statement, name);
-    while (next != no_index && read > run_.statements[next].last && results_[next].empty())
-      next = next_of(next, name);
+    const std::size_t next = next_binding(value, statement, name);
     if (next != no_index) return run_.statements[next].last;
     const bool stays = is_attribute_of_self(name) && !is_in_constructor(line_of(statement));
     return stays ? no_index : run_.calls[run_.statements[statement].call].last;
+  }
+
+  /// The statement that binds the name anew. `x = f(x)` binds the same value again where f changes
+  /// it in place: nothing else comes out of f.
+  std::size_t next_binding(ValueId value, std::size_t statement, std::string_view name) const {
+    const std::size_t read = last_read_[static_cast<std::size_t>(value)];
+    const auto changes_in_place = [&](std::size_t i) {
+      return !run_.statements[i].is_plain && read > run_.statements[i].last && results_[i].empty();
+    };
+    std::size_t next = next_of(statement, name);
+    while (next != no_index && changes_in_place(next)) next = next_of(next, name);
+    return next;
   }
 
   std::size_t next_of(std::size_t statement, std::string_view name) const {
@@ -203,6 +215,7 @@ class Holder {
       name = group[place_of(value, index, position, count, group.size())].name;
       if (std::ranges::find(released_by(index), name) != released_by(index).end()) continue;
       returned_.bind(index, name, value);
+      bound_names_.bind(statement.call, index, name, value);
       const std::size_t end = death_of(value, index, name);
       if (end == run_.calls[statement.call].last)
         bound_.push_back({.value = value, .name = name, .statement = index, .last_else = last});
@@ -216,11 +229,39 @@ class Holder {
     last = std::max(last, death);
   }
 
+  /// `residual = x`: what x holds has that name, too, from there on.
+  void bind_copies() {
+    const auto next = [&](ValueId value, std::size_t statement, std::string_view name) {
+      return next_binding(value, statement, name);
+    };
+    for (std::size_t i = 0; i < run_.statements.size(); ++i) {
+      if (!run_.statements[i].is_plain || !is_plain_copy(line_of(i).text)) continue;
+      const std::size_t call = run_.statements[i].call;
+      const Assignment& copy = assignment_of(i);
+      const std::string_view name = copy.targets[0][0].name;
+      for (const ValueId value : bound_names_.held(call, copy.value, i, next)) {
+        bound_names_.bind(call, i, name, value);
+        returned_.bind(i, name, value);
+        hold_by_copy(value, death_of(value, i, name));
+      }
+    }
+  }
+
+  /// Where a copy says until when a value has a second name, there is none to be guessed.
+  void hold_by_copy(ValueId value, std::size_t end) {
+    hold_to(value, end);
+    if (end < last_read_[static_cast<std::size_t>(value)]) return;
+    const auto [first, behind] = named_.equal_range(value);
+    for (auto named = first; named != behind; ++named)
+      if (const auto guesses = renamed_.find(named->second); guesses != renamed_.end())
+        std::erase_if(guesses->second,
+                      [&](const Renamed& renamed) { return renamed.value == value; });
+  }
+
   void hold_by_second_names() {
     for (auto& [key, values] : renamed_) {
-      const std::size_t returned = run_.calls[key.first].last;
       std::vector<std::size_t> ends(values.size());
-      for (std::size_t i = 0; i < values.size(); ++i) ends[i] = end_of(values, i, returned);
+      for (std::size_t i = 0; i < values.size(); ++i) ends[i] = end_of(values, i, key.first);
       for (std::size_t i = 0; i < values.size(); ++i) last_of(values[i]) = ends[i];
     }
   }
@@ -232,16 +273,31 @@ class Holder {
       for (const Renamed& renamed : values) {
         const std::size_t reader = last_read_of(renamed), statement = run_.statement_of[reader];
         if (statement == no_index || run_.statements[statement].call != name.first) continue;
-        if (joins_named_list(line_of(statement).text)) hold_read_by_name(reader, name);
+        if (!joined_list(line_of(statement).text).empty()) hold_read_by_name(reader, name);
       }
   }
 
-  /// What `reader` reads lives to the return of `name`'s call where it has that name.
+  /// Until when a list holds what `reader` reads of it in a call: to its return, unless
+  /// `xs = stack(xs)` binds the list's name anew.
+  std::size_t end_of_list(std::size_t reader, std::size_t call) const {
+    const std::size_t statement = run_.statement_of[reader], returned = run_.calls[call].last;
+    if (statement == no_index || run_.statements[statement].call != call) return returned;
+    const std::string_view list = joined_list(line_of(statement).text);
+    if (list.empty()) return returned;
+    const auto is_list = [&](const Target& target) {
+      return target.replaces && target.name == list;
+    };
+    for (const std::vector<Target>& group : assignment_of(statement).targets)
+      if (std::ranges::any_of(group, is_list)) return run_.statements[statement].last;
+    return returned;
+  }
+
+  /// What `reader` reads lives as long as the list does where it has that name.
   void hold_read_by_name(std::size_t reader, const NameOfCall& name) {
     for_each_value(graph_.nodes[reader], [&](ValueId value) {
       const auto [first, end] = named_.equal_range(value);
       for (auto named = first; named != end; ++named)
-        if (named->second == name) hold_to(value, run_.calls[name.first].last);
+        if (named->second == name) hold_to(value, end_of_list(reader, name.first));
     });
   }
 
@@ -250,15 +306,16 @@ class Holder {
     last = std::max(last, end);
   }
 
-  std::size_t end_of(const std::vector<Renamed>& values, std::size_t i, std::size_t returned) {
+  std::size_t end_of(const std::vector<Renamed>& values, std::size_t i, std::size_t call) {
     const auto overlap = [&](std::size_t j) { return last_of(values[j]) > values[j + 1].bound_at; };
     const auto used_together = [&](std::size_t j) {
       return overlap(j) && last_read_of(values[j]) == last_read_of(values[j + 1]);
     };
     const bool before = i > 0, after = i + 1 < values.size();
-    if ((before && used_together(i - 1)) || (after && used_together(i))) return returned;
+    if ((before && used_together(i - 1)) || (after && used_together(i)))
+      return end_of_list(last_read_of(values[i]), call);
     if ((before && overlap(i - 1)) || (after && overlap(i))) return last_of(values[i]);
-    return after ? values[i + 1].bound_at : returned;
+    return after ? values[i + 1].bound_at : end_of_list(last_read_of(values[i]), call);
   }
 
   /// What a line names and nothing reads is collected by a line without a node, `caches.append(c)`:
@@ -291,6 +348,7 @@ class Holder {
   std::vector<std::vector<Result>> results_;  // By statement, in the order in which they are made.
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
   std::map<NameOfCall, std::vector<Renamed>> renamed_;
+  BoundNames bound_names_;
   std::multimap<ValueId, NameOfCall> named_;  // Every name that a value was given.
   std::vector<HeldByName> bound_;  // To names that no later statement of their call binds.
 };

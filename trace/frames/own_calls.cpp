@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "trace/frames/assignment.h"
 
 namespace symprof::trace {
 namespace {
@@ -186,6 +187,12 @@ bool names_no_other_call(std::string_view line, const std::vector<std::string_vi
 
 bool calls_function(std::string_view line, std::string_view call) {
   return times_called(line, function_of(call)) > 0;
+}
+
+bool calls_once(std::string_view line, std::string_view function) {
+  const std::string_view text = simple_statement(line);
+  return text.find(" for ") == text.npos && count_word(text, "map") == 0 &&
+         count_word(text, function) <= 1;
 }
 
 bool calls_module(std::string_view line, std::string_view path) {

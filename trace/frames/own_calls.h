@@ -42,6 +42,10 @@ std::string_view function_of(std::string_view call);
 /// `x[0]`.
 int times_called(std::string_view line, std::string_view function);
 
+/// Whether one run of `line` calls the function, which it may have another name for, once: it is no
+/// loop of its own.
+bool calls_once(std::string_view line, std::string_view function);
+
 /// Whether all that `line` calls by a name are among `functions`, or give no tensor: `range(3)`.
 bool names_no_other_call(std::string_view line, const std::vector<std::string_view>& functions);
 

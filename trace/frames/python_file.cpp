@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "trace/frames/assignment.h"
 
 namespace symprof::trace {
 namespace {
@@ -78,7 +79,8 @@ class StatementText {
 
 struct Block {
   std::size_t indent = 0;
-  bool is_function = false, is_class = false;
+  bool is_function = false, is_class = false, is_with = false, is_loop = false;
+  std::int64_t line = 0;  // Its first.
   std::string name = {};  // Of a function or a class.
   std::optional<bool> gradients = {};
   bool no_autocast = false;
@@ -152,13 +154,16 @@ class Reader {
     Block block{.indent = indent_,
                 .is_function = !function.empty(),
                 .is_class = !type.empty(),
+                .is_with = text.starts_with("with ") || text.starts_with("async with "),
+                .is_loop = text.starts_with("for ") || text.starts_with("while ") ||
+                           text.starts_with("async for "),
+                .line = first_,
                 .name = std::string(function.empty() ? type : function)};
-    const bool is_with = text.starts_with("with ") || text.starts_with("async with ");
-    if (is_with) read_with(text, block);
+    if (block.is_with) read_with(text, block);
     const std::string_view body =
         open_.colon() == no_place ? std::string_view{} : trimmed(text.substr(open_.colon() + 1));
     const bool opens = text.ends_with(':');
-    const bool holds_body = !opens && !body.empty() && (block.is_function || is_with);
+    const bool holds_body = !opens && !body.empty() && (block.is_function || block.is_with);
     if (holds_body) blocks_.push_back(block);
     lines_.push_back(described(first_, last, holds_body ? body : text));
     if (holds_body) blocks_.pop_back();
@@ -173,11 +178,14 @@ class Reader {
       const Block& block = blocks_[i];
       if (block.is_function) {
         line.function = block.name;
+        line.function_at = block.line;
         break;
       }
+      if (!block.is_with) line.blocks.push_back({block.line, block.is_loop});
       if (!line.gradients) line.gradients = block.gradients;
       line.no_autocast |= block.no_autocast;
     }
+    std::ranges::reverse(line.blocks);
     return line;
   }
 
@@ -207,6 +215,16 @@ const PythonLine* PythonFile::last_return(const PythonLine& statement) const {
   for (const PythonLine* line = &statement;
        line != lines_.data() + lines_.size() && !line->function.empty(); ++line)
     if (line->function == statement.function && line->text.starts_with("return ")) found = line;
+  return found;
+}
+
+std::vector<const PythonLine*> PythonFile::plain_lines(const PythonLine& statement) const {
+  std::vector<const PythonLine*> found;
+  if (statement.function.empty()) return found;
+  for (auto line = std::ranges::lower_bound(lines_, statement.function_at, {}, &PythonLine::first);
+       line != lines_.end(); ++line)
+    if (line->function_at == statement.function_at && binds_plainly(line->text))
+      found.push_back(&*line);
   return found;
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/graph/graph.h"
+
 namespace symprof::trace {
 
 /// A statement, or the first line of one that has others below it: `for x in xs:`.
@@ -15,6 +17,8 @@ struct PythonLine {
   std::string text;                  ///< In one line, without comments.
   std::string function;              ///< That it lies in: "forward"; empty outside of functions.
   std::string class_name;            ///< Of the innermost class around it; empty outside of them.
+  std::int64_t function_at = 0;      ///< The line of that function's `def`; 0 outside of functions.
+  std::vector<PythonBlock> blocks;   ///< Of that function, around it: the outermost first.
   /// What the innermost `with torch.no_grad():` or `with torch.enable_grad():` around it says.
   std::optional<bool> gradients;
   bool no_autocast = false;  ///< It lies in a `with torch.autocast(…, enabled=False):`.
@@ -29,6 +33,10 @@ class PythonFile {
 
   /// The last `return …` of the function that the statement lies in; null where it has none.
   const PythonLine* last_return(const PythonLine& statement) const;
+
+  /// The statements of the same function that bind names and call nothing (binds_plainly); in
+  /// order.
+  std::vector<const PythonLine*> plain_lines(const PythonLine& statement) const;
 
   const std::vector<PythonLine>& lines() const { return lines_; }  ///< In order.
 

@@ -130,6 +130,14 @@ struct Scope {
   ScopeId parent = 0;
 };
 
+/// A loop, a condition or a `try` of a function of Python.
+struct PythonBlock {
+  std::int64_t line = 0;  ///< Its first.
+  bool is_loop = false;
+
+  bool operator==(const PythonBlock&) const = default;
+};
+
 /// A line of Python at which a function was when a node was made: in a statement over several
 /// lines, the line with the expression that ran.
 struct SourceLine {
@@ -138,6 +146,8 @@ struct SourceLine {
   std::int64_t line = 0;
   std::string text;             ///< Without the spaces around it; empty when the file has none.
   SourceId caller = no_source;  ///< The line that called the function.
+  /// Those of its function that it lies in, the outermost first: where the Python itself is there.
+  std::vector<PythonBlock> blocks = {};
 };
 
 /// A graph output that the step writes back into a buffer (functionalised exports).
@@ -233,7 +243,8 @@ struct Graph {
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
   bool has_export_masks = false;      ///< Masks that code makes only to be exported or traced.
   /// Of each tensor that a module's constructor puts into an attribute and that is no parameter and
-  /// no buffer, so in no file: what its Python says of it at least.
+  /// no buffer, so in no file: what its Python says of it at least. A 0 where constructors were
+  /// read and have none; empty where none was read.
   std::vector<std::int64_t> unregistered_bytes;
 
   ValueId add_value(Value value) {

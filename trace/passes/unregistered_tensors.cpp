@@ -32,6 +32,8 @@ int note_unregistered_tensors(Graph& graph, const std::vector<std::string>& fold
       if (!known.contains(name)) graph.unregistered_bytes.push_back(float_bytes * held.elements);
     }
   }
+  if (constructors.found() > 0 && graph.unregistered_bytes.empty())
+    graph.unregistered_bytes.push_back(0);
   return constructors.found();
 }
 

@@ -177,15 +177,23 @@ at::Tensor filled(const at::Tensor& numbers, GraphRecorder& recorder, ScopeId sc
 
 /// Whether the node makes a tensor of numbers that the code has: a constant, moved to the device.
 bool is_list_of_code(const torch::jit::Node& node) {
-  const bool is_move = node.kind() == c10::aten::to;
-  return (is_move ? node.input(0)->node() : &node)->kind() == c10::prim::Constant;
+  static const auto lift = c10::Symbol::fromQualString("aten::lift_fresh");
+  const torch::jit::Node* made = &node;
+  while (made->kind() == c10::aten::to || made->kind() == lift) made = made->input(0)->node();
+  return made->kind() == c10::prim::Constant;
+}
+
+/// `x[i]` and `x[i] = y`, whose indices are the second argument.
+bool takes_indices(const torch::jit::Node& node) {
+  return node.kind() == c10::aten::index || node.kind() == c10::aten::index_put ||
+         node.kind() == c10::aten::index_put_;
 }
 
 /// `x[..., [-1]]`: Python makes a tensor of the list on the device of x (sequenceToVariable in
 /// torch/csrc/autograd/python_variable_indexing.cpp), and a trace has that tensor as a constant.
 void lift_indices(const torch::jit::Node& node, Values& inputs, GraphRecorder& recorder,
                   ScopeId scope) {
-  if (node.kind() != c10::aten::index || !inputs.at(0).isTensor() || !inputs.at(1).isList() ||
+  if (!takes_indices(node) || !inputs.at(0).isTensor() || !inputs.at(1).isList() ||
       !meta::is_fake(inputs[0].toTensor()))
     return;
   const torch::jit::Node* list = node.input(1)->node();

@@ -85,7 +85,10 @@ SourceOfNode PythonSources::read(const std::string& stack) {
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {  // The outermost first.
     const PythonLine* line = line_of(*frame);
     if (line != nullptr && hands_on_arguments(line->text)) continue;  // It holds nothing else.
-    if (line != nullptr) add_return(trace, *frame, *line);
+    if (line != nullptr) {
+      add_return(trace, *frame, *line);
+      add_plain_lines(trace, *frame, *line);
+    }
     trace += text_of(*frame, line);
   }
   for (const StackFrame& frame : frames) {
@@ -106,6 +109,19 @@ void PythonSources::add_return(const std::string& callers, const StackFrame& fra
   if (last == nullptr) return;
   const auto [trace, is_new] = returns_.insert(callers + text_of(frame, last));
   if (is_new) table_.intern(*trace);
+}
+
+/// The line of `frame`, and those of its function that make no node.
+void PythonSources::add_plain_lines(const std::string& callers, const StackFrame& frame,
+                                    const PythonLine& line) {
+  add_line(callers + text_of(frame, &line), line);
+  for (const PythonLine* plain : file_of(frame.file).content->plain_lines(line))
+    add_line(callers + text_of(frame, plain), *plain);
+}
+
+void PythonSources::add_line(std::string trace, const PythonLine& line) {
+  const auto [known, is_new] = added_.insert(std::move(trace));
+  if (is_new) lines_[static_cast<std::size_t>(table_.intern(*known))].blocks = line.blocks;
 }
 
 const PythonLine* PythonSources::line_of(const StackFrame& frame) {

@@ -32,7 +32,7 @@ class PythonSources {
  public:
   /// `folders` have the files. Lines are added to those of `graph`, which has to outlive this.
   PythonSources(std::vector<std::string> folders, Graph& graph)
-      : folders_(std::move(folders)), table_(graph.source_lines) {}
+      : folders_(std::move(folders)), lines_(graph.source_lines), table_(lines_) {}
 
   /// Holds the files against the nodes of all functions of `module`: a file whose functions lie
   /// elsewhere, or none of whose lines names the function that it called, is of another
@@ -63,13 +63,17 @@ class PythonSources {
   File& file_of(std::string_view path);
   const PythonLine* line_of(const StackFrame& frame);
   void add_return(const std::string& callers, const StackFrame& frame, const PythonLine& line);
+  void add_plain_lines(const std::string& callers, const StackFrame& frame, const PythonLine& line);
+  void add_line(std::string trace, const PythonLine& line);
 
   std::vector<std::string> folders_;
+  std::vector<SourceLine>& lines_;
   SourceTable table_;
   std::unordered_map<std::string, File> files_;
   std::unordered_map<std::string, SourceOfNode> known_;  // By stack.
   std::deque<std::string> traces_;                       // What the table has views into.
   std::unordered_set<std::string> returns_;              // Traces of lines that return.
+  std::unordered_set<std::string> added_;                // Traces of lines whose blocks are known.
   std::unordered_set<std::string> judged_;               // Stacks.
 };
 

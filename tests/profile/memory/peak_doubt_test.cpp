@@ -98,6 +98,23 @@ TEST_SUITE("peak_doubt") {
     CHECK(profile::peak_doubt(recording).bytes == 0);
   }
 
+  TEST_CASE("of a small file's inference two tensors that nobody has looked for are a part") {
+    Recording recording = three_nodes(10, 20, 30, none);
+    recording.format = "exported";
+    const PeakDoubt doubt = profile::peak_doubt(recording);
+    CHECK(doubt.bytes == 2 * block);
+    CHECK(doubt.because == LifetimeDoubt::unread);
+    CHECK(doubt.is_lower_bound());
+    recording.unregistered_bytes = {0};  // Constructors were read.
+    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    recording = three_nodes(10, 20, 40, none);
+    recording.format = "exported";
+    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    recording = three_nodes(10, 20, 30, none);
+    recording.format = "program";
+    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+  }
+
   TEST_CASE("a fiftieth of the peak is not worth the words") {
     CHECK_FALSE(profile::peak_doubt(three_nodes(1, 20, 50, 2)).is_lower_bound());
     CHECK(profile::peak_doubt(three_nodes(1, 20, 49, 2)).is_lower_bound());

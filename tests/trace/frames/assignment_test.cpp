@@ -123,13 +123,31 @@ TEST_SUITE("assignment") {
     }
   }
 
+  TEST_CASE("lines that bind names and call nothing") {
+    for (const char* line :
+         {"residual = x", "xs = []", "x, y = None, 0", "x = y = {}", "del x, y"}) {
+      CAPTURE(line);
+      CHECK(trace::binds_plainly(line));
+    }
+    for (const char* line :
+         {"x = f(y)", "x += y", "x = y + z", "if a: x = y", "x[0] = y", "self.x = y", "return x",
+          "x = y.z", "x = [y]", "x == y", "model = x[0]", ""}) {
+      CAPTURE(line);
+      CHECK_FALSE(trace::binds_plainly(line));
+    }
+    CHECK(trace::is_plain_copy("residual = x"));
+    CHECK_FALSE(trace::is_plain_copy("residual = None"));
+    CHECK(trace::deleted_names("del x, y").size() == 2);
+    CHECK(trace::deleted_names("delta = x").empty());
+  }
+
   TEST_CASE("a list that is joined by its name") {
-    CHECK(trace::joins_named_list("x = torch.cat(xs, 1)"));
-    CHECK(trace::joins_named_list("return f(stack(self.xs))"));
+    CHECK(trace::joined_list("x = torch.cat(xs, 1)") == "xs");
+    CHECK(trace::joined_list("return f(stack(self.xs))") == "self.xs");
     for (const char* line : {"x = torch.cat([x, y], 1)", "x = cat((x, y))", "x = cat(xs + [y])",
                              "x = concat(f(x), 1)", "x = unstack(xs)", "x = cat("}) {
       CAPTURE(line);
-      CHECK_FALSE(trace::joins_named_list(line));
+      CHECK(trace::joined_list(line).empty());
     }
   }
 }

@@ -39,6 +39,24 @@ TEST_SUITE("calls") {
     const std::vector<std::size_t> unknown = calls_of(Layers("attention"));
     CHECK(unknown[1] == unknown[3]);  // A name of the function's own says nothing of `self`.
   }
+
+  TEST_CASE("what has returned and is at another line was called again") {
+    for (const std::string format : {"torchscript", "exported"}) {
+      CAPTURE(format);
+      test::Function f;
+      f.graph.format = format;
+      const SourceId loop = f.line("y = helper(x)");
+      const SourceId begins = f.line("x = exp(x)", loop), returns = f.line("return sum(x)", loop);
+      for (const std::string round : {"0", "1"}) {
+        f.add("exp" + round, begins, {"x"});
+        f.add("sum" + round, returns, {"exp" + round});
+      }
+      const std::vector<std::size_t> calls = calls_of(f);
+      CHECK(calls[0] == calls[1]);
+      // Lines of an export may lie inside of a statement that returns.
+      CHECK((calls[1] != calls[2]) == (format == "torchscript"));
+    }
+  }
 }
 
 }  // namespace symprof::calls_test

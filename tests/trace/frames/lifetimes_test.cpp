@@ -145,6 +145,37 @@ TEST_SUITE("lifetimes") {
     CHECK(f.death("c") == "f");  // And c's lives until the function returns.
   }
 
+  TEST_CASE("a line that only copies a name gives its value a second one") {
+    const auto death_of_first = [](const char* plain) {
+      Function f;
+      f.add("a", f.line("v = relu(x)"), {"x"});
+      f.line(plain);
+      f.add("b", f.line("v = relu(v) # 2"), {"a"});
+      f.add("c", f.line("w = relu(v)"), {"b"});
+      f.line("kept = w");
+      f.add("d", f.line("w = relu(w) # 2"), {"c"});
+      f.add("e", f.line("return relu(w)"), {"d"});
+      CHECK(f.death("c") == "e");
+      return f.death("a");
+    };
+    CHECK(death_of_first("kept = v") == "c");  // Until it is bound anew.
+    CHECK(death_of_first("other = v") == "e");
+  }
+
+  TEST_CASE("a line that only binds a name anew lets go of what it held") {
+    const auto death_of_first = [](const char* plain) {
+      Function f;
+      f.add("a", f.line("v = relu(x)"), {"x"});
+      f.line(plain);
+      f.add("b", f.line("w = relu(x)"), {"x"});
+      f.add("c", f.line("return relu(w)"), {"b"});
+      return f.death("a");
+    };
+    CHECK(death_of_first("v = None") == "a");
+    CHECK(death_of_first("del v") == "a");
+    CHECK(death_of_first("u = None") == "c");
+  }
+
   TEST_CASE("values that are needed together lie in a container; each lives until its last use") {
     Function f;
     f.add("a", f.line("h = relu(x)"), {"x"});
@@ -170,6 +201,21 @@ TEST_SUITE("lifetimes") {
     };
     CHECK(death_of_last("h = relu(cat(hs, 1))") == "e");
     CHECK(death_of_last("h = relu(cat([kept, h], 1))") == "c");  // Two names.
+  }
+
+  TEST_CASE("a list whose name its sum takes lets go of what lies in it") {
+    const auto death_of_first = [](const char* joins) {  // for …: h = relu(h); hs.append(h)
+      Function f;
+      f.add("a", f.line("h = relu(x)"), {"x"});
+      f.add("b", f.line("h = relu(h) # 2"), {"a"});
+      f.add("c", f.line(joins), {"a", "b"});
+      f.add("d", f.line("y = relu(hs)"), {"c"});
+      f.add("e", f.line("return relu(y)"), {"d"});
+      CHECK(f.death("b") == "e");  // The loop's name has it.
+      return f.death("a");
+    };
+    CHECK(death_of_first("hs = stack(hs, 2)") == "c");
+    CHECK(death_of_first("both = stack(hs, 2)") == "e");
   }
 
   TEST_CASE("results of one call get the names in their order") {

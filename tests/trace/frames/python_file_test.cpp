@@ -66,6 +66,29 @@ TEST_SUITE("python_file") {
     }
   }
 
+  TEST_CASE("lines that bind names, with the loops and conditions around them") {
+    const trace::PythonFile file(
+        "def f(self, x):\n"
+        "  kept = x\n"
+        "  with torch.no_grad():\n"
+        "    for y in x:\n"
+        "      ys = []\n"
+        "      if y: z = y\n"
+        "      if y:\n"
+        "        z = y\n"
+        "  def g(x): w = x\n"
+        "  return x\n"
+        "def h(x):\n"
+        "  v = x\n");
+    std::vector<std::string> texts;
+    for (const trace::PythonLine* line : file.plain_lines(*file.at(10)))
+      texts.push_back(line->text);
+    CHECK(texts == std::vector<std::string>{"kept = x", "ys = []", "z = y"});
+    CHECK(file.at(2)->blocks.empty());
+    CHECK(file.at(5)->blocks == std::vector<symprof::PythonBlock>{{4, true}});
+    CHECK(file.at(8)->blocks == std::vector<symprof::PythonBlock>{{4, true}, {7, false}});
+  }
+
   TEST_CASE("the line with which a function returns") {
     const trace::PythonFile file(
         "class A:\n"
