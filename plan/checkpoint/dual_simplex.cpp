@@ -34,7 +34,8 @@ double DualSimplex::lower(int variable) const {
 
 double DualSimplex::upper(int variable) const {
   const auto at = static_cast<std::size_t>(variable);
-  return at < columns_ ? upper_[at] : no_end;
+  if (at >= columns_) return no_end;
+  return upper_[at];
 }
 
 double DualSimplex::value_of_column(std::size_t column) const {

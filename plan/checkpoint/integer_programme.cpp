@@ -54,11 +54,11 @@ class BranchAndBound {
     open_.push({.least = least});
     double proven = least;
     while (!open_.empty() && work_ > 0) {
-      BoundNode node = open_.top();
+      const BoundNode node = open_.top();
       proven = std::max(proven, std::min(node.least, answer_.cost));
       if (is_no_better(node.least)) break;
       open_.pop();
-      expand(std::move(node));
+      expand(node);
     }
     answer_.least = open_.empty() ? answer_.cost : std::min(open_.top().least, answer_.cost);
     if (work_ <= 0) answer_.least = std::min(proven, answer_.cost);
@@ -119,7 +119,7 @@ class BranchAndBound {
     return true;
   }
 
-  void expand(BoundNode node) {
+  void expand(const BoundNode& node) {
     DualSimplex simplex = root_;
     work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * programme_.costs.size());
     for (const VariableBounds& bounds : node.bounds)

@@ -70,6 +70,7 @@ std::vector<HeldRow> rows_of(const StepCosts& costs, const SharedSteps& steps,
     if (!is_new) found->second = std::max(found->second, held[place]);
   }
   std::vector<HeldRow> rows;
+  rows.reserve(most.size());
   for (const auto& [of_call, bytes_held] : most) rows.push_back({bytes_held, of_call});
   return highest(std::move(rows));
 }
