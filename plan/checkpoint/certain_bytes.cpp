@@ -64,6 +64,12 @@ std::vector<std::int64_t> CertainBytes::freed(std::size_t module) const {
   return freed;
 }
 
+bool CertainBytes::is_choice(std::size_t module, std::size_t place) const {
+  const auto at = static_cast<int>(place);
+  return module < steps_.regions() && at > last_forward_free_ && at < steps_.goes_back(module) &&
+         plain().call(place).phase != Phase::forward;
+}
+
 void CertainBytes::add_forward_storages() {
   const std::vector<Holders> held_by = steps_.holders();
   const auto made = plain().made(), made_again = again().made(), made_even = steps_.even().made(),

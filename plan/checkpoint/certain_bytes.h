@@ -41,8 +41,9 @@ class CertainBytes {
   std::vector<std::int64_t> held(const std::vector<HeldBytes>& held_bytes) const;
   /// By call: what is not there if the module runs again and keeps its inputs alone.
   std::vector<std::int64_t> freed(std::size_t module) const;
-  /// The last call of the forward pass after which something goes because its module runs again.
-  int last_forward_free() const { return last_forward_free_; }
+  /// What the module frees at the call depends on what it keeps. Before backward, what is kept may
+  /// be there anyway.
+  bool is_choice(std::size_t module, std::size_t place) const;
 
  private:
   /// One storage in all recordings; empty spans where a recording has none like it.
@@ -76,6 +77,7 @@ class CertainBytes {
   Sums uncertain_;
   Spanned base_plain_;
   std::array<Spanned, 3> base_other_;  // all again, even, odd
+  /// The last call of the forward pass after which something goes because its module runs again.
   int last_forward_free_ = -1;
 };
 

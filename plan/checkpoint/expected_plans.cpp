@@ -23,7 +23,7 @@ ExpectedPlans::Tried& ExpectedPlans::try_out(const CheckpointPlan& plan) {
   ++count_;
   tried.peaks = trial_.peaks(step_.compose(plan));
   tried.cost_us = step_.cost_us();
-  offer({tried.cost_us, tried.peaks.reserved_bytes, plan});
+  offer({tried.cost_us, tried.peaks.reserved_bytes, tried.peaks.reserved_bytes, plan});
   return tried;
 }
 
@@ -33,17 +33,17 @@ std::int64_t ExpectedPlans::budget_of(const CheckpointPlan& plan, std::int64_t b
   Tried& tried = try_out(plan);
   const std::int64_t reserved = tried.peaks.reserved_bytes;
   if (reserved <= budget_bytes || tried.peaks.allocated_bytes > budget_bytes ||
-      budget_bytes <= tried.refused)
+      tried.refused.contains(budget_bytes))
     return reserved;
   if (tried.held && *tried.held <= budget_bytes) return *tried.held;
   const std::optional<ReservedStep> found = trial_.reserve(
       step_.compose(plan), budget_bytes, tried.peaks.small_segments_bytes, budget_bytes);
   if (!found) {
-    tried.refused = budget_bytes;
+    tried.refused.insert(budget_bytes);
     return reserved;
   }
   tried.held = found->peaks.reserved_bytes;
-  offer({tried.cost_us, *tried.held, plan});
+  offer({tried.cost_us, *tried.held, budget_bytes, plan});
   return *tried.held;
 }
 
@@ -58,7 +58,7 @@ std::optional<std::int64_t> ExpectedPlans::reserved_up_to(const CheckpointPlan& 
         trial_.reserve(step_.compose(plan), budget_bytes, small_segments_bytes_, most_bytes);
     if (found) {
       walked.reserved = found->peaks.reserved_bytes;
-      offer({step_.cost_us(), *walked.reserved, plan});
+      offer({step_.cost_us(), *walked.reserved, std::max(budget_bytes, *walked.reserved), plan});
     } else {
       walked.more_than = most_bytes;
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@ class ExpectedPlans {
   struct Candidate {
     double cost_us = 0;
     std::int64_t budget_bytes = 0;  ///< The least that it is expected to hold.
+    std::int64_t asked_bytes = 0;   ///< The budget within which it was found to hold that.
     CheckpointPlan plan;
   };
 
@@ -42,6 +44,7 @@ class ExpectedPlans {
                                              std::int64_t most_bytes);
   /// The cheapest within the budget that nothing refuted; null where there is none.
   const Candidate* best_within(std::int64_t budget_bytes) const;
+  double cost_us(const CheckpointPlan& plan) { return try_out(plan).cost_us; }
   void refute(const Candidate& candidate);
   std::size_t size() const { return count_; }
 
@@ -50,7 +53,7 @@ class ExpectedPlans {
     StepPeaks peaks;
     double cost_us = 0;
     std::optional<std::int64_t> held;  ///< The least that was reserved with something up front.
-    std::int64_t refused = 0;          ///< The largest budget that did not hold.
+    std::set<std::int64_t> refused;    ///< Budgets that did not hold.
   };
   /// Of a plan, with as much of `walked_budget_` up front as there is.
   struct Walked {

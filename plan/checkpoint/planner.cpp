@@ -10,7 +10,10 @@
 #include "plan/checkpoint/budget_search.h"
 #include "plan/checkpoint/expected_plans.h"
 #include "plan/checkpoint/host_wait.h"
+#include "plan/checkpoint/plan_ladder.h"
 #include "plan/checkpoint/plan_walk.h"
+#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_rows.h"
 #include "plan/checkpoint/sure_costs.h"
 #include "profile/policy_calls.h"
 
@@ -25,10 +28,12 @@ constexpr int parts_below = 4;
 constexpr double worth_searching_below = 0.03;
 /// A plan costs the device's time for what runs again, or the host's without what it has to spare,
 /// whichever is more: so no less than a part of the one and the rest of the other. The host's
-/// parts.
+/// parts, by which plans are searched; the integer programme has both costs.
 constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 /// Of all blocks, and of large ones (sure_costs.h): what small ones need is seldom more.
 constexpr std::size_t most_bounds_blended = 2;
+/// For the integer programme of a bound (PoolProgramme).
+constexpr std::ptrdiff_t most_work_of_bound = 60'000'000;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 double sum_of(const std::vector<double>& costs) {
@@ -165,13 +170,18 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
       bounds_.emplace_back(std::move(sure));
     for (const StepCosts& blended : blended_costs(again, modules, held_bytes)) {
       if (host_costs_.regions.empty()) host_costs_ = blended;
-      std::vector<StepCosts> sure = sure_costs(blended, steps, held_bytes, weighed);
+      const std::vector<WeighedStep> first(
+          weighed.begin(), weighed.begin() + std::min<std::ptrdiff_t>(std::ssize(weighed), 1));
+      std::vector<StepCosts> sure = sure_costs(blended, steps, held_bytes, first);
       sure.resize(std::min(sure.size(), most_bounds_blended));
       for (StepCosts& one : sure) {
         one.free_us = blended.free_us;
         bounds_.emplace_back(std::move(one));
       }
     }
+    programme_ = std::make_unique<PoolProgramme>(
+        costs, host_costs_, pool_rows(costs, steps, held_bytes, weighed),
+        (plain().peaks.reserved_bytes + all_again().peaks.reserved_bytes) / 2);
     if (again.rank) return;  // Engines take and give back at other times, too.
     expected_ = std::make_unique<ExpectedPlans>(
         trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)),
@@ -222,7 +232,7 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
   const std::size_t at = known == by_text_.end() ? played_.size() - 1 : known->second;
   Reserved& reserved = reserved_[at];
   if (played_[at].peaks.reserved_bytes <= budget_bytes ||
-      played_[at].peaks.allocated_bytes > budget_bytes || budget_bytes <= reserved.refused)
+      played_[at].peaks.allocated_bytes > budget_bytes || reserved.refused.contains(budget_bytes))
     return played_[at];
   if (reserved.held && played_[*reserved.held].budget_bytes() <= budget_bytes)
     return played_[*reserved.held];
@@ -230,7 +240,7 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
   const std::optional<ReservedStep> found = trial_.reserve(
       *recording, budget_bytes, played_[at].peaks.small_segments_bytes, budget_bytes);
   if (!found) {
-    reserved.refused = budget_bytes;
+    reserved.refused.insert(budget_bytes);
     return played_[at];
   }
   reserved.held = played_.size();
@@ -243,6 +253,10 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
 std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int64_t budget_bytes) {
   return expected_ && expected_->has(plan) ? expected_->budget_of(plan, budget_bytes)
                                            : play_within(plan, budget_bytes).budget_bytes();
+}
+
+std::optional<double> CheckpointPlanner::expected_cost_us(const CheckpointPlan& plan) {
+  return expected_ && expected_->has(plan) ? std::optional(expected_->cost_us(plan)) : std::nullopt;
 }
 
 std::optional<std::int64_t> CheckpointPlanner::try_up_to(const CheckpointPlan& plan,
@@ -282,7 +296,8 @@ void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
     const PlayedPlan* played = best_played(budget_bytes);
     if (!expected || (played && played->cost_us < expected->cost_us + BudgetSearch::least_gain_us))
       return;
-    if (play_within(expected->plan, budget_bytes).budget_bytes() > budget_bytes)
+    if (play_within(expected->plan, expected->asked_bytes).budget_bytes() > budget_bytes &&
+        play_within(expected->plan, budget_bytes).budget_bytes() > budget_bytes)
       expected_->refute(*expected);
   }
 }
@@ -290,11 +305,11 @@ void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
 PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   if (!is_possible(budget_bytes) || try_within({}, budget_bytes) <= budget_bytes)
     return known_answer(budget_bytes);
+  if (programme_) PlanLadder(*this, *programme_, budget_bytes).climb_down();
   for (const Selector* selector : strictest_first(budget_bytes)) {
+    if (is_good_enough(budget_bytes, BudgetSearch::worth_varying)) break;
     BudgetSearch(*this, *selector, budget_bytes).run();
-    if (plain_recording_.calls.size() > most_calls_searched_on ||
-        is_good_enough(budget_bytes, BudgetSearch::worth_varying))
-      break;
+    if (plain_recording_.calls.size() > most_calls_searched_on) break;
   }
   if (!is_good_enough(budget_bytes, BudgetSearch::worth_varying))
     PlanWalk(*this, budget_bytes).run();
@@ -323,9 +338,12 @@ bool CheckpointPlanner::is_possible(std::int64_t budget_bytes) const {
 const std::vector<std::optional<double>>& CheckpointPlanner::least_costs_us(
     std::int64_t budget_bytes) const {
   const auto [known, is_new] = least_costs_.try_emplace(budget_bytes);
-  if (is_new)
+  if (is_new) {
     for (const Selector& bound : bounds_)
       known->second.push_back(bound.least_cost_us(budget_bytes));
+    if (programme_)
+      known->second.push_back(programme_->solve(budget_bytes, most_work_of_bound).least_us);
+  }
   return known->second;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 namespace symprof::plan {
 
 class ExpectedPlans;
+class PoolProgramme;
 struct WeighedStep;
 
 /// Whether it runs several modules again as one.
@@ -109,6 +111,8 @@ class CheckpointPlanner {
   /// The least budget that the plan is known to hold, with as much of `budget_bytes` as there is up
   /// front if need be: as expected of a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
+  /// Of a composed step; empty where there is none.
+  std::optional<double> expected_cost_us(const CheckpointPlan& plan);
   /// What the plan reserves with as much of `budget_bytes` as there is up front, where that is no
   /// more than `most_bytes`; else empty.
   std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
@@ -125,7 +129,7 @@ class CheckpointPlanner {
   /// Of a plan that was played with something up front.
   struct Reserved {
     std::optional<std::size_t> held;  ///< Index into played_: the least that held.
-    std::int64_t refused = 0;         ///< The largest budget that did not.
+    std::set<std::int64_t> refused;   ///< Budgets that did not.
   };
 
   std::vector<WeighedStep> weighed_steps(const Recording& again);
@@ -158,6 +162,7 @@ class CheckpointPlanner {
   std::unique_ptr<Selector> host_;  // With patterns of the host's memory; null: not asked for.
   /// Of sure_costs.h: a plan costs at least what each of them says. Empty: nothing is known.
   std::vector<Selector> bounds_;
+  std::unique_ptr<PoolProgramme> programme_;    // Null: nothing is known.
   std::unique_ptr<ExpectedPlans> expected_;     // Null: no step can be composed.
   std::deque<PlayedPlan> played_;               // References to them hold.
   std::map<std::string, std::size_t> by_text_;  // Index into played_.

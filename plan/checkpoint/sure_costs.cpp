@@ -24,7 +24,7 @@ class SureReader {
     for (std::size_t r = 0; r < steps_.modules().size(); ++r) {
       std::vector<std::int64_t>& sums = freed.emplace_back(bytes_.freed(r));
       for (std::size_t i = 0; i < held.size(); ++i) {
-        if (is_choice(r, i))
+        if (bytes_.is_choice(r, i))
           active[i] = r + 1;
         else
           held[i] -= std::exchange(sums[i], 0);
@@ -90,14 +90,6 @@ class SureReader {
       regions[r].freed_bytes = before > 0 ? before : last;
       regions[r].freed_last_bytes = std::max<std::int64_t>(last - regions[r].freed_bytes, 0);
     }
-  }
-
-  /// What the region frees at the call depends on what it keeps. Before backward, what is kept may
-  /// be there anyway.
-  bool is_choice(std::size_t region, std::size_t place) const {
-    const auto at = static_cast<int>(place);
-    return region < costs_.regions.size() && at > bytes_.last_forward_free() &&
-           at < steps_.goes_back(region) && steps_.plain().call(place).phase != Phase::forward;
   }
 
   const StepCosts& costs_;

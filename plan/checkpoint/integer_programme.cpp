@@ -1,0 +1,213 @@
+#include "plan/checkpoint/integer_programme.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <queue>
+#include <utility>
+
+namespace symprof::plan {
+namespace {
+
+constexpr double no_solution = std::numeric_limits<double>::infinity();
+/// What a whole number may be off; shares of the cost by which nothing is better.
+constexpr double whole_tolerance = 1e-6, least_share_better = 1e-9;
+/// Rounds in which rows are added to one node.
+constexpr int most_row_rounds = 200;
+/// What is rounded up together.
+constexpr double nearly_whole = 0.7;
+
+/// The programme with some variables bound.
+struct BoundNode {
+  double least = 0;
+  std::vector<VariableBounds> bounds;
+  bool operator>(const BoundNode& other) const {
+    return least != other.least ? least > other.least : bounds.size() < other.bounds.size();
+  }
+};
+
+class BranchAndBound {
+ public:
+  BranchAndBound(const IntegerProgramme& programme, DualSimplex root, std::ptrdiff_t work)
+      : programme_(programme), most_work_(work), work_(work), root_(std::move(root)) {}
+
+  IntegerAnswer run(const std::vector<VariableBounds>& bounds) {
+    given_ = bounds;
+    for (const VariableBounds& one : bounds) root_.set_bounds(one.variable, one.lower, one.upper);
+    return run();
+  }
+
+  /// The relaxation with all rows that it needs.
+  DualSimplex relaxed() {
+    solve(root_);
+    return std::move(root_);
+  }
+
+ private:
+  IntegerAnswer run() {
+    answer_.cost = no_solution;
+    const double least = solve(root_);
+    if (least == no_solution) return {.least = no_solution, .work = most_work_ - work_};
+    dive();
+    const std::ptrdiff_t left = std::exchange(work_, most_work_);
+    open_.push({.least = least});
+    double proven = least;
+    while (!open_.empty() && work_ > 0) {
+      const BoundNode node = open_.top();
+      proven = std::max(proven, std::min(node.least, answer_.cost));
+      if (is_no_better(node.least)) break;
+      open_.pop();
+      expand(node);
+    }
+    answer_.least = open_.empty() ? answer_.cost : std::min(open_.top().least, answer_.cost);
+    if (work_ <= 0) answer_.least = std::min(proven, answer_.cost);
+    answer_.least = std::min(answer_.least, stuck_);
+    answer_.work = 2 * most_work_ - left - work_;
+    return std::move(answer_);
+  }
+
+  bool is_no_better(double cost) const {
+    if (cost == no_solution || answer_.cost == no_solution) return cost == no_solution;
+    return cost >= answer_.cost - least_share_better * std::abs(answer_.cost);
+  }
+
+  /// Its bound, with all rows that it needs, which the root gets, too; no_solution where it is
+  /// impossible.
+  double solve(DualSimplex& simplex) {
+    for (int round = 0; round < most_row_rounds; ++round) {
+      const DualSimplex::Outcome outcome = simplex.solve(work_);
+      if (outcome == DualSimplex::Outcome::impossible) return no_solution;
+      if (outcome == DualSimplex::Outcome::stopped) break;
+      work_ -= programme_.work_of_rows;
+      const std::vector<LinearRow> rows = programme_.broken_rows(simplex.values());
+      if (rows.empty()) break;
+      for (const LinearRow& row : rows) {
+        const auto shared = std::make_shared<const LinearRow>(row);
+        simplex.add(shared);
+        if (&simplex != &root_) root_.add(shared);
+      }
+    }
+    return simplex.bound();
+  }
+
+  /// The fractional one that is decided next; -1: there is none.
+  int branching(const std::vector<double>& values) const {
+    int found = -1;
+    double best = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!programme_.ranks[i]) continue;
+      const double part = std::abs(values[i] - std::round(values[i]));
+      if (part <= whole_tolerance) continue;
+      const double worth = part - *programme_.ranks[i];
+      if (found < 0 || worth > best) best = worth, found = static_cast<int>(i);
+    }
+    return found;
+  }
+
+  /// Whether the values are whole; they are taken if they keep all rows.
+  bool take_if_whole(const DualSimplex& simplex) {
+    std::vector<double> values = simplex.values();
+    if (branching(values) >= 0) return false;
+    if (!programme_.broken_rows(values).empty()) {
+      stuck_ = std::min(stuck_, simplex.bound());
+      return true;
+    }
+    double cost = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) cost += values[i] * programme_.costs[i];
+    if (cost < answer_.cost) answer_.cost = cost, answer_.values = std::move(values);
+    return true;
+  }
+
+  void expand(const BoundNode& node) {
+    DualSimplex simplex = root_;
+    work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * programme_.costs.size());
+    for (const VariableBounds& bounds : node.bounds)
+      simplex.set_bounds(bounds.variable, bounds.lower, bounds.upper);
+    const double least = std::max(solve(simplex), node.least);
+    if (is_no_better(least)) return;
+    if (work_ <= 0 || take_if_whole(simplex)) return;
+    const int variable = branching(simplex.values());
+    const double value = simplex.values()[static_cast<std::size_t>(variable)];
+    const auto [lower, upper] = bounds_of(node, variable);
+    BoundNode down{.least = least, .bounds = node.bounds},
+        up{.least = least, .bounds = node.bounds};
+    down.bounds.push_back({variable, lower, std::floor(value)});
+    up.bounds.push_back({variable, std::ceil(value), upper});
+    open_.push(std::move(down));
+    open_.push(std::move(up));
+  }
+
+  std::pair<double, double> bounds_of(const BoundNode& node, int variable) const {
+    std::pair<double, double> bounds{programme_.lower[static_cast<std::size_t>(variable)],
+                                     programme_.upper[static_cast<std::size_t>(variable)]};
+    for (const VariableBounds& one : given_)
+      if (one.variable == variable) bounds = {one.lower, one.upper};
+    for (const VariableBounds& one : node.bounds)
+      if (one.variable == variable) bounds = {one.lower, one.upper};
+    return bounds;
+  }
+
+  /// A solution that is whole: variables are rounded up, those that are nearly so together, and the
+  /// nearest one down where that is impossible.
+  void dive() {
+    DualSimplex simplex = root_;
+    while (work_ > 0 && !take_if_whole(simplex)) {
+      const std::vector<double> values = simplex.values();
+      const int nearest = nearest_above(values);
+      const DualSimplex before = simplex;
+      work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * programme_.costs.size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (static_cast<int>(i) == nearest ||
+            (is_fractional(values, i) && part_of(values, i) > nearly_whole))
+          simplex.set_bounds(static_cast<int>(i), std::ceil(values[i]), std::ceil(values[i]));
+      if (solve(simplex) < no_solution) continue;
+      simplex = before;
+      const double down = std::floor(values[static_cast<std::size_t>(nearest)]);
+      simplex.set_bounds(nearest, down, down);
+      if (solve(simplex) == no_solution) return;
+    }
+  }
+
+  static double part_of(const std::vector<double>& values, std::size_t i) {
+    return values[i] - std::floor(values[i]);
+  }
+  bool is_fractional(const std::vector<double>& values, std::size_t i) const {
+    return programme_.ranks[i] && std::abs(values[i] - std::round(values[i])) > whole_tolerance;
+  }
+  /// Of the lowest rank among those that are fractional.
+  int nearest_above(const std::vector<double>& values) const {
+    int found = -1;
+    double best = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!is_fractional(values, i)) continue;
+      const double worth = part_of(values, i) - *programme_.ranks[i];
+      if (found < 0 || worth > best) best = worth, found = static_cast<int>(i);
+    }
+    return found;
+  }
+
+  const IntegerProgramme& programme_;
+  std::ptrdiff_t most_work_, work_;
+  DualSimplex root_;
+  std::vector<VariableBounds> given_;
+  IntegerAnswer answer_;
+  double stuck_ = no_solution;  // The least of nodes that least_share_better keeps from a solution.
+  std::priority_queue<BoundNode, std::vector<BoundNode>, std::greater<>> open_;
+};
+
+}  // namespace
+
+IntegerSolver::IntegerSolver(IntegerProgramme programme, std::ptrdiff_t most_work)
+    : programme_(std::move(programme)),
+      root_(BranchAndBound(programme_,
+                           DualSimplex(programme_.costs, programme_.lower, programme_.upper),
+                           most_work)
+                .relaxed()) {}
+
+IntegerAnswer IntegerSolver::solve(const std::vector<VariableBounds>& bounds,
+                                   std::ptrdiff_t most_work) const {
+  return BranchAndBound(programme_, root_, most_work).run(bounds);
+}
+
+}  // namespace symprof::plan

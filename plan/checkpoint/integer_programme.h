@@ -1,0 +1,54 @@
+// Linear programmes of which some variables are whole numbers: branch and bound (Land and Doig,
+// Econometrica 28, 1960), whose rows are added when a solution needs them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "plan/checkpoint/dual_simplex.h"
+
+namespace symprof::plan {
+
+struct IntegerProgramme {
+  std::vector<double> costs, lower, upper;  ///< By variable.
+  /// By variable: those of a lower rank are made whole first; empty: it may be any number.
+  std::vector<std::optional<int>> ranks;
+  /// Rows that the values do not keep; empty: they keep all.
+  std::function<std::vector<LinearRow>(const std::vector<double>&)> broken_rows;
+  /// What it takes to ask for these, in cells of tableaus.
+  std::ptrdiff_t work_of_rows = 0;
+};
+
+/// A variable with other bounds than the programme's.
+struct VariableBounds {
+  int variable = 0;
+  double lower = 0, upper = 0;
+};
+
+struct IntegerAnswer {
+  double least = 0;            ///< No solution costs less; endless: there is none.
+  std::vector<double> values;  ///< Of the cheapest that was found; empty: none was.
+  double cost = 0;             ///< Of these.
+  std::ptrdiff_t work = 0;     ///< Cells of tableaus that were changed.
+};
+
+/// Solves a programme again and again with some other bounds. An answer does not depend on those
+/// before it.
+class IntegerSolver {
+ public:
+  /// Every search begins with the relaxation of the programme as it is, for which `most_work` cells
+  /// of tableaus are changed.
+  IntegerSolver(IntegerProgramme programme, std::ptrdiff_t most_work);
+
+  /// `most_work` cells are changed for a first solution, and as many in the search for better ones:
+  /// where it ends for that, others may be as cheap as IntegerAnswer::least.
+  IntegerAnswer solve(const std::vector<VariableBounds>& bounds, std::ptrdiff_t most_work) const;
+
+ private:
+  IntegerProgramme programme_;
+  DualSimplex root_;
+};
+
+}  // namespace symprof::plan

@@ -1,0 +1,63 @@
+#include "plan/checkpoint/plan_ladder.h"
+
+#include <algorithm>
+
+#include "base/rounding.h"
+#include "plan/checkpoint/budget_search.h"
+
+namespace symprof::plan {
+namespace {
+
+/// Rungs between the step in which all regions run again and the plain one, the least height of
+/// one, which segments are multiples of, and rungs within which one plan is tried.
+constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21, most_tries = 6;
+/// Work for one programme (IntegerSolver), and for all.
+constexpr std::ptrdiff_t work_of_rung = 40'000'000, work_of_all = 600'000'000;
+/// Plans near that of a rung: fewer where a step has many calls.
+constexpr std::size_t most_variations = 8, most_calls_near = 12'000;
+
+}  // namespace
+
+PlanLadder::PlanLadder(CheckpointPlanner& planner, const PoolProgramme& programme,
+                       std::int64_t budget_bytes)
+    : planner_(planner),
+      programme_(programme),
+      budget_bytes_(budget_bytes),
+      work_(work_of_all),
+      variations_(static_cast<unsigned>(
+          std::clamp<std::size_t>(planner.plans_of(most_calls_near), 1, most_variations))) {
+  const std::int64_t range =
+      planner.plain().peaks.reserved_bytes - planner.all_again().peaks.reserved_bytes;
+  step_bytes_ = std::max(least_rung_bytes, round_up(range / most_rungs, least_rung_bytes));
+}
+
+bool PlanLadder::is_good_enough() const {
+  return planner_.is_good_enough(budget_bytes_, BudgetSearch::worth_varying);
+}
+
+void PlanLadder::climb_down() {
+  for (std::int64_t rung = budget_bytes_; rung > 0; rung -= step_bytes_) {
+    for (unsigned variation = 0; variation <= variations_; ++variation)
+      if (work_ <= 0 || is_good_enough() || !try_rung(rung, variation)) return;
+  }
+}
+
+/// False: neither it nor lower rungs have a better plan.
+bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
+  const PoolProgramme::Answer answer =
+      programme_.solve(rung_bytes, std::min(work_of_rung, work_), variation);
+  work_ -= answer.work;
+  const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
+  if (variation == 0 && (!answer.least_us || (best && *answer.least_us >= best->cost_us)))
+    return false;
+  if (!answer.plan) return true;
+  if (best && planner_.expected_cost_us(*answer.plan).value_or(0) >= best->cost_us) return true;
+  const std::int64_t tries = std::min((budget_bytes_ - rung_bytes) / step_bytes_, most_tries);
+  for (std::int64_t i = 0; i <= tries; ++i)
+    if (const std::int64_t within = budget_bytes_ - i * step_bytes_;
+        planner_.try_within(*answer.plan, within) <= within)
+      break;
+  return true;
+}
+
+}  // namespace symprof::plan

@@ -1,0 +1,236 @@
+#include "plan/checkpoint/pool_programme.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+namespace symprof::plan {
+namespace {
+
+/// What a row may be beyond its most, and a variable beyond another, before it is added.
+constexpr double row_tolerance = 1e-6;
+/// Whole numbers in this order: what decides about many others comes first.
+constexpr int rank_of_units = 0, rank_of_regions = 1, rank_of_calls = 2;
+/// What solutions may cost less than they should, as rows are kept to a tolerance.
+constexpr double rounding_share = 3e-6, rounding_us = 1e-4;
+/// Regions or calls that a variation decides about.
+constexpr unsigned most_forced = 3;
+/// For the relaxation with which every search begins.
+constexpr std::ptrdiff_t most_work_of_root = 300'000'000;
+
+double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+}  // namespace
+
+PoolProgramme::PoolProgramme(const StepCosts& costs, const StepCosts& host,
+                             std::vector<PoolRows> pools, std::int64_t usual_bytes)
+    : costs_(costs.regions), pools_(std::move(pools)), host_free_us_(host.free_us) {
+  const bool has_host = !host.regions.empty();
+  for (std::size_t i = 0; i < costs_.size(); ++i)
+    add_region(costs_[i], has_host ? &host.regions[i] : nullptr);
+  if (has_host) {
+    waits_ = static_cast<int>(us_.size());
+    us_.push_back(1);
+    host_us_.push_back(0);
+  }
+  add_pools();
+  solver_.emplace(programme(usual_bytes), most_work_of_root);
+}
+
+/// What a region costs as a whole without any of its calls, and each call that runs again.
+void PoolProgramme::add_region(const RegionCosts& costs, const RegionCosts* host) {
+  const auto next = static_cast<int>(us_.size());
+  regions_.push_back({next, next + 1, next + 2, costs.calls.size()});
+  const std::size_t first = us_.size();
+  us_.push_back(costs.cost_us);
+  us_.push_back(costs.policy_us);
+  if (host != nullptr) host_us_.insert(host_us_.end(), {host->cost_us, host->policy_us});
+  for (const KeepableCall& call : costs.calls) {
+    us_.push_back(call.cost_us);
+    us_[first] -= call.cost_us;
+    if (host == nullptr) continue;
+    const auto found = std::ranges::lower_bound(host->calls, call.call, {}, &KeepableCall::call);
+    const bool is_there = found != host->calls.end() && found->call == call.call;
+    host_us_.push_back(is_there ? found->cost_us : 0);
+    host_us_[first] -= host_us_.back();
+  }
+}
+
+/// What is reserved in each pool is a base and a multiple of a unit, where all weights say so.
+void PoolProgramme::add_pools() {
+  const auto is_like_all = [&](const PoolRows& pool) {
+    return std::ranges::all_of(pools_, [&](const PoolRows& other) {
+      return pool.unit_bytes == other.unit_bytes &&
+             (pool.is_small != other.is_small || pool.base_bytes == other.base_bytes);
+    });
+  };
+  are_whole_ = std::ranges::all_of(pools_, is_like_all) && pools_.front().unit_bytes > 1;
+  bool has_two_pools = true;
+  for (const bool is_small : {false, true}) {
+    const auto pool = std::ranges::find(pools_, is_small, &PoolRows::is_small);
+    has_two_pools &= pool != pools_.end();
+    if (are_whole_ && pool != pools_.end()) base_bytes_ += pool->base_bytes;
+  }
+  if (are_whole_) unit_ = in_mebibytes(pools_.front().unit_bytes);
+  units_ = static_cast<int>(us_.size());
+  if (has_two_pools) small_units_ = units_ + 1;
+  us_.resize(us_.size() + (has_two_pools ? 2 : 1), 0);
+  if (!host_us_.empty()) host_us_.resize(us_.size(), 0);
+}
+
+IntegerProgramme PoolProgramme::programme(std::int64_t usual_bytes) const {
+  IntegerProgramme programme{.costs = us_,
+                             .lower = std::vector<double>(us_.size(), 0),
+                             .upper = std::vector<double>(us_.size(), 1),
+                             .ranks = std::vector<std::optional<int>>(us_.size(), rank_of_calls)};
+  for (const Region& region : regions_) {
+    programme.ranks[static_cast<std::size_t>(region.runs_again)] = rank_of_regions;
+    programme.ranks[static_cast<std::size_t>(region.has_policy)].reset();
+  }
+  if (waits_ >= 0) {
+    const auto at = static_cast<std::size_t>(waits_);
+    programme.upper[at] = 0;
+    for (const double us : host_us_) programme.upper[at] += std::abs(us);
+    programme.ranks[at].reset();
+  }
+  for (const auto& [variable, lower, upper] : bounds_of(usual_bytes)) {
+    const auto at = static_cast<std::size_t>(variable);
+    programme.lower[at] = lower;
+    programme.upper[at] = upper;
+    programme.ranks[at].reset();
+    if (are_whole_ && variable == small_units_) programme.ranks[at] = rank_of_units;
+  }
+  for (const PoolRows& pool : pools_)
+    programme.work_of_rows += static_cast<std::ptrdiff_t>(pool.rows.size() * regions_.size());
+  programme.broken_rows = [this](const std::vector<double>& values) { return broken_rows(values); };
+  return programme;
+}
+
+/// All of the budget; a part of it is the small pool's.
+std::vector<VariableBounds> PoolProgramme::bounds_of(std::int64_t budget_bytes) const {
+  double units = std::max(in_mebibytes(budget_bytes - base_bytes_) / unit_, 0.0);
+  if (are_whole_) units = std::floor(units);
+  std::vector<VariableBounds> bounds{{units_, units, units}};
+  if (small_units_ >= 0) bounds.push_back({small_units_, 0, units});
+  return bounds;
+}
+
+LinearRow PoolProgramme::row_of(const PoolRows& pool, const HeldRow& held) const {
+  LinearRow row{.terms = {}, .most = in_mebibytes(base_of(pool) - held.bytes)};
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    if (held.freed[r] == HeldRow::undecided) continue;
+    double of_region = -in_mebibytes(held.freed[r]);
+    for (std::size_t c = 0; c < regions_[r].calls; ++c) {
+      const double kept = in_mebibytes(pool.kept[r][c]);
+      if (kept == 0) continue;
+      of_region += kept;
+      row.terms.emplace_back(regions_[r].first_call + static_cast<int>(c), -kept);
+    }
+    if (of_region != 0) row.terms.emplace_back(regions_[r].runs_again, of_region);
+  }
+  if (!pool.is_small) row.terms.emplace_back(units_, -unit_);
+  if (small_units_ >= 0) row.terms.emplace_back(small_units_, pool.is_small ? -unit_ : unit_);
+  return row;
+}
+
+/// `kept` is by region.
+double PoolProgramme::excess(const PoolRows& pool, const HeldRow& held,
+                             const std::vector<double>& kept,
+                             const std::vector<double>& values) const {
+  double sum = in_mebibytes(held.bytes - base_of(pool));
+  for (std::size_t r = 0; r < regions_.size(); ++r)
+    if (held.freed[r] != HeldRow::undecided)
+      sum += kept[r] -
+             in_mebibytes(held.freed[r]) * values[static_cast<std::size_t>(regions_[r].runs_again)];
+  const double small = small_units_ >= 0 ? values[static_cast<std::size_t>(small_units_)] : 0;
+  const double all = values[static_cast<std::size_t>(units_)];
+  return sum - unit_ * (pool.is_small ? small : all - small);
+}
+
+/// Of each kind of weights, the call that is farthest beyond.
+std::vector<LinearRow> PoolProgramme::broken_rows(const std::vector<double>& values) const {
+  std::vector<LinearRow> rows;
+  add_broken_links(values, rows);
+  for (const PoolRows& pool : pools_) {
+    std::vector<double> kept(regions_.size(), 0);
+    for (std::size_t r = 0; r < regions_.size(); ++r)
+      for (std::size_t c = 0; c < regions_[r].calls; ++c)
+        kept[r] += in_mebibytes(pool.kept[r][c]) *
+                   (values[static_cast<std::size_t>(regions_[r].runs_again)] -
+                    values[static_cast<std::size_t>(regions_[r].first_call) + c]);
+    const HeldRow* worst = nullptr;
+    double most = row_tolerance;
+    for (const HeldRow& held : pool.rows)
+      if (const double beyond = excess(pool, held, kept, values); beyond > most)
+        most = beyond, worst = &held;
+    if (worst != nullptr) rows.push_back(row_of(pool, *worst));
+  }
+  return rows;
+}
+
+/// A call runs again only with its region, whose policy is asked as soon as one of them does not.
+/// And the step waits for the host.
+void PoolProgramme::add_broken_links(const std::vector<double>& values,
+                                     std::vector<LinearRow>& rows) const {
+  const auto value = [&](int variable) { return values[static_cast<std::size_t>(variable)]; };
+  for (const Region& region : regions_) {
+    int kept = -1;
+    for (std::size_t c = 0; c < region.calls; ++c) {
+      const int call = region.first_call + static_cast<int>(c);
+      if (value(call) > value(region.runs_again) + row_tolerance)
+        rows.push_back({{{call, 1}, {region.runs_again, -1}}, 0});
+      if (kept < 0 || value(call) < value(kept)) kept = call;
+    }
+    if (kept >= 0 &&
+        value(region.runs_again) - value(kept) > value(region.has_policy) + row_tolerance)
+      rows.push_back({{{region.runs_again, 1}, {kept, -1}, {region.has_policy, -1}}, 0});
+  }
+  if (waits_ < 0) return;
+  LinearRow row{.terms = {}, .most = host_free_us_};
+  double sum = 0;
+  for (std::size_t i = 0; i < us_.size(); ++i) {
+    const double factor = host_us_[i] - us_[i];
+    if (factor == 0) continue;
+    row.terms.emplace_back(static_cast<int>(i), factor);
+    sum += factor * values[i];
+  }
+  if (sum > host_free_us_ + row_tolerance) rows.push_back(std::move(row));
+}
+
+CheckpointPlan PoolProgramme::plan_of(const std::vector<double>& values) const {
+  CheckpointPlan plan;
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    if (values[static_cast<std::size_t>(regions_[r].runs_again)] < 0.5) continue;
+    std::vector<int> kept;
+    for (std::size_t c = 0; c < regions_[r].calls; ++c)
+      if (values[static_cast<std::size_t>(regions_[r].first_call) + c] < 0.5)
+        kept.push_back(static_cast<int>(c));
+    plan.regions.push_back(costs_[r].keeping(kept));
+  }
+  return plan;
+}
+
+PoolProgramme::Answer PoolProgramme::solve(std::int64_t budget_bytes, std::ptrdiff_t most_work,
+                                           unsigned variation) const {
+  if (budget_bytes < base_bytes_) return {};
+  std::vector<VariableBounds> bounds = bounds_of(budget_bytes);
+  std::minstd_rand random(variation * 7919 + 1);
+  random.discard(8);
+  for (unsigned i = 0; variation != 0 && i < most_forced; ++i) {
+    const Region& region = regions_[random() % regions_.size()];
+    const double value = random() % 2 == 0 ? 0 : 1;
+    const auto call = static_cast<int>(random() % (region.calls + 1));
+    const bool is_region = call == static_cast<int>(region.calls);
+    bounds.push_back({is_region ? region.runs_again : region.first_call + call, value, value});
+  }
+  const IntegerAnswer found = solver_->solve(bounds, most_work);
+  Answer answer{.least_us = {}, .plan = {}, .work = found.work};
+  if (found.least < std::numeric_limits<double>::infinity())
+    answer.least_us = std::max(found.least * (1 - rounding_share) - rounding_us, 0.0);
+  if (!found.values.empty()) answer.plan = plan_of(found.values);
+  return answer;
+}
+
+}  // namespace symprof::plan

@@ -1,0 +1,69 @@
+// The cheapest plan of single regions of which both pools of the allocator are within a budget, as
+// an integer programme: which regions run again, which of their calls do, and how much of the
+// budget each pool has. A row for each call of the step says what is held there (pool_rows.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/checkpoint/integer_programme.h"
+#include "plan/checkpoint/pool_rows.h"
+#include "plan/checkpoint/region_costs.h"
+#include "record/checkpoint_plan.h"
+
+namespace symprof::plan {
+
+class PoolProgramme {
+ public:
+  /// A plan costs what `costs` say, or what `host` says beyond StepCosts::free_us, whichever is
+  /// more; `host` without regions says nothing. Both have the same regions. `usual_bytes` is a
+  /// budget like those that are asked about: not far from it, answers come soon.
+  PoolProgramme(const StepCosts& costs, const StepCosts& host, std::vector<PoolRows> pools,
+                std::int64_t usual_bytes);
+  PoolProgramme(const PoolProgramme&) = delete;
+  PoolProgramme& operator=(const PoolProgramme&) = delete;
+
+  struct Answer {
+    /// No plan of the regions that is within the budget costs less; empty: there is none.
+    std::optional<double> least_us;
+    std::optional<CheckpointPlan> plan;  ///< The cheapest that the search found.
+    std::ptrdiff_t work = 0;             ///< As in IntegerAnswer.
+  };
+  /// Each `variation` but 0 has some calls run again, and others not, at random: such plans may
+  /// cost more than the least.
+  Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work, unsigned variation = 0) const;
+
+ private:
+  struct Region {
+    int runs_again = 0, has_policy = 0;  // Variables; those of its calls follow.
+    int first_call = 0;
+    std::size_t calls = 0;
+  };
+
+  void add_region(const RegionCosts& costs, const RegionCosts* host);
+  void add_pools();
+  IntegerProgramme programme(std::int64_t usual_bytes) const;
+  std::int64_t base_of(const PoolRows& pool) const { return are_whole_ ? pool.base_bytes : 0; }
+  std::vector<VariableBounds> bounds_of(std::int64_t budget_bytes) const;
+  std::vector<LinearRow> broken_rows(const std::vector<double>& values) const;
+  void add_broken_links(const std::vector<double>& values, std::vector<LinearRow>& rows) const;
+  LinearRow row_of(const PoolRows& pool, const HeldRow& held) const;
+  double excess(const PoolRows& pool, const HeldRow& held, const std::vector<double>& kept,
+                const std::vector<double>& values) const;
+  CheckpointPlan plan_of(const std::vector<double>& values) const;
+
+  std::vector<RegionCosts> costs_;
+  std::vector<Region> regions_;
+  std::vector<PoolRows> pools_;
+  std::vector<double> us_;       // By variable.
+  std::vector<double> host_us_;  // By variable; empty: no host.
+  double host_free_us_ = 0;
+  int waits_ = -1, units_ = -1, small_units_ = -1;  // Variables.
+  std::int64_t base_bytes_ = 0;
+  double unit_ = 1;         // In MiB.
+  bool are_whole_ = false;  // Whether pools have whole numbers of units.
+  std::optional<IntegerSolver> solver_;
+};
+
+}  // namespace symprof::plan

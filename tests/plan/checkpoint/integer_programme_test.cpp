@@ -1,0 +1,137 @@
+#include "plan/checkpoint/integer_programme.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace symprof::integer_programme_test {
+namespace {
+
+/// A covering problem of whole numbers of 0 and 1, small enough to go through all choices.
+struct Covering {
+  std::vector<double> costs;
+  std::vector<plan::LinearRow> rows;
+
+  Covering(std::mt19937& random, int variables, int count) {
+    std::uniform_real_distribution<double> some(0.1, 3);
+    for (int i = 0; i < variables; ++i) costs.push_back(some(random));
+    for (int i = 0; i < count; ++i) {
+      plan::LinearRow row;
+      double sum = 0;
+      for (int j = 0; j < variables; ++j) {
+        if (random() % 3 == 0) continue;
+        const double factor = some(random);
+        row.terms.emplace_back(j, -factor);
+        sum += factor;
+      }
+      row.most = -0.4 * sum;
+      rows.push_back(std::move(row));
+    }
+  }
+
+  std::vector<plan::LinearRow> broken(const std::vector<double>& values) const {
+    std::vector<plan::LinearRow> found;
+    for (const plan::LinearRow& row : rows) {
+      double sum = 0;
+      for (const auto& [variable, factor] : row.terms)
+        sum += factor * values[static_cast<std::size_t>(variable)];
+      if (sum > row.most + 1e-6) found.push_back(row);
+    }
+    return found;
+  }
+
+  plan::IntegerProgramme programme() const {
+    return {.costs = costs,
+            .lower = std::vector<double>(costs.size(), 0),
+            .upper = std::vector<double>(costs.size(), 1),
+            .ranks = std::vector<std::optional<int>>(costs.size(), 0),
+            .broken_rows = [this](const std::vector<double>& values) { return broken(values); }};
+  }
+
+  /// `forced` variables at the front are 0.
+  double exact(int forced) const {
+    double best = std::numeric_limits<double>::infinity();
+    for (unsigned choice = 0; choice < 1U << costs.size(); ++choice) {
+      if ((choice & ((1U << forced) - 1)) != 0) continue;
+      std::vector<double> values;
+      double cost = 0;
+      for (std::size_t i = 0; i < costs.size(); ++i) {
+        values.push_back((choice >> i) & 1U);
+        cost += values.back() * costs[i];
+      }
+      if (cost < best && broken(values).empty()) best = cost;
+    }
+    return best;
+  }
+};
+
+constexpr std::ptrdiff_t enough_work = 100'000'000;
+
+}  // namespace
+
+TEST_SUITE("integer_programme") {
+  TEST_CASE("the least of all choices is found, whatever was solved before") {
+    std::mt19937 random(7);
+    for (int i = 0; i < 40; ++i) {
+      CAPTURE(i);
+      const Covering covering(random, 12, 1 + i % 6);
+      const plan::IntegerSolver solver(covering.programme(), enough_work);
+      for (int forced = 0; forced < 3; ++forced) {
+        std::vector<plan::VariableBounds> bounds;
+        for (int j = 0; j < forced; ++j) bounds.push_back({j, 0, 0});
+        const plan::IntegerAnswer answer = solver.solve(bounds, enough_work);
+        const double exact = covering.exact(forced);
+        if (std::isinf(exact)) {
+          CHECK(std::isinf(answer.least));
+          continue;
+        }
+        CHECK(answer.least == doctest::Approx(exact).epsilon(1e-5));
+        CHECK(answer.cost == doctest::Approx(exact).epsilon(1e-5));
+        CHECK(covering.broken(answer.values).empty());
+      }
+    }
+  }
+
+  TEST_CASE("a search that ends early is still a bound, and has a solution that keeps all rows") {
+    std::mt19937 random(11);
+    int early = 0;
+    for (int i = 0; i < 40; ++i) {
+      CAPTURE(i);
+      const Covering covering(random, 14, 6);
+      const plan::IntegerSolver solver(covering.programme(), enough_work);
+      const double exact = covering.exact(0);
+      for (const std::ptrdiff_t work : {0, 300, 3'000, 30'000}) {
+        const plan::IntegerAnswer answer = solver.solve({}, work);
+        CHECK(answer.least <= exact * (1 + 1e-6));
+        early += answer.least < exact * (1 - 1e-6) ? 1 : 0;
+        if (answer.values.empty()) continue;
+        CHECK(answer.cost >= exact * (1 - 1e-6));
+        CHECK(covering.broken(answer.values).empty());
+      }
+    }
+    CHECK(early > 20);
+  }
+
+  TEST_CASE("rows that exclude each other have no solution") {
+    plan::IntegerProgramme programme{.costs = {1, 1},
+                                     .lower = {0, 0},
+                                     .upper = {1, 1},
+                                     .ranks = {0, 0},
+                                     .broken_rows = [](const std::vector<double>& values) {
+                                       std::vector<plan::LinearRow> rows;
+                                       if (values[0] + values[1] < 1.5 - 1e-6)
+                                         rows.push_back({{{0, -1}, {1, -1}}, -1.5});
+                                       if (values[0] - values[1] < 0.5 - 1e-6)
+                                         rows.push_back({{{0, -1}, {1, 1}}, -0.5});
+                                       return rows;
+                                     }};
+    const plan::IntegerAnswer none =
+        plan::IntegerSolver(programme, enough_work).solve({}, enough_work);
+    CHECK(std::isinf(none.least));
+    CHECK(none.values.empty());
+  }
+}
+
+}  // namespace symprof::integer_programme_test
