@@ -93,6 +93,8 @@ class TimesReader {
       times.points.reserve(json["points"].size());
       for (const Document& value : json["points"]) times.points.push_back(point(value));
     }
+    if (json.contains("in_cache"))
+      times.in_cache = std::make_shared<const ClassTimes>(read_class(json["in_cache"], formula));
     return times;
   }
 

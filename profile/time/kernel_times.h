@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct ClassTimes {
   bool is_calibrated = false;
   /// Rows were timed with one call at a time, so that "floor" is mostly the host's.
   bool floor_is_host = false;
+  /// Those of kernels that find their operands in L2; null: nobody measured them apart.
+  std::shared_ptr<const ClassTimes> in_cache;
 };
 
 /// By TimeClass; empty where nothing was fitted.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "profile/time/formula.h"
 
@@ -63,6 +64,9 @@ constexpr std::array<std::array<double, 2>, 3> usual_tiles = {{{256, 128}, {128,
 /// far; how many another layout does. Of the rows that scripts/time/fit.py draws, of all devices at
 /// once, each is nearest to what the others say then.
 constexpr double octaves_of_time = 4, furthest = 2, octaves_of_layout = 4;
+/// And how many one octave of alignment does on tensor cores, among an H200's small products in 16
+/// bit and TF32 that calibrate: those of bfloat16 that are not aligned take up to twice as long.
+constexpr double octaves_of_alignment = 2;
 constexpr std::array<double, 8> splits = {1, 2, 3, 4, 6, 8, 16, 32};
 constexpr double shortest_split = 128;  ///< Numbers of k.
 constexpr double shortest_step = 32;    ///< Of k in a tile: those beyond are computed as well.
@@ -70,6 +74,10 @@ constexpr double least_weight = 1e-4;   ///< Of a candidate, beside the fastest 
 /// Results of a block so large that a multiprocessor has room for no other, and how many of small
 /// ones it takes.
 constexpr double largest_alone = 128 * 128, most_at_once = 8;
+
+bool has_tensor_cores(TimeClass time_class) {
+  return time_class != TimeClass::product_fp32 && time_class != TimeClass::product_fp64;
+}
 
 double power6(double x) { return x * x * x * x * x * x; }
 
@@ -107,10 +115,9 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   // Faster units come with wider paths to them, though not in proportion: both powers are read off
   // fits of single GPUs from compute capability 8.0 to 12.0.
   const double per_clock = gpu.rate(time_class) / gpu.multiprocessors / gpu.clock;
-  const bool has_tensor_cores =
-      time_class != TimeClass::product_fp32 && time_class != TimeClass::product_fp64;
-  const double generation = has_tensor_cores ? per_clock / 2048 : per_clock / 256;
-  const double slower = has_tensor_cores && gpu.slows_unaligned
+  const bool is_wide = has_tensor_cores(time_class);
+  const double generation = is_wide ? per_clock / 2048 : per_clock / 256;
+  const double slower = is_wide && gpu.slows_unaligned
                             ? slowness(product) * slowness_across(product, time_class)
                             : 1.0;
   s.per_flop = slower * gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
@@ -237,6 +244,9 @@ std::vector<double> product_ways(const Work& work, const Gpu& gpu, Coefficients 
     ways.push_back(octaves_of_time * std::clamp(std::log2(us / fastest), 0.0, furthest));
   }
   ways.push_back(octaves_of_layout * static_cast<double>(product.layout));
+  if (has_tensor_cores(time_class))
+    ways.push_back(octaves_of_alignment *
+                   std::log2(16.0 / static_cast<double>(std::gcd(product.alignment, 16))));
   return ways;
 }
 

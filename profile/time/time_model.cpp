@@ -72,6 +72,14 @@ const std::vector<double>& place_among(const std::vector<ResidualPoint>& points,
   return place;
 }
 
+/// `share` of the way from one to the other.
+TimeEstimate between(const TimeEstimate& from, const TimeEstimate& to, double share) {
+  const auto part = [&](double a, double b) { return std::pow(a, 1 - share) * std::pow(b, share); };
+  const TimeEstimate& nearer = share < 0.5 ? from : to;
+  return {part(from.us, to.us), part(from.low_us, to.low_us), part(from.high_us, to.high_us),
+          nearer.limit, nearer.basis};
+}
+
 const std::optional<ClassTimes>* find(const KernelTimes& times, TimeClass time_class) {
   const auto index = static_cast<std::size_t>(time_class);
   return index < times.size() && times[index] ? &times[index] : nullptr;
@@ -137,12 +145,13 @@ double TimeModel::roofline_us(const Kernel& kernel) const {
   return std::max(peak_us(kernel), amounts.bytes / device_->gpu.memory);
 }
 
-std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
+std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cache) const {
   // Where only layer norms were measured an RMS norm is one, with their residuals and factors.
   if (kernel.time_class == TimeClass::rms_norm && !device_->has(kernel.time_class))
-    return compute({TimeClass::layer_norm, kernel.work, kernel.launches});
+    return compute({TimeClass::layer_norm, kernel.work, kernel.launches}, in_cache);
   const Formula& formula = formula_of(kernel.time_class);
-  const auto [times, is_borrowed] = device_->times_of(kernel.time_class);
+  auto [times, is_borrowed] = device_->times_of(kernel.time_class);
+  if (times != nullptr && times->in_cache && in_cache) times = times->in_cache.get();
   const bool has_arithmetic = std::holds_alternative<ProductWork>(kernel.work) ||
                               std::holds_alternative<AttentionWork>(kernel.work) ||
                               std::holds_alternative<ConvolutionWork>(kernel.work) ||
@@ -173,10 +182,16 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel) const {
                       is_calibrated ? TimeBasis::calibrated : TimeBasis::data_sheet};
 }
 
+void TimeModel::find_in_cache(double share) { share_in_cache_ = std::clamp(share, 0.0, 1.0); }
+
 std::optional<TimeEstimate> TimeModel::estimate(const Kernel& kernel) {
-  const auto found = known_.find(kernel);
-  if (found != known_.end()) return found->second;
-  return known_.emplace(kernel, compute(kernel)).first->second;
+  auto found = known_.find(kernel);
+  if (found == known_.end())
+    found = known_.emplace(kernel, Known{.usual = compute(kernel, false)}).first;
+  Known& known = found->second;
+  if (share_in_cache_ == 0 || !known.usual) return known.usual;
+  if (!known.knows_in_cache) known.in_cache = compute(kernel, true), known.knows_in_cache = true;
+  return between(*known.usual, known.in_cache.value_or(*known.usual), share_in_cache_);
 }
 
 TimeModel time_model_of(const DeviceSpec& device, const std::string& data_sheet, Floor floor) {

@@ -43,6 +43,10 @@ class TimeModel {
   /// Empty where the device has no units for it, or nothing was ever fitted.
   std::optional<TimeEstimate> estimate(const Kernel& kernel);
 
+  /// From now on kernels are by so much, between 0 (as at first) and 1, those that find their
+  /// operands in L2. It changes the classes that were measured both ways.
+  void find_in_cache(double share);
+
   /// Microseconds of the formula alone, with these coefficients in its order.
   double formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const;
 
@@ -58,10 +62,16 @@ class TimeModel {
 
  private:
   struct Device;
-  std::optional<TimeEstimate> compute(const Kernel& kernel) const;
+  /// Of one kernel: with operands that come from memory, and with those that L2 has.
+  struct Known {
+    std::optional<TimeEstimate> usual, in_cache;
+    bool knows_in_cache = false;
+  };
+  std::optional<TimeEstimate> compute(const Kernel& kernel, bool in_cache) const;
 
   std::shared_ptr<const Device> device_;
-  std::map<Kernel, std::optional<TimeEstimate>> known_;
+  double share_in_cache_ = 0;
+  std::map<Kernel, Known> known_;
 };
 
 /// The model of a device, with its own coefficients where its file names some, and those of

@@ -38,6 +38,7 @@ nlohmann::ordered_json json_of(const ClassTimes& times, const Formula& formula) 
   if (times.floor_is_host) json["floor_is_host"] = true;
   for (const auto& [kind, factor] : times.factors) json["factors"][kind] = with_digits(factor, 4);
   if (!points.empty()) json["points"] = std::move(points);
+  if (times.in_cache) json["in_cache"] = json_of(*times.in_cache, formula);
   return json;
 }
 

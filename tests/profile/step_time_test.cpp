@@ -116,6 +116,30 @@ TEST_SUITE("step_time") {
     CHECK(timed_on(device, 10, 8, LaunchKind::eager).time->step_us == doctest::Approx(10 * 15));
   }
 
+  TEST_CASE(
+      "a step with room in L2 has kernels that are nearer to those that find their operands") {
+    DeviceSpec device = slow_device();
+    const auto us_with = [&](std::int64_t l2_bytes) {
+      device.l2_bytes = l2_bytes;
+      RecordingBuilder b;
+      b.call("aten::relu", {t({100})}, {tensor({100})}, b.node("all"));  // 800 bytes in all.
+      Profile profile = profile::evaluate(b.recording(), device);
+      profile::KernelTimes times = measured_times();
+      auto& streams = *times[static_cast<std::size_t>(profile::TimeClass::elementwise)];
+      profile::ClassTimes faster = streams;
+      faster.coefficients[0] = 1;
+      streams.in_cache = std::make_shared<const profile::ClassTimes>(faster);
+      profile::TimeModel model(device, times, {}, profile::Floor::of_device);
+      profile::add_times(profile, device, model, {LaunchKind::graph});
+      return profile.time->forward_us;
+    };
+    const double memory = 800 + 2, cache = 800 + 1;
+    CHECK(us_with(800) == doctest::Approx(memory).epsilon(1e-9));
+    const double all = std::pow(memory, 0.7) * std::pow(cache, 0.3);
+    CHECK(us_with(1600) == doctest::Approx(all).epsilon(1e-9));
+    CHECK(us_with(1'000'000) < memory);
+  }
+
   TEST_CASE("a policy keeps the host, about calls of regions that keep some outputs") {
     RecordingBuilder b;
     for (const char* module : {"block", "block@1", "other"})

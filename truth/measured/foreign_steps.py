@@ -4,7 +4,8 @@
     python3 truth/measured/foreign_steps.py build/release/bin/symprof [--exports FOLDER] [--check]
 
 foreign_h200.csv has the runs (README.md); the models lie in tests/zoo/foreign/packages, what is too large for that in the
-FOLDER of truth/foreign/run.py. No fit has seen the runs. The host's time is `symprof measure`'s own, and is not compared.
+FOLDER of truth/foreign/run.py. How far kernels of small steps are those that find their operands in L2 (profile/step_time.cpp)
+is fitted on half of the runs, drawn by a hash of the models' names; the last line is of the others. The host's time is `symprof measure`'s own, and is not compared.
 --check is a test: medians and the worst are where docs/accuracy.md has them."""
 import argparse
 import concurrent.futures
@@ -14,6 +15,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHIPPED = HERE.parents[1] / "tests/zoo/foreign/packages"
@@ -21,7 +23,11 @@ OPTIONS = ["--device", "h200", "--time", "-q", "--alloc-conf", "torch:2.11", "--
 MODES = {"fp32": [], "autocast": ["--autocast", "bf16"]}
 TIMES = ("fwd_time_us", "bwd_time_us", "optimizer_time_us")
 # What was reached, and a tenth of it: (median, worst) of the share by which an estimate is off.
-BOUNDS = {"allocated_bytes": (0.0001, 0.025), "reserved_bytes": (0.0, 0.32), "busy_us": (0.147, 0.63)}
+BOUNDS = {"allocated_bytes": (0.0001, 0.025), "reserved_bytes": (0.0, 0.32), "busy_us": (0.111, 0.485)}
+
+
+def is_drawn(model):
+    return zlib.crc32(model.encode()) % 2 == 0
 
 
 def estimate(symprof, path, mode):
@@ -62,6 +68,8 @@ def main():
         median, worst = statistics.median(found), max(found)
         print(f"{key}: median {median:.2%}, worst {worst:.2%}, equal {sum(not share for share in found)} of {len(found)}")
         is_wrong |= median > bounds[0] or worst > bounds[1]
+    unseen = [abs(off["busy_us"]) for run, off in rows if not is_drawn(run["model"])]
+    print(f"busy_us of models that no fit saw: median {statistics.median(unseen):.2%}, worst {max(unseen):.2%}, of {len(unseen)}")
     return int(given.check and is_wrong)
 
 

@@ -170,7 +170,8 @@ TEST_SUITE("time_formulas") {
     CHECK(ratio(TimeClass::product_tf32, "a100-80g") == 1);
   }
 
-  TEST_CASE("residuals of products lie by the usual tiles and the layout too, on a CPU by sizes") {
+  TEST_CASE(
+      "residuals of products lie by the usual tiles, layout and alignment too, on a CPU by sizes") {
     const Formula& formula = formula_of(TimeClass::product_16bit);
     std::vector<double> coefficients = starts(formula);
     coefficients[9] = 1;  // Waves end together.
@@ -182,11 +183,13 @@ TEST_SUITE("time_formulas") {
     const std::vector<double> one = place({.m = 512, .n = 5120, .k = 5120});
     const std::vector<double> two =
         place({.m = 768, .n = 5120, .k = 5120, .layout = ProductLayout::mixed});
-    REQUIRE(one.size() == 8);
+    REQUIRE(one.size() == 9);
     CHECK(two[0] > one[0] + 1);
     for (std::size_t i = 0; i < 3; ++i) CHECK((two[i] >= 0 && two[i] <= 8));
     CHECK(two[3] - one[3] == 4);
-    CHECK(two[5] == std::log2(5120));
+    CHECK(one[4] == 0);
+    CHECK(place({.m = 512, .n = 5120, .k = 5120, .alignment = 2})[4] == 2 * 3);
+    CHECK(two[6] == std::log2(5120));
     gpu.is_cpu = true;
     CHECK(place({.m = 512, .n = 5120, .k = 5120}) ==
           formula.sizes(ProductWork{.m = 512, .n = 5120, .k = 5120}));

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "profile/time/fit.h"
 #include "profile/time/formula.h"
 #include "profile/time/kernel_times.h"
 #include "tests/support/source_folder.h"
@@ -126,6 +127,30 @@ TEST_SUITE("time_model") {
     several.launches = 5;
     CHECK(model.estimate(several)->us - model.estimate(stream)->us ==
           doctest::Approx(4 * *device().launch_us));
+  }
+
+  TEST_CASE("kernels that find their operands in L2 have coefficients of their own") {
+    const std::string in_cache = R"(, "calibrated": true, "in_cache": {"coefficients": {"floor": 1,
+        "memory": 1, "cache": 1, "residence": 1e-9, "fill": 1e-9}, "interval": 0.1,
+        "calibrated": true})";
+    const KernelTimes times = parsed(streams("elementwise", in_cache));
+    const Kernel small{TimeClass::elementwise, StreamWork{4'800}};  // A nanosecond.
+    for (const KernelTimes& one : {times, parsed(to_json(times))}) {
+      TimeModel model(device(), one, {}, Floor::measured);
+      CHECK(model.estimate(small)->us == doctest::Approx(4.001));
+      model.find_in_cache(1);
+      CHECK(model.estimate(small)->us == doctest::Approx(1.001));
+      CHECK(model.estimate(small)->high_us == doctest::Approx(1.001 * std::exp(0.1)));
+      model.find_in_cache(0.5);
+      CHECK(model.estimate(small)->us == doctest::Approx(std::sqrt(4.001 * 1.001)));
+      model.find_in_cache(0);
+      CHECK(model.estimate(small)->us == doctest::Approx(4.001));
+    }
+    TimeModel without(device(), parsed(streams("elementwise", "")), {}, Floor::measured);
+    without.find_in_cache(1);
+    CHECK(without.estimate(small)->us == doctest::Approx(4.001));
+    CHECK(refusal(streams("elementwise", R"(, "in_cache": {"interval": 1})"))
+              .find("'elementwise.coefficients.floor'") != std::string::npos);
   }
 
   TEST_CASE("a class without rows takes those of one like it, as from the data sheet") {
