@@ -28,17 +28,17 @@ DTYPES = ("fp32", "autocast")
 
 Text = collections.namedtuple("Text", "kind config batch length")
 Images = collections.namedtuple("Images", "name batch size")
-decoder = {"hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16, "vocab_size": 32000}
+DECODER = {"hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16, "vocab_size": 32000}
 MODELS = {
     "gptj": Text("GPTJForCausalLM", {"n_embd": 1024, "n_layer": 8, "n_head": 16, "rotary_dim": 32, "vocab_size": 32000}, 6, 512),
-    "gpt_neox": Text("GPTNeoXForCausalLM", {**decoder, "intermediate_size": 4096}, 6, 512),
+    "gpt_neox": Text("GPTNeoXForCausalLM", {**DECODER, "intermediate_size": 4096}, 6, 512),
     "gpt_neo": Text("GPTNeoForCausalLM", {"hidden_size": 768, "num_layers": 8, "attention_types": [[["global", "local"], 4]], "num_heads": 12}, 4, 512),
     "bloom": Text("BloomForCausalLM", {"hidden_size": 1024, "n_layer": 8, "n_head": 16, "vocab_size": 50000}, 4, 512),
-    "phi": Text("PhiForCausalLM", {**decoder, "intermediate_size": 4096}, 4, 1024),
-    "gemma2": Text("Gemma2ForCausalLM", {**decoder, "num_key_value_heads": 4, "head_dim": 64, "intermediate_size": 4096}, 4, 1024),
-    "qwen3": Text("Qwen3ForCausalLM", {**decoder, "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 3072}, 4, 1024),
-    "stablelm": Text("StableLmForCausalLM", {**decoder, "num_key_value_heads": 16, "intermediate_size": 2816}, 4, 1024),
-    "starcoder2": Text("Starcoder2ForCausalLM", {**decoder, "num_key_value_heads": 2, "intermediate_size": 4096}, 4, 1024),
+    "phi": Text("PhiForCausalLM", {**DECODER, "intermediate_size": 4096}, 4, 1024),
+    "gemma2": Text("Gemma2ForCausalLM", {**DECODER, "num_key_value_heads": 4, "head_dim": 64, "intermediate_size": 4096}, 4, 1024),
+    "qwen3": Text("Qwen3ForCausalLM", {**DECODER, "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 3072}, 4, 1024),
+    "stablelm": Text("StableLmForCausalLM", {**DECODER, "num_key_value_heads": 16, "intermediate_size": 2816}, 4, 1024),
+    "starcoder2": Text("Starcoder2ForCausalLM", {**DECODER, "num_key_value_heads": 2, "intermediate_size": 4096}, 4, 1024),
     "roberta": Text("RobertaForMaskedLM", {}, 16, 256),
     "electra": Text("ElectraForMaskedLM", {"embedding_size": 768, "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
                                            "intermediate_size": 3072}, 16, 256),
