@@ -130,6 +130,10 @@ TEST_SUITE("computed") {
     CHECK(clocks_of("aten::_scaled_dot_product_efficient_attention", {x, x, x, bias},
                     tensor({images, 12, 200, 64})) ==
           about(images * 12 * 200.0 * 200 / (1.05 * processors)));
+    const TestArgument mask = t({images, 1, 1, 200});
+    CHECK(clocks_of("aten::_scaled_dot_product_efficient_attention", {x, x, x, mask},
+                    tensor({images, 12, 200, 64})) ==
+          about(images * 12 * 200.0 * 200 / (3.15 * processors)));
   }
 }
 
