@@ -4,6 +4,7 @@ import io
 import pathlib
 import re
 import site
+import sys
 import time
 import zipfile
 
@@ -52,8 +53,10 @@ def archive_without_weights(program, name):
             program.constants[key] = real_zeros(constant)
     whole, bare = io.BytesIO(), io.BytesIO()
     torch.export.save(program, whole)
-    folders = (*site.getsitepackages(), str(pathlib.Path(torch.__file__).parent.parent),
-               str(pathlib.Path(__file__).resolve().parents[1]))
+    here = pathlib.Path(__file__).resolve()
+    folders = {*site.getsitepackages(), *filter(None, sys.path), str(pathlib.Path(torch.__file__).parent.parent), str(here.parents[1]),
+               str(here.parents[3])}
+    folders = sorted(folders, key=len, reverse=True)
     with zipfile.ZipFile(whole) as source, zipfile.ZipFile(bare, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
         for record in source.namelist():
             data = source.read(record)
