@@ -156,7 +156,8 @@ def movement(operation, p, cache):
 
 
 def group_norm(forward, p, numbers):
-    """As profile/cost/time/normalization.cpp has it: (class, work) of each kernel but the short ones."""
+    """As profile/cost/time/normalization.cpp has it: (class, work) of each kernel but the short ones, and but what a thread waits
+    from number to number, clocks_of_moment there: those are of operands that come from memory, the recorded ones are in L2."""
     images, channels = p["sizes"][:2]
     number, rows = BYTES[p["dtype"]], images * (32 if forward else channels)
     kernels = []
