@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/rounding.h"
+#include "profile/cost/multiprocessor.h"
 #include "profile/cost/scratch/precision.h"
 #include "profile/cost/scratch/split_reduction.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/rounding.h"
+#include "profile/cost/multiprocessor.h"
 #include "profile/cost/scratch/precision.h"
 
 namespace symprof::profile {
@@ -255,13 +256,6 @@ Reduction truth_of(const TensorSpec& mask, std::vector<bool> is_reduced) {
           .is_reduced = std::move(is_reduced),
           .output = DType::boolean,
           .accumulator_bytes = 1};
-}
-
-std::int64_t threads_of_multiprocessor(const DeviceSpec& device) {
-  if (device.compute_major == 7 && device.compute_minor == 5) return 1024;
-  const bool is_for_graphics =
-      device.compute_major == 12 || (device.compute_major == 8 && device.compute_minor != 0);
-  return is_for_graphics ? 1536 : 2048;
 }
 
 void add_reduction(Scratch& scratch, const Reduction& reduction, const DeviceSpec& device) {

@@ -29,10 +29,6 @@ Reduction extrema_of(const TensorSpec& input);
 /// Whether any or all of `mask` are true, along these dimensions.
 Reduction truth_of(const TensorSpec& mask, std::vector<bool> is_reduced);
 
-/// Threads that a multiprocessor holds at once (CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability").
-std::int64_t threads_of_multiprocessor(const DeviceSpec& device);
-
 /// Adds the blocks that the reduction takes, and gives back when it is done.
 void add_reduction(Scratch& scratch, const Reduction& reduction, const DeviceSpec& device);
 

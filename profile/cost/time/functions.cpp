@@ -87,12 +87,9 @@ double per_clock(Function function) {
 
 LaunchEstimate on_gpu(Function function, const Call& call, const Cost& cost,
                       const DeviceSpec& device, const TensorSpec* out) {
-  LaunchEstimate launches = over_operands(call, cost, device);
-  if (!launches || launches->kernels.empty() || out == nullptr || per_clock(function) == 0)
-    return launches;
-  auto& bytes = std::get<StreamWork>(launches->kernels[0].work).bytes;
-  bytes = std::max(bytes, bytes_beside(device, numbers(*out), per_clock(function)));
-  return launches;
+  const LaunchEstimate launches = over_operands(call, cost, device);
+  if (out == nullptr || per_clock(function) == 0) return launches;
+  return at_least(launches, bytes_beside(device, numbers(*out), per_clock(function)));
 }
 
 LaunchEstimate function_of(Function function, const Call& call, const Cost& cost,

@@ -44,6 +44,13 @@ LaunchEstimate moved(const Cost& cost, TimeClass time_class, double passes, int 
   return Launches{{{time_class, StreamWork{bytes}, launches}}};
 }
 
+LaunchEstimate at_least(LaunchEstimate launches, std::int64_t bytes) {
+  if (!launches || launches->kernels.empty()) return launches;
+  auto& moved_bytes = std::get<StreamWork>(launches->kernels[0].work).bytes;
+  moved_bytes = std::max(moved_bytes, bytes);
+  return launches;
+}
+
 LaunchEstimate by_rows(const Cost& cost, TimeClass time_class, std::int64_t rows,
                        std::int64_t length, double passes, int launches) {
   if (cost.confidence == Confidence::unmodelled) return std::nullopt;

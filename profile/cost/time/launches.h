@@ -21,6 +21,10 @@ LaunchEstimate moves_bytes(const Call&, const Cost& cost, const DeviceSpec&) {
   return moved(cost, time_class, percent / 100.0, launches);
 }
 
+/// The first of `launches`, a kernel that moves bytes, moves so many at least. Nothing else
+/// changes; where there is no kernel nothing does.
+LaunchEstimate at_least(LaunchEstimate launches, std::int64_t bytes);
+
 /// Rows of `length` numbers, `passes` times over the call's bytes.
 LaunchEstimate by_rows(const Cost& cost, TimeClass time_class, std::int64_t rows,
                        std::int64_t length, double passes = 1, int launches = 1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/cost/multiprocessor.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -19,11 +20,7 @@ struct Clocks {
 
 /// The call's bytes, or what DRAM moves in `clocks`, whichever is more.
 LaunchEstimate takes(const Cost& cost, const DeviceSpec& device, double clocks, int launches = 1) {
-  LaunchEstimate moving = moved(cost, pooling, 1, launches);
-  if (!moving || moving->kernels.empty()) return moving;
-  auto& bytes = std::get<StreamWork>(moving->kernels[0].work).bytes;
-  bytes = std::max(bytes, bytes_of_clocks(device, clocks));
-  return moving;
+  return at_least(moved(cost, pooling, 1, launches), bytes_of_clocks(device, clocks));
 }
 
 double clocks_of(const TensorSpec& made, double window, Clocks clocks, const DeviceSpec& device) {
@@ -70,8 +67,8 @@ double places_of(const TensorSpec& image) {
 
 /// Threads that go through `turns` one after the other, where the device has room for all of them.
 double clocks_in_turn(double threads, double turns, double clocks, const DeviceSpec& device) {
-  constexpr double threads_of_multiprocessor = 2048;
-  const double room = threads_of_multiprocessor * std::max(device.multiprocessors, 1);
+  const auto room =
+      static_cast<double>(threads_of_multiprocessor(device) * std::max(device.multiprocessors, 1));
   return turns * clocks * std::max(threads / room, 1.0);
 }
 

@@ -30,13 +30,10 @@ bool casts_vectors(const TensorSpec& in, const TensorSpec& out) {
 /// Copies between the memories of device and host take the link.
 LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const DeviceSpec& device) {
   if (cost.transfer_bytes > 0) return Launches{{{transfer, StreamWork{cost.transfer_bytes}}}};
-  LaunchEstimate copied = moved(cost, elementwise);
+  const LaunchEstimate copied = moved(cost, elementwise);
   const TensorSpec *in = call.input(0), *out = call.output(0);
-  if (!copied || copied->kernels.empty() || in == nullptr || out == nullptr) return copied;
-  if (casts_vectors(*in, *out)) return copied;
-  auto& bytes = std::get<StreamWork>(copied->kernels[0].work).bytes;
-  bytes = std::max(bytes, bytes_one_by_one(call, *out, device));
-  return copied;
+  if (in == nullptr || out == nullptr || casts_vectors(*in, *out)) return copied;
+  return at_least(copied, bytes_one_by_one(call, *out, device));
 }
 
 /// A dimension of so few numbers is in the cache lines that a warp reads anyway: images of three
@@ -73,11 +70,9 @@ LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec
   bool in_order = true;
   for (std::size_t i = 0; i < call.input_count(); ++i)
     if (const TensorSpec* part = call.input(i)) in_order = in_order && is_row_major(*part);
-  LaunchEstimate joined = moved(cost, elementwise);
-  if (!joined || joined->kernels.empty() || in_order) return joined;
-  auto& bytes = std::get<StreamWork>(joined->kernels[0].work).bytes;
-  bytes = std::max(bytes, bytes_beside(device, numbers(*out), numbers_per_clock));
-  return joined;
+  const LaunchEstimate joined = moved(cost, elementwise);
+  if (in_order) return joined;
+  return at_least(joined, bytes_beside(device, numbers(*out), numbers_per_clock));
 }
 
 /// Numbers a clock and multiprocessor that fused optimizers compute, and that foreach takes for the
@@ -120,7 +115,7 @@ template <int indices>
 LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double clocks_of_block = 1.1;
   constexpr std::int64_t vector_bytes = 16;
-  LaunchEstimate launches = moved(cost, gather);
+  const LaunchEstimate launches = moved(cost, gather);
   const TensorSpec *places = call.input_at(indices), *out = call.output(0);
   const bool is_whole = call.input_count() == 2 && (indices == 1 || call.integer(1, 0, 0) == 0);
   if (!launches || launches->kernels.empty() || !places || !out || !is_whole || device.is_cpu)
@@ -131,9 +126,7 @@ LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec
       row_bytes % vector_bytes == 0
           ? bytes_of_clocks(device, clocks_of_block * static_cast<double>(rows))
           : bytes_one_by_one(*out, device);
-  auto& bytes = std::get<StreamWork>(launches->kernels[0].work).bytes;
-  bytes = std::max(bytes, least);
-  return launches;
+  return at_least(launches, least);
 }
 
 /// Gradients of rows that were gathered: sorted by their index where there are many

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "profile/cost/multiprocessor.h"
 #include "profile/cost/time/launches.h"
 
 namespace symprof::profile {
@@ -30,14 +31,6 @@ std::int64_t up(std::int64_t extent, std::int64_t size) { return (extent + size 
 
 std::int64_t power_of_two(std::int64_t size) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)));
-}
-
-/// CUDA C++ Programming Guide, technical specifications by compute capability.
-std::int64_t threads_of_multiprocessor(const DeviceSpec& device) {
-  if (device.compute_major == 7 && device.compute_minor == 5) return 1024;
-  const bool has_fewer =
-      device.compute_major == 12 || (device.compute_major == 8 && device.compute_minor > 0);
-  return has_fewer ? 1536 : 2048;
 }
 
 struct Grid {
