@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/rounding.h"
 #include "plan/checkpoint/min_cut.h"
+#include "profile/memory/device_block.h"
 #include "record/region_of_call.h"
 
 namespace symprof::plan {
@@ -120,8 +120,7 @@ class CostReader {
   }
 
   std::int64_t bytes_of(const Recording& recording, StorageId storage) const {
-    const StorageRecord& record = recording.storages[static_cast<std::size_t>(storage)];
-    return record.on_device ? round_up(record.bytes, std::int64_t{512}) : 0;
+    return profile::device_block_bytes(recording.storages[static_cast<std::size_t>(storage)]);
   }
 
   void add_forward_call(RegionCosts& region, std::size_t at) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/rounding.h"
+#include "profile/memory/device_block.h"
 #include "record/region_of_call.h"
 
 namespace symprof::plan {
@@ -27,8 +27,7 @@ SharedCalls::SharedCalls(const Recording& recording,
 }
 
 std::int64_t SharedCalls::bytes(StorageId storage) const {
-  const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
-  return record.on_device ? round_up(record.bytes, std::int64_t{512}) : 0;
+  return profile::device_block_bytes(recording_.storages[static_cast<std::size_t>(storage)]);
 }
 
 std::vector<std::vector<StorageId>> SharedCalls::made() const {

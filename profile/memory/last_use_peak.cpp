@@ -4,12 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/rounding.h"
+#include "profile/memory/device_block.h"
 
 namespace symprof::profile {
 namespace {
-
-constexpr std::int64_t replayed_block_bytes = 512;
 
 class LastUseReplay {
  public:
@@ -42,8 +40,7 @@ class LastUseReplay {
   }
 
   std::int64_t bytes_of(StorageId id) const {
-    const StorageRecord& storage = recording_.storages[static_cast<std::size_t>(id)];
-    return storage.on_device ? round_up(storage.bytes, replayed_block_bytes) : 0;
+    return device_block_bytes(recording_.storages[static_cast<std::size_t>(id)]);
   }
 
   /// What is there before the step.

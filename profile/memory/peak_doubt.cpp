@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "base/rounding.h"
+#include "profile/memory/device_block.h"
 
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t block_bytes = 512;
 constexpr std::size_t doubts = 6;  // Values of LifetimeDoubt.
 
 /// Two tensors that a module holds and has not registered, a block each, are 5 % of so small an
 /// inference. No file has such tensors, and here nobody has looked for them.
-constexpr std::int64_t unread_bytes = 2 * block_bytes, small_step = 20 * unread_bytes;
+constexpr std::int64_t unread_bytes = 2 * smallest_block_bytes, small_step = 20 * unread_bytes;
 
 /// A smaller part of the peak is nothing: exporters make nodes of their own, without lines.
 constexpr std::int64_t worth_a_word = 200;
@@ -40,7 +40,7 @@ class DoubtReplay {
     const bool is_unread = may_lack_tensors();
     std::int64_t unregistered = is_unread ? unread_bytes : 0;
     for (const std::int64_t bytes : recording_.unregistered_bytes)
-      unregistered += round_up(bytes, block_bytes);
+      unregistered += round_up(bytes, smallest_block_bytes);
     const std::int64_t longer = most_peak_ - least_peak_;
     if (longer + unregistered > least_peak_ / worth_a_word) {
       found.bytes = longer + unregistered;
@@ -68,8 +68,7 @@ class DoubtReplay {
   };
 
   std::int64_t bytes_of(StorageId id) const {
-    const StorageRecord& storage = recording_.storages[static_cast<std::size_t>(id)];
-    return storage.on_device ? round_up(storage.bytes, block_bytes) : 0;
+    return device_block_bytes(recording_.storages[static_cast<std::size_t>(id)]);
   }
 
   std::int64_t& held_for(StorageId id) {

@@ -1,0 +1,17 @@
+// What a storage takes of the device, before any allocator.
+#pragma once
+
+#include <cstdint>
+
+#include "base/rounding.h"
+#include "profile/memory/allocator/allocator_settings.h"
+#include "record/recording.h"
+
+namespace symprof::profile {
+
+/// In the least blocks of the caching allocator; 0 on the host.
+inline std::int64_t device_block_bytes(const StorageRecord& storage) {
+  return storage.on_device ? round_up(storage.bytes, smallest_block_bytes) : 0;
+}
+
+}  // namespace symprof::profile
