@@ -91,18 +91,21 @@ class BranchAndBound {
     return simplex.bound();
   }
 
-  /// The fractional one that is decided next; -1: there is none.
-  int branching(const std::vector<double>& values) const {
+  /// Of the fractional ones of the lowest rank, that of which `part` is largest; -1: there is none.
+  int best_fractional(const std::vector<double>& values, double (*part)(double)) const {
     int found = -1;
     double best = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!programme_.ranks[i]) continue;
-      const double part = std::abs(values[i] - std::round(values[i]));
-      if (part <= whole_tolerance) continue;
-      const double worth = part - *programme_.ranks[i];
+      if (!is_fractional(values, i)) continue;
+      const double worth = part(values[i]) - *programme_.ranks[i];
       if (found < 0 || worth > best) best = worth, found = static_cast<int>(i);
     }
     return found;
+  }
+
+  /// The one that is decided next.
+  int branching(const std::vector<double>& values) const {
+    return best_fractional(values, from_whole);
   }
 
   /// Whether the values are whole; they are taken if they keep all rows.
@@ -154,12 +157,12 @@ class BranchAndBound {
     DualSimplex simplex = root_;
     while (work_ > 0 && !take_if_whole(simplex)) {
       const std::vector<double> values = simplex.values();
-      const int nearest = nearest_above(values);
+      const int nearest = best_fractional(values, above_whole);
       const DualSimplex before = simplex;
       work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * programme_.costs.size());
       for (std::size_t i = 0; i < values.size(); ++i)
         if (static_cast<int>(i) == nearest ||
-            (is_fractional(values, i) && part_of(values, i) > nearly_whole))
+            (is_fractional(values, i) && above_whole(values[i]) > nearly_whole))
           simplex.set_bounds(static_cast<int>(i), std::ceil(values[i]), std::ceil(values[i]));
       if (solve(simplex) < no_solution) continue;
       simplex = before;
@@ -169,22 +172,10 @@ class BranchAndBound {
     }
   }
 
-  static double part_of(const std::vector<double>& values, std::size_t i) {
-    return values[i] - std::floor(values[i]);
-  }
+  static double above_whole(double value) { return value - std::floor(value); }
+  static double from_whole(double value) { return std::abs(value - std::round(value)); }
   bool is_fractional(const std::vector<double>& values, std::size_t i) const {
-    return programme_.ranks[i] && std::abs(values[i] - std::round(values[i])) > whole_tolerance;
-  }
-  /// Of the lowest rank among those that are fractional.
-  int nearest_above(const std::vector<double>& values) const {
-    int found = -1;
-    double best = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!is_fractional(values, i)) continue;
-      const double worth = part_of(values, i) - *programme_.ranks[i];
-      if (found < 0 || worth > best) best = worth, found = static_cast<int>(i);
-    }
-    return found;
+    return programme_.ranks[i] && from_whole(values[i]) > whole_tolerance;
   }
 
   const IntegerProgramme& programme_;
