@@ -163,9 +163,10 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("step", step_text(options));
   line("peak", peak_text(wanted, recording));
   line("", held_text(wanted.at_peak));
-  if (wanted.doubt.is_lower_bound())
-    line(wanted.other_calls.guesses_names() ? "or more" : "at least",
-         doubt_text(wanted.doubt, wanted.other_calls.guesses_names()) + at_most_text(report.fit));
+  if (wanted.doubt.is_lower_bound()) {
+    const PeakNote note = doubt_note(wanted);
+    line(note.label, note.text + at_most_text(report.fit));
+  }
   if (wanted.other_calls.may_differ())
     line("about", estimate_text(wanted.other_calls) + other_calls_text(report.fit));
   line("held by", owners_text(wanted, recording));

@@ -113,9 +113,10 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   }
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
-  if (profile.memory.doubt.is_lower_bound())
-    line(others.guesses_names() ? "or more" : "at least",
-         doubt_text(profile.memory.doubt, others.guesses_names()));
+  if (profile.memory.doubt.is_lower_bound()) {
+    PeakNote note = doubt_note(profile.memory);
+    line(note.label, std::move(note.text));
+  }
   if (others.may_differ()) line("about", estimate_text(others));
   line("nvidia-smi", nvidia_smi_text(profile.memory, options.device.context_bytes));
   line("forward", flops_text(total, "fwd_flops"));

@@ -59,9 +59,10 @@ void write_peak_notes(fmt::memory_buffer& out, const StepMemory& memory) {
   const auto note = [&](std::string_view label, const std::string& text) {
     fmt::format_to(fmt::appender(out), "<p class=\"faint\">{}: {}</p>\n", label, escaped(text));
   };
-  const bool guesses_names = memory.other_calls.guesses_names();
-  if (memory.doubt.is_lower_bound())
-    note(guesses_names ? "or more" : "at least", doubt_text(memory.doubt, guesses_names));
+  if (memory.doubt.is_lower_bound()) {
+    const PeakNote doubt = doubt_note(memory);
+    note(doubt.label, doubt.text);
+  }
   if (memory.other_calls.may_differ()) note("about", estimate_text(memory.other_calls));
 }
 

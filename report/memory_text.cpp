@@ -122,6 +122,11 @@ std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
   return text;
 }
 
+PeakNote doubt_note(const StepMemory& memory) {
+  const bool may_be_lower = memory.other_calls.guesses_names();
+  return {may_be_lower ? "or more" : "at least", doubt_text(memory.doubt, may_be_lower)};
+}
+
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {
   const std::string reserved = format_bytes(memory.peak_reserved_bytes);
   if (!context_bytes)

@@ -35,6 +35,15 @@ std::string estimate_text(const OtherCalls& calls);
 /// What is said of a peak that is a lower bound; one that names may also make lower is none.
 std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower = false);
 
+/// A line below a peak: its name, and what it says.
+struct PeakNote {
+  std::string_view label;
+  std::string text;
+};
+
+/// The same of a step's peak, as a line.
+PeakNote doubt_note(const StepMemory& memory);
+
 /// "parameters 1.2 GiB, activations 3.4 GiB": what is held, the largest first.
 std::string held_text(const MemoryBreakdown& held);
 
