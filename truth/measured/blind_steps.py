@@ -15,10 +15,11 @@ import multiprocessing
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import zipfile
+
+from estimates import Refused, busy_us, profiled
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "h200"))
@@ -163,14 +164,12 @@ def record(path, only):
 
 
 def totals_of(symprof, path, dtype, device):
-    command = [symprof, "profile", path, "-q", "--time", "--format", "json", "--optimizer", "adamw:foreach", "--device", device,
-               "--alloc-conf", "torch:2.11", *(["--autocast", "bf16"] if dtype == "autocast" else [])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if done.returncode:
-        return {"error": done.stderr.strip().splitlines()[0]}
-    totals = json.loads(done.stdout)["totals"]
-    busy_us = sum(totals[key] for key in ("fwd_time_us", "bwd_time_us", "optimizer_time_us"))
-    return {**{key: totals[key] for key in PEAKS}, "busy_us": busy_us}
+    autocast = ["--autocast", "bf16"] if dtype == "autocast" else []
+    try:
+        totals = profiled(symprof, path, "--optimizer", "adamw:foreach", "--device", device, "--alloc-conf", "torch:2.11", *autocast)["totals"]
+    except Refused as refused:
+        return {"error": str(refused).splitlines()[0]}
+    return {**{key: totals[key] for key in PEAKS}, "busy_us": busy_us(totals)}
 
 
 def estimates(symprof, device="h200"):

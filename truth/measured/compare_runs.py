@@ -10,12 +10,12 @@ import json
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import zipfile
 
 import record_runs
+from estimates import busy_us, profiled
 
 BUSY_BOUND = 0.046  # What was reached, 4.2, 3.1 and 2.2 %, and a tenth of it.
 HERE = pathlib.Path(__file__).resolve().parent
@@ -26,19 +26,14 @@ def estimate(symprof, device, name, run, exports, folder):
     (folder / f"{name}.json").write_text(json.dumps(run))
     options = [text for text in options if text not in ("--timing", "events")]
     torch = ".".join(run["torch"].split(".")[:2])
-    command = [symprof, "profile", str(record_runs.path_of(model, exports)), "--device", device, "--time", "-q", "--alloc-conf", f"torch:{torch}",
-               "--measured", str(folder / f"{name}.json"), "--format", "json", *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{name}: {done.stderr}")
-    return json.loads(done.stdout)
+    return profiled(symprof, record_runs.path_of(model, exports), "--device", device, "--alloc-conf", f"torch:{torch}",
+                    "--measured", str(folder / f"{name}.json"), *options)
 
 
 def row_of(name, run, report):
     measured, totals, gpu = report["measured"], report["totals"], run["gpu"]
-    busy = sum(totals[key] for key in ("fwd_time_us", "bwd_time_us", "optimizer_time_us"))
     return {"name": name, "found": measured["found_us"] / measured["total_us"], "busy_us": gpu["busy_us"],
-            "busy_estimate_us": busy, "step_us": statistics.median(run["step_us"]),
+            "busy_estimate_us": busy_us(totals), "step_us": statistics.median(run["step_us"]),
             "step_estimate_us": totals["step_time_us"], "low_us": report["time"]["step_time_low_us"],
             "high_us": report["time"]["step_time_high_us"],
             "recorded_us": statistics.median(gpu["recorded_step_us"]),

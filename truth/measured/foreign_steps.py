@@ -10,18 +10,17 @@ is fitted on half of the runs, drawn by a hash of the models' names; the last li
 import argparse
 import concurrent.futures
 import csv
-import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import zlib
 
+from estimates import busy_us, profiled
+
 HERE = pathlib.Path(__file__).resolve().parent
 SHIPPED = HERE.parents[1] / "tests/zoo/foreign/packages"
-OPTIONS = ["--device", "h200", "--time", "-q", "--alloc-conf", "torch:2.11", "--optimizer", "adamw:foreach", "--format", "json"]
+OPTIONS = ["--device", "h200", "--alloc-conf", "torch:2.11", "--optimizer", "adamw:foreach"]
 MODES = {"fp32": [], "autocast": ["--autocast", "bf16"]}
-TIMES = ("fwd_time_us", "bwd_time_us", "optimizer_time_us")
 # What was reached, and a tenth of it: (median, worst) of the share by which an estimate is off.
 BOUNDS = {"allocated_bytes": (0.0001, 0.025), "reserved_bytes": (0.0, 0.32), "busy_us": (0.111, 0.63)}
 
@@ -31,12 +30,9 @@ def is_drawn(model):
 
 
 def estimate(symprof, path, mode):
-    done = subprocess.run([symprof, "profile", str(path), *OPTIONS, *MODES[mode]], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{path.name}: {done.stderr}")
-    totals = json.loads(done.stdout)["totals"]
+    totals = profiled(symprof, path, *OPTIONS, *MODES[mode])["totals"]
     return {"allocated_bytes": totals["peak_allocated_bytes"], "reserved_bytes": totals["peak_reserved_bytes"],
-            "busy_us": sum(totals[key] for key in TIMES)}
+            "busy_us": busy_us(totals)}
 
 
 def compared(symprof, folders):

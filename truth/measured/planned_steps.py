@@ -20,6 +20,8 @@ import statistics
 import subprocess
 import sys
 
+from estimates import busy_us, profiled
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "h200"))
 PLANS, ROWS = HERE / "plans", HERE / "planned_h200.json"
@@ -198,12 +200,7 @@ def record_job(job):
 def totals_of(symprof, name, plan_name=None, up_front_bytes=0):
     allocator = f",reserve_up_front_mb:{up_front_bytes >> 20}" if up_front_bytes else ""
     given = ["--checkpoint", str(PLANS / f"{plan_name}.json")] if plan_name else []
-    return json.loads(run([symprof, "profile", str(PLANS / f"{name}.pt2"), "-q", "--time", "--format", "json",
-                           *options_of(name, allocator), *given]))["totals"]
-
-
-def busy_us(totals):
-    return sum(totals[key] for key in ("fwd_time_us", "bwd_time_us", "optimizer_time_us"))
+    return profiled(symprof, PLANS / f"{name}.pt2", *options_of(name, allocator), *given)["totals"]
 
 
 def compared(symprof):

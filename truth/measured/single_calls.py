@@ -16,10 +16,11 @@ import pathlib
 import random
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import zipfile
+
+from estimates import Refused, profiled
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "h200"))
@@ -266,12 +267,12 @@ def record(path, only):
 
 def estimated(symprof, path, device):
     """{phase: microseconds} of the module's kernels."""
-    done = subprocess.run([symprof, "profile", path, "-q", "--time", "--format", "json", "--device", device, "--alloc-conf", "torch:2.11"],
-                          capture_output=True, text=True, timeout=120)
-    if done.returncode:
-        return {"error": done.stderr.strip().splitlines()[0]}
+    try:
+        nodes = profiled(symprof, path, "--device", device, "--alloc-conf", "torch:2.11")["nodes"]
+    except Refused as refused:
+        return {"error": str(refused).splitlines()[0]}
     found = collections.Counter()
-    for node in json.loads(done.stdout)["nodes"]:
+    for node in nodes:
         for call in node["calls"]:
             if call["op"] not in BESIDE and call["time_us"]:
                 found[call["phase"]] += call["time_us"]
