@@ -2,6 +2,7 @@
 // that take longer in 16 bit. A CPU takes many instructions for some functions, and for what its
 // loops do number by number; those are named here.
 #include <algorithm>
+#include <utility>
 
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
@@ -87,9 +88,9 @@ double per_clock(Function function) {
 
 LaunchEstimate on_gpu(Function function, const Call& call, const Cost& cost,
                       const DeviceSpec& device, const TensorSpec* out) {
-  const LaunchEstimate launches = over_operands(call, cost, device);
+  LaunchEstimate launches = over_operands(call, cost, device);
   if (out == nullptr || per_clock(function) == 0) return launches;
-  return at_least(launches, bytes_beside(device, numbers(*out), per_clock(function)));
+  return at_least(std::move(launches), bytes_beside(device, numbers(*out), per_clock(function)));
 }
 
 LaunchEstimate function_of(Function function, const Call& call, const Cost& cost,

@@ -1,6 +1,7 @@
 // Families whose kernels move bytes: each operator is one kernel, or the number in its row.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "profile/cost/row_major.h"
 #include "profile/cost/time/families.h"
@@ -30,10 +31,10 @@ bool casts_vectors(const TensorSpec& in, const TensorSpec& out) {
 /// Copies between the memories of device and host take the link.
 LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const DeviceSpec& device) {
   if (cost.transfer_bytes > 0) return Launches{{{transfer, StreamWork{cost.transfer_bytes}}}};
-  const LaunchEstimate copied = moved(cost, elementwise);
+  LaunchEstimate copied = moved(cost, elementwise);
   const TensorSpec *in = call.input(0), *out = call.output(0);
   if (in == nullptr || out == nullptr || casts_vectors(*in, *out)) return copied;
-  return at_least(copied, bytes_one_by_one(call, *out, device));
+  return at_least(std::move(copied), bytes_one_by_one(call, *out, device));
 }
 
 /// A dimension of so few numbers is in the cache lines that a warp reads anyway: images of three
@@ -70,9 +71,9 @@ LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec
   bool in_order = true;
   for (std::size_t i = 0; i < call.input_count(); ++i)
     if (const TensorSpec* part = call.input(i)) in_order = in_order && is_row_major(*part);
-  const LaunchEstimate joined = moved(cost, elementwise);
+  LaunchEstimate joined = moved(cost, elementwise);
   if (in_order) return joined;
-  return at_least(joined, bytes_beside(device, numbers(*out), numbers_per_clock));
+  return at_least(std::move(joined), bytes_beside(device, numbers(*out), numbers_per_clock));
 }
 
 /// Numbers a clock and multiprocessor that fused optimizers compute, and that foreach takes for the
@@ -115,7 +116,7 @@ template <int indices>
 LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double clocks_of_block = 1.1;
   constexpr std::int64_t vector_bytes = 16;
-  const LaunchEstimate launches = moved(cost, gather);
+  LaunchEstimate launches = moved(cost, gather);
   const TensorSpec *places = call.input_at(indices), *out = call.output(0);
   const bool is_whole = call.input_count() == 2 && (indices == 1 || call.integer(1, 0, 0) == 0);
   if (!launches || launches->kernels.empty() || !places || !out || !is_whole || device.is_cpu)
@@ -126,7 +127,7 @@ LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec
       row_bytes % vector_bytes == 0
           ? bytes_of_clocks(device, clocks_of_block * static_cast<double>(rows))
           : bytes_one_by_one(*out, device);
-  return at_least(launches, least);
+  return at_least(std::move(launches), least);
 }
 
 /// Gradients of rows that were gathered: sorted by their index where there are many
