@@ -114,8 +114,8 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
   if (profile.memory.doubt.is_lower_bound()) {
-    PeakNote note = doubt_note(profile.memory);
-    line(note.label, std::move(note.text));
+    const PeakNote note = doubt_note(profile.memory);
+    line(note.label, note.text);
   }
   if (others.may_differ()) line("about", estimate_text(others));
   line("nvidia-smi", nvidia_smi_text(profile.memory, options.device.context_bytes));

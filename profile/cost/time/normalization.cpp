@@ -117,8 +117,8 @@ LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const Device
   moments.launches = 2;
   auto& work = std::get<RowWork>(moments.work);
   const std::int64_t threads = work.length < threads_of_block ? threads_of_warp : threads_of_block;
-  const double waits =
-      clocks_of_moment * static_cast<double>((work.length + threads - 1) / threads);
+  const std::int64_t rounds = (work.length + threads - 1) / threads;
+  const double waits = clocks_of_moment * static_cast<double>(rounds);
   work.bytes = std::max({bytes, bytes_beside(device, numbers(in), moments_per_clock),
                          bytes_of_clocks(device, waits)});
   result->kernels.push_back(
