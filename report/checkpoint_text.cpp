@@ -151,9 +151,10 @@ std::string least_memory_text(const CheckpointAnswer& answer) {
         "the most at another moment",
         format_bytes(answer.least->other_pool_bytes));
   return fmt::format(
-      "{} whatever runs again of these modules, at {} of {}, where the step without a plan holds "
-      "{}{}",
+      "{} whatever runs again of these modules{}, at {} of {}, where the step without a plan "
+      "holds {}{}",
       format_bytes(answer.least->bytes + answer.context_bytes),
+      answer.offloads ? ", with nothing of theirs in host memory" : "",
       answer.recording.ops[static_cast<std::size_t>(call.op)],
       node.module.empty() ? node.name : node.module, fmt::format("{}", fmt::join(parts, ", ")),
       beside);

@@ -108,7 +108,7 @@ std::string ParallelHandle::code() const {
 CheckpointHandle plan_checkpoint(Session& session, const SettingTexts& texts,
                                  const std::vector<std::string>& budgets,
                                  const std::vector<std::string>& regions) {
-  CheckpointQuestion question{.regions = regions, .tries_expandable = true};
+  CheckpointQuestion question{.regions = regions, .joins_modules = false, .tries_expandable = true};
   question.budgets.reserve(budgets.size());
   for (const std::string& budget : budgets) question.budgets.push_back(budget_bytes(budget));
   if (!budgets.empty()) question.curve_points = 0;

@@ -48,7 +48,8 @@ class Profile:
 
     def plan_checkpoint(self, *budgets: str, regions: Sequence[str] = ()) -> CheckpointPlan:
         """Which activations to compute again, so that the step fits into each of the budgets ("3GiB"); without one, a curve
-        (docs/plans.md). Of a model file or an ExportedProgram, as the other plans."""
+        (docs/plans.md). Of a model file or an ExportedProgram, as the other plans. Each module runs again by itself, as
+        `code` carries it out; `symprof plan checkpoint` also finds plans that run several again as one."""
         return CheckpointPlan(self._again.plan("checkpoint", list(budgets), list(regions)))
 
     def plan_throughput(self, *devices: str, budget: str = "", regions: Sequence[str] = ()) -> ThroughputPlan:

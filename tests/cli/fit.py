@@ -11,6 +11,7 @@ import unittest
 import program
 from program import DYNAMIC, GPT2, ROOT, TINY, VIT
 
+NARROW_DECODER = "truth/plans/models/narrow_decoder.pt2"  # Inputs of its layers are most of what it holds.
 MANY_SMALL_BLOCKS = "tests/zoo/models/mobilenet_v3_large.pt2"  # Segments that grow hold them in less.
 
 
@@ -280,6 +281,21 @@ class Fit(unittest.TestCase):
         self.assertTrue(offloaded["found"])
         if plain["found"]:
             self.assertLessEqual(offloaded["recompute_time_us"], plain["recompute_time_us"])
+
+    def test_offloading_finds_a_plan_where_nothing_that_runs_again_can(self):
+        step = [NARROW_DECODER, "--optimizer", "adamw", "--device", "h100", "--budget", "1780MB"]
+        written = program.run("plan", "checkpoint", *step, "--offload", "--format", "json").stdout
+        (plain,), (offloaded,) = budgets_of(*step), json.loads(written)["budgets"]
+        self.assertTrue(plain["impossible"])
+        self.assertTrue(offloaded["found"])
+        self.assertGreater(offloaded["offloaded_bytes"], 0)
+        self.assertLessEqual(offloaded["peak_reserved_bytes"], offloaded["available_bytes"])
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(written)
+            file.flush()
+            front = offloaded["up_front_bytes"] >> 20
+            played = program.read("profile", *step[:-2], "--checkpoint", file.name, "--alloc-conf", f"reserve_up_front_mb:{front}")
+        self.assertEqual(played["totals"]["peak_reserved_bytes"], offloaded["peak_reserved_bytes"])
 
     def test_segments_that_grow_are_offered_where_they_hold_a_budget_for_less(self):
         step = [MANY_SMALL_BLOCKS, "--optimizer", "adamw", "--device", "h100", "--budget", "1200MiB,1266MiB,1278MiB,40GiB"]

@@ -15,6 +15,19 @@ CNN_OPTIMIZED = ROOT / "tests/workbench/golden/models/cnn.ort_basic.onnx"
 MLP = ROOT / "models/tiny/mlp.pt2"
 
 
+class Layers(nn.Module):
+    """So many that their inputs alone are much, as long as each runs again by itself."""
+
+    def __init__(self, count=36, width=64):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Sequential(nn.Linear(width, width), nn.GELU()) for _ in range(count))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
 def linear(rows=4, **settings):
     return symprof.profile(nn.Linear(8, 16), torch.zeros(rows, 8), **settings)
 
@@ -31,6 +44,17 @@ class Plans(unittest.TestCase):
             again = profile.at(checkpoint=file.name)
         self.assertGreater(again.totals["recompute_flops_all"], 0)
         self.assertFalse(profile.plan_checkpoint("1.5GiB"))
+
+    def test_what_is_found_is_what_the_code_can_carry_out(self):
+        program = torch.export.export(Layers(), (torch.zeros(65536, 64),))
+        profile = symprof.profile(program, device="h100")
+        for budget in ("1600MiB", "1800MiB"):  # The first holds only where modules are joined, which hooks cannot do.
+            plan = profile.plan_checkpoint(budget)
+            best = plan.data["budgets"][0].get("plan") or {"regions": []}
+            self.assertTrue(all(len(region["modules"]) == 1 for region in best["regions"]))
+            self.assertEqual(bool(plan), budget == "1800MiB")
+            if plan:
+                self.assertIn("def apply_plan(model", plan.code)
 
     def test_the_fastest_batch_of_each_device(self):
         plan = symprof.profile(GPT2, optimizer="adamw").plan_throughput("t4")
