@@ -55,6 +55,7 @@ class SettingsReader {
       read_item(std::string_view(rest).substr(at, end - at));
       at = end + 1;
     }
+    check_against_segments();
   }
 
   AllocatorSettings take() const { return settings_; }
@@ -80,11 +81,11 @@ class SettingsReader {
     if (key == "expandable_segments")
       settings_.expandable_segments = truth(key, value);
     else if (key == "max_split_size_mb")
-      settings_.max_split_size_bytes = mebibytes(key, value, 21);
+      settings_.max_split_size_bytes = mebibytes(key, value, 1);
     else if (key == "max_non_split_rounding_mb")
-      settings_.max_non_split_rounding_bytes = mebibytes(key, value, 21);
+      settings_.max_non_split_rounding_bytes = mebibytes(key, value, 1);
     else if (key == "large_segment_size_mb")
-      settings_.large_segment_bytes = mebibytes(key, value, 2);
+      settings_.large_segment_bytes = mebibytes(key, value, 11);
     else if (key == "garbage_collection_threshold")
       settings_.garbage_collection_threshold = fraction(key, value);
     else if (key == "per_process_memory_fraction")
@@ -100,6 +101,18 @@ class SettingsReader {
     else if (!key.starts_with("pinned_") && key != "release_lock_on_cudamalloc" &&
              key != "graph_capture_record_stream_reuse")
       unknown(key);
+  }
+
+  /// Sizes that may not be below that of large segments, in whichever order they are given
+  /// (c10/core/AllocatorConfig.cpp, parseMaxSplitSize and parseMaxNonSplitRoundingSize).
+  void check_against_segments() const {
+    for (const auto& [key, bytes] :
+         {std::pair{"max_split_size_mb", settings_.max_split_size_bytes},
+          std::pair{"max_non_split_rounding_mb", settings_.max_non_split_rounding_bytes}})
+      if (const std::string found = fmt::format("{}", bytes >> 20); text_.find(key) != text_.npos)
+        require(key, bytes >= settings_.large_segment_bytes, found,
+                fmt::format("a whole number of at least {}, as large_segment_size_mb is",
+                            settings_.large_segment_bytes >> 20));
   }
 
   bool truth(const std::string& key, std::string_view value) const {

@@ -213,10 +213,15 @@ TEST_SUITE("allocator") {
     CHECK(settings.roundup_power2_divisions ==
           std::array<std::int64_t, 16>{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8});
     for (const char* bad :
-         {"max_split_size_mb", "max_split_size_mb:20", "max_split_size_mb:64MB", "expandable:True",
-          "expandable_segments:yes", "roundup_power2_divisions:3", "roundup_power2_divisions:[1:2",
+         {"max_split_size_mb", "max_split_size_mb:19", "max_split_size_mb:64MB", "expandable:True",
+          "large_segment_size_mb:10", "max_non_split_rounding_mb:19",
+          "max_split_size_mb:40,large_segment_size_mb:60", "expandable_segments:yes",
+          "roundup_power2_divisions:3", "roundup_power2_divisions:[1:2",
           "garbage_collection_threshold:2", "backend:cudaMallocAsync"})
       CHECK_THROWS_AS(parse_allocator_settings(bad), Error);
+    for (const char* good : {"max_split_size_mb:20", "large_segment_size_mb:11",
+                             "max_split_size_mb:12,large_segment_size_mb:12"})
+      CHECK_NOTHROW(parse_allocator_settings(good));
     CHECK_THROWS_WITH_AS(parse_allocator_settings("max_split_size:64"),
                          doctest::Contains("Did you mean 'max_split_size_mb'?"), Error);
   }
