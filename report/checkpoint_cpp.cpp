@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -63,11 +64,11 @@ void write_checkpoint_cpp(fmt::memory_buffer& out, const CheckpointAnswer& answe
   check_cpp_can(answer, one.best->plan);
   const auto at = std::back_inserter(out);
   fmt::format_to(at, "// {}\n//\n// {}\n", verdict(answer, one), figures_text(answer, *one.best));
-  if (one.best->up_front_bytes > 0)
+  if (const std::vector<std::int64_t>& each = one.best->up_front_bytes; !each.empty())
     fmt::format_to(at,
-                   "// Before anything is on the device, make a tensor of {} bytes there and drop "
-                   "it.\n",
-                   one.best->up_front_bytes);
+                   "// Before anything is on the device, make {} of {} bytes there and drop {}.\n",
+                   each.size() == 1 ? "a tensor" : "tensors", fmt::join(each, ", "),
+                   each.size() == 1 ? "it" : "them all together");
   fmt::format_to(at, "{}", cpp_head);
   const std::vector<CheckpointRegion>& regions = one.best->plan.regions;
   for (const CheckpointRegion& region : regions)

@@ -1,8 +1,9 @@
-// A checkpoint plan in JSON, as the setting `checkpoint` takes it.
+// A checkpoint plan in JSON, as the setting `checkpoint` takes it, and what it needs up front.
 #pragma once
 
 #include <string_view>
 
+#include "plan/checkpoint/planner.h"
 #include "record/checkpoint_plan.h"
 #include "report/json_writer.h"
 
@@ -13,6 +14,15 @@ void write_texts(JsonWriter& json, std::string_view name, const auto& texts, aut
   json.key(name);
   json.begin_array();
   for (const auto& text : texts) json.value(text_of(text));
+  json.end_array();
+}
+
+/// What the loop takes up front: together, and by segment.
+inline void write_up_front(JsonWriter& json, const plan::PlayedPlan& played) {
+  json.member("up_front_bytes", played.up_front_sum_bytes());
+  json.key("up_front_segments");
+  json.begin_array();
+  for (const std::int64_t bytes : played.up_front_bytes) json.value(bytes);
   json.end_array();
 }
 

@@ -14,7 +14,7 @@ void write_played(JsonWriter& json, const CheckpointAnswer& answer, const Played
   json.member("peak_allocated_bytes", played.peaks.allocated_bytes);
   json.member("peak_reserved_bytes", played.peaks.reserved_bytes);
   json.member("offloaded_bytes", played.offloaded_bytes);
-  json.member("up_front_bytes", played.up_front_bytes);
+  write_up_front(json, played);
   json.member("recompute_time_us", played.cost_us);
   json.member("step_time_us", answer.plain_step_us + played.cost_us);
   json.member("recompute_flops", played.recompute_flops);

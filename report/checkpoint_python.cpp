@@ -101,10 +101,12 @@ def save_in_host_memory(module):
 
 /// Where something is on the device already, the allocator takes so much less.
 constexpr std::string_view python_up_front =
-    R"(# A block that comes and goes: PyTorch's allocator keeps its segment, unless torch.cuda.empty_cache() is called, and what is larger
-# than 1 MiB finds room there, from the first tensor on the device on. Without it the same plan reserves more.
+    R"(# Blocks that come and go: PyTorch's allocator keeps their segments, unless torch.cuda.empty_cache() is called, and what is larger
+# than 1 MiB finds room there, from the first tensor on the device on. Without them the same plan reserves more.
 if torch.cuda.is_available():
-    torch.empty(max(UP_FRONT_BYTES - torch.cuda.memory_reserved(), 0), dtype=torch.uint8, device="cuda")
+    sizes = [max(UP_FRONT_BYTES[0] - torch.cuda.memory_reserved(), 0), *UP_FRONT_BYTES[1:]]
+    blocks = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
+    del blocks  # All are there before the first one goes.
     torch.cuda.reset_peak_memory_stats()
 
 )";
@@ -192,15 +194,16 @@ void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& an
                  "first step.{}\n\"\"\"\n",
                  verdict(answer, one),
                  offer ? offered_text(answer, one, *offer) : figures_text(answer, written),
-                 expands(answer, offer) || written.up_front_bytes > 0
+                 expands(answer, offer) || !written.up_front_bytes.empty()
                      ? " Import this file before anything is on the device."
                      : "");
   const bool offloads = !plan.offloaded.empty();
   fmt::format_to(at, "{}{}{}{}", python_head,
                  offloads ? "from torch.autograd.graph import save_on_cpu\n" : "", python_imports,
                  expands(answer, offer) ? python_expandable : "");
-  if (written.up_front_bytes > 0)
-    fmt::format_to(at, "UP_FRONT_BYTES = {}\n{}", written.up_front_bytes, python_up_front);
+  if (!written.up_front_bytes.empty())
+    fmt::format_to(at, "UP_FRONT_BYTES = [{}]\n{}", fmt::join(written.up_front_bytes, ", "),
+                   python_up_front);
   write_plan(out, plan);
   write_calls(out, answer, plan);
   if (offloads) fmt::format_to(at, "{}{}", on_host_text(plan), python_host_hooks);

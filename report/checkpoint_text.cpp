@@ -183,14 +183,21 @@ std::string figures_text(const CheckpointAnswer& answer, const PlayedPlan& playe
 }
 
 std::string up_front_text(const PlayedPlan& played) {
-  if (played.up_front_bytes == 0) return "";
+  const std::vector<std::int64_t>& each = played.up_front_bytes;
+  if (each.empty()) return "";
+  std::string in_mebibytes;
+  for (const std::int64_t bytes : each)
+    in_mebibytes += fmt::format("{}{}", in_mebibytes.empty() ? "" : "+", bytes >> 20);
+  const bool is_one = each.size() == 1;
+  const std::string call = fmt::format("torch.empty({}, dtype=torch.uint8, device=\"cuda\")",
+                                       is_one ? fmt::format("{}", each.front()) : std::string("n"));
+  const std::string calls =
+      is_one ? call : fmt::format("[{} for n in ({})]", call, fmt::join(each, ", "));
   return fmt::format(
-      "before anything is on the device, torch.empty({}, dtype=torch.uint8, device=\"cuda\"), "
-      "dropped at once: PyTorch's allocator keeps these {}, and what is larger than 1 MiB finds "
-      "room "
-      "there ({})",
-      played.up_front_bytes, format_bytes(played.up_front_bytes),
-      setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", played.up_front_bytes >> 20)));
+      "before anything is on the device, {}, dropped at once: PyTorch's allocator keeps these {}, "
+      "and what is larger than 1 MiB finds room there ({})",
+      calls, format_bytes(played.up_front_sum_bytes()),
+      setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", in_mebibytes)));
 }
 
 std::optional<PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget) {

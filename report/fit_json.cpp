@@ -84,7 +84,7 @@ void write_offered(JsonWriter& json, const std::optional<plan::OfferedPlan>& off
   if (answer.best) {
     json.member("peak_allocated_bytes", answer.best->peaks.allocated_bytes);
     json.member("peak_reserved_bytes", answer.best->peaks.reserved_bytes);
-    json.member("up_front_bytes", answer.best->up_front_bytes);
+    write_up_front(json, *answer.best);
     json.member("recompute_time_us", answer.best->cost_us);
     write_checkpoint(json, answer.best->plan);
   }

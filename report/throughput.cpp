@@ -81,7 +81,7 @@ void write_row(JsonWriter& json, const BatchRow& row) {
   json.member("recompute_flops", row.plan.recompute_flops);
   json.member("peak_allocated_bytes", row.plan.peaks.allocated_bytes);
   json.member("peak_reserved_bytes", row.plan.peaks.reserved_bytes);
-  json.member("up_front_bytes", row.plan.up_front_bytes);
+  write_up_front(json, row.plan);
   write_checkpoint(json, row.plan.plan);
   json.end_object();
 }

@@ -8,6 +8,7 @@
 #include "profile/call_kernels.h"
 #include "profile/memory/peak_doubt.h"
 #include "profile/memory/pool_bytes.h"
+#include "profile/memory/up_front_segments.h"
 #include "session/expandable_plans.h"
 #include "session/parallel_times.h"
 #include "session/session.h"
@@ -42,7 +43,8 @@ class PlannedStep final : public plan::CheckpointTrial {
     std::int64_t room = may_reserve() ? bytes - aside - small_segments_bytes : 0;
     for (int tries = 0; tries < most_tries; ++tries) {
       profile::LoopOptions loop = settings_.loop;
-      if (may_reserve()) loop.allocator.up_front_bytes = up_front_bytes(room);
+      const std::int64_t up_front = may_reserve() ? up_front_bytes(room) : 0;
+      if (up_front > 0) loop.allocator.up_front_bytes = {up_front};
       const StepMemory memory = profile::simulate_step_memory(
           recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
       if (!memory.refused_call)
@@ -51,6 +53,22 @@ class PlannedStep final : public plan::CheckpointTrial {
       if (up_front_bytes(room) == 0) break;
     }
     return std::nullopt;
+  }
+
+  std::optional<plan::ReservedStep> reserve_in_parts(const Recording& recording, std::int64_t bytes,
+                                                     std::ptrdiff_t& most_requests) override {
+    if (!may_reserve()) return std::nullopt;
+    const std::int64_t most = bytes - profile::peak_doubt(recording).margin_bytes();
+    profile::LoopOptions loop = settings_.loop;
+    const profile::LargeRequests requests(recording, settings_.step.device, loop);
+    const std::optional<std::vector<std::int64_t>> found = profile::find_up_front_segments(
+        requests, most - requests.small_segments_bytes(), most_requests);
+    if (!found) return std::nullopt;
+    loop.allocator.up_front_bytes = *found;
+    const StepMemory memory = profile::simulate_step_memory(
+        recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
+    if (memory.refused_call) return std::nullopt;
+    return plan::ReservedStep{*found, peaks_of(memory)};
   }
 
   StepMemory expandable_memory(const Recording& recording) {
@@ -123,7 +141,7 @@ class PlannedStep final : public plan::CheckpointTrial {
   bool may_reserve() const {
     const profile::AllocatorSettings& allocator = settings_.loop.allocator;
     return profile::segments_stay(allocator) && !allocator.expandable_segments &&
-           allocator.up_front_bytes == 0;
+           allocator.up_front_bytes.empty();
   }
 
   /// A segment of its own that is within `bytes`; 0: there is none.

@@ -1,9 +1,12 @@
 #include "plan/checkpoint/plan_ladder.h"
 
 #include <algorithm>
+#include <limits>
+#include <vector>
 
 #include "base/rounding.h"
 #include "plan/checkpoint/budget_search.h"
+#include "plan/checkpoint/expected_plans.h"
 
 namespace symprof::plan {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21, most_tries = 6;
 /// Work for one programme (IntegerSolver), and for all.
 constexpr std::ptrdiff_t work_of_rung = 40'000'000, work_of_all = 600'000'000;
+/// Requests of steps that are played with several segments up front.
+constexpr std::ptrdiff_t most_requests_in_parts = 4'000'000;
 /// Plans near that of a rung: fewer where a step has many calls.
 constexpr std::size_t most_variations = 8, most_calls_near = 12'000;
 
@@ -35,11 +40,14 @@ bool PlanLadder::is_good_enough() const {
   return planner_.is_good_enough(budget_bytes_, BudgetSearch::worth_varying);
 }
 
+/// First the cheapest plan of each rung until one holds, then those near them.
 void PlanLadder::climb_down() {
-  for (std::int64_t rung = budget_bytes_; rung > 0; rung -= step_bytes_) {
+  const auto may_go_on = [&] { return work_ > 0 && !is_good_enough(); };
+  for (std::int64_t rung = budget_bytes_; rung > 0; rung -= step_bytes_)
+    if (!may_go_on() || !try_rung(rung, 0)) break;
+  for (std::int64_t rung = budget_bytes_; rung > 0; rung -= step_bytes_)
     for (unsigned variation = 0; variation <= variations_; ++variation)
-      if (work_ <= 0 || is_good_enough() || !try_rung(rung, variation)) return;
-  }
+      if (!may_go_on() || !try_rung(rung, variation)) return;
 }
 
 /// False: neither it nor lower rungs have a better plan.
@@ -52,12 +60,42 @@ bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
     return false;
   if (!answer.plan) return true;
   if (best && planner_.expected_cost_us(*answer.plan).value_or(0) >= best->cost_us) return true;
+  if (!holds(*answer.plan, rung_bytes))
+    refused_.try_emplace(key_of(*answer.plan), cost_us(*answer.plan), *answer.plan);
+  return true;
+}
+
+bool PlanLadder::holds(const CheckpointPlan& plan, std::int64_t rung_bytes) {
   const std::int64_t tries = std::min((budget_bytes_ - rung_bytes) / step_bytes_, most_tries);
   for (std::int64_t i = 0; i <= tries; ++i)
     if (const std::int64_t within = budget_bytes_ - i * step_bytes_;
-        planner_.try_within(*answer.plan, within) <= within)
-      break;
-  return true;
+        planner_.try_within(plan, within) <= within)
+      return true;
+  return false;
+}
+
+double PlanLadder::cost_us(const CheckpointPlan& plan) {
+  const std::optional<double> expected = planner_.expected_cost_us(plan);
+  return expected ? *expected : planner_.play(plan).cost_us;
+}
+
+/// The dearer a plan is, the more room it leaves: the cheapest that holds is searched by halves.
+void PlanLadder::try_in_parts() {
+  const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
+  const double most_us =
+      best ? best->cost_us - BudgetSearch::least_gain_us : std::numeric_limits<double>::infinity();
+  std::vector<const Refused*> cheapest_first;
+  for (const auto& [key, refused] : refused_)
+    if (refused.cost_us < most_us) cheapest_first.push_back(&refused);
+  std::ranges::sort(cheapest_first, {}, &Refused::cost_us);
+  std::ptrdiff_t requests = most_requests_in_parts;
+  for (std::size_t begin = 0, end = cheapest_first.size(); begin < end && !is_good_enough();) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    if (planner_.play_in_parts(cheapest_first[middle]->plan, budget_bytes_, requests))
+      end = middle;
+    else
+      begin = middle + 1;
+  }
 }
 
 }  // namespace symprof::plan

@@ -4,10 +4,13 @@
 // There are rungs of memory from the budget down. For each of them an integer programme finds the
 // cheapest plan that its tensors leave (pool_programme.h), and others near it. A plan is tried
 // within its rung and the next ones: which segment it takes up front decides where blocks lie, and
-// a smaller one may do where a larger one does not.
+// a smaller one may do where a larger one does not. Cheaper plans of higher rungs, which do not
+// hold so, may with several segments up front.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "plan/checkpoint/planner.h"
 #include "plan/checkpoint/pool_programme.h"
@@ -22,9 +25,19 @@ class PlanLadder {
   /// Ends where no plan on a lower rung can be better, where the best is good enough, or after a
   /// fixed amount of work.
   void climb_down();
+  /// Tries the plans of rungs that did not hold with several segments up front, where the best is
+  /// not good enough.
+  void try_in_parts();
 
  private:
+  struct Refused {
+    double cost_us = 0;
+    CheckpointPlan plan;
+  };
+
   bool try_rung(std::int64_t rung_bytes, unsigned variation);
+  bool holds(const CheckpointPlan& plan, std::int64_t rung_bytes);
+  double cost_us(const CheckpointPlan& plan);
   bool is_good_enough() const;
 
   CheckpointPlanner& planner_;
@@ -32,6 +45,7 @@ class PlanLadder {
   std::int64_t budget_bytes_, step_bytes_;
   std::ptrdiff_t work_;  // That is left.
   unsigned variations_;
+  std::map<std::string, Refused> refused_;  // By key_of().
 };
 
 }  // namespace symprof::plan

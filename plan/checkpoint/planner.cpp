@@ -250,6 +250,18 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
   return played_.emplace_back(std::move(other));
 }
 
+bool CheckpointPlanner::play_in_parts(const CheckpointPlan& plan, std::int64_t budget_bytes,
+                                      std::ptrdiff_t& most_requests) {
+  const std::optional<ReservedStep> found =
+      trial_.reserve_in_parts(trial_.record(plan), budget_bytes, most_requests);
+  if (!found || found->peaks.reserved_bytes > budget_bytes) return false;
+  PlayedPlan other = play(plan);
+  other.peaks = found->peaks;
+  other.up_front_bytes = found->up_front_bytes;
+  played_.push_back(std::move(other));
+  return true;
+}
+
 std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int64_t budget_bytes) {
   return expected_ && expected_->has(plan) ? expected_->budget_of(plan, budget_bytes)
                                            : play_within(plan, budget_bytes).budget_bytes();
@@ -305,7 +317,11 @@ void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
 PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   if (!is_possible(budget_bytes) || try_within({}, budget_bytes) <= budget_bytes)
     return known_answer(budget_bytes);
-  if (programme_) PlanLadder(*this, *programme_, budget_bytes).climb_down();
+  if (programme_) {
+    PlanLadder ladder(*this, *programme_, budget_bytes);
+    ladder.climb_down();
+    ladder.try_in_parts();
+  }
   for (const Selector* selector : strictest_first(budget_bytes)) {
     if (is_good_enough(budget_bytes, BudgetSearch::worth_varying)) break;
     BudgetSearch(*this, *selector, budget_bytes).run();

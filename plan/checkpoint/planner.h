@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,11 +33,15 @@ struct PlayedPlan {
   std::int64_t recompute_flops = 0;
   StepPeaks peaks;
   std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.
-  /// What the loop takes, and gives back, before the model is made (ReservedStep); 0: nothing.
-  std::int64_t up_front_bytes = 0;
+  /// What the loop takes, and gives back, before the model is made (ReservedStep).
+  std::vector<std::int64_t> up_front_bytes;
 
   /// The least budget that it is known to hold.
   std::int64_t budget_bytes() const { return peaks.reserved_bytes; }
+  /// Of all of `up_front_bytes`.
+  std::int64_t up_front_sum_bytes() const {
+    return std::accumulate(up_front_bytes.begin(), up_front_bytes.end(), std::int64_t{0});
+  }
 };
 
 /// A plan that was carried out, or tried on a composed step. It holds until another one is tried.
@@ -108,6 +113,10 @@ class CheckpointPlanner {
   /// The same; where it reserves more than `budget_bytes`, with as much of that as there is up
   /// front, if it holds so.
   const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
+  /// Carries `plan` out with several segments up front, whose sizes are searched for
+  /// (CheckpointTrial::reserve_in_parts): whether it is within the budget so.
+  bool play_in_parts(const CheckpointPlan& plan, std::int64_t budget_bytes,
+                     std::ptrdiff_t& most_requests);
   /// The least budget that the plan is known to hold, with as much of `budget_bytes` as there is up
   /// front if need be: as expected of a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);

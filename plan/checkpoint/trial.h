@@ -25,10 +25,10 @@ struct StepPeaks {
   std::int64_t small_segments_bytes = 0;
 };
 
-/// A step whose loop has asked for one large block, and has given it back, before the model was
-/// made: what is larger than `largest_small_bytes` finds room in its segment.
+/// A step whose loop has asked for large blocks, and has given them back, before the model was
+/// made: what is larger than `largest_small_bytes` finds room in their segments.
 struct ReservedStep {
-  std::int64_t up_front_bytes = 0;  ///< 0: the loop takes nothing up front.
+  std::vector<std::int64_t> up_front_bytes;  ///< Of each; empty: the loop takes nothing up front.
   StepPeaks peaks;
 };
 
@@ -63,7 +63,14 @@ class CheckpointTrial {
                                               std::int64_t most_bytes) {
     if (most_bytes < bytes) most_bytes = bytes;
     const StepPeaks all = peaks(recording);
-    return all.reserved_bytes <= most_bytes ? std::optional(ReservedStep{0, all}) : std::nullopt;
+    return all.reserved_bytes <= most_bytes ? std::optional(ReservedStep{{}, all}) : std::nullopt;
+  }
+  /// The same within `bytes`, with several segments up front whose sizes are searched for: empty
+  /// where none were found, or may not be taken. About `most_requests` requests are played.
+  virtual std::optional<ReservedStep> reserve_in_parts(const Recording& /*recording*/,
+                                                       std::int64_t /*bytes*/,
+                                                       std::ptrdiff_t& /*most_requests*/) {
+    return std::nullopt;
   }
   /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
   virtual std::vector<HeldBytes> held_bytes(const Recording& recording) = 0;

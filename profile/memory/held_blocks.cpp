@@ -20,9 +20,11 @@ HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
 }
 
 void HeldBlocks::reserve_up_front() {
-  if (up_front_bytes_ == 0) return;
-  HeldBlock block = request(up_front_bytes_, MemoryCategory::temporaries, none);
-  give_back(block);
+  if (up_front_bytes_.empty()) return;
+  std::vector<HeldBlock> blocks;
+  for (const std::int64_t bytes : up_front_bytes_)
+    blocks.push_back(request(bytes, MemoryCategory::temporaries, none));
+  give_back(blocks);
   reset_peaks();
 }
 

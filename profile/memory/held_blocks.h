@@ -39,8 +39,8 @@ class HeldBlocks {
   /// Nothing where the device has no room. Throws Refused where more is reserved than may be.
   std::optional<HeldBlock> request_if_there(std::int64_t bytes, MemoryCategory category,
                                             NodeId owner, StreamId stream = 0);
-  /// Asks for the block of AllocatorSettings::up_front_bytes and gives it back: its segment stays.
-  /// Peaks count from then on. Throws Refused.
+  /// Asks for the blocks of AllocatorSettings::up_front_bytes and gives them back: their segments
+  /// stay. Peaks count from then on. Throws Refused.
   void reserve_up_front();
   /// Free segments go back to the device.
   void empty_cache() { allocator_.empty_cache(); }
@@ -71,7 +71,7 @@ class HeldBlocks {
   void mark_peak();
 
   CachingAllocator allocator_;
-  std::int64_t up_front_bytes_;
+  std::vector<std::int64_t> up_front_bytes_;
   std::int64_t most_reserved_bytes_;
   CallId call_ = none;
   HeldBlock concerned_;

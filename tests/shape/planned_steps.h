@@ -142,7 +142,7 @@ class ReservedStep final : public plan::CheckpointTrial {
                                             std::int64_t most_bytes) override {
     profile::LoopOptions loop;
     const std::int64_t unit = profile::own_segment_unit_bytes;
-    loop.allocator.up_front_bytes = (bytes - small_segments_bytes) / unit * unit;
+    loop.allocator.up_front_bytes = {(bytes - small_segments_bytes) / unit * unit};
     const StepMemory memory = profile::simulate_step_memory(
         recording, device_, {.loop = loop, .most_reserved_bytes = most_bytes});
     if (memory.refused_call) return std::nullopt;

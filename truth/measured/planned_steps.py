@@ -197,8 +197,10 @@ def record_job(job):
     record_case(*job)
 
 
-def totals_of(symprof, name, plan_name=None, up_front_bytes=0):
-    allocator = f",reserve_up_front_mb:{up_front_bytes >> 20}" if up_front_bytes else ""
+def totals_of(symprof, name, plan_name=None, up_front_bytes=()):
+    """`up_front_bytes`: of each segment; of the only one in rows that were measured when there was no more than one."""
+    each = [up_front_bytes] if isinstance(up_front_bytes, int) else up_front_bytes
+    allocator = f",reserve_up_front_mb:{'+'.join(str(one >> 20) for one in each)}" if each else ""
     given = ["--checkpoint", str(PLANS / f"{plan_name}.json")] if plan_name else []
     return profiled(symprof, PLANS / f"{name}.pt2", *options_of(name, allocator), *given)["totals"]
 
@@ -210,7 +212,7 @@ def compared(symprof):
         plain = totals_of(symprof, name)
         for plan_name in plans_of(name):
             row = measured[plan_name or name]
-            totals = totals_of(symprof, name, plan_name, row.get("up_front_bytes", 0)) if plan_name else plain
+            totals = totals_of(symprof, name, plan_name, row.get("up_front_bytes", ())) if plan_name else plain
             found = {key: totals[key] / row[key] - 1 for key in PEAKS}
             yield {"name": plan_name or name, "row": row, **found, "more": row["busy_us"] / measured[name]["busy_us"] - 1,
                    "more_estimated": busy_us(totals) / busy_us(plain) - 1}

@@ -91,7 +91,7 @@ class SettingsReader {
     else if (key == "per_process_memory_fraction")
       settings_.per_process_memory_fraction = fraction(key, value);
     else if (key == "reserve_up_front_mb")
-      settings_.up_front_bytes = mebibytes(key, value, 1);
+      read_up_front(key, value);
     else if (key == "torch")
       read_version(key, value);
     else if (key == "roundup_power2_divisions")
@@ -140,6 +140,16 @@ class SettingsReader {
 
   std::int64_t mebibytes(const std::string& key, std::string_view value, std::int64_t least) const {
     return number(key, value, least) << 20;
+  }
+
+  /// "600+148+20": several blocks.
+  void read_up_front(const std::string& key, std::string_view value) {
+    settings_.up_front_bytes.clear();
+    for (std::size_t at = 0; at <= value.size();) {
+      const std::size_t end = std::min(value.find('+', at), value.size());
+      settings_.up_front_bytes.push_back(mebibytes(key, value.substr(at, end - at), 1));
+      at = end + 1;
+    }
   }
 
   double fraction(const std::string& key, std::string_view value) const {

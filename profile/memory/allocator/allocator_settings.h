@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 namespace symprof::profile {
 
@@ -43,9 +44,10 @@ struct AllocatorSettings {
   double per_process_memory_fraction = 1;
   EqualBlocks equal_blocks = equal_blocks_of_torch();  ///< "torch:2.11" says another version …
   std::int64_t cublaslt_workspace_bytes = cublaslt_workspace_bytes_of_torch();  ///< … here, too.
-  /// Of one block that the loop asks for and gives back before the model is made: large blocks find
-  /// room in its segment. A step's simulation asks for it, the allocator does not. 0: none.
-  std::int64_t up_front_bytes = 0;
+  /// Of blocks that the loop asks for and gives back, all together, before the model is made: large
+  /// blocks find room in their segments. A step's simulation asks for them, the allocator does not.
+  /// Empty: none.
+  std::vector<std::int64_t> up_front_bytes;
 };
 
 /// Reads the text of PYTORCH_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:64". Throws

@@ -81,10 +81,10 @@ TEST_SUITE("segment_weights") {
       CHECK(one.small.base_bytes == 2_MiB);  // The small parameter's.
     }
     LoopOptions loop;
-    loop.allocator.up_front_bytes = 64_MiB;
+    loop.allocator.up_front_bytes = {64_MiB};
     CHECK(simulate_step_memory(step.recording(), {}, {.loop = loop}).peak_reserved_bytes ==
           64_MiB + 2_MiB);
-    loop.allocator.up_front_bytes = 62_MiB;
+    loop.allocator.up_front_bytes = {62_MiB};
     CHECK(simulate_step_memory(step.recording(), {}, {.loop = loop}).peak_reserved_bytes > 66_MiB);
   }
 

@@ -188,7 +188,7 @@ TEST_SUITE("step_memory") {
     for (const std::int64_t bytes : {10_MiB, 16_MiB, 40_MiB}) {
       CAPTURE(bytes);
       StepMemoryOptions options;
-      options.loop.allocator.up_front_bytes = bytes;
+      options.loop.allocator.up_front_bytes = {bytes};
       const StepMemory found = simulate_step_memory(step.recording(), {}, options);
       CHECK(found.peak_allocated_bytes == plain.peak_allocated_bytes);
       CHECK(found.small_segments_bytes == plain.small_segments_bytes);

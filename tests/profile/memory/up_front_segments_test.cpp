@@ -1,0 +1,82 @@
+#include "profile/memory/up_front_segments.h"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <vector>
+
+#include "tests/support/recording_builder.h"
+
+namespace symprof::test::up_front_segments_test {
+namespace {
+
+using profile::find_up_front_segments;
+using profile::LargeRequests;
+using profile::simulate_step_memory;
+using profile::operator""_MiB;
+
+/// A block of 12 MiB that goes when another one of 4 MiB is there, which stays: one of 14 MiB finds
+/// no room where the first one was.
+struct Step : RecordingBuilder {
+  Step() {
+    const StorageId first = taken(12_MiB);
+    const StorageId second = taken(4_MiB);
+    event(EventKind::free, first, call("aten::relu", {}, {}, node("layer")));
+    const StorageId third = taken(14_MiB);
+    const CallId last = call("aten::relu", {}, {}, node("layer"), Phase::backward);
+    event(EventKind::free, second, last);
+    event(EventKind::free, third, last);
+  }
+
+  StorageId taken(std::int64_t bytes) {
+    const StorageId made = storage({.bytes = bytes, .saved = true});
+    event(EventKind::allocate, made, call("aten::relu", {}, {}, node("layer")));
+    return made;
+  }
+
+  std::int64_t reserved_bytes(const std::vector<std::int64_t>& up_front_bytes) {
+    profile::LoopOptions loop;
+    loop.allocator.up_front_bytes = up_front_bytes;
+    return simulate_step_memory(recording(), {}, {.loop = loop}).peak_reserved_bytes;
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("up_front_segments") {
+  TEST_CASE("a block that finds no room in one segment does in one of its own") {
+    Step step;
+    const LargeRequests requests(step.recording(), {}, {});
+    CHECK(requests.highest_bytes() == 18_MiB);
+    CHECK(requests.small_segments_bytes() == 0);
+    CHECK(requests.own_segments() == std::vector<std::int64_t>{12_MiB, 14_MiB});
+    const std::optional<LargeRequests::Refusal> refusal = requests.refusal({24_MiB});
+    REQUIRE(refusal);
+    CHECK(refusal->at == 3);
+    CHECK(refusal->bytes == 14_MiB);
+    CHECK_FALSE(requests.refusal({14_MiB, 10_MiB}));
+    std::ptrdiff_t most_requests = 10'000;
+    const auto found = find_up_front_segments(requests, 25_MiB, most_requests);
+    REQUIRE(found);
+    CHECK(*found == std::vector<std::int64_t>{14_MiB, 10_MiB});
+    CHECK(most_requests < 10'000);
+    CHECK(step.reserved_bytes(*found) == 24_MiB);
+    CHECK(step.reserved_bytes({24_MiB}) > 24_MiB);
+    CHECK(step.reserved_bytes({}) > 24_MiB);
+  }
+
+  TEST_CASE("one segment is enough where it has room, and none where there is none") {
+    Step step;
+    const LargeRequests requests(step.recording(), {}, {});
+    std::ptrdiff_t most_requests = 10'000;
+    CHECK(find_up_front_segments(requests, 31_MiB, most_requests) == std::vector{30_MiB});
+    const std::ptrdiff_t before = most_requests;
+    CHECK_FALSE(find_up_front_segments(requests, 17_MiB, most_requests));  // Less than is held.
+    CHECK(most_requests == before);
+    CHECK_FALSE(find_up_front_segments(requests, 18_MiB, most_requests));
+    std::ptrdiff_t none_left = 0;
+    CHECK_FALSE(find_up_front_segments(requests, 24_MiB, none_left));
+  }
+}
+
+}  // namespace symprof::test::up_front_segments_test
