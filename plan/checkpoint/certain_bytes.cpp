@@ -56,11 +56,16 @@ std::vector<std::int64_t> CertainBytes::held(const std::vector<HeldBytes>& held_
   return held;
 }
 
-std::vector<std::int64_t> CertainBytes::freed(std::size_t module) const {
-  std::vector<std::int64_t> freed = held_plain_[module].by_call();
+std::vector<std::int64_t> CertainBytes::difference(std::size_t module) const {
+  std::vector<std::int64_t> difference = held_plain_[module].by_call();
   const std::vector<std::int64_t> again = held_again_[module].by_call();
-  for (std::size_t i = 0; i < freed.size(); ++i)
-    freed[i] = std::max<std::int64_t>(freed[i] - again[i], 0);
+  for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= again[i];
+  return difference;
+}
+
+std::vector<std::int64_t> CertainBytes::freed(std::size_t module) const {
+  std::vector<std::int64_t> freed = difference(module);
+  for (std::int64_t& bytes : freed) bytes = std::max<std::int64_t>(bytes, 0);
   return freed;
 }
 

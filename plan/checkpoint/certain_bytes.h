@@ -39,7 +39,10 @@ class CertainBytes {
   /// By call: what the plain step holds without what another one might not hold; what regions
   /// decide about is in it. `held_bytes` is by call of the plain recording.
   std::vector<std::int64_t> held(const std::vector<HeldBytes>& held_bytes) const;
-  /// By call: what is not there if the module runs again and keeps its inputs alone.
+  /// By call: what is not there if the module runs again and keeps its inputs alone; less than 0
+  /// where more is there, as soon as it went back.
+  std::vector<std::int64_t> difference(std::size_t module) const;
+  /// The same without that.
   std::vector<std::int64_t> freed(std::size_t module) const;
   /// What the module frees at the call depends on what it keeps. Before backward, what is kept may
   /// be there anyway.

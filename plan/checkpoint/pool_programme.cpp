@@ -123,7 +123,7 @@ LinearRow PoolProgramme::row_of(const PoolRows& pool, const HeldRow& held) const
     if (held.freed[r] == HeldRow::undecided) continue;
     double of_region = -in_mebibytes(held.freed[r]);
     for (std::size_t c = 0; c < regions_[r].calls; ++c) {
-      const double kept = in_mebibytes(pool.kept[r][c]);
+      const double kept = in_mebibytes(pool.kept[r][held.kept[r]][c]);
       if (kept == 0) continue;
       of_region += kept;
       row.terms.emplace_back(regions_[r].first_call + static_cast<int>(c), -kept);
@@ -135,18 +135,34 @@ LinearRow PoolProgramme::row_of(const PoolRows& pool, const HeldRow& held) const
   return row;
 }
 
-/// `kept` is by region.
+/// `kept` is by region and place in PoolRows::kept.
 double PoolProgramme::excess(const PoolRows& pool, const HeldRow& held,
-                             const std::vector<double>& kept,
+                             const std::vector<std::vector<double>>& kept,
                              const std::vector<double>& values) const {
   double sum = in_mebibytes(held.bytes - base_of(pool));
   for (std::size_t r = 0; r < regions_.size(); ++r)
     if (held.freed[r] != HeldRow::undecided)
-      sum += kept[r] -
+      sum += kept[r][held.kept[r]] -
              in_mebibytes(held.freed[r]) * values[static_cast<std::size_t>(regions_[r].runs_again)];
   const double small = small_units_ >= 0 ? values[static_cast<std::size_t>(small_units_)] : 0;
   const double all = values[static_cast<std::size_t>(units_)];
   return sum - unit_ * (pool.is_small ? small : all - small);
+}
+
+/// By region and place in PoolRows::kept.
+std::vector<std::vector<double>> PoolProgramme::kept_of(const PoolRows& pool,
+                                                        const std::vector<double>& values) const {
+  std::vector<std::vector<double>> sums(regions_.size());
+  for (std::size_t r = 0; r < regions_.size(); ++r)
+    for (const std::vector<std::int64_t>& by_call : pool.kept[r]) {
+      double& sum = sums[r].emplace_back(0);
+      for (std::size_t c = 0; c < by_call.size(); ++c)
+        if (by_call[c] != 0)
+          sum += in_mebibytes(by_call[c]) *
+                 (values[static_cast<std::size_t>(regions_[r].runs_again)] -
+                  values[static_cast<std::size_t>(regions_[r].first_call) + c]);
+    }
+  return sums;
 }
 
 /// Of each kind of weights, the call that is farthest beyond.
@@ -154,12 +170,7 @@ std::vector<LinearRow> PoolProgramme::broken_rows(const std::vector<double>& val
   std::vector<LinearRow> rows;
   add_broken_links(values, rows);
   for (const PoolRows& pool : pools_) {
-    std::vector<double> kept(regions_.size(), 0);
-    for (std::size_t r = 0; r < regions_.size(); ++r)
-      for (std::size_t c = 0; c < regions_[r].calls; ++c)
-        kept[r] += in_mebibytes(pool.kept[r][c]) *
-                   (values[static_cast<std::size_t>(regions_[r].runs_again)] -
-                    values[static_cast<std::size_t>(regions_[r].first_call) + c]);
+    const std::vector<std::vector<double>> kept = kept_of(pool, values);
     const HeldRow* worst = nullptr;
     double most = row_tolerance;
     for (const HeldRow& held : pool.rows)

@@ -49,7 +49,10 @@ class PoolProgramme {
   std::vector<LinearRow> broken_rows(const std::vector<double>& values) const;
   void add_broken_links(const std::vector<double>& values, std::vector<LinearRow>& rows) const;
   LinearRow row_of(const PoolRows& pool, const HeldRow& held) const;
-  double excess(const PoolRows& pool, const HeldRow& held, const std::vector<double>& kept,
+  std::vector<std::vector<double>> kept_of(const PoolRows& pool,
+                                           const std::vector<double>& values) const;
+  double excess(const PoolRows& pool, const HeldRow& held,
+                const std::vector<std::vector<double>>& kept,
                 const std::vector<double>& values) const;
   CheckpointPlan plan_of(const std::vector<double>& values) const;
 

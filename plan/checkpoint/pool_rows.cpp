@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/checkpoint/certain_bytes.h"
+#include "plan/checkpoint/kept_bytes.h"
 
 namespace symprof::plan {
 namespace {
@@ -23,57 +24,124 @@ std::vector<std::vector<std::int64_t>> kept_bytes(const StepCosts& costs,
   return kept;
 }
 
-/// Whatever regions do, `other` is no higher.
-bool is_below(const HeldRow& other, const HeldRow& row) {
-  for (std::size_t region = 0; region < row.freed.size(); ++region) {
-    const bool is_decided = row.freed[region] != HeldRow::undecided,
-               is_other = other.freed[region] != HeldRow::undecided;
-    if (is_other && !is_decided) return false;
-    if (is_decided && row.freed[region] > (is_other ? other.freed[region] : 0)) return false;
-  }
-  return other.bytes <= row.bytes;
-}
+/// What a region may hold, by what it keeps.
+struct Range {
+  std::int64_t least = 0, most = 0;
 
-/// Most that are below another one are left out: they are compared with the highest.
-std::vector<HeldRow> highest(std::vector<HeldRow> rows) {
-  constexpr std::size_t most_compared = 64;
-  std::ranges::stable_sort(rows, std::ranges::greater(), &HeldRow::bytes);
-  std::vector<HeldRow> kept;
-  for (HeldRow& row : rows) {
-    const auto compared =
-        kept.begin() + static_cast<std::ptrdiff_t>(std::min(kept.size(), most_compared));
-    if (std::none_of(kept.begin(), compared,
-                     [&](const HeldRow& one) { return is_below(row, one); }))
-      kept.push_back(std::move(row));
+  explicit Range(const std::vector<std::int64_t>& kept) {
+    for (const std::int64_t bytes : kept) (bytes < 0 ? least : most) += bytes;
   }
-  return kept;
-}
+};
 
-/// Of calls at which all regions free the same, the one that holds the most.
-std::vector<HeldRow> rows_of(const StepCosts& costs, const SharedSteps& steps,
-                             const CertainBytes& bytes, std::vector<std::int64_t> held) {
-  const std::size_t regions = costs.regions.size();
-  std::vector<std::vector<std::int64_t>> freed;  // By module and call.
-  for (std::size_t module = 0; module < steps.modules().size(); ++module) {
-    freed.push_back(bytes.freed(module));
-    for (std::size_t place = 0; place < held.size(); ++place)
-      if (!bytes.is_choice(module, place))
-        held[place] -= std::exchange(freed.back()[place], HeldRow::undecided);
+/// Reads the rows of one pool: of calls at which all regions do the same, the one that holds the
+/// most.
+class RowReader {
+ public:
+  RowReader(const StepCosts& costs, const SharedSteps& steps, const CertainBytes& bytes,
+            PoolRows& pool)
+      : steps_(steps), bytes_(bytes), kept_bytes_(costs, steps, bytes), pool_(pool) {
+    for (std::vector<std::int64_t>& of_calls : kept_bytes(costs, bytes)) {
+      sets_.push_back({{of_calls, 0}});
+      ranges_.push_back({Range(of_calls)});
+      pool_.kept.push_back({std::move(of_calls)});
+    }
   }
-  std::map<std::vector<std::int64_t>, std::int64_t> most;
-  for (std::size_t place = 0; place < held.size(); ++place) {
-    std::vector<std::int64_t> of_call;
-    of_call.reserve(regions);
-    for (std::size_t region = 0; region < regions; ++region)
-      of_call.push_back(freed[region][place]);
-    const auto [found, is_new] = most.try_emplace(std::move(of_call), held[place]);
-    if (!is_new) found->second = std::max(found->second, held[place]);
+
+  void read(std::vector<std::int64_t> held) {
+    held_ = std::move(held);
+    const std::size_t regions = pool_.kept.size();
+    freed_.assign(held_.size(), std::vector<std::int64_t>(regions, HeldRow::undecided));
+    kept_.assign(held_.size(), std::vector<std::size_t>(regions, 0));
+    for (std::size_t module = 0; module < steps_.modules().size(); ++module) read_module(module);
+    std::map<std::pair<std::vector<std::int64_t>, std::vector<std::size_t>>, std::int64_t> most;
+    for (std::size_t place = 0; place < held_.size(); ++place) {
+      const auto [found, is_new] =
+          most.try_emplace({std::move(freed_[place]), std::move(kept_[place])}, held_[place]);
+      if (!is_new) found->second = std::max(found->second, held_[place]);
+    }
+    std::vector<HeldRow> rows;
+    rows.reserve(most.size());
+    for (const auto& [of_call, bytes_held] : most)
+      rows.push_back({bytes_held, of_call.first, of_call.second});
+    pool_.rows = highest(std::move(rows));
   }
-  std::vector<HeldRow> rows;
-  rows.reserve(most.size());
-  for (const auto& [of_call, bytes_held] : most) rows.push_back({bytes_held, of_call});
-  return highest(std::move(rows));
-}
+
+ private:
+  void read_module(std::size_t module) {
+    const std::vector<std::int64_t> difference = bytes_.difference(module);
+    for (std::size_t place = 0; place < held_.size(); ++place) {
+      const std::int64_t freed = std::max<std::int64_t>(difference[place], 0);
+      if (bytes_.is_choice(module, place))
+        freed_[place][module] = freed;
+      else if (!is_after_return(module, place, difference[place]))
+        held_[place] -= freed;
+    }
+  }
+
+  /// What is there while a region that went back is left: with its own row.
+  bool is_after_return(std::size_t module, std::size_t place, std::int64_t difference) {
+    const auto at = static_cast<int>(place);
+    if (module >= steps_.regions() || at < steps_.goes_back(module) ||
+        at > kept_bytes_.last_place(module))
+      return false;
+    std::vector<std::int64_t> kept = kept_bytes_.at(module, at);
+    if (difference == 0 && std::ranges::count(kept, 0) == std::ssize(kept)) return false;
+    freed_[place][module] = difference;
+    std::vector<std::vector<std::int64_t>>& of_region = pool_.kept[module];
+    const auto [found, is_new] = sets_[module].try_emplace(kept, of_region.size());
+    if (is_new) {
+      ranges_[module].emplace_back(kept);
+      of_region.push_back(std::move(kept));
+    }
+    kept_[place][module] = found->second;
+    return true;
+  }
+
+  /// Whatever regions do, `other` is no higher.
+  bool is_below(const HeldRow& other, const HeldRow& row) const {
+    if (other.bytes > row.bytes) return false;
+    for (std::size_t region = 0; region < row.freed.size(); ++region) {
+      const bool is_decided = row.freed[region] != HeldRow::undecided,
+                 is_other = other.freed[region] != HeldRow::undecided;
+      if (is_decided && is_other && row.kept[region] == other.kept[region]) {
+        if (row.freed[region] > other.freed[region]) return false;
+        continue;
+      }
+      const std::vector<Range>& ranges = ranges_[region];
+      const std::int64_t most_of_other =
+          is_other ? ranges[other.kept[region]].most - other.freed[region] : 0;
+      const std::int64_t least_of_row =
+          is_decided ? ranges[row.kept[region]].least - row.freed[region] : 0;
+      if (most_of_other > least_of_row) return false;
+    }
+    return true;
+  }
+
+  /// Most that are below another one are left out: they are compared with the highest.
+  std::vector<HeldRow> highest(std::vector<HeldRow> rows) const {
+    constexpr std::size_t most_compared = 64;
+    std::ranges::stable_sort(rows, std::ranges::greater(), &HeldRow::bytes);
+    std::vector<HeldRow> kept;
+    for (HeldRow& row : rows) {
+      const auto compared =
+          kept.begin() + static_cast<std::ptrdiff_t>(std::min(kept.size(), most_compared));
+      if (std::none_of(kept.begin(), compared,
+                       [&](const HeldRow& one) { return is_below(row, one); }))
+        kept.push_back(std::move(row));
+    }
+    return kept;
+  }
+
+  const SharedSteps& steps_;
+  const CertainBytes& bytes_;
+  KeptBytes kept_bytes_;
+  PoolRows& pool_;
+  std::vector<std::map<std::vector<std::int64_t>, std::size_t>> sets_;  // By region.
+  std::vector<std::vector<Range>> ranges_;                              // As PoolRows::kept.
+  std::vector<std::int64_t> held_;                                      // By place.
+  std::vector<std::vector<std::int64_t>> freed_;                        // By place and region.
+  std::vector<std::vector<std::size_t>> kept_;                          // The same.
+};
 
 }  // namespace
 
@@ -88,8 +156,7 @@ std::vector<PoolRows> pool_rows(const StepCosts& costs, const SharedSteps& steps
     rows.is_small = pool == Pool::small;
     if (weights != nullptr) rows.base_bytes = weights->base_bytes;
     if (weights != nullptr) rows.unit_bytes = weights->unit_bytes;
-    rows.rows = rows_of(costs, steps, bytes, bytes.held(held));
-    rows.kept = kept_bytes(costs, bytes);
+    RowReader(costs, steps, bytes, rows).read(bytes.held(held));
   };
   if (weighed.empty()) add(Pool::all, nullptr, held_bytes);
   for (std::size_t i = 0; i < weighed.size(); ++i) {

@@ -2,7 +2,9 @@
 // they keep: as sure_costs.h has it, but call by call, where that has the most of each region.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "plan/checkpoint/region_costs.h"
@@ -13,11 +15,13 @@ namespace symprof::plan {
 
 /// `bytes` are held at the call without what the regions that decide about it free there.
 struct HeldRow {
-  static constexpr std::int64_t undecided = -1;
+  static constexpr std::int64_t undecided = std::numeric_limits<std::int64_t>::min();
 
   std::int64_t bytes = 0;
-  /// By region: what it frees if it runs again, without what it keeps; undecided.
+  /// By region: what it frees if it runs again, without what it keeps, less than 0 where it takes
+  /// more; undecided.
   std::vector<std::int64_t> freed;
+  std::vector<std::size_t> kept;  ///< By region: the place in its PoolRows::kept.
 };
 
 /// Of one pool, whose blocks have one kind of weight.
@@ -25,7 +29,9 @@ struct PoolRows {
   bool is_small = false;
   std::int64_t base_bytes = 0, unit_bytes = 1;  ///< As in SegmentWeights.
   std::vector<HeldRow> rows;
-  std::vector<std::vector<std::int64_t>> kept;  ///< By region and call: what keeping it holds.
+  /// By region: what keeping each of its calls holds, less than 0 where it holds less. First,
+  /// before the region goes back.
+  std::vector<std::vector<std::vector<std::int64_t>>> kept;
 };
 
 /// Arguments are those of sure_costs(). Without weights, one pool has all blocks.
