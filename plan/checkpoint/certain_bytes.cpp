@@ -104,36 +104,49 @@ bool CertainBytes::is_in_forward(int place) const {
   return phase == Phase::forward || phase == Phase::loss;
 }
 
+/// Modules that are no regions run again in one recording only, that of all, and in no plan.
+bool CertainBytes::leave_out_others(Holders& holders) const {
+  const auto regions = static_cast<int>(steps_.regions());
+  const std::size_t left_out =
+      std::erase_if(holders.readers, [&](int reader) { return reader >= regions; });
+  if (holders.maker < regions) return left_out > 0;
+  holders.maker = none;
+  return true;
+}
+
 void CertainBytes::add(const Spans& spans, std::int64_t bytes, int region, Holders holders) {
   holders.maker = region;  // Also of what no later call sees.
-  const std::size_t regions = holders.readers.size() + (region == none ? 0 : 1);
+  const bool has_others = leave_out_others(holders);
+  const int maker = holders.maker;
+  const std::size_t regions = holders.readers.size() + (maker == none ? 0 : 1);
   if (regions == 1) {
-    const auto one = static_cast<std::size_t>(region == none ? *holders.readers.begin() : region);
+    const auto one = static_cast<std::size_t>(maker == none ? *holders.readers.begin() : maker);
+    const Span& of_side = steps_.side(one) == 0 ? spans.even : spans.odd;
     held_plain_[one].add(spans.plain, bytes);
-    held_again_[one].add(spans.again, bytes);
-  } else if (regions == 2 && region != none && !is_alike(region, *holders.readers.begin())) {
-    add_of_two(spans, bytes, region);
+    held_again_[one].add(has_others ? of_side : spans.again, bytes);
+  } else if (regions == 2 && maker != none && !is_alike(maker, *holders.readers.begin())) {
+    add_of_two(spans, bytes, maker);
   } else if (regions > 0) {
     add_of_many(spans, bytes, holders);
   } else {
     base_plain_.emplace_back(spans.plain, bytes);
-    base_other_[0].emplace_back(spans.again, bytes);
+    base_other_[0].emplace_back(has_others ? spans.plain : spans.again, bytes);
     base_other_[1].emplace_back(spans.even, bytes);
     base_other_[2].emplace_back(spans.odd, bytes);
   }
 }
 
-/// Both run again in the same recordings, or one is no region of the plan's.
+/// Both run again in the same recordings.
 bool CertainBytes::is_alike(int a, int b) const {
-  const auto regions = static_cast<int>(steps_.regions());
-  return a >= regions || b >= regions || a % 2 == b % 2;
+  return steps_.side(static_cast<std::size_t>(a)) == steps_.side(static_cast<std::size_t>(b));
 }
 
 /// As the maker runs, however the reader does.
 void CertainBytes::add_of_two(const Spans& spans, std::int64_t bytes, int maker) {
-  const Span& maker_again = maker % 2 == 0 ? spans.even : spans.odd;
-  const Span& reader_again = maker % 2 == 0 ? spans.odd : spans.even;
   const auto at = static_cast<std::size_t>(maker);
+  const bool is_even = steps_.side(at) == 0;
+  const Span& maker_again = is_even ? spans.even : spans.odd;
+  const Span& reader_again = is_even ? spans.odd : spans.even;
   const Span sure = spans.plain.within(reader_again);
   held_plain_[at].add(sure, bytes);
   held_again_[at].add(spans.again.within(maker_again), bytes);
@@ -141,20 +154,17 @@ void CertainBytes::add_of_two(const Spans& spans, std::int64_t bytes, int maker)
   uncertain_.add(sure, -bytes);
 }
 
-/// A region that runs again keeps its inputs until then, and if all readers are plain, it is as
-/// in the plain step, unless it goes because its maker runs again.
+/// A region that runs again keeps its inputs until then, and from then on as long as if it did not:
+/// what it made again was saved again. So with all readers plain it goes first, which is as in the
+/// plain step, or, if its maker runs again, as in the recording in which no reader does.
 void CertainBytes::add_of_many(const Spans& spans, std::int64_t bytes, const Holders& holders) {
-  uncertain_.add(spans.plain, bytes);
   Span sure = spans.plain.within(spans.again);
-  for (const int reader : holders.readers) {
-    if (reader >= static_cast<int>(steps_.regions())) return;
-    sure.last = std::min(sure.last, steps_.goes_back(static_cast<std::size_t>(reader)) - 1);
-  }
-  if (holders.maker != none) {
-    for (const int reader : holders.readers)
-      if (is_alike(holders.maker, reader)) return;
-    sure = sure.within(holders.maker % 2 == 0 ? spans.even : spans.odd);
-  }
+  uncertain_.add(spans.plain, bytes);
+  if (holders.maker == none) return uncertain_.add(sure, -bytes);
+  for (const int reader : holders.readers)
+    if (is_alike(holders.maker, reader)) return;
+  const auto maker = static_cast<std::size_t>(holders.maker);
+  sure = sure.within(steps_.side(maker) == 0 ? spans.even : spans.odd);
   uncertain_.add(sure, -bytes);
 }
 

@@ -64,6 +64,7 @@ class CertainBytes {
 
   void add_forward_storages();
   bool is_in_forward(int place) const;
+  bool leave_out_others(Holders& holders) const;
   void add(const Spans& spans, std::int64_t bytes, int region, Holders holders);
   bool is_alike(int a, int b) const;
   void add_of_two(const Spans& spans, std::int64_t bytes, int maker);

@@ -40,11 +40,12 @@ bool PlanLadder::is_good_enough() const {
   return planner_.is_good_enough(budget_bytes_, BudgetSearch::worth_varying);
 }
 
-/// First the cheapest plan of each rung until one holds, then those near them.
+/// First the cheapest plan of each rung until one holds, where the programme's work is enough to
+/// find them; then those near them.
 void PlanLadder::climb_down() {
   const auto may_go_on = [&] { return work_ > 0 && !is_good_enough(); };
   for (std::int64_t rung = budget_bytes_; rung > 0; rung -= step_bytes_)
-    if (!may_go_on() || !try_rung(rung, 0)) break;
+    if (!may_go_on() || !try_rung(rung, 0) || !has_solution_) break;
   for (std::int64_t rung = budget_bytes_; rung > 0; rung -= step_bytes_)
     for (unsigned variation = 0; variation <= variations_; ++variation)
       if (!may_go_on() || !try_rung(rung, variation)) return;
@@ -55,13 +56,14 @@ bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
   const PoolProgramme::Answer answer =
       programme_.solve(rung_bytes, std::min(work_of_rung, work_), variation);
   work_ -= answer.work;
+  has_solution_ = answer.plan.has_value();
   const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
   if (variation == 0 && (!answer.least_us || (best && *answer.least_us >= best->cost_us)))
     return false;
   if (!answer.plan) return true;
   if (best && planner_.expected_cost_us(*answer.plan).value_or(0) >= best->cost_us) return true;
   if (!holds(*answer.plan, rung_bytes))
-    refused_.try_emplace(key_of(*answer.plan), cost_us(*answer.plan), *answer.plan);
+    refused_.try_emplace(key_of(*answer.plan), Refused{cost_us(*answer.plan), *answer.plan});
   return true;
 }
 

@@ -45,6 +45,7 @@ class PlanLadder {
   std::int64_t budget_bytes_, step_bytes_;
   std::ptrdiff_t work_;  // That is left.
   unsigned variations_;
+  bool has_solution_ = false;               // Of the programme that was solved last.
   std::map<std::string, Refused> refused_;  // By key_of().
 };
 

@@ -84,6 +84,7 @@ CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
   // Where the step waits for the host as it is, policies cost all of their time.
   StepCosts costs = costs_of_step(plain_recording_, again, modules, held_bytes,
                                   trial.costs_us(again), host.slack_us > 0 ? 0 : host.policy_us);
+  choose_sides(costs, plain_recording_, again, modules);
   if (!options.keeps_calls)
     for (RegionCosts& region : costs.regions) region.calls.clear();
   selector_ = std::make_unique<Selector>(costs);

@@ -64,6 +64,7 @@ class CostReader {
     std::erase_if(regions_,
                   [](const RegionCosts& region) { return region.goes_back_before == none; });
     std::ranges::stable_sort(regions_, {}, &RegionCosts::last_call);
+    for (std::size_t i = 0; i < regions_.size(); ++i) regions_[i].side = static_cast<int>(i % 2);
     return std::move(regions_);
   }
 

@@ -52,6 +52,9 @@ struct RegionCosts {
   /// Beside that, as soon as a call is kept: a policy is asked about each call (HostCosts).
   double policy_us = 0;
   CallId first_call = none, last_call = none;  ///< Of its forward pass in the plain step.
+  /// 0 or 1: of the two recordings in which some regions run again (every_second), the one in which
+  /// this one does. Every second, unless choose_sides() says something else.
+  int side = 0;
   /// The plain step's call before which backward first asks for what it saved.
   CallId goes_back_before = none;
 

@@ -1,6 +1,7 @@
 #include "plan/checkpoint/shared_steps.h"
 
 #include <algorithm>
+#include <array>
 
 #include "record/region_of_call.h"
 
@@ -17,11 +18,41 @@ std::map<std::string, std::size_t> numbered(const StepCosts& costs,
 
 }  // namespace
 
-CheckpointPlan every_second(const StepCosts& costs, std::size_t first) {
+CheckpointPlan every_second(const StepCosts& costs, int side) {
   CheckpointPlan plan;
-  for (std::size_t i = first; i < costs.regions.size(); i += 2)
-    plan.regions.push_back({.modules = {costs.regions[i].module}});
+  for (const RegionCosts& region : costs.regions)
+    if (region.side == side) plan.regions.push_back({.modules = {region.module}});
   return plan;
+}
+
+/// One region after the other: where less is made for regions of that side, or by them.
+void choose_sides(StepCosts& costs, const Recording& plain, const Recording& again,
+                  const std::vector<std::string>& modules) {
+  const SharedSteps steps(costs, {plain, again, again, again}, modules);
+  if (!steps.are_alike()) return;
+  const std::size_t regions = costs.regions.size();
+  std::vector<std::map<std::size_t, std::int64_t>> between(regions);
+  const std::vector<Holders> holders = steps.holders();
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    const auto maker = static_cast<std::size_t>(holders[i].maker);
+    if (holders[i].maker == none || maker >= regions) continue;
+    for (const int one : holders[i].readers) {
+      const auto reader = static_cast<std::size_t>(one);
+      if (reader >= regions) continue;
+      const std::int64_t bytes = steps.plain().bytes(static_cast<StorageId>(i));
+      between[maker][reader] += bytes;
+      between[reader][maker] += bytes;
+    }
+  }
+  for (std::size_t i = 0; i < regions; ++i) {
+    std::array<std::int64_t, 2> shared{};
+    for (const auto& [other, bytes] : between[i])
+      if (other < i) shared[static_cast<std::size_t>(costs.regions[other].side)] += bytes;
+    const int other_than_last = i == 0 ? 0 : 1 - costs.regions[i - 1].side;
+    costs.regions[i].side = shared[0] == shared[1]  ? other_than_last
+                            : shared[0] < shared[1] ? 0
+                                                    : 1;
+  }
 }
 
 SharedSteps::SharedSteps(const StepCosts& costs, const RecordedChoices& recorded,
@@ -32,6 +63,7 @@ SharedSteps::SharedSteps(const StepCosts& costs, const RecordedChoices& recorded
       again_(recorded.again, modules_),
       even_(recorded.even, modules_),
       odd_(recorded.odd, modules_) {
+  for (const RegionCosts& region : costs.regions) sides_.push_back(region.side);
   if (are_alike()) read_modules();
 }
 

@@ -18,12 +18,16 @@ namespace symprof::plan {
 struct RecordedChoices {
   const Recording& plain;
   const Recording& again;  ///< All modules.
-  const Recording& even;   ///< Regions 0, 2, … of StepCosts::regions.
-  const Recording& odd;    ///< Regions 1, 3, …
+  const Recording& even;   ///< Regions of StepCosts::regions whose side is 0 …
+  const Recording& odd;    ///< … and 1.
 };
 
-/// Every second region, from `first` on.
-CheckpointPlan every_second(const StepCosts& costs, std::size_t first);
+/// The regions of a side.
+CheckpointPlan every_second(const StepCosts& costs, int side);
+/// Gives regions sides, so that those that read what one makes run again in another recording than
+/// it, where that can be. Arguments are those of costs_of_step().
+void choose_sides(StepCosts& costs, const Recording& plain, const Recording& again,
+                  const std::vector<std::string>& modules);
 
 /// Who decides how long a storage of the forward pass lives, by SharedSteps::modules().
 struct Holders {
@@ -49,6 +53,8 @@ class SharedSteps {
   const std::map<std::string, std::size_t>& modules() const { return modules_; }
   /// How many of them are regions of the costs.
   std::size_t regions() const { return regions_; }
+  /// RegionCosts::side; none of modules that are no regions.
+  int side(std::size_t module) const { return module < regions_ ? sides_[module] : none; }
   /// The module whose forward pass makes the shared call; none.
   int module_of(std::size_t place) const { return of_call_[place]; }
   /// The shared call before which the module first runs again; never.
@@ -61,6 +67,7 @@ class SharedSteps {
   void read_modules();
 
   std::size_t regions_;
+  std::vector<int> sides_;  // By region.
   std::map<std::string, std::size_t> modules_;
   SharedCalls plain_, again_, even_, odd_;
   std::vector<int> goes_back_;  // By module.

@@ -79,9 +79,8 @@ Moment Moments::after(CallId call, Moment requests) const {
 }
 
 StorageEnds::StorageEnds(const SharedSteps& steps)
-    : moments_(steps.again().recording()),
-      regions_(static_cast<int>(steps.regions())),
-      ends_(steps.again().recording().storages.size()) {
+    : moments_(steps.again().recording()), ends_(steps.again().recording().storages.size()) {
+  for (std::size_t i = 0; i < steps.modules().size(); ++i) sides_.push_back(steps.side(i));
   read(steps, steps.plain(), plain);
   read(steps, steps.again(), again);
   read(steps, steps.even(), even);
@@ -122,7 +121,7 @@ void StorageEnds::read_holders(const SharedSteps& steps, const std::vector<Stora
 /// Modules that are no regions run again in one recording only.
 bool StorageEnds::runs_again(Choice choice, int module) const {
   if (choice == plain || choice == again) return choice == again;
-  return module < regions_ && module % 2 == (choice == even ? 0 : 1);
+  return sides_[static_cast<std::size_t>(module)] == (choice == even ? 0 : 1);
 }
 
 Moment StorageEnds::end(StorageId storage, const std::vector<bool>& again_by_module) const {

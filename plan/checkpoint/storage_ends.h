@@ -63,7 +63,7 @@ class StorageEnds {
   void read_holders(const SharedSteps& steps, const std::vector<StorageId>& storages);
 
   Moments moments_;
-  int regions_;
+  std::vector<int> sides_;  // By module.
   std::vector<Ends> ends_;  // By storage.
 };
 

@@ -22,6 +22,7 @@ HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
 void HeldBlocks::reserve_up_front() {
   if (up_front_bytes_.empty()) return;
   std::vector<HeldBlock> blocks;
+  blocks.reserve(up_front_bytes_.size());
   for (const std::int64_t bytes : up_front_bytes_)
     blocks.push_back(request(bytes, MemoryCategory::temporaries, none));
   give_back(blocks);

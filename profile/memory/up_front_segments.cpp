@@ -156,6 +156,7 @@ std::optional<LargeRequests::Refusal> LargeRequests::refusal(
     const std::vector<std::int64_t>& up_front_bytes) const {
   CachingAllocator allocator(allocator_, endless_bytes);
   std::vector<Address> segments;
+  segments.reserve(up_front_bytes.size());
   for (const std::int64_t bytes : up_front_bytes)
     segments.push_back(allocator.allocate(bytes).value_or(0));
   for (const Address segment : segments) allocator.free(segment);

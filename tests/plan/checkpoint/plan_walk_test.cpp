@@ -90,7 +90,7 @@ TEST_SUITE("plan_walk") {
       }
     }
     CHECK(walks == 26);
-    CHECK(made_better == 11);
+    CHECK(made_better == 10);
   }
 
   TEST_CASE("a walk that has no plan to begin with leaves all as it is") {
