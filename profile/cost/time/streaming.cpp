@@ -1,6 +1,7 @@
 // Families whose kernels move bytes: each operator is one kernel, or the number in its row.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "profile/cost/row_major.h"
@@ -130,12 +131,32 @@ LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec
   return at_least(std::move(launches), least);
 }
 
-/// Gradients of rows that were gathered: sorted by their index where there are many
-/// (ATen/native/cuda/Embedding.cu: more than 3,072).
-LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpec&) {
-  const TensorSpec* indices = call.input_at(1);
-  const bool sorts = indices != nullptr && numbers(*indices) > 3072;
-  return moved(cost, gather, sorts ? 1.2 : 1, sorts ? 15 : 2);
+/// Gradients of rows that were gathered (ATen/native/cuda/Embedding.cu): up to 3,072 are added one
+/// after the other by a block for each 32 columns (embedding_backward_feature_kernel); more are
+/// sorted by their index, in eight passes, and summed in two kernels, number by number whatever the
+/// type. Times on top of the bytes: those in truth/measured/h200_second.zip.
+LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  constexpr std::int64_t most_in_turn = 3072, columns_of_block = 32;
+  constexpr double clocks_of_row = 82, clocks_of_sort = 92000, numbers_per_clock = 0.26,
+                   clocks_of_sorted_row = 0.8;
+  const TensorSpec *gradient = call.input_at(0), *indices = call.input_at(1);
+  const std::int64_t rows = indices != nullptr ? numbers(*indices) : 0;
+  const bool sorts = rows > most_in_turn;
+  LaunchEstimate launches = moved(cost, gather, 1, sorts ? 15 : 2);
+  if (!launches || launches->kernels.empty() || gradient == nullptr || rows == 0 || device.is_cpu)
+    return launches;
+  const std::int64_t width = numbers(*gradient) / rows;
+  const double waves = std::max(
+      static_cast<double>(width) / static_cast<double>(columns_of_block * device.multiprocessors),
+      1.0);
+  auto& bytes = std::get<StreamWork>(launches->kernels[0].work).bytes;
+  if (sorts)
+    bytes +=
+        bytes_of_clocks(device, clocks_of_sort + clocks_of_sorted_row * static_cast<double>(rows)) +
+        bytes_beside(device, rows * width, numbers_per_clock);
+  else
+    bytes += bytes_of_clocks(device, clocks_of_row * waves * static_cast<double>(rows));
+  return launches;
 }
 
 /// Values that are added where their index says: sorted by it, and then those of one index in turn
@@ -160,6 +181,34 @@ LaunchEstimate puts_rows(const Call& call, const Cost& cost, const DeviceSpec& d
   return launches;
 }
 
+/// One kernel for each dimension, which moves number by number: 0.87 a clock of an H200's
+/// multiprocessor in fp32 and bf16 alike (roll_cuda_kernel in truth/measured/h200_second.zip).
+/// (self, shifts, dims)
+LaunchEstimate rolls(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  constexpr double numbers_per_clock = 0.87;
+  constexpr std::int64_t end = INT64_MIN;
+  int dimensions = 0;
+  while (call.integer(1, static_cast<std::size_t>(dimensions), end) != end) ++dimensions;
+  LaunchEstimate launches =
+      moved(cost, elementwise, std::max(dimensions, 1), std::max(dimensions, 1));
+  const TensorSpec* out = call.output(0);
+  if (out == nullptr) return launches;
+  return at_least(std::move(launches),
+                  std::max(dimensions, 1) * bytes_beside(device, numbers(*out), numbers_per_clock));
+}
+
+/// Rows of more than 4,096 numbers are sorted in eight passes over the bits of an index
+/// (should_use_small_sort in ATen/native/cuda/Sort.cpp), which take 5.6 us of an H200 each at least
+/// (truth/measured/h200_second.zip). Rows are those of the last dimension, mostly.
+LaunchEstimate sorts(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  constexpr double clocks_of_passes = 85000;
+  constexpr std::int64_t longest_small = 4096;
+  LaunchEstimate launches = moved(cost, sort, 8, 13);
+  const TensorSpec* in = call.input(0);
+  if (in == nullptr || in->sizes.empty() || in->sizes.back() <= longest_small) return launches;
+  return at_least(std::move(launches), bytes_of_clocks(device, clocks_of_passes));
+}
+
 constexpr TimeRule indexing_time_rows[] = {
     {"aten::index", gathers_rows<1>},
     {"aten::index_select", gathers_rows<2>},
@@ -179,14 +228,15 @@ constexpr TimeRule embedding_time_rows[] = {
 };
 constexpr TimeRule sorting_time_rows[] = {
     {"aten::topk", moves_bytes<sort, 400, 4>},
-    {"aten::sort", moves_bytes<sort, 800, 13>},
-    {"aten::argsort", moves_bytes<sort, 800, 13>},
+    {"aten::sort", sorts},
+    {"aten::argsort", sorts},
 };
 constexpr TimeRule copy_time_rows[] = {
     {"aten::clone", copies_layouts},
     {"aten::contiguous", copies_layouts},
     {"aten::cat", concatenates},
     {"aten::stack", concatenates},
+    {"aten::roll", rolls},
     {"aten::_to_copy", copies_or_transfers},
     {"aten::copy", copies_or_transfers},
     {"aten::_lazy_clone", launches_nothing},
