@@ -14,7 +14,7 @@ constexpr Coefficient recurrent_rows[] = {
     {"floor", 3, 0.5, 50},
     {"cache", 1.2, 0.1, 10},        // bandwidth of the weights, in that of DRAM
     {"arithmetic", 0.25, 0.02, 1},  // of the peak
-    {"gates", 0.5, 0.05, 10},       // bandwidth of the gates' kernel, in that of DRAM
+    {"gates", 0.5, 0.2, 10},        // bandwidth of the gates' kernel, in that of DRAM
     {"backward", 1.5, 0.3, 6},      // a step's time without launches, in that of a forward step
     {"step", 2, 0.05, 10},          // us of a step in which both kernels begin and end
     {"depth", 1, 0.02, 20},         // us of a product for each thousand numbers that it sums
@@ -22,6 +22,15 @@ constexpr Coefficient recurrent_rows[] = {
 struct RecurrentAt {
   enum : std::uint8_t { floor_us, cache, arithmetic, gates, backward, step, depth };
 };
+
+/// A product of one row without tensor cores' tiles, in fp32 and TF32 alike (cuBLAS's gemv2T and,
+/// of the gradients, gemvx): the weights pass at such shares of DRAM's bandwidth, and the gates
+/// take what one multiprocessor waits for. Names and times: the fp32 calls of one row in the half
+/// of truth/h200/kernel_record that calibrates.
+double step_of_one_row(double weight_bytes, bool backward, const Gpu& gpu) {
+  constexpr double share_forward = 0.93, share_backward = 0.48, gates_us = 0.8;
+  return weight_bytes / (gpu.memory * (backward ? share_backward : share_forward)) + gates_us;
+}
 
 }  // namespace
 
@@ -32,6 +41,10 @@ KernelTime recurrent_time(const Work& work, const Gpu& gpu, Coefficients f, Time
   const double batch = static_cast<double>(r.batch), hidden = static_cast<double>(r.hidden);
   const double gates = static_cast<double>(r.gates), number = static_cast<double>(r.number_bytes);
   const double weights = gates * hidden * hidden;
+  if (r.batch == 1 && r.number_bytes == 4)
+    return {f[RecurrentAt::floor_us] +
+                static_cast<double>(r.steps) * step_of_one_row(number * weights, r.backward, gpu),
+            Limit::cache};
   const double cache_us = number * weights / (gpu.memory * f[RecurrentAt::cache]);
   const double arithmetic_us =
       2 * batch * weights / (gpu.rate(time_class) * f[RecurrentAt::arithmetic]);

@@ -7,6 +7,8 @@ beside, and writes them to devices/time/h200.json.
 The half is drawn by a hash of each point's key (h200_rows.py); compare_operators.py judges on the other half. Other
 classes of the file stay as they are. H100s take what was fitted here. numpy, scipy and pandas are needed."""
 import argparse
+import re
+import zlib
 
 import numpy
 
@@ -20,15 +22,26 @@ WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far ot
 WIDER_FOR_OTHERS = {"product_16bit": 1.25}
 
 
+# Reductions of one size differ little by operator and type, and others may have sizes that nobody measured: calls of one
+# size are in one fold.
+FOLDED_BY_SIZE = ("reduction",)
+
+
+def fold_of(line):
+    sizes = re.search(r'"over":"(\w+)","sizes":(\[[^]]*\])', line.get("key", "")) if line["class"] in FOLDED_BY_SIZE else None
+    return zlib.crc32(sizes[0].encode()) % fit.FOLDS if sizes else line["fold"] % fit.FOLDS
+
+
 def fitted(program, recorded, beside):
-    """Coefficients, residuals and interval of recorded calls, with others `beside` that no comparison judges on. Passes of attention have the same sizes, and few rows have no neighbours: those have no points, and one width. A
-    point's measurements with and without its operands in the L2 cache, or made twice, are in one fold: they say too much
-    of each other. An interval is at least that of the recorded operators, which all others fit as well."""
+    """Coefficients, residuals and interval of recorded calls, with others `beside` that no comparison judges on. Passes of
+    attention have the same sizes, and few rows have no neighbours: those have no points, and one width. A point's
+    measurements with and without its operands in the L2 cache, or made twice, are in one fold: they say too much of each
+    other. An interval is at least that of the recorded operators, which all others fit as well."""
     lines = recorded + beside
     rows, fixed = h200_rows.rows_of(lines), fit.fixed_with(lines[0]["class"], len(lines))
     coefficients = fit.fit_coefficients(program, [rows], fixed=fixed)
     has_points = len(lines) >= FEWEST_WITH_POINTS and not rows.time_class.startswith("attention")
-    folds = numpy.array([line["fold"] for line in lines]) % fit.FOLDS
+    folds = numpy.array([fold_of(line) for line in lines])
     ratios = fit.ratios_of(program, rows, coefficients, folds, fixed, has_points)
     interval = max(map(fit.quantile_of, (ratios, ratios[:len(recorded)])))
     if h200_rows.is_fitted(recorded[0]):

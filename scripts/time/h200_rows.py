@@ -3,6 +3,7 @@
 A row's time is what its kernels take, without the gaps between them, which a step has on top (`kernel_gap_us` of a device
 file); h200_works.py has the works."""
 import collections
+import hashlib
 import json
 import math
 import pathlib
@@ -32,8 +33,10 @@ def draw(key, seed=""):
 
 
 def drawn_again(lines, seed):
-    """The same lines with another half drawn, and other folds."""
-    numbers = [draw(line["key"], f"/{seed}") for line in lines]
+    """The same lines with another half drawn, and other folds. CRC-32 is linear: with another suffix it draws the same half, or
+    the other one."""
+    numbers = [int.from_bytes(hashlib.sha256(f"{line['key'].rsplit('/', 2)[0]}/{seed}".encode()).digest()[:4], "big")
+               for line in lines]
     return [{**line, "drawn": number % 2 == 0, "fold": number // 2} for line, number in zip(lines, numbers)]
 
 
@@ -137,8 +140,8 @@ def source_of(device):
 
 
 # Of these, kernels that find their operands in L2 are fitted apart: the others are of operands that come from memory.
-IN_CACHE = ("product_fp32", "product_16bit", "elementwise", "reduction", "softmax", "layer_norm", "convolution_16bit",
-            "convolution_tf32")
+IN_CACHE = ("product_fp32", "product_tf32", "product_16bit", "elementwise", "reduction", "softmax", "layer_norm",
+            "convolution_16bit", "convolution_tf32")
 
 
 def is_in_cache(line):
@@ -147,9 +150,13 @@ def is_in_cache(line):
     return line["class"] in IN_CACHE and not line["is_cold"] and is_of
 
 
+# Beside those, of which a calibration behind a flush has measurements, these have enough recorded calls of both kinds.
+APART = {*CALIBRATED, "product_tf32"}
+
+
 def is_fitted(line):
-    """Of what was calibrated behind a flush, no calls that find their operands in L2; the third record has no others."""
-    return not line["is_small"] and (line["is_cold"] or line["class"] not in CALIBRATED) and is_of_class(line)
+    """Of classes that are fitted apart no calls that find their operands in L2; the third record has no others."""
+    return not line["is_small"] and (line["is_cold"] or line["class"] not in APART) and is_of_class(line)
 
 
 def is_of_class(line):

@@ -44,8 +44,16 @@ def sum_across(results, length, bytes_read):
 
 CLOCKS_OF_WAIT, CLOCKS_OF_SHARING, HALVES_PER_CLOCK = 450, 6500, 7  # sums.cpp
 PAIRS_PER_CLOCK = 3.6, 2.2  # reduction.cpp, along rows and across
+HALVES_OF = {"sum": (13.5, HALVES_PER_CLOCK), "mean": (13.5, HALVES_PER_CLOCK), "norm": (6.8, HALVES_PER_CLOCK),
+             "amax": (6.7, 4.5)}  # the same
 CLOCKS_OF_TURN = {"layer_norm": 2000, "rms_norm": 1300}  # normalization.cpp
+# Of the forward pass's group norms that calibrate, where L2 has them; from memory as normalization.cpp has it.
+CLOCKS_OF_MOMENT_IN_CACHE, CLOCKS_OF_MOMENT = 300, 743
 MOMENTS_PER_CLOCK, PAIRS_OF_GROUPS_PER_CLOCK, GRADIENTS_PER_CLOCK = 1.85, 1.9, 1.07  # normalization.cpp
+# Of a number in 16 bit, and of a turn of all threads of a channel: forward, with channels last (normalization.cpp).
+CLOCKS_OF_STATISTICS = {(True, True): (0.9, 1190), (False, True): (0.7, 740), (True, False): (1.1, 900), (False, False): (1.4, 1550)}
+SMALL_AREA, CLOCKS_OF_SMALL_AREA, CLOCKS_OF_TURN_IN_CACHE, L2_BYTES = 64, 3.8, 600, 62_914_560
+ROWS_AT_ONCE, THREADS_OF_CHANNEL = 2048, 512  # the same
 NUMBERS_OF_VECTOR = 4  # rms_norm_times in normalization.cpp
 ONE_BY_ONE_PER_CLOCK, DRAWN_PER_CLOCK = 1.5, 6  # launches.cpp, functions.cpp
 CLOCKS_OF_BLOCK = 1.1  # streaming.cpp
@@ -155,14 +163,17 @@ def movement(operation, p, cache):
     return ("elementwise", {"bytes": total}, 1) if operation == "clone" else None
 
 
-def group_norm(forward, p, numbers):
-    """As profile/cost/time/normalization.cpp has it: (class, work) of each kernel but the short ones, and but what a thread waits
-    from number to number, clocks_of_moment there: those are of operands that come from memory, the recorded ones are in L2."""
+def group_norm(forward, p, numbers, cache):
+    """As profile/cost/time/normalization.cpp has it: (class, work) of each kernel but the short ones. A thread waits less from
+    number to number where L2 has them than for those that come from memory, which the program takes all to do."""
     images, channels = p["sizes"][:2]
     number, rows = BYTES[p["dtype"]], images * (32 if forward else channels)
     kernels = []
     if forward:
-        work = {"rows": rows, "length": numbers // rows, "bytes": max(numbers * number, bytes_beside(numbers, MOMENTS_PER_CLOCK))}
+        clocks = CLOCKS_OF_MOMENT if cache == "flushed" or numbers * number > L2_BYTES else CLOCKS_OF_MOMENT_IN_CACHE
+        waits = bytes_of_clocks(clocks * -(-numbers // rows // (32 if numbers // rows < 512 else 512)))
+        work = {"rows": rows, "length": numbers // rows,
+                "bytes": max(numbers * number, bytes_beside(numbers, MOMENTS_PER_CLOCK), round(waits))}
         if p["memory_format"] == "channels_last":
             kernels.append(("copy", {"bytes": 2 * numbers * max(number, 4)}))
         last = max(2 * numbers * number, bytes_beside(numbers, ONE_BY_ONE_PER_CLOCK))
@@ -192,16 +203,33 @@ def normalization(operation, p, cache):
         return "softmax", {"rows": numbers // p["sizes"][-1], "length": p["sizes"][-1],
                            "bytes": total * (2 if two else 1)}, 2 if two else 1
     if name == "group_norm":
-        return "group_norm", {"kernels": group_norm(forward, p, numbers)}, 2 if forward else 4
+        return "group_norm", {"kernels": group_norm(forward, p, numbers, cache)}, 2 if forward else 4
     total = round(total * (1.5 if forward else 1.67))
     if direction == "inference":
         return None  # the recorded call makes its variance too
     channels_last, of_cudnn = p["memory_format"] == "channels_last", p["dtype"] == "float32"
-    launches = 1 if of_cudnn else 3 if forward else 2
+    channels, launches = p["sizes"][1], 1 if of_cudnn else 3 if forward else 2
+    if channels_last and of_cudnn:
+        return "elementwise", {"bytes": total}, launches
+    if not of_cudnn:
+        total = batch_norm_bytes(forward, p["sizes"], BYTES[p["dtype"]], channels_last)
     if channels_last:
-        return ("elementwise" if of_cudnn else "batch_norm_native"), {"bytes": total}, launches
-    work = {"rows": p["sizes"][1], "length": numbers // p["sizes"][1] * (1 if forward else 2), "bytes": total}
+        return "batch_norm_native", {"bytes": total}, launches
+    work = {"rows": channels, "length": numbers // channels * (1 if forward else 2), "bytes": total}
     return ("batch_norm" if of_cudnn else "batch_norm_rows"), work, launches
+
+
+def batch_norm_bytes(forward, sizes, number, channels_last):
+    """As profile/cost/time/normalization.cpp has it: the statistics, then element by element."""
+    numbers, area = math.prod(sizes), math.prod(sizes[2:])
+    of_number, of_turn = CLOCKS_OF_STATISTICS[forward, channels_last]
+    if forward and not channels_last and area <= SMALL_AREA:
+        of_number = CLOCKS_OF_SMALL_AREA
+    if channels_last and numbers * number * (1 if forward else 2) < L2_BYTES:
+        of_turn = CLOCKS_OF_TURN_IN_CACHE
+    turns = numbers / sizes[1] / (ROWS_AT_ONCE if channels_last else THREADS_OF_CHANNEL)
+    clocks = max(numbers * of_number / MULTIPROCESSORS, turns * of_turn)
+    return (2 if forward else 3) * numbers * number + round(bytes_of_clocks(clocks))
 
 
 def reduction(operation, p, cache):
@@ -211,7 +239,9 @@ def reduction(operation, p, cache):
     results = {"all": 1, "inner": p["sizes"][0], "outer": p["sizes"][1]}[p["over"]]
     length = numbers // results
     number, across = BYTES[p["dtype"]], p["over"] == "outer"
-    per_clock = PAIRS_PER_CLOCK[across] if operation == "argmax" else HALVES_PER_CLOCK if number < 4 else math.inf
+    per_clock = PAIRS_PER_CLOCK[across] if operation == "argmax" else math.inf if number >= 4 else HALVES_OF[operation][across]
+    if results == 1 and operation in ("sum", "mean") and number < 4:
+        per_clock = HALVES_PER_CLOCK
     least = max(numbers * number, bytes_beside(numbers, per_clock))
     if across:
         return "reduction", sum_across(results, length, least), 1

@@ -2,6 +2,7 @@
 // for the gradients of weight and bias. Batch norm in training reads its input twice, and its
 // backward reads input and gradient twice: the batch's statistics come first.
 #include <algorithm>
+#include <variant>
 
 #include "profile/cost/row_major.h"
 #include "profile/cost/time/families.h"
@@ -174,12 +175,64 @@ LaunchEstimate norm_of_channels(const Call& call, const Cost& cost, int input, i
                  launches);
 }
 
-/// Read once for the statistics and once to apply them, or with stored ones only applied.
-LaunchEstimate batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec&) {
-  const bool training = call.integer(5, 0, call.integer(3, 0, 1)) != 0;
-  return training ? norm_of_channels(call, cost, 0, 1, 1.5, 3, TimeClass::batch_norm_rows,
+// PyTorch's own (native/cuda/Normalization.cu) first makes the sums of each channel: by one block
+// of 512 threads where its numbers lie together, which takes as many images at once as they have
+// room for, else by 128 blocks, of 16 rows each, for 32 channels. A multiprocessor takes so many
+// clocks for a number, and waits so many for each turn of a channel's threads, less where L2 has
+// what they read. An H200's, of the half of truth/h200/kernel_record that calibrates; in fp32, of
+// truth/measured/single_calls.py, the half that is looked at.
+
+struct ClocksOfSums {
+  double number, turn, turn_in_cache;
+};
+
+ClocksOfSums clocks_of_sums(const TensorSpec& in, bool is_backward, bool channels_last) {
+  constexpr std::int64_t small_area = 64;
+  const bool is_half = element_bytes(in.dtype) < 4;
+  if (channels_last && is_backward)
+    return is_half ? ClocksOfSums{0.7, 740, 600} : ClocksOfSums{0.7, 970, 970};
+  if (channels_last) return is_half ? ClocksOfSums{0.9, 1190, 600} : ClocksOfSums{0.65, 790, 790};
+  if (is_backward) return {1.4, 1550, 1550};
+  const std::int64_t area = numbers(in) / std::max<std::int64_t>(in.sizes[0] * in.sizes[1], 1);
+  return {area <= small_area ? 3.8 : 1.1, 900, 900};
+}
+
+/// Bytes in whose time the sums are made, and everything is read and written once more.
+std::int64_t bytes_of_norm(const TensorSpec& in, bool is_backward, const DeviceSpec& device) {
+  constexpr double rows_at_once = 2048, threads_of_channel = 512;
+  const bool channels_last = lies_channels_last(in);
+  const std::int64_t bytes = numbers(in) * element_bytes(in.dtype);
+  const ClocksOfSums clocks = clocks_of_sums(in, is_backward, channels_last);
+  const bool is_in_cache =
+      static_cast<double>(bytes * (is_backward ? 2 : 1)) < device.l2_bytes.value_or(0);
+  const double all = static_cast<double>(numbers(in));
+  const double turns =
+      all / static_cast<double>(in.sizes[1]) / (channels_last ? rows_at_once : threads_of_channel);
+  const double spent = std::max(all * clocks.number / std::max(device.multiprocessors, 1),
+                                turns * (is_in_cache ? clocks.turn_in_cache : clocks.turn));
+  return (is_backward ? 3 : 2) * bytes + bytes_of_clocks(device, spent);
+}
+
+LaunchEstimate native_norm(const Call& call, const Cost& cost, bool is_backward,
+                           const DeviceSpec& device) {
+  LaunchEstimate result =
+      is_backward ? norm_of_channels(call, cost, 1, 2, 1.67, 2, TimeClass::batch_norm_rows,
                                      TimeClass::batch_norm_native)
-                  : moved(cost, TimeClass::elementwise);
+                  : norm_of_channels(call, cost, 0, 1, 1.5, 3, TimeClass::batch_norm_rows,
+                                     TimeClass::batch_norm_native);
+  if (device.is_cpu || !result || result->kernels.empty()) return result;
+  const std::int64_t bytes =
+      bytes_of_norm(*call.input_at(is_backward ? 1 : 0), is_backward, device);
+  Work& work = result->kernels[0].work;
+  if (auto* rows = std::get_if<RowWork>(&work)) rows->bytes = bytes;
+  if (auto* stream = std::get_if<StreamWork>(&work)) stream->bytes = bytes;
+  return result;
+}
+
+/// Read once for the statistics and once to apply them, or with stored ones only applied.
+LaunchEstimate batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  const bool training = call.integer(5, 0, call.integer(3, 0, 1)) != 0;
+  return training ? native_norm(call, cost, false, device) : moved(cost, TimeClass::elementwise);
 }
 
 /// cuDNN's is one kernel that keeps what fits.
@@ -191,9 +244,9 @@ LaunchEstimate cudnn_batch_norm_times(const Call& call, const Cost& cost, const 
 }
 
 /// (grad_out, input, ...)
-LaunchEstimate batch_norm_backward_times(const Call& call, const Cost& cost, const DeviceSpec&) {
-  return norm_of_channels(call, cost, 1, 2, 1.67, 2, TimeClass::batch_norm_rows,
-                          TimeClass::batch_norm_native);
+LaunchEstimate batch_norm_backward_times(const Call& call, const Cost& cost,
+                                         const DeviceSpec& device) {
+  return native_norm(call, cost, true, device);
 }
 
 /// (input, grad_output, ...)
