@@ -44,6 +44,11 @@ class Table:
         self.measured = numpy.array([step.measured_ms for step in steps])
         self.families = numpy.array([step.family for step in steps])
         self.trains = numpy.array([step.setup.is_training for step in steps])
+        classes = [kind.split(".")[0] for kind in self.kinds]
+        self.classes = sorted(set(classes))
+        self.of_class = numpy.array([[name == one for one in self.classes] for name in classes])
+        there = (self.kernels[~self.trains] @ self.of_class).sum(0)
+        self.of_training = (there == 0) & self.trains.any()  # Classes that no inference has.
 
     def predicted(self, factors):
         return self.idle + self.kernels @ factors
@@ -59,13 +64,11 @@ class Table:
                               f_scale=0.1)
         return numpy.exp(found.x * self.is_fitted)
 
-    def spread(self, factors):
-        """Half width of each step for a half width of 1 of every class, without what is common."""
-        spent = self.kernels * factors
-        classes = sorted({kind.split(".")[0] for kind in self.kinds})
-        of_class = numpy.array([[kind.split(".")[0] == one for one in classes] for kind in self.kinds])
-        shares = spent @ of_class / spent.sum(1, keepdims=True)
-        return numpy.sqrt((shares ** 2).sum(1)) / 2
+    def half_widths(self, spent, usual, of_training):
+        """Of each step, as profile/step_interval.cpp has it: classes that training alone has have a half width of their own."""
+        shares = spent @ self.of_class / spent.sum(1, keepdims=True)
+        widths = numpy.where(self.of_training, of_training, usual)
+        return numpy.sqrt(COMMON ** 2 + ((shares * widths) ** 2).sum(1) / 4)
 
 
 def parts_of(families):
@@ -74,35 +77,54 @@ def parts_of(families):
     return {names[place]: number % PARTS for number, place in enumerate(order)}
 
 
-def held_out(table, parts):
-    """Predictions with factors that saw no step of the part, and their spreads."""
-    part = numpy.array([parts[family] for family in table.families])
-    us, spread = numpy.zeros(len(part)), numpy.zeros(len(part))
+def held_out(table, part):
+    """Predictions with factors that saw no step of the part, and what each kind of kernel takes."""
+    us, spent = numpy.zeros(len(part)), numpy.zeros(table.kernels.shape)
     for number in range(PARTS):
         out = part == number
         if not out.any():
             continue
         factors = table.fit(numpy.flatnonzero(~out))
-        us[out], spread[out] = table.predicted(factors)[out], table.spread(factors)[out]
-    return us, spread
+        us[out], spent[out] = table.predicted(factors)[out], (table.kernels * factors)[out]
+    return us, spent
 
 
-def interval_of(errors, spread):
-    """The half width of a class with which nine of ten held-out steps are within their interval."""
-    missing = lambda width: numpy.mean(errors <= numpy.sqrt(COMMON ** 2 + (width * spread) ** 2)) - 0.9
+def width_within(within):
+    """The least half width with which nine of ten are within."""
+    missing = lambda width: numpy.mean(within(width)) - 0.9
     return 0.02 if missing(0.02) >= 0 else float(f"{brentq(missing, 0.02, 5, xtol=1e-3):.3g}")
 
 
-def write_times(device, table, factors, interval):
+def intervals_of(table, us, spent, places):
+    """Half widths of the classes that inference has, and of those that training alone has, with which nine of ten of these
+    held-out steps are within theirs."""
+    error = numpy.abs(numpy.log(us / table.measured))
+    infers, trains = (numpy.intersect1d(places, numpy.flatnonzero(table.trains == one)) for one in (False, True))
+    usual = width_within(lambda width: error[infers] <= table.half_widths(spent, width, width)[infers])
+    if not len(trains):
+        return usual, usual
+    return usual, width_within(lambda width: error[trains] <= table.half_widths(spent, usual, width)[trains])
+
+
+def widths_of_others(table, part, us, spent):
+    """The interval of each step, from those that others needed: of the parts of families beside its own."""
+    widths = numpy.zeros(len(part))
+    for number in range(PARTS):
+        out = part == number
+        widths[out] = table.half_widths(spent, *intervals_of(table, us, spent, numpy.flatnonzero(~out)))[out]
+    return widths
+
+
+def write_times(device, table, factors, usual, of_training):
     sheet = json.loads((ROOT / "devices" / "time" / "data_sheet.json").read_text())["classes"]
-    classes = {}
+    classes, trained = {}, {name for name, alone in zip(table.classes, table.of_training) if alone}
     for kind, factor in zip(table.kinds, factors):
         name, _, part = kind.partition(".")
         like = sheet.get(name) or sheet.get(LIKE.get(name, ""))
         if like is None or kind in NOT_FITTED:
             continue
         entry = classes.setdefault(name, {
-            "coefficients": like["coefficients"], "interval": interval, "calibrated": True,
+            "coefficients": like["coefficients"], "interval": of_training if name in trained else usual, "calibrated": True,
             "floor_is_host": like.get("floor_is_host", False), "factors": {},
             "fitted_on": f"{len(table.steps)} steps of timm's benchmark on this device, seed {SEED}; coefficients of other "
                          "devices"})
@@ -150,8 +172,10 @@ TEXT = f"""`scripts/time/fit_timm.py` writes this part: steps of timm's public b
 the batch that was measured. Training is forward, cross-entropy, backward and SGD with momentum, with PyTorch 1.12 and
 attention in single calls; inference is of PyTorch 2.4 (RTX 3090) and 2.9 (RTX 4090). Models are drawn by a hash of their
 names; a family is the file of timm that defines a model. Families are dealt into {PARTS} parts with seed {SEED}, and a step
-is judged with factors that were fitted on the other parts' steps on the same device. *Within* and *± width* are of the
-step's interval, *data sheet alone* is without factors.
+is judged with factors that were fitted on the other parts' steps on the same device, and with the interval that those parts'
+held-out steps needed: nine of ten inferences say the half width of their classes of kernels, nine of ten trainings that of
+classes which training alone has (batch norm's statistics, the optimizer). *Within* and *± width* are of the step's interval,
+*data sheet alone* is without factors.
 """
 
 
@@ -173,12 +197,14 @@ def main():
     results = []
     for device, steps in by_device.items():
         table = Table(steps)
-        us, spread = held_out(table, parts_of(table.families))
-        interval = interval_of(numpy.abs(numpy.log(us / table.measured)), spread)
+        parts = parts_of(table.families)
+        part = numpy.array([parts[family] for family in table.families])
+        us, spent = held_out(table, part)
+        intervals = intervals_of(table, us, spent, numpy.arange(len(steps)))
         factors = table.fit(numpy.arange(len(steps)))
-        write_times(device, table, factors, interval)
-        print(device, {kind: round(float(factor), 2) for kind, factor in zip(table.kinds, factors)}, interval)
-        width = numpy.sqrt(COMMON ** 2 + (interval * spread) ** 2)
+        write_times(device, table, factors, *intervals)
+        print(device, {kind: round(float(factor), 2) for kind, factor in zip(table.kinds, factors)}, intervals)
+        width = widths_of_others(table, part, us, spent)
         for setup in timm_steps.SETUPS:
             places = [place for place, step in enumerate(steps) if step.setup is setup]
             if places:
