@@ -22,13 +22,14 @@ WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far ot
 WIDER_FOR_OTHERS = {"product_16bit": 1.25}
 
 
-# Reductions of one size differ little by operator and type, and others may have sizes that nobody measured: calls of one
-# size are in one fold.
+# Reductions that find their operands in L2 differ little by operator and type, and others may have sizes that nobody
+# measured: calls of one size are in one fold.
 FOLDED_BY_SIZE = ("reduction",)
 
 
 def fold_of(line):
-    sizes = re.search(r'"over":"(\w+)","sizes":(\[[^]]*\])', line.get("key", "")) if line["class"] in FOLDED_BY_SIZE else None
+    by_size = line["class"] in FOLDED_BY_SIZE and "key" in line and h200_rows.is_in_cache(line)
+    sizes = re.search(r'"over":"(\w+)","sizes":(\[[^]]*\])', line["key"]) if by_size else None
     return zlib.crc32(sizes[0].encode()) % fit.FOLDS if sizes else line["fold"] % fit.FOLDS
 
 

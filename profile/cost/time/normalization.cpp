@@ -203,8 +203,7 @@ std::int64_t bytes_of_norm(const TensorSpec& in, bool is_backward, const DeviceS
   const bool channels_last = lies_channels_last(in);
   const std::int64_t bytes = numbers(in) * element_bytes(in.dtype);
   const ClocksOfSums clocks = clocks_of_sums(in, is_backward, channels_last);
-  const bool is_in_cache =
-      static_cast<double>(bytes * (is_backward ? 2 : 1)) < device.l2_bytes.value_or(0);
+  const bool is_in_cache = bytes * (is_backward ? 2 : 1) < device.l2_bytes.value_or(0);
   const double all = static_cast<double>(numbers(in));
   const double turns =
       all / static_cast<double>(in.sizes[1]) / (channels_last ? rows_at_once : threads_of_channel);
