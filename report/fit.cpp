@@ -298,9 +298,10 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   const auto incomplete = [](const FitReport& report) {
     return report.fit.wanted.incomplete_calls;
   };
-  if (first.fit.set_aside_bytes > 0)
-    write_line(out, "at least",
-               fmt::format("{}; so much is set aside", doubt_text(first.fit.wanted.doubt)), layout);
+  if (first.fit.set_aside_bytes > 0) {
+    const PeakNote note = doubt_note(first.fit.wanted);
+    write_line(out, note.label, note.text + "; so much is set aside", layout);
+  }
   if (const OtherCalls& calls = first.fit.wanted.other_calls; calls.may_differ())
     write_line(out, "about", estimate_text(calls), layout);
   const FitReport& most = *std::ranges::max_element(reports, {}, incomplete);

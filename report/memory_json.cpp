@@ -33,8 +33,9 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
                                       : std::nullopt);
 }
 
-void write_doubt(JsonWriter& json, const PeakDoubt& doubt) {
-  json.member("peak_is_lower_bound", doubt.is_lower_bound());
+void write_doubt(JsonWriter& json, const StepMemory& memory) {
+  const PeakDoubt& doubt = memory.doubt;
+  json.member("peak_is_lower_bound", doubt.is_lower_bound() && !is_no_bound(memory.other_calls));
   json.member("peak_doubt_bytes", doubt.bytes);
   json.member("peak_doubt_most_bytes", doubt.most_bytes);
   json.key("peak_doubt_because");
@@ -61,7 +62,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& r
     json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
   json.end_object();
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
-  write_doubt(json, memory.doubt);
+  write_doubt(json, memory);
   write_estimate(json, memory.other_calls);
   write_on_device(json, memory, device.context_bytes);
   json.member("micro_batches", std::int64_t{memory.micro_batches});

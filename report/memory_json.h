@@ -19,8 +19,8 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
                      std::optional<std::int64_t> context_bytes);
 
 /// The members "peak_is_lower_bound", "peak_doubt_bytes", "peak_doubt_most_bytes" and
-/// "peak_doubt_because".
-void write_doubt(JsonWriter& json, const PeakDoubt& doubt);
+/// "peak_doubt_because": what values may be held longer, where the peak is no bound, too.
+void write_doubt(JsonWriter& json, const StepMemory& memory);
 
 /// The member "memory": who holds the bytes at the peak, by category and by module, what nvidia-smi
 /// shows of `device`, and what is in no sum.

@@ -41,13 +41,11 @@ std::string call_text(CallId id, const Recording& recording) {
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
-  // No lower bound where the model's own code may save less than the file's calls, or its names
-  // hold less.
   const OtherCalls& calls = memory.other_calls;
-  const std::string_view prefix = calls.may_save_others() || calls.guesses_names() ? "about "
-                                  : memory.doubt.is_lower_bound()                  ? "at least "
-                                  : calls.may_differ()                             ? "about "
-                                                                                   : "";
+  const std::string_view prefix = is_no_bound(calls)              ? "about "
+                                  : memory.doubt.is_lower_bound() ? "at least "
+                                  : calls.may_differ()            ? "about "
+                                                                  : "";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
@@ -113,6 +111,10 @@ std::string estimate_text(const OtherCalls& calls) {
                      because(calls));
 }
 
+bool is_no_bound(const OtherCalls& calls) {
+  return calls.may_save_others() || calls.guesses_names();
+}
+
 std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
   std::string text = fmt::format("the peak {}: {}, up to {} more",
                                  may_be_lower ? "may be higher, too" : "is a lower bound",
@@ -123,7 +125,7 @@ std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
 }
 
 PeakNote doubt_note(const StepMemory& memory) {
-  const bool may_be_lower = memory.other_calls.guesses_names();
+  const bool may_be_lower = is_no_bound(memory.other_calls);
   return {may_be_lower ? "or more" : "at least", doubt_text(memory.doubt, may_be_lower)};
 }
 

@@ -10,6 +10,7 @@
 #include "report/json.h"
 #include "report/json_writer.h"
 #include "report/markdown.h"
+#include "report/memory_text.h"
 #include "report/ops.h"
 #include "report/peak_owners.h"
 #include "report/table.h"
@@ -232,6 +233,28 @@ TEST_SUITE("report") {
       CHECK(forward == profile.totals.fwd_flops_all);
       CHECK(saved == profile.totals.saved_bytes_with_inputs);
       CHECK(optimizer == profile.totals.optimizer_flops);
+    }
+  }
+
+  TEST_CASE("what may be held longer is said beside a lower bound, and beside what is none") {
+    StepMemory memory;
+    memory.doubt = {.bytes = 2048, .most_bytes = 4096, .because = LifetimeDoubt::function};
+    memory.peak_call = none;
+    const std::string held =
+        ": functions whose lines the file does not have may hold values longer, "
+        "up to 2.00 KiB more; 4.00 KiB if they hold all until the end";
+    using enum OtherCallsReason;
+    for (const auto reason : {OtherCallsReason::none, onnx, masks, training}) {
+      memory.other_calls.reason = reason;
+      CHECK(doubt_note(memory).label == "at least");
+      CHECK(doubt_note(memory).text == "the peak is a lower bound" + held);
+      CHECK(peak_text(memory, {}).starts_with("at least "));
+    }
+    for (const auto reason : {saving, saving_masks, functions, names}) {
+      memory.other_calls.reason = reason;
+      CHECK(doubt_note(memory).label == "or more");
+      CHECK(doubt_note(memory).text == "the peak may be higher, too" + held);
+      CHECK(peak_text(memory, {}).starts_with("about "));
     }
   }
 
