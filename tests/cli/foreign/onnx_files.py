@@ -135,6 +135,13 @@ class FoldedByExporters(unittest.TestCase):
             with self.subTest(options):
                 self.check_equal("nanogpt.onnx", "nanogpt.pt2", *options)
 
+    def test_weights_of_an_exported_mixtral_are_trained(self):
+        """Four layers of 8 experts of [512, 256] and [256, 256], which the exporter stores without a name of the model."""
+        found = totals("mixtral_tiny.onnx")
+        self.assertEqual(found["param_count"], 11053312)
+        self.assertEqual(found["grad_bytes"], found["param_bytes"])
+        self.assertGreater(found["bwd_flops"], 1.99 * found["fwd_flops"])
+
     def test_weights_of_experts_are_trained(self):
         """A router [4, 6] and 4 experts of [10, 6] and [6, 10], with the exporter's metadata and without."""
         for name in ("experts.onnx", "experts_bare.onnx"):

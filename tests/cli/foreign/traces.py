@@ -33,8 +33,15 @@ class Traces(unittest.TestCase):
                                    "lengths=int64[3]{5,3,2}").stdout)
 
     def test_a_list_of_numbers_is_an_index_on_the_device(self):
-        """sin() of [4, 3] saves what it is given, and `x[:, [0, 2, 5]]` its index, of three int64 (list_index.py)."""
+        """sin() of [4, 3] saves what it is given, and `x[:, [0, 2, 5]]` its index, of three int64 (host_index.py); so does
+        `y[:, [0, 2, 5]] = z`, where sin() is given [4, 8]."""
         self.assertEqual(totals("list_index.pt")["saved_bytes"], 4 * 3 * 4 + 3 * 8)
+        self.assertEqual(totals("list_write.pt")["saved_bytes"], 4 * 8 * 4 + 3 * 8)
+
+    def test_tensors_of_the_host_are_an_index_of_the_host(self):
+        """What Python has matched there stays there, for autograd as well: sin() of 4 numbers is all that is saved
+        (host_index.py), as PyTorch has it."""
+        self.assertEqual(totals("matched_index.pt")["saved_bytes"], 4 * 4)
 
     def test_complex_numbers_are_given_to_operators(self):
         """complex_numbers.py: Linear(8, 8) of [4, 8], and its spectrum [4, 5]; saved are what rfft() is given, the mask, and what
@@ -106,3 +113,5 @@ class Traces(unittest.TestCase):
                 for record in plain.namelist():
                     deflated.writestr(record, plain.read(record))
             self.assertEqual(read("profile", str(packed))["totals"], read("profile", source)["totals"])
+        found = totals("deflated_resnet50.pt")
+        self.assertEqual((found["param_count"], found["fwd_flops"]), (25557032, 8 * 8178368512))

@@ -1,0 +1,58 @@
+#include "shape/interpreter/leaves.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace symprof::leaves_test {
+namespace {
+
+/// A graph whose one constant is read by an operator, and may be an output.
+struct Numbers {
+  Graph graph;
+  ValueId constant;
+
+  explicit Numbers(ValueKind kind = ValueKind::constant) {
+    constant = graph.add_value({.name = "numbers", .kind = kind});
+  }
+
+  Numbers& read_by(const std::string& op) {
+    Node node{.name = op, .op = op};
+    node.arguments.push_back({"self", ValueRef{constant}});
+    node.outputs = {graph.add_value({.name = op})};
+    graph.nodes.push_back(std::move(node));
+    return *this;
+  }
+
+  Numbers& returned() {
+    graph.outputs.push_back(constant);
+    return *this;
+  }
+
+  bool are_of_code() const {
+    return shape::numbers_of_code(graph)[static_cast<std::size_t>(constant)];
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("leaves") {
+  TEST_CASE("numbers that are only copied to the device are those that the code writes down") {
+    CHECK(Numbers().read_by("aten::lift_fresh_copy").are_of_code());
+    CHECK(
+        Numbers().read_by("aten::lift_fresh_copy").read_by("aten::lift_fresh_copy").are_of_code());
+  }
+
+  TEST_CASE("what something else reads lies on the device") {
+    CHECK_FALSE(Numbers().are_of_code());
+    CHECK_FALSE(Numbers().read_by("aten::add").are_of_code());
+    CHECK_FALSE(Numbers().read_by("aten::lift_fresh_copy").read_by("aten::add").are_of_code());
+    CHECK_FALSE(Numbers().read_by("aten::lift_fresh_copy").returned().are_of_code());
+  }
+
+  TEST_CASE("a buffer is no number of the code") {
+    CHECK_FALSE(Numbers(ValueKind::buffer).read_by("aten::lift_fresh_copy").are_of_code());
+  }
+}
+
+}  // namespace symprof::leaves_test
