@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -39,6 +40,7 @@ class Holder {
     find_last_reads();
     find_results();
     find_next_bindings();
+    begun_lists_.emplace(graph_, run_, assignments_);
     for_each_result([&](std::size_t node, std::size_t position) { hold_value(node, position); });
     UnseenBindings(graph_, run_, assignments_).let_go(bound_, last_);
     let_go_in_last_rounds(graph_, run_, assignments_, bound_, last_);
@@ -221,8 +223,10 @@ class Holder {
         bound_.push_back({.value = value, .name = name, .statement = index, .last_else = last});
       death = std::max(death, end);
     }
-    if (const std::string_view keeper = assignment_of(index).keeper; !keeper.empty())
-      death = std::max(death, death_of(value, index, keeper));
+    if (const std::string_view keeper = assignment_of(index).keeper; !keeper.empty()) {
+      const std::size_t begun = begun_lists_->end_of(index);
+      death = std::max(death, begun != no_index ? begun : death_of(value, index, keeper));
+    }
     if (last > death && last <= run_.calls[statement.call].last)
       renamed_[{statement.call, name}].push_back({value, statement.last});
     named_.insert({value, {statement.call, name}});
@@ -349,6 +353,7 @@ class Holder {
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.
   std::map<NameOfCall, std::vector<Renamed>> renamed_;
   BoundNames bound_names_;
+  std::optional<BegunLists> begun_lists_;
   std::multimap<ValueId, NameOfCall> named_;  // Every name that a value was given.
   std::vector<HeldByName> bound_;  // To names that no later statement of their call binds.
 };

@@ -8,6 +8,26 @@
 
 namespace symprof::trace {
 
+namespace {
+
+using NameOfCall = std::pair<std::size_t, std::string_view>;
+
+/// What a statement has appended, by value.
+using Appended = std::unordered_map<ValueId, std::size_t>;
+
+/// The first statement whose value the node reads, of those that appended to a list; no_index where
+/// it reads none.
+std::size_t first_read(const Node& node, const Appended& appended) {
+  std::size_t first = no_index;
+  for_each_value(node, [&](ValueId id) {
+    if (const auto found = appended.find(id); found != appended.end())
+      first = std::min(first, found->second);
+  });
+  return first;
+}
+
+}  // namespace
+
 UnseenBindings::UnseenBindings(const Graph& graph, const PythonRun& run,
                                const std::vector<Assignment>& assignments)
     : graph_(graph),
@@ -96,6 +116,52 @@ bool UnseenBindings::has_spec_of(ValueId value, const std::vector<ValueId>& othe
   return spec && std::ranges::any_of(others, [&](ValueId other) {
            return graph_.values[static_cast<std::size_t>(other)].spec == spec;
          });
+}
+
+BegunLists::BegunLists(const Graph& graph, const PythonRun& run,
+                       const std::vector<Assignment>& assignments) {
+  for (const List& list : find_lists(graph, run, assignments)) find_ends(run, list);
+}
+
+std::size_t BegunLists::end_of(std::size_t statement) const {
+  const auto found = ends_.find(statement);
+  return found == ends_.end() ? no_index : found->second;
+}
+
+std::vector<BegunLists::List> BegunLists::find_lists(
+    const Graph& graph, const PythonRun& run, const std::vector<Assignment>& assignments) const {
+  std::map<NameOfCall, std::pair<List, Appended>> lists;
+  for (std::size_t i = 0; i < run.statements.size(); ++i) {
+    const PythonStatement& statement = run.statements[i];
+    const std::string_view name = assignments[static_cast<std::size_t>(statement.line)].keeper;
+    if (name.empty() || statement.result == no_index) continue;
+    auto& [list, appended] = lists[{statement.call, name}];
+    list.appends.push_back(i);
+    for (const ValueId id : graph.nodes[statement.result].outputs) appended.emplace(id, i);
+  }
+  for (std::size_t i = 0; i < graph.nodes.size() && !lists.empty(); ++i) {
+    if (run.statement_of[i] == no_index) continue;
+    const PythonStatement& statement = run.statements[run.statement_of[i]];
+    const auto& line = graph.source_lines[static_cast<std::size_t>(statement.line)];
+    const auto found = lists.find({statement.call, joined_list(line.text)});
+    if (found == lists.end()) continue;
+    auto& [list, appended] = found->second;
+    if (const std::size_t first = first_read(graph.nodes[i], appended); first != no_index)
+      list.joins.push_back({run.statement_of[i], first});
+  }
+  std::vector<List> found;
+  found.reserve(lists.size());
+  for (auto& [name, list] : lists) found.push_back(std::move(list.first));
+  return found;
+}
+
+void BegunLists::find_ends(const PythonRun& run, const List& list) {
+  auto begin = list.appends.begin();
+  for (std::size_t i = 1; i < list.joins.size(); ++i) {
+    const auto first = std::ranges::find(list.appends, list.joins[i].first_append);
+    for (; begin < first && *begin < list.joins[i - 1].statement; ++begin)
+      ends_[*begin] = run.statements[list.joins[i - 1].statement].last;
+  }
 }
 
 }  // namespace symprof::trace

@@ -1,8 +1,9 @@
-// Names that a loop binds anew by a line that makes no node: `state = outputs[0]`.
+// Names that a loop binds anew by a line that makes no node: `state = outputs[0]`, `parts = []`.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/frames/assignment.h"
@@ -49,6 +50,40 @@ class UnseenBindings {
   const std::vector<Assignment>& assignments_;    // By line.
   std::vector<std::size_t> made_at_, last_read_;  // By value.
   std::vector<std::size_t> next_run_;             // By statement.
+};
+
+/// In
+///
+///     for row in rows:
+///         parts = []
+///         for x in row:
+///             parts.append(f(x))
+///         sums.append(torch.stack(parts))
+///
+/// the second line makes no node. Where `stack(parts)` leaves out what was appended first, and an
+/// earlier one had joined that, the list was begun anew behind the earlier one.
+class BegunLists {
+ public:
+  BegunLists(const Graph& graph, const PythonRun& run, const std::vector<Assignment>& assignments);
+
+  /// The last node during which the list holds what a statement has appended, if it was begun anew
+  /// after that; no_index otherwise.
+  std::size_t end_of(std::size_t statement) const;
+
+ private:
+  struct Join {
+    std::size_t statement, first_append;
+  };
+  struct List {
+    std::vector<std::size_t> appends;  ///< The statements.
+    std::vector<Join> joins;           ///< In order.
+  };
+
+  std::vector<List> find_lists(const Graph& graph, const PythonRun& run,
+                               const std::vector<Assignment>& assignments) const;
+  void find_ends(const PythonRun& run, const List& list);
+
+  std::unordered_map<std::size_t, std::size_t> ends_;  // By statement.
 };
 
 }  // namespace symprof::trace
