@@ -29,7 +29,7 @@ class Mover:
         return self.moved[key]
 
     def module(self, module):
-        """Moves parameters, buffers and tensors held as attributes (constants), in place."""
+        """Moves parameters, also those that lists name, buffers and tensors held as attributes (constants), in place."""
         for part in module.modules():
             for tensors in (part._parameters, part._buffers):
                 for name, tensor in list(tensors.items()):
@@ -38,6 +38,8 @@ class Mover:
             for name, value in list(vars(part).items()):
                 if isinstance(value, torch.Tensor):
                     setattr(part, name, self.tensor(value, keep_dtype=True))
+                elif isinstance(value, list) and value and all(isinstance(x, torch.nn.Parameter) for x in value):
+                    setattr(part, name, [self.tensor(x) for x in value])
         return module
 
 

@@ -9,9 +9,14 @@ import fake_models
 import measure
 import torch
 import tracker
+from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+# Lists of sizes that code turns into tensors of the host (`torch.tensor(x.shape)`) keep their numbers, as one number does
+# by default: code that asks them for sizes runs.
+fake_tensor.CONSTANT_NUMEL_LIMIT = 64
 
 
 def tensors(structure):
@@ -148,11 +153,22 @@ def hold_frozen_as_buffers(module):
                 part._buffers[name] = parameter.data
 
 
-def of(module, inputs, step, earlier=0):
+@contextlib.contextmanager
+def telling(answers, module):
+    """The module is told what `answers` (answers.Answers; may be None) has of it, whenever it runs."""
+    if answers is None:
+        yield
+        return
+    module.register_forward_pre_hook(answers.begin)
+    with answers.patched(), answers:
+        yield
+
+
+def of(module, inputs, step, earlier=0, answers=None):
     """`step`: fp32, bf16, autocast (training) or inference. `earlier`: how many steps come before that of the peak;
-    the module is then one that lives on the device."""
+    the module is then one that lives on the device. `answers`: what it reads of its data."""
     mover = fake_models.Mover(torch.bfloat16 if step == "bf16" else None)
-    with answering_as_cuda(), FakeTensorMode(allow_non_fake_inputs=False):
+    with answering_as_cuda(), FakeTensorMode(allow_non_fake_inputs=False), telling(answers, module):
         mover.module(module)
         if earlier:
             fake_models.flatten_recurrent(module)
