@@ -15,7 +15,7 @@ namespace {
 /// one, which segments are multiples of, and rungs within which one plan is tried.
 constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21, most_tries = 6;
 /// Work for one programme (IntegerSolver), and for all.
-constexpr std::ptrdiff_t work_of_rung = 40'000'000, work_of_all = 600'000'000;
+constexpr std::ptrdiff_t work_of_rung = 120'000'000, work_of_all = 900'000'000;
 /// Requests of steps that are played with several segments up front.
 constexpr std::ptrdiff_t most_requests_in_parts = 4'000'000;
 /// Plans near that of a rung: fewer where a step has many calls.

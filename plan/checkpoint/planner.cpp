@@ -33,7 +33,7 @@ constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 /// Of all blocks, and of large ones (sure_costs.h): what small ones need is seldom more.
 constexpr std::size_t most_bounds_blended = 2;
 /// For the integer programme of a bound (PoolProgramme).
-constexpr std::ptrdiff_t most_work_of_bound = 60'000'000;
+constexpr std::ptrdiff_t most_work_of_bound = 120'000'000;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 double sum_of(const std::vector<double>& costs) {

@@ -156,8 +156,10 @@ TEST_SUITE("step_memory") {
                         memory.timeline.size(), memory.timeline.back().held.total());
     };
     const auto run = [&](int micro_batches, decltype(StepMemoryOptions::observer) observer) {
-      return peaks(simulate_step_memory(
-          step.recording(), {}, {.loop = {.micro_batches = micro_batches}, .observer = observer}));
+      StepMemoryOptions options;
+      options.loop.micro_batches = micro_batches;
+      options.observer = observer;
+      return peaks(simulate_step_memory(step.recording(), {}, options));
     };
     std::int64_t events = 0;
     const auto every_event = [&](const AllocatorEvent&, CallId) { ++events; };
