@@ -1,8 +1,6 @@
 #include "plan/checkpoint/planner.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -13,8 +11,6 @@
 #include "plan/checkpoint/plan_ladder.h"
 #include "plan/checkpoint/plan_walk.h"
 #include "plan/checkpoint/pool_programme.h"
-#include "plan/checkpoint/pool_rows.h"
-#include "plan/checkpoint/sure_costs.h"
 #include "profile/policy_calls.h"
 
 namespace symprof::plan {
@@ -26,15 +22,6 @@ constexpr std::size_t most_calls_searched_on = 1'500;
 /// that share of the step.
 constexpr int parts_below = 4;
 constexpr double worth_searching_below = 0.03;
-/// A plan costs the device's time for what runs again, or the host's without what it has to spare,
-/// whichever is more: so no less than a part of the one and the rest of the other. The host's
-/// parts, by which plans are searched; the integer programme has both costs.
-constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
-/// Of all blocks, and of large ones (sure_costs.h): what small ones need is seldom more.
-constexpr std::size_t most_bounds_blended = 2;
-/// For the integer programme of a bound (PoolProgramme).
-constexpr std::ptrdiff_t most_work_of_bound = 120'000'000;
-constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 double sum_of(const std::vector<double>& costs) {
   return std::accumulate(costs.begin(), costs.end(), 0.0);
@@ -129,78 +116,6 @@ double CheckpointPlanner::cost_of(const CheckpointPlan& plan, const Recording& r
   const double wait_us = host_wait_us(host, again_us, issue_us, with_policy);
   if (!plan.offloaded.empty()) return std::max(sum_of(costs) - plain_cost_us_, 0.0) + wait_us;
   return again_us + wait_us;
-}
-
-/// One for each of host_parts; none where no plan makes the step wait for the host, or every one
-/// does.
-std::vector<StepCosts> CheckpointPlanner::blended_costs(const Recording& again,
-                                                        const std::vector<std::string>& modules,
-                                                        const std::vector<HeldBytes>& held_bytes) {
-  const HostCosts host = trial_.host_costs(again);
-  std::vector<StepCosts> blended;
-  if (host.slack_us <= 0) return blended;
-  for (const double part : host_parts) {
-    std::vector<double> costs_us = trial_.costs_us(again);
-    for (std::size_t i = 0; i < costs_us.size(); ++i)
-      costs_us[i] = part * host.us[i] + (1 - part) * costs_us[i];
-    StepCosts costs = costs_of_step(plain_recording_, again, modules, held_bytes, costs_us,
-                                    part * host.policy_us);
-    costs.free_us = part * host.slack_us;
-    double most_us = 0;
-    for (RegionCosts& region : costs.regions) {
-      most_us += region.cost_us + region.policy_us;
-      if (!keeps_calls_) region.calls.clear();
-    }
-    if (most_us <= costs.free_us) break;
-    blended.push_back(std::move(costs));
-  }
-  return blended;
-}
-
-void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std::string>& modules,
-                                   const std::vector<HeldBytes>& held_bytes) {
-  const StepCosts& costs = selector_->costs();
-  if (costs.regions.empty()) return;
-  try {
-    const Recording even = trial_.record(every_second(costs, 0)),
-                    odd = trial_.record(every_second(costs, 1));
-    const SharedSteps steps(costs, {plain_recording_, again, even, odd}, modules);
-    if (!steps.are_alike()) return;
-    const std::vector<WeighedStep> weighed = weighed_steps(again);
-    for (StepCosts& sure : sure_costs(costs, steps, held_bytes, weighed))
-      bounds_.emplace_back(std::move(sure));
-    for (const StepCosts& blended : blended_costs(again, modules, held_bytes)) {
-      if (host_costs_.regions.empty()) host_costs_ = blended;
-      const std::vector<WeighedStep> first(
-          weighed.begin(), weighed.begin() + std::min<std::ptrdiff_t>(std::ssize(weighed), 1));
-      std::vector<StepCosts> sure = sure_costs(blended, steps, held_bytes, first);
-      sure.resize(std::min(sure.size(), most_bounds_blended));
-      for (StepCosts& one : sure) {
-        one.free_us = blended.free_us;
-        bounds_.emplace_back(std::move(one));
-      }
-    }
-    programme_ = std::make_unique<PoolProgramme>(
-        costs, host_costs_, pool_rows(costs, steps, held_bytes, weighed),
-        (plain().peaks.reserved_bytes + all_again().peaks.reserved_bytes) / 2);
-    if (again.rank) return;  // Engines take and give back at other times, too.
-    expected_ = std::make_unique<ExpectedPlans>(
-        trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)),
-        all_again().peaks.small_segments_bytes);
-    if (!is_as_expected({.plan = every_second(costs, 0), .peaks = trial_.peaks(even)}) ||
-        !is_as_expected({.plan = every_second(costs, 1), .peaks = trial_.peaks(odd)}) ||
-        !is_as_expected(plain()) || !is_as_expected(all_again()))
-      expected_.reset();
-  } catch (const Error&) {
-    // Modules that only run again together: nothing is known.
-  }
-}
-
-std::vector<WeighedStep> CheckpointPlanner::weighed_steps(const Recording& again) {
-  std::vector<WeighedStep> weighed;
-  for (profile::PoolWeights& weights : trial_.segment_weights(again, plain_recording_))
-    weighed.push_back({weights, trial_.held_weights(plain_recording_, weights)});
-  return weighed;
 }
 
 bool CheckpointPlanner::is_as_expected(const PlayedPlan& played) {
@@ -346,50 +261,6 @@ void CheckpointPlanner::search_below(std::int64_t budget_bytes) {
     if (less >= budget_bytes || !is_possible(less)) return;
     BudgetSearch(*this, *strictest_first(less).front(), less).run();
   }
-}
-
-bool CheckpointPlanner::is_possible(std::int64_t budget_bytes) const {
-  return bounds_.empty() || host_ || least_cost_us(budget_bytes);
-}
-
-const std::vector<std::optional<double>>& CheckpointPlanner::least_costs_us(
-    std::int64_t budget_bytes) const {
-  const auto [known, is_new] = least_costs_.try_emplace(budget_bytes);
-  if (is_new) {
-    for (const Selector& bound : bounds_)
-      known->second.push_back(bound.least_cost_us(budget_bytes));
-    if (programme_)
-      known->second.push_back(programme_->solve(budget_bytes, most_work_of_bound).least_us);
-  }
-  return known->second;
-}
-
-std::optional<double> CheckpointPlanner::least_cost_us(std::int64_t budget_bytes) const {
-  double least = 0;
-  for (const std::optional<double>& cost : least_costs_us(budget_bytes)) {
-    if (!cost) return std::nullopt;
-    least = std::max(least, *cost);
-  }
-  return least;
-}
-
-std::optional<Window> CheckpointPlanner::least_window() const {
-  std::optional<Window> least;
-  for (const Selector& bound : bounds_)
-    if (const Window window = bound.least_window(); !least || window.bytes > least->bytes)
-      least = window;
-  return least;
-}
-
-std::vector<const Selector*> CheckpointPlanner::strictest_first(std::int64_t budget_bytes) const {
-  if (bounds_.empty()) return {selector_.get()};
-  const std::vector<std::optional<double>>& costs = least_costs_us(budget_bytes);
-  std::vector<const Selector*> selectors;
-  for (const Selector& bound : bounds_) selectors.push_back(&bound);
-  std::ranges::stable_sort(selectors, std::ranges::greater(), [&](const Selector* bound) {
-    return costs[static_cast<std::size_t>(bound - bounds_.data())].value_or(any_cost);
-  });
-  return selectors;
 }
 
 PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) {
