@@ -4,11 +4,6 @@
 #include <tuple>
 
 namespace symprof::profile {
-namespace {
-
-constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
-
-}  // namespace
 
 HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
     : allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),

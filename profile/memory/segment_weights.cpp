@@ -12,8 +12,6 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t boundless_bytes = std::int64_t{1} << 58;
-
 /// What a loop asks for, beside the model.
 struct Requests {
   std::set<std::int64_t> going;               // Sizes of blocks that come and go.
@@ -115,7 +113,7 @@ void add_segments(Segments& segments, const Requests& requests, bool is_small,
 
 void add_model(Segments& small, Segments& large, const Recording& recording,
                const AllocatorSettings& settings) {
-  CachingAllocator allocator(settings, boundless_bytes);
+  CachingAllocator allocator(settings, endless_bytes);
   std::vector<Address> going;
   for (const StorageId id : storages_before_loop(recording)) {
     const StorageRecord& storage = recording.storages[static_cast<std::size_t>(id)];
@@ -204,7 +202,7 @@ SegmentWeights most_weights(const std::map<std::int64_t, std::int64_t>& given,
     most.push_back(i < segments.sizes.size() ? fillings[i].bytes() : fillings[i].most());
   for (const std::int64_t size : sizes) {
     if (weights.by_bytes.contains(size)) continue;
-    std::int64_t weight = segments.own_blocks.contains(size) ? size : boundless_bytes;
+    std::int64_t weight = segments.own_blocks.contains(size) ? size : endless_bytes;
     for (std::size_t i = 0; i < fillings.size(); ++i)
       weight = std::min(weight, fillings[i].room_for(size, most[i]));
     add(size, std::max<std::int64_t>(weight, 0));

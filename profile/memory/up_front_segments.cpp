@@ -15,9 +15,6 @@ namespace {
 
 /// As many as a loop needs until its blocks lie where they did a step ago.
 constexpr int steps = 4;
-/// A block of its own has a segment of its own from here on (kMinLargeAlloc).
-constexpr std::int64_t least_own_bytes = 10_MiB;
-constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
 constexpr std::size_t most_segments = 8;
 constexpr int most_tries = 300;
 /// By how many units two segments differ more or less after a change.
@@ -32,7 +29,8 @@ class SegmentSearch {
       : requests_(requests), at_{bytes / own_segment_unit_bytes * own_segment_unit_bytes} {}
 
   std::optional<std::vector<std::int64_t>> run(std::ptrdiff_t& most_requests) {
-    if (at_.front() < std::max(requests_.highest_bytes(), least_own_bytes)) return std::nullopt;
+    if (at_.front() < std::max(requests_.highest_bytes(), own_segment_from_bytes))
+      return std::nullopt;
     for (int tried = 0; tried < most_tries && most_requests > 0; ++tried) {
       const std::vector<std::int64_t> segments = tried == 0 ? at_ : changed();
       if (tried > 0 && segments == at_) continue;
@@ -86,7 +84,7 @@ class SegmentSearch {
         break;
       default:
         const std::int64_t given = units(1 + some(most_units_shifted));
-        if (one == other || segments[other] - given < least_own_bytes) break;
+        if (one == other || segments[other] - given < own_segment_from_bytes) break;
         segments[one] += given;
         segments[other] -= given;
     }
@@ -101,8 +99,8 @@ class SegmentSearch {
   }
 
   static void split(std::vector<std::int64_t>& segments, std::size_t at, std::int64_t bytes) {
-    if (segments.size() == most_segments || bytes < least_own_bytes ||
-        segments[at] - bytes < least_own_bytes)
+    if (segments.size() == most_segments || bytes < own_segment_from_bytes ||
+        segments[at] - bytes < own_segment_from_bytes)
       return;
     segments[at] -= bytes;
     segments.push_back(bytes);
@@ -138,7 +136,7 @@ void LargeRequests::read(const MemoryTrace& trace) {
       live[event.address] = {blocks_, rounded};
       requests_.push_back({blocks_++, event.bytes});
       highest_bytes_ = std::max(highest_bytes_, held += rounded);
-      if (rounded >= least_own_bytes) own.insert(segment_size(rounded, allocator_));
+      if (rounded >= own_segment_from_bytes) own.insert(segment_size(rounded, allocator_));
     } else if (event.action == AllocatorAction::free) {
       const auto found = live.find(event.address);
       if (found == live.end()) continue;

@@ -16,7 +16,6 @@ namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t small_segment_bytes = 2_MiB;  // kSmallBuffer
-constexpr std::int64_t own_segment_from = 10_MiB;    // kMinLargeAlloc
 constexpr std::int64_t first_interval = 1_MiB;       // kRoundUpPowerOfTwoStart
 
 int floor_log2(std::int64_t value) {
@@ -85,7 +84,7 @@ class SettingsReader {
     else if (key == "max_non_split_rounding_mb")
       settings_.max_non_split_rounding_bytes = mebibytes(key, value, 1);
     else if (key == "large_segment_size_mb")
-      settings_.large_segment_bytes = mebibytes(key, value, 11);
+      settings_.large_segment_bytes = mebibytes(key, value, (own_segment_from_bytes >> 20) + 1);
     else if (key == "garbage_collection_threshold")
       settings_.garbage_collection_threshold = fraction(key, value);
     else if (key == "per_process_memory_fraction")
@@ -108,11 +107,12 @@ class SettingsReader {
   void check_against_segments() const {
     for (const auto& [key, bytes] :
          {std::pair{"max_split_size_mb", settings_.max_split_size_bytes},
-          std::pair{"max_non_split_rounding_mb", settings_.max_non_split_rounding_bytes}})
-      if (const std::string found = fmt::format("{}", bytes >> 20); text_.find(key) != text_.npos)
-        require(key, bytes >= settings_.large_segment_bytes, found,
-                fmt::format("a whole number of at least {}, as large_segment_size_mb is",
-                            settings_.large_segment_bytes >> 20));
+          std::pair{"max_non_split_rounding_mb", settings_.max_non_split_rounding_bytes}}) {
+      if (text_.find(key) == text_.npos) continue;
+      require(key, bytes >= settings_.large_segment_bytes, fmt::format("{}", bytes >> 20),
+              fmt::format("a whole number of at least {}, as large_segment_size_mb is",
+                          settings_.large_segment_bytes >> 20));
+    }
   }
 
   bool truth(const std::string& key, std::string_view value) const {
@@ -252,7 +252,7 @@ std::int64_t rounded_size(std::int64_t bytes, const AllocatorSettings& settings)
 
 std::int64_t segment_size(std::int64_t rounded, const AllocatorSettings& settings) {
   if (rounded <= small_limit_bytes) return small_segment_bytes;
-  if (rounded < own_segment_from) return settings.large_segment_bytes;
+  if (rounded < own_segment_from_bytes) return settings.large_segment_bytes;
   return round_up(rounded, own_segment_unit_bytes);
 }
 

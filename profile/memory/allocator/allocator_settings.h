@@ -57,8 +57,11 @@ AllocatorSettings parse_allocator_settings(std::string_view text);
 
 constexpr std::int64_t smallest_block_bytes = 512;  ///< kMinBlockSize
 constexpr std::int64_t small_limit_bytes = 1_MiB;   ///< kSmallSize: up to here, the small pool.
-/// Segments of their own, for 10 MiB or more, are multiples of that (kRoundLarge).
-constexpr std::int64_t own_segment_unit_bytes = 2_MiB;
+/// Blocks of so much or more have segments of their own (kMinLargeAlloc), multiples of that
+/// (kRoundLarge).
+constexpr std::int64_t own_segment_from_bytes = 10_MiB, own_segment_unit_bytes = 2_MiB;
+/// What a device has that has room for everything.
+constexpr std::int64_t endless_bytes = std::int64_t{1} << 58;
 
 /// What the allocator makes of a request: the next multiple of 512, or the next division of a power
 /// of two (`round_size` of c10/cuda/CUDACachingAllocator.cpp).
