@@ -229,7 +229,7 @@ std::vector<std::string> notes_of(const CheckpointAnswer& answer) {
   for (const plan::NotTried& module : answer.left_out)
     notes.push_back(fmt::format("{} is left out: {}", text_of(module.change), module.problem));
   if (const PeakDoubt doubt = profile::peak_doubt(answer.recording); doubt.is_lower_bound())
-    notes.push_back(doubt_text(doubt, is_no_bound(profile::other_calls(answer.recording))));
+    notes.push_back(doubt_text(doubt, profile::other_calls(answer.recording).is_no_bound()));
   for (const std::string& warning : answer.recording.warnings) notes.push_back(warning);
   return notes;
 }

@@ -35,7 +35,7 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
 
 void write_doubt(JsonWriter& json, const StepMemory& memory) {
   const PeakDoubt& doubt = memory.doubt;
-  json.member("peak_is_lower_bound", doubt.is_lower_bound() && !is_no_bound(memory.other_calls));
+  json.member("peak_is_lower_bound", doubt.is_lower_bound() && !memory.other_calls.is_no_bound());
   json.member("peak_doubt_bytes", doubt.bytes);
   json.member("peak_doubt_most_bytes", doubt.most_bytes);
   json.key("peak_doubt_because");

@@ -42,7 +42,7 @@ std::string call_text(CallId id, const Recording& recording) {
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
   const OtherCalls& calls = memory.other_calls;
-  const std::string_view prefix = is_no_bound(calls)              ? "about "
+  const std::string_view prefix = calls.is_no_bound()             ? "about "
                                   : memory.doubt.is_lower_bound() ? "at least "
                                   : calls.may_differ()            ? "about "
                                                                   : "";
@@ -111,10 +111,6 @@ std::string estimate_text(const OtherCalls& calls) {
                      because(calls));
 }
 
-bool is_no_bound(const OtherCalls& calls) {
-  return calls.may_save_others() || calls.guesses_names();
-}
-
 std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
   std::string text = fmt::format("the peak {}: {}, up to {} more",
                                  may_be_lower ? "may be higher, too" : "is a lower bound",
@@ -125,7 +121,7 @@ std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
 }
 
 PeakNote doubt_note(const StepMemory& memory) {
-  const bool may_be_lower = is_no_bound(memory.other_calls);
+  const bool may_be_lower = memory.other_calls.is_no_bound();
   return {may_be_lower ? "or more" : "at least", doubt_text(memory.doubt, may_be_lower)};
 }
 

@@ -32,11 +32,6 @@ std::string because(const OtherCalls& calls);
 /// What is said of such a peak.
 std::string estimate_text(const OtherCalls& calls);
 
-/// Whether the peak may be lower whatever else is known of it, as the model's own code may save
-/// less or its names hold less: then it is no lower bound, though values may also be held longer
-/// than the file shows.
-bool is_no_bound(const OtherCalls& calls);
-
 /// What is said of values that may be held longer: the peak is a lower bound, or may be higher,
 /// too.
 std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower = false);

@@ -37,8 +37,12 @@ struct OtherCalls {
     return reason == OtherCallsReason::saving || reason == OtherCallsReason::saving_masks ||
            reason == OtherCallsReason::functions;
   }
-  /// Whether it is names that are guessed: the peak may be lower, and a lower bound is none.
+  /// Whether it is names that are guessed.
   bool guesses_names() const { return reason == OtherCallsReason::names; }
+  /// Whether the peak may be lower whatever else is known of it, as the model's own code may save
+  /// less or its names hold less: then it is no lower bound, though values may also be held longer
+  /// than the file shows.
+  bool is_no_bound() const { return may_save_others() || guesses_names(); }
   /// Whether the peak may be too low, too.
   bool may_miss() const { return reason == OtherCallsReason::saving; }
 };
