@@ -12,7 +12,7 @@ READING = ("__array__", "tolist")
 
 
 class Answers(TorchDispatchMode):
-    """As a mode, and with `patched()`, of the run on real tensors; then `told_again()`."""
+    """As a mode, and with `patched()`: answers of the run on real tensors are kept, and told again once `is_recorded`."""
 
     def __init__(self):
         super().__init__()

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "trace/frames/lifetimes.h"
+#include "tests/support/python_function.h"
 
 namespace symprof::begun_lists_test {
 namespace {
@@ -14,20 +14,8 @@ namespace {
 ///         parts.append(relu(x))
 ///         sums.append(torch.stack(parts))
 ///     return torch.stack(sums)
-struct Loop {
-  Graph graph;
-  ValueId x, first_part, first_sum;
+struct Loop : test::Function {
   SourceId append, join, end;
-
-  SourceId line(const std::string& text) {
-    const auto number = static_cast<std::int64_t>(graph.source_lines.size());
-    graph.source_lines.push_back({.file = "model.py",
-                                  .function = "forward",
-                                  .line = number,
-                                  .text = text,
-                                  .caller = no_source});
-    return static_cast<SourceId>(number);
-  }
 
   ValueId add(const std::string& name, SourceId source, std::vector<ListElement> read) {
     Node node{.name = name, .op = "aten::stack", .source = source};
@@ -43,21 +31,14 @@ struct Loop {
         join(line("sums.append(torch.stack(parts))")),
         end(line("return torch.stack(sums)")) {
     graph.format = "exported";
-    graph.scopes = {{}};
-    x = graph.add_value({.name = "x", .kind = ValueKind::input});
-    graph.inputs = {x};
-    first_part = add("first_part", append, {ValueRef{x}});
-    first_sum = add("first_sum", join, {ValueRef{first_part}});
+    const ValueId x = graph.inputs[0];
+    const ValueId first_part = add("first_part", append, {ValueRef{x}});
+    const ValueId first_sum = add("first_sum", join, {ValueRef{first_part}});
     const ValueId part = add("part", append, {ValueRef{x}});
     std::vector<ListElement> parts{ValueRef{part}};
     if (joins_all) parts.insert(parts.begin(), ValueRef{first_part});
     const ValueId sum = add("sum", join, std::move(parts));
     graph.outputs = {add("end", end, {ValueRef{first_sum}, ValueRef{sum}})};
-  }
-
-  std::string death(ValueId value) const {
-    return graph.nodes[trace::last_uses(graph, Lifetimes::frames)[static_cast<std::size_t>(value)]]
-        .name;
   }
 };
 
@@ -66,13 +47,13 @@ struct Loop {
 TEST_SUITE("begun_lists") {
   TEST_CASE("a list that leaves out what it had was begun anew, and lets go of that") {
     const Loop loop(false);
-    CHECK(loop.death(loop.first_part) == "first_sum");
-    CHECK(loop.death(loop.first_sum) == "end");
+    CHECK(loop.death("first_part") == "first_sum");
+    CHECK(loop.death("first_sum") == "end");
   }
 
   TEST_CASE("a list that grows holds all until the function returns") {
     const Loop loop(true);
-    CHECK(loop.death(loop.first_part) == "end");
+    CHECK(loop.death("first_part") == "end");
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trace/frames/lifetimes.h"
+#include "tests/support/python_function.h"
 
 namespace symprof::last_rounds_test {
 namespace {
@@ -17,21 +17,10 @@ namespace {
 ///         state = project(out)
 ///     head = relu(out)
 ///     return relu(head)
-struct Loop {
-  Graph graph;
+struct Loop : test::Function {
   ValueId padded = no_value;  ///< In the last round.
   ValueId out = no_value;
   SourceId pad, mix, project, head, end;
-
-  SourceId line(const std::string& text) {
-    const auto number = static_cast<std::int64_t>(graph.source_lines.size());
-    graph.source_lines.push_back({.file = "model.py",
-                                  .function = "forward",
-                                  .line = number,
-                                  .text = text,
-                                  .caller = no_source});
-    return static_cast<SourceId>(number);
-  }
 
   ValueId add(const std::string& name, SourceId source, ValueId read) {
     Node node{.name = name, .op = "aten::relu", .source = source};
@@ -48,20 +37,15 @@ struct Loop {
         head(line("head = relu(out)")),
         end(line("return relu(head)")) {
     graph.format = format;
-    graph.scopes = {{}};
-    const ValueId x = graph.add_value({.name = "x", .kind = ValueKind::input});
-    graph.inputs = {x};
-    const ValueId first = add("first_mix", mix, add("first_pad", pad, x));
+    const ValueId first = add("first_mix", mix, add("first_pad", pad, graph.inputs[0]));
     padded = add("pad", pad, add("first_project", project, first));
     out = add("mix", mix, padded);
   }
 
   void finish(ValueId result) { graph.outputs = {add("end", end, add("head", head, result))}; }
 
-  std::string death() const {
-    const auto last = trace::last_uses(graph, Lifetimes::frames);
-    return graph.nodes[last[static_cast<std::size_t>(padded)]].name;
-  }
+  /// Of the value in the last round.
+  std::string death() const { return Function::death("pad"); }
 };
 
 }  // namespace
