@@ -103,12 +103,12 @@ std::vector<PoolBytes> read(const Recording& recording, const DeviceSpec& device
 
 std::vector<PoolBytes> pool_bytes_by_call(const Recording& recording, const DeviceSpec& device,
                                           LoopOptions loop) {
-  return read(recording, device, loop, nullptr);
+  return read(recording, device, std::move(loop), nullptr);
 }
 
 std::vector<PoolBytes> pool_weights_by_call(const Recording& recording, const DeviceSpec& device,
                                             LoopOptions loop, const PoolWeights& weights) {
-  return read(recording, device, loop, &weights);
+  return read(recording, device, std::move(loop), &weights);
 }
 
 bool segments_stay(const AllocatorSettings& settings) {
