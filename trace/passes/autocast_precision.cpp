@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 
+#include "trace/graph/region_markers.h"
 #include "trace/graph/uses.h"
 #include "trace/passes/cast_lines.h"
 #include "trace/passes/casts_back.h"
@@ -49,13 +51,35 @@ constexpr std::array<std::string_view, 34> widening = {"acos",
                                                        "linalg_vector_norm",
                                                        "linalg_matrix_norm"};
 
+/// Whether autocast is on, inside the regions that are open.
+class OpenRegions {
+ public:
+  bool is_on() const { return is_on_.back(); }
+  void open_grad_mode(bool) { is_on_.push_back(is_on()); }
+  void open_autocast(bool enabled, std::optional<DType>) { is_on_.push_back(enabled); }
+  void close() {
+    if (is_on_.size() > 1) is_on_.pop_back();
+  }
+
+ private:
+  std::vector<bool> is_on_ = {true};
+};
+
 }  // namespace
 
+AutocastPrecision::AutocastPrecision(const Graph& graph)
+    : graph_(graph), is_lower_(graph.values.size()) {
+  OpenRegions regions;
+  for (const Node& node : graph.nodes) {
+    obey_marker(node, regions);
+    is_switched_off_.push_back(!regions.is_on());
+  }
+}
+
 void AutocastPrecision::add(std::size_t index) {
-  const Node& node = graph_.nodes[index];
   is_lower_.resize(graph_.values.size());
-  const bool lower = makes_lower(node);
-  for (const ValueId id : node.outputs)
+  const bool lower = makes_lower(index);
+  for (const ValueId id : graph_.nodes[index].outputs)
     if (id != no_value) is_lower_[static_cast<std::size_t>(id)] = lower;
 }
 
@@ -67,10 +91,13 @@ bool AutocastPrecision::is_float(ValueId id) const {
   return dtype && is_floating_point(*dtype);
 }
 
-bool AutocastPrecision::makes_lower(const Node& node) const {
-  if (is_lowered_by_autocast(node)) return true;
+bool AutocastPrecision::makes_lower(std::size_t index) const {
+  const Node& node = graph_.nodes[index];
   const std::string_view name = std::string_view(node.op).substr(node.op.rfind(':') + 1);
-  if (std::ranges::find(widening, name) != widening.end()) return false;
+  if (!is_switched_off_[index]) {
+    if (is_lowered_by_autocast(node)) return true;
+    if (std::ranges::find(widening, name) != widening.end()) return false;
+  }
   if (name == "type_as") return is_lower(operand(node, 1));
   const auto* named = argument_as<DType>(find_argument(node, "dtype"));
   if (named != nullptr && is_recorded_cast(node) && !is_move(node)) return false;

@@ -13,24 +13,24 @@ namespace symprof::trace {
 /// Filled node by node, in order, so that a pass can ask before it changes a node.
 class AutocastPrecision {
  public:
-  explicit AutocastPrecision(const Graph& graph) : graph_(graph), is_lower_(graph.values.size()) {}
+  explicit AutocastPrecision(const Graph& graph);
 
   /// Takes in what the node at `index` makes.
   void add(std::size_t index);
 
   /// False for values of nodes that were not added yet.
-
   bool is_lower(ValueId id) const {
     return id != no_value && static_cast<std::size_t>(id) < is_lower_.size() &&
            is_lower_[static_cast<std::size_t>(id)];
   }
 
  private:
-  bool makes_lower(const Node& node) const;
+  bool makes_lower(std::size_t index) const;
   bool is_float(ValueId id) const;
 
   const Graph& graph_;
-  std::vector<bool> is_lower_;  // By value.
+  std::vector<bool> is_lower_;         // By value.
+  std::vector<bool> is_switched_off_;  // By node: in `with torch.autocast(…, enabled=False):`.
 };
 
 /// The first value in the lower precision that a function was given, of those from which its nodes

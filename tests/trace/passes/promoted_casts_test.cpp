@@ -79,6 +79,20 @@ TEST_SUITE("promoted_casts") {
     CHECK(without_lines.followed() == no_value);
   }
 
+  TEST_CASE("a product where autocast is switched off is not lower") {
+    Rotation rotation;
+    Node off{.name = "off", .op = "region::autocast", .arguments = {{"enabled", false}}};
+    rotation.graph.nodes.insert(rotation.graph.nodes.begin(), off);
+    trace::AutocastPrecision inside(rotation.graph);
+    for (std::size_t i = 0; i < 3; ++i) inside.add(i);
+    CHECK_FALSE(inside.is_lower(rotation.q));
+    rotation.graph.nodes.insert(rotation.graph.nodes.begin() + 1,
+                                Node{.name = "end", .op = "region::end"});
+    trace::AutocastPrecision behind(rotation.graph);
+    for (std::size_t i = 0; i < 4; ++i) behind.add(i);
+    CHECK(behind.is_lower(rotation.q));
+  }
+
   TEST_CASE("numbers without dimensions do not promote") {
     Rotation scaled;
     scaled.graph.value(scaled.table).spec->sizes.clear();
