@@ -7,6 +7,7 @@
 
 #include "trace/frames/assignment.h"
 #include "trace/frames/calls.h"
+#include "trace/frames/hidden_containers.h"
 #include "trace/frames/lifetimes.h"
 #include "trace/frames/missing_results.h"
 #include "trace/frames/own_calls.h"
@@ -33,6 +34,7 @@ class EndFinder {
     find_last_of_scopes();
     find_last_of_calls();
     missing_.emplace(graph_, run_, assignments_);
+    containers_.emplace(graph_, run_, assignments_);
     find_lacking();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const ValueId id : graph_.nodes[i].outputs)
@@ -184,6 +186,9 @@ class EndFinder {
       const bool is_rest = ends_[value].doubt == LifetimeDoubt::container;
       if (lacks(caller) && (is_rest || !has_lacking_[statement(i).call]))
         put_off(value, end_of_rest(caller), LifetimeDoubt::container);
+      if (containers_->has_other_name(static_cast<ValueId>(value), i))
+        if (const std::size_t end = containers_->end_of(caller); end != no_index)
+          put_off(value, end, LifetimeDoubt::container);
       i = caller;
     }
   }
@@ -240,6 +245,7 @@ class EndFinder {
   std::vector<std::size_t> made_at_, last_read_;  // By value.
   std::vector<std::size_t> last_of_scope_;
   std::optional<MissingResults> missing_;
+  std::optional<HiddenContainers> containers_;
   std::vector<bool> has_lacking_;  // By call.
   std::unordered_map<std::string_view, std::size_t> last_of_call_;
 };

@@ -28,6 +28,9 @@ struct PossibleEnd {
 /// - A line that names more results than there are, `out, rest = block(x)`, got something else:
 ///   None, a number, or a container. The last may hold what the called function still held when it
 ///   returned, as long as the step goes on; until the caller returns where the name is `_`.
+/// - A name whose value is read under other names alone, `outputs = stage(x)`, holds a container
+///   (trace/frames/hidden_containers.h): until it is bound anew, what the called function held
+///   under a second name.
 /// - A statement over several lines, `x = (` and what follows, may make a value at a line that has
 ///   no name for it. If the function reads it further down, it may hold it until it returns.
 /// - Where there are no lines, functions are known by their modules alone.

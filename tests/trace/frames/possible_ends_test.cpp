@@ -70,6 +70,29 @@ TEST_SUITE("possible_ends") {
     CHECK(m.end("next").second == LifetimeDoubt::none);
   }
 
+  TEST_CASE("a name whose value is read under others holds a container until it is bound anew") {
+    const auto end_of_wide = [](const std::string& inside, const std::string& reading) {
+      Model m;
+      m.graph.format = "exported";
+      const SourceId call = m.line("found = self.stage(x)");
+      const ScopeId stage = m.module("stage");
+      m.add("wide", "relu", m.line("h = torch.relu(x)", call), {"x"}, stage);
+      m.add("narrow", "relu", m.line(inside, call), {"wide"}, stage);
+      m.add("read", "relu", m.line(reading), {"narrow"});
+      m.add("next", "relu", m.line("found = torch.relu(x)"), {"read"});
+      m.add("last", "relu", m.line("return torch.relu(found)"), {"next"});
+      m.finish("last");
+      return m.end("wide");
+    };
+    CHECK(end_of_wide("return torch.relu(before)", "x = torch.relu(y)") ==
+          End{"next", LifetimeDoubt::container});
+    CHECK(end_of_wide("return torch.relu(before)", "x = torch.relu(found)").second ==
+          LifetimeDoubt::none);
+    CHECK(end_of_wide("return torch.relu(h)", "x = torch.relu(y)").second == LifetimeDoubt::none);
+    CHECK(end_of_wide("return torch.relu(before)", "x = torch.relu(").second ==
+          LifetimeDoubt::none);
+  }
+
   TEST_CASE("another function may hold what it is given") {
     Model m;
     const SourceId call = m.line("x = helper(torch.relu(x))");
