@@ -54,19 +54,17 @@ ValueId NamedTensors::given_to(std::size_t call, std::size_t end) {
   return no_value;
 }
 
-ValueId NamedTensors::given_as(std::string_view name, std::size_t call, std::size_t end) {
+ValueId NamedTensors::given_as(std::string_view name, std::size_t call, std::size_t index) {
   const PythonRun& run = lines_.run();
   std::vector<bool> made(graph_.values.size(), false);
   ValueId given = no_value;
   std::size_t statement = no_index;
-  for (std::size_t i = first_of(call); i < end; ++i) {
-    if (!is_inside(i, call)) continue;
+  for (std::size_t i = first_of(call); i < graph_.nodes.size(); ++i) {
     const std::size_t own = run.statement_of[i];
+    if (own == no_index) continue;
+    if (i > index && !is_inside(i, call)) break;
     if (statement != no_index && own != statement) break;
-    const SourceLine& line =
-        graph_.source_lines[static_cast<std::size_t>(run.statements[own].line)];
-    const bool names = run.statements[own].call == call && count_word(line.text, name) > 0;
-    if (names) statement = own;
+    const bool names = run.statements[own].call == call && reads_name(own, name);
     bool has_other = false;
     for_each_value(graph_.nodes[i], [&](ValueId id) {
       if (!names || id == no_value || made[static_cast<std::size_t>(id)] || !is_float(id)) return;
@@ -74,10 +72,18 @@ ValueId NamedTensors::given_as(std::string_view name, std::size_t call, std::siz
       given = id;
     });
     if (has_other) return no_value;
+    if (given != no_value) statement = own;
     for (const ValueId id : graph_.nodes[i].outputs)
       if (id != no_value) made[static_cast<std::size_t>(id)] = true;
   }
   return given;
+}
+
+bool NamedTensors::reads_name(std::size_t statement, std::string_view name) {
+  const SourceId source = lines_.run().statements[statement].line;
+  const std::string& line = graph_.source_lines[static_cast<std::size_t>(source)].text;
+  const Assignment assignment = parse_assignment(line);
+  return count_word(assignment.targets.empty() ? line : assignment.value, name) > 0;
 }
 
 bool NamedTensors::is_float(ValueId id) const {

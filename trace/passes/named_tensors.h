@@ -26,15 +26,17 @@ class NamedTensors {
   /// The first tensor that the nodes of a call read and did not make, up to `end`.
   ValueId given_to(std::size_t call, std::size_t end);
 
-  /// The one tensor that the first statement reads which has the name, of those that the function
-  /// was given; no_value where there are several.
-  ValueId given_as(std::string_view name, std::size_t call, std::size_t end);
+  /// The tensor that the function was given by that name, asked for by the node at `index`: the one
+  /// that the first statement which reads the name takes, before the node or behind it; no_value
+  /// where that takes several.
+  ValueId given_as(std::string_view name, std::size_t call, std::size_t index);
 
   /// Whether a node ran in the call, or in one that that made.
   bool is_inside(std::size_t node, std::size_t call);
 
  private:
   bool is_float(ValueId id) const;
+  bool reads_name(std::size_t statement, std::string_view name);
   const std::vector<std::size_t>& statements_of(std::size_t call);
   std::size_t first_of(std::size_t call);
   std::size_t call_of_statement(std::size_t statement);

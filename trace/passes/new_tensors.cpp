@@ -24,6 +24,13 @@ constexpr std::array<std::string_view, 8> rearranging = {
     "aten::view",    "aten::reshape", "aten::expand",  "aten::unsqueeze",
     "aten::squeeze", "aten::permute", "aten::flatten", "aten::transpose"};
 
+/// What may stand between random numbers and the zeros and ones of stochastic depth that they
+/// become: `keep + torch.rand(…)` and `torch.empty(…).bernoulli_(keep).div_(keep)`.
+constexpr std::array<std::string_view, 4> shifting = {"aten::add", "aten::add_", "aten::div",
+                                                      "aten::div_"};
+constexpr std::array<std::string_view, 4> rounding = {"aten::floor", "aten::floor_",
+                                                      "aten::bernoulli", "aten::bernoulli_"};
+
 template <std::size_t count>
 bool is_one_of(const std::array<std::string_view, count>& ops, const Node& node) {
   return std::ranges::find(ops, node.op) != ops.end();
@@ -45,6 +52,8 @@ class NewTensorFollower {
         judge(i);
       else if (is_one_of(joining, graph_.nodes[i]))
         join(graph_.nodes[i]);
+      else if (graph_.nodes[i].op == "aten::mul")
+        scale(graph_.nodes[i]);
       precision_.add(i);
     }
     warn();
@@ -109,17 +118,51 @@ class NewTensorFollower {
 
   /// Lowers the new tensor that a value is, or is a view of.
   void lower(ValueId id) {
-    std::vector<std::size_t> between;
+    const std::vector<std::size_t> made_by =
+        makers(id, [](const Node& node) { return is_one_of(rearranging, node); });
+    if (made_by.empty()) return;
+    const Node& maker = graph_.nodes[made_by.back()];
+    if (unsaid_.erase(maker.outputs[0]) > 0) kept_.push_back(maker.name);
+    if (open_.erase(maker.outputs[0]) > 0) lower_makers(made_by);
+  }
+
+  /// Stochastic depth multiplies what a branch computed by zeros and ones. In all 50 files of
+  /// transformers, torchvision, timm and three other packages that have such a function, they are
+  /// drawn in the dtype of that.
+  void scale(const Node& node) {
+    const ValueId first = operand(node, 0), second = operand(node, 1);
+    if (precision_.is_lower(first) != precision_.is_lower(second))
+      lower_drawn(precision_.is_lower(first) ? second : first);
+  }
+
+  void lower_drawn(ValueId id) {
+    const auto is_rounding = [](const Node& node) { return is_one_of(rounding, node); };
+    const std::vector<std::size_t> made_by = makers(id, [&](const Node& node) {
+      return is_rounding(node) || is_one_of(shifting, node) || is_one_of(rearranging, node);
+    });
+    if (std::ranges::none_of(made_by,
+                             [&](std::size_t node) { return is_rounding(graph_.nodes[node]); }))
+      return;
+    const ValueId drawn = graph_.nodes[made_by.back()].outputs[0];
+    if (open_.erase(drawn) + unsaid_.erase(drawn) > 0) lower_makers(made_by);
+  }
+
+  /// The node that made a value, and those before it as long as each is `between`, the last first.
+  template <class IsBetween>
+  std::vector<std::size_t> makers(ValueId id, IsBetween&& is_between) const {
+    std::vector<std::size_t> found;
     for (auto maker = uses_.maker(id); maker; maker = uses_.maker(id)) {
-      between.push_back(*maker);
-      if (!is_one_of(rearranging, graph_.nodes[*maker])) break;
+      found.push_back(*maker);
+      if (!is_between(graph_.nodes[*maker])) break;
       id = operand(graph_.nodes[*maker], 0);
     }
-    if (between.empty()) return;
-    if (unsaid_.erase(id) > 0) kept_.push_back(graph_.nodes[between.back()].name);
-    if (open_.erase(id) == 0) return;
-    find_argument(graph_.nodes[between.back()], "dtype")->value = lower_;
-    for (; !between.empty(); between.pop_back()) precision_.add(between.back());
+    return found;
+  }
+
+  void lower_makers(const std::vector<std::size_t>& made_by) {
+    find_argument(graph_.nodes[made_by.back()], "dtype")->value = lower_;
+    std::for_each(made_by.rbegin(), made_by.rend(),
+                  [&](std::size_t node) { precision_.add(node); });
   }
 
   void warn() {

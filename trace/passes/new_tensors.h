@@ -13,7 +13,9 @@ namespace symprof::trace {
 ///   in the lower precision by `cat` or `stack`. An export has a dtype only where the code gave
 ///   one, and nobody gives the default one by name to what has another. A trace writes down the
 ///   default as well: there the line has to leave it open, and where there is none, a warning says
-///   how many stay float32 for it.
+///   how many stay float32 for it;
+/// - where no line tells, and the tensor holds random numbers that are rounded to zeros and ones,
+///   and something in the lower precision is multiplied by them: stochastic depth.
 void follow_new_tensors(Graph& graph, DType lower);
 
 }  // namespace symprof::trace

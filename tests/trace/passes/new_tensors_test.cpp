@@ -48,9 +48,39 @@ struct Padded {
   }
 };
 
+/// z = y * floor(random + 0.9): stochastic depth of y, whose numbers `line` draws.
+struct Dropped : Padded {
+  explicit Dropped(const std::string& line, const std::string& format = "torchscript",
+                   const std::string& rounds = "aten::floor")
+      : Padded(line, "aten::cat", format) {
+    graph.nodes.resize(2);
+    graph.nodes[1].op = "aten::rand";
+    const ValueId moved = add("aten::add", {{"self", ValueRef{graph.nodes[1].outputs[0]}}}, line);
+    const ValueId rounded = add(rounds, {{"self", ValueRef{moved}}}, line);
+    graph.outputs = {add("aten::mul", {{"self", ValueRef{y}}, {"other", ValueRef{rounded}}},
+                         "return y * random")};
+  }
+};
+
 }  // namespace
 
 TEST_SUITE("new_tensors") {
+  TEST_CASE("stochastic depth draws in the dtype of what it scales, where no line tells") {
+    CHECK(Dropped("y = drop_path(y)").dtype_of_zeros() == DType::bfloat16);
+    CHECK(Dropped("y = drop_path(y)", "exported").dtype_of_zeros() == DType::bfloat16);
+    CHECK(Dropped("random = torch.rand(4)").dtype_of_zeros() == DType::float32);
+    CHECK(Dropped("noise = noise_of(y)", "torchscript", "aten::sin").dtype_of_zeros() ==
+          DType::float32);
+  }
+
+  TEST_CASE("the tensor that a line names may be read only after it") {
+    Dropped dropped("random = torch.rand(4, dtype=hidden.dtype)");
+    for (SourceLine& line : dropped.graph.source_lines) line.function = "drop_path";
+    dropped.graph.source_lines[0].function = "forward";
+    dropped.graph.source_lines.back().text = "return hidden * random";
+    CHECK(dropped.dtype_of_zeros() == DType::bfloat16);
+  }
+
   TEST_CASE("zeros take the dtype of the tensor that their line names") {
     CHECK(Padded("zeros = torch.zeros(4, dtype=y.dtype)", "aten::add").dtype_of_zeros() ==
           DType::bfloat16);
