@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "trace/graph/edit.h"
@@ -107,7 +108,8 @@ class Follower {
     const bool is_loss = is_cast && goes_into_loss(node.outputs[0]);
     const bool follows =
         !is_loss && (moves_and_casts(node) || goes_into_product(node) ||
-                     (is_cast ? is_cast_back(operand(node, 0), named) && !is_undone(index, named)
+                     (is_cast ? is_cast_back(operand(node, 0), named) && !is_undone(index, named) &&
+                                    !joins_undone(index)
                               : !is_sequence(node)));
     graph_.guessed_dtypes.push_back({.name = node.name, .other = follows ? named : dtype_});
     // The model gives what the loss was given, not what it made of that.
@@ -136,18 +138,54 @@ class Follower {
     std::size_t missing = most_nodes_between;
     for (std::size_t i = index + 1; i < graph_.nodes.size() && missing > 0; ++i, --missing) {
       const Node& node = graph_.nodes[i];
-      bool depends = false;
-      for_each_value(node, [&](ValueId id) { depends |= computed.contains(id); });
-      if (!depends) continue;
+      if (!reads_any(node, computed)) continue;
       if (is_recorded_cast(node) && operand(node, 0) != graph_.nodes[index].outputs[0] &&
           did_nothing(node, named) && call_of(i) == call &&
           lines_.written(i, named).source == DTypeSource::unknown) {
         restore_reads(index, i);
+        keep_wide(index, *call, named);
         return true;
       }
       computed.insert(node.outputs.begin(), node.outputs.end());
     }
     return false;
+  }
+
+  /// Takes note of what the call computes from a cast that stays, up to casts that may be back.
+  void keep_wide(std::size_t index, int call, DType named) {
+    std::unordered_set<ValueId>& wide = wide_[call];
+    wide.insert(graph_.nodes[index].outputs[0]);
+    const std::size_t end = std::min(index + most_nodes_between, graph_.nodes.size());
+    for (std::size_t i = index + 1; i < end; ++i) {
+      const Node& node = graph_.nodes[i];
+      const bool may_be_back = is_recorded_cast(node) && did_nothing(node, named) &&
+                               lines_.written(i, named).source == DTypeSource::unknown;
+      if (!may_be_back && reads_any(node, wide))
+        wide.insert(node.outputs.begin(), node.outputs.end());
+    }
+  }
+
+  /// Whether what a function casts meets what it computes from a cast that stays, before it casts
+  /// back: `(x.float() @ self.w.float()).to(x.dtype)`. Then both are cast to what the code names.
+  bool joins_undone(std::size_t index) {
+    const std::optional<int> call = call_of(index);
+    const auto wide = call ? wide_.find(*call) : wide_.end();
+    if (wide == wide_.end() || wide->second.contains(operand(graph_.nodes[index], 0))) return false;
+    std::unordered_set<ValueId> computed = {graph_.nodes[index].outputs[0]};
+    const std::size_t end = std::min(index + most_nodes_between, graph_.nodes.size());
+    for (std::size_t i = index + 1; i < end; ++i) {
+      const Node& node = graph_.nodes[i];
+      if (!reads_any(node, computed)) continue;
+      if (reads_any(node, wide->second)) return true;
+      if (!is_recorded_cast(node)) computed.insert(node.outputs.begin(), node.outputs.end());
+    }
+    return false;
+  }
+
+  static bool reads_any(const Node& node, const std::unordered_set<ValueId>& values) {
+    bool reads = false;
+    for_each_value(node, [&](ValueId id) { reads |= id != no_value && values.contains(id); });
+    return reads;
   }
 
   bool did_nothing(const Node& cast, DType named) const {
@@ -240,8 +278,9 @@ class Follower {
   const FunctionCalls& calls_;
   CastLines lines_;
   NamedTensors named_;
-  std::unordered_set<ValueId> staying_;  // What casts by name made.
-  const Uses* uses_ = nullptr;           // Once readers are restored.
+  std::unordered_set<ValueId> staying_;                        // What casts by name made.
+  std::unordered_map<int, std::unordered_set<ValueId>> wide_;  // By call: see keep_wide.
+  const Uses* uses_ = nullptr;                                 // Once readers are restored.
 };
 
 }  // namespace

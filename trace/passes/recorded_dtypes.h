@@ -23,6 +23,8 @@ std::set<DType> model_dtypes(const Graph& graph);
 ///   was computed from the first, the first stays: `(x.float() * y).to(x.dtype)` would not cast
 ///   back otherwise. `calls` has the calls of a graph without lines; where the line is known that
 ///   calls a function without lines, that call is taken for it;
+/// - and so do casts of the same call that meet what it computes from the first one, up to the
+///   second: `(x.float() @ self.w.float()).to(x.dtype)`;
 /// - and a cast of what a loss is given first stays (`logits.float()`): nobody casts back before
 /// it;
 /// - of new tensors with a dtype, sequences of numbers (arange, linspace) stay, others follow;

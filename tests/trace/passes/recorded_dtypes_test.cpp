@@ -119,6 +119,24 @@ TEST_SUITE("recorded_dtypes") {
     CHECK(model.graph.guessed_dtypes.size() == 3);
   }
 
+  TEST_CASE("casts that meet what a function computes in float32, before it casts back, stay too") {
+    Export model;
+    const std::string line = "y = self.mix(x)";
+    const ValueId wide = model.cast(model.x, line), weight = model.cast(model.weight, line);
+    const ValueId scale = model.add("aten::neg", "default", line, {{"self", ValueRef{weight}}});
+    const ValueId mixed = model.add("aten::matmul", "default", line,
+                                    {{"self", ValueRef{wide}}, {"other", ValueRef{scale}}});
+    const ValueId back = model.cast(mixed, line), after = model.cast(model.weight, line);
+    model.graph.outputs = {model.add("aten::mul", "Tensor", line,
+                                     {{"self", ValueRef{back}}, {"other", ValueRef{after}}})};
+    for (Node& node : model.graph.nodes) node.source = 0;
+    cast_floating_point(model.graph, DType::bfloat16);
+    CHECK_FALSE(follows(model, 0));
+    CHECK_FALSE(follows(model, 1));
+    CHECK(follows(model, 4));
+    CHECK(follows(model, 5));
+  }
+
   TEST_CASE("a cast before a loss stays in float32 where no line tells") {
     for (const auto& [op, between, is_loss] :
          {std::tuple{"aten::cross_entropy_loss", "", true},
