@@ -99,6 +99,7 @@ bool AutocastPrecision::makes_lower(std::size_t index) const {
     if (std::ranges::find(widening, name) != widening.end()) return false;
   }
   if (name == "type_as") return is_lower(operand(node, 1));
+  if (name.ends_with("batch_norm")) return is_lower(operand(node, 0));  // Its weight is float32.
   const auto* named = argument_as<DType>(find_argument(node, "dtype"));
   if (named != nullptr && is_recorded_cast(node) && !is_move(node)) return false;
   if (named != nullptr && makes_new_tensor(node))

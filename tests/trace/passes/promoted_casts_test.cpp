@@ -93,6 +93,14 @@ TEST_SUITE("promoted_casts") {
     CHECK(behind.is_lower(rotation.q));
   }
 
+  TEST_CASE("a batch norm has the precision of what it normalizes, not of its weight") {
+    Rotation norm;
+    norm.graph.nodes[1].op = "aten::batch_norm";
+    trace::AutocastPrecision precision(norm.graph);
+    for (std::size_t i = 0; i < 2; ++i) precision.add(i);
+    CHECK(precision.is_lower(norm.graph.nodes[1].outputs[0]));
+  }
+
   TEST_CASE("numbers without dimensions do not promote") {
     Rotation scaled;
     scaled.graph.value(scaled.table).spec->sizes.clear();
