@@ -1,6 +1,6 @@
 """Models that were held out later than those of held_out.py: of packages that neither those nor the rules since have met.
-Rules were made because of the first 12; those from `axial_attention` on were chosen afterwards, and those from `charformer`
-on when rules had been made because of these."""
+Rules were made because of the first 12; those from `axial_attention` on were chosen afterwards, those from `charformer` on
+when rules had been made because of these, and those from `stam` on again after that."""
 import torch
 
 from catalog import Model
@@ -201,6 +201,35 @@ def couplings():
     return Likelihood(flow), (torch.randn(16, 8),), {}
 
 
+def frames():
+    from stam_pytorch import STAM
+
+    model = STAM(dim=32, image_size=32, patch_size=8, num_frames=4, num_classes=8, space_depth=1, space_heads=2,
+                 space_mlp_dim=64, time_depth=1, time_heads=2, time_mlp_dim=64, space_dim_head=16, time_dim_head=16)
+    return model, (torch.randn(2, 4, 3, 32, 32),), {}
+
+
+def patches():
+    from res_mlp_pytorch import ResMLP
+
+    return ResMLP(image_size=32, patch_size=8, dim=32, depth=2, num_classes=8), (image(size=32),), {}
+
+
+def memories():
+    from compressive_transformer_pytorch import CompressiveTransformer
+
+    model = CompressiveTransformer(num_tokens=64, dim=32, seq_len=16, mem_len=16, cmem_len=4, depth=2, heads=2,
+                                   memory_layers=[2])
+    return model, (tokens(2, 16),), {"memories": (torch.randn(1, 2, 16, 32), torch.randn(1, 2, 4, 32))}
+
+
+def mel_bands():
+    from nnAudio.features.mel import MelSpectrogram
+
+    mel = MelSpectrogram(sr=16000, n_fft=64, n_mels=16, hop_length=32, trainable_mel=True, trainable_STFT=True, verbose=False)
+    return torch.nn.Sequential(mel, torch.nn.Conv1d(16, 8, 3)), (torch.randn(2, 1024),), {}
+
+
 MODELS = {
     "agent_attention": Model("agent-attention-pytorch", "sequences", agents),
     "attention_free": Model("aft-pytorch", "sequences", attention_free),
@@ -227,4 +256,8 @@ MODELS = {
     "linformer": Model("linformer", "language", low_rank),
     "nested_unet": Model("x-unet", "segmentation", nested),
     "couplings": Model("normflows", "scientific", couplings),
+    "stam": Model("stam-pytorch", "video", frames),
+    "res_mlp": Model("res-mlp-pytorch", "image", patches),
+    "compressive": Model("compressive-transformer-pytorch", "language", memories),
+    "mel_bands": Model("nnaudio", "audio", mel_bands),
 }
