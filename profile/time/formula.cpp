@@ -21,9 +21,9 @@ const Formula& row(TimeClass time_class) {
   static const Formula rows[] = {
       {product_16bit, "product_16bit", product_coefficients, product_time, product_sizes,
        product_ways, product_process, product_16bit},
-      {product_tf32, "product_tf32", product_coefficients, product_time, product_sizes,
+      {product_tf32, "product_tf32", tensor_product_coefficients, product_time, product_sizes,
        product_ways, product_process, product_16bit},
-      {product_8bit, "product_8bit", product_coefficients, product_time, product_sizes,
+      {product_8bit, "product_8bit", tensor_product_coefficients, product_time, product_sizes,
        product_ways, product_process, product_16bit},
       {product_fp32, "product_fp32", product_coefficients, product_time, product_sizes,
        product_ways, product_process, product_fp32},

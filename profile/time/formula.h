@@ -22,6 +22,7 @@ struct Coefficient {
   std::string_view name;
   double start;            ///< Where a fit begins.
   double lowest, highest;  ///< Where it ends: coefficients trade against each other beyond.
+  double absent = 0;       ///< Its value in files that have none of it; 0: all must have it.
 };
 
 /// Residuals of a fit are interpolated by a Gaussian process on the logarithms (base 2) of sizes,
@@ -56,10 +57,10 @@ std::vector<double> residual_place(const Formula&, const Work&, const Gpu&, Coef
 ResidualKernel residuals_on(const Formula& formula, bool is_cpu);
 
 // One file each.
-extern const std::span<const Coefficient> product_coefficients, attention_coefficients,
-    convolution_coefficients, tensor_convolution_coefficients, depthwise_coefficients,
-    library_depthwise_coefficients, recurrent_coefficients, stream_coefficients, row_coefficients,
-    function_coefficients;
+extern const std::span<const Coefficient> product_coefficients, tensor_product_coefficients,
+    attention_coefficients, convolution_coefficients, tensor_convolution_coefficients,
+    depthwise_coefficients, library_depthwise_coefficients, recurrent_coefficients,
+    stream_coefficients, row_coefficients, function_coefficients;
 KernelTime product_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime attention_time(const Work&, const Gpu&, Coefficients, TimeClass);
 KernelTime convolution_time(const Work&, const Gpu&, Coefficients, TimeClass);

@@ -55,6 +55,13 @@ std::string_view name(TimeClass time_class);
 /// one, as in the gradient of its input, or none, as in that of its weight.
 enum class ProductLayout : std::uint8_t { along, mixed, across };
 
+/// Which of a library's kernels computes a product, as far as a rule can tell.
+enum class ProductKernel : std::uint8_t {
+  usual,     ///< Tiles, of those that the formula has.
+  few_rows,  ///< One row or column, or few rows with a bias (cuBLAS's gemv and gemmSN).
+  large_k,   ///< cuBLAS's sgemm_largek, which small linear layers with a bias take.
+};
+
 /// `batch` products [m, k] · [k, n].
 struct ProductWork {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
@@ -66,6 +73,7 @@ struct ProductWork {
   std::int64_t alignment = 16;
   bool shares_right = false;  ///< The whole batch has the same operand [k, n].
   ProductLayout layout = ProductLayout::along;
+  ProductKernel kernel = ProductKernel::usual;
   auto operator<=>(const ProductWork&) const = default;
 };
 

@@ -59,6 +59,10 @@ class TimesReader {
     result.reserve(formula.coefficients.size());
     for (const Coefficient& row : formula.coefficients) {
       const std::string key(row.name);
+      if (row.absent > 0 && json.is_object() && !json.contains(key)) {
+        result.push_back(row.absent);
+        continue;
+      }
       if (!json.is_object() || !json.contains(key)) fail("coefficients." + key, "is missing");
       result.push_back(number(json[key], "coefficients." + key));
       if (result.back() <= 0) fail("coefficients." + key, "is not above 0");

@@ -26,6 +26,24 @@ constexpr Coefficient product_rows[] = {
     {"together", 0.8, 0.05, 1},        // of the work, what waits for a whole wave to end
     {"choice", 0.05, 0.005, 0.5},      // how much slower than the fastest tile is still chosen
 };
+constexpr double never = 1e-9, at_once = 1e9;
+/// Of TF32 and 8 bit, whose small products were measured on an H200 with their results apart.
+constexpr Coefficient tensor_product_rows[] = {
+    product_rows[0],
+    product_rows[1],
+    product_rows[2],
+    product_rows[3],
+    product_rows[4],
+    product_rows[5],
+    product_rows[6],
+    product_rows[7],
+    product_rows[8],
+    product_rows[9],
+    product_rows[10],
+    {"alone", 5, 0.5, 60, never},    // clocks for a number of k, however few blocks there are
+    {"store", 30, 1, 200, at_once},  // bytes of results per clock and multiprocessor, at the end
+    {"cold", 0.5, 0.01, 5, never},   // us until the first operands come from memory
+};
 struct ProductAt {
   enum : std::uint8_t {
     floor_us,
@@ -38,9 +56,17 @@ struct ProductAt {
     throttling,
     residence,
     together,
-    choice
+    choice,
+    alone,
+    store,
+    cold
   };
 };
+
+/// A coefficient that only some classes have.
+double coefficient_or(Coefficients c, std::size_t at, double otherwise) {
+  return at < c.size() ? c[at] : otherwise;
+}
 
 /// Rows and columns of results that one block of threads makes.
 constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
@@ -58,6 +84,8 @@ constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
                                                           {16, 128},
                                                           {16, 64},
                                                           {16, 32}}};
+/// Of a kernel for one row or column.
+constexpr std::array<std::array<double, 2>, 2> lines = {{{1, 128}, {128, 1}}};
 /// Those that libraries like best: which they take where another would be faster is their own.
 constexpr std::array<std::array<double, 2>, 3> usual_tiles = {{{256, 128}, {128, 128}, {64, 64}}};
 /// How many octaves of a size one octave of time counts among residuals, and from where all are as
@@ -67,6 +95,8 @@ constexpr double octaves_of_time = 4, furthest = 2, octaves_of_layout = 4;
 /// And how many one octave of alignment does on tensor cores, among an H200's small products in 16
 /// bit and TF32 that calibrate: those of bfloat16 that are not aligned take up to twice as long.
 constexpr double octaves_of_alignment = 2;
+/// And how many another kernel of the library does, on the other side of the layouts.
+constexpr double octaves_of_kernel = 8;
 constexpr std::array<double, 8> splits = {1, 2, 3, 4, 6, 8, 16, 32};
 constexpr double shortest_split = 128;  ///< Numbers of k.
 constexpr double shortest_step = 32;    ///< Of k in a tile: those beyond are computed as well.
@@ -103,6 +133,9 @@ double slowness_across(const ProductWork& product, TimeClass time_class) {
 /// What does not depend on tile and split.
 struct Setting {
   double batch, m, n, k, operand_bytes, per_flop, shared_rate, cache_rate, memory_us, output_bytes;
+  double cached_bytes;        ///< Of the results, where they pass through L2 beside the operands.
+  double store_us, begin_us;  ///< To write the results at the end; before the first tile.
+  double alone_us;            ///< For a number of k, of blocks that run at once.
 };
 
 Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
@@ -129,6 +162,12 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   s.output_bytes = s.batch * s.m * s.n * static_cast<double>(product.result_bytes);
   const double weights = (product.shares_right ? 1 : s.batch) * s.n * s.k * s.operand_bytes;
   const double others = s.batch * s.m * s.k * s.operand_bytes + s.output_bytes;
+  const double store = coefficient_or(c, ProductAt::store, at_once);
+  s.store_us = s.output_bytes / (gpu.multiprocessors * gpu.clock * store);
+  s.cached_bytes = store < at_once ? 0 : s.output_bytes;
+  s.begin_us = c[ProductAt::floor_us] +
+               (product.weight_sets > 1 ? coefficient_or(c, ProductAt::cold, never) : 0.0);
+  s.alone_us = coefficient_or(c, ProductAt::alone, never) / gpu.clock;
   const double footprint = (static_cast<double>(product.weight_sets) * weights + others) /
                            (gpu.l2_bytes * c[ProductAt::residence]);
   const double weights_found = std::clamp(2 - footprint, 0.0, 1.0);
@@ -161,12 +200,12 @@ Candidate with_tile(const Setting& s, const Gpu& gpu, Coefficients c, double row
   const double rounds = together * pieces(blocks, gpu.multiprocessors) +
                         (1 - together) * std::max(blocks / gpu.multiprocessors, 1.0);
   const double begins = pieces(blocks, gpu.multiprocessors * blocks_at_once(rows, columns));
-  const double besides =
-      c[ProductAt::floor_us] + begins * c[ProductAt::wave] + (split > 1 ? c[ProductAt::join] : 0.0);
+  const double besides = s.begin_us + s.store_us + begins * c[ProductAt::wave] +
+                         (split > 1 ? c[ProductAt::join] : 0.0);
   Candidate one;
-  one.tile_us = rounds * per_k * depth;
+  one.tile_us = rounds * per_k * depth + begins * depth * s.alone_us;
   // What lies beyond the edges of the matrices is computed, but not loaded.
-  one.cache_us = (s.batch * s.k * (across * s.m + down * s.n) * s.operand_bytes + s.output_bytes) /
+  one.cache_us = (s.batch * s.k * (across * s.m + down * s.n) * s.operand_bytes + s.cached_bytes) /
                  s.cache_rate;
   // Parts of a split are fp32, written and read.
   one.memory_us = s.memory_us + (split > 1 ? 8 * split * s.batch * s.m * s.n / s.cache_rate : 0.0);
@@ -184,22 +223,36 @@ Limit limit_of(const Candidate& best) {
 }
 
 struct TriedTiles {
-  std::array<double, tiles.size() * splits.size()> all_us{};
+  std::array<double, (tiles.size() + lines.size()) * splits.size()> all_us{};
   std::size_t count = 0;
   Candidate best;
 };
 
+void try_tile(TriedTiles& found, const Setting& s, const Gpu& gpu, Coefficients c,
+              const std::array<double, 2>& tile, double slack) {
+  for (const double split : splits) {
+    if (split * shortest_split > std::max(s.k, shortest_split)) break;
+    const Candidate one = with_tile(s, gpu, c, tile[0], tile[1], split, found.best.us * slack);
+    found.all_us[found.count++] = one.us;
+    if (one.us < found.best.us) found.best = one;
+  }
+}
+
 /// Those that take longer than the fastest by the factor `slack` have no time.
-TriedTiles tried_tiles(const Setting& s, const Gpu& gpu, Coefficients c, double slack) {
+TriedTiles tried_tiles(const Setting& s, const Gpu& gpu, Coefficients c, ProductKernel kernel,
+                       double slack) {
   TriedTiles found;
-  for (const auto& [rows, columns] : tiles)
-    for (const double split : splits) {
-      if (split * shortest_split > std::max(s.k, shortest_split)) break;
-      const Candidate one = with_tile(s, gpu, c, rows, columns, split, found.best.us * slack);
-      found.all_us[found.count++] = one.us;
-      if (one.us < found.best.us) found.best = one;
-    }
+  for (const auto& tile : tiles) try_tile(found, s, gpu, c, tile, slack);
+  if (kernel == ProductKernel::few_rows && std::min(s.m, s.n) == 1)
+    for (const auto& tile : lines) try_tile(found, s, gpu, c, tile, slack);
   return found;
+}
+
+/// cuBLAS's sgemm_largek, without the three short kernels beside it: k is in as many as five
+/// parts. Least squares on the 19 such products of truth/h200/kernel_record that calibrate.
+double large_k_us(const Setting& s) {
+  const double parts = std::clamp(pieces(s.k, 8), 1.0, 4.0) + (s.k > 64 ? 1 : 0);
+  return 1.51 + 1.44 * parts + 0.0066 * s.k + 2.0e-5 * s.m * s.n;
 }
 
 /// The mean logarithm of candidates that take no longer than `longest_us`, those that are slower
@@ -217,12 +270,15 @@ double chosen_us(std::span<const double> all_us, double fastest, double longest_
 
 }  // namespace
 
-const std::span<const Coefficient> product_coefficients = product_rows;
+const std::span<const Coefficient> product_coefficients = product_rows,
+                                   tensor_product_coefficients = tensor_product_rows;
 
 KernelTime product_time(const Work& work, const Gpu& gpu, Coefficients c, TimeClass time_class) {
-  const Setting s = setting_of(std::get<ProductWork>(work), gpu, c, time_class);
+  const auto& product = std::get<ProductWork>(work);
+  const Setting s = setting_of(product, gpu, c, time_class);
+  if (product.kernel == ProductKernel::large_k) return {large_k_us(s), Limit::launch};
   const double slack = std::pow(least_weight, -c[ProductAt::choice]);
-  const TriedTiles tried = tried_tiles(s, gpu, c, slack);
+  const TriedTiles tried = tried_tiles(s, gpu, c, product.kernel, slack);
   const Candidate& best = tried.best;
   const double us =
       chosen_us({tried.all_us.data(), tried.count}, best.us, best.us * slack, c[ProductAt::choice]);
@@ -237,13 +293,15 @@ std::vector<double> product_ways(const Work& work, const Gpu& gpu, Coefficients 
                                  TimeClass time_class) {
   const auto& product = std::get<ProductWork>(work);
   const Setting s = setting_of(product, gpu, c, time_class);
-  const double fastest = tried_tiles(s, gpu, c, 1).best.us;
+  const double fastest = tried_tiles(s, gpu, c, product.kernel, 1).best.us;
   std::vector<double> ways;
   for (const auto& [rows, columns] : usual_tiles) {
     const double us = with_tile(s, gpu, c, rows, columns, 1, INFINITY).us;
     ways.push_back(octaves_of_time * std::clamp(std::log2(us / fastest), 0.0, furthest));
   }
-  ways.push_back(octaves_of_layout * static_cast<double>(product.layout));
+  ways.push_back(product.kernel == ProductKernel::usual
+                     ? octaves_of_layout * static_cast<double>(product.layout)
+                     : -octaves_of_kernel * static_cast<double>(product.kernel));
   if (has_tensor_cores(time_class))
     ways.push_back(octaves_of_alignment *
                    std::log2(16.0 / static_cast<double>(std::gcd(product.alignment, 16))));

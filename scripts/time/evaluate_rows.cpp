@@ -12,7 +12,7 @@
 //     prints us,low,high,algorithm,protocol,nccl_us of collectives; rows: kind,bytes,ranks,nodes.
 //
 // Columns of a CSV are members of the work (profile/time/kernel.h): m,n,k for products. A row may
-// have been measured at `clock_percent` of the device's clock; `layout` 3 is that of a sweep.
+// have been measured at `clock_percent` of the device's clock.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -24,7 +24,6 @@
 #include "base/error.h"
 #include "profile/time/collectives/links.h"
 #include "profile/time/formula.h"
-#include "profile/time/sweep.h"
 #include "profile/time/time_model.h"
 
 namespace {
@@ -49,11 +48,11 @@ Work work_of(const Work& example, const Columns& row) {
                         get("n"),
                         get("k"),
                         get("operand_bytes", 2),
-                        get("operand_bytes", 2),
+                        get("result_bytes", get("operand_bytes", 2)),
                         get("weight_sets"),
                         get("alignment", 16)};
-    const std::int64_t layout = get("layout", 0);
-    product.layout = layout == 3 ? swept_layout(product) : static_cast<ProductLayout>(layout);
+    product.layout = static_cast<ProductLayout>(get("layout", 0));
+    product.kernel = static_cast<ProductKernel>(get("kernel", 0));
     return product;
   }
   if (std::holds_alternative<AttentionWork>(example))

@@ -199,10 +199,19 @@ def draw(rows, count=None, large=LARGE_DRAWN, seed=SEED):
     return numpy.sort(drawn), numpy.setdiff1d(numpy.arange(len(rows.us)), drawn)
 
 
+NEVER, AT_ONCE = 1e-9, 1e9  # `absent` in profile/time/product.cpp
+# What the rows say nothing of: 8 bit has none that wait for a single block, TF32 is fitted apart where memory is waited for.
+UNKNOWN = {"product_8bit": {"alone": NEVER}, "product_tf32": {"cold": NEVER}}
+UNKNOWN_OF_FEW = {"product_tf32": {"alone": NEVER, "store": AT_ONCE}}
+
+
 def fixed_with(time_class, count):
     """The last two coefficients of products gain nothing where there are few rows (cross-validated on those drawn of an
-    H200's): whole waves, and the fastest tile."""
-    return {"together": 1, "choice": 0.005} if time_class.startswith("product") and count < FEWEST_FOR_ALL else {}
+    H200's): whole waves, and the fastest tile. In TF32 neither do those of blocks and results."""
+    fixed = UNKNOWN.get(time_class, {})
+    if time_class.startswith("product") and count < FEWEST_FOR_ALL:
+        fixed = {"together": 1, "choice": 0.005, **fixed, **UNKNOWN_OF_FEW.get(time_class, {})}
+    return fixed
 
 
 def fit_class(program, rows, drawn, seed=SEED):
@@ -234,7 +243,14 @@ def data_sheet_class(program, parts):
     return times
 
 
+def written(times):
+    """Without the coefficients that are not there."""
+    known = {name: value for name, value in times["coefficients"].items() if value not in (NEVER, AT_ONCE)}
+    return {**times, "coefficients": known}
+
+
 def compact_class(times, indent):
+    times = written(times)
     members = [f'{indent}"{key}": {json.dumps(value)}' for key, value in times.items() if key not in ("points", "in_cache")]
     if times.get("points"):
         points = [json.dumps(point, separators=(",", ":")) for point in times["points"]]

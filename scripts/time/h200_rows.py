@@ -16,8 +16,10 @@ SMALL = RECORD.with_name("kernel_record_3")  # Kernels of small networks, with o
 RECORDS = (RECORD, RECORD.with_name("kernel_record_2"), SMALL)
 sys.path[:0] = [str(ROOT / "truth" / "h200"), str(ROOT / "truth" / "measured")]
 
+import h200_works  # noqa: E402
 import single_calls  # noqa: E402
-from h200_works import FAMILIES, LAUNCH_US, SETS_OF_WEIGHTS, recurrent, single_call  # noqa: E402
+from h200_works import (ALONG, FAMILIES, LAUNCH_US, LAUNCHES_OF_PRODUCT, MIXED, SETS_OF_WEIGHTS,  # noqa: E402
+                        product_kernel, recurrent, single_call)
 from kernels import storage  # noqa: E402
 
 L2_BYTES = 62_914_560  # of devices/h200.json
@@ -100,6 +102,7 @@ def lines_of_single_calls():
 
 def table(device="h200"):
     """One line for each point with a work: class, its time without the launches that the rule counts apart, the work."""
+    h200_works.device = device
     folders = RECORDS if device == "h200" else (ROOT / "truth" / device / "kernel_record",)
     lines = [line for folder in folders for line in lines_of(folder)]
     return lines + list(lines_of_single_calls()) if device == "h200" else lines
@@ -111,10 +114,24 @@ CALIBRATION = ROOT / "truth" / "measured" / "h200_kernels.json"
 CONVOLUTION = ("pass", "batch", "in_channels", "out_channels", "groups", "in", "out", "window", "number_bytes", "is_winograd",
                "channels_last")
 ROWS, STREAM, PRODUCT = ("rows", "length", "bytes"), ("bytes",), ("batch", "m", "n", "k", "operand_bytes")
-LAYOUT_OF_SWEEP = 3  # evaluate_rows.cpp asks the sweep for it
 CALIBRATED = {"product_fp32": PRODUCT, "product_16bit": PRODUCT, "elementwise": STREAM,
               "softmax": ROWS, "reduction": ROWS,
               "convolution_16bit": CONVOLUTION, "convolution_tf32": CONVOLUTION}
+
+
+def swept_layout(work):
+    """As profile/time/candidates.cpp has it: a calibration's file does not say it."""
+    if work["batch"] > 1:
+        return MIXED
+    return ((work["m"] + work["n"] * 3 + work["k"] * 5) * 2654435769 % 2 ** 32 >> 16) % 3
+
+
+def swept_product(time_class, work):
+    """(work, launches): linear layers of a sweep have a bias (measure/real/kernel_calls.cpp)."""
+    work = {**work, "weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": swept_layout(work),
+            "result_bytes": work["operand_bytes"]}
+    work["kernel"] = product_kernel(time_class, work, work["layout"] == ALONG)
+    return work, LAUNCHES_OF_PRODUCT[work["kernel"]]
 
 
 def calibrated(time_class):
@@ -123,14 +140,14 @@ def calibrated(time_class):
     for place, kernel in enumerate(json.loads(CALIBRATION.read_text())["kernels"] if columns else ()):
         if kernel["class"] != time_class:
             continue
-        work = dict(zip(columns, kernel["work"]))
+        work, launches = dict(zip(columns, kernel["work"])), kernel.get("launches", 1)
         if columns == PRODUCT:
-            work |= {"weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": LAYOUT_OF_SWEEP}
+            work, launches = swept_product(time_class, work)
             if time_class == "product_16bit":
                 row = math.gcd(work["m"], work["n"], work["k"]) * work["operand_bytes"]
                 if row % 16:
                     continue
-        lines.append({"class": time_class, "work": work, "more": (kernel.get("launches", 1) - 1) * LAUNCH_US,
+        lines.append({"class": time_class, "work": work, "more": (launches - 1) * LAUNCH_US,
                       "us": kernel["us"], "fold": place})
     return lines
 

@@ -15,13 +15,17 @@ SETS_OF_WEIGHTS = 6  # sets_of_weights in profile/cost/time/matmul.cpp
 SHARED_BLOCK, NUMBERS_OF_THREAD, BLOCKS_AT_ONCE, MULTIPROCESSORS = 512, 16, 4, 132  # reduction.cpp
 
 
+BYTES_PER_CLOCK = {"h200": 4.8e12 * 0.9 / 1.83e9, "h100": 3.35e12 * 0.9 / 1.83e9}  # of devices/, and launches.cpp
+device = "h200"  # Whose works the functions below state; h200_rows.table() sets it.
+
+
 def bytes_beside(numbers, per_clock):
-    """As profile/cost/time/launches.cpp has it, of an H200."""
-    return round(numbers * 4.8e12 * 0.9 / (MULTIPROCESSORS * 1.83e9 * per_clock))
+    """As profile/cost/time/launches.cpp has it."""
+    return round(numbers * BYTES_PER_CLOCK[device] / (MULTIPROCESSORS * per_clock))
 
 
 def bytes_of_clocks(clocks):
-    return clocks * 4.8e12 * 0.9 / 1.83e9
+    return clocks * BYTES_PER_CLOCK[device]
 
 
 def sum_across(results, length, bytes_read):
@@ -68,8 +72,27 @@ def matmul(operation, p, cache):
     work = {"batch": batch[0] if batch else 1, "m": m, "n": n, "k": k, "operand_bytes": number,
             "weight_sets": SETS_OF_WEIGHTS if cache == "flushed" else 1,
             "alignment": math.gcd(16, *(number * distance for distance in distances)),
-            "layout": (first == "t") + (second == "n")}
-    return PRODUCTS[p["dtype"]], work, 1
+            "layout": (first == "t") + (second == "n"), "result_bytes": max(number, BYTES["bfloat16"])}
+    time_class = PRODUCTS[p["dtype"]]
+    work["kernel"] = product_kernel(time_class, work, operation == "addmm")
+    return time_class, work, LAUNCHES_OF_PRODUCT[work["kernel"]]
+
+
+ALONG, MIXED = 0, 1  # ProductLayout of profile/time/kernel.h
+USUAL, FEW_ROWS, LARGE_K = 0, 1, 2  # ProductKernel, there
+LAUNCHES_OF_PRODUCT = {USUAL: 1, FEW_ROWS: 1, LARGE_K: 4}
+
+
+def product_kernel(time_class, work, has_bias):
+    """As kernel_of in profile/cost/time/matmul.cpp has it, of an H200."""
+    m, n, k = work["m"], work["n"], work["k"]
+    if time_class not in ("product_fp32", "product_tf32"):
+        return USUAL
+    is_linear = has_bias and work["batch"] == 1 and time_class == "product_fp32"
+    if min(m, n) == 1 or is_linear and m <= 16:
+        return FEW_ROWS
+    is_little = m < 4096 and m * n < 134_000 and m * n * k <= (2.1e6 if k <= 48 else 1.9e6)
+    return LARGE_K if is_linear and is_little else USUAL
 
 
 def attention(operation, p, cache):

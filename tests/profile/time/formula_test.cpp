@@ -159,6 +159,8 @@ TEST_SUITE("time_formulas") {
       const Gpu gpu = gpu_of(find_device(device, device_folder));
       std::vector<double> coefficients = starts(formula);
       coefficients[2] = 200, coefficients[4] = 300, coefficients[7] = 0.005;  // Arithmetic alone.
+      for (std::size_t i = 11; i < coefficients.size(); ++i)
+        coefficients[i] = formula.coefficients[i].absent;
       ProductWork product{.m = 8192, .n = 8192, .k = 8192, .operand_bytes = 4, .result_bytes = 4};
       const double along = formula.time(product, gpu, coefficients, time_class).us;
       product.layout = ProductLayout::across;
@@ -168,6 +170,58 @@ TEST_SUITE("time_formulas") {
     CHECK(ratio(TimeClass::product_16bit, "h200") == 1);
     CHECK(ratio(TimeClass::product_fp32, "h200") == 1);
     CHECK(ratio(TimeClass::product_tf32, "a100-80g") == 1);
+  }
+
+  TEST_CASE("results are written at the end, and the first operands come from memory before") {
+    const Formula& formula = formula_of(TimeClass::product_8bit);
+    const Gpu gpu = gpu_of(find_device("h200", device_folder));
+    ProductWork product{.m = 8192, .n = 1024, .k = 16, .operand_bytes = 1, .result_bytes = 2};
+    std::vector<double> coefficients = starts(formula);
+    const auto us = [&] { return formula.time(product, gpu, coefficients, formula.time_class).us; };
+    coefficients[13] = formula.coefficients[13].absent, coefficients[7] = 0.005;
+    REQUIRE(formula.coefficients[12].name == "store");
+    coefficients[12] = 100;
+    const double fast = us();
+    coefficients[12] = 50;
+    const double written_us = 8192.0 * 1024 * 2 / (gpu.multiprocessors * gpu.clock * 100);
+    CHECK(us() - fast == doctest::Approx(written_us).epsilon(0.01));
+    product.weight_sets = 6;
+    const double warm = us();
+    REQUIRE(formula.coefficients[13].name == "cold");
+    coefficients[13] = 0.7;
+    CHECK(us() - warm == doctest::Approx(0.7).epsilon(0.01));
+  }
+
+  TEST_CASE("a lone block of TF32 takes its clocks for each number of k") {
+    const Formula& formula = formula_of(TimeClass::product_tf32);
+    const Gpu gpu = gpu_of(find_device("h200", device_folder));
+    const auto us = [&](std::int64_t k, double clocks) {
+      std::vector<double> coefficients = starts(formula);
+      REQUIRE(formula.coefficients[11].name == "alone");
+      coefficients[11] = clocks, coefficients[6] = 20;  // No split pays.
+      return formula
+          .time(ProductWork{.m = 16, .n = 16, .k = k, .operand_bytes = 4}, gpu, coefficients,
+                formula.time_class)
+          .us;
+    };
+    const double expected = 512 * 40 / gpu.clock;
+    CHECK(us(1024, 40) - us(512, 40) == doctest::Approx(expected).epsilon(0.3));
+    CHECK(us(1024, 40) - us(512, 40) > us(1024, 1) - us(512, 1) + 0.5 * expected);
+  }
+
+  TEST_CASE("cuBLAS's kernel for small layers takes as long for each part of k") {
+    const auto us = [](std::int64_t k) {
+      return time_of(TimeClass::product_fp32, ProductWork{.m = 32,
+                                                          .n = 32,
+                                                          .k = k,
+                                                          .operand_bytes = 4,
+                                                          .kernel = ProductKernel::large_k})
+          .us;
+    };
+    CHECK(us(16) - us(8) == doctest::Approx(us(24) - us(16)));
+    CHECK(us(16) - us(8) > 1);
+    CHECK(us(48) - us(40) < 0.1);                        // No more parts.
+    CHECK(us(32) == doctest::Approx(7.2).epsilon(0.1));  // 7.2 and 7.8 us were recorded.
   }
 
   TEST_CASE(
@@ -190,6 +244,8 @@ TEST_SUITE("time_formulas") {
     CHECK(one[4] == 0);
     CHECK(place({.m = 512, .n = 5120, .k = 5120, .alignment = 2})[4] == 2 * 3);
     CHECK(two[6] == std::log2(5120));
+    const ProductWork other{.m = 512, .n = 5120, .k = 5120, .kernel = ProductKernel::few_rows};
+    CHECK(place(other)[3] - one[3] == -8);
     gpu.is_cpu = true;
     CHECK(place({.m = 512, .n = 5120, .k = 5120}) ==
           formula.sizes(ProductWork{.m = 512, .n = 5120, .k = 5120}));

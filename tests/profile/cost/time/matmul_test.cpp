@@ -59,6 +59,34 @@ TEST_SUITE("matmul_launches") {
     CHECK(layout(true, true) == ProductLayout::mixed);
     CHECK(layout(true, false) == ProductLayout::across);
   }
+
+  TEST_CASE("on Hopper small layers with a bias in fp32 have cuBLAS's kernels of their own") {
+    const auto kernel = [](std::int64_t rows, std::int64_t into, std::int64_t out, int major = 9,
+                           DType dtype = DType::float32) {
+      DeviceSpec device = modern_device();
+      device.compute_major = major;
+      return launches_of("aten::addmm",
+                         {t({out}, dtype), t({rows, into}, dtype), t({into, out}, dtype)},
+                         {tensor({rows, out}, dtype)}, device)
+          ->kernels.at(0);
+    };
+    const auto of = [](const Kernel& one) { return std::get<ProductWork>(one.work).kernel; };
+    const Kernel small = kernel(64, 64, 64);
+    CHECK(of(small) == ProductKernel::large_k);
+    CHECK(small.launches == 4);  // Memory is cleared and scaled before it, the bias added after.
+    CHECK(of(kernel(16, 64, 64)) == ProductKernel::few_rows);
+    CHECK(of(kernel(128, 128, 128)) == ProductKernel::usual);
+    CHECK(of(kernel(128, 16, 1024)) == ProductKernel::large_k);
+    CHECK(of(kernel(1024, 128, 16)) == ProductKernel::usual);  // As many FLOPs, k is longer.
+    CHECK(kernel(128, 128, 128).launches == 1);
+    CHECK(of(kernel(64, 64, 64, 8)) == ProductKernel::usual);
+    CHECK(of(kernel(64, 64, 64, 9, half)) == ProductKernel::usual);
+    const auto without_bias =
+        launches_of("aten::mm", {t({64, 64}), t({64, 64})}, {tensor({64, 64})});
+    CHECK(of(without_bias->kernels.at(0)) == ProductKernel::usual);
+    const auto one_row = launches_of("aten::mm", {t({1, 64}), t({64, 64})}, {tensor({1, 64})});
+    CHECK(of(one_row->kernels.at(0)) == ProductKernel::few_rows);
+  }
 }
 
 }  // namespace symprof::test::matmul_launches_test
