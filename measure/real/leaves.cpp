@@ -31,10 +31,28 @@ constexpr const char* keeps_numbers[] = {
 
 constexpr std::int64_t usual_bound = 2;
 
-std::int64_t rows_of(const Graph& graph, ValueId table) {
+/// Of `table` in a dimension; the usual bound where it is not known.
+std::int64_t size_of(const Graph& graph, ValueId table, std::size_t dimension) {
   if (table == no_value) return usual_bound;
   const Value& value = graph.values[static_cast<std::size_t>(table)];
-  return value.spec && !value.spec->sizes.empty() ? value.spec->sizes[0] : usual_bound;
+  return value.spec && dimension < value.spec->sizes.size() ? value.spec->sizes[dimension]
+                                                            : usual_bound;
+}
+
+/// Operators with an index for each dimension of their first operand, some of them None.
+bool is_by_dimensions(const Node& node) {
+  return node.op == "aten::index" || node.op.starts_with("aten::index_put") ||
+         node.op == "aten::_index_put_impl_";
+}
+
+/// Calls `found` with each index of such an operator and the size that it is below.
+template <typename Found>
+void for_each_index(const Graph& graph, const Node& node, const Found& found) {
+  if (!is_by_dimensions(node) || node.arguments.size() < 2) return;
+  const auto* indices = std::get_if<std::vector<ListElement>>(&node.arguments[1].value);
+  for (std::size_t i = 0; indices != nullptr && i < indices->size(); ++i)
+    if (const auto* index = std::get_if<ValueRef>(&(*indices)[i]))
+      found(index->id, size_of(graph, trace::operand(node, 0), i));
 }
 
 }  // namespace
@@ -51,7 +69,8 @@ std::vector<std::int64_t> bounds_of_inputs(const Graph& graph) {
     for (const LookUp& look_up : look_ups)
       if (node.op == look_up.op)
         lower(trace::operand(node, look_up.indices),
-              rows_of(graph, trace::operand(node, look_up.table)));
+              size_of(graph, trace::operand(node, look_up.table), 0));
+    for_each_index(graph, node, lower);
     if (std::ranges::find(keeps_numbers, node.op) == std::end(keeps_numbers)) continue;
     if (!node.outputs.empty() && node.outputs[0] != no_value)
       lower(trace::operand(node, 0), bounds[static_cast<std::size_t>(node.outputs[0])]);
@@ -60,6 +79,18 @@ std::vector<std::int64_t> bounds_of_inputs(const Graph& graph) {
     if (bound == 0) bound = usual_bound;
   return bounds;
 }
+
+namespace {
+
+/// Numbers below `bound` in turn: tables of a model's own indices, such as positions, read each row
+/// about as often. All at 0 would add all gradients to one row.
+at::Tensor spread(const at::Tensor& like, std::int64_t bound) {
+  return at::arange(like.numel(), like.options().dtype(at::kLong))
+      .remainder(bound)
+      .view(like.sizes());
+}
+
+}  // namespace
 
 at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound, c10::Device device) {
   const TensorSpec& spec = shape::spec_of_leaf(graph, value);
@@ -70,8 +101,8 @@ at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound, c10:
   if (!tensor.is_floating_point() && !tensor.is_complex()) {
     // A mask that hides nothing; an index into some table.
     if (tensor.scalar_type() == at::kBool) return tensor.fill_(true);
-    if (value.kind != ValueKind::input) return tensor.zero_();
-    return tensor.random_(0, bound);
+    if (value.kind == ValueKind::input) return tensor.random_(0, bound);
+    return tensor.copy_(spread(tensor, bound));
   }
   // Buffers are variances and tables: above 0.
   if (value.kind != ValueKind::parameter && value.kind != ValueKind::input)
