@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "profile/time/formula.h"
 
@@ -63,9 +64,12 @@ struct ProductAt {
   };
 };
 
-/// A coefficient that only some classes have.
-double coefficient_or(Coefficients c, std::size_t at, double otherwise) {
-  return at < c.size() ? c[at] : otherwise;
+/// A coefficient that only some classes and files have; a fit's rounding makes none of what is
+/// absent.
+std::optional<double> known(Coefficients c, std::size_t at) {
+  if (at >= c.size()) return std::nullopt;
+  const double ratio = c[at] / tensor_product_rows[at].absent;
+  return ratio > 0.5 && ratio < 2 ? std::nullopt : std::optional(c[at]);
 }
 
 /// Rows and columns of results that one block of threads makes.
@@ -162,12 +166,12 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   s.output_bytes = s.batch * s.m * s.n * static_cast<double>(product.result_bytes);
   const double weights = (product.shares_right ? 1 : s.batch) * s.n * s.k * s.operand_bytes;
   const double others = s.batch * s.m * s.k * s.operand_bytes + s.output_bytes;
-  const double store = coefficient_or(c, ProductAt::store, at_once);
-  s.store_us = s.output_bytes / (gpu.multiprocessors * gpu.clock * store);
-  s.cached_bytes = store < at_once ? 0 : s.output_bytes;
+  const std::optional<double> store = known(c, ProductAt::store);
+  s.store_us = store ? s.output_bytes / (gpu.multiprocessors * gpu.clock * *store) : 0.0;
+  s.cached_bytes = store ? 0.0 : s.output_bytes;
   s.begin_us = c[ProductAt::floor_us] +
-               (product.weight_sets > 1 ? coefficient_or(c, ProductAt::cold, never) : 0.0);
-  s.alone_us = coefficient_or(c, ProductAt::alone, never) / gpu.clock;
+               (product.weight_sets > 1 ? known(c, ProductAt::cold).value_or(0) : 0.0);
+  s.alone_us = known(c, ProductAt::alone).value_or(0) / gpu.clock;
   const double footprint = (static_cast<double>(product.weight_sets) * weights + others) /
                            (gpu.l2_bytes * c[ProductAt::residence]);
   const double weights_found = std::clamp(2 - footprint, 0.0, 1.0);
