@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/rounding.h"
+#include "profile/memory/large_pool.h"
 
 namespace symprof::profile {
 namespace {
@@ -16,27 +17,37 @@ namespace {
 /// As many as a loop needs until its blocks lie where they did a step ago.
 constexpr int steps = 4;
 constexpr std::size_t most_segments = 8;
-constexpr int most_tries = 300;
+/// Lists of segments that are tried in one walk, and walks.
+constexpr int most_tries = 1000, most_walks = 12;
 /// By how many units two segments differ more or less after a change.
 constexpr std::size_t most_units_shifted = 8;
 /// The temperature of the annealing at its beginning, as a share of the requests.
-constexpr double first_temperature = 0.03;
+constexpr double first_temperature = 0.01;
 
-/// A walk from one segment to others; the later the first request is refused, the better.
+/// Walks from one segment to others; the later the first request is refused, the better.
 class SegmentSearch {
  public:
   SegmentSearch(const LargeRequests& requests, std::int64_t bytes)
-      : requests_(requests), at_{bytes / own_segment_unit_bytes * own_segment_unit_bytes} {}
+      : requests_(requests),
+        whole_{bytes / own_segment_unit_bytes * own_segment_unit_bytes},
+        at_(whole_) {}
 
   std::optional<std::vector<std::int64_t>> run(std::ptrdiff_t& most_requests) {
-    if (at_.front() < std::max(requests_.highest_bytes(), own_segment_from_bytes))
+    if (whole_.front() < std::max(requests_.highest_bytes(), own_segment_from_bytes))
       return std::nullopt;
+    for (int walk = 0; walk < most_walks; ++walk)
+      if (auto found = this->walk(most_requests)) return found;
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::vector<std::int64_t>> walk(std::ptrdiff_t& most_requests) {
     for (int tried = 0; tried < most_tries && most_requests > 0; ++tried) {
-      const std::vector<std::int64_t> segments = tried == 0 ? at_ : changed();
+      const std::vector<std::int64_t> segments = tried == 0 ? whole_ : changed();
       if (tried > 0 && segments == at_) continue;
       const std::optional<LargeRequests::Refusal> refusal = requests_.refusal(segments);
       most_requests -= static_cast<std::ptrdiff_t>(refusal ? refusal->at + 1 : requests_.size());
-      if (!refusal) return sorted(segments);
+      if (!refusal) return segments;
       const double share = 1 - static_cast<double>(tried) / most_tries;
       if (tried > 0 && !accepts(*refusal, share)) continue;
       at_ = segments;
@@ -45,13 +56,7 @@ class SegmentSearch {
     return std::nullopt;
   }
 
- private:
   std::size_t some(std::size_t count) { return random_() % count; }
-
-  static std::vector<std::int64_t> sorted(std::vector<std::int64_t> segments) {
-    std::ranges::sort(segments, std::greater());
-    return segments;
-  }
 
   bool accepts(const LargeRequests::Refusal& refusal, double share) {
     if (refusal.at >= refusal_.at) return true;
@@ -88,6 +93,7 @@ class SegmentSearch {
         segments[one] += given;
         segments[other] -= given;
     }
+    std::ranges::sort(segments, std::greater());  // As a loop asks for them.
     return segments;
   }
 
@@ -107,7 +113,7 @@ class SegmentSearch {
   }
 
   const LargeRequests& requests_;
-  std::vector<std::int64_t> at_;
+  std::vector<std::int64_t> whole_, at_;
   LargeRequests::Refusal refusal_;
   std::minstd_rand random_;
 };
@@ -134,7 +140,7 @@ void LargeRequests::read(const MemoryTrace& trace) {
       const std::int64_t rounded = rounded_size(event.bytes, allocator_);
       if (rounded <= small_limit_bytes) continue;
       live[event.address] = {blocks_, rounded};
-      requests_.push_back({blocks_++, event.bytes});
+      requests_.push_back({blocks_++, rounded});
       highest_bytes_ = std::max(highest_bytes_, held += rounded);
       if (rounded >= own_segment_from_bytes) own.insert(segment_size(rounded, allocator_));
     } else if (event.action == AllocatorAction::free) {
@@ -152,22 +158,13 @@ void LargeRequests::read(const MemoryTrace& trace) {
 
 std::optional<LargeRequests::Refusal> LargeRequests::refusal(
     const std::vector<std::int64_t>& up_front_bytes) const {
-  CachingAllocator allocator(allocator_, endless_bytes);
-  std::vector<Address> segments;
-  segments.reserve(up_front_bytes.size());
-  for (const std::int64_t bytes : up_front_bytes)
-    segments.push_back(allocator.allocate(bytes).value_or(0));
-  for (const Address segment : segments) allocator.free(segment);
-  const std::int64_t reserved = allocator.statistics().reserved_bytes.current;
-  std::vector<Address> blocks(blocks_);
+  LargePool pool(up_front_bytes, blocks_);
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const Request& request = requests_[i];
-    if (request.bytes == 0) {
-      allocator.free(blocks[request.block]);
-      continue;
-    }
-    blocks[request.block] = allocator.allocate(request.bytes).value_or(0);
-    if (allocator.statistics().reserved_bytes.current > reserved) return Refusal{i, request.bytes};
+    if (request.bytes == 0)
+      pool.free(request.block);
+    else if (!pool.allocate(request.block, request.bytes))
+      return Refusal{i, request.bytes};
   }
   return std::nullopt;
 }
