@@ -29,6 +29,16 @@ ExpectedPlans::Tried& ExpectedPlans::try_out(const CheckpointPlan& plan) {
 
 StepPeaks ExpectedPlans::peaks(const CheckpointPlan& plan) { return try_out(plan).peaks; }
 
+PoolNeed ExpectedPlans::need(const CheckpointPlan& plan) {
+  Tried& tried = try_out(plan);
+  if (!tried.large_bytes) {
+    tried.large_bytes = 0;
+    for (const HeldBytes& held : trial_.held_bytes(step_.compose(plan)))
+      tried.large_bytes = std::max(*tried.large_bytes, held.large);
+  }
+  return {tried.peaks.small_segments_bytes, *tried.large_bytes};
+}
+
 std::int64_t ExpectedPlans::budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes) {
   Tried& tried = try_out(plan);
   const std::int64_t reserved = tried.peaks.reserved_bytes;

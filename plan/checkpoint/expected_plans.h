@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/checkpoint/composed_step.h"
+#include "plan/checkpoint/pool_programme.h"
 #include "plan/checkpoint/trial.h"
 #include "record/checkpoint_plan.h"
 
@@ -34,6 +35,7 @@ class ExpectedPlans {
 
   bool has(const CheckpointPlan& plan) const { return step_.has(plan); }
   StepPeaks peaks(const CheckpointPlan& plan);
+  PoolNeed need(const CheckpointPlan& plan);
   /// What the plan reserves; where that is more than `budget_bytes`, with as much of these up front
   /// as there is, if it holds so.
   std::int64_t budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes);
@@ -54,6 +56,7 @@ class ExpectedPlans {
     double cost_us = 0;
     std::optional<std::int64_t> held;  ///< The least that was reserved with something up front.
     std::set<std::int64_t> refused;    ///< Budgets that did not hold.
+    std::optional<std::int64_t> large_bytes;  ///< What large blocks hold at most.
   };
   /// Of a plan, with as much of `walked_budget_` up front as there is.
   struct Walked {

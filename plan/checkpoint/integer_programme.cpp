@@ -29,8 +29,13 @@ struct BoundNode {
 
 class BranchAndBound {
  public:
-  BranchAndBound(const IntegerProgramme& programme, DualSimplex root, std::ptrdiff_t work)
-      : programme_(programme), most_work_(work), work_(work), root_(std::move(root)) {}
+  BranchAndBound(const IntegerProgramme& programme, DualSimplex root, std::ptrdiff_t work,
+                 Refusal refusal = {})
+      : programme_(programme),
+        refusal_(std::move(refusal)),
+        most_work_(work),
+        work_(work),
+        root_(std::move(root)) {}
 
   IntegerAnswer run(const std::vector<VariableBounds>& bounds) {
     given_ = bounds;
@@ -81,14 +86,27 @@ class BranchAndBound {
       if (outcome == DualSimplex::Outcome::stopped) break;
       work_ -= programme_.work_of_rows;
       const std::vector<LinearRow> rows = programme_.broken_rows(simplex.values());
-      if (rows.empty()) break;
-      for (const LinearRow& row : rows) {
-        const auto shared = std::make_shared<const LinearRow>(row);
-        simplex.add(shared);
-        if (&simplex != &root_) root_.add(shared);
-      }
+      if (rows.empty() && !refuse(simplex)) break;
+      for (const LinearRow& row : rows) add(simplex, row);
     }
     return simplex.bound();
+  }
+
+  void add(DualSimplex& simplex, const LinearRow& row) {
+    const auto shared = std::make_shared<const LinearRow>(row);
+    simplex.add(shared);
+    if (&simplex != &root_) root_.add(shared);
+  }
+
+  /// Whether a row was added that a whole solution breaks.
+  bool refuse(DualSimplex& simplex) {
+    if (!refusal_) return false;
+    const std::vector<double> values = simplex.values();
+    if (branching(values) >= 0) return false;
+    work_ -= programme_.work_of_refusal;
+    const std::optional<LinearRow> row = refusal_(values);
+    if (row) add(simplex, *row);
+    return row.has_value();
   }
 
   /// Of the fractional ones of the lowest rank, that of which `part` is largest; -1: there is none.
@@ -112,7 +130,7 @@ class BranchAndBound {
   bool take_if_whole(const DualSimplex& simplex) {
     std::vector<double> values = simplex.values();
     if (branching(values) >= 0) return false;
-    if (!programme_.broken_rows(values).empty()) {
+    if (!programme_.broken_rows(values).empty() || (refusal_ && refusal_(values))) {
       stuck_ = std::min(stuck_, simplex.bound());
       return true;
     }
@@ -179,6 +197,7 @@ class BranchAndBound {
   }
 
   const IntegerProgramme& programme_;
+  Refusal refusal_;
   std::ptrdiff_t most_work_, work_;
   DualSimplex root_;
   std::vector<VariableBounds> given_;
@@ -197,8 +216,8 @@ IntegerSolver::IntegerSolver(IntegerProgramme programme, std::ptrdiff_t most_wor
                 .relaxed()) {}
 
 IntegerAnswer IntegerSolver::solve(const std::vector<VariableBounds>& bounds,
-                                   std::ptrdiff_t most_work) const {
-  return BranchAndBound(programme_, root_, most_work).run(bounds);
+                                   std::ptrdiff_t most_work, const Refusal& refusal) const {
+  return BranchAndBound(programme_, root_, most_work, refusal).run(bounds);
 }
 
 }  // namespace symprof::plan

@@ -19,6 +19,8 @@ struct IntegerProgramme {
   std::function<std::vector<LinearRow>(const std::vector<double>&)> broken_rows;
   /// What it takes to ask for these, in cells of tableaus.
   std::ptrdiff_t work_of_rows = 0;
+  /// The same for a Refusal.
+  std::ptrdiff_t work_of_refusal = 0;
 };
 
 /// A variable with other bounds than the programme's.
@@ -34,6 +36,8 @@ struct IntegerAnswer {
   std::ptrdiff_t work = 0;     ///< Cells of tableaus that were changed.
 };
 
+using Refusal = std::function<std::optional<LinearRow>(const std::vector<double>&)>;
+
 /// Solves a programme again and again with some other bounds. An answer does not depend on those
 /// before it.
 class IntegerSolver {
@@ -44,7 +48,10 @@ class IntegerSolver {
 
   /// `most_work` cells are changed for a first solution, and as many in the search for better ones:
   /// where it ends for that, others may be as cheap as IntegerAnswer::least.
-  IntegerAnswer solve(const std::vector<VariableBounds>& bounds, std::ptrdiff_t most_work) const;
+  /// `refusal` gives a row that a whole solution breaks though it keeps all others: what is found
+  /// out about single solutions alone. It is empty where there is none.
+  IntegerAnswer solve(const std::vector<VariableBounds>& bounds, std::ptrdiff_t most_work,
+                      const Refusal& refusal = {}) const;
 
  private:
   IntegerProgramme programme_;

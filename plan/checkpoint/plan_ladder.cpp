@@ -16,8 +16,6 @@ namespace {
 constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21, most_tries = 6;
 /// Work for one programme (IntegerSolver), and for all.
 constexpr std::ptrdiff_t work_of_rung = 120'000'000, work_of_all = 900'000'000;
-/// Requests of steps that are played with several segments up front.
-constexpr std::ptrdiff_t most_requests_in_parts = 4'000'000;
 /// Plans near that of a rung: fewer where a step has many calls.
 constexpr std::size_t most_variations = 8, most_calls_near = 12'000;
 
@@ -53,8 +51,9 @@ void PlanLadder::climb_down() {
 
 /// False: neither it nor lower rungs have a better plan.
 bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
-  const PoolProgramme::Answer answer =
-      programme_.solve(rung_bytes, std::min(work_of_rung, work_), variation);
+  const PoolProgramme::Answer answer = programme_.solve(
+      rung_bytes, std::min(work_of_rung, work_),
+      [this](const CheckpointPlan& plan) { return planner_.need_of(plan); }, variation);
   work_ -= answer.work;
   has_solution_ = answer.plan.has_value();
   const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
@@ -82,7 +81,7 @@ double PlanLadder::cost_us(const CheckpointPlan& plan) {
 }
 
 /// The dearer a plan is, the more room it leaves: the cheapest that holds is searched by halves.
-void PlanLadder::try_in_parts() {
+void PlanLadder::try_in_parts(std::ptrdiff_t most_requests) {
   const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
   const double most_us =
       best ? best->cost_us - BudgetSearch::least_gain_us : std::numeric_limits<double>::infinity();
@@ -90,10 +89,14 @@ void PlanLadder::try_in_parts() {
   for (const auto& [key, refused] : refused_)
     if (refused.cost_us < most_us) cheapest_first.push_back(&refused);
   std::ranges::sort(cheapest_first, {}, &Refused::cost_us);
-  std::ptrdiff_t requests = most_requests_in_parts;
   for (std::size_t begin = 0, end = cheapest_first.size(); begin < end && !is_good_enough();) {
     const std::size_t middle = begin + (end - begin) / 2;
-    if (planner_.play_in_parts(cheapest_first[middle]->plan, budget_bytes_, requests))
+    const std::ptrdiff_t of_others = most_requests / 2;
+    most_requests -= of_others;
+    const bool holds =
+        planner_.play_in_parts(cheapest_first[middle]->plan, budget_bytes_, most_requests);
+    most_requests += of_others;
+    if (holds)
       end = middle;
     else
       begin = middle + 1;

@@ -26,8 +26,8 @@ class PlanLadder {
   /// fixed amount of work.
   void climb_down();
   /// Tries the plans of rungs that did not hold with several segments up front, where the best is
-  /// not good enough.
-  void try_in_parts();
+  /// not good enough. About `most_requests` requests are played.
+  void try_in_parts(std::ptrdiff_t most_requests);
 
  private:
   struct Refused {

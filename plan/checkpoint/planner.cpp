@@ -23,6 +23,11 @@ constexpr std::size_t most_calls_searched_on = 1'500;
 constexpr int parts_below = 4;
 constexpr double worth_searching_below = 0.03;
 
+/// The same for a bound, and for segments up front, on which more work is done.
+constexpr double worth_proving = 0.01;
+/// Requests of steps that are played with several segments up front: at first, and then.
+constexpr std::ptrdiff_t few_requests = 4'000'000, many_requests = 20'000'000;
+
 double sum_of(const std::vector<double>& costs) {
   return std::accumulate(costs.begin(), costs.end(), 0.0);
 }
@@ -233,10 +238,11 @@ void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
 PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   if (!is_possible(budget_bytes) || try_within({}, budget_bytes) <= budget_bytes)
     return known_answer(budget_bytes);
+  std::optional<PlanLadder> ladder;
   if (programme_) {
-    PlanLadder ladder(*this, *programme_, budget_bytes);
-    ladder.climb_down();
-    ladder.try_in_parts();
+    ladder.emplace(*this, *programme_, budget_bytes);
+    ladder->climb_down();
+    ladder->try_in_parts(few_requests);
   }
   for (const Selector* selector : strictest_first(budget_bytes)) {
     if (is_good_enough(budget_bytes, BudgetSearch::worth_varying)) break;
@@ -246,6 +252,8 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   if (!is_good_enough(budget_bytes, BudgetSearch::worth_varying))
     PlanWalk(*this, budget_bytes).run();
   search_below(budget_bytes);
+  if (ladder && !is_good_enough(budget_bytes, worth_proving)) prove(budget_bytes);
+  if (ladder && !is_good_enough(budget_bytes, worth_proving)) ladder->try_in_parts(many_requests);
   if (host_) BudgetSearch(*this, *host_, budget_bytes).bisect();
   return known_answer(budget_bytes);
 }

@@ -20,6 +20,7 @@ namespace symprof::plan {
 
 class ExpectedPlans;
 class PoolProgramme;
+struct PoolNeed;
 struct WeighedStep;
 
 /// Whether it runs several modules again as one.
@@ -133,6 +134,8 @@ class CheckpointPlanner {
   /// Every plan costs at least so much (PlanAnswer); empty: none is within the budget.
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
   bool is_possible(std::int64_t budget_bytes) const;
+  /// Of a composed step; empty where there is none.
+  std::optional<PoolNeed> need_of(const CheckpointPlan& plan) const;
 
  private:
   /// Of a plan that was played with something up front.
@@ -156,7 +159,9 @@ class CheckpointPlanner {
   /// Carries out what is expected to be better than all that was.
   void confirm(std::int64_t budget_bytes);
   const PlayedPlan* best_played(std::int64_t budget_bytes) const;
-  /// Of each of bounds_.
+  /// Works longer on the bound.
+  void prove(std::int64_t budget_bytes);
+  /// Of each of bounds_, and of the programme.
   const std::vector<std::optional<double>>& least_costs_us(std::int64_t budget_bytes) const;
   /// Those that say what a plan costs, the one that leaves the least within the budget first.
   std::vector<const Selector*> strictest_first(std::int64_t budget_bytes) const;
@@ -178,6 +183,7 @@ class CheckpointPlanner {
   std::map<std::size_t, Reserved> reserved_;    // By the same index.
   /// By budget.
   mutable std::map<std::int64_t, std::vector<std::optional<double>>> least_costs_;
+  std::map<std::int64_t, double> proven_us_;  // The same, by prove().
 };
 
 }  // namespace symprof::plan

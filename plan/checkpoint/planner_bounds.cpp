@@ -23,6 +23,8 @@ constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 constexpr std::size_t most_bounds_blended = 2;
 /// For the integer programme of a bound (PoolProgramme).
 constexpr std::ptrdiff_t most_work_of_bound = 120'000'000;
+/// The same where the gap is worth it.
+constexpr std::ptrdiff_t most_work_of_proof = 400'000'000;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -78,7 +80,8 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
     }
     programme_ = std::make_unique<PoolProgramme>(
         costs, host_costs_, pool_rows(costs, steps, held_bytes, weighed),
-        (plain().peaks.reserved_bytes + all_again().peaks.reserved_bytes) / 2);
+        (plain().peaks.reserved_bytes + all_again().peaks.reserved_bytes) / 2,
+        plain_recording_.calls.size());
     if (again.rank) return;  // Engines take and give back at other times, too.
     expected_ = std::make_unique<ExpectedPlans>(
         trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)),
@@ -110,7 +113,11 @@ const std::vector<std::optional<double>>& CheckpointPlanner::least_costs_us(
     for (const Selector& bound : bounds_)
       known->second.push_back(bound.least_cost_us(budget_bytes));
     if (programme_)
-      known->second.push_back(programme_->solve(budget_bytes, most_work_of_bound).least_us);
+      known->second.push_back(
+          programme_
+              ->solve(budget_bytes, most_work_of_bound,
+                      [this](const CheckpointPlan& plan) { return need_of(plan); })
+              .least_us);
   }
   return known->second;
 }
@@ -121,7 +128,21 @@ std::optional<double> CheckpointPlanner::least_cost_us(std::int64_t budget_bytes
     if (!cost) return std::nullopt;
     least = std::max(least, *cost);
   }
+  // What is proven of a budget holds for all that are less.
+  for (auto proven = proven_us_.lower_bound(budget_bytes); proven != proven_us_.end(); ++proven)
+    least = std::max(least, proven->second);
   return least;
+}
+
+std::optional<PoolNeed> CheckpointPlanner::need_of(const CheckpointPlan& plan) const {
+  return expected_ && expected_->has(plan) ? std::optional(expected_->need(plan)) : std::nullopt;
+}
+
+void CheckpointPlanner::prove(std::int64_t budget_bytes) {
+  const PoolProgramme::Answer answer =
+      programme_->solve(budget_bytes, most_work_of_proof,
+                        [this](const CheckpointPlan& plan) { return need_of(plan); });
+  if (answer.least_us) proven_us_[budget_bytes] = *answer.least_us;
 }
 
 std::optional<Window> CheckpointPlanner::least_window() const {

@@ -19,13 +19,16 @@ constexpr double rounding_share = 3e-6, rounding_us = 1e-4;
 constexpr unsigned most_forced = 3;
 /// For the relaxation with which every search begins.
 constexpr std::ptrdiff_t most_work_of_root = 300'000'000;
+/// Cells of tableaus that take as long as a call of a step that is played.
+constexpr std::ptrdiff_t work_of_played_call = 4'000;
 
 double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
 
 PoolProgramme::PoolProgramme(const StepCosts& costs, const StepCosts& host,
-                             std::vector<PoolRows> pools, std::int64_t usual_bytes)
+                             std::vector<PoolRows> pools, std::int64_t usual_bytes,
+                             std::size_t step_calls)
     : costs_(costs.regions), pools_(std::move(pools)), host_free_us_(host.free_us) {
   const bool has_host = !host.regions.empty();
   for (std::size_t i = 0; i < costs_.size(); ++i)
@@ -36,7 +39,7 @@ PoolProgramme::PoolProgramme(const StepCosts& costs, const StepCosts& host,
     host_us_.push_back(0);
   }
   add_pools();
-  solver_.emplace(programme(usual_bytes), most_work_of_root);
+  solver_.emplace(programme(usual_bytes, step_calls), most_work_of_root);
 }
 
 /// What a region costs as a whole without any of its calls, and each call that runs again.
@@ -80,7 +83,7 @@ void PoolProgramme::add_pools() {
   if (!host_us_.empty()) host_us_.resize(us_.size(), 0);
 }
 
-IntegerProgramme PoolProgramme::programme(std::int64_t usual_bytes) const {
+IntegerProgramme PoolProgramme::programme(std::int64_t usual_bytes, std::size_t step_calls) const {
   IntegerProgramme programme{.costs = us_,
                              .lower = std::vector<double>(us_.size(), 0),
                              .upper = std::vector<double>(us_.size(), 1),
@@ -104,6 +107,7 @@ IntegerProgramme PoolProgramme::programme(std::int64_t usual_bytes) const {
   }
   for (const PoolRows& pool : pools_)
     programme.work_of_rows += static_cast<std::ptrdiff_t>(pool.rows.size() * regions_.size());
+  programme.work_of_refusal = work_of_played_call * static_cast<std::ptrdiff_t>(step_calls);
   programme.broken_rows = [this](const std::vector<double>& values) { return broken_rows(values); };
   return programme;
 }
@@ -224,7 +228,7 @@ CheckpointPlan PoolProgramme::plan_of(const std::vector<double>& values) const {
 }
 
 PoolProgramme::Answer PoolProgramme::solve(std::int64_t budget_bytes, std::ptrdiff_t most_work,
-                                           unsigned variation) const {
+                                           const NeedOf& need_of, unsigned variation) const {
   if (budget_bytes < base_bytes_) return {};
   std::vector<VariableBounds> bounds = bounds_of(budget_bytes);
   std::minstd_rand random(variation * 7919 + 1);
@@ -236,7 +240,10 @@ PoolProgramme::Answer PoolProgramme::solve(std::int64_t budget_bytes, std::ptrdi
     const bool is_region = call == static_cast<int>(region.calls);
     bounds.push_back({is_region ? region.runs_again : region.first_call + call, value, value});
   }
-  const IntegerAnswer found = solver_->solve(bounds, most_work);
+  Refusal refuses;
+  if (need_of && are_whole_ && small_units_ >= 0)
+    refuses = [&](const std::vector<double>& values) { return refusal(values, need_of); };
+  const IntegerAnswer found = solver_->solve(bounds, most_work, refuses);
   Answer answer{.least_us = {}, .plan = {}, .work = found.work};
   if (found.least < std::numeric_limits<double>::infinity())
     answer.least_us = std::max(found.least * (1 - rounding_share) - rounding_us, 0.0);

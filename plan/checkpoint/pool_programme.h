@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -14,13 +15,20 @@
 
 namespace symprof::plan {
 
+/// What one plan reserves, whatever the loop takes up front: for small blocks, and for large ones
+/// at least.
+struct PoolNeed {
+  std::int64_t small_bytes = 0, large_bytes = 0;
+};
+
 class PoolProgramme {
  public:
   /// A plan costs what `costs` say, or what `host` says beyond StepCosts::free_us, whichever is
   /// more; `host` without regions says nothing. Both have the same regions. `usual_bytes` is a
-  /// budget like those that are asked about: not far from it, answers come soon.
+  /// budget like those that are asked about: not far from it, answers come soon. `step_calls` says
+  /// how long it takes to know what a plan needs.
   PoolProgramme(const StepCosts& costs, const StepCosts& host, std::vector<PoolRows> pools,
-                std::int64_t usual_bytes);
+                std::int64_t usual_bytes, std::size_t step_calls);
   PoolProgramme(const PoolProgramme&) = delete;
   PoolProgramme& operator=(const PoolProgramme&) = delete;
 
@@ -30,9 +38,13 @@ class PoolProgramme {
     std::optional<CheckpointPlan> plan;  ///< The cheapest that the search found.
     std::ptrdiff_t work = 0;             ///< As in IntegerAnswer.
   };
-  /// Each `variation` but 0 has some calls run again, and others not, at random: such plans may
-  /// cost more than the least.
-  Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work, unsigned variation = 0) const;
+  /// Empty where nobody knows.
+  using NeedOf = std::function<std::optional<PoolNeed>(const CheckpointPlan&)>;
+  /// Plans that need more than the budget in fact are no solutions (pool_refusal.cpp). Each
+  /// `variation` but 0 has some calls run again, and others not, at random: such plans may cost
+  /// more than the least.
+  Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work, const NeedOf& need_of = {},
+               unsigned variation = 0) const;
 
  private:
   struct Region {
@@ -43,7 +55,7 @@ class PoolProgramme {
 
   void add_region(const RegionCosts& costs, const RegionCosts* host);
   void add_pools();
-  IntegerProgramme programme(std::int64_t usual_bytes) const;
+  IntegerProgramme programme(std::int64_t usual_bytes, std::size_t step_calls) const;
   std::int64_t base_of(const PoolRows& pool) const { return are_whole_ ? pool.base_bytes : 0; }
   std::vector<VariableBounds> bounds_of(std::int64_t budget_bytes) const;
   std::vector<LinearRow> broken_rows(const std::vector<double>& values) const;
@@ -54,6 +66,9 @@ class PoolProgramme {
   double excess(const PoolRows& pool, const HeldRow& held,
                 const std::vector<std::vector<double>>& kept,
                 const std::vector<double>& values) const;
+  std::optional<LinearRow> refusal(const std::vector<double>& values, const NeedOf& need_of) const;
+  double units_needed(const PoolNeed& need) const;
+  LinearRow other_than(const std::vector<double>& values) const;
   CheckpointPlan plan_of(const std::vector<double>& values) const;
 
   std::vector<RegionCosts> costs_;

@@ -29,7 +29,8 @@ TEST_SUITE("reserved_plans") {
     for (const fs::path& path :
          {folder / "models/narrow_decoder.pt2", root / "models/resnet50.pt2",
           root / "models/vit_b_16.pt2", root / "tests/zoo/models/vit_b_32.pt2",
-          root / "tests/zoo/models/shufflenet_v2_x1_0.pt2", root / "tests/zoo/models/r3d_18.pt2"}) {
+          root / "tests/zoo/models/shufflenet_v2_x1_0.pt2", root / "tests/zoo/models/r3d_18.pt2",
+          root / "tests/zoo/models/mobilenet_v3_large.pt2"}) {
       CAPTURE(path);
       ReservedStep step(path);
       plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 
 namespace symprof::integer_programme_test {
@@ -50,11 +52,12 @@ struct Covering {
             .broken_rows = [this](const std::vector<double>& values) { return broken(values); }};
   }
 
-  /// `forced` variables at the front are 0.
-  double exact(int forced) const {
+  /// `forced` variables at the front are 0; `is_odd` choices alone have an odd number of ones.
+  double exact(int forced, bool is_odd = false) const {
     double best = std::numeric_limits<double>::infinity();
     for (unsigned choice = 0; choice < 1U << costs.size(); ++choice) {
       if ((choice & ((1U << forced) - 1)) != 0) continue;
+      if (is_odd && std::popcount(choice) % 2 == 0) continue;
       std::vector<double> values;
       double cost = 0;
       for (std::size_t i = 0; i < costs.size(); ++i) {
@@ -68,6 +71,19 @@ struct Covering {
 };
 
 constexpr std::ptrdiff_t enough_work = 100'000'000;
+
+/// Choices of an even number of ones, which no row says anything about.
+std::optional<plan::LinearRow> refuse_even(const std::vector<double>& values) {
+  plan::LinearRow row{.terms = {}, .most = -1};
+  int ones = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_one = values[i] > 0.5;
+    row.terms.emplace_back(static_cast<int>(i), is_one ? 1 : -1);
+    row.most += is_one ? 1 : 0;
+    ones += is_one ? 1 : 0;
+  }
+  return ones % 2 == 0 ? std::optional(row) : std::nullopt;
+}
 
 }  // namespace
 
@@ -92,6 +108,29 @@ TEST_SUITE("integer_programme") {
         CHECK(covering.broken(answer.values).empty());
       }
     }
+  }
+
+  TEST_CASE("solutions that are refused one by one leave the least of all others") {
+    std::mt19937 random(5);
+    int dearer = 0;
+    for (int i = 0; i < 40; ++i) {
+      CAPTURE(i);
+      const Covering covering(random, 10, 1 + i % 5);
+      const plan::IntegerSolver solver(covering.programme(), enough_work);
+      const double exact = covering.exact(0, true);
+      const plan::IntegerAnswer answer = solver.solve({}, enough_work, refuse_even);
+      CHECK(answer.least == doctest::Approx(exact).epsilon(1e-5));
+      CHECK(answer.cost == doctest::Approx(exact).epsilon(1e-5));
+      REQUIRE_FALSE(answer.values.empty());
+      CHECK_FALSE(refuse_even(answer.values));
+      dearer += exact > covering.exact(0) * (1 + 1e-6) ? 1 : 0;
+      for (const std::ptrdiff_t work : {0, 1'000, 10'000}) {
+        const plan::IntegerAnswer early = solver.solve({}, work, refuse_even);
+        CHECK(early.least <= exact * (1 + 1e-6));
+        if (!early.values.empty()) CHECK_FALSE(refuse_even(early.values));
+      }
+    }
+    CHECK(dearer > 10);
   }
 
   TEST_CASE("a search that ends early is still a bound, and has a solution that keeps all rows") {
