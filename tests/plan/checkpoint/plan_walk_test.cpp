@@ -90,6 +90,9 @@ TEST_SUITE("plan_walk") {
       }
     }
     CHECK(walks == 26);
+    // One more where the two mixed recordings have every second region each: which regions run
+    // again in which of them is chosen by who reads what (choose_sides), and both are tried on the
+    // composed step first. In one graph that is the best plan already.
     CHECK(made_better == 10);
   }
 
