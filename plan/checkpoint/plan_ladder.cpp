@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/rounding.h"
@@ -49,11 +50,27 @@ void PlanLadder::climb_down() {
       if (!may_go_on() || !try_rung(rung, variation)) return;
 }
 
+/// Plans that need more than the budget are left out, not those that need more than the rung. Where
+/// the work ends before there is another one, one of these shows what is near.
+PoolProgramme::Answer PlanLadder::solve(std::int64_t rung_bytes, unsigned variation) const {
+  const auto need_beyond = [this](const CheckpointPlan& plan) {
+    std::optional<PoolNeed> need = planner_.need_of(plan);
+    if (need && need->small_bytes + round_up(need->large_bytes, least_rung_bytes) <= budget_bytes_)
+      need = PoolNeed{};
+    return need;
+  };
+  const std::ptrdiff_t most_work = std::min(work_of_rung, work_);
+  PoolProgramme::Answer answer = programme_.solve(rung_bytes, most_work, need_beyond, variation);
+  if (answer.plan || !answer.least_us || !planner_.need_of({})) return answer;
+  PoolProgramme::Answer other = programme_.solve(rung_bytes, most_work, {}, variation);
+  answer.plan = std::move(other.plan);
+  answer.work += other.work;
+  return answer;
+}
+
 /// False: neither it nor lower rungs have a better plan.
 bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
-  const PoolProgramme::Answer answer = programme_.solve(
-      rung_bytes, std::min(work_of_rung, work_),
-      [this](const CheckpointPlan& plan) { return planner_.need_of(plan); }, variation);
+  const PoolProgramme::Answer answer = solve(rung_bytes, variation);
   work_ -= answer.work;
   has_solution_ = answer.plan.has_value();
   const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);

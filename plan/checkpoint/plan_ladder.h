@@ -35,6 +35,7 @@ class PlanLadder {
     CheckpointPlan plan;
   };
 
+  PoolProgramme::Answer solve(std::int64_t rung_bytes, unsigned variation) const;
   bool try_rung(std::int64_t rung_bytes, unsigned variation);
   bool holds(const CheckpointPlan& plan, std::int64_t rung_bytes);
   double cost_us(const CheckpointPlan& plan);

@@ -241,7 +241,7 @@ PoolProgramme::Answer PoolProgramme::solve(std::int64_t budget_bytes, std::ptrdi
     bounds.push_back({is_region ? region.runs_again : region.first_call + call, value, value});
   }
   Refusal refuses;
-  if (need_of && are_whole_ && small_units_ >= 0)
+  if (need_of && are_whole_ && small_units_ >= 0 && need_of({}))  // Of one plan, or of none.
     refuses = [&](const std::vector<double>& values) { return refusal(values, need_of); };
   const IntegerAnswer found = solver_->solve(bounds, most_work, refuses);
   Answer answer{.least_us = {}, .plan = {}, .work = found.work};
