@@ -42,7 +42,7 @@ at::Tensor leaf_of(const Graph& graph, std::size_t id) {
 
 }  // namespace
 
-TEST_SUITE("leaves") {
+TEST_SUITE("measured_leaves") {
   TEST_CASE("indices that a file has no data of take the rows of their table in turn") {
     for (const char* op : {"aten::index", "aten::index_put"}) {
       const Graph graph = looks_up_columns(op);
