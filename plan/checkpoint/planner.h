@@ -159,7 +159,10 @@ class CheckpointPlanner {
   /// Carries out what is expected to be better than all that was.
   void confirm(std::int64_t budget_bytes);
   const PlayedPlan* best_played(std::int64_t budget_bytes) const;
-  /// Works longer on the bound.
+  /// The programme's bound.
+  std::optional<double> least_of_programme_us(std::int64_t budget_bytes,
+                                              std::ptrdiff_t most_work) const;
+  /// Works longer on that bound.
   void prove(std::int64_t budget_bytes);
   /// Of each of bounds_, and of the programme.
   const std::vector<std::optional<double>>& least_costs_us(std::int64_t budget_bytes) const;

@@ -113,11 +113,7 @@ const std::vector<std::optional<double>>& CheckpointPlanner::least_costs_us(
     for (const Selector& bound : bounds_)
       known->second.push_back(bound.least_cost_us(budget_bytes));
     if (programme_)
-      known->second.push_back(
-          programme_
-              ->solve(budget_bytes, most_work_of_bound,
-                      [this](const CheckpointPlan& plan) { return need_of(plan); })
-              .least_us);
+      known->second.push_back(least_of_programme_us(budget_bytes, most_work_of_bound));
   }
   return known->second;
 }
@@ -138,11 +134,15 @@ std::optional<PoolNeed> CheckpointPlanner::need_of(const CheckpointPlan& plan) c
   return expected_ && expected_->has(plan) ? std::optional(expected_->need(plan)) : std::nullopt;
 }
 
+std::optional<double> CheckpointPlanner::least_of_programme_us(std::int64_t budget_bytes,
+                                                               std::ptrdiff_t most_work) const {
+  const auto need = [this](const CheckpointPlan& plan) { return need_of(plan); };
+  return programme_->solve(budget_bytes, most_work, need).least_us;
+}
+
 void CheckpointPlanner::prove(std::int64_t budget_bytes) {
-  const PoolProgramme::Answer answer =
-      programme_->solve(budget_bytes, most_work_of_proof,
-                        [this](const CheckpointPlan& plan) { return need_of(plan); });
-  if (answer.least_us) proven_us_[budget_bytes] = *answer.least_us;
+  if (const auto least_us = least_of_programme_us(budget_bytes, most_work_of_proof))
+    proven_us_[budget_bytes] = *least_us;
 }
 
 std::optional<Window> CheckpointPlanner::least_window() const {
