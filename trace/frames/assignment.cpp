@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "trace/frames/own_calls.h"
 
 namespace symprof::trace {
 namespace {
@@ -242,6 +243,10 @@ void add_names(std::string_view text, std::vector<std::string_view>& names) {
 }
 
 }  // namespace
+
+bool reads_name(std::string_view line, const Assignment& assignment, std::string_view name) {
+  return count_word(assignment.targets.empty() ? line : assignment.value, name) > 0;
+}
 
 std::vector<std::string_view> returned_names(std::string_view line) {
   const std::string_view text = simple_statement(line), word = first_word(text);

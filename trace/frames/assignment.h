@@ -30,6 +30,10 @@ struct Assignment {
 /// Empty for a line with nothing behind its colon. A view into `line`.
 std::string_view simple_statement(std::string_view line);
 
+/// Whether a line reads what has the name: `x = f(x)` does, `x = f(y)` only binds it. `assignment`
+/// is the line's.
+bool reads_name(std::string_view line, const Assignment& assignment, std::string_view name);
+
 /// The plain names that a `return` puts into what it returns: a, b and c of `return a, [b]` and of
 /// `return Output(a, states={"b": b}, mask=c)`. What a function is given, `return f(a)`, is not
 /// among them: a class is known by its capital. Views into `line`; empty for other lines.

@@ -189,6 +189,13 @@ class Rebuilder {
 
 }  // namespace
 
+std::size_t PythonRun::statement_in(std::size_t call, std::size_t node) const {
+  std::size_t statement = statement_of[node];
+  while (statement != no_index && statements[statement].call != call)
+    statement = caller_of(statement);
+  return statement;
+}
+
 PythonRun rebuild_calls(const Graph& graph) { return Rebuilder(graph).take(); }
 
 bool is_called_by_its_line(const Graph& graph, const PythonRun& run, std::size_t call) {

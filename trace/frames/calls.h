@@ -33,6 +33,14 @@ struct PythonRun {
   std::vector<PythonCall> calls;
   std::vector<PythonStatement> statements;  ///< In the order in which they begin.
   std::vector<std::size_t> statement_of;    ///< By node, the innermost; no_index where not known.
+
+  /// The statement that makes the call in which this one runs; no_index in the outermost call.
+  std::size_t caller_of(std::size_t statement) const {
+    return calls[statements[statement].call].statement;
+  }
+  /// The statement of `call` during which the node runs, itself or in what the statement calls;
+  /// no_index for nodes outside of the call.
+  std::size_t statement_in(std::size_t call, std::size_t node) const;
 };
 
 /// Rebuilds the calls from the lines of nodes. Two calls from one line are told apart by the

@@ -31,7 +31,7 @@ HiddenContainers::HiddenContainers(const Graph& graph, const PythonRun& run,
 
 std::size_t HiddenContainers::end_of(std::size_t statement) const {
   const PythonStatement& binding = run_.statements[statement];
-  const Assignment& assignment = assignments_[static_cast<std::size_t>(binding.line)];
+  const Assignment& assignment = assignment_of(statement);
   const std::string_view name = name_bound(assignment);
   if (name.empty() || !assignment.assigns_one_call() || binding.result == no_index) return no_index;
   const std::vector<ValueId>& results = graph_.nodes[binding.result].outputs;
@@ -39,9 +39,7 @@ std::size_t HiddenContainers::end_of(std::size_t statement) const {
     return no_index;
   for (std::size_t i = statement + 1; i < run_.statements.size(); ++i) {
     const PythonStatement& next = run_.statements[i];
-    if (next.call == binding.call &&
-        name_bound(assignments_[static_cast<std::size_t>(next.line)]) == name)
-      return next.last;
+    if (next.call == binding.call && name_bound(assignment_of(i)) == name) return next.last;
   }
   return run_.calls[binding.call].last;
 }
@@ -54,34 +52,24 @@ const SourceLine& HiddenContainers::line_of(std::size_t statement) const {
   return graph_.source_lines[static_cast<std::size_t>(run_.statements[statement].line)];
 }
 
-bool HiddenContainers::reads_name(std::size_t statement, std::string_view name) const {
-  const std::string_view text = line_of(statement).text;
-  const Assignment& assignment =
-      assignments_[static_cast<std::size_t>(run_.statements[statement].line)];
-  return count_word(assignment.targets.empty() ? text : assignment.value, name) > 0;
+const Assignment& HiddenContainers::assignment_of(std::size_t statement) const {
+  return assignments_[static_cast<std::size_t>(run_.statements[statement].line)];
 }
 
 /// How the function reads what the statement binds: never, ever by the name, or only otherwise.
 HiddenContainers::Reading HiddenContainers::reading_of(ValueId value, std::size_t statement) const {
   const PythonStatement& binding = run_.statements[statement];
-  const std::string_view name = name_bound(assignments_[static_cast<std::size_t>(binding.line)]);
+  const std::string_view name = name_bound(assignment_of(statement));
   Reading reading = Reading::none;
   if (name.empty()) return reading;
   for (const std::size_t reader : uses_.readers(value)) {
-    const std::size_t reads = statement_in(reader, binding.call);
+    const std::size_t reads = run_.statement_in(binding.call, reader);
     if (reads == no_index || reads == statement) continue;
-    if (!is_whole(line_of(reads).text) || reads_name(reads, name)) return Reading::by_name;
+    const std::string_view line = line_of(reads).text;
+    if (!is_whole(line) || reads_name(line, assignment_of(reads), name)) return Reading::by_name;
     reading = Reading::otherwise;
   }
   return reading;
-}
-
-/// The statement of the call during which a node runs.
-std::size_t HiddenContainers::statement_in(std::size_t node, std::size_t call) const {
-  std::size_t i = run_.statement_of[node];
-  while (i != no_index && run_.statements[i].call != call)
-    i = run_.calls[run_.statements[i].call].statement;
-  return i;
 }
 
 }  // namespace symprof::trace

@@ -39,9 +39,8 @@ class HiddenContainers {
   enum class Reading { none, by_name, otherwise };
 
   const SourceLine& line_of(std::size_t statement) const;
-  bool reads_name(std::size_t statement, std::string_view name) const;
+  const Assignment& assignment_of(std::size_t statement) const;
   Reading reading_of(ValueId value, std::size_t statement) const;
-  std::size_t statement_in(std::size_t node, std::size_t call) const;
 
   const Graph& graph_;
   const PythonRun& run_;

@@ -99,16 +99,12 @@ class Holder {
       const ValueId id = graph_.nodes[node].outputs[position];
       const auto value = static_cast<std::size_t>(id);
       std::size_t inner = no_index;
-      for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
+      for (std::size_t i = run_.statement_of[node]; i != no_index; i = run_.caller_of(i)) {
         if (std::max(last_[value], last_read_[value]) <= run_.statements[i].last) return;
         results_[i].push_back({.value = id, .inner = inner});
         inner = i;
       }
     });
-  }
-
-  std::size_t caller_of(std::size_t statement) const {
-    return run_.calls[run_.statements[statement].call].statement;
   }
 
   const std::vector<std::string_view>& released_by(std::size_t statement) const {
@@ -171,7 +167,7 @@ class Holder {
   /// Binds a result in the statement that made it, and outwards as far as the value is returned.
   void hold_value(std::size_t node, std::size_t position) {
     const ValueId value = graph_.nodes[node].outputs[position];
-    for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
+    for (std::size_t i = run_.statement_of[node]; i != no_index; i = run_.caller_of(i)) {
       const PythonStatement& statement = run_.statements[i];
       const Assignment& assignment = assignment_of(i);
       const bool is_kept = !assignment.targets.empty() || !assignment.keeper.empty();

@@ -39,7 +39,7 @@ void MissingResults::count_results() {
     for (const ValueId id : graph_.nodes[node].outputs) {
       if (id == no_value) continue;
       const std::size_t last = last_read_[static_cast<std::size_t>(id)];
-      for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
+      for (std::size_t i = run_.statement_of[node]; i != no_index; i = run_.caller_of(i)) {
         if (last == no_index || last <= run_.statements[i].last) break;
         ++results_[i];
       }
@@ -70,8 +70,8 @@ void MissingResults::find_unread() {
   std::map<std::size_t, std::vector<ValueId>> candidates;  // By the statement that lacks some.
   for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
     if (run_.statement_of[node] == no_index || !is_named_in_its_function(node)) continue;
-    std::size_t caller = caller_of(run_.statement_of[node]);
-    while (caller != no_index && missing_[caller] == 0) caller = caller_of(caller);
+    std::size_t caller = run_.caller_of(run_.statement_of[node]);
+    while (caller != no_index && missing_[caller] == 0) caller = run_.caller_of(caller);
     if (caller != no_index) candidates[caller].push_back(graph_.nodes[node].outputs[0]);
   }
   for (const auto& [statement, values] : candidates) {
@@ -97,10 +97,6 @@ bool MissingResults::is_named_in_its_function(std::size_t node) const {
     return assignment.returns;
   const Target& target = assignment.targets[0][0];
   return target.replaces && !target.name.starts_with('_');
-}
-
-std::size_t MissingResults::caller_of(std::size_t statement) const {
-  return run_.calls[run_.statements[statement].call].statement;
 }
 
 const Assignment& MissingResults::assignment_of(std::size_t statement) const {

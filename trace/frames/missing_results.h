@@ -50,7 +50,6 @@ class MissingResults {
   void find_unread();
   std::size_t targets_of_call(std::size_t statement) const;
   bool is_named_in_its_function(std::size_t node) const;
-  std::size_t caller_of(std::size_t statement) const;
   const Assignment& assignment_of(std::size_t statement) const;
 
   const Graph& graph_;

@@ -58,10 +58,6 @@ class EndFinder {
     return graph_.source_lines[static_cast<std::size_t>(statement(index).line)];
   }
 
-  std::size_t caller_of(std::size_t index) const {
-    return run_.calls[statement(index).call].statement;
-  }
-
   /// A trace shows no containers at all: any may hold any value.
   void open_all_of_trace() {
     if (std::ranges::all_of(graph_.values,
@@ -144,7 +140,7 @@ class EndFinder {
   /// `x = (` makes no node: what a line inside of its brackets makes has a name that no line shows.
   void add_inner_lines(std::size_t node, std::size_t value) {
     if (graph_.format != "exported" || graph_.nodes[node].op.ends_with('_')) return;
-    for (std::size_t i = run_.statement_of[node]; i != no_index; i = caller_of(i)) {
+    for (std::size_t i = run_.statement_of[node]; i != no_index; i = run_.caller_of(i)) {
       if (last_[value] <= statement(i).last || last_read_[value] == never_dies) return;
       if (!binds(i) && is_read_below(value, i))
         put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::no_lines);
@@ -159,9 +155,7 @@ class EndFinder {
   /// Whether the function reads the value in a statement further down. A call over several lines is
   /// at its first one, above what it is given, and `.relu()` goes on with what is computed.
   bool is_read_below(std::size_t value, std::size_t index) const {
-    std::size_t reader = run_.statement_of[last_read_[value]];
-    while (reader != no_index && statement(reader).call != statement(index).call)
-      reader = caller_of(reader);
+    const std::size_t reader = run_.statement_in(statement(index).call, last_read_[value]);
     if (reader == no_index) return false;
     const SourceLine &made = line_of(index), &read = line_of(reader);
     return read.line > made.line && !read.text.starts_with('.');
@@ -169,7 +163,7 @@ class EndFinder {
 
   /// What a call gives beside its results may hold whatever ran in it.
   void open_where_lacking(std::size_t index, std::size_t value) {
-    for (; index != no_index; index = caller_of(index))
+    for (; index != no_index; index = run_.caller_of(index))
       if (lacks(index)) ends_[value].is_open = true;
   }
 
@@ -233,7 +227,7 @@ class EndFinder {
   void add_given(std::size_t node, std::size_t value) {
     const std::size_t i = run_.statement_of[node], made_at = made_at_[value];
     if (made_at == no_index) return;
-    for (std::size_t j = run_.statement_of[made_at]; j != no_index; j = caller_of(j))
+    for (std::size_t j = run_.statement_of[made_at]; j != no_index; j = run_.caller_of(j))
       if (j == i) return put_off(value, statement(i).last, LifetimeDoubt::function);
   }
 

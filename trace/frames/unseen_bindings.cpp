@@ -69,19 +69,11 @@ void UnseenBindings::let_go(const std::vector<HeldByName>& held,
   }
 }
 
-/// The statement of `call` that was running when the node did.
-std::size_t UnseenBindings::statement_in(std::size_t call, std::size_t node) const {
-  std::size_t i = run_.statement_of[node];
-  while (i != no_index && run_.statements[i].call != call)
-    i = run_.calls[run_.statements[i].call].statement;
-  return i;
-}
-
 /// The statement that reads the value last, if it runs again and names it without binding the name.
 std::size_t UnseenBindings::reading_statement(const HeldByName& held) const {
   const std::size_t read = last_read_[static_cast<std::size_t>(held.value)];
   if (read == no_index) return no_index;
-  const std::size_t reader = statement_in(run_.statements[held.statement].call, read);
+  const std::size_t reader = run_.statement_in(run_.statements[held.statement].call, read);
   if (reader == no_index || reader == held.statement || next_run_[reader] == no_index)
     return no_index;
   const Assignment& assignment = assignment_of(reader);
@@ -97,11 +89,12 @@ std::vector<ValueId> UnseenBindings::handed_on(std::size_t statement) const {
   const std::size_t again = next_run_[statement], call = run_.statements[statement].call;
   std::vector<ValueId> handed;
   for (std::size_t i = run_.statements[statement].last + 1; i <= run_.statements[again].last; ++i) {
-    if (statement_in(call, i) != again) continue;
+    if (run_.statement_in(call, i) != again) continue;
     for_each_value(graph_.nodes[i], [&](ValueId id) {
       if (id == no_value) return;
       const std::size_t made_at = made_at_[static_cast<std::size_t>(id)];
-      if (made_at != no_index && statement_in(call, made_at) == statement) handed.push_back(id);
+      if (made_at != no_index && run_.statement_in(call, made_at) == statement)
+        handed.push_back(id);
     });
   }
   return handed;

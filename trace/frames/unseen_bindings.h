@@ -39,7 +39,6 @@ class UnseenBindings {
   void let_go(const std::vector<HeldByName>& held, std::vector<std::size_t>& last) const;
 
  private:
-  std::size_t statement_in(std::size_t call, std::size_t node) const;
   std::size_t reading_statement(const HeldByName& held) const;
   std::vector<ValueId> handed_on(std::size_t statement) const;
   const Assignment& assignment_of(std::size_t statement) const;

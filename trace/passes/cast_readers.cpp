@@ -72,24 +72,16 @@ class ReaderRestorer {
     return run_.statements[run_.statement_of[cast.node]].call;
   }
 
-  /// The statement of the call in which a node ran, in a function that it calls or in itself.
-  std::size_t statement_in(std::size_t call, std::size_t node) const {
-    std::size_t i = run_.statement_of[node];
-    while (i != no_index && run_.statements[i].call != call)
-      i = run_.calls[run_.statements[i].call].statement;
-    return i;
-  }
-
   void restore(const NamedCast& cast) {
     const std::size_t call = call_of(cast);
     const auto maker = uses_.maker(cast.before);
-    const bool was_given = !maker || statement_in(call, *maker) == no_index;
+    const bool was_given = !maker || run_.statement_in(call, *maker) == no_index;
     const bool goes_on = std::ranges::any_of(uses_.readers(cast.after), [&](std::size_t reader) {
-      return statement_in(call, reader) != no_index;
+      return run_.statement_in(call, reader) != no_index;
     });
     for (const std::size_t reader : uses_.readers(cast.after)) {
       if (run_.statement_of[reader] == no_index) continue;
-      const std::size_t statement = statement_in(call, reader);
+      const std::size_t statement = run_.statement_in(call, reader);
       const bool means_before =
           statement == no_index ? was_given && goes_on : reads_before(cast, statement);
       if (means_before)

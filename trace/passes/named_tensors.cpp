@@ -64,7 +64,10 @@ ValueId NamedTensors::given_as(std::string_view name, std::size_t call, std::siz
     if (own == no_index) continue;
     if (i > index && !is_inside(i, call)) break;
     if (statement != no_index && own != statement) break;
-    const bool names = run.statements[own].call == call && reads_name(own, name);
+    const std::string& line =
+        graph_.source_lines[static_cast<std::size_t>(run.statements[own].line)].text;
+    const bool names =
+        run.statements[own].call == call && reads_name(line, parse_assignment(line), name);
     bool has_other = false;
     for_each_value(graph_.nodes[i], [&](ValueId id) {
       if (!names || id == no_value || made[static_cast<std::size_t>(id)] || !is_float(id)) return;
@@ -77,13 +80,6 @@ ValueId NamedTensors::given_as(std::string_view name, std::size_t call, std::siz
       if (id != no_value) made[static_cast<std::size_t>(id)] = true;
   }
   return given;
-}
-
-bool NamedTensors::reads_name(std::size_t statement, std::string_view name) {
-  const SourceId source = lines_.run().statements[statement].line;
-  const std::string& line = graph_.source_lines[static_cast<std::size_t>(source)].text;
-  const Assignment assignment = parse_assignment(line);
-  return count_word(assignment.targets.empty() ? line : assignment.value, name) > 0;
 }
 
 bool NamedTensors::is_float(ValueId id) const {
@@ -118,11 +114,7 @@ std::size_t NamedTensors::call_of_statement(std::size_t statement) {
 }
 
 bool NamedTensors::is_inside(std::size_t node, std::size_t call) {
-  const PythonRun& run = lines_.run();
-  for (std::size_t i = run.statement_of[node]; i != no_index;
-       i = run.calls[run.statements[i].call].statement)
-    if (run.statements[i].call == call) return true;
-  return false;
+  return lines_.run().statement_in(call, node) != no_index;
 }
 
 }  // namespace symprof::trace

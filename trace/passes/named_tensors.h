@@ -36,7 +36,6 @@ class NamedTensors {
 
  private:
   bool is_float(ValueId id) const;
-  bool reads_name(std::size_t statement, std::string_view name);
   const std::vector<std::size_t>& statements_of(std::size_t call);
   std::size_t first_of(std::size_t call);
   std::size_t call_of_statement(std::size_t statement);

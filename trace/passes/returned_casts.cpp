@@ -45,13 +45,9 @@ class OutputFinder {
   /// The statement of the outermost function during which a node ran.
   std::size_t outermost(std::size_t node) const {
     std::size_t statement = run_.statement_of[node];
-    while (statement != no_index && caller_of(statement) != no_index)
-      statement = caller_of(statement);
+    while (statement != no_index && run_.caller_of(statement) != no_index)
+      statement = run_.caller_of(statement);
     return statement;
-  }
-
-  std::size_t caller_of(std::size_t statement) const {
-    return run_.calls[run_.statements[statement].call].statement;
   }
 
   /// Whether the statement gives one name to what a call returns, and that is not `node`'s.

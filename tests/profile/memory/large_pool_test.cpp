@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <random>
-#include <set>
 #include <vector>
 
 #include "profile/memory/allocator/caching_allocator.h"
