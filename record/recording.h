@@ -73,6 +73,9 @@ struct CallRecord {
   std::vector<IntegerArgument> integers;
   std::int64_t stream = 0;          ///< The CUDA stream that it ran on; 0: the default one.
   bool times_convolutions = false;  ///< Under torch.backends.cudnn.benchmark, in a program.
+  /// cuBLAS, and cuDNN's convolutions and recurrent layers, may round fp32 numbers to TF32
+  /// (torch.set_float32_matmul_precision, torch.backends.cudnn.allow_tf32); PyTorch's defaults.
+  bool tf32_products = false, tf32_convolutions = true, tf32_recurrent = true;
 };
 
 enum class EventKind : std::uint8_t { allocate, free };

@@ -24,6 +24,9 @@ enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
 /// What becomes of unbacked sizes, those that only data could tell (of nonzero's result): they are
 /// errors, or their upper bounds stand for them.
 enum class UnbackedSizes : std::uint8_t { refuse, max };
+/// How far products of fp32 numbers may be rounded, as in torch.set_float32_matmul_precision: below
+/// `highest` to TF32, where the device can.
+enum class MatmulPrecision : std::uint8_t { highest, high, medium };
 enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
 
 /// Called from time to time with a stage ("forward"), how much of it is done, and how much it is.
@@ -55,6 +58,9 @@ struct StepOptions {
   std::optional<ParallelOptions> parallel;  ///< Empty: one GPU.
   std::optional<DType> autocast;
   AttentionBackend attention = AttentionBackend::automatic;
+  /// Empty: what torch.set_float32_matmul_precision was last called with in this process, `highest`
+  /// where it was not.
+  std::optional<MatmulPrecision> float32_matmul_precision;
   /// How long results live in the forward pass of a graph; C++ modules keep what their code keeps.
   Lifetimes lifetimes = Lifetimes::frames;
   /// A bias is added by a node of its own (trace/passes/split_bias.h says for which operators).

@@ -11,6 +11,7 @@ namespace {
 
 using settings::attention_backends;
 using settings::losses;
+using settings::matmul_precisions;
 using settings::modes;
 using settings::name_of;
 using settings::optimizer_name;
@@ -43,6 +44,9 @@ std::string step_text(const StepOptions& options) {
   if (options.autocast) text += fmt::format(", autocast {}", symprof::name(*options.autocast));
   if (options.attention != AttentionBackend::automatic)
     text += fmt::format(", attention {}", name_of(attention_backends, options.attention));
+  if (options.float32_matmul_precision)
+    text += fmt::format(", float32 matmul precision {}",
+                        name_of(matmul_precisions, *options.float32_matmul_precision));
   if (!options.checkpoint.empty())
     text += fmt::format(", checkpoint {}", fmt::join(options.checkpoint, " "));
   if (const CheckpointPlan& plan = options.checkpoint_plan; !plan.is_empty())

@@ -55,6 +55,11 @@ inline constexpr Named<AttentionBackend> attention_backends[] = {
     {"efficient", AttentionBackend::efficient},
     {"cudnn", AttentionBackend::cudnn}};
 
+inline constexpr Named<MatmulPrecision> matmul_precisions[] = {
+    {"highest", MatmulPrecision::highest, "PyTorch's default"},
+    {"high", MatmulPrecision::high, "TF32"},
+    {"medium", MatmulPrecision::medium, "TF32 on a GPU"}};
+
 inline constexpr Named<LaunchKind> launch_kinds[] = {
     {"eager", LaunchKind::eager, "the default of times: call by call"},
     {"graph", LaunchKind::graph, "one CUDA graph; gives times too"}};

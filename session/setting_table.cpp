@@ -34,6 +34,11 @@ Value parallel_value(const Settings& settings) {
   return parallel ? Value(parallel->text) : Value();
 }
 
+Value matmul_precision_value(const Settings& settings) {
+  const std::optional<MatmulPrecision>& precision = settings.step.float32_matmul_precision;
+  return precision ? Value(text(name_of(matmul_precisions, *precision))) : Value();
+}
+
 Value mesh_value(const Settings& settings) {
   if (!settings.mesh) return Value();
   const plan::Mesh& mesh = *settings.mesh;
@@ -154,6 +159,13 @@ constexpr Setting rows[] = {
        s.step.attention = choose(SettingRef{"attention"}, given, attention_backends);
      },
      [](const Settings& s) { return Value(text(name_of(attention_backends, s.step.attention))); }},
+    {"float32_matmul_precision", model_group, Arity::one, "KIND",
+     +[] { return "Of products in fp32: " + alternatives(matmul_precisions); },
+     [](Settings& s, const std::string& given) {
+       s.step.float32_matmul_precision =
+           choose(SettingRef{"float32_matmul_precision"}, given, matmul_precisions);
+     },
+     matmul_precision_value},
     {"lifetimes", memory_group, Arity::one, "KIND",
      "Values live as in Python's frames (the default), or until their last-use",
      [](Settings& s, const std::string& given) {

@@ -100,6 +100,7 @@ RealStep::RealStep(const Graph& graph, const StepOptions& options, c10::Device d
     : graph_(graph),
       options_(options),
       device_(device),
+      matmul_precision_(options.float32_matmul_precision),
       interpreter_(graph, device, recompute(), options.lifetimes),
       host_(trace::host_values(graph, trace::GraphPlace::outermost)) {
   check(options);

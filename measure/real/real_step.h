@@ -10,6 +10,7 @@
 
 #include "measure/measurement.h"
 #include "measure/real/call_places.h"
+#include "meta/fake/matmul_precision.h"
 #include "record/step_options.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/recipe/grad_scaler.h"
@@ -59,6 +60,7 @@ class RealStep {
   const Graph& graph_;
   const StepOptions& options_;
   const c10::Device device_;
+  const meta::MatmulPrecisionRegion matmul_precision_;
   CallPlaces places_;
   shape::Interpreter interpreter_;
   trace::HostValues host_;

@@ -82,4 +82,14 @@ void simulate_device() {
 
 bool times_convolutions() { return at::globalContext().benchmarkCuDNN(); }
 
+Tf32Switches tf32_switches() {
+  const auto is_on = [](at::Float32Op op) {
+    return at::globalContext().float32Precision(at::Float32Backend::CUDA, op) ==
+           at::Float32Precision::TF32;
+  };
+  return {.products = is_on(at::Float32Op::MATMUL),
+          .convolutions = is_on(at::Float32Op::CONV),
+          .recurrent = is_on(at::Float32Op::RNN)};
+}
+
 }  // namespace symprof::meta

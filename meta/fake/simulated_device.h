@@ -14,4 +14,11 @@ void simulate_device();
 /// torch.backends.cudnn.benchmark.
 bool times_convolutions();
 
+/// Where libraries may round fp32 numbers to TF32: torch.set_float32_matmul_precision and
+/// torch.backends.cudnn.allow_tf32.
+struct Tf32Switches {
+  bool products = false, convolutions = true, recurrent = true;
+};
+Tf32Switches tf32_switches();
+
 }  // namespace symprof::meta

@@ -20,8 +20,7 @@ const at::Tensor& tensor_of(nanobind::handle object) { return THPVariable_Unpack
 Program::Program(const SettingTexts& settings) : settings_(settings_of(settings)) {
   settings_.step.device = device_of(settings_);
   settings_.step.mode = settings_.mode.value_or(Mode::train);
-  program_ = std::make_unique<EagerProgram>(settings_.step.device, settings_.step.attention,
-                                            place_of_program);
+  program_ = std::make_unique<EagerProgram>(settings_.step, place_of_program);
 }
 
 Program::~Program() = default;

@@ -13,6 +13,7 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_writes.h"
+#include "meta/fake/matmul_precision.h"
 #include "shape/eager/program_nodes.h"
 #include "shape/eager/stand_in.h"
 #include "shape/step/forced_backend.h"
@@ -32,9 +33,11 @@ const std::string& named(const std::string& place) {
 
 class EagerProgram::Run {
  public:
-  Run(const DeviceSpec& device, std::optional<at::SDPBackend> attention, PlaceOfProgram place)
+  Run(const StepOptions& options, PlaceOfProgram place)
       : recorder(std::make_shared<shape::Recorder>()),
-        mode({.device = device, .forced = attention}, recorder, meta::Factories::on_host),
+        mode({.device = options.device, .forced = shape::forced_backend(options.attention)},
+             recorder, meta::Factories::on_host),
+        matmul_precision_(options.float32_matmul_precision),
         place_(std::move(place)),
         nodes(*recorder, place_) {
     recorder->take_upper_bounds();
@@ -117,6 +120,7 @@ class EagerProgram::Run {
     return true;
   }
 
+  meta::MatmulPrecisionRegion matmul_precision_;
   PlaceOfProgram place_;
   std::map<std::string, int> numbers_at_, kept_at_;
   std::set<std::string> ended_at_;
@@ -128,9 +132,8 @@ class EagerProgram::Run {
   shape::ProgramNodes nodes;
 };
 
-EagerProgram::EagerProgram(const DeviceSpec& device, AttentionBackend attention,
-                           PlaceOfProgram place)
-    : run_(std::make_unique<Run>(device, shape::forced_backend(attention), std::move(place))) {}
+EagerProgram::EagerProgram(const StepOptions& options, PlaceOfProgram place)
+    : run_(std::make_unique<Run>(options, std::move(place))) {}
 
 EagerProgram::~EagerProgram() = default;
 

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "base/device_spec.h"
 #include "record/program_recording.h"
 #include "record/step_options.h"
 
@@ -27,7 +26,9 @@ using PlaceOfProgram = std::function<std::string()>;
 /// code runs, when backward runs, what the optimizer updates.
 class EagerProgram {
  public:
-  EagerProgram(const DeviceSpec& device, AttentionBackend attention, PlaceOfProgram place);
+  /// Of `options` the device, the attention backend and the precision of products count: all else
+  /// is the program's business.
+  EagerProgram(const StepOptions& options, PlaceOfProgram place);
   ~EagerProgram();
   EagerProgram(const EagerProgram&) = delete;
   EagerProgram& operator=(const EagerProgram&) = delete;

@@ -125,6 +125,16 @@ class Profile(unittest.TestCase):
         self.assertIsNone(report["totals"]["step_time_us"])
         self.assertIsNone(report["measured"])
 
+    def test_products_in_tf32_are_faster_where_the_gpu_has_it(self):
+        def step_us(device, *precision):
+            options = ("--float32-matmul-precision", *precision) if precision else ()
+            return profile(GPT2, "--time", "--device", device, *options)["totals"]["step_time_us"]
+
+        self.assertLess(step_us("h100", "high"), step_us("h100") / 1.5)
+        self.assertEqual(step_us("h100", "medium"), step_us("h100", "high"))
+        self.assertEqual(step_us("h100", "highest"), step_us("h100"))
+        self.assertEqual(step_us("t4", "high"), step_us("t4"))
+
     def test_nothing_is_lost(self):
         """Calls of all nodes are all calls; sums of the nodes are the totals."""
         report = profile(VIT, "--optimizer", "adamw")

@@ -94,6 +94,25 @@ class Memory(unittest.TestCase):
         self.assertEqual(reserved_after(False, 1), SMALL_SEGMENT + 64 * MIB)
         self.assertEqual(reserved_after(True, 2), SMALL_SEGMENT + 64 * MIB)  # It is not new any more.
 
+    def test_switches_of_tf32_are_those_of_the_script(self):
+        def step_us(layer, x):
+            with symprof.simulate("h100", time=True) as run:
+                layer.cuda()(x.cuda())
+            return run.profile.time["step_time_high_us"]
+
+        product = nn.Linear(4096, 4096), torch.empty(4096, 4096)
+        convolution = nn.Conv2d(256, 256, 3), torch.empty(32, 256, 56, 56)
+        usual = step_us(*product), step_us(*convolution)
+        try:
+            torch.set_float32_matmul_precision("high")
+            torch.backends.cudnn.allow_tf32 = False
+            other = step_us(*product), step_us(*convolution)
+        finally:
+            torch.set_float32_matmul_precision("highest")
+            torch.backends.cudnn.allow_tf32 = True
+        self.assertLess(other[0], usual[0] / 2)
+        self.assertGreater(other[1], usual[1] * 2)
+
 
 class Values(unittest.TestCase):
     def test_texts_say_what_a_tensor_is(self):

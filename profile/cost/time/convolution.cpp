@@ -47,8 +47,10 @@ std::optional<ConvolutionWork> shape_of(const Call& call, const ConvolutionArgum
   return c;
 }
 
-std::optional<TimeClass> class_of(const TensorSpec& input, const DeviceSpec& device) {
-  const std::optional<TimeClass> product = product_class(input.dtype, device, true);
+std::optional<TimeClass> class_of(const Call& call, const TensorSpec& input,
+                                  const DeviceSpec& device) {
+  const std::optional<TimeClass> product =
+      product_class(input.dtype, device, call.record().tf32_convolutions);
   if (product == TimeClass::product_16bit) return TimeClass::convolution_16bit;
   if (product == TimeClass::product_tf32) return TimeClass::convolution_tf32;
   if (product == TimeClass::product_fp32) return TimeClass::convolution_fp32;
@@ -96,7 +98,7 @@ LaunchEstimate forward_launches(const Call& call, const DeviceSpec& device,
   const TensorSpec *input = call.input_at(at.input), *output = call.output(0);
   if (!input || !output) return std::nullopt;
   const bool transposed = at.transposed != none && call.integer(at.transposed, 0, 0) != 0;
-  const std::optional<TimeClass> time_class = class_of(*input, device);
+  const std::optional<TimeClass> time_class = class_of(call, *input, device);
   std::optional<ConvolutionWork> c =
       transposed ? shape_of(call, at, output, input) : shape_of(call, at, input, output);
   if (!c || !time_class) return std::nullopt;
@@ -132,7 +134,7 @@ LaunchEstimate backward_launches(const Call& call, const Cost&, const DeviceSpec
   const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1);
   if (!gradient || !input) return std::nullopt;
   const bool transposed = call.integer(at.transposed, 0, 0) != 0;
-  const std::optional<TimeClass> time_class = class_of(*input, device);
+  const std::optional<TimeClass> time_class = class_of(call, *input, device);
   std::optional<ConvolutionWork> c =
       transposed ? shape_of(call, at, gradient, input) : shape_of(call, at, input, gradient);
   if (!c || !time_class) return std::nullopt;

@@ -79,7 +79,8 @@ bool has_bias(const Call& call, int left_at) {
 LaunchEstimate product(const Call& call, const DeviceSpec& device, int left_at) {
   const TensorSpec *left = call.input_at(left_at), *right = call.input_at(left_at + 1);
   if (!left || !right || left->sizes.size() < 2 || right->sizes.size() < 2) return std::nullopt;
-  const std::optional<TimeClass> time_class = product_class(left->dtype, device);
+  const std::optional<TimeClass> time_class =
+      product_class(left->dtype, device, call.record().tf32_products);
   if (!time_class) return std::nullopt;
   const std::size_t last = left->sizes.size() - 1;
   ProductWork work;

@@ -116,7 +116,8 @@ LaunchEstimate rnn_launches(const Call& call, const Cost&, const DeviceSpec& dev
   const std::optional<Sequence> sequence = sequence_of(call, at);
   if (!sequence) return std::nullopt;
   const DType dtype = call.input_at(0)->dtype;
-  const std::optional<TimeClass> of_products = product_class(dtype, device, true);
+  const std::optional<TimeClass> of_products =
+      product_class(dtype, device, call.record().tf32_recurrent);
   if (!of_products) return std::nullopt;
   const std::int64_t projection = call.integer(at.projection, 0, 0);
   const std::optional<TimeClass> of_steps = class_of_steps(*of_products, projection);

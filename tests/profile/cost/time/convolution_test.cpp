@@ -27,6 +27,10 @@ TEST_SUITE("convolution_launches") {
     const auto old = launches_of("aten::convolution", arguments, {tensor({2, 4, 8, 8})},
                                  device_with({"float32"}));
     CHECK(old->kernels[0].time_class == TimeClass::convolution_fp32);
+    RecordingBuilder b;
+    b.call("aten::convolution", arguments, {tensor({2, 4, 8, 8})}, b.node("node"));
+    b.recording().calls.back().tf32_convolutions = false;
+    CHECK(launches_of(b)->kernels[0].time_class == TimeClass::convolution_fp32);
   }
 
   TEST_CASE("the backward of a convolution is a kernel for each gradient that is asked for") {

@@ -20,6 +20,19 @@ TEST_SUITE("matmul_launches") {
     CHECK(std::get<ProductWork>(fp32->kernels[0].work).operand_bytes == 4);
   }
 
+  TEST_CASE("fp32 is rounded to TF32 where the call may and the device can") {
+    const auto class_of = [](DType dtype, const DeviceSpec& device) {
+      RecordingBuilder b;
+      b.call("aten::mm", {t({3, 5}, dtype), t({5, 7}, dtype)}, {tensor({3, 7}, dtype)},
+             b.node("node"));
+      b.recording().calls.back().tf32_products = true;
+      return launches_of(b, device)->kernels[0].time_class;
+    };
+    CHECK(class_of(DType::float32, modern_device()) == TimeClass::product_tf32);
+    CHECK(class_of(DType::float32, device_with({"float32"})) == TimeClass::product_fp32);
+    CHECK(class_of(half, modern_device()) == TimeClass::product_16bit);
+  }
+
   TEST_CASE("a type that the device has no units for has no time") {
     const DeviceSpec t4 = device_with({"float32", "float16"});
     const std::vector<TestArgument> arguments = {t({3, 5}, half), t({5, 7}, half)};
