@@ -1,6 +1,6 @@
 #include "profile/cost/convolution_kernels.h"
 
-#include "profile/cost/row_major.h"
+#include "profile/cost/memory_format.h"
 
 namespace symprof::profile {
 namespace {

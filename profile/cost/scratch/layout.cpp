@@ -27,24 +27,6 @@ bool can_be_joined(const TensorSpec& tensor, std::size_t first) {
   return true;
 }
 
-bool is_channels_last(const TensorSpec& tensor) {
-  const std::size_t rank = tensor.sizes.size();
-  if (rank != 4 && rank != 5) return false;
-  std::int64_t wanted = 1;
-  for (std::size_t place = 0; place < rank; ++place) {
-    // Channels, then from the last dimension to the first after them, then the batch.
-    const std::size_t i = place == 0 ? 1 : place == rank - 1 ? 0 : rank - place;
-    if (tensor.sizes[i] == 1) continue;
-    if (tensor.strides[i] != wanted) return false;
-    wanted *= tensor.sizes[i];
-  }
-  return true;
-}
-
-bool is_channels_last_alone(const TensorSpec& tensor) {
-  return is_channels_last(tensor) && !is_row_major(tensor);
-}
-
 bool is_uniform(const Call& call) {
   for (std::size_t i = 1; call.input(i) != nullptr; ++i)
     if (call.input(i)->dtype != call.input(0)->dtype) return false;

@@ -3,7 +3,7 @@
 
 #include "base/tensor_spec.h"
 #include "profile/cost/call.h"
-#include "profile/cost/row_major.h"
+#include "profile/cost/memory_format.h"
 
 namespace symprof::profile {
 
@@ -13,11 +13,6 @@ TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes);
 void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with);
 /// Whether a view can show all dimensions from `first` on as one (at::detail::computeStride).
 bool can_be_joined(const TensorSpec& tensor, std::size_t first = 0);
-/// Channels come last, in four or five dimensions (at::MemoryFormat::ChannelsLast and
-/// ChannelsLast3d).
-bool is_channels_last(const TensorSpec& tensor);
-/// The same of a tensor that does not lie row by row as well, as one of few places or channels can.
-bool is_channels_last_alone(const TensorSpec& tensor);
 /// Whether all tensors have one type: one kernel serves such a list, others go one by one.
 bool is_uniform(const Call& call);
 

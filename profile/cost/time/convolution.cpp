@@ -1,9 +1,11 @@
 // Convolutions: a kernel of cuDNN for the forward pass and for each gradient, one more for a bias.
-// PyTorch lets cuDNN round fp32 to TF32 by default (torch.backends.cudnn.allow_tf32).
+// PyTorch lets cuDNN round fp32 to TF32 but where a program does not
+// (torch.backends.cudnn.allow_tf32).
 #include <algorithm>
 #include <utility>
 
 #include "profile/cost/convolution_kernels.h"
+#include "profile/cost/memory_format.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 #include "profile/cost/time/sums.h"
@@ -40,7 +42,7 @@ std::optional<ConvolutionWork> shape_of(const Call& call, const ConvolutionArgum
   c.in = positions(*input, spatial), c.out = positions(*output, spatial);
   c.window = positions(*weight, spatial);
   c.number_bytes = element_bytes(input->dtype);
-  c.channels_last = has_channels_last(*input) || has_channels_last(*weight);
+  c.channels_last = is_channels_last_alone(*input) || is_channels_last_alone(*weight);
   const bool is_square = spatial == 2 && weight->sizes[2] == 3 && weight->sizes[3] == 3;
   const bool steps = call.integer(at.stride, 0, 1) > 1 || call.integer(at.dilation, 0, 1) > 1;
   c.is_winograd = is_square && !steps;

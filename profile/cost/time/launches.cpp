@@ -15,6 +15,30 @@ std::int64_t bytes_of(const Cost& cost, double passes) {
   return std::llround(static_cast<double>(cost.bytes_read + cost.bytes_written) * passes);
 }
 
+/// Those that lie on the device: a number of the host's is an argument of the kernel.
+std::vector<TensorRecord> operands_of(const Call& call) {
+  std::vector<TensorRecord> operands;
+  for (const TensorRecord& operand : call.record().inputs) {
+    const bool is_on_host =
+        operand.storage != none && !call.recording().storages[operand.storage].on_device;
+    if (call.spec(operand) != nullptr && !is_on_host) operands.push_back(operand);
+  }
+  return operands;
+}
+
+/// Whether the kernel's own type for the operand is another than the operand's
+/// (needs_dynamic_casting in ATen/native/cuda/CUDALoops.cuh): that of what it computes, the mask's
+/// where it takes one, and what comparisons compare is of one type.
+bool is_converted(const Call& call, const TensorSpec& operand, const TensorSpec& out) {
+  const std::string_view op = call.op();
+  const bool takes_mask = op == "aten::where" || op.starts_with("aten::masked_fill");
+  if (takes_mask && operand.dtype == DType::boolean) return false;
+  const bool copies = op.ends_with("copy") || op.ends_with("copy_");
+  const TensorSpec* first = call.input(0);
+  const bool compares = out.dtype == DType::boolean && !copies && first != nullptr;
+  return operand.dtype != (compares ? first->dtype : out.dtype);
+}
+
 }  // namespace
 
 std::optional<TimeClass> product_class(DType dtype, const DeviceSpec& device, bool allows_tf32) {
@@ -94,11 +118,10 @@ std::int64_t bytes_one_by_one(const TensorSpec& out, const DeviceSpec& device) {
 
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device) {
   bool is_one_by_one = has_gaps(out);
-  for (std::size_t i = 0; i < call.input_count() && !is_one_by_one; ++i) {
-    const TensorSpec* operand = call.input(i);
-    if (operand == nullptr || numbers(*operand) <= 1) continue;
-    is_one_by_one = operand->dtype != out.dtype || operand->sizes != out.sizes ||
-                    (!operand->strides.empty() && operand->strides != out.strides);
+  for (const TensorRecord& operand : operands_of(call)) {
+    const TensorSpec& spec = *call.spec(operand);
+    is_one_by_one |= is_converted(call, spec, out) || spec.sizes != out.sizes ||
+                     (!spec.strides.empty() && spec.strides != out.strides);
   }
   return is_one_by_one ? bytes_one_by_one(out, device) : 0;
 }

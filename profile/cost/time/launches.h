@@ -6,8 +6,7 @@
 namespace symprof::profile {
 
 /// The class of products in `dtype` on `device`; nothing where it has no units for it.
-/// `allows_tf32`: fp32 numbers may be rounded to TF32, as PyTorch's convolutions do by default and
-/// its products do not.
+/// `allows_tf32`: fp32 numbers may be rounded to TF32 (`tf32_products` of a call and its kin).
 std::optional<TimeClass> product_class(DType dtype, const DeviceSpec& device,
                                        bool allows_tf32 = false);
 
@@ -39,7 +38,7 @@ LaunchEstimate draws(const Call&, const Cost&, const DeviceSpec&);
 LaunchEstimate waiting(LaunchEstimate launches);
 
 /// Bytes in whose time an element-wise kernel writes `out`, at least, where it cannot move several
-/// numbers at once: an operand has another dtype, has other sizes or lies in another order, or
+/// numbers at once: an operand has to be converted, has other sizes or lies in another order, or
 /// there are gaps in the output (ATen/native/cuda/CUDALoops.cuh: launch_unrolled_kernel, and
 /// launch_legacy_kernel for what is not contiguous). 0 where it moves vectors of them.
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device);

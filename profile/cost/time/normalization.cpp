@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "profile/cost/row_major.h"
+#include "profile/cost/memory_format.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 #include "profile/cost/time/sums.h"

@@ -53,7 +53,17 @@ TEST_SUITE("launches") {
     CHECK(bytes_of("aten::add", {t({rows, length}, half), t({rows, length}, half)}, out) ==
           3 * 2 * count);
     CHECK(bytes_of("aten::add", {t({rows, length}, half), t({length}, half)}, out) == one_by_one);
-    CHECK(bytes_of("aten::mul", {t({rows, length}, half), t({}, half)}, out) < one_by_one);
+    CHECK(bytes_of("aten::mul", {t({rows, length}, half), t({}, half)}, out) == one_by_one);
+    RecordingBuilder b;
+    const TensorRecord number = b.fresh(tensor({}), {.on_device = false});
+    b.call_on("aten::mul", {b.fresh(out), number}, {b.fresh(out)}, b.node("node"));
+    CHECK(std::get<StreamWork>(launches_of(b, device)->kernels[0].work).bytes == 2 * 2 * count);
+    // A mask has a type of its own, and so has what a comparison says.
+    const TestArgument mask = t({rows, length}, DType::boolean);
+    CHECK(bytes_of("aten::where", {mask, x, x}, out) == (1 + 3 * 2) * count);
+    CHECK(bytes_of("aten::lt", {wide, wide}, tensor({rows, length}, DType::boolean)) ==
+          (4 + 4 + 1) * count);
+    CHECK(bytes_of("aten::mul", {x, mask}, out) == one_by_one);
     CHECK(bytes_of("aten::_to_copy", {t({rows, length}, half)}, tensor({rows, length})) ==
           one_by_one);
     // This cast has a kernel that moves vectors.
