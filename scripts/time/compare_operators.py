@@ -101,7 +101,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     classes, too_far = classes_of(given.times or TIMES / f"{given.device}.json"), []
-    lines = [line for line in h200_rows.table(given.device) if not (given.device == "h200" and line["drawn"])]
+    lines = [line for line in h200_rows.table(given.device, given.program) if not (given.device == "h200" and line["drawn"])]
     print("| class | rows | error | within | by chance | ± width |\n| --- | ---: | ---: | ---: | ---: | ---: |")
     for time_class, of_class, of_device in groups(lines, classes):
         rows = judged(given.program, of_class, of_device, given.device)

@@ -10,6 +10,8 @@
 //     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES.
 //   symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv
 //     prints us,low,high,algorithm,protocol,nccl_us of collectives; rows: kind,bytes,ranks,nodes.
+//   symprof_time_rows kernels DEVICE.json CALLS.json
+//     prints the kernels of each call, as JSON (operator_kernels.h).
 //
 // Columns of a CSV are members of the work (profile/time/kernel.h): m,n,k for products. A row may
 // have been measured at `clock_percent` of the device's clock.
@@ -25,72 +27,13 @@
 #include "profile/time/collectives/links.h"
 #include "profile/time/formula.h"
 #include "profile/time/time_model.h"
+#include "scripts/time/operator_kernels.h"
+#include "scripts/time/work_columns.h"
 
 namespace {
 
 using namespace symprof;
 using namespace symprof::profile;
-
-using Columns = std::map<std::string, std::int64_t>;
-
-std::int64_t column(const Columns& row, const char* name, std::int64_t otherwise) {
-  const auto found = row.find(name);
-  return found == row.end() ? otherwise : found->second;
-}
-
-Work work_of(const Work& example, const Columns& row) {
-  const auto get = [&](const char* name, std::int64_t otherwise = 1) {
-    return column(row, name, otherwise);
-  };
-  if (std::holds_alternative<ProductWork>(example)) {
-    ProductWork product{get("batch"),
-                        get("m"),
-                        get("n"),
-                        get("k"),
-                        get("operand_bytes", 2),
-                        get("result_bytes", get("operand_bytes", 2)),
-                        get("weight_sets"),
-                        get("alignment", 16)};
-    product.layout = static_cast<ProductLayout>(get("layout", 0));
-    product.kernel = static_cast<ProductKernel>(get("kernel", 0));
-    return product;
-  }
-  if (std::holds_alternative<AttentionWork>(example))
-    return AttentionWork{get("batch"),           get("heads"),          get("kv_heads"),
-                         get("queries"),         get("keys"),           get("head_dim"),
-                         get("number_bytes", 2), get("causal", 0) != 0, get("backward", 0) != 0};
-  if (std::holds_alternative<ConvolutionWork>(example))
-    return ConvolutionWork{static_cast<ConvolutionPass>(get("pass", 0)),
-                           get("batch"),
-                           get("in_channels"),
-                           get("out_channels"),
-                           get("groups"),
-                           get("in"),
-                           get("out"),
-                           get("window"),
-                           get("number_bytes", 4),
-                           get("is_winograd", 0) != 0,
-                           get("channels_last", 0) != 0};
-  if (std::holds_alternative<RecurrentWork>(example))
-    return RecurrentWork{get("steps"),    get("batch"),           get("hidden"),
-                         get("gates", 4), get("number_bytes", 4), get("backward", 0) != 0};
-  if (std::holds_alternative<FunctionWork>(example))
-    return FunctionWork{static_cast<Function>(get("function", 0)), get("numbers"), get("bytes")};
-  if (std::holds_alternative<RowWork>(example))
-    return RowWork{get("rows"), get("length"), get("bytes")};
-  return StreamWork{get("bytes")};
-}
-
-Work example_of(const Formula& formula) {
-  if (formula.sizes == product_sizes) return ProductWork();
-  if (formula.sizes == attention_sizes) return AttentionWork();
-  if (formula.sizes == convolution_sizes || formula.sizes == depthwise_sizes)
-    return ConvolutionWork();
-  if (formula.sizes == recurrent_sizes) return RecurrentWork();
-  if (formula.sizes == row_sizes) return RowWork();
-  if (formula.sizes == function_sizes) return FunctionWork();
-  return StreamWork();
-}
 
 TimeClass class_called(const std::string& text) {
   for (int i = 0; i < time_classes; ++i)
@@ -115,14 +58,15 @@ std::vector<Row> read_rows(const std::string& path, TimeClass time_class) {
   std::string line;
   std::getline(file, line);
   const std::vector<std::string> header = cells(line);
-  const Work example = example_of(formula_of(time_class));
+  const Formula& formula = formula_of(time_class);
   std::vector<Row> rows;
   while (std::getline(file, line)) {
     const std::vector<std::string> values = cells(line);
     Columns row;
     for (std::size_t i = 0; i < values.size() && i < header.size(); ++i)
       row[header[i]] = std::stoll(values[i]);
-    rows.push_back({{time_class, work_of(example, row)}, column(row, "clock_percent", 100)});
+    const auto clock = row.find("clock_percent");
+    rows.push_back({{time_class, work_of(formula, row)}, clock == row.end() ? 100 : clock->second});
   }
   return rows;
 }
@@ -231,9 +175,14 @@ int main(int count, char** arguments) try {
     return judge(load_device(given[2]), given[3], read_rows(given[5], class_called(given[4])));
   if (count == 5 && given[1] == "collectives")
     return collectives(given[2], std::stoi(given[3]), given[4]);
+  if (count == 4 && given[1] == "kernels") {
+    print_kernels(load_device(given[2]), given[3], std::cout);
+    return 0;
+  }
   std::cerr << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
                "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv\n"
-               "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n";
+               "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n"
+               "       symprof_time_rows kernels DEVICE.json CALLS.json\n";
   return 2;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

@@ -59,7 +59,7 @@ def fitted_class(program, lines):
     """Of the drawn rows of a class: what operands from memory take, and where those in L2 are fitted apart, they as well."""
     usual = [line for line in lines if h200_rows.is_fitted(line)]
     in_cache = [line for line in lines if h200_rows.is_in_cache(line)]
-    times = fitted(program, usual, h200_rows.calibrated(usual[0]["class"]))
+    times = fitted(program, usual, h200_rows.calibrated(usual[0]["class"], program))
     return {**times, "in_cache": fitted(program, in_cache, [])} if in_cache else times
 
 
@@ -82,7 +82,7 @@ def main():
     given = parser.parse_args()
     path = fit.ROOT / "devices" / "time" / "h200.json"
     classes = fit.read_classes(path)
-    lines = [line for line in h200_rows.table() if line["drawn"] and h200_rows.fits(line)]
+    lines = [line for line in h200_rows.table(program=given.program) if line["drawn"] and h200_rows.fits(line)]
     for time_class in sorted({line["class"] for line in lines}):
         if given.only and time_class not in given.only:
             continue

@@ -1,7 +1,7 @@
 """The operators that were recorded on an H200 (truth/h200/kernel_record) as rows of the program's classes of kernels.
 
 A row's time is what its kernels take, without the gaps between them, which a step has on top (`kernel_gap_us` of a device
-file); h200_works.py has the works."""
+file); its work is what the program's rules say of the ATen calls that were measured (operator_kernels.py)."""
 import collections
 import hashlib
 import json
@@ -16,17 +16,19 @@ SMALL = RECORD.with_name("kernel_record_3")  # Kernels of small networks, with o
 RECORDS = (RECORD, RECORD.with_name("kernel_record_2"), SMALL)
 sys.path[:0] = [str(ROOT / "truth" / "h200"), str(ROOT / "truth" / "measured")]
 
-import h200_works  # noqa: E402
 import single_calls  # noqa: E402
-from h200_works import (ALONG, FAMILIES, LAUNCH_US, LAUNCHES_OF_PRODUCT, MIXED, SETS_OF_WEIGHTS,  # noqa: E402
-                        product_kernel, recurrent, single_call)
 from kernels import storage  # noqa: E402
+from operator_kernels import PROGRAM, linear_layers, recorded_kernels  # noqa: E402
 
 L2_BYTES = 62_914_560  # of devices/h200.json
+LAUNCH_US = 0.93  # the same: a kernel of one element
+ALONG, MIXED = 0, 1  # ProductLayout of profile/time/kernel.h
+SETS_OF_WEIGHTS = 6  # as many as nothing of them is in L2 any more
 
 
 # Calls of kernels of several classes, each with a work of its own: they are judged, and fit nothing.
 OF_SEVERAL = ("group_norm",)
+BOTH = ("forward", "backward")
 
 
 def draw(key, seed=""):
@@ -42,14 +44,59 @@ def drawn_again(lines, seed):
     return [{**line, "drawn": number % 2 == 0, "fold": number // 2} for line, number in zip(lines, numbers)]
 
 
-def found_in(family, operation, point, kernels, cache):
-    """(class, work, launches, us) or None."""
-    parameters = point["parameters"]
-    parameters = json.loads(parameters) if isinstance(parameters, str) else parameters
+RECURRENT = {"tf32": "recurrent_tf32", "bfloat16": "recurrent_16bit", "float16": "recurrent_16bit"}
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+NUMBER_BYTES = {"recurrent_tf32": 4, "recurrent_16bit": 2}
+
+
+def recurrent(operation, p, kernels):
+    """(class, work, launches, us) of one layer's steps: the kernels that come once in each."""
+    kind, direction = operation.split("_")
+    length, batch, _, hidden, layers, directions = p["size"]
+    if layers * directions > 1 or p["dtype"] not in RECURRENT or length < 16:
+        return None
+    groups = collections.defaultdict(list)
+    for kernel in kernels:
+        groups[kernel["name"], kernel["grid"]].append(kernel["median_ns"])
+    steps = [times for times in groups.values() if len(times) >= length // 2]
+    launches = sum(map(len, steps))
+    if launches < length:
+        return None  # one kernel for all steps
+    work = {"steps": length, "batch": batch, "hidden": hidden, "gates": GATES[kind], "number_bytes": NUMBER_BYTES[RECURRENT[p["dtype"]]],
+            "backward": int(direction == "backward")}
+    return RECURRENT[p["dtype"]], work, launches, sum(map(sum, steps)) / 1e3
+
+
+FAMILIES = ("matmul", "attention", "convolution", "elementwise", "movement", "normalization", "reduction", "loss", "indexing",
+            "recurrent")
+# Operations whose recorded calls have kernels of their own beside what a rule is about (the variance of stored statistics), or
+# belong to no class that is fitted.
+LEFT_OUT = {"math_forward", "math_backward", "cumsum", "topk", "sort", "batch_norm_inference", "fill", "strided_copy",
+            "cross_entropy_forward", "cross_entropy_backward", "adaptive_avg_pool2d_forward", "adaptive_avg_pool2d_backward",
+            "gather", "index_add", "index_put", "index_put_accumulate", "scatter_add", "embedding_backward"}
+SINGLE_FUNCTIONS = {"avg_pool2d": BOTH, "max_pool2d": BOTH, "interpolate": BOTH, "sum": ("forward",), "transposed": ("forward",)}
+
+
+def found_in(family, operation, point, kernels, of_rules):
+    """(class, work, launches, us) or None. `kernels` were measured, those `of_rules` are what the program says."""
     if family == "recurrent":
-        return recurrent(operation, parameters, kernels)
-    found = FAMILIES[family](operation, parameters, cache)
+        parameters = point["parameters"]
+        return recurrent(operation, json.loads(parameters) if isinstance(parameters, str) else parameters, kernels)
+    found = None if operation in LEFT_OUT else as_one(of_rules, operation)
     return found and (*found, point["kernel_ns_median"] / 1e3)
+
+
+def as_one(kernels, operation):
+    """(class, work, launches) of a call's kernels: of one, or of several of one operator that is judged as their sum."""
+    if not kernels:
+        return None
+    launches = sum(kernel["launches"] for kernel in kernels)
+    if len(kernels) == 1:
+        return kernels[0]["class"], kernels[0]["work"], launches
+    name = operation.rsplit("_", 1)[0]
+    if name not in OF_SEVERAL:
+        return None
+    return name, {"kernels": [(kernel["class"], kernel["work"]) for kernel in kernels]}, launches - len(kernels) + 1
 
 
 def leaves_cache(work):
@@ -66,31 +113,33 @@ def leaves_cache(work):
     return total > L2_BYTES
 
 
-def lines_of(folder):
+def lines_of(folder, of_rules):
     record = storage.read_document(folder / "operators.json.gz")
     strings, kernels = record["strings"], collections.defaultdict(list)
     for kernel in storage.table(record["kernels"]):
         kernels[kernel["point"]].append(kernel)
     for place, point in enumerate(storage.table(record["points"])):
-        family, operation = strings[point["family"]], strings[point["operation"]]
-        if family not in (*FAMILIES, "recurrent") or point["kernel_ns_median"] is None:
+        family, operation, cache = (strings[point[key]] for key in ("family", "operation", "cache"))
+        if family not in FAMILIES or point["kernel_ns_median"] is None:
             continue
-        found = found_in(family, operation, point, kernels[place], strings[point["cache"]])
+        found = found_in(family, operation, point, kernels[place], of_rules.get(point["key"].rsplit("/", 2)[0]))
         if found is None:
             continue
         time_class, work, launches, us = found
+        if "weight_sets" in work:
+            work = {**work, "weight_sets": SETS_OF_WEIGHTS if cache == "flushed" else 1}
         yield {"class": time_class, "family": family, "operation": operation, "work": work,
                "more": (launches - 1) * LAUNCH_US, "us": us, "key": point["key"], "drawn": draw(point["key"]) % 2 == 0,
                "fold": draw(point["key"]) // 2, "is_small": folder == SMALL,
-               "is_cold": strings[point["cache"]] == "flushed" or leaves_cache(work)}
+               "is_cold": cache == "flushed" or leaves_cache(work)}
 
 
-def lines_of_single_calls():
+def lines_of_single_calls(of_rules):
     """The half that is looked at fits, the other judges."""
     rows, looked_at = json.loads(single_calls.ROWS.read_text())["rows"], single_calls.looked_at()
     for name, call in single_calls.calls().items():
-        for phase in ("forward", "backward"):
-            found = single_call(call, phase)
+        for phase in SINGLE_FUNCTIONS.get(call.function, ()):
+            found = as_one(of_rules[f"single/{name}/{phase}"], call.function)
             if found is None or not rows[name][f"{phase}_us"]:
                 continue
             time_class, work, launches = found
@@ -100,12 +149,12 @@ def lines_of_single_calls():
                    "drawn": name in looked_at, "fold": draw(key) // 2, "is_small": False, "is_cold": True}
 
 
-def table(device="h200"):
+def table(device="h200", program=PROGRAM):
     """One line for each point with a work: class, its time without the launches that the rule counts apart, the work."""
-    h200_works.device = device
+    of_rules = recorded_kernels(device, program)
     folders = RECORDS if device == "h200" else (ROOT / "truth" / device / "kernel_record",)
-    lines = [line for folder in folders for line in lines_of(folder)]
-    return lines + list(lines_of_single_calls()) if device == "h200" else lines
+    lines = [line for folder in folders for line in lines_of(folder, of_rules)]
+    return lines + list(lines_of_single_calls(of_rules)) if device == "h200" else lines
 
 
 # Of `symprof calibrate` on the same kind of card: each call behind a flush, as what a step reads is mostly not in L2, where
@@ -126,30 +175,32 @@ def swept_layout(work):
     return ((work["m"] + work["n"] * 3 + work["k"] * 5) * 2654435769 % 2 ** 32 >> 16) % 3
 
 
-def swept_product(time_class, work):
-    """(work, launches): linear layers of a sweep have a bias (measure/real/kernel_calls.cpp)."""
-    work = {**work, "weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": swept_layout(work),
-            "result_bytes": work["operand_bytes"]}
-    work["kernel"] = product_kernel(time_class, work, work["layout"] == ALONG)
-    return work, LAUNCHES_OF_PRODUCT[work["kernel"]]
+def swept_products(time_class, kernels, program):
+    """(work, launches) of each: linear layers of a sweep have a bias (measure/real/kernel_calls.cpp)."""
+    works = [dict(zip(PRODUCT, kernel["work"])) for kernel in kernels]
+    layers = [work for work in works if swept_layout(work) == ALONG]
+    sizes = [tuple(work[size] for size in ("m", "n", "k")) for work in layers]
+    of_rules = iter(linear_layers(sizes, "float32" if time_class == "product_fp32" else "bfloat16", "h200", program))
+    for work in works:
+        layout = swept_layout(work)
+        [found] = next(of_rules) if layout == ALONG else [{"work": {}, "launches": 1}]
+        yield {**found["work"], **work, "weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": layout,
+               "result_bytes": work["operand_bytes"], "kernel": found["work"].get("kernel", 0)}, found["launches"]
 
 
-def calibrated(time_class):
+def calibrated(time_class, program=PROGRAM):
     """Lines as table() has them, for a fit alone: no comparison judges on them."""
-    columns, lines = CALIBRATED.get(time_class, ()), []
-    for place, kernel in enumerate(json.loads(CALIBRATION.read_text())["kernels"] if columns else ()):
-        if kernel["class"] != time_class:
-            continue
-        work, launches = dict(zip(columns, kernel["work"])), kernel.get("launches", 1)
-        if columns == PRODUCT:
-            work, launches = swept_product(time_class, work)
-            if time_class == "product_16bit":
-                row = math.gcd(work["m"], work["n"], work["k"]) * work["operand_bytes"]
-                if row % 16:
-                    continue
-        lines.append({"class": time_class, "work": work, "more": (launches - 1) * LAUNCH_US,
-                      "us": kernel["us"], "fold": place})
-    return lines
+    columns = CALIBRATED.get(time_class, ())
+    kernels = json.loads(CALIBRATION.read_text())["kernels"] if columns else ()
+    placed = [(place, kernel) for place, kernel in enumerate(kernels) if kernel["class"] == time_class]
+    works = ([(dict(zip(columns, kernel["work"])), kernel.get("launches", 1)) for _, kernel in placed] if columns != PRODUCT else
+             swept_products(time_class, [kernel for _, kernel in placed], program))
+    return [{"class": time_class, "work": work, "more": (launches - 1) * LAUNCH_US, "us": kernel["us"], "fold": place}
+            for (place, kernel), (work, launches) in zip(placed, works) if is_aligned(time_class, work)]
+
+
+def is_aligned(time_class, work):
+    return time_class != "product_16bit" or math.gcd(work["m"], work["n"], work["k"]) * work["operand_bytes"] % 16 == 0
 
 
 def source_of(device):

@@ -42,11 +42,11 @@ def line_of(program, name, lines, beside):
             f"{shares[0]:.0%} to {shares[-1]:.0%} | {100 * numpy.median((high - low) / 2 / middle):.0f}% |")
 
 
-def groups(lines):
+def groups(lines, program):
     """(name, lines, lines beside) of what is fitted apart, as fit_h200.fitted_class has it."""
     for time_class in sorted({line["class"] for line in lines}):
         of_class = [line for line in lines if line["class"] == time_class]
-        yield time_class, [line for line in of_class if h200_rows.is_fitted(line)], h200_rows.calibrated(time_class)
+        yield time_class, [line for line in of_class if h200_rows.is_fitted(line)], h200_rows.calibrated(time_class, program)
         if time_class in h200_rows.IN_CACHE:
             yield f"{time_class}, in L2", [line for line in of_class if h200_rows.is_in_cache(line)], []
 
@@ -56,11 +56,11 @@ def main():
     parser.add_argument("--program", default=fit.ROOT / "build" / "release" / "bin" / "symprof_time_rows")
     parser.add_argument("--only", nargs="*", help="classes; without it all")
     given = parser.parse_args()
-    lines = [line for line in h200_rows.table() if h200_rows.fits(line)]
+    lines = [line for line in h200_rows.table(program=given.program) if h200_rows.fits(line)]
     if given.only:
         lines = [line for line in lines if line["class"] in given.only]
     print("| class | rows | error | within | each half | ± width |\n| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, of_class, beside in groups(lines):
+    for name, of_class, beside in groups(lines, given.program):
         print(line_of(given.program, name, of_class, beside), flush=True)
 
 
