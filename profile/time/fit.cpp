@@ -11,6 +11,7 @@
 #include "profile/time/gpu.h"
 #include "profile/time/least_squares.h"
 #include "profile/time/time_model.h"
+#include "profile/time/width.h"
 
 namespace symprof::profile {
 namespace {
@@ -79,11 +80,11 @@ double quantile(std::vector<double> values) {
   return values[std::clamp<std::size_t>(place, 1, values.size()) - 1];
 }
 
-/// In deviations of the residual process: what held_share of the rows need that no fit saw.
-double cross_validated_interval(const DeviceSpec& device, const Formula& formula, const Gpu& gpu,
-                                const Rows& rows) {
-  std::vector<double> ratios;
-  ratios.reserve(rows.size());
+/// Each row by a fit of the other folds' rows.
+std::vector<JudgedRow> judged_rows(const DeviceSpec& device, const Formula& formula, const Gpu& gpu,
+                                   const Rows& rows) {
+  std::vector<JudgedRow> judged;
+  judged.reserve(rows.size());
   for (std::size_t fold = 0; fold < folds; ++fold) {
     Rows seen, unseen;
     seen.reserve(rows.size()), unseen.reserve(rows.size() / folds + 1);
@@ -92,13 +93,11 @@ double cross_validated_interval(const DeviceSpec& device, const Formula& formula
     KernelTimes own(time_classes);
     own[static_cast<std::size_t>(formula.time_class)] = times_without_interval(formula, gpu, seen);
     TimeModel model(device, std::move(own), {}, Floor::measured);
-    for (const MeasuredKernel& row : unseen) {
-      const auto estimate = model.estimate(row.kernel);
-      ratios.push_back(std::abs(std::log(row.us / estimate.value().us)) /
-                       std::log(estimate->high_us / estimate->us));
-    }
+    for (const MeasuredKernel& row : unseen)
+      judged.push_back({std::abs(std::log(row.us / model.estimate(row.kernel).value().us)),
+                        model.doubt(row.kernel).value(), static_cast<int>(fold)});
   }
-  return quantile(std::move(ratios));
+  return judged;
 }
 
 /// Without the launches after the first, which TimeModel adds, as this does.
@@ -146,7 +145,9 @@ ClassTimes fit_class(const DeviceSpec& device, TimeClass time_class,
   const Rows rows = as_one_kernel(measured, gpu);
   check_rows(device, formula, gpu, rows);
   ClassTimes times = times_without_interval(formula, gpu, rows);
-  times.interval = cross_validated_interval(device, formula, gpu, shuffled(rows));
+  const std::vector<JudgedRow> judged = judged_rows(device, formula, gpu, shuffled(rows));
+  times.spread = fit_spread(judged);
+  times.interval = quantile(errors_in_half_widths(judged));
   times.fitted_on = fitted_on;
   return times;
 }

@@ -25,8 +25,8 @@ std::size_t fewest_measurements(TimeClass time_class);
 
 /// Coefficients by least squares of the logarithm, with little weight on outliers, drawn a little
 /// towards the formula's start, where the rows do not decide; the residuals of all rows; and the
-/// interval from cross-validation: each fifth of the rows is judged by a fit of the other four
-/// fifths, coefficients and residuals. `fitted_on` says which measurements these are.
+/// interval and its spread from cross-validation: each fifth of the rows is judged by a fit of the
+/// other four fifths, coefficients and residuals. `fitted_on` says which measurements these are.
 /// Throws Error where they are fewer than fewest_measurements, are of another class, took no time
 /// or have no finite formula on this device.
 ClassTimes fit_class(const DeviceSpec& device, TimeClass time_class,

@@ -81,11 +81,29 @@ class TimesReader {
     return result;
   }
 
+  Spread spread(const Document& json) const {
+    if (!json.is_object()) fail("spread", "is no object");
+    Spread result;
+    for (const auto& [key, value] : json.items()) {
+      const double power = number(value, "spread." + key);
+      if (key == "deviation")
+        result.deviation = power;
+      else if (key == "scatter")
+        result.scatter = power;
+      else if (key == "launch")
+        result.launch = power;
+      else
+        fail("spread." + key, "is unknown");
+    }
+    return result;
+  }
+
   ClassTimes read_class(const Document& json, const Formula& formula) const {
     if (!json.is_object()) fail("", "is no object");
     ClassTimes times;
     times.coefficients = coefficients(json.value("coefficients", Document()), formula);
     times.interval = number(json.value("interval", Document()), "interval");
+    if (json.contains("spread")) times.spread = spread(json["spread"]);
     times.fitted_on = json.value("fitted_on", "");
     const Document factors = json.value("factors", Document::object());
     for (const auto& [kind, factor] : factors.items())

@@ -22,12 +22,20 @@ struct ResidualPoint {
   double residual = 0;
 };
 
+/// How the width of intervals follows from a call (width.h): the powers of the residual process'
+/// deviation there and of its scatter, and by how much (natural logarithm) a kernel that is nothing
+/// but its launch has a wider one.
+struct Spread {
+  double deviation = 1, scatter = 1, launch = 0;
+};
+
 struct ClassTimes {
   std::vector<double> coefficients;  ///< As the formula of the class names them, in its order.
   std::vector<ResidualPoint> points;
   /// Of the residual process' deviation where there are points, else the half width itself
   /// (natural logarithm): 90 % of rows that no fit saw lie within.
   double interval = 0;
+  Spread spread;
   /// By kind of kernel (kind_of): what the formula's time is multiplied by; 1 where there is none.
   std::map<std::string, double, std::less<>> factors;
   std::string fitted_on;  ///< Which rows of which source.

@@ -145,10 +145,16 @@ double TimeModel::roofline_us(const Kernel& kernel) const {
   return std::max(peak_us(kernel), amounts.bytes / device_->gpu.memory);
 }
 
-std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cache) const {
-  // Where only layer norms were measured an RMS norm is one, with their residuals and factors.
-  if (kernel.time_class == TimeClass::rms_norm && !device_->has(kernel.time_class))
-    return compute({TimeClass::layer_norm, kernel.work, kernel.launches}, in_cache);
+/// What an estimate is made of.
+struct TimeModel::Parts {
+  const ClassTimes* times = nullptr;
+  bool is_borrowed = false;
+  KernelTime formula;
+  double residual = 0;  ///< Natural logarithm.
+  Doubt doubt;
+};
+
+std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool in_cache) const {
   const Formula& formula = formula_of(kernel.time_class);
   auto [times, is_borrowed] = device_->times_of(kernel.time_class);
   if (times != nullptr && times->in_cache && in_cache) times = times->in_cache.get();
@@ -163,23 +169,43 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cac
   std::vector<double> coefficients = times->coefficients;
   if (device_->floor != Floor::measured && times->floor_is_host)
     coefficients[0] = device_->launch_us;
-  const KernelTime time = formula.time(kernel.work, device_->gpu, coefficients, kernel.time_class);
-  if (!std::isfinite(time.us)) return std::nullopt;
+  Parts parts{times, is_borrowed,
+              formula.time(kernel.work, device_->gpu, coefficients, kernel.time_class)};
+  if (!std::isfinite(parts.formula.us)) return std::nullopt;
+  parts.doubt.launch = std::min(coefficients[0] / parts.formula.us, 1.0);
+  if (times->points.empty()) return parts;  // The interval is the half width.
   const ResidualKernel process = residuals_on(formula, device_->gpu.is_cpu);
-  ResidualAt residual;  // Without points its deviation is 1, and the interval the half width.
-  if (!times->points.empty() && !is_borrowed)
+  parts.doubt.prior = std::hypot(process.deviation, process.noise);
+  ResidualAt residual{.deviation = root_mean_square(times->points, process)};
+  if (!is_borrowed)
     residual = residual_at(
         times->points, place_among(times->points, residual_place(kernel, coefficients), formula),
         process);
-  else if (!times->points.empty())
-    residual.deviation = root_mean_square(times->points, process);
-  const double half_width = times->interval * residual.deviation * residual.scatter;
+  parts.residual = residual.mean;
+  parts.doubt.deviation = residual.deviation, parts.doubt.scatter = residual.scatter;
+  return parts;
+}
+
+std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cache) const {
+  // Where only layer norms were measured an RMS norm is one, with their residuals and factors.
+  if (kernel.time_class == TimeClass::rms_norm && !device_->has(kernel.time_class))
+    return compute({TimeClass::layer_norm, kernel.work, kernel.launches}, in_cache);
+  const std::optional<Parts> parts = parts_of(kernel, in_cache);
+  if (!parts) return std::nullopt;
+  const ClassTimes& times = *parts->times;
+  const double half = half_width(times.interval, times.spread, parts->doubt);
   const double more = (kernel.launches - 1) * device_->launch_us;
-  const auto factor = times->factors.find(kind_of(kernel));
-  const double scale = factor == times->factors.end() || is_borrowed ? 1 : factor->second;
-  const double us = time.us * scale * std::exp(residual.mean) + more;
-  return TimeEstimate{us, us * std::exp(-half_width), us * std::exp(half_width), time.limit,
-                      is_calibrated ? TimeBasis::calibrated : TimeBasis::data_sheet};
+  const auto factor = times.factors.find(kind_of(kernel));
+  const double scale = factor == times.factors.end() || parts->is_borrowed ? 1 : factor->second;
+  const double us = parts->formula.us * scale * std::exp(parts->residual) + more;
+  return TimeEstimate{
+      us, us * std::exp(-half), us * std::exp(half), parts->formula.limit,
+      times.is_calibrated && !parts->is_borrowed ? TimeBasis::calibrated : TimeBasis::data_sheet};
+}
+
+std::optional<Doubt> TimeModel::doubt(const Kernel& kernel) const {
+  const std::optional<Parts> parts = parts_of(kernel, false);
+  return parts ? std::optional(parts->doubt) : std::nullopt;
 }
 
 void TimeModel::find_in_cache(double share) { share_in_cache_ = std::clamp(share, 0.0, 1.0); }

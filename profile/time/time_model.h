@@ -11,6 +11,7 @@
 #include "base/device_spec.h"
 #include "profile/time/kernel.h"
 #include "profile/time/kernel_times.h"
+#include "profile/time/width.h"
 
 namespace symprof::profile {
 
@@ -54,6 +55,9 @@ class TimeModel {
   std::vector<double> residual_place(const Kernel& kernel,
                                      const std::vector<double>& coefficients) const;
 
+  /// What the width of its interval follows from; empty where it has no estimate.
+  std::optional<Doubt> doubt(const Kernel& kernel) const;
+
   /// What the kernel's products would take at the peak of their type; 0 where it has none.
   double peak_us(const Kernel& kernel) const;
 
@@ -67,6 +71,8 @@ class TimeModel {
     std::optional<TimeEstimate> usual, in_cache;
     bool knows_in_cache = false;
   };
+  struct Parts;
+  std::optional<Parts> parts_of(const Kernel& kernel, bool in_cache) const;
   std::optional<TimeEstimate> compute(const Kernel& kernel, bool in_cache) const;
 
   std::shared_ptr<const Device> device_;

@@ -35,6 +35,10 @@ nlohmann::ordered_json json_of(const ClassTimes& times, const Formula& formula) 
                               {"calibrated", times.is_calibrated},
                               {"coefficients", std::move(coefficients)},
                               {"interval", with_digits(times.interval, 4)}};
+  if (!times.points.empty())
+    json["spread"] = {{"deviation", with_decimals(times.spread.deviation, 3)},
+                      {"scatter", with_decimals(times.spread.scatter, 3)},
+                      {"launch", with_decimals(times.spread.launch, 3)}};
   if (times.floor_is_host) json["floor_is_host"] = true;
   for (const auto& [kind, factor] : times.factors) json["factors"][kind] = with_digits(factor, 4);
   if (!points.empty()) json["points"] = std::move(points);

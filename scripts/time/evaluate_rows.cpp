@@ -7,7 +7,12 @@
 //     "sizes" and coefficients a line with where residuals are looked up, at "roofline" one with
 //     that.
 //   symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv
-//     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES.
+//     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES,
+//     and behind them what its width follows from: prior,deviation,scatter,launch.
+//   symprof_time_rows spread JUDGED.csv
+//     prints the spread (deviation scatter launch) that fits judged rows, then for each row its
+//     error in half widths of the spread of all other folds. Columns: error, prior, deviation,
+//     scatter, launch, fold.
 //   symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv
 //     prints us,low,high,algorithm,protocol,nccl_us of collectives; rows: kind,bytes,ranks,nodes.
 //   symprof_time_rows kernels DEVICE.json CALLS.json
@@ -27,6 +32,7 @@
 #include "profile/time/collectives/links.h"
 #include "profile/time/formula.h"
 #include "profile/time/time_model.h"
+#include "profile/time/width.h"
 #include "scripts/time/operator_kernels.h"
 #include "scripts/time/work_columns.h"
 
@@ -129,15 +135,36 @@ int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Row>& 
 
 int judge(const DeviceSpec& device, const std::string& times, const std::vector<Row>& rows) {
   Models models(device, load_kernel_times(times));
-  fmt::print("us,low,high,limit\n");
+  fmt::print("us,low,high,limit,prior,deviation,scatter,launch\n");
   for (const Row& row : rows) {
-    const auto estimate = models.of(row).estimate(row.kernel);
+    TimeModel& model = models.of(row);
+    const auto estimate = model.estimate(row.kernel);
+    const Doubt doubt = model.doubt(row.kernel).value_or(Doubt());
     if (estimate)
-      fmt::print("{:.6g},{:.6g},{:.6g},{}\n", estimate->us, estimate->low_us, estimate->high_us,
-                 name(estimate->limit));
+      fmt::print("{:.6g},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", estimate->us,
+                 estimate->low_us, estimate->high_us, name(estimate->limit), doubt.prior,
+                 doubt.deviation, doubt.scatter, doubt.launch);
     else
       fmt::print("nan,nan,nan,-\n");
   }
+  return 0;
+}
+
+int spread(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  std::vector<JudgedRow> rows;
+  while (std::getline(file, line)) {
+    std::vector<double> values;
+    for (const std::string& cell : cells(line)) values.push_back(std::stod(cell));
+    rows.push_back({values.at(0),
+                    {values.at(1), values.at(2), values.at(3), values.at(4)},
+                    static_cast<int>(values.at(5))});
+  }
+  const Spread found = fit_spread(rows);
+  print({found.deviation, found.scatter, found.launch});
+  print(errors_in_half_widths(rows));
   return 0;
 }
 
@@ -173,6 +200,7 @@ int main(int count, char** arguments) try {
   }
   if (count == 6 && given[1] == "judge")
     return judge(load_device(given[2]), given[3], read_rows(given[5], class_called(given[4])));
+  if (count == 3 && given[1] == "spread") return spread(given[2]);
   if (count == 5 && given[1] == "collectives")
     return collectives(given[2], std::stoi(given[3]), given[4]);
   if (count == 4 && given[1] == "kernels") {
@@ -181,6 +209,7 @@ int main(int count, char** arguments) try {
   }
   std::cerr << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
                "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv\n"
+               "       symprof_time_rows spread JUDGED.csv\n"
                "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n"
                "       symprof_time_rows kernels DEVICE.json CALLS.json\n";
   return 2;

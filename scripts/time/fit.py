@@ -24,6 +24,8 @@ FOLDS = 10
 # How many rows a fit draws: those of a class, and beside them of products that take long, since clocks fall there.
 DRAWN = {"product_16bit": 570, "product_fp32": 300, "attention_flash": 300, "attention_newer": 300,
          "convolution_fp32": 300, "convolution_16bit": 150, "elementwise": 80, "layer_norm": 150, "softmax": 150}
+# Where rows are so far from their neighbours that more of them narrow the intervals (judge_more_rows.py).
+DRAWN_OF = {("t4", "product_fp32"): 1200}
 LARGE_FLOPS, LARGE_DRAWN = 1e12, 30
 SPREAD = {"product_16bit"}  # Drawn evenly among sizes; rows of other sources lie unevenly, few of them large.
 FEWEST_FOR_ALL = 150
@@ -105,8 +107,8 @@ def sizes_of(program, rows, coefficients):
     return sizes
 
 
-def judge(program, rows, times):
-    """us, low, high of the program with `times` (the JSON of a class), and the limits' names."""
+def judged_lines(program, rows, times):
+    """Of each row what the program says with `times` (the JSON of a class)."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "times.json").write_text(json.dumps({"classes": {rows.time_class: times}}))
@@ -114,7 +116,12 @@ def judge(program, rows, times):
         output = subprocess.run(
             [program, "judge", ROOT / "devices" / f"{rows.device}.json", folder / "times.json", rows.time_class,
              folder / "rows.csv"], text=True, capture_output=True, check=True).stdout
-    lines = [line.split(",") for line in output.splitlines()[1:]]
+    return [line.split(",") for line in output.splitlines()[1:]]
+
+
+def judge(program, rows, times):
+    """us, low, high, and the limits' names."""
+    lines = judged_lines(program, rows, times)
     return numpy.array([line[:3] for line in lines], dtype=float), [line[3] for line in lines]
 
 
@@ -141,20 +148,34 @@ def quantile_of(ratios):
     return float(f"{weights @ numpy.sort(ratios):.4g}")
 
 
-def ratios_of(program, rows, coefficients, folds, fixed=None, has_points=True):
-    """How many deviations of the residual process each of the drawn rows is off, judged by a fit of the other folds,
-    coefficients and points. It never sees a row that is judged on. Without points a deviation is 1."""
-    ratios = numpy.empty(len(rows.us))
-    for fold in range(FOLDS):
+def judged_rows(program, rows, times, fold):
+    """By how much each row is off, what its width follows from, and its fold: a line of JudgedRow (profile/time/width.h)."""
+    values = numpy.array([[line[0], *line[4:]] for line in judged_lines(program, rows, times)], dtype=float)
+    errors = numpy.abs(numpy.log(rows.us / values[:, 0]))
+    return numpy.column_stack([errors, values[:, 1:], numpy.full(len(errors), fold)])
+
+
+def cross_validated(program, rows, coefficients, folds, fixed=None, has_points=True):
+    """By how much each of the drawn rows is off and what its width follows from, judged by a fit of the other folds,
+    coefficients and points. It never sees a row that is judged on."""
+    judged = numpy.empty((len(rows.us), 6))
+    for fold in numpy.unique(folds):
         out, others = numpy.flatnonzero(folds == fold), rows.part(numpy.flatnonzero(folds != fold))
-        if not len(out):
-            continue
         of_others = fit_coefficients(program, [others], begin=coefficients, fixed=fixed)
         points = points_of(program, others, of_others) if has_points else []
-        values, _ = judge(program, rows.part(out), {"coefficients": of_others, "interval": 1, "points": points})
-        deviation = numpy.log(values[:, 2] / values[:, 0])
-        ratios[out] = numpy.abs(numpy.log(rows.us[out] / values[:, 0])) / deviation
-    return ratios
+        judged[out] = judged_rows(program, rows.part(out), {"coefficients": of_others, "interval": 1, "points": points}, fold)
+    return judged
+
+
+def spread_of(program, judged):
+    """How the width follows from a call (profile/time/width.h), and each row's error in half widths of what fits the other
+    folds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "judged.csv"
+        numpy.savetxt(path, judged, delimiter=",", header="error,prior,deviation,scatter,launch,fold")
+        output = subprocess.run([program, "spread", path], text=True, capture_output=True, check=True).stdout.splitlines()
+    powers, ratios = (numpy.array(line.split(), dtype=float) for line in output)
+    return {name: round(float(power), 3) for name, power in zip(("deviation", "scatter", "launch"), powers)}, ratios
 
 
 def flops_of(rows):
@@ -185,7 +206,7 @@ def spread(rows, count, random):
 
 def draw(rows, count=None, large=LARGE_DRAWN, seed=SEED):
     """(places of the rows to fit on, places of all others)."""
-    count = DRAWN[rows.time_class] if count is None else count
+    count = count or DRAWN_OF.get((rows.device, rows.time_class), DRAWN[rows.time_class])
     count = min(count, len(rows.us) * 6 // 10)
     random = numpy.random.default_rng(seed)
     if rows.time_class in SPREAD and len(rows.us) >= 3 * count:
@@ -219,10 +240,11 @@ def fit_class(program, rows, drawn, seed=SEED):
     coefficients = fit_coefficients(program, [chosen], fixed=fixed)
     points = points_of(program, chosen, coefficients)
     times = {"fitted_on": f"{len(drawn)} of {len(rows.us)} rows of {rows.source}, seed {seed}", "calibrated": True,
-             "coefficients": coefficients, "interval": 1, "points": points}
+             "coefficients": coefficients, "interval": 1, "spread": {}, "points": points}
     if rows.floor_is_host:
         times["floor_is_host"] = True
-    times["interval"] = quantile_of(ratios_of(program, chosen, coefficients, folds_of(chosen), fixed))
+    times["spread"], ratios = spread_of(program, cross_validated(program, chosen, coefficients, folds_of(chosen), fixed))
+    times["interval"] = quantile_of(ratios)
     return times
 
 
@@ -294,7 +316,8 @@ def lend_to_siblings(folder):
                     continue
                 classes[name] = {**times, "fitted_on": f"{sibling}: {times['fitted_on']}", "lent_by": sibling}
                 if (device, sibling) not in SAME_CHIP:
-                    classes[name].pop("in_cache", None)
+                    for member in ("in_cache", "spread"):
+                        classes[name].pop(member, None)
                     classes[name] |= {"points": [], "calibrated": False, "interval": lent_interval(times)}
         (folder / f"{device}.json").write_text(compact(classes))
 

@@ -19,21 +19,21 @@ COUNTS = 300, 1200, 4800
 JUDGED, SEED = 3000, 29
 
 
-def interval_of(program, rows, times):
-    """Of rows that are judged by the points of nine tenths of the others."""
-    folds, ratios = fit.folds_of(rows), numpy.empty(len(rows.us))
+def widths_of(program, rows, times):
+    """Interval and spread of rows that are judged by the points of nine tenths of the others."""
+    folds, judged = fit.folds_of(rows), numpy.empty((len(rows.us), 6))
     for fold in range(fit.FOLDS):
         out, others = numpy.flatnonzero(folds == fold), rows.part(numpy.flatnonzero(folds != fold))
         points = fit.points_of(program, others, times["coefficients"])
-        values, _ = fit.judge(program, rows.part(out), {**times, "interval": 1, "points": points})
-        ratios[out] = abs(numpy.log(rows.us[out] / values[:, 0])) / numpy.log(values[:, 2] / values[:, 0])
-    return fit.quantile_of(ratios)
+        judged[out] = fit.judged_rows(program, rows.part(out), {**times, "points": points}, fold)
+    spread, ratios = fit.spread_of(program, judged)
+    return {"interval": fit.quantile_of(ratios), "spread": spread}
 
 
 def line_of(program, rows, times, count, judged):
     """`count` rows of those that are not judged; a larger count has those of a smaller one."""
     drawn = rows.part(numpy.random.default_rng(SEED).permutation(len(rows.us))[JUDGED:JUDGED + count])
-    times = {**times, "interval": interval_of(program, drawn, times),
+    times = {**times, **widths_of(program, drawn, times),
              "points": fit.points_of(program, drawn, times["coefficients"])}
     middle, low, high = fit.judge(program, judged, times)[0].T
     errors = 100 * abs(middle / judged.us - 1)
