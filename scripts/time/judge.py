@@ -207,13 +207,13 @@ by the name of the kernel that ran, which no estimate has. An interval of one wi
 narrower than that: its clock follows its power, which depends on what ran before. The rows are ordered by size and do not say
 that: batched products of models ran in one kernel at 3 to 7 TFLOP/s. Linear layers are as steady there as elsewhere. Intervals
 that are narrow for some rows and wide for others, as these are, can have less in the median, but need many rows to tell them
-apart. `judge_more_rows.py DATA` takes more rows of a T4 as points, and judges on the same 3,000 others (where fit.py draws 300):
+apart. `judge_more_rows.py DATA` takes more rows of a T4 as points, and judges on the same 3,000 others (where fit.py draws 1,200):
 
 | device | points | error | within | ± width |
 | --- | ---: | ---: | ---: | ---: |
-| t4 | 300 | 11.3 / 34.1 | 93 % | 39 % |
-| t4 | 1,200 | 9.5 / 30.6 | 91 % | 30 % |
-| t4 | 4,800 | 8.1 / 28.3 | 90 % | 24 % |
+| t4 | 300 | 11.2 / 33.1 | 93 % | 37 % |
+| t4 | 1,200 | 9.2 / 28.8 | 91 % | 29 % |
+| t4 | 4,800 | 7.8 / 26.3 | 91 % | 24 % |
 
 | device | random sizes: pairs | differ | models: pairs | differ | between: pairs | differ | from all others | linear layers of models alone |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
