@@ -184,8 +184,9 @@ def swept_products(time_class, kernels, program):
     for work in works:
         layout = swept_layout(work)
         [found] = next(of_rules) if layout == ALONG else [{"work": {}, "launches": 1}]
-        yield {**found["work"], **work, "weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": layout,
-               "result_bytes": work["operand_bytes"], "kernel": found["work"].get("kernel", 0)}, found["launches"]
+        more = {"weight_sets": SETS_OF_WEIGHTS if work["batch"] == 1 else 1, "alignment": 16, "layout": layout, "shares_right": 0,
+                "result_bytes": work["operand_bytes"], "kernel": found["work"].get("kernel", 0)}
+        yield {**work, **more}, found["launches"]
 
 
 def calibrated(time_class, program=PROGRAM):
