@@ -188,6 +188,8 @@ class ArchiveWriter {
       fail(zip_strerror(out_.get()));
     }
     zip_set_file_compression(out_.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+    // The first day of the format: the same bytes each time.
+    zip_file_set_dostime(out_.get(), static_cast<zip_uint64_t>(index), 0, 0x21, 0);
   }
 
   std::string from_, to_, temporary_;
