@@ -10,13 +10,13 @@
 
 #include "measure/measurement.h"
 #include "measure/real/call_places.h"
-#include "meta/fake/matmul_precision.h"
 #include "record/step_options.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/recipe/grad_scaler.h"
 #include "shape/recipe/loss.h"
 #include "shape/recipe/master_weights.h"
 #include "shape/recipe/optimizer.h"
+#include "shape/step/matmul_precision.h"
 #include "trace/passes/host_values.h"
 
 namespace symprof::measure::real {
@@ -60,7 +60,7 @@ class RealStep {
   const Graph& graph_;
   const StepOptions& options_;
   const c10::Device device_;
-  const meta::MatmulPrecisionRegion matmul_precision_;
+  const shape::MatmulPrecisionRegion matmul_precision_;
   CallPlaces places_;
   shape::Interpreter interpreter_;
   trace::HostValues host_;

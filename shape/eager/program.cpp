@@ -13,10 +13,10 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_writes.h"
-#include "meta/fake/matmul_precision.h"
 #include "shape/eager/program_nodes.h"
 #include "shape/eager/stand_in.h"
 #include "shape/step/forced_backend.h"
+#include "shape/step/matmul_precision.h"
 #include "shape/step/recorder.h"
 
 namespace symprof {
@@ -120,7 +120,7 @@ class EagerProgram::Run {
     return true;
   }
 
-  meta::MatmulPrecisionRegion matmul_precision_;
+  shape::MatmulPrecisionRegion matmul_precision_;
   PlaceOfProgram place_;
   std::map<std::string, int> numbers_at_, kept_at_;
   std::set<std::string> ended_at_;

@@ -10,12 +10,12 @@
 
 #include "meta/fake/autocast_state.h"
 #include "meta/fake/fake_mode.h"
-#include "meta/fake/matmul_precision.h"
 #include "record/step_options.h"
 #include "shape/recipe/grad_scaler.h"
 #include "shape/recipe/master_weights.h"
 #include "shape/recipe/optimizer.h"
 #include "shape/recipe/sharded_update.h"
+#include "shape/step/matmul_precision.h"
 #include "shape/step/recorder.h"
 
 namespace symprof::shape {
@@ -62,7 +62,7 @@ class StepRun {
 
   const StepOptions& options_;
   std::shared_ptr<Recorder> recorder_;
-  meta::MatmulPrecisionRegion matmul_precision_;
+  MatmulPrecisionRegion matmul_precision_;
   meta::FakeMode mode_;
   std::optional<meta::AutocastRegion> autocast_;
   Tensors parameters_, trained_, outputs_;

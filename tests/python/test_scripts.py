@@ -95,18 +95,20 @@ class Memory(unittest.TestCase):
         self.assertEqual(reserved_after(True, 2), SMALL_SEGMENT + 64 * MIB)  # It is not new any more.
 
     def test_switches_of_tf32_are_those_of_the_script(self):
-        def step_us(layer, x):
+        def step_us(make, sizes):
             with symprof.simulate("h100", time=True) as run:
-                layer.cuda()(x.cuda())
+                make().cuda()(torch.empty(sizes, device="cuda"))
             return run.profile.time["step_time_high_us"]
 
-        product = nn.Linear(4096, 4096), torch.empty(4096, 4096)
-        convolution = nn.Conv2d(256, 256, 3), torch.empty(32, 256, 56, 56)
-        usual = step_us(*product), step_us(*convolution)
+        def both():
+            return (step_us(lambda: nn.Linear(4096, 4096), (4096, 4096)),
+                    step_us(lambda: nn.Conv2d(256, 256, 3), (32, 256, 56, 56)))
+
+        usual = both()
         try:
             torch.set_float32_matmul_precision("high")
             torch.backends.cudnn.allow_tf32 = False
-            other = step_us(*product), step_us(*convolution)
+            other = both()
         finally:
             torch.set_float32_matmul_precision("highest")
             torch.backends.cudnn.allow_tf32 = True

@@ -7,7 +7,7 @@
 
 #include "record/step_options.h"
 
-namespace symprof::meta {
+namespace symprof::shape {
 
 /// The process's precision is `precision` while it lives. Where that is empty nothing is changed,
 /// and nothing restored: the precision is the program's.
@@ -52,4 +52,4 @@ class MatmulPrecisionRegion {
   const char* before_ = nullptr;  ///< Null: nothing was changed.
 };
 
-}  // namespace symprof::meta
+}  // namespace symprof::shape
