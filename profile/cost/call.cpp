@@ -8,6 +8,10 @@ const TensorSpec* Call::spec(const TensorRecord& tensor) const {
   return tensor.spec == none ? nullptr : &recording_.specs[tensor.spec];
 }
 
+bool Call::lies_on_device(const TensorRecord& tensor) const {
+  return tensor.storage == none || recording_.storages[tensor.storage].on_device;
+}
+
 const TensorSpec* Call::input_at(int position) const {
   for (std::size_t i = 0; i < record_.inputs.size(); ++i)
     if (record_.input_positions[i] == position)

@@ -29,6 +29,8 @@ class Call {
   std::int64_t integer(int position, std::size_t index, std::int64_t otherwise) const;
 
   const TensorSpec* spec(const TensorRecord& tensor) const;  ///< Null when undefined.
+  /// False for what is in the host's memory, as numbers that PyTorch wrapped are.
+  bool lies_on_device(const TensorRecord& tensor) const;
   const Recording& recording() const { return recording_; }
   const CallRecord& record() const { return record_; }
 

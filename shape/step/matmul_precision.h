@@ -3,6 +3,8 @@
 
 #include <ATen/Context.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
 
 #include "record/step_options.h"
@@ -25,28 +27,14 @@ class MatmulPrecisionRegion {
   MatmulPrecisionRegion& operator=(const MatmulPrecisionRegion&) = delete;
 
  private:
-  static const char* in_libtorch(MatmulPrecision precision) {
-    switch (precision) {
-      case MatmulPrecision::highest:
-        return "highest";
-      case MatmulPrecision::high:
-        return "high";
-      case MatmulPrecision::medium:
-        return "medium";
-    }
-    return "highest";
-  }
-
-  static const char* in_libtorch(at::Float32MatmulPrecision precision) {
-    switch (precision) {
-      case at::Float32MatmulPrecision::HIGHEST:
-        return "highest";
-      case at::Float32MatmulPrecision::HIGH:
-        return "high";
-      case at::Float32MatmulPrecision::MEDIUM:
-        return "medium";
-    }
-    return "highest";
+  /// LibTorch's enumeration and ours name the same three, in one order.
+  static const char* in_libtorch(auto precision) {
+    using Theirs = at::Float32MatmulPrecision;
+    static_assert(static_cast<int>(Theirs::HIGHEST) == static_cast<int>(MatmulPrecision::highest));
+    static_assert(static_cast<int>(Theirs::HIGH) == static_cast<int>(MatmulPrecision::high));
+    static_assert(static_cast<int>(Theirs::MEDIUM) == static_cast<int>(MatmulPrecision::medium));
+    constexpr std::array names = {"highest", "high", "medium"};
+    return names.at(static_cast<std::size_t>(precision));
   }
 
   const char* before_ = nullptr;  ///< Null: nothing was changed.

@@ -87,15 +87,15 @@ void Recorder::on_call_begin(const c10::OperatorHandle& op) {
   const std::lock_guard lock(mutex_);
   open_call_ = last_call_ = static_cast<CallId>(recording_.calls.size());
   const bool again = phase_ == Phase::backward && recomputed_node_ != none;
-  const meta::Tf32Switches tf32 = meta::tf32_switches();
+  if (is_of_program_) tf32_ = meta::tf32_switches();
   recording_.calls.push_back({.op = op_id(op),
                               .phase = again ? Phase::recompute : phase_,
                               .node = node,
                               .stream = meta::current_stream(),
                               .times_convolutions = is_of_program_ && meta::times_convolutions(),
-                              .tf32_products = tf32.products,
-                              .tf32_convolutions = tf32.convolutions,
-                              .tf32_recurrent = tf32.recurrent});
+                              .tf32_products = tf32_.products,
+                              .tf32_convolutions = tf32_.convolutions,
+                              .tf32_recurrent = tf32_.recurrent});
 }
 
 void Recorder::on_call(const meta::SeenCall& seen) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meta/fake/observer.h"
+#include "meta/fake/simulated_device.h"
 #include "record/recording.h"
 
 namespace symprof::shape {
@@ -133,6 +134,8 @@ class Recorder final : public meta::Observer {
   std::function<std::int64_t(StorageId)> answer_number_;
   int stream_uses_ = 0;
   bool is_of_program_ = false;
+  /// As they were when the step began; in a program when the last call did.
+  meta::Tf32Switches tf32_ = meta::tf32_switches();
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };
 

@@ -34,8 +34,8 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 StepRun::StepRun(const StepOptions& options)
     : options_(options),
-      recorder_(std::make_shared<Recorder>()),
       matmul_precision_(options.float32_matmul_precision),
+      recorder_(std::make_shared<Recorder>()),
       mode_({.device = options.device, .forced = forced_backend(options.attention)}, recorder_) {
   if (options.unbacked == UnbackedSizes::max) recorder_->take_upper_bounds();
 }

@@ -61,8 +61,8 @@ class StepRun {
   void run_update(OptimizerStep& optimizer);
 
   const StepOptions& options_;
+  MatmulPrecisionRegion matmul_precision_;  // Before the recorder, which reads what it sets.
   std::shared_ptr<Recorder> recorder_;
-  MatmulPrecisionRegion matmul_precision_;
   meta::FakeMode mode_;
   std::optional<meta::AutocastRegion> autocast_;
   Tensors parameters_, trained_, outputs_;

@@ -9,12 +9,10 @@ namespace {
 /// A copy whose source and target may lie in different memories.
 Estimate copies(const Call& call, Estimate estimate) {
   if (!estimate || call.record().inputs.empty() || call.record().outputs.empty()) return estimate;
-  const auto lies_on_device = [&](const TensorRecord& tensor) {
-    return tensor.storage != none && call.recording().storages[tensor.storage].on_device;
-  };
   const TensorRecord& made = call.record().outputs.front();
   const TensorRecord& source = call.record().inputs.back();
-  if (call.spec(made) && call.spec(source) && lies_on_device(made) != lies_on_device(source))
+  if (call.spec(made) && call.spec(source) &&
+      call.lies_on_device(made) != call.lies_on_device(source))
     estimate->transfer_bytes = call.spec(made)->bytes();
   return estimate;
 }

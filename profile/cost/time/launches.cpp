@@ -15,17 +15,6 @@ std::int64_t bytes_of(const Cost& cost, double passes) {
   return std::llround(static_cast<double>(cost.bytes_read + cost.bytes_written) * passes);
 }
 
-/// Those that lie on the device: a number of the host's is an argument of the kernel.
-std::vector<TensorRecord> operands_of(const Call& call) {
-  std::vector<TensorRecord> operands;
-  for (const TensorRecord& operand : call.record().inputs) {
-    const bool is_on_host =
-        operand.storage != none && !call.recording().storages[operand.storage].on_device;
-    if (call.spec(operand) != nullptr && !is_on_host) operands.push_back(operand);
-  }
-  return operands;
-}
-
 /// Whether the kernel's own type for the operand is another than the operand's
 /// (needs_dynamic_casting in ATen/native/cuda/CUDALoops.cuh): that of what it computes, the mask's
 /// where it takes one, and what comparisons compare is of one type.
@@ -118,10 +107,12 @@ std::int64_t bytes_one_by_one(const TensorSpec& out, const DeviceSpec& device) {
 
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device) {
   bool is_one_by_one = has_gaps(out);
-  for (const TensorRecord& operand : operands_of(call)) {
-    const TensorSpec& spec = *call.spec(operand);
-    is_one_by_one |= is_converted(call, spec, out) || spec.sizes != out.sizes ||
-                     (!spec.strides.empty() && spec.strides != out.strides);
+  for (const TensorRecord& operand : call.record().inputs) {
+    const TensorSpec* spec = call.spec(operand);
+    // A number of the host's is an argument of the kernel.
+    if (is_one_by_one || spec == nullptr || !call.lies_on_device(operand)) continue;
+    is_one_by_one = is_converted(call, *spec, out) || spec->sizes != out.sizes ||
+                    (!spec->strides.empty() && spec->strides != out.strides);
   }
   return is_one_by_one ? bytes_one_by_one(out, device) : 0;
 }
