@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "meta/fake/convert.h"
+#include "meta/fake/fake_mode.h"
 
 namespace symprof::meta {
 namespace {
@@ -135,6 +136,13 @@ FakeTensorImpl& impl_of(const at::Tensor& tensor) {
   return *static_cast<FakeTensorImpl*>(tensor.unsafeGetTensorImpl());
 }
 
+/// A program keeps tensors of a simulation that has ended, and uses them in the next. Elsewhere
+/// calls of one mode on another's tensors only count something, and leave storages to their owner.
+void announce_to(const Observer& observer, const at::Tensor& fake) {
+  const StorageTag* tag = tag_of(*fake.storage().unsafeGetStorageImpl());
+  if (tag != nullptr && tag->observer.get() != &observer && is_in_program()) announce(fake);
+}
+
 }  // namespace
 
 bool is_fake(const at::Tensor& tensor) {
@@ -194,8 +202,10 @@ void announce(const at::Tensor& fake) {
   c10::StorageImpl& storage = *fake.storage().unsafeGetStorageImpl();
   const StorageTag* tag = tag_of(storage);
   if (tag != nullptr && tag->observer == observer) return;
+  const c10::Storage values = tag == nullptr ? c10::Storage() : tag->values;
   set_tag(storage, fake.scalar_type(), observer,
           fake.device().is_cuda() ? Place::device : Place::host);
+  tag_of(storage)->values = values;
 }
 
 void announce_size(const c10::Storage& storage) {
@@ -219,6 +229,7 @@ SeenTensor seen(const at::Tensor& tensor, Observer& observer) {
     impl.spec_id_ = observer.on_spec(spec_of(tensor));
     impl.spec_owner_ = observer.serial();
   }
+  announce_to(observer, tensor);
   return {impl.spec_id_, storage_id(tensor)};
 }
 

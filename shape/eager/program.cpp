@@ -22,6 +22,12 @@
 namespace symprof {
 namespace {
 
+/// Of this program's recording: a tensor of a simulation that has ended is new to it.
+StorageId storage_of(const at::Tensor& tensor) {
+  if (meta::is_fake(tensor)) meta::announce(tensor);
+  return meta::storage_id(tensor);
+}
+
 std::string times(int count) { return fmt::format("{} time{}", count, count == 1 ? "" : "s"); }
 
 const std::string& named(const std::string& place) {
@@ -50,14 +56,14 @@ class EagerProgram::Run {
 
   /// Gives the tensor's storage a kind; the answer is none for real tensors.
   StorageId set_kind(const at::Tensor& tensor, StorageKind kind) const {
-    const StorageId storage = meta::storage_id(tensor);
+    const StorageId storage = storage_of(tensor);
     if (storage != none) recorder->set_storage_kind(storage, kind);
     return storage;
   }
 
   void give(const at::Tensor& tensor, StorageKind kind, const at::Tensor& parameter) const {
-    const StorageId storage = meta::storage_id(tensor);
-    if (storage != none) recorder->give_to_parameter(storage, kind, meta::storage_id(parameter));
+    const StorageId storage = storage_of(tensor);
+    if (storage != none) recorder->give_to_parameter(storage, kind, storage_of(parameter));
   }
 
   std::int64_t read_number(StorageId storage) {
@@ -149,7 +155,7 @@ void EagerProgram::enter_optimizer() { run_->turn().enter_optimizer(); }
 void EagerProgram::leave_optimizer() { run_->turn().leave_optimizer(); }
 
 void EagerProgram::add_parameter(const at::Tensor& parameter) {
-  const StorageId storage = meta::storage_id(parameter);
+  const StorageId storage = storage_of(parameter);
   if (storage == none) return;
   Recording& recording = run_->recorder->recording();
   recording.storages[static_cast<std::size_t>(storage)].kind = StorageKind::parameter;

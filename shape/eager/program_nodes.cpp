@@ -66,13 +66,21 @@ void ProgramNodes::begin_call(const at::RecordFunction& function) {
     node_ = none;
     return recorder_.enter(Phase::optimizer, optimizer_);
   }
+  const std::vector<at::Tensor> inputs = tensors_of(function.inputs());
+  take_over(inputs);
   node_ = add_node({module(), op, place_()});
   recorder_.enter(Phase::forward, node_);
   recorder_.mark_sequence(node_);
-  const std::vector<at::Tensor> inputs = tensors_of(function.inputs());
   touches_device_ = std::ranges::any_of(inputs, meta::is_fake);
   comes_from_host_ = modules_.empty() && is_copy(op) && !touches_device_;
   add_call_inputs(node_, inputs, recorder_);
+}
+
+// Tensors of a simulation that has ended were there before the call.
+void ProgramNodes::take_over(const std::vector<at::Tensor>& inputs) {
+  recorder_.enter(Phase::forward, none);
+  for (const at::Tensor& tensor : inputs)
+    if (meta::is_fake(tensor)) meta::announce(tensor);
 }
 
 // The engine turns gradient mode off, and a checkpoint that runs its forward again turns it on.

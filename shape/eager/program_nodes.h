@@ -43,6 +43,7 @@ class ProgramNodes {
   static void on_end(const at::RecordFunction& function, at::ObserverContext* context);
   void begin_call(const at::RecordFunction& function);
   void end_call(const at::RecordFunction& function);
+  void take_over(const std::vector<at::Tensor>& inputs);
   void begin_in_backward(const std::string& op);
   void start_step();
   void forget_node();

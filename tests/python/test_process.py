@@ -17,6 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 PACKAGE = str(pathlib.Path(symprof.__file__).parent)
 GPT2 = pathlib.Path(__file__).resolve().parent.parent.parent / "models/gpt2.pt2"
 BATCH, WIDTH, HIDDEN = 4, 64, 256
+FLOAT = 4  # Bytes.
 PRODUCTS = 4 * BATCH * WIDTH * HIDDEN
 
 
@@ -184,6 +185,46 @@ class Leaks(unittest.TestCase):
         self.assertLess(objects_after - objects, 100)  # Less than one for each.
         # A profile's JSON alone takes more than a tenth of what is allowed for each.
         self.assertLess(resident_after - resident, 100 * (100 << 10))
+
+
+class Kept(unittest.TestCase):
+    """Tensors of a simulation that has ended, in the next one."""
+
+    def step(self, run, model, optimizer):
+        with run:
+            x = torch.randn(BATCH, WIDTH, device="cuda")
+            for _ in range(2):
+                model(x).square().mean().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+        return run.profile
+
+    def test_a_model_is_trained_on(self):
+        first = symprof.simulate()
+        with first:
+            model = feedforward().cuda()
+            optimizer = torch.optim.AdamW(model.parameters())
+            x = torch.randn(BATCH, WIDTH, device="cuda")
+            model(x).square().mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        second = self.step(symprof.simulate(), model, optimizer)
+        third = self.step(symprof.simulate(), model, optimizer)
+        parameters = FLOAT * sum(parameter.numel() for parameter in model.parameters())
+        self.assertEqual(second.totals["param_bytes"], parameters)
+        self.assertEqual(second.totals["grad_bytes"], parameters)
+        self.assertEqual(second.totals["optimizer_bytes"], 2 * parameters)  # The numbers of steps are on the host.
+        self.assertEqual(rows_of(second), rows_of(third))
+        self.assertEqual(second.totals, third.totals)
+
+    def test_moves_and_values_that_are_known(self):
+        with symprof.simulate():
+            x, lengths = torch.randn(BATCH, WIDTH, device="cuda"), torch.tensor([3, 4], device="cuda")
+        with symprof.simulate() as run:
+            self.assertEqual(lengths.tolist(), [3, 4])
+            self.assertEqual((x.cpu() + 1).shape, (BATCH, WIDTH))
+            self.assertEqual((x + x.to("cuda", torch.half)).sum().dim(), 0)
+        self.assertIn("aten::add", [node["op"] for node in run.profile.nodes])
 
 
 class OtherModes(unittest.TestCase):
