@@ -207,7 +207,7 @@ by the name of the kernel that ran, which no estimate has. An interval of one wi
 narrower than that: its clock follows its power, which depends on what ran before. The rows are ordered by size and do not say
 that: batched products of models ran in one kernel at 3 to 7 TFLOP/s. Linear layers are as steady there as elsewhere. Intervals
 that are narrow for some rows and wide for others, as these are, can have less in the median, but need many rows to tell them
-apart. `judge_more_rows.py DATA` takes more rows of a T4 as points, and judges on the same 3,000 others (where fit.py draws 1,200):
+apart: so fit.py draws 4,800. `judge_more_rows.py DATA` takes so many rows of a T4 as points, and judges on the same 3,000 others:
 
 | device | points | error | within | ± width |
 | --- | ---: | ---: | ---: | ---: |
