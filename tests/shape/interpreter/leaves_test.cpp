@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace symprof::leaves_test {
 namespace {
@@ -24,6 +26,23 @@ struct Numbers {
     return *this;
   }
 
+  /// By a module that runs again in backward, and which the operator is in.
+  Numbers& read_inside_by(const std::string& op) {
+    const auto body = std::make_shared<Graph>();
+    const ValueId other = body->add_value({.name = "other", .kind = ValueKind::input}),
+                  given = body->add_value({.name = "given", .kind = ValueKind::input});
+    body->inputs = {other, given};
+    Node inner{.name = op, .op = op};
+    inner.arguments.push_back({"self", ValueRef{given}});
+    body->nodes.push_back(std::move(inner));
+    const ValueId input = graph.add_value({.name = "input", .kind = ValueKind::input});
+    Node node{.name = "module", .op = "higher_order::tag_activation_checkpoint"};
+    node.arguments = {
+        {"", std::shared_ptr<const Graph>(body)}, {"", ValueRef{input}}, {"", ValueRef{constant}}};
+    graph.nodes.push_back(std::move(node));
+    return *this;
+  }
+
   Numbers& returned() {
     graph.outputs.push_back(constant);
     return *this;
@@ -41,6 +60,15 @@ TEST_SUITE("leaves") {
     CHECK(Numbers().read_by("aten::lift_fresh_copy").are_of_code());
     CHECK(
         Numbers().read_by("aten::lift_fresh_copy").read_by("aten::lift_fresh_copy").are_of_code());
+  }
+
+  TEST_CASE("they are so in a module that runs again, too") {
+    CHECK(Numbers().read_inside_by("aten::lift_fresh_copy").are_of_code());
+    CHECK_FALSE(Numbers().read_inside_by("aten::add").are_of_code());
+    CHECK_FALSE(Numbers()
+                    .read_inside_by("aten::lift_fresh_copy")
+                    .read_inside_by("aten::add")
+                    .are_of_code());
   }
 
   TEST_CASE("what something else reads lies on the device") {
