@@ -10,12 +10,23 @@ namespace {
 
 constexpr std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
+/// Tensors are those of another step's storages.
+std::vector<NodeRecord> without_tensors(std::vector<NodeRecord> nodes) {
+  for (NodeRecord& node : nodes) {
+    node.inputs.clear();
+    node.outputs.clear();
+    node.parameters.clear();
+  }
+  return nodes;
+}
+
 }  // namespace
 
 ComposedStep::ComposedStep(const SharedSteps& steps, std::vector<double> cost_us, HostCosts host)
     : step_(steps.again().recording()),
       cost_us_(std::move(cost_us)),
       host_(std::move(host)),
+      nodes_(steps),
       ends_(steps),
       modules_(steps.modules()),
       calls_again_(modules_.size()),
@@ -32,6 +43,7 @@ ComposedStep::ComposedStep(const SharedSteps& steps, std::vector<double> cost_us
   while (first_event_ < step_.events.size() && step_.events[first_event_].call == none)
     ++first_event_;
   read_calls(steps);
+  step_.nodes = without_tensors(steps.plain().recording().nodes);
 }
 
 /// The calls that run again are the first of the forward pass of the same node.
@@ -80,6 +92,7 @@ bool ComposedStep::has(const CheckpointPlan& plan) const {
 
 const Recording& ComposedStep::compose(const CheckpointPlan& plan) {
   choose_calls(plan);
+  choose_nodes();
   choose_ends();
   write_events();
   return step_;
@@ -119,6 +132,19 @@ void ComposedStep::choose_calls(const CheckpointPlan& plan) {
     for (const CallAgain& call : calls_again_[module])
       set_runs(call.call, again_[module] &&
                               std::ranges::find(*kept[module], call.name) == kept[module]->end());
+}
+
+void ComposedStep::choose_nodes() {
+  for (std::size_t i = 0; i < step_.calls.size(); ++i)
+    step_.calls[i].node = other_calls_[i].node = nodes_.node(static_cast<CallId>(i), again_);
+  for (std::size_t i = 0; i < step_.storages.size(); ++i) {
+    StorageRecord& storage = step_.storages[i];
+    if (storage.allocated_by != none) storage.node = step_.calls[at(storage.allocated_by)].node;
+    const ComposedNodes::Doubt doubt = nodes_.doubt(static_cast<StorageId>(i), again_);
+    storage.may_live_until = doubt.may_live_until;
+    storage.doubt = doubt.because;
+    storage.end_is_open = doubt.end_is_open;
+  }
 }
 
 void ComposedStep::choose_ends() {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/checkpoint/composed_nodes.h"
 #include "plan/checkpoint/shared_steps.h"
 #include "plan/checkpoint/storage_ends.h"
 #include "plan/checkpoint/trial.h"
@@ -27,8 +28,9 @@ class ComposedStep {
   /// Whether it can have the plan: regions are single ones of the recordings, and nothing is on the
   /// host.
   bool has(const CheckpointPlan& plan) const;
-  /// Has the calls of the step in which all regions run again; those that do not run are of no
-  /// operator, and storages that are not made have no bytes. Holds until the next plan.
+  /// Has the calls of the step in which all regions run again, and the plain step's nodes without
+  /// their tensors (composed_nodes.h); calls that do not run are of no operator, and storages that
+  /// are not made have no bytes. Holds until the next plan.
   const Recording& compose(const CheckpointPlan& plan);
   /// Of all calls that run again in the step that was composed last, with what the host makes it
   /// wait (host_wait.h).
@@ -48,6 +50,7 @@ class ComposedStep {
                                                           CallId again) const;
   void set_runs(CallId call, bool runs);
   void choose_calls(const CheckpointPlan& plan);
+  void choose_nodes();
   void choose_ends();
   void write_events();
 
@@ -57,6 +60,7 @@ class ComposedStep {
   std::vector<double> cost_us_;          // By call.
   HostCosts host_;
   std::size_t first_event_ = 0;  // After those before the step.
+  ComposedNodes nodes_;
   StorageEnds ends_;
   std::map<std::string, std::size_t> modules_;
   std::vector<std::vector<CallAgain>> calls_again_;  // By module.

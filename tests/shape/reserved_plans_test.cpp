@@ -7,6 +7,7 @@
 #include "plan/checkpoint/composed_step.h"
 #include "plan/checkpoint/planner.h"
 #include "plan/checkpoint/regions.h"
+#include "profile/memory/peak_doubt.h"
 #include "profile/policy_calls.h"
 #include "tests/shape/planned_steps.h"
 
@@ -61,10 +62,17 @@ TEST_SUITE("reserved_plans") {
   }
 
   TEST_CASE("a step that is put together takes what the recorded one takes") {
-    for (const char* model : {"gpt2", "bert_base", "vit_b_16", "resnet50"}) {
+    const fs::path root = test::source_folder();
+    // mvit_v2_s' file does not tell when Python lets go of some values of its plain step, and
+    // swin_t's code writes down numbers for its masks.
+    for (const char* model :
+         {"models/gpt2.pt2", "models/bert_base.pt2", "models/vit_b_16.pt2", "models/resnet50.pt2",
+          "tests/zoo/models/mvit_v2_s.pt2", "tests/zoo/models/swin_t.pt2"}) {
       CAPTURE(model);
-      ReservedStep step(fs::path(test::source_folder()) / "models" / (std::string(model) + ".pt2"));
-      const std::vector<std::string> modules = plan::regions_of(step.graph(), {});
+      ReservedStep step(root / model);
+      std::vector<std::string> modules = plan::regions_of(step.graph(), {});
+      // What mvit_v2_s' head saves is changed in place later, so that it cannot run again.
+      std::erase(modules, "head");
       const Recording plain = step.record({}), again = step.record(all_of(modules));
       const plan::StepCosts costs =
           plan::costs_of_step(plain, again, modules, step.held_bytes(plain), step.costs_us(again));
@@ -79,12 +87,13 @@ TEST_SUITE("reserved_plans") {
                                   {.us = costs_us, .policy_us = policy_us, .slack_us = 0});
       std::mt19937 random(5);
       for (int i = 0; i < 20; ++i) {
-        const CheckpointPlan plan = some_plan(costs, random);
+        const CheckpointPlan plan = i == 0 ? CheckpointPlan{} : some_plan(costs, random);
         const Recording recorded = step.record(plan);
-        const plan::StepPeaks peaks = step.peaks(recorded),
-                              others = step.peaks(composed.compose(plan));
+        const Recording& other = composed.compose(plan);
+        const plan::StepPeaks peaks = step.peaks(recorded), others = step.peaks(other);
         CHECK(others.allocated_bytes == peaks.allocated_bytes);
         CHECK(others.reserved_bytes == peaks.reserved_bytes);
+        CHECK(profile::peak_doubt(other).bytes == profile::peak_doubt(recorded).bytes);
         const auto asked = static_cast<double>(
             std::ranges::count(profile::calls_with_policy(recorded, plan), true));
         CHECK(composed.cost_us() ==
