@@ -1,6 +1,7 @@
 #include "plan/checkpoint/plan_ladder.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -19,6 +20,30 @@ constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21
 constexpr std::ptrdiff_t work_of_rung = 120'000'000, work_of_all = 900'000'000;
 /// Plans near that of a rung: fewer where a step has many calls.
 constexpr std::size_t most_variations = 8, most_calls_near = 12'000;
+/// Calls of the steps in which one more of a plan's calls is kept.
+constexpr std::size_t most_calls_kept = 100'000;
+
+/// A call that a region of a plan could keep.
+struct NotKept {
+  double cost_us = 0;
+  std::size_t region = 0;
+  KeptCall call;
+};
+
+std::vector<NotKept> dearest_first(const CheckpointPlan& plan, const StepCosts& costs) {
+  std::vector<NotKept> found;
+  for (std::size_t i = 0; i < plan.regions.size(); ++i) {
+    const CheckpointRegion& region = plan.regions[i];
+    const auto of_region =
+        std::ranges::find(costs.regions, region.modules.front(), &RegionCosts::module);
+    if (of_region == costs.regions.end()) continue;
+    for (const KeepableCall& one : of_region->calls)
+      if (std::ranges::find(region.kept, one.call) == region.kept.end())
+        found.push_back({one.cost_us, i, one.call});
+  }
+  std::ranges::stable_sort(found, std::ranges::greater(), &NotKept::cost_us);
+  return found;
+}
 
 }  // namespace
 
@@ -95,6 +120,27 @@ bool PlanLadder::holds(const CheckpointPlan& plan, std::int64_t rung_bytes) {
 double PlanLadder::cost_us(const CheckpointPlan& plan) {
   const std::optional<double> expected = planner_.expected_cost_us(plan);
   return expected ? *expected : planner_.play(plan).cost_us;
+}
+
+/// One after the other, the dearest first, where a composed step says what it costs.
+void PlanLadder::keep_more() {
+  const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
+  if (!best || !planner_.expected_cost_us(best->plan)) return;
+  CheckpointPlan plan = best->plan;
+  double least_us = best->cost_us;
+  std::size_t tries = planner_.plans_of(most_calls_kept);
+  for (const NotKept& one : dearest_first(plan, planner_.selector().costs())) {
+    if (tries == 0 || is_good_enough()) return;
+    CheckpointPlan other = plan;
+    std::vector<KeptCall>& kept = other.regions[one.region].kept;
+    kept.insert(std::ranges::upper_bound(kept, one.call), one.call);
+    const double other_us = *planner_.expected_cost_us(other);
+    if (other_us > least_us - BudgetSearch::least_gain_us) continue;
+    --tries;
+    if (planner_.try_within(other, budget_bytes_) > budget_bytes_) continue;
+    plan = std::move(other);
+    least_us = other_us;
+  }
 }
 
 /// The dearer a plan is, the more room it leaves: the cheapest that holds is searched by halves.

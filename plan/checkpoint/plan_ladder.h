@@ -28,6 +28,9 @@ class PlanLadder {
   /// Tries the plans of rungs that did not hold with several segments up front, where the best is
   /// not good enough. About `most_requests` requests are played.
   void try_in_parts(std::ptrdiff_t most_requests);
+  /// Has the best plan keep one more of its calls after the other, as long as it holds: the search
+  /// ends before the programme's cheapest solution is known where a step has many calls.
+  void keep_more();
 
  private:
   struct Refused {

@@ -254,6 +254,7 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   search_below(budget_bytes);
   if (ladder && !is_good_enough(budget_bytes, worth_proving)) prove(budget_bytes);
   if (ladder && !is_good_enough(budget_bytes, worth_proving)) ladder->try_in_parts(many_requests);
+  if (ladder && !is_good_enough(budget_bytes, worth_proving)) ladder->keep_more();
   if (host_) BudgetSearch(*this, *host_, budget_bytes).bisect();
   return known_answer(budget_bytes);
 }
