@@ -76,7 +76,8 @@ class Replay(unittest.TestCase):
     def test_modules_of_a_pt2_answer_as_those_of_pytorch(self):
         answer = self.replay(self.folder / "model.pt2")
         self.assertEqual((answer["within"], answer["beyond"], answer["not_compared"]), (6, 0, 0))
-        self.assertEqual({output["absolute"] for call in answer["calls"] for output in call["outputs"]}, {0})
+        # Zero on the processor that computed the dump; the products of another one are rounded otherwise.
+        self.assertLess(max(output["absolute"] for call in answer["calls"] for output in call["outputs"]), 2 ** -20)
 
     def test_a_dump_of_one_format_is_replayed_in_the_other(self):
         for dumped, replayed in (("model.pt2", "model.onnx"), ("model.onnx", "model.pt2")):
