@@ -61,7 +61,8 @@ void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const
   line("no plan", figures_text(answer, answer.plain));
   if (one.best) line("this plan", figures_text(answer, *one.best));
   if (one.best)
-    if (const std::string text = up_front_text(*one.best); !text.empty()) line("up front", text);
+    if (const std::string text = up_front_text(answer, *one.best); !text.empty())
+      line("up front", text);
   if (offer) line("segments", expandable_text(answer, *offer));
   line("all again", figures_text(answer, answer.all_again));
   if (const std::string text = bound_text(answer, one); !text.empty()) line("bound", text);

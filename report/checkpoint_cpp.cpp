@@ -69,6 +69,8 @@ void write_checkpoint_cpp(fmt::memory_buffer& out, const CheckpointAnswer& answe
                    "// Before anything is on the device, make {} of {} bytes there and drop {}.\n",
                    each.size() == 1 ? "a tensor" : "tensors", fmt::join(each, ", "),
                    each.size() == 1 ? "it" : "them all together");
+  if (const std::string made = warm_start_text(answer); one.best->warm_start && !made.empty())
+    fmt::format_to(at, "// Before the first step, {}.\n", made);
   fmt::format_to(at, "{}", cpp_head);
   const std::vector<CheckpointRegion>& regions = one.best->plan.regions;
   for (const CheckpointRegion& region : regions)

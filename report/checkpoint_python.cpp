@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "report/checkpoint.h"
 #include "report/checkpoint_text.h"
+#include "report/warm_start_python.h"
 
 namespace symprof::report {
 namespace {
@@ -68,9 +69,11 @@ def refuse(name, op, made):
         "keeps, may be another call here. Export the module as it is trained (mode, dtype, device) and plan for "
         "that file, or plan with --whole, which finds no calls by their number."
     )
+)";
 
+constexpr std::string_view python_apply = R"(
 
-def apply_plan(model):
+def apply_plan({}):
 )";
 
 // save_on_cpu has to be around the checkpoint: so its hooks are there first, and go last.
@@ -188,12 +191,16 @@ void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& an
   const plan::PlayedPlan& written = offer ? *offer : *one.best;
   const CheckpointPlan& plan = written.plan;
   check_python_can(answer, plan);
+  const bool is_warm = written.warm_start || answer.settings.loop.warm_start;
+  const std::string_view arguments =
+      is_warm && takes_optimizer(answer) ? "model, optimizer" : "model";
   const auto at = std::back_inserter(out);
   fmt::format_to(at,
-                 "\"\"\"{}\n\n{}\n\nCall apply_plan(model) once, before fully_shard and before the "
+                 "\"\"\"{}\n\n{}\n\nCall apply_plan({}) once, before fully_shard and before the "
                  "first step.{}\n\"\"\"\n",
                  verdict(answer, one),
                  offer ? offered_text(answer, one, *offer) : figures_text(answer, written),
+                 arguments,
                  expands(answer, offer) || !written.up_front_bytes.empty()
                      ? " Import this file before anything is on the device."
                      : "");
@@ -207,7 +214,11 @@ void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& an
   write_plan(out, plan);
   write_calls(out, answer, plan);
   if (offloads) fmt::format_to(at, "{}{}", on_host_text(plan), python_host_hooks);
-  fmt::format_to(at, "{}{}{}", python_tail, offloads ? python_offload : "", python_again);
+  fmt::format_to(at, "{}", python_tail);
+  if (is_warm) write_warm_start(out, answer);
+  fmt::format_to(at, python_apply, arguments);
+  fmt::format_to(at, "{}{}{}", is_warm ? warm_start_calls(answer) : "",
+                 offloads ? python_offload : "", python_again);
 }
 
 }  // namespace symprof::report

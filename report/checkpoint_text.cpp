@@ -1,4 +1,5 @@
 #include "report/checkpoint_text.h"
+#include "record/optimizer_states.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -183,7 +184,16 @@ std::string figures_text(const CheckpointAnswer& answer, const PlayedPlan& playe
   return text;
 }
 
-std::string up_front_text(const PlayedPlan& played) {
+std::string warm_start_text(const CheckpointAnswer& answer) {
+  const OptimizerStates* states = states_of(answer.settings.step.optimizer);
+  const bool has_states = states != nullptr && !states->torch_class.empty();
+  if (!has_states && !answer.uses_cublas) return "";
+  return fmt::format("make {}{}{}", has_states ? "the optimizer's states" : "",
+                     has_states && answer.uses_cublas ? " and " : "",
+                     answer.uses_cublas ? "cuBLAS's workspaces" : "");
+}
+
+std::string up_front_text(const CheckpointAnswer& answer, const PlayedPlan& played) {
   const std::vector<std::int64_t>& each = played.up_front_bytes;
   if (each.empty()) return "";
   std::string in_mebibytes;
@@ -194,11 +204,14 @@ std::string up_front_text(const PlayedPlan& played) {
                                        is_one ? fmt::format("{}", each.front()) : std::string("n"));
   const std::string calls =
       is_one ? call : fmt::format("[{} for n in ({})]", call, fmt::join(each, ", "));
-  return fmt::format(
+  std::string text = fmt::format(
       "before anything is on the device, {}, dropped at once: PyTorch's allocator keeps these {}, "
       "and what is larger than 1 MiB finds room there ({})",
       calls, format_bytes(played.up_front_sum_bytes()),
       setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", in_mebibytes)));
+  if (const std::string made = warm_start_text(answer); played.warm_start && !made.empty())
+    text += fmt::format("; before the first step, {} ({})", made, setting("warm_start"));
+  return text;
 }
 
 std::optional<PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget) {

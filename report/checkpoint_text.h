@@ -37,7 +37,10 @@ std::string verdict(const CheckpointAnswer& answer, const plan::PlanAnswer& one)
 std::string budget_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string figures_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
 /// What the loop takes up front, and how; empty where it is nothing.
-std::string up_front_text(const plan::PlayedPlan& played);
+std::string up_front_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
+/// What the loop of a plan with warm_start makes before its first step, as "make …"; empty:
+/// nothing.
+std::string warm_start_text(const CheckpointAnswer& answer);
 /// CheckpointAnswer::expandable of a budget; empty where nothing was tried.
 std::optional<plan::PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget);
 /// What segments that grow would do for a budget; `offer` is of CheckpointAnswer::expandable.

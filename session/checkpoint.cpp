@@ -9,6 +9,7 @@
 #include "profile/memory/peak_doubt.h"
 #include "profile/memory/pool_bytes.h"
 #include "profile/memory/up_front_segments.h"
+#include "record/optimizer_states.h"
 #include "session/expandable_plans.h"
 #include "session/parallel_times.h"
 #include "session/session.h"
@@ -44,11 +45,14 @@ class PlannedStep final : public plan::CheckpointTrial {
     for (int tries = 0; tries < most_tries; ++tries) {
       profile::LoopOptions loop = settings_.loop;
       const std::int64_t up_front = may_reserve() ? up_front_bytes(room) : 0;
-      if (up_front > 0) loop.allocator.up_front_bytes = {up_front};
+      if (up_front > 0) {
+        loop.allocator.up_front_bytes = {up_front};
+        loop.warm_start = starts_warm();
+      }
       const StepMemory memory = profile::simulate_step_memory(
           recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
       if (!memory.refused_call)
-        return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory)};
+        return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start};
       room -= memory.peak_reserved_bytes - most;
       if (up_front_bytes(room) == 0) break;
     }
@@ -59,7 +63,7 @@ class PlannedStep final : public plan::CheckpointTrial {
                                                      std::ptrdiff_t& most_requests) override {
     if (!may_reserve()) return std::nullopt;
     const std::int64_t most = bytes - profile::peak_doubt(recording).margin_bytes();
-    profile::LoopOptions loop = settings_.loop;
+    profile::LoopOptions loop = warm_loop();
     const profile::LargeRequests requests(recording, settings_.step.device, loop);
     const std::optional<std::vector<std::int64_t>> found = profile::find_up_front_segments(
         requests, most - requests.small_segments_bytes(), most_requests);
@@ -68,7 +72,15 @@ class PlannedStep final : public plan::CheckpointTrial {
     const StepMemory memory = profile::simulate_step_memory(
         recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
     if (memory.refused_call) return std::nullopt;
-    return plan::ReservedStep{*found, peaks_of(memory)};
+    return plan::ReservedStep{*found, peaks_of(memory), loop.warm_start};
+  }
+
+  std::int64_t small_segments_bytes(const Recording& recording,
+                                    const plan::StepPeaks& as_it_is) override {
+    if (!may_reserve() || starts_warm() == settings_.loop.warm_start)
+      return as_it_is.small_segments_bytes;
+    return profile::simulate_step_memory(recording, settings_.step.device, {.loop = warm_loop()})
+        .small_segments_bytes;
   }
 
   StepMemory expandable_memory(const Recording& recording) {
@@ -142,6 +154,21 @@ class PlannedStep final : public plan::CheckpointTrial {
     const profile::AllocatorSettings& allocator = settings_.loop.allocator;
     return profile::segments_stay(allocator) && !allocator.expandable_segments &&
            allocator.up_front_bytes.empty();
+  }
+
+  /// Whether a loop that takes something up front makes what stays before its first step, too. The
+  /// file of a plan does that before ranks have their parts of the model, and knows no master
+  /// weights.
+  bool starts_warm() const {
+    const StepOptions& step = settings_.step;
+    return settings_.loop.warm_start ||
+           (!step.parallel && !step.master_weights && states_of(step.optimizer) != nullptr);
+  }
+
+  profile::LoopOptions warm_loop() const {
+    profile::LoopOptions loop = settings_.loop;
+    loop.warm_start = starts_warm();
+    return loop;
   }
 
   /// A segment of its own that is within `bytes`; 0: there is none.
@@ -307,8 +334,8 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.least = planner.least_window();
   const bool is_offered = question.tries_expandable &&
                           settings.alloc_conf.find("expandable_segments") == std::string::npos;
-  if (!answer.least && !is_offered) return answer;
   const StepMemory expandable = trial.expandable_memory(answer.recording);
+  answer.uses_cublas = expandable.uses_cublas && device.cublas_workspace_bytes > 0;
   if (answer.least) answer.plain_at_least = held_at(expandable, answer.least->call);
   if (is_offered) {
     plan::PlayedPlan grown = answer.plain;

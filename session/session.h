@@ -90,6 +90,7 @@ struct CheckpointAnswer {
   double plain_step_us = 0;
   bool offloads = false;           ///< As it was asked.
   bool waits_for_host = false;     ///< Times are those of the host that issues the calls.
+  bool uses_cublas = false;        ///< Which keeps a workspace for each thread.
   std::int64_t unknown_calls = 0;  ///< Without a time.
   std::int64_t context_bytes = 0;  ///< Set aside of each budget.
   bool is_context_given = false;

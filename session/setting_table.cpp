@@ -244,6 +244,11 @@ constexpr Setting rows[] = {
      "zero_grad(set_to_none=False), for the memory: gradients stay, and backward adds to them",
      [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
      [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward},
+    {"warm_start", update_group, Arity::flag, "",
+     "The optimizer's states and cuBLAS's workspaces are there before the first step, for the "
+     "memory: as in a loop that goes on from a saved one",
+     [](Settings& s, const std::string&) { s.loop.warm_start = true; },
+     [](const Settings& s) { return Value(s.loop.warm_start); }, Needs::backward},
     {"parallel", parallel_group, Arity::one, "ENGINE",
      "One rank of ddp=8, fsdp=8, hsdp=2x4, tp=4, ep=8, pp=4:1f1b:mb=16 or 'fsdp=2 tp=4', as "
      "PyTorch's engines run it; docs/parallel.md has what may follow: fsdp=8:param=bf16",

@@ -27,8 +27,15 @@ ExpectedPlans::Tried& ExpectedPlans::try_out(const CheckpointPlan& plan) {
   return tried;
 }
 
+std::int64_t ExpectedPlans::small_segments_bytes(const CheckpointPlan& plan, Tried& tried) {
+  if (!tried.small_segments_bytes)
+    tried.small_segments_bytes = trial_.small_segments_bytes(step_.compose(plan), tried.peaks);
+  return *tried.small_segments_bytes;
+}
+
 StepPeaks ExpectedPlans::peaks(const CheckpointPlan& plan) { return try_out(plan).peaks; }
 
+/// The least of what it needs as it is and with something up front.
 PoolNeed ExpectedPlans::need(const CheckpointPlan& plan) {
   Tried& tried = try_out(plan);
   if (!tried.large_bytes) {
@@ -36,7 +43,8 @@ PoolNeed ExpectedPlans::need(const CheckpointPlan& plan) {
     for (const HeldBytes& held : trial_.held_bytes(step_.compose(plan)))
       tried.large_bytes = std::max(*tried.large_bytes, held.large);
   }
-  return {tried.peaks.small_segments_bytes, *tried.large_bytes};
+  return {std::min(tried.peaks.small_segments_bytes, small_segments_bytes(plan, tried)),
+          *tried.large_bytes};
 }
 
 std::int64_t ExpectedPlans::budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes) {
@@ -46,8 +54,9 @@ std::int64_t ExpectedPlans::budget_of(const CheckpointPlan& plan, std::int64_t b
       tried.refused.contains(budget_bytes))
     return reserved;
   if (tried.held && *tried.held <= budget_bytes) return *tried.held;
-  const std::optional<ReservedStep> found = trial_.reserve(
-      step_.compose(plan), budget_bytes, tried.peaks.small_segments_bytes, budget_bytes);
+  const std::int64_t small_bytes = small_segments_bytes(plan, tried);
+  const std::optional<ReservedStep> found =
+      trial_.reserve(step_.compose(plan), budget_bytes, small_bytes, budget_bytes);
   if (!found) {
     tried.refused.insert(budget_bytes);
     return reserved;

@@ -29,7 +29,7 @@ class ExpectedPlans {
   };
 
   /// `trial` has to outlive this. `small_segments_bytes` are those of the step in which all regions
-  /// run again.
+  /// run again, with something up front.
   ExpectedPlans(CheckpointTrial& trial, ComposedStep step, std::int64_t small_segments_bytes)
       : trial_(trial), step_(std::move(step)), small_segments_bytes_(small_segments_bytes) {}
 
@@ -56,7 +56,8 @@ class ExpectedPlans {
     double cost_us = 0;
     std::optional<std::int64_t> held;  ///< The least that was reserved with something up front.
     std::set<std::int64_t> refused;    ///< Budgets that did not hold.
-    std::optional<std::int64_t> large_bytes;  ///< What large blocks hold at most.
+    std::optional<std::int64_t> small_segments_bytes;  ///< With something up front.
+    std::optional<std::int64_t> large_bytes;           ///< What large blocks hold at most.
   };
   /// Of a plan, with as much of `walked_budget_` up front as there is.
   struct Walked {
@@ -65,6 +66,7 @@ class ExpectedPlans {
   };
 
   Tried& try_out(const CheckpointPlan& plan);
+  std::int64_t small_segments_bytes(const CheckpointPlan& plan, Tried& tried);
   void offer(Candidate candidate);
 
   CheckpointTrial& trial_;

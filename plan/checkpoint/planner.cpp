@@ -46,6 +46,13 @@ CheckpointPlan all_of(const std::vector<std::string>& modules) {
   return plan;
 }
 
+PlayedPlan reserved_as(PlayedPlan played, const ReservedStep& step) {
+  played.peaks = step.peaks;
+  played.up_front_bytes = step.up_front_bytes;
+  played.warm_start = step.warm_start;
+  return played;
+}
+
 /// Plans that the bound is about.
 bool is_of_single_regions(const CheckpointPlan& plan) {
   return plan.offloaded.empty() && !joins_modules(plan);
@@ -158,17 +165,15 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
   if (reserved.held && played_[*reserved.held].budget_bytes() <= budget_bytes)
     return played_[*reserved.held];
   if (!recording) recording = trial_.record(plan);
-  const std::optional<ReservedStep> found = trial_.reserve(
-      *recording, budget_bytes, played_[at].peaks.small_segments_bytes, budget_bytes);
+  const std::optional<ReservedStep> found =
+      trial_.reserve(*recording, budget_bytes,
+                     trial_.small_segments_bytes(*recording, played_[at].peaks), budget_bytes);
   if (!found) {
     reserved.refused.insert(budget_bytes);
     return played_[at];
   }
   reserved.held = played_.size();
-  PlayedPlan other = played_[at];
-  other.peaks = found->peaks;
-  other.up_front_bytes = found->up_front_bytes;
-  return played_.emplace_back(std::move(other));
+  return played_.emplace_back(reserved_as(played_[at], *found));
 }
 
 bool CheckpointPlanner::play_in_parts(const CheckpointPlan& plan, std::int64_t budget_bytes,
@@ -176,10 +181,7 @@ bool CheckpointPlanner::play_in_parts(const CheckpointPlan& plan, std::int64_t b
   const std::optional<ReservedStep> found =
       trial_.reserve_in_parts(trial_.record(plan), budget_bytes, most_requests);
   if (!found || found->peaks.reserved_bytes > budget_bytes) return false;
-  PlayedPlan other = play(plan);
-  other.peaks = found->peaks;
-  other.up_front_bytes = found->up_front_bytes;
-  played_.push_back(std::move(other));
+  played_.push_back(reserved_as(play(plan), *found));
   return true;
 }
 

@@ -85,7 +85,7 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
     if (again.rank) return;  // Engines take and give back at other times, too.
     expected_ = std::make_unique<ExpectedPlans>(
         trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)),
-        all_again().peaks.small_segments_bytes);
+        trial_.small_segments_bytes(again, all_again().peaks));
     if (!is_as_expected({.plan = every_second(costs, 0), .peaks = trial_.peaks(even)}) ||
         !is_as_expected({.plan = every_second(costs, 1), .peaks = trial_.peaks(odd)}) ||
         !is_as_expected(plain()) || !is_as_expected(all_again()))

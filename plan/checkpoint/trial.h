@@ -26,10 +26,12 @@ struct StepPeaks {
 };
 
 /// A step whose loop has asked for large blocks, and has given them back, before the model was
-/// made: what is larger than `largest_small_bytes` finds room in their segments.
+/// made: what is larger than `largest_small_bytes` finds room in their segments. What stays until
+/// the loop ends may lie in front of all that comes and goes there (LoopOptions::warm_start).
 struct ReservedStep {
   std::vector<std::int64_t> up_front_bytes;  ///< Of each; empty: the loop takes nothing up front.
   StepPeaks peaks;
+  bool warm_start = false;
 };
 
 /// What is held while a call runs, at most at one moment each: by blocks of up to
@@ -64,6 +66,11 @@ class CheckpointTrial {
     if (most_bytes < bytes) most_bytes = bytes;
     const StepPeaks all = peaks(recording);
     return all.reserved_bytes <= most_bytes ? std::optional(ReservedStep{{}, all}) : std::nullopt;
+  }
+  /// Of a step whose loop takes something up front: `as_it_is` are its peaks without that.
+  virtual std::int64_t small_segments_bytes(const Recording& /*recording*/,
+                                            const StepPeaks& as_it_is) {
+    return as_it_is.small_segments_bytes;
   }
   /// The same within `bytes`, with several segments up front whose sizes are searched for: empty
   /// where none were found, or may not be taken. About `most_requests` requests are played.

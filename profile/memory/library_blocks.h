@@ -39,18 +39,26 @@ class LibraryBlocks {
   /// (ATen/cuda/CublasHandlePool.cpp).
   void end_call(const CallRecord& call, const Scratch& needed) {
     if (!needed.uses_cublas || device_.cublas_workspace_bytes == 0) return;
-    make_workspace(workspaces_, device_.cublas_workspace_bytes, call);
+    const bool is_autograds = is_in_backward(call.phase);
+    make_workspace(workspaces_, device_.cublas_workspace_bytes, is_autograds, call.stream);
     if (needed.uses_cublaslt && cublaslt_workspace_bytes_ > 0)
-      make_workspace(cublaslt_workspaces_, cublaslt_workspace_bytes_, call);
+      make_workspace(cublaslt_workspaces_, cublaslt_workspace_bytes_, is_autograds, call.stream);
+  }
+
+  /// Those of cuBLAS on the default stream, of both threads.
+  void make_workspaces() {
+    if (device_.cublas_workspace_bytes == 0) return;
+    for (const bool is_autograds : {false, true})
+      make_workspace(workspaces_, device_.cublas_workspace_bytes, is_autograds, /*stream=*/0);
   }
 
  private:
   /// Whether autograd's thread has it, and the stream.
   using Workspaces = std::set<std::pair<bool, std::int64_t>>;
 
-  void make_workspace(Workspaces& made, std::int64_t bytes, const CallRecord& call) {
-    if (made.emplace(is_in_backward(call.phase), call.stream).second)
-      blocks_.request(bytes, MemoryCategory::workspace, none, call.stream);
+  void make_workspace(Workspaces& made, std::int64_t bytes, bool is_autograds, StreamId stream) {
+    if (made.emplace(is_autograds, stream).second)
+      blocks_.request(bytes, MemoryCategory::workspace, none, stream);
   }
 
   HeldBlocks& blocks_;

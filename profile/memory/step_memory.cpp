@@ -46,6 +46,7 @@ class Loop {
         blocks_(options),
         libraries_(blocks_, device, options.loop.allocator),
         until_settled_(options.until_settled),
+        is_warm_(options.loop.warm_start),
         cache_(recording),
         benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),
         scratch_(scratch_of(recording, device, options.own)),
@@ -89,6 +90,7 @@ class Loop {
       blocks_.reserve_up_front();
       take_eventless();
       apply_engine_events(/*step=*/-1);
+      if (is_warm_) warm_up();
       for (bool is_steady = false; step_ < most && !is_steady; ++step_) {
         const auto before = blocks_.peaks();
         const std::int64_t retries = blocks_.alloc_retries();
@@ -109,6 +111,7 @@ class Loop {
   StepMemory result() {
     blocks_.report(result_);
     result_.micro_batches = micro_batches_;
+    result_.uses_cublas = std::ranges::any_of(scratch_, &Scratch::uses_cublas);
     result_.incomplete_calls = std::ranges::count_if(scratch_, &Scratch::is_incomplete);
     return result_;
   }
@@ -225,6 +228,11 @@ class Loop {
         apply(recording_.events[i]);
   }
 
+  void warm_up() {
+    make_optimizer_state();
+    if (std::ranges::any_of(scratch_, &Scratch::uses_cublas)) libraries_.make_workspaces();
+  }
+
   bool is_updating() const {
     return blocks_.call() != none &&
            recording_.calls[static_cast<std::size_t>(blocks_.call())].phase == Phase::optimizer;
@@ -336,7 +344,7 @@ class Loop {
   const Recording& recording_;
   HeldBlocks blocks_;
   LibraryBlocks libraries_;
-  bool until_settled_ = false;
+  bool until_settled_ = false, is_warm_ = false;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.

@@ -88,8 +88,9 @@ struct StepMemory {
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// of which no rule tells: in no sum.
   std::int64_t incomplete_calls = 0;
-  PeakDoubt doubt;         ///< Whether the peaks are lower bounds.
-  OtherCalls other_calls;  ///< Whether they may be those of other calls than the model's own.
+  bool uses_cublas = false;  ///< Whether a call has cuBLAS make a workspace.
+  PeakDoubt doubt;           ///< Whether the peaks are lower bounds.
+  OtherCalls other_calls;    ///< Whether they may be those of other calls than the model's own.
   /// A point for each call of the last step that took or gave back memory.
   std::vector<TimelinePoint> timeline;
   /// The call whose request was refused: the loop ends there, and the peaks are those until then.
@@ -111,6 +112,10 @@ struct LoopOptions {
   /// zero_grad(set_to_none=False): gradients stay where they are, zeroed, and those of the next
   /// step are added to them.
   bool keep_gradients = false;
+  /// Before the first batch the optimizer has made its states, as in a loop that goes on from a
+  /// saved one, and the threads of both passes cuBLAS's workspaces. Otherwise these are made among
+  /// the blocks of the first step, and stay there.
+  bool warm_start = false;
   /// torch.backends.cudnn.benchmark: the first convolution of each shape tries cuDNN's plans.
   bool cudnn_benchmark = false;
 };

@@ -117,5 +117,46 @@ class AppliedPlans(unittest.TestCase):
         self.refused(plan, build(), kept, known - 1, known)
 
 
+    def trained(self, make_optimizer, plan=None):
+        """Parameters after three updates, and the optimizer's states."""
+        model = build()
+        optimizer = make_optimizer(model.parameters())
+        if plan is not None:
+            plan["apply_plan"](model, optimizer)
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(self.x).sum().backward()
+            optimizer.step()
+        return list(model.parameters()), [state for one in optimizer.state.values() for _, state in sorted(one.items())]
+
+    def test_a_warm_start_changes_no_update(self):
+        path = pathlib.Path(self.folder.name) / "None.pt2"
+        for name, make_optimizer in {"adamw": lambda given: torch.optim.AdamW(given), "adam": lambda given: torch.optim.Adam(given, amsgrad=True),
+                                     "sgd_momentum": lambda given: torch.optim.SGD(given, lr=1e-6, momentum=0.9),
+                                     "rmsprop": lambda given: torch.optim.RMSprop(given, momentum=0.9, centered=True)}.items():
+            with self.subTest(optimizer=name):
+                plan = {}
+                exec(self.ask(path, "python", "--optimizer", name, "--warm-start", "--budget", "100GiB"), plan)
+                optimizer = make_optimizer(build().parameters())
+                plan["apply_plan"](build(), optimizer)
+                self.assertTrue(all(optimizer.state[parameter] for parameter in optimizer.param_groups[0]["params"]))
+                for expected, found in zip(self.trained(make_optimizer), self.trained(make_optimizer, plan)):
+                    self.assertEqual(len(expected), len(found))
+                    self.assertTrue(all(map(torch.equal, expected, found)))
+
+    def test_a_momentum_that_is_dampened_begins_with_the_gradient(self):
+        plan, make_optimizer = {}, lambda given: torch.optim.SGD(given, lr=1e-6, momentum=0.9, dampening=0.5)
+        exec(self.ask(pathlib.Path(self.folder.name) / "None.pt2", "python", "--optimizer", "sgd_momentum", "--warm-start", "--budget", "100GiB"), plan)
+        for expected, found in zip(self.trained(make_optimizer), self.trained(make_optimizer, plan)):
+            self.assertTrue(all(map(torch.equal, expected, found)))
+
+    def test_a_warm_start_of_another_optimizer(self):
+        plan = {}
+        exec(self.ask(pathlib.Path(self.folder.name) / "None.pt2", "python", "--optimizer", "rmsprop", "--warm-start", "--budget", "100GiB"), plan)
+        model = build()
+        with self.assertRaisesRegex(TypeError, "torch.optim.RMSprop, and the optimizer is Adagrad: plan with --optimizer"):
+            plan["apply_plan"](model, torch.optim.Adagrad(model.parameters()))
+
+
 if __name__ == "__main__":
     unittest.main()

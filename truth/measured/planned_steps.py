@@ -128,7 +128,7 @@ def plans_of(name):
     return [None, *sorted(path.stem for path in PLANS.glob(f"{name}-*.json"))]
 
 
-def measured(task, case, device):
+def measured(task, case, device, apply_plan):
     import gpu_steps
     from memory.networks import fill
     from memory.steps import OPTIMIZERS, make_inputs, run_step
@@ -136,6 +136,7 @@ def measured(task, case, device):
     fill(task.to(device))
     inputs = make_inputs(case, False, case.batch, device)
     optimizer = OPTIMIZERS[case.step](task.parameters())
+    apply_plan(task, optimizer)
     return gpu_steps.measured(lambda: run_step(case, task, inputs, optimizer))
 
 
@@ -156,18 +157,23 @@ def record_case(name, plan_name, limit, lock, results):
     code = {}
     if plan_name:
         exec((PLANS / f"{plan_name}.py").read_text(), code)
-        code["apply_plan"](task)
+    starts_warm = "make_states" in code
+
+    def apply_plan(*given):
+        if plan_name:
+            code["apply_plan"](*given[:2 if starts_warm else 1])
+
     with lock:
         try:
             if limit:
                 torch.cuda.set_per_process_memory_fraction(float(limit))
-            row = measured(task, case_of(name), torch.device("cuda"))
+            row = measured(task, case_of(name), torch.device("cuda"), apply_plan)
         except torch.cuda.OutOfMemoryError:
             row = {"error": "OutOfMemoryError"}
         except RuntimeError as error:  # The plan's own: a module that makes other calls than its file.
             print(plan_name, error, flush=True)
             return
-        given = {"memory_fraction": limit, "up_front_bytes": code.get("UP_FRONT_BYTES")}
+        given = {"memory_fraction": limit, "up_front_bytes": code.get("UP_FRONT_BYTES"), "warm_start": starts_warm}
         results[plan_name or name, limit] = {**row, **{key: value for key, value in given.items() if value}}
     print(plan_name or name, limit or "", row.get("error") or f"{statistics.median(row['step_us']) / 1e3:.2f} ms", flush=True)
 
@@ -197,11 +203,12 @@ def record_job(job):
     record_case(*job)
 
 
-def totals_of(symprof, name, plan_name=None, up_front_bytes=()):
+def totals_of(symprof, name, plan_name=None, up_front_bytes=(), warm_start=False):
     """`up_front_bytes`: of each segment; of the only one in rows that were measured when there was no more than one."""
     each = [up_front_bytes] if isinstance(up_front_bytes, int) else up_front_bytes
     allocator = f",reserve_up_front_mb:{'+'.join(str(one >> 20) for one in each)}" if each else ""
     given = ["--checkpoint", str(PLANS / f"{plan_name}.json")] if plan_name else []
+    given += ["--warm-start"] if warm_start else []
     return profiled(symprof, PLANS / f"{name}.pt2", *options_of(name, allocator), *given)["totals"]
 
 
@@ -212,7 +219,7 @@ def compared(symprof):
         plain = totals_of(symprof, name)
         for plan_name in plans_of(name):
             row = measured[plan_name or name]
-            totals = totals_of(symprof, name, plan_name, row.get("up_front_bytes", ())) if plan_name else plain
+            totals = totals_of(symprof, name, plan_name, row.get("up_front_bytes", ()), row.get("warm_start")) if plan_name else plain
             found = {key: totals[key] / row[key] - 1 for key in PEAKS}
             yield {"name": plan_name or name, "row": row, **found, "more": row["busy_us"] / measured[name]["busy_us"] - 1,
                    "more_estimated": busy_us(totals) / busy_us(plain) - 1}

@@ -33,10 +33,11 @@ def run_planned(name, plan_file):
     exec(pathlib.Path(plan_file).read_text(), code)  # Before the model: it may take a segment up front.
     task, make_inputs = real.build(name)
     names = [name for name, _ in task.named_parameters()]
-    code["apply_plan"](task)
     import make_steps
 
     optimizer = make_steps.make_optimizer(MODELS[name], task.parameters())
+    apply_plan = code["apply_plan"]
+    apply_plan(task, optimizer) if "make_states" in code else apply_plan(task)
     for _ in range(real.STEPS):
         optimizer.zero_grad()
         inputs = make_inputs()
