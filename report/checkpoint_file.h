@@ -17,7 +17,8 @@ void write_texts(JsonWriter& json, std::string_view name, const auto& texts, aut
   json.end_array();
 }
 
-/// What the loop takes up front, together and by segment, and whether it starts warm.
+/// What the loop takes up front, together and by segment, and whether it starts warm, with which
+/// spacers.
 inline void write_up_front(JsonWriter& json, const plan::PlayedPlan& played) {
   json.member("up_front_bytes", played.up_front_sum_bytes());
   json.key("up_front_segments");
@@ -25,6 +26,10 @@ inline void write_up_front(JsonWriter& json, const plan::PlayedPlan& played) {
   for (const std::int64_t bytes : played.up_front_bytes) json.value(bytes);
   json.end_array();
   json.member("warm_start", played.warm_start);
+  json.key("spacers");
+  json.begin_array();
+  for (const std::int64_t bytes : played.spacer_bytes) json.value(bytes);
+  json.end_array();
 }
 
 /// The member "plan".

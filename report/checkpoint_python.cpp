@@ -215,9 +215,11 @@ void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& an
   write_calls(out, answer, plan);
   if (offloads) fmt::format_to(at, "{}{}", on_host_text(plan), python_host_hooks);
   fmt::format_to(at, "{}", python_tail);
-  if (is_warm) write_warm_start(out, answer);
+  const std::vector<std::int64_t>& spacers =
+      written.warm_start ? written.spacer_bytes : answer.settings.loop.spacer_bytes;
+  if (is_warm) write_warm_start(out, answer, spacers);
   fmt::format_to(at, python_apply, arguments);
-  fmt::format_to(at, "{}{}{}", is_warm ? warm_start_calls(answer) : "",
+  fmt::format_to(at, "{}{}{}", is_warm ? warm_start_calls(answer, !spacers.empty()) : "",
                  offloads ? python_offload : "", python_again);
 }
 

@@ -1,5 +1,4 @@
 #include "report/checkpoint_text.h"
-#include "record/optimizer_states.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +10,11 @@
 #include "profile/memory/other_calls.h"
 #include "profile/memory/peak_doubt.h"
 #include "record/module_path.h"
+#include "record/optimizer_states.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
 #include "report/names.h"
+#include "session/read_text.h"
 
 namespace symprof::report {
 namespace {
@@ -210,7 +211,11 @@ std::string up_front_text(const CheckpointAnswer& answer, const PlayedPlan& play
       calls, format_bytes(played.up_front_sum_bytes()),
       setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", in_mebibytes)));
   if (const std::string made = warm_start_text(answer); played.warm_start && !made.empty())
-    text += fmt::format("; before the first step, {} ({})", made, setting("warm_start"));
+    text += fmt::format("; before the first step, {} ({})", made,
+                        played.spacer_bytes.empty()
+                            ? setting("warm_start")
+                            : setting("spacers", settings::spelled_spacers(played.spacer_bytes)) +
+                                  ", as the plan's file does");
   return text;
 }
 

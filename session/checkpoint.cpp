@@ -65,14 +65,26 @@ class PlannedStep final : public plan::CheckpointTrial {
     const std::int64_t most = bytes - profile::peak_doubt(recording).margin_bytes();
     profile::LoopOptions loop = warm_loop();
     const profile::LargeRequests requests(recording, settings_.step.device, loop);
-    const std::optional<std::vector<std::int64_t>> found = profile::find_up_front_segments(
-        requests, most - requests.small_segments_bytes(), most_requests);
-    if (!found) return std::nullopt;
-    loop.allocator.up_front_bytes = *found;
+    const std::int64_t room = most - requests.small_segments_bytes();
+    const bool may_set_apart = loop.warm_start && requests.separators() > 0;
+    std::ptrdiff_t of_segments = may_set_apart ? most_requests / 2 : most_requests;
+    most_requests -= of_segments;
+    const auto segments = profile::find_up_front_segments(requests, room, of_segments);
+    most_requests += of_segments;
+    if (segments) {
+      loop.allocator.up_front_bytes = *segments;
+    } else {
+      const std::int64_t whole = may_set_apart ? up_front_bytes(room) : 0;
+      const auto spacers = profile::find_spacers(requests, whole, most_requests);
+      if (!spacers) return std::nullopt;
+      loop.allocator.up_front_bytes = {whole};
+      loop.spacer_bytes = *spacers;
+    }
     const StepMemory memory = profile::simulate_step_memory(
         recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
     if (memory.refused_call) return std::nullopt;
-    return plan::ReservedStep{*found, peaks_of(memory), loop.warm_start};
+    return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start,
+                              loop.spacer_bytes};
   }
 
   std::int64_t small_segments_bytes(const Recording& recording,

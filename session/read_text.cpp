@@ -33,6 +33,25 @@ int parse_count(const SettingRef& where, const std::string& given, int least) {
   throw Error(where, fmt::format("'{}' is not a whole number of at least {}.", given, least));
 }
 
+std::vector<std::int64_t> parse_spacers(const std::string& given) {
+  constexpr int least_kib = 1025;
+  std::vector<std::int64_t> bytes;
+  for (std::size_t at = 0; at <= given.size();) {
+    const std::size_t end = std::min(given.find('+', at), given.size());
+    const int kib = parse_count(SettingRef{"spacers"}, given.substr(at, end - at), least_kib);
+    bytes.push_back(std::int64_t{kib} << 10);
+    at = end + 1;
+  }
+  return bytes;
+}
+
+std::string spelled_spacers(const std::vector<std::int64_t>& bytes) {
+  std::string text;
+  for (const std::int64_t one : bytes)
+    text += fmt::format("{}{}", text.empty() ? "" : "+", one >> 10);
+  return text;
+}
+
 namespace {
 
 /// A number of at least 0 with one of `units` behind it, multiplied by that.

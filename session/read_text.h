@@ -29,6 +29,11 @@ Value choose(const SettingRef& where, const std::string& given, const Named<Valu
 /// A whole number of at least `least`. Throws Error.
 int parse_count(const SettingRef& where, const std::string& given, int least);
 
+/// "9792+9408": bytes of each, of numbers of KiB above those of a small block. Throws Error.
+std::vector<std::int64_t> parse_spacers(const std::string& given);
+/// The same again: what lacks to a whole KiB is left out. Empty for none.
+std::string spelled_spacers(const std::vector<std::int64_t>& bytes);
+
 /// "700MiB", "1.5GiB", "80GB" or plain bytes. Throws Error.
 std::int64_t parse_bytes(const SettingRef& where, const std::string& given);
 

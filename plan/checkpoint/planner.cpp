@@ -50,6 +50,7 @@ PlayedPlan reserved_as(PlayedPlan played, const ReservedStep& step) {
   played.peaks = step.peaks;
   played.up_front_bytes = step.up_front_bytes;
   played.warm_start = step.warm_start;
+  played.spacer_bytes = step.spacer_bytes;
   return played;
 }
 

@@ -37,6 +37,7 @@ struct PlayedPlan {
   /// What the loop takes, and gives back, before the model is made (ReservedStep).
   std::vector<std::int64_t> up_front_bytes;
   bool warm_start = false;  ///< Which the loop has to do (ReservedStep).
+  std::vector<std::int64_t> spacer_bytes;
 
   /// The least budget that it is known to hold.
   std::int64_t budget_bytes() const { return peaks.reserved_bytes; }

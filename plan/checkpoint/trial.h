@@ -32,6 +32,7 @@ struct ReservedStep {
   std::vector<std::int64_t> up_front_bytes;  ///< Of each; empty: the loop takes nothing up front.
   StepPeaks peaks;
   bool warm_start = false;
+  std::vector<std::int64_t> spacer_bytes;  ///< Of a warm start (LoopOptions::spacer_bytes).
 };
 
 /// What is held while a call runs, at most at one moment each: by blocks of up to
@@ -72,8 +73,9 @@ class CheckpointTrial {
                                             const StepPeaks& as_it_is) {
     return as_it_is.small_segments_bytes;
   }
-  /// The same within `bytes`, with several segments up front whose sizes are searched for: empty
-  /// where none were found, or may not be taken. About `most_requests` requests are played.
+  /// The same within `bytes`, with several segments up front, or spacers, whose sizes are searched
+  /// for: empty where none were found, or may not be taken. About `most_requests` requests are
+  /// played.
   virtual std::optional<ReservedStep> reserve_in_parts(const Recording& /*recording*/,
                                                        std::int64_t /*bytes*/,
                                                        std::ptrdiff_t& /*most_requests*/) {

@@ -47,6 +47,7 @@ class Loop {
         libraries_(blocks_, device, options.loop.allocator),
         until_settled_(options.until_settled),
         is_warm_(options.loop.warm_start),
+        spacer_bytes_(options.loop.spacer_bytes),
         cache_(recording),
         benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),
         scratch_(scratch_of(recording, device, options.own)),
@@ -228,9 +229,30 @@ class Loop {
         apply(recording_.events[i]);
   }
 
+  /// The model is there by then.
   void warm_up() {
-    make_optimizer_state();
-    if (std::ranges::any_of(scratch_, &Scratch::uses_cublas)) libraries_.make_workspaces();
+    for (std::size_t i = 0; i < first_of_step_; ++i)
+      if (const StorageKind kind = kind_of(recording_.events[i]);
+          kind == StorageKind::parameter || kind == StorageKind::buffer)
+        apply(recording_.events[i]);
+    for (std::size_t i = 0; i < first_of_step_; ++i) {
+      const MemoryEvent& event = recording_.events[i];
+      if (kind_of(event) != StorageKind::optimizer_state) continue;
+      set_apart(recording_.storages[static_cast<std::size_t>(event.storage)].bytes);
+      apply(event);
+    }
+    if (std::ranges::any_of(scratch_, &Scratch::uses_cublas))
+      libraries_.make_workspaces([this](std::int64_t bytes) { set_apart(bytes); });
+    if (spacers_.empty()) return;
+    blocks_.give_back(spacers_);
+    blocks_.reset_peaks();
+  }
+
+  /// The next spacer, where a block of `bytes` is to come that is not among the small ones.
+  void set_apart(std::int64_t bytes) {
+    if (spacers_.size() < spacer_bytes_.size() && bytes > small_limit_bytes)
+      spacers_.push_back(
+          blocks_.request(spacer_bytes_[spacers_.size()], MemoryCategory::temporaries, none));
   }
 
   bool is_updating() const {
@@ -345,6 +367,8 @@ class Loop {
   HeldBlocks blocks_;
   LibraryBlocks libraries_;
   bool until_settled_ = false, is_warm_ = false;
+  std::vector<std::int64_t> spacer_bytes_;
+  std::vector<HeldBlock> spacers_;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.

@@ -116,6 +116,10 @@ struct LoopOptions {
   /// saved one, and the threads of both passes cuBLAS's workspaces. Otherwise these are made among
   /// the blocks of the first step, and stay there.
   bool warm_start = false;
+  /// Of blocks that a warm start asks for, each right before a block of more than
+  /// `small_limit_bytes` that it makes, as these come, and gives back at its end. What comes later
+  /// lies in their places.
+  std::vector<std::int64_t> spacer_bytes;
   /// torch.backends.cudnn.benchmark: the first convolution of each shape tries cuDNN's plans.
   bool cudnn_benchmark = false;
 };

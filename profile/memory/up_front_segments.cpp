@@ -17,25 +17,37 @@ namespace {
 /// As many as a loop needs until its blocks lie where they did a step ago.
 constexpr int steps = 4;
 constexpr std::size_t most_segments = 8;
+/// What places between blocks are multiples of, and the least that are of use.
+constexpr std::int64_t place_unit_bytes = std::int64_t{1} << 16,
+                       least_place_bytes = small_limit_bytes + place_unit_bytes;
 /// Lists of segments that are tried in one walk, and walks.
-constexpr int most_tries = 1000, most_walks = 12;
+constexpr int most_tries = 1000, most_walks = 12, most_walks_between = 60;
+/// Blocks of a size that a place between others is for.
+constexpr std::size_t most_blocks_between = 4;
 /// By how many units two segments differ more or less after a change.
 constexpr std::size_t most_units_shifted = 8;
 /// The temperature of the annealing at its beginning, as a share of the requests.
 constexpr double first_temperature = 0.01;
 
-/// Walks from one segment to others; the later the first request is refused, the better.
-class SegmentSearch {
+/// What lists of places are made of.
+struct Places {
+  std::int64_t bytes = 0;  // Of all together.
+  std::int64_t unit_bytes = 0, least_bytes = 0;
+  std::size_t most = 0;
+  std::vector<std::int64_t> sizes;  // Of blocks: places of one or a few of them are tried.
+  std::size_t most_blocks = 1;
+  int most_walks = 0;
+  std::function<std::optional<LargeRequests::Refusal>(const std::vector<std::int64_t>&)> refusal;
+};
+
+/// Walks from one place to others; the later the first request is refused, the better.
+class PlaceSearch {
  public:
-  SegmentSearch(const LargeRequests& requests, std::int64_t bytes)
-      : requests_(requests),
-        whole_{bytes / own_segment_unit_bytes * own_segment_unit_bytes},
-        at_(whole_) {}
+  PlaceSearch(const LargeRequests& requests, Places places)
+      : requests_(requests), places_(std::move(places)), whole_{places_.bytes}, at_(whole_) {}
 
   std::optional<std::vector<std::int64_t>> run(std::ptrdiff_t& most_requests) {
-    if (whole_.front() < std::max(requests_.highest_bytes(), own_segment_from_bytes))
-      return std::nullopt;
-    for (int walk = 0; walk < most_walks; ++walk)
+    for (int walk = 0; walk < places_.most_walks && most_requests > 0; ++walk)
       if (auto found = this->walk(most_requests)) return found;
     return std::nullopt;
   }
@@ -45,7 +57,7 @@ class SegmentSearch {
     for (int tried = 0; tried < most_tries && most_requests > 0; ++tried) {
       const std::vector<std::int64_t> segments = tried == 0 ? whole_ : changed();
       if (tried > 0 && segments == at_) continue;
-      const std::optional<LargeRequests::Refusal> refusal = requests_.refusal(segments);
+      const std::optional<LargeRequests::Refusal> refusal = places_.refusal(segments);
       most_requests -= static_cast<std::ptrdiff_t>(refusal ? refusal->at + 1 : requests_.size());
       if (!refusal) return segments;
       const double share = 1 - static_cast<double>(tried) / most_tries;
@@ -71,13 +83,16 @@ class SegmentSearch {
   std::vector<std::int64_t> changed() {
     std::vector<std::int64_t> segments = at_;
     const std::size_t one = some(segments.size()), other = some(segments.size());
-    const std::vector<std::int64_t>& own = requests_.own_segments();
     switch (some(6)) {
       case 0:
-        split(segments, one, round_up(refusal_.bytes, own_segment_unit_bytes));
+        split(segments, one, round_up(refusal_.bytes, places_.unit_bytes));
         break;
       case 1:
-        if (!own.empty()) split(segments, one, own[some(own.size())]);
+        if (!places_.sizes.empty())
+          split(segments, one,
+                round_up(static_cast<std::int64_t>(1 + some(places_.most_blocks)) *
+                             places_.sizes[some(places_.sizes.size())],
+                         places_.unit_bytes));
         break;
       case 2:
         split(segments, one, units(some(count_of_units(segments[one]))));
@@ -89,7 +104,7 @@ class SegmentSearch {
         break;
       default:
         const std::int64_t given = units(1 + some(most_units_shifted));
-        if (one == other || segments[other] - given < own_segment_from_bytes) break;
+        if (one == other || segments[other] - given < places_.least_bytes) break;
         segments[one] += given;
         segments[other] -= given;
     }
@@ -97,22 +112,23 @@ class SegmentSearch {
     return segments;
   }
 
-  static std::int64_t units(std::size_t count) {
-    return static_cast<std::int64_t>(count) * own_segment_unit_bytes;
+  std::int64_t units(std::size_t count) const {
+    return static_cast<std::int64_t>(count) * places_.unit_bytes;
   }
-  static std::size_t count_of_units(std::int64_t bytes) {
-    return static_cast<std::size_t>(bytes / own_segment_unit_bytes);
+  std::size_t count_of_units(std::int64_t bytes) const {
+    return static_cast<std::size_t>(bytes / places_.unit_bytes);
   }
 
-  static void split(std::vector<std::int64_t>& segments, std::size_t at, std::int64_t bytes) {
-    if (segments.size() == most_segments || bytes < own_segment_from_bytes ||
-        segments[at] - bytes < own_segment_from_bytes)
+  void split(std::vector<std::int64_t>& segments, std::size_t at, std::int64_t bytes) const {
+    if (segments.size() == places_.most || bytes < places_.least_bytes ||
+        segments[at] - bytes < places_.least_bytes)
       return;
     segments[at] -= bytes;
     segments.push_back(bytes);
   }
 
   const LargeRequests& requests_;
+  Places places_;
   std::vector<std::int64_t> whole_, at_;
   LargeRequests::Refusal refusal_;
   std::minstd_rand random_;
@@ -132,16 +148,26 @@ void LargeRequests::read(const MemoryTrace& trace) {
     std::int64_t bytes = 0;
   };
   std::unordered_map<Address, Live> live;
-  std::set<std::int64_t> own;
+  std::set<std::int64_t> own, sizes;
   std::int64_t held = 0;
+  bool is_before = true;  // The first batch.
   for (const MemoryTrace::Entry& entry : trace.entries) {
     const AllocatorEvent& event = entry.event;
+    is_before = is_before && entry.call == none && entry.category != MemoryCategory::inputs;
     if (event.action == AllocatorAction::alloc) {
       const std::int64_t rounded = rounded_size(event.bytes, allocator_);
       if (rounded <= small_limit_bytes) continue;
       live[event.address] = {blocks_, rounded};
       requests_.push_back({blocks_++, rounded});
       highest_bytes_ = std::max(highest_bytes_, held += rounded);
+      if (is_before) {
+        first_count_ = requests_.size();
+        first_bytes_ = held;
+        if (entry.category == MemoryCategory::optimizer ||
+            entry.category == MemoryCategory::workspace)
+          ++separators_;
+      }
+      sizes.insert(rounded);
       if (rounded >= own_segment_from_bytes) own.insert(segment_size(rounded, allocator_));
     } else if (event.action == AllocatorAction::free) {
       const auto found = live.find(event.address);
@@ -152,19 +178,30 @@ void LargeRequests::read(const MemoryTrace& trace) {
     }
   }
   own_segments_.assign(own.begin(), own.end());
+  sizes_.assign(sizes.begin(), sizes.end());
   for (const SegmentState& segment : trace.segments)
     if (segment.is_small) small_segments_bytes_ += segment.bytes;
 }
 
 std::optional<LargeRequests::Refusal> LargeRequests::refusal(
     const std::vector<std::int64_t>& up_front_bytes) const {
-  LargePool pool(up_front_bytes, blocks_);
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
+  return refusal_from(0, up_front_bytes);
+}
+
+std::optional<LargeRequests::Refusal> LargeRequests::refusal_between(
+    const std::vector<std::int64_t>& place_bytes) const {
+  return refusal_from(first_count_, place_bytes);
+}
+
+std::optional<LargeRequests::Refusal> LargeRequests::refusal_from(
+    std::size_t first, const std::vector<std::int64_t>& place_bytes) const {
+  LargePool pool(place_bytes, blocks_);
+  for (std::size_t i = first; i < requests_.size(); ++i) {
     const Request& request = requests_[i];
     if (request.bytes == 0)
       pool.free(request.block);
     else if (!pool.allocate(request.block, request.bytes))
-      return Refusal{i, request.bytes};
+      return Refusal{i - first, request.bytes};
   }
   return std::nullopt;
 }
@@ -172,7 +209,33 @@ std::optional<LargeRequests::Refusal> LargeRequests::refusal(
 std::optional<std::vector<std::int64_t>> find_up_front_segments(const LargeRequests& requests,
                                                                 std::int64_t bytes,
                                                                 std::ptrdiff_t& most_requests) {
-  return SegmentSearch(requests, bytes).run(most_requests);
+  const std::int64_t whole = bytes / own_segment_unit_bytes * own_segment_unit_bytes;
+  if (whole < std::max(requests.highest_bytes(), own_segment_from_bytes)) return std::nullopt;
+  const auto refusal = [&](const std::vector<std::int64_t>& each) {
+    return requests.refusal(each);
+  };
+  return PlaceSearch(requests, {whole, own_segment_unit_bytes, own_segment_from_bytes,
+                                most_segments, requests.own_segments(), 1, most_walks, refusal})
+      .run(most_requests);
+}
+
+/// The largest place is what is left behind the last block.
+std::optional<std::vector<std::int64_t>> find_spacers(const LargeRequests& requests,
+                                                      std::int64_t bytes,
+                                                      std::ptrdiff_t& most_requests) {
+  const std::int64_t rest = bytes - requests.first_bytes();
+  if (bytes < requests.highest_bytes() || rest < least_place_bytes) return std::nullopt;
+  const std::size_t most = std::min(most_segments, requests.separators() + 1);
+  const auto refusal = [&](std::vector<std::int64_t> places) {
+    std::ranges::rotate(places, places.begin() + 1);  // As they lie.
+    return requests.refusal_between(places);
+  };
+  std::optional<std::vector<std::int64_t>> found =
+      PlaceSearch(requests, {rest, place_unit_bytes, least_place_bytes, most, requests.sizes(),
+                             most_blocks_between, most_walks_between, refusal})
+          .run(most_requests);
+  if (found) found->erase(found->begin());
+  return found;
 }
 
 }  // namespace symprof::profile

@@ -4,7 +4,8 @@
 // PyTorch's allocator gives a request the smallest free block that does. In one segment, what is
 // asked for early, and stays, cuts up the place that a large block needs later. A block that finds
 // no room may do so in a segment of its own size, and which of several segments has room for what
-// decides where all others lie.
+// decides where all others lie. The same do places of any size between the blocks that a warm start
+// makes, which stay (LoopOptions::spacer_bytes).
 //
 // Public header.
 #pragma once
@@ -31,8 +32,14 @@ class LargeRequests {
   std::int64_t small_segments_bytes() const { return small_segments_bytes_; }
   /// The most that large blocks have together.
   std::int64_t highest_bytes() const { return highest_bytes_; }
+  /// Of the large blocks that are there before the first batch: all, and how many a warm start
+  /// makes.
+  std::int64_t first_bytes() const { return first_bytes_; }
+  std::size_t separators() const { return separators_; }
   /// Of the blocks that have segments of their own: these, ascending.
   const std::vector<std::int64_t>& own_segments() const { return own_segments_; }
+  /// Of large blocks, ascending.
+  const std::vector<std::int64_t>& sizes() const { return sizes_; }
 
   /// A request that finds no room.
   struct Refusal {
@@ -41,6 +48,8 @@ class LargeRequests {
   };
   /// The first one with these segments up front; empty: all find room.
   std::optional<Refusal> refusal(const std::vector<std::int64_t>& up_front_bytes) const;
+  /// The same of the requests from the first batch on, in places between the blocks that are there.
+  std::optional<Refusal> refusal_between(const std::vector<std::int64_t>& place_bytes) const;
 
  private:
   struct Request {
@@ -49,12 +58,14 @@ class LargeRequests {
   };
 
   void read(const MemoryTrace& trace);
+  std::optional<Refusal> refusal_from(std::size_t first,
+                                      const std::vector<std::int64_t>& place_bytes) const;
 
   AllocatorSettings allocator_;
   std::vector<Request> requests_;
-  std::size_t blocks_ = 0;
-  std::int64_t small_segments_bytes_ = 0, highest_bytes_ = 0;
-  std::vector<std::int64_t> own_segments_;
+  std::size_t blocks_ = 0, first_count_ = 0, separators_ = 0;
+  std::int64_t small_segments_bytes_ = 0, highest_bytes_ = 0, first_bytes_ = 0;
+  std::vector<std::int64_t> own_segments_, sizes_;
 };
 
 /// Segments that have `bytes` or less together, in which all of `requests` find room, the largest
@@ -62,5 +73,11 @@ class LargeRequests {
 std::optional<std::vector<std::int64_t>> find_up_front_segments(const LargeRequests& requests,
                                                                 std::int64_t bytes,
                                                                 std::ptrdiff_t& most_requests);
+
+/// Spacers with which all find room in one segment of `bytes` that is there up front; empty: none
+/// were found. As above.
+std::optional<std::vector<std::int64_t>> find_spacers(const LargeRequests& requests,
+                                                      std::int64_t bytes,
+                                                      std::ptrdiff_t& most_requests);
 
 }  // namespace symprof::profile

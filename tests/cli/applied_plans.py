@@ -116,7 +116,6 @@ class AppliedPlans(unittest.TestCase):
         known = plan["CALLS"][name][op][0]
         self.refused(plan, build(), kept, known - 1, known)
 
-
     def trained(self, make_optimizer, plan=None):
         """Parameters after three updates, and the optimizer's states."""
         model = build()

@@ -3,7 +3,7 @@
   python plan_peaks.py SYMPROF CUDA_PYTHON CUDA_INCLUDE [MODEL ...]        ends with 1 where something differs
 
 CUDA_PYTHON has a CUDA build of PyTorch and the transformers that made steps/full/*.pt2 (steps/allocator.json names both). It runs on the GPU that computes nothing of ../launches/fakes.py. Each of
-five full-size models is planned for budgets between what it reserves with every region again and with none. The Python file that `symprof plan checkpoint --format python` writes is applied to the
+five full-size models is planned for budgets between what it reserves with every region again and with none, and starts warm with spacers. The Python file that `symprof plan checkpoint --format python` writes is applied to the
 unchanged module. Held, to the byte: torch.cuda.max_memory_allocated and max_memory_reserved of eight steps, and that nothing about names changes.
 """
 import json
@@ -22,6 +22,8 @@ MODELS = {"gpt2_small": "adamw:foreach", "bert_base": "adamw:foreach", "llama_1b
 # Known to differ (../steps/allocator_causes.json): checkpoint keeps position_ids, which are given to a block by name and which it does not read.
 MORE_ALLOCATED = {"mistral_like": 4096, "qwen_like": 4096}
 SHARES = (0.25, 0.5, 0.75)
+# In KiB: of a step without a plan, whose warm start has them (`--spacers`).
+SPACERS = "30720+20480+5000"
 
 
 def run_planned(name, plan_file):
@@ -58,11 +60,10 @@ def check(symprof, cuda_python, environment, folder, name):
     ends = json.loads(planned(symprof, name, "json", "--budget", "100TiB"))
     low, high = ends["all_again"]["peak_reserved_bytes"], ends["without"]["peak_reserved_bytes"]
     differ = 0
-    for share in SHARES:
-        budget = str(int(low + share * (high - low)))
-        said = json.loads(planned(symprof, name, "json", "--budget", budget))["budgets"][0]
+    for given in [["--budget", str(int(low + share * (high - low)))] for share in SHARES] + [["--budget", "100TiB", "--spacers", SPACERS]]:
+        said = json.loads(planned(symprof, name, "json", *given))["budgets"][0]
         plan_file = pathlib.Path(folder) / f"{name}.py"
-        plan_file.write_text(planned(symprof, name, "python", "--budget", budget))
+        plan_file.write_text(planned(symprof, name, "python", *given))
         command = [cuda_python, __file__, "--one", name, str(plan_file)]
         output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
         found = json.loads(output.splitlines()[-1])
@@ -70,7 +71,7 @@ def check(symprof, cuda_python, environment, folder, name):
         more = MORE_ALLOCATED.get(name, 0) if regions else 0
         is_same = found["names"] and found["peak_allocated_bytes"] == said["peak_allocated_bytes"] + more and found["peak_reserved_bytes"] == said["peak_reserved_bytes"]
         differ += not is_same
-        print(f"{name}: budget {budget}: {len(regions)} regions again, {sum(len(region.get('keep', ())) for region in regions)} calls kept; said "
+        print(f"{name}: {' '.join(given)}: {len(regions)} regions again, {sum(len(region.get('keep', ())) for region in regions)} calls kept; said "
               f"{said['peak_allocated_bytes']} allocated, {said['peak_reserved_bytes']} reserved; PyTorch {found}: {'equal' if is_same else 'DIFFERENT'}", flush=True)
     return differ
 

@@ -41,9 +41,56 @@ struct Step : RecordingBuilder {
   }
 };
 
+/// The same with blocks that are too small for segments of their own, beside a state of an
+/// optimizer.
+struct StepWithState : RecordingBuilder {
+  StepWithState() {
+    const StorageId state = storage({.bytes = 2_MiB, .kind = StorageKind::optimizer_state});
+    event(EventKind::allocate, state, none);
+    const StorageId first = taken(5_MiB), second = taken(3_MiB);
+    event(EventKind::free, first, call("aten::relu", {}, {}, node("layer")));
+    const StorageId third = taken(7_MiB);
+    const CallId last = call("aten::relu", {}, {}, node("layer"), Phase::backward);
+    event(EventKind::free, second, last);
+    event(EventKind::free, third, last);
+    call("aten::_foreach_add_", {}, {}, node("optimizer"), Phase::optimizer);
+  }
+
+  StorageId taken(std::int64_t bytes) {
+    const StorageId made = storage({.bytes = bytes, .saved = true});
+    event(EventKind::allocate, made, call("aten::relu", {}, {}, node("layer")));
+    return made;
+  }
+};
+
 }  // namespace
 
 TEST_SUITE("up_front_segments") {
+  TEST_CASE("a place before what a warm start makes is for a block that stays") {
+    StepWithState step;
+    const profile::LoopOptions warm{.warm_start = true};
+    const LargeRequests requests(step.recording(), {}, warm);
+    CHECK(requests.first_bytes() == 2_MiB);
+    CHECK(requests.separators() == 1);
+    CHECK(requests.highest_bytes() == (2 + 3 + 7) * 1_MiB);
+    REQUIRE(requests.refusal_between({12_MiB}));
+    CHECK(requests.refusal_between({12_MiB})->bytes == 7_MiB);
+    CHECK_FALSE(requests.refusal_between({3_MiB, 9_MiB}));
+    std::ptrdiff_t most_requests = 100'000;
+    const auto spacers = profile::find_spacers(requests, 14_MiB, most_requests);
+    REQUIRE(spacers);
+    CHECK(spacers->size() == 1);
+    const auto reserved_bytes = [&](const std::vector<std::int64_t>& spacer_bytes) {
+      profile::LoopOptions loop = warm;
+      loop.allocator.up_front_bytes = {14_MiB};
+      loop.spacer_bytes = spacer_bytes;
+      return simulate_step_memory(step.recording(), {}, {.loop = loop}).peak_reserved_bytes;
+    };
+    CHECK(reserved_bytes(*spacers) == 14_MiB);
+    CHECK(reserved_bytes({}) > 14_MiB);
+    CHECK_FALSE(profile::find_spacers(requests, 10_MiB, most_requests));  // Less than is held.
+  }
+
   TEST_CASE("a block that finds no room in one segment does in one of its own") {
     Step step;
     const LargeRequests requests(step.recording(), {}, {});
