@@ -12,7 +12,8 @@ import program
 from program import DYNAMIC, GPT2, ROOT, TINY, VIT
 
 NARROW_DECODER = "truth/plans/models/narrow_decoder.pt2"  # Inputs of its layers are most of what it holds.
-MANY_SMALL_BLOCKS = "tests/zoo/models/mobilenet_v3_large.pt2"  # Segments that grow hold them in less.
+MANY_SMALL_BLOCKS = "tests/zoo/models/mobilenet_v3_large.pt2"  # Segments that grow hold them in less, where nothing is taken up front.
+NOTHING_UP_FRONT = "max_split_size_mb:200"  # The allocator would give it back.
 
 
 def fit(*arguments):
@@ -307,7 +308,7 @@ class Fit(unittest.TestCase):
     def test_segments_that_grow_are_offered_where_they_hold_a_budget_for_less(self):
         step = [MANY_SMALL_BLOCKS, "--optimizer", "adamw", "--device", "h100", "--budget", "1200MiB,1272MiB,1278MiB,40GiB"]
         found, grown, refused = (budgets_of(*step, *more) for more in (
-            [], ["--alloc-conf", "expandable_segments:True"], ["--alloc-conf", "expandable_segments:False"]))
+            ["--alloc-conf", NOTHING_UP_FRONT + more] for more in ("", ",expandable_segments:True", ",expandable_segments:False")))
         for plain, with_them in zip(found, grown):
             offer = plain["expandable_segments"]
             is_better = with_them["found"] and (not plain["found"] or with_them["recompute_time_us"] < plain["recompute_time_us"])
@@ -316,15 +317,15 @@ class Fit(unittest.TestCase):
                 self.assertEqual(offer["recompute_time_us"], with_them["recompute_time_us"])
                 self.assertEqual(offer["plan"], with_them["plan"])
                 self.assertLessEqual(offer["peak_reserved_bytes"], plain["available_bytes"])
-        self.assertEqual([one["found"] for one in found], [False, True, True, True])
-        self.assertEqual([one["expandable_segments"] is None for one in found], [True, True, False, True])
+        self.assertEqual([one["found"] for one in found], [False, False, True, True])
+        self.assertEqual([one["expandable_segments"] is None for one in found], [True, False, False, True])
         self.assertEqual([one["expandable_segments"] for one in refused + grown], [None] * 8)
 
     def test_a_plan_in_python_sets_the_segments_that_it_is_for(self):
         step = ["plan", "checkpoint", MANY_SMALL_BLOCKS, "--optimizer", "adamw", "--device", "h100", "--budget", "1278MiB"]
         sets = 'torch.cuda.memory._set_allocator_settings("expandable_segments:True")'
         offered, asked, refused = (program.run(*step, "--format", "python", *more).stdout for more in (
-            [], ["--alloc-conf", "expandable_segments:True"], ["--alloc-conf", "expandable_segments:False"]))
+            ["--alloc-conf", NOTHING_UP_FRONT + more] for more in ("", ",expandable_segments:True", ",expandable_segments:False")))
         for code, is_set in ((offered, True), (asked, True), (refused, False)):
             compile(code, "plan.py", "exec")
             self.assertEqual(sets in code, is_set)
