@@ -227,7 +227,7 @@ std::optional<std::vector<std::int64_t>> find_spacers(const LargeRequests& reque
   if (bytes < requests.highest_bytes() || rest < least_place_bytes) return std::nullopt;
   const std::size_t most = std::min(most_segments, requests.separators() + 1);
   const auto refusal = [&](std::vector<std::int64_t> places) {
-    std::ranges::rotate(places, places.begin() + 1);  // As they lie.
+    std::rotate(places.begin(), places.begin() + 1, places.end());  // As they lie.
     return requests.refusal_between(places);
   };
   std::optional<std::vector<std::int64_t>> found =
