@@ -196,11 +196,10 @@ void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& an
       is_warm && takes_optimizer(answer) ? "model, optimizer" : "model";
   const auto at = std::back_inserter(out);
   fmt::format_to(at,
-                 "\"\"\"{}\n\n{}\n\nCall apply_plan({}) once, before fully_shard and before the "
-                 "first step.{}\n\"\"\"\n",
+                 "\"\"\"{}\n\n{}\n\nCall apply_plan({}) once, {}before the first step.{}\n\"\"\"\n",
                  verdict(answer, one),
                  offer ? offered_text(answer, one, *offer) : figures_text(answer, written),
-                 arguments,
+                 arguments, is_warm ? "with the model on its device, " : "before fully_shard and ",
                  expands(answer, offer) || !written.up_front_bytes.empty()
                      ? " Import this file before anything is on the device."
                      : "");

@@ -10,10 +10,10 @@
 #include "profile/memory/other_calls.h"
 #include "profile/memory/peak_doubt.h"
 #include "record/module_path.h"
-#include "record/optimizer_states.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
 #include "report/names.h"
+#include "report/warm_start_python.h"
 #include "session/read_text.h"
 
 namespace symprof::report {
@@ -186,8 +186,7 @@ std::string figures_text(const CheckpointAnswer& answer, const PlayedPlan& playe
 }
 
 std::string warm_start_text(const CheckpointAnswer& answer) {
-  const OptimizerStates* states = states_of(answer.settings.step.optimizer);
-  const bool has_states = states != nullptr && !states->torch_class.empty();
+  const bool has_states = takes_optimizer(answer);
   if (!has_states && !answer.uses_cublas) return "";
   return fmt::format("make {}{}{}", has_states ? "the optimizer's states" : "",
                      has_states && answer.uses_cublas ? " and " : "",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "base/error.h"
 #include "session/read_text.h"
@@ -40,6 +41,14 @@ TEST_SUITE("settings") {
       CHECK_THROWS_AS(settings::parse_amount(where, wrong), Error);
   }
 
+  TEST_CASE("spacers make a start warm, and are larger than small blocks") {
+    const Settings settings = given({{"spacers", "9792+1025"}});
+    CHECK(settings.loop.warm_start);
+    CHECK(settings.loop.spacer_bytes == std::vector<std::int64_t>{9792 << 10, 1025 << 10});
+    for (const char* wrong : {"", "1024", "9792+", "+9792", "9792,9408", "9.5"})
+      CHECK_THROWS_AS(settings::parse_spacers(wrong), Error);
+  }
+
   TEST_CASE("every row has a name of its own, a group and words for it") {
     std::set<std::string_view> names;
     for (const settings::Setting& row : settings::table()) {
@@ -55,6 +64,7 @@ TEST_SUITE("settings") {
     const std::pair<const char*, const char*> texts[] = {{"mode", "eval"},
                                                          {"loss", "mse"},
                                                          {"optimizer", "adamw:fused"},
+                                                         {"spacers", "9792+1025"},
                                                          {"attention", "math"},
                                                          {"lifetimes", "last-use"},
                                                          {"unbacked", "max"},
