@@ -24,7 +24,7 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
 void write_checkpoint_html(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                            SettingSpeller spell = spell_plainly);
 
-/// The first budget's plan as a Python file whose apply_plan(model) carries it out on an unchanged
+/// The first budget's plan as a Python file whose apply_plan carries it out on an unchanged
 /// module; where segments that grow hold the budget for less, the plan for those, which the file
 /// sets. Throws Error where there is no plan, or one that joins modules.
 void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer);

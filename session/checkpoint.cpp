@@ -51,8 +51,7 @@ class PlannedStep final : public plan::CheckpointTrial {
       }
       const StepMemory memory = profile::simulate_step_memory(
           recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
-      if (!memory.refused_call)
-        return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start};
+      if (!memory.refused_call) return reserved_of(loop, memory);
       room -= memory.peak_reserved_bytes - most;
       if (up_front_bytes(room) == 0) break;
     }
@@ -66,7 +65,8 @@ class PlannedStep final : public plan::CheckpointTrial {
     profile::LoopOptions loop = warm_loop();
     const profile::LargeRequests requests(recording, settings_.step.device, loop);
     const std::int64_t room = most - requests.small_segments_bytes();
-    const bool may_set_apart = loop.warm_start && requests.separators() > 0;
+    const bool may_set_apart =
+        loop.warm_start && loop.spacer_bytes.empty() && requests.separators() > 0;
     std::ptrdiff_t of_segments = may_set_apart ? most_requests / 2 : most_requests;
     most_requests -= of_segments;
     const auto segments = profile::find_up_front_segments(requests, room, of_segments);
@@ -83,8 +83,7 @@ class PlannedStep final : public plan::CheckpointTrial {
     const StepMemory memory = profile::simulate_step_memory(
         recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
     if (memory.refused_call) return std::nullopt;
-    return plan::ReservedStep{loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start,
-                              loop.spacer_bytes};
+    return reserved_of(loop, memory);
   }
 
   std::int64_t small_segments_bytes(const Recording& recording,
@@ -162,6 +161,11 @@ class PlannedStep final : public plan::CheckpointTrial {
   }
 
  private:
+  static plan::ReservedStep reserved_of(const profile::LoopOptions& loop,
+                                        const StepMemory& memory) {
+    return {loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start, loop.spacer_bytes};
+  }
+
   bool may_reserve() const {
     const profile::AllocatorSettings& allocator = settings_.loop.allocator;
     return profile::segments_stay(allocator) && !allocator.expandable_segments &&

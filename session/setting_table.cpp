@@ -251,8 +251,7 @@ constexpr Setting rows[] = {
      [](const Settings& s) { return Value(s.loop.warm_start); }, Needs::backward},
     {"spacers", update_group, Arity::one, "KIB+KIB",
      "A warm start with blocks that it gives back at its end, one before each that it makes of "
-     "more "
-     "than 1 MiB: what comes later lies in their places",
+     "more than 1 MiB: what comes later lies in their places",
      [](Settings& s, const std::string& given) {
        s.loop.spacer_bytes = parse_spacers(given);
        s.loop.warm_start = true;

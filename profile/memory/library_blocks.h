@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -46,14 +45,11 @@ class LibraryBlocks {
       make_workspace(cublaslt_workspaces_, cublaslt_workspace_bytes_, is_autograds, call.stream);
   }
 
-  /// Those of cuBLAS on the default stream, of both threads; `before` is told the bytes of each.
-  void make_workspaces(const std::function<void(std::int64_t)>& before) {
-    const std::int64_t bytes = device_.cublas_workspace_bytes;
-    for (const bool is_autograds : {false, true}) {
-      if (bytes == 0) continue;
-      before(bytes);
-      make_workspace(workspaces_, bytes, is_autograds, /*stream=*/0);
-    }
+  /// Those of cuBLAS on the default stream, of both threads.
+  void make_workspaces() {
+    if (device_.cublas_workspace_bytes == 0) return;
+    for (const bool is_autograds : {false, true})
+      make_workspace(workspaces_, device_.cublas_workspace_bytes, is_autograds, /*stream=*/0);
   }
 
  private:

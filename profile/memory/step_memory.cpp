@@ -1,8 +1,6 @@
 #include "profile/memory/step_memory.h"
 
 #include <algorithm>
-#include <range/v3/range/conversion.hpp>
-#include <range/v3/view/transform.hpp>
 #include <utility>
 #include <vector>
 
@@ -12,7 +10,7 @@
 #include "profile/memory/held_blocks.h"
 #include "profile/memory/holdings.h"
 #include "profile/memory/library_blocks.h"
-#include "profile/operators/operators.h"
+#include "profile/memory/scratch_by_call.h"
 
 namespace symprof::profile {
 namespace {
@@ -25,20 +23,6 @@ struct BetweenBatches {
   bool operator==(const BetweenBatches&) const = default;
 };
 
-/// By call of `recording`.
-std::vector<Scratch> scratch_of(const Recording& recording, const DeviceSpec& device,
-                                const OperatorTable* own) {
-  const auto rule_of = [&](const std::string& op) { return find_operator(op, own).scratch; };
-  const auto rules = recording.ops | ranges::views::transform(rule_of) | ranges::to<std::vector>();
-  std::vector<Scratch> needed(recording.calls.size());
-  for (std::size_t i = 0; i < needed.size(); ++i) {
-    const CallRecord& call = recording.calls[i];
-    if (const ScratchFunction rule = rules[static_cast<std::size_t>(call.op)])
-      needed[i] = rule(Call(recording, call), device);
-  }
-  return needed;
-}
-
 class Loop {
  public:
   Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
@@ -50,7 +34,7 @@ class Loop {
         spacer_bytes_(options.loop.spacer_bytes),
         cache_(recording),
         benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),
-        scratch_(scratch_of(recording, device, options.own)),
+        scratch_(scratch_by_call(recording, device, options.own)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording, options.program)),
         micro_batches_(options.loop.micro_batches),
@@ -112,7 +96,7 @@ class Loop {
   StepMemory result() {
     blocks_.report(result_);
     result_.micro_batches = micro_batches_;
-    result_.uses_cublas = std::ranges::any_of(scratch_, &Scratch::uses_cublas);
+    result_.uses_cublas = uses_cublas();
     result_.incomplete_calls = std::ranges::count_if(scratch_, &Scratch::is_incomplete);
     return result_;
   }
@@ -209,9 +193,7 @@ class Loop {
     for (const auto& [before, after] : cache_.pairs())
       if (HeldBlock& grown = storages_[static_cast<std::size_t>(after)]; grown.address)
         storages_[static_cast<std::size_t>(before)] = std::exchange(grown, {});
-    for (std::size_t i = 0; i < first_of_step_; ++i)
-      if (kind_of(recording_.events[i]) != StorageKind::optimizer_state)
-        apply(recording_.events[i]);
+    apply_first([](StorageKind kind) { return kind != StorageKind::optimizer_state; });
     blocks_.give_back(old_inputs);
   }
 
@@ -224,36 +206,27 @@ class Loop {
 
   // torch.optim makes the states of all parameters when the first step's update begins.
   void make_optimizer_state() {
+    apply_first([](StorageKind kind) { return kind == StorageKind::optimizer_state; });
+  }
+
+  /// What is there before the step's first call, of some kinds.
+  void apply_first(bool (*is_meant)(StorageKind)) {
     for (std::size_t i = 0; i < first_of_step_; ++i)
-      if (kind_of(recording_.events[i]) == StorageKind::optimizer_state)
-        apply(recording_.events[i]);
+      if (is_meant(kind_of(recording_.events[i]))) apply(recording_.events[i]);
   }
 
   /// The model is there by then.
   void warm_up() {
-    for (std::size_t i = 0; i < first_of_step_; ++i)
-      if (const StorageKind kind = kind_of(recording_.events[i]);
-          kind == StorageKind::parameter || kind == StorageKind::buffer)
-        apply(recording_.events[i]);
-    for (std::size_t i = 0; i < first_of_step_; ++i) {
-      const MemoryEvent& event = recording_.events[i];
-      if (kind_of(event) != StorageKind::optimizer_state) continue;
-      set_apart(recording_.storages[static_cast<std::size_t>(event.storage)].bytes);
-      apply(event);
-    }
-    if (std::ranges::any_of(scratch_, &Scratch::uses_cublas))
-      libraries_.make_workspaces([this](std::int64_t bytes) { set_apart(bytes); });
-    if (spacers_.empty()) return;
-    blocks_.give_back(spacers_);
-    blocks_.reset_peaks();
+    apply_first([](StorageKind kind) {
+      return kind == StorageKind::parameter || kind == StorageKind::buffer;
+    });
+    blocks_.begin_spacers(spacer_bytes_);
+    make_optimizer_state();
+    if (uses_cublas()) libraries_.make_workspaces();
+    blocks_.end_spacers();
   }
 
-  /// The next spacer, where a block of `bytes` is to come that is not among the small ones.
-  void set_apart(std::int64_t bytes) {
-    if (spacers_.size() < spacer_bytes_.size() && bytes > small_limit_bytes)
-      spacers_.push_back(
-          blocks_.request(spacer_bytes_[spacers_.size()], MemoryCategory::temporaries, none));
-  }
+  bool uses_cublas() const { return std::ranges::any_of(scratch_, &Scratch::uses_cublas); }
 
   bool is_updating() const {
     return blocks_.call() != none &&
@@ -368,7 +341,6 @@ class Loop {
   LibraryBlocks libraries_;
   bool until_settled_ = false, is_warm_ = false;
   std::vector<std::int64_t> spacer_bytes_;
-  std::vector<HeldBlock> spacers_;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.

@@ -162,6 +162,7 @@ void LargeRequests::read(const MemoryTrace& trace) {
       highest_bytes_ = std::max(highest_bytes_, held += rounded);
       if (is_before) {
         first_count_ = requests_.size();
+        first_blocks_ = blocks_;
         first_bytes_ = held;
         if (entry.category == MemoryCategory::optimizer ||
             entry.category == MemoryCategory::workspace)
@@ -198,6 +199,8 @@ std::optional<LargeRequests::Refusal> LargeRequests::refusal_from(
   LargePool pool(place_bytes, blocks_);
   for (std::size_t i = first; i < requests_.size(); ++i) {
     const Request& request = requests_[i];
+    if (first > 0 && request.bytes == 0 && request.block < first_blocks_)
+      continue;  // It keeps its place between those that are asked for.
     if (request.bytes == 0)
       pool.free(request.block);
     else if (!pool.allocate(request.block, request.bytes))

@@ -63,7 +63,7 @@ class LargeRequests {
 
   AllocatorSettings allocator_;
   std::vector<Request> requests_;
-  std::size_t blocks_ = 0, first_count_ = 0, separators_ = 0;
+  std::size_t blocks_ = 0, first_count_ = 0, first_blocks_ = 0, separators_ = 0;
   std::int64_t small_segments_bytes_ = 0, highest_bytes_ = 0, first_bytes_ = 0;
   std::vector<std::int64_t> own_segments_, sizes_;
 };

@@ -40,7 +40,7 @@ class CheckpointPlan(Answer):
 
     @property
     def code(self) -> str:
-        """A Python file whose apply_plan(model) carries the first budget's plan out."""
+        """A Python file whose apply_plan carries the first budget's plan out; its first lines say how to call it."""
         return self._handle.code()
 
     def _repr_html_(self) -> str:

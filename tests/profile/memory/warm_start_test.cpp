@@ -1,0 +1,82 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "profile/memory/step_memory.h"
+#include "tests/support/training_step.h"
+
+namespace symprof::test::warm_start_test {
+namespace {
+
+using profile::AllocatorAction;
+using profile::simulate_step_memory;
+using profile::StepMemoryOptions;
+
+}  // namespace
+
+TEST_SUITE("warm_start") {
+  TEST_CASE("a warm start makes states before the first batch, and holds no more") {
+    TrainingStep step;
+    const auto run = [&](bool warm_start, int steps) {
+      return simulate_step_memory(step.recording(), {},
+                                  {.loop = {.warm_start = warm_start}, .steps = steps});
+    };
+    // The first step holds the state beside what it held without.
+    CHECK(run(true, 1).timeline.front().held[MemoryCategory::optimizer] == weight_bytes);
+    CHECK(run(false, 1).timeline.front().held[MemoryCategory::optimizer] == 0);
+    for (const int steps : {2, 3})
+      CHECK(run(true, steps).peak_allocated_bytes == run(false, steps).peak_allocated_bytes);
+    // Up front is room for the state behind the parameter, and not among what backward makes.
+    StepMemoryOptions options;
+    options.loop.warm_start = true;
+    options.loop.allocator.up_front_bytes = {40_MiB};
+    const profile::MemoryTrace trace = profile::trace_step_memory(step.recording(), {}, options);
+    std::vector<profile::Address> large;
+    for (const profile::MemoryTrace::Entry& entry : trace.entries)
+      if (entry.event.action == AllocatorAction::alloc && entry.event.bytes == weight_bytes)
+        large.push_back(entry.event.address);
+    REQUIRE(large.size() >= 2);
+    CHECK(large[1] == large[0] + weight_bytes);
+  }
+
+  TEST_CASE("spacers of a warm start leave places between the large blocks that stay") {
+    TrainingStep step;
+    constexpr std::int64_t place = 6_MiB, whole = 40_MiB;
+    StepMemoryOptions options{.steps = 2};
+    options.loop = {.warm_start = true, .spacer_bytes = {place, 2_MiB}};
+    options.loop.allocator.up_front_bytes = {whole};
+    const profile::MemoryTrace trace = profile::trace_step_memory(step.recording(), {}, options);
+    const profile::SegmentState& large = *std::ranges::find_if(
+        trace.segments, [](const profile::SegmentState& one) { return !one.is_small; });
+    // The parameter, the place, the state: the second spacer has no block that it comes before.
+    REQUIRE(large.blocks.size() >= 4);
+    CHECK(large.bytes == whole);
+    CHECK(large.blocks.front().bytes == weight_bytes);
+    const auto state_at = std::ranges::find_if(trace.entries, [](const auto& entry) {
+      return entry.category == MemoryCategory::optimizer;
+    });
+    REQUIRE(state_at != trace.entries.end());
+    CHECK(state_at->event.address == large.address + weight_bytes + place);
+    // Their own bytes are in no peak.
+    CHECK(simulate_step_memory(step.recording(), {}, options).peak_allocated_bytes ==
+          simulate_step_memory(step.recording(), {}, {.steps = 2}).peak_allocated_bytes);
+  }
+
+  TEST_CASE("a warm start makes the workspaces of both threads, where a call multiplies") {
+    const DeviceSpec device{.cublas_workspace_bytes = 32_MiB};
+    TrainingStep step;
+    CHECK_FALSE(simulate_step_memory(step.recording(), device).uses_cublas);
+    step.call("aten::mm", {t({8, 8}), t({8, 8})}, {}, step.layer, Phase::forward);
+    const auto first_workspaces = [&](bool warm_start) {
+      return simulate_step_memory(step.recording(), device,
+                                  {.loop = {.warm_start = warm_start}, .steps = 1})
+          .timeline.front()
+          .held[MemoryCategory::workspace];
+    };
+    CHECK(first_workspaces(false) == 0);
+    CHECK(first_workspaces(true) == 2 * 32_MiB);
+  }
+}
+
+}  // namespace symprof::test::warm_start_test
