@@ -15,6 +15,8 @@ constexpr double no_solution = std::numeric_limits<double>::infinity();
 constexpr double whole_tolerance = 1e-6, least_share_better = 1e-9;
 /// Rounds in which rows are added to one node.
 constexpr int most_row_rounds = 200;
+/// Where a solution near the root's relaxation is known, a dive does so much of its work.
+constexpr std::ptrdiff_t parts_of_dive = 4;
 /// What is rounded up together.
 constexpr double nearly_whole = 0.7;
 
@@ -54,7 +56,13 @@ class BranchAndBound {
     answer_.cost = no_solution;
     const double least = solve(root_);
     if (least == no_solution) return {.least = no_solution, .work = most_work_ - work_};
+    take_near_root();
+    const std::ptrdiff_t kept_back =
+        answer_.values.empty() ? 0
+                               : std::max<std::ptrdiff_t>(work_ - most_work_ / parts_of_dive, 0);
+    work_ -= kept_back;
     dive();
+    work_ += kept_back;
     const std::ptrdiff_t left = std::exchange(work_, most_work_);
     open_.push({.least = least});
     double proven = least;
@@ -130,14 +138,30 @@ class BranchAndBound {
   bool take_if_whole(const DualSimplex& simplex) {
     std::vector<double> values = simplex.values();
     if (branching(values) >= 0) return false;
-    if (!programme_.broken_rows(values).empty() || (refusal_ && refusal_(values))) {
-      stuck_ = std::min(stuck_, simplex.bound());
-      return true;
-    }
+    if (!take(std::move(values))) stuck_ = std::min(stuck_, simplex.bound());
+    return true;
+  }
+
+  bool take(std::vector<double> values) {
+    if (!programme_.broken_rows(values).empty() || (refusal_ && refusal_(values))) return false;
     double cost = 0;
     for (std::size_t i = 0; i < values.size(); ++i) cost += values[i] * programme_.costs[i];
     if (cost < answer_.cost) answer_.cost = cost, answer_.values = std::move(values);
     return true;
+  }
+
+  void take_near_root() {
+    const std::vector<double> values = root_.values();
+    if (!programme_.near_whole || branching(values) < 0) return;
+    for (std::vector<double>& near : programme_.near_whole(values))
+      if (is_as_given(near)) take(std::move(near));
+  }
+
+  bool is_as_given(const std::vector<double>& values) const {
+    return std::ranges::all_of(given_, [&](const VariableBounds& one) {
+      const double value = values[static_cast<std::size_t>(one.variable)];
+      return value >= one.lower - whole_tolerance && value <= one.upper + whole_tolerance;
+    });
   }
 
   void expand(const BoundNode& node) {
@@ -182,7 +206,11 @@ class BranchAndBound {
         if (static_cast<int>(i) == nearest ||
             (is_fractional(values, i) && above_whole(values[i]) > nearly_whole))
           simplex.set_bounds(static_cast<int>(i), std::ceil(values[i]), std::ceil(values[i]));
-      if (solve(simplex) < no_solution) continue;
+      const double least = solve(simplex);
+      if (least < no_solution) {
+        if (is_no_better(least)) return;
+        continue;
+      }
       simplex = before;
       const double down = std::floor(values[static_cast<std::size_t>(nearest)]);
       simplex.set_bounds(nearest, down, down);

@@ -17,7 +17,9 @@ struct IntegerProgramme {
   std::vector<std::optional<int>> ranks;
   /// Rows that the values do not keep; empty: they keep all.
   std::function<std::vector<LinearRow>(const std::vector<double>&)> broken_rows;
-  /// What it takes to ask for these, in cells of tableaus.
+  /// What may be solutions, near the values of a relaxation; empty: nobody knows any.
+  std::function<std::vector<std::vector<double>>(const std::vector<double>&)> near_whole;
+  /// What it takes to ask for broken rows, in cells of tableaus.
   std::ptrdiff_t work_of_rows = 0;
   /// The same for a Refusal.
   std::ptrdiff_t work_of_refusal = 0;

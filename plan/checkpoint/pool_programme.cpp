@@ -22,8 +22,6 @@ constexpr std::ptrdiff_t most_work_of_root = 300'000'000;
 /// Cells of tableaus that take as long as a call of a step that is played.
 constexpr std::ptrdiff_t work_of_played_call = 4'000;
 
-double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
 }  // namespace
 
 PoolProgramme::PoolProgramme(const StepCosts& costs, const StepCosts& host,
@@ -108,6 +106,7 @@ IntegerProgramme PoolProgramme::programme(std::int64_t usual_bytes, std::size_t 
   for (const PoolRows& pool : pools_)
     programme.work_of_rows += static_cast<std::ptrdiff_t>(pool.rows.size() * regions_.size());
   programme.work_of_refusal = work_of_played_call * static_cast<std::ptrdiff_t>(step_calls);
+  programme.near_whole = [this](const std::vector<double>& values) { return near_whole(values); };
   programme.broken_rows = [this](const std::vector<double>& values) { return broken_rows(values); };
   return programme;
 }

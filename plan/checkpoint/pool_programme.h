@@ -52,7 +52,9 @@ class PoolProgramme {
     int first_call = 0;
     std::size_t calls = 0;
   };
+  class Repair;
 
+  static double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
   void add_region(const RegionCosts& costs, const RegionCosts* host);
   void add_pools();
   IntegerProgramme programme(std::int64_t usual_bytes, std::size_t step_calls) const;
@@ -66,6 +68,7 @@ class PoolProgramme {
   double excess(const PoolRows& pool, const HeldRow& held,
                 const std::vector<std::vector<double>>& kept,
                 const std::vector<double>& values) const;
+  std::vector<std::vector<double>> near_whole(const std::vector<double>& relaxed) const;
   std::optional<LinearRow> refusal(const std::vector<double>& values, const NeedOf& need_of) const;
   double units_needed(const PoolNeed& need) const;
   LinearRow other_than(const std::vector<double>& values) const;

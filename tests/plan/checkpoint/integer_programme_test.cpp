@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <random>
 
@@ -151,6 +152,33 @@ TEST_SUITE("integer_programme") {
       }
     }
     CHECK(early > 20);
+  }
+
+  TEST_CASE(
+      "what may be a solution is one where it keeps rows and bounds, and better ones are found") {
+    std::mt19937 random(3);
+    int found_early = 0;
+    for (int i = 0; i < 40; ++i) {
+      CAPTURE(i);
+      const Covering covering(random, 12, 4);
+      plan::IntegerProgramme programme = covering.programme();
+      programme.near_whole = [&](const std::vector<double>& values) {
+        return std::vector{std::vector<double>(values.size(), 0),
+                           std::vector<double>(values.size(), 1)};
+      };
+      const plan::IntegerSolver solver(programme, enough_work);
+      const double all_ones = std::accumulate(covering.costs.begin(), covering.costs.end(), 0.0);
+      const plan::IntegerAnswer early = solver.solve({}, 1);
+      if (!early.values.empty()) {
+        CHECK(covering.broken(early.values).empty());
+        CHECK(early.cost <= all_ones * (1 + 1e-9));
+        ++found_early;
+      }
+      CHECK(solver.solve({}, enough_work).cost == doctest::Approx(covering.exact(0)).epsilon(1e-5));
+      const plan::IntegerAnswer forced = solver.solve({{0, 0, 0}}, 1);
+      if (!forced.values.empty()) CHECK(forced.values[0] == 0);
+    }
+    CHECK(found_early > 30);
   }
 
   TEST_CASE("rows that exclude each other have no solution") {
