@@ -67,7 +67,7 @@ class PlannedStep final : public plan::CheckpointTrial {
     const std::int64_t room = most - requests.small_segments_bytes();
     const bool may_set_apart =
         loop.warm_start && loop.spacer_bytes.empty() && requests.separators() > 0;
-    std::ptrdiff_t of_segments = may_set_apart ? most_requests / 2 : most_requests;
+    std::ptrdiff_t of_segments = may_set_apart ? most_requests / 4 : most_requests;
     most_requests -= of_segments;
     const auto segments = profile::find_up_front_segments(requests, room, of_segments);
     most_requests += of_segments;

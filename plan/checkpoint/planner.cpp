@@ -26,7 +26,7 @@ constexpr double worth_searching_below = 0.03;
 /// The same for a bound, and for segments up front, on which more work is done.
 constexpr double worth_proving = 0.01;
 /// Requests of steps that are played with several segments up front: at first, and then.
-constexpr std::ptrdiff_t few_requests = 4'000'000, many_requests = 20'000'000;
+constexpr std::ptrdiff_t few_requests = 4'000'000, many_requests = 30'000'000;
 
 double sum_of(const std::vector<double>& costs) {
   return std::accumulate(costs.begin(), costs.end(), 0.0);

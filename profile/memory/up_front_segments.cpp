@@ -18,24 +18,23 @@ namespace {
 constexpr int steps = 4;
 constexpr std::size_t most_segments = 8;
 /// What places between blocks are multiples of, and the least that are of use.
-constexpr std::int64_t place_unit_bytes = std::int64_t{1} << 16,
+constexpr std::int64_t place_unit_bytes = std::int64_t{1} << 10,
                        least_place_bytes = small_limit_bytes + place_unit_bytes;
 /// Lists of segments that are tried in one walk, and walks.
 constexpr int most_tries = 1000, most_walks = 12, most_walks_between = 60;
-/// Blocks of a size that a place between others is for.
-constexpr std::size_t most_blocks_between = 4;
-/// By how many units two segments differ more or less after a change.
-constexpr std::size_t most_units_shifted = 8;
+/// Blocks that a new place is for, and changes of a list at once.
+constexpr std::size_t most_blocks = 4, most_changes = 2;
+/// Units that one place gives to another.
+constexpr std::size_t most_units_shifted = 8, most_units_between = 512;
 /// The temperature of the annealing at its beginning, as a share of the requests.
-constexpr double first_temperature = 0.01;
+constexpr double first_temperature = 0.002;
 
 /// What lists of places are made of.
 struct Places {
   std::int64_t bytes = 0;  // Of all together.
   std::int64_t unit_bytes = 0, least_bytes = 0;
-  std::size_t most = 0;
+  std::size_t most = 0, most_units_shifted = 0;
   std::vector<std::int64_t> sizes;  // Of blocks: places of one or a few of them are tried.
-  std::size_t most_blocks = 1;
   int most_walks = 0;
   std::function<std::optional<LargeRequests::Refusal>(const std::vector<std::int64_t>&)> refusal;
 };
@@ -78,21 +77,23 @@ class PlaceSearch {
     return static_cast<double>(some(chances)) < chance * chances;
   }
 
-  /// The block that found no room, or another large one, gets a segment of its own; a segment is
-  /// split somewhere; two become one; or one gives something to another.
   std::vector<std::int64_t> changed() {
     std::vector<std::int64_t> segments = at_;
+    for (std::size_t changes = 1 + some(most_changes); changes > 0; --changes) change(segments);
+    std::ranges::sort(segments, std::greater());  // As a loop asks for them.
+    return segments;
+  }
+
+  /// The block that found no room, or a few others, get a segment of their own; a segment is split
+  /// somewhere; two become one; or one gives something to another.
+  void change(std::vector<std::int64_t>& segments) {
     const std::size_t one = some(segments.size()), other = some(segments.size());
-    switch (some(6)) {
+    switch (some(7)) {
       case 0:
         split(segments, one, round_up(refusal_.bytes, places_.unit_bytes));
         break;
       case 1:
-        if (!places_.sizes.empty())
-          split(segments, one,
-                round_up(static_cast<std::int64_t>(1 + some(places_.most_blocks)) *
-                             places_.sizes[some(places_.sizes.size())],
-                         places_.unit_bytes));
+        split(segments, one, some_blocks(1 + some(most_blocks)));
         break;
       case 2:
         split(segments, one, units(some(count_of_units(segments[one]))));
@@ -102,14 +103,19 @@ class PlaceSearch {
         segments[one] += segments[other];
         segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(other));
         break;
+      case 4:
+        shift(segments, other, one, some_blocks(1) - some_blocks(some(2)));
+        break;
       default:
-        const std::int64_t given = units(1 + some(most_units_shifted));
-        if (one == other || segments[other] - given < places_.least_bytes) break;
-        segments[one] += given;
-        segments[other] -= given;
+        shift(segments, other, one, units(1 + some(places_.most_units_shifted)));
     }
-    std::ranges::sort(segments, std::greater());  // As a loop asks for them.
-    return segments;
+  }
+
+  std::int64_t some_blocks(std::size_t count) {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < count && !places_.sizes.empty(); ++i)
+      bytes += round_up(places_.sizes[some(places_.sizes.size())], places_.unit_bytes);
+    return bytes;
   }
 
   std::int64_t units(std::size_t count) const {
@@ -127,11 +133,20 @@ class PlaceSearch {
     segments.push_back(bytes);
   }
 
+  void shift(std::vector<std::int64_t>& segments, std::size_t from, std::size_t to,
+             std::int64_t bytes) const {
+    if (from == to || segments[from] - bytes < places_.least_bytes ||
+        segments[to] + bytes < places_.least_bytes)
+      return;
+    segments[from] -= bytes;
+    segments[to] += bytes;
+  }
+
   const LargeRequests& requests_;
   Places places_;
   std::vector<std::int64_t> whole_, at_;
   LargeRequests::Refusal refusal_;
-  std::minstd_rand random_;
+  std::mt19937 random_;
 };
 
 }  // namespace
@@ -217,8 +232,9 @@ std::optional<std::vector<std::int64_t>> find_up_front_segments(const LargeReque
   const auto refusal = [&](const std::vector<std::int64_t>& each) {
     return requests.refusal(each);
   };
-  return PlaceSearch(requests, {whole, own_segment_unit_bytes, own_segment_from_bytes,
-                                most_segments, requests.own_segments(), 1, most_walks, refusal})
+  return PlaceSearch(requests,
+                     {whole, own_segment_unit_bytes, own_segment_from_bytes, most_segments,
+                      most_units_shifted, requests.own_segments(), most_walks, refusal})
       .run(most_requests);
 }
 
@@ -234,8 +250,8 @@ std::optional<std::vector<std::int64_t>> find_spacers(const LargeRequests& reque
     return requests.refusal_between(places);
   };
   std::optional<std::vector<std::int64_t>> found =
-      PlaceSearch(requests, {rest, place_unit_bytes, least_place_bytes, most, requests.sizes(),
-                             most_blocks_between, most_walks_between, refusal})
+      PlaceSearch(requests, {rest, place_unit_bytes, least_place_bytes, most, most_units_between,
+                             requests.sizes(), most_walks_between, refusal})
           .run(most_requests);
   if (found) found->erase(found->begin());
   return found;
