@@ -103,8 +103,11 @@ bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
     return false;
   if (!answer.plan) return true;
   if (best && planner_.expected_cost_us(*answer.plan).value_or(0) >= best->cost_us) return true;
-  if (!holds(*answer.plan, rung_bytes))
-    refused_.try_emplace(key_of(*answer.plan), Refused{cost_us(*answer.plan), *answer.plan});
+  if (holds(*answer.plan, rung_bytes)) return true;
+  Refused refused{cost_us(*answer.plan), *answer.plan, {}};
+  if (const std::optional<PoolNeed> need = planner_.need_of(*answer.plan))
+    refused.need_bytes = need->small_bytes + need->large_bytes;
+  refused_.try_emplace(key_of(*answer.plan), std::move(refused));
   return true;
 }
 
@@ -143,15 +146,27 @@ void PlanLadder::keep_more() {
   }
 }
 
-/// The dearer a plan is, the more room it leaves: the cheapest that holds is searched by halves.
-void PlanLadder::try_in_parts(std::ptrdiff_t most_requests) {
+/// Cheaper than the best, the cheapest first; each needs less than those before it.
+std::vector<const PlanLadder::Refused*> PlanLadder::worth_trying() const {
   const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
   const double most_us =
       best ? best->cost_us - BudgetSearch::least_gain_us : std::numeric_limits<double>::infinity();
-  std::vector<const Refused*> cheapest_first;
+  std::vector<const Refused*> plans;
   for (const auto& [key, refused] : refused_)
-    if (refused.cost_us < most_us) cheapest_first.push_back(&refused);
-  std::ranges::sort(cheapest_first, {}, &Refused::cost_us);
+    if (refused.cost_us < most_us) plans.push_back(&refused);
+  std::ranges::sort(plans, {},
+                    [](const Refused* one) { return std::pair(one->cost_us, one->need_bytes); });
+  std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
+  std::erase_if(plans, [&](const Refused* one) {
+    if (!one->need_bytes) return false;
+    return *one->need_bytes >= std::exchange(least_bytes, std::min(least_bytes, *one->need_bytes));
+  });
+  return plans;
+}
+
+/// The dearer a plan is, the more room it leaves: the cheapest that holds is searched by halves.
+void PlanLadder::try_in_parts(std::ptrdiff_t most_requests) {
+  const std::vector<const Refused*> cheapest_first = worth_trying();
   for (std::size_t begin = 0, end = cheapest_first.size(); begin < end && !is_good_enough();) {
     const std::size_t middle = begin + (end - begin) / 2;
     const std::ptrdiff_t of_others = most_requests / 2;

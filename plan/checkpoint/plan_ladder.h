@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "plan/checkpoint/planner.h"
 #include "plan/checkpoint/pool_programme.h"
@@ -36,6 +38,7 @@ class PlanLadder {
   struct Refused {
     double cost_us = 0;
     CheckpointPlan plan;
+    std::optional<std::int64_t> need_bytes;  // Of both pools.
   };
 
   PoolProgramme::Answer solve(std::int64_t rung_bytes, unsigned variation) const;
@@ -43,6 +46,7 @@ class PlanLadder {
   bool holds(const CheckpointPlan& plan, std::int64_t rung_bytes);
   double cost_us(const CheckpointPlan& plan);
   bool is_good_enough() const;
+  std::vector<const Refused*> worth_trying() const;
 
   CheckpointPlanner& planner_;
   const PoolProgramme& programme_;
