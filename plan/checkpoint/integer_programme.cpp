@@ -153,15 +153,7 @@ class BranchAndBound {
   void take_near_root() {
     const std::vector<double> values = root_.values();
     if (!programme_.near_whole || branching(values) < 0) return;
-    for (std::vector<double>& near : programme_.near_whole(values))
-      if (is_as_given(near)) take(std::move(near));
-  }
-
-  bool is_as_given(const std::vector<double>& values) const {
-    return std::ranges::all_of(given_, [&](const VariableBounds& one) {
-      const double value = values[static_cast<std::size_t>(one.variable)];
-      return value >= one.lower - whole_tolerance && value <= one.upper + whole_tolerance;
-    });
+    for (std::vector<double>& near : programme_.near_whole(values)) take(std::move(near));
   }
 
   void expand(const BoundNode& node) {

@@ -17,7 +17,8 @@ struct IntegerProgramme {
   std::vector<std::optional<int>> ranks;
   /// Rows that the values do not keep; empty: they keep all.
   std::function<std::vector<LinearRow>(const std::vector<double>&)> broken_rows;
-  /// What may be solutions, near the values of a relaxation; empty: nobody knows any.
+  /// What may be solutions, near the values of a relaxation; empty: nobody knows any. They count
+  /// where they keep all rows, though a search binds their variables otherwise.
   std::function<std::vector<std::vector<double>>(const std::vector<double>&)> near_whole;
   /// What it takes to ask for broken rows, in cells of tableaus.
   std::ptrdiff_t work_of_rows = 0;
@@ -48,10 +49,11 @@ class IntegerSolver {
   /// of tableaus are changed.
   IntegerSolver(IntegerProgramme programme, std::ptrdiff_t most_work);
 
-  /// `most_work` cells are changed for a first solution, and as many in the search for better ones:
-  /// where it ends for that, others may be as cheap as IntegerAnswer::least.
-  /// `refusal` gives a row that a whole solution breaks though it keeps all others: what is found
-  /// out about single solutions alone. It is empty where there is none.
+  /// `most_work` cells are changed for a first solution, a part of them where one is known near the
+  /// relaxation, and as many in the search for better ones: where it ends for that, others may be
+  /// as cheap as IntegerAnswer::least. `refusal` gives a row that a whole solution breaks though it
+  /// keeps all others: what is found out about single solutions alone. It is empty where there is
+  /// none.
   IntegerAnswer solve(const std::vector<VariableBounds>& bounds, std::ptrdiff_t most_work,
                       const Refusal& refusal = {}) const;
 

@@ -41,8 +41,8 @@ class PoolProgramme {
   /// Empty where nobody knows.
   using NeedOf = std::function<std::optional<PoolNeed>(const CheckpointPlan&)>;
   /// Plans that need more than the budget in fact are no solutions (pool_refusal.cpp). Each
-  /// `variation` but 0 has some calls run again, and others not, at random: such plans may cost
-  /// more than the least.
+  /// `variation` but 0 has some calls run again, and others not, at random: such plans, and those
+  /// near their relaxation, may cost more than the least.
   Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work, const NeedOf& need_of = {},
                unsigned variation = 0) const;
 

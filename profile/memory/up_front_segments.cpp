@@ -103,9 +103,11 @@ class PlaceSearch {
         segments[one] += segments[other];
         segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(other));
         break;
-      case 4:
-        shift(segments, other, one, some_blocks(1) - some_blocks(some(2)));
+      case 4: {
+        const std::int64_t given = some_blocks(1);
+        shift(segments, other, one, given - some_blocks(some(2)));
         break;
+      }
       default:
         shift(segments, other, one, units(1 + some(places_.most_units_shifted)));
     }
