@@ -159,7 +159,9 @@ std::vector<const PlanLadder::Refused*> PlanLadder::worth_trying() const {
   std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
   std::erase_if(plans, [&](const Refused* one) {
     if (!one->need_bytes) return false;
-    return *one->need_bytes >= std::exchange(least_bytes, std::min(least_bytes, *one->need_bytes));
+    if (*one->need_bytes >= least_bytes) return true;
+    least_bytes = *one->need_bytes;
+    return false;
   });
   return plans;
 }

@@ -155,17 +155,34 @@ double PoolProgramme::excess(const PoolRows& pool, const HeldRow& held,
 /// By region and place in PoolRows::kept.
 std::vector<std::vector<double>> PoolProgramme::kept_of(const PoolRows& pool,
                                                         const std::vector<double>& values) const {
-  std::vector<std::vector<double>> sums(regions_.size());
-  for (std::size_t r = 0; r < regions_.size(); ++r)
-    for (const std::vector<std::int64_t>& by_call : pool.kept[r]) {
-      double& sum = sums[r].emplace_back(0);
-      for (std::size_t c = 0; c < by_call.size(); ++c)
-        if (by_call[c] != 0)
-          sum += in_mebibytes(by_call[c]) *
-                 (values[static_cast<std::size_t>(regions_[r].runs_again)] -
-                  values[static_cast<std::size_t>(regions_[r].first_call) + c]);
-    }
+  std::vector<std::vector<double>> sums;
+  for (std::size_t r = 0; r < regions_.size(); ++r) sums.push_back(kept_of(pool, r, values));
   return sums;
+}
+
+std::vector<double> PoolProgramme::kept_of(const PoolRows& pool, std::size_t region,
+                                           const std::vector<double>& values) const {
+  std::vector<double> sums;
+  for (const std::vector<std::int64_t>& by_call : pool.kept[region]) {
+    double& sum = sums.emplace_back(0);
+    for (std::size_t c = 0; c < by_call.size(); ++c)
+      if (by_call[c] != 0)
+        sum += in_mebibytes(by_call[c]) *
+               (values[static_cast<std::size_t>(regions_[region].runs_again)] -
+                values[static_cast<std::size_t>(regions_[region].first_call) + c]);
+  }
+  return sums;
+}
+
+/// The call that is farthest beyond, which `most` is then; null: none is by more than `most`.
+const HeldRow* PoolProgramme::worst_row(const PoolRows& pool,
+                                        const std::vector<std::vector<double>>& kept,
+                                        const std::vector<double>& values, double& most) const {
+  const HeldRow* worst = nullptr;
+  for (const HeldRow& held : pool.rows)
+    if (const double beyond = excess(pool, held, kept, values); beyond > most)
+      most = beyond, worst = &held;
+  return worst;
 }
 
 /// Of each kind of weights, the call that is farthest beyond.
@@ -173,13 +190,9 @@ std::vector<LinearRow> PoolProgramme::broken_rows(const std::vector<double>& val
   std::vector<LinearRow> rows;
   add_broken_links(values, rows);
   for (const PoolRows& pool : pools_) {
-    const std::vector<std::vector<double>> kept = kept_of(pool, values);
-    const HeldRow* worst = nullptr;
     double most = row_tolerance;
-    for (const HeldRow& held : pool.rows)
-      if (const double beyond = excess(pool, held, kept, values); beyond > most)
-        most = beyond, worst = &held;
-    if (worst != nullptr) rows.push_back(row_of(pool, *worst));
+    if (const HeldRow* worst = worst_row(pool, kept_of(pool, values), values, most))
+      rows.push_back(row_of(pool, *worst));
   }
   return rows;
 }

@@ -65,9 +65,13 @@ class PoolProgramme {
   LinearRow row_of(const PoolRows& pool, const HeldRow& held) const;
   std::vector<std::vector<double>> kept_of(const PoolRows& pool,
                                            const std::vector<double>& values) const;
+  std::vector<double> kept_of(const PoolRows& pool, std::size_t region,
+                              const std::vector<double>& values) const;
   double excess(const PoolRows& pool, const HeldRow& held,
                 const std::vector<std::vector<double>>& kept,
                 const std::vector<double>& values) const;
+  const HeldRow* worst_row(const PoolRows& pool, const std::vector<std::vector<double>>& kept,
+                           const std::vector<double>& values, double& most) const;
   std::vector<std::vector<double>> near_whole(const std::vector<double>& relaxed) const;
   std::optional<LinearRow> refusal(const std::vector<double>& values, const NeedOf& need_of) const;
   double units_needed(const PoolNeed& need) const;

@@ -118,31 +118,19 @@ class PoolProgramme::Repair {
   }
 
   void apply(const Change& change) {
-    const Region& region = programme_.regions_[change.region];
     std::vector<std::pair<int, double>> changed;
     visit_changed(change, [&](int variable, double by) { changed.emplace_back(variable, by); });
     for (const auto& [variable, by] : changed) at(variable) += by;
     for (std::size_t p = 0; p < kept_.size(); ++p)
-      for (std::size_t k = 0; k < kept_[p][change.region].size(); ++k) {
-        double sum = 0;
-        for (std::size_t c = 0; c < region.calls && runs(region); ++c)
-          if (at(variable(region, c)) < 0.5) sum += mebibytes(p, change.region, k, c);
-        kept_[p][change.region][k] = sum;
-      }
-  }
-
-  double mebibytes(std::size_t pool, std::size_t region, std::size_t place,
-                   std::size_t call) const {
-    return in_mebibytes(programme_.pools_[pool].kept[region][place][call]);
+      kept_[p][change.region] = programme_.kept_of(programme_.pools_[p], change.region, values_);
   }
 
   std::optional<Excess> worst() const {
     std::optional<Excess> worst;
+    double most = repaired_tolerance;
     for (std::size_t p = 0; p < kept_.size(); ++p)
-      for (const HeldRow& row : programme_.pools_[p].rows) {
-        const double beyond = programme_.excess(programme_.pools_[p], row, kept_[p], values_);
-        if (beyond > (worst ? worst->mebibytes : repaired_tolerance)) worst = {p, &row, beyond};
-      }
+      if (const HeldRow* row = programme_.worst_row(programme_.pools_[p], kept_[p], values_, most))
+        worst = {p, row, most};
     return worst;
   }
 
@@ -185,13 +173,13 @@ class PoolProgramme::Repair {
 
   double freed_by(const Change& change, const Excess& excess) const {
     const Region& region = programme_.regions_[change.region];
-    const std::size_t place = excess.row->kept[change.region];
+    const std::vector<std::int64_t>& kept =
+        programme_.pools_[excess.pool].kept[change.region][excess.row->kept[change.region]];
     double freed = runs(region) ? 0 : in_mebibytes(excess.row->freed[change.region]);
     for (std::size_t c = 0; c < region.calls; ++c) {
       const bool keeps_now = runs(region) && at(variable(region, c)) < 0.5;
       const bool keeps_then = !runs_with(change, c);
-      if (keeps_now != keeps_then)
-        freed += (keeps_now ? 1 : -1) * mebibytes(excess.pool, change.region, place, c);
+      if (keeps_now != keeps_then) freed += (keeps_now ? 1 : -1) * in_mebibytes(kept[c]);
     }
     return freed;
   }
