@@ -18,6 +18,9 @@ constexpr double reach_us = 6;
 /// without its launches: the mean of four planned steps of two models on an H200's host
 /// (truth/measured/planned_h200.json: gpt2_medium and clip, 1.7 to 3.3).
 constexpr double policy_share = 2.4;
+/// The same of a spacer in a forward pass, whose hooks make and drop a tensor: measured on a host
+/// of two shared cores with a GPU that computes nothing (truth/plans/spacer_time.py, 1.8 to 1.9).
+constexpr double spacer_share = 1.9;
 
 /// The host issues, the device runs what has reached it, and collectives run beside it.
 class Queues {
@@ -124,9 +127,22 @@ double host_us_of(const DeviceSpec& device, int launches) {
   return call_us + launches * device.host_launch_us.value_or(usual_host_launch_us);
 }
 
+namespace {
+
+/// Nothing in a CUDA graph: Python ran when it was captured.
+double python_us_of(const DeviceSpec& device, LaunchKind launch, double share) {
+  if (launch == LaunchKind::graph && !device.is_cpu) return 0;
+  return share * device.host_call_us.value_or(usual_host_call_us);
+}
+
+}  // namespace
+
 double policy_us_of(const DeviceSpec& device, LaunchKind launch) {
-  if (launch == LaunchKind::graph && !device.is_cpu) return 0;  // It was asked at the capture.
-  return policy_share * device.host_call_us.value_or(usual_host_call_us);
+  return python_us_of(device, launch, policy_share);
+}
+
+double spacer_us_of(const DeviceSpec& device, LaunchKind launch) {
+  return python_us_of(device, launch, spacer_share);
 }
 
 double kernel_gap_us_of(const DeviceSpec& device) {

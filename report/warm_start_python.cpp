@@ -42,10 +42,7 @@ constexpr std::string_view states_step =
 constexpr std::string_view states_tensors =
     R"(            for name, is_made in [{}]:
                 if is_made:
-{}                    state[name] = torch.zeros_like(parameter)
-)";
-
-constexpr std::string_view set_apart_state = R"(                    set_apart(parameter.nbytes)
+                    state[name] = torch.zeros_like(parameter)
 )";
 
 /// Each thread has a handle of its own, whose workspace comes with it
@@ -54,27 +51,10 @@ constexpr std::string_view workspaces_text = R"(
 
 def make_workspaces():
     """cuBLAS keeps one for the thread of the forward pass and one for that of backward."""
-{0}    torch.cuda.current_blas_handle()
-{0}    given = torch.zeros((), device="cuda", requires_grad=True).clone()
+    torch.cuda.current_blas_handle()
+    given = torch.zeros((), device="cuda", requires_grad=True).clone()
     given.register_hook(lambda gradient: torch.cuda.current_blas_handle() and None)
     given.backward()
-)";
-
-constexpr std::string_view spacers_text = R"(
-
-SPACER_BYTES = [{}]
-spacers = []
-
-
-def set_apart(size):
-    """Before a block of so many bytes that stays, one that goes at the end of the warm start: activations lie in its place."""
-    if len(spacers) < len(SPACER_BYTES) and size > 1 << 20 and torch.cuda.is_available():
-        spacers.append(torch.empty(SPACER_BYTES[len(spacers)], dtype=torch.uint8, device="cuda"))
-)";
-
-constexpr std::string_view spacers_go = R"(    if spacers:
-        spacers.clear()
-        torch.cuda.reset_peak_memory_stats()
 )";
 
 std::string tensors_text(const OptimizerStates& states) {
@@ -89,28 +69,21 @@ std::string tensors_text(const OptimizerStates& states) {
 
 bool takes_optimizer(const CheckpointAnswer& answer) { return states_made(answer) != nullptr; }
 
-void write_warm_start(fmt::memory_buffer& out, const CheckpointAnswer& answer,
-                      const std::vector<std::int64_t>& spacer_bytes) {
+void write_warm_start(fmt::memory_buffer& out, const CheckpointAnswer& answer) {
   const auto at = std::back_inserter(out);
-  const bool has_spacers = !spacer_bytes.empty();
-  if (has_spacers) fmt::format_to(at, spacers_text, fmt::join(spacer_bytes, ", "));
   if (const OptimizerStates* states = states_made(answer)) {
     const bool is_momentum = states->optimizer == Optimizer::sgd_momentum;
     fmt::format_to(at, states_head, states->torch_class, is_momentum ? states_dampened : "");
     if (states->counts_steps) fmt::format_to(at, "{}", states_step);
-    fmt::format_to(at, states_tensors, tensors_text(*states), has_spacers ? set_apart_state : "");
+    fmt::format_to(at, states_tensors, tensors_text(*states));
   }
-  if (!answer.uses_cublas) return;
-  const std::string set_apart =
-      has_spacers ? fmt::format("    set_apart({})\n", answer.device.cublas_workspace_bytes) : "";
-  fmt::format_to(at, workspaces_text, set_apart);
+  if (answer.uses_cublas) fmt::format_to(at, "{}", workspaces_text);
 }
 
-std::string warm_start_calls(const CheckpointAnswer& answer, bool has_spacers) {
+std::string warm_start_calls(const CheckpointAnswer& answer) {
   std::string calls;
   if (takes_optimizer(answer)) calls += "    make_states(optimizer)\n";
   if (answer.uses_cublas) calls += "    if torch.cuda.is_available():\n        make_workspaces()\n";
-  if (has_spacers) calls += spacers_go;
   return calls;
 }
 

@@ -4,21 +4,18 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "session/session.h"
 
 namespace symprof::report {
 
 /// Its functions; nothing where the optimizer has no states and the step no products.
-void write_warm_start(fmt::memory_buffer& out, const CheckpointAnswer& answer,
-                      const std::vector<std::int64_t>& spacer_bytes);
+void write_warm_start(fmt::memory_buffer& out, const CheckpointAnswer& answer);
 
 /// The calls of them in apply_plan, whose arguments are `model` and, where `takes_optimizer`,
 /// `optimizer`.
-std::string warm_start_calls(const CheckpointAnswer& answer, bool has_spacers);
+std::string warm_start_calls(const CheckpointAnswer& answer);
 bool takes_optimizer(const CheckpointAnswer& answer);
 
 }  // namespace symprof::report

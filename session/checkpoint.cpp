@@ -8,7 +8,7 @@
 #include "profile/call_kernels.h"
 #include "profile/memory/peak_doubt.h"
 #include "profile/memory/pool_bytes.h"
-#include "profile/memory/up_front_segments.h"
+#include "profile/memory/spacer_search.h"
 #include "record/optimizer_states.h"
 #include "session/expandable_plans.h"
 #include "session/parallel_times.h"
@@ -58,28 +58,21 @@ class PlannedStep final : public plan::CheckpointTrial {
     return std::nullopt;
   }
 
-  std::optional<plan::ReservedStep> reserve_in_parts(const Recording& recording, std::int64_t bytes,
-                                                     std::ptrdiff_t& most_requests) override {
-    if (!may_reserve()) return std::nullopt;
+  /// Hooks of the step's modules hold spacers: those of one device alone.
+  std::optional<plan::ReservedStep> reserve_with_spacers(const Recording& recording,
+                                                         std::int64_t bytes,
+                                                         std::size_t most_spacers,
+                                                         std::ptrdiff_t& most_requests) override {
+    if (!may_reserve() || recording.rank || !settings_.loop.spacers.empty()) return std::nullopt;
     const std::int64_t most = bytes - profile::peak_doubt(recording).margin_bytes();
     profile::LoopOptions loop = warm_loop();
     const profile::LargeRequests requests(recording, settings_.step.device, loop);
-    const std::int64_t room = most - requests.small_segments_bytes();
-    const bool may_set_apart =
-        loop.warm_start && loop.spacer_bytes.empty() && requests.separators() > 0;
-    std::ptrdiff_t of_segments = may_set_apart ? most_requests / 4 : most_requests;
-    most_requests -= of_segments;
-    const auto segments = profile::find_up_front_segments(requests, room, of_segments);
-    most_requests += of_segments;
-    if (segments) {
-      loop.allocator.up_front_bytes = *segments;
-    } else {
-      const std::int64_t whole = may_set_apart ? up_front_bytes(room) : 0;
-      const auto spacers = profile::find_spacers(requests, whole, most_requests);
-      if (!spacers) return std::nullopt;
-      loop.allocator.up_front_bytes = {whole};
-      loop.spacer_bytes = *spacers;
-    }
+    const std::int64_t up_front = up_front_bytes(most - requests.small_segments_bytes());
+    if (up_front == 0) return std::nullopt;
+    const auto spacers = profile::find_spacers(requests, up_front, most_spacers, most_requests);
+    if (!spacers) return std::nullopt;
+    loop.allocator.up_front_bytes = {up_front};
+    loop.spacers = *spacers;
     const StepMemory memory = profile::simulate_step_memory(
         recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
     if (memory.refused_call) return std::nullopt;
@@ -132,6 +125,7 @@ class PlannedStep final : public plan::CheckpointTrial {
   plan::HostCosts host_costs(const Recording& recording) override {
     plan::HostCosts costs{
         .policy_us = profile::policy_us_of(settings_.step.device, time_options().launch),
+        .spacer_us = profile::spacer_us_of(settings_.step.device, time_options().launch),
         .slack_us = host_slack_us_};
     for (const profile::CallLoad& call : load_of(recording).calls) costs.us.push_back(call.host_us);
     return costs;
@@ -163,7 +157,7 @@ class PlannedStep final : public plan::CheckpointTrial {
  private:
   static plan::ReservedStep reserved_of(const profile::LoopOptions& loop,
                                         const StepMemory& memory) {
-    return {loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start, loop.spacer_bytes};
+    return {loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start, loop.spacers};
   }
 
   bool may_reserve() const {

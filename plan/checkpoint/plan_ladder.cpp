@@ -9,6 +9,7 @@
 #include "base/rounding.h"
 #include "plan/checkpoint/budget_search.h"
 #include "plan/checkpoint/expected_plans.h"
+#include "profile/memory/spacer_search.h"
 
 namespace symprof::plan {
 namespace {
@@ -167,20 +168,28 @@ std::vector<const PlanLadder::Refused*> PlanLadder::worth_trying() const {
 }
 
 /// The dearer a plan is, the more room it leaves: the cheapest that holds is searched by halves.
-void PlanLadder::try_in_parts(std::ptrdiff_t most_requests) {
+void PlanLadder::try_with_spacers(std::ptrdiff_t most_requests) {
   const std::vector<const Refused*> cheapest_first = worth_trying();
   for (std::size_t begin = 0, end = cheapest_first.size(); begin < end && !is_good_enough();) {
     const std::size_t middle = begin + (end - begin) / 2;
     const std::ptrdiff_t of_others = most_requests / 2;
     most_requests -= of_others;
-    const bool holds =
-        planner_.play_in_parts(cheapest_first[middle]->plan, budget_bytes_, most_requests);
+    const bool holds = planner_.play_with_spacers(cheapest_first[middle]->plan, budget_bytes_,
+                                                  profile::most_spacers, most_requests);
     most_requests += of_others;
     if (holds)
       end = middle;
     else
       begin = middle + 1;
   }
+}
+
+void PlanLadder::hold_fewer_spacers(std::ptrdiff_t most_requests) {
+  const PlayedPlan* best = planner_.best_played(budget_bytes_);
+  while (best && best->spacers.size() > 1 && best->cost_us > planner_.play(best->plan).cost_us &&
+         planner_.play_with_spacers(best->plan, budget_bytes_, best->spacers.size() - 1,
+                                    most_requests))
+    best = planner_.best_played(budget_bytes_);
 }
 
 }  // namespace symprof::plan

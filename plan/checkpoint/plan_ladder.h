@@ -5,7 +5,7 @@
 // cheapest plan that its tensors leave (pool_programme.h), and others near it. A plan is tried
 // within its rung and the next ones: which segment it takes up front decides where blocks lie, and
 // a smaller one may do where a larger one does not. Cheaper plans of higher rungs, which do not
-// hold so, may with several segments up front.
+// hold so, may with spacers.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,11 @@ class PlanLadder {
   /// Ends where no plan on a lower rung can be better, where the best is good enough, or after a
   /// fixed amount of work.
   void climb_down();
-  /// Tries the plans of rungs that did not hold with several segments up front, where the best is
-  /// not good enough. About `most_requests` requests are played.
-  void try_in_parts(std::ptrdiff_t most_requests);
+  /// Tries the plans of rungs that did not hold with spacers, where the best is not good enough.
+  /// About `most_requests` requests are played.
+  void try_with_spacers(std::ptrdiff_t most_requests);
+  /// Tries the best plan with fewer spacers than it has, where they cost something.
+  void hold_fewer_spacers(std::ptrdiff_t most_requests);
   /// Has the best plan keep one more of its calls after the other, as long as it holds: the search
   /// ends before the programme's cheapest solution is known where a step has many calls.
   void keep_more();

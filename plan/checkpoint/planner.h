@@ -36,8 +36,8 @@ struct PlayedPlan {
   std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.
   /// What the loop takes, and gives back, before the model is made (ReservedStep).
   std::vector<std::int64_t> up_front_bytes;
-  bool warm_start = false;  ///< Which the loop has to do (ReservedStep).
-  std::vector<std::int64_t> spacer_bytes;
+  bool warm_start = false;               ///< Which the loop has to do (ReservedStep).
+  std::vector<profile::Spacer> spacers;  ///< Of each forward pass (ReservedStep).
 
   /// The least budget that it is known to hold.
   std::int64_t budget_bytes() const { return peaks.reserved_bytes; }
@@ -116,10 +116,10 @@ class CheckpointPlanner {
   /// The same; where it reserves more than `budget_bytes`, with as much of that as there is up
   /// front, if it holds so.
   const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// Carries `plan` out with several segments up front, whose sizes are searched for
-  /// (CheckpointTrial::reserve_in_parts): whether it is within the budget so.
-  bool play_in_parts(const CheckpointPlan& plan, std::int64_t budget_bytes,
-                     std::ptrdiff_t& most_requests);
+  /// Carries `plan` out with spacers, which are searched for
+  /// (CheckpointTrial::reserve_with_spacers): whether it is within the budget so.
+  bool play_with_spacers(const CheckpointPlan& plan, std::int64_t budget_bytes,
+                         std::size_t most_spacers, std::ptrdiff_t& most_requests);
   /// The least budget that the plan is known to hold, with as much of `budget_bytes` as there is up
   /// front if need be: as expected of a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
@@ -129,6 +129,8 @@ class CheckpointPlanner {
   /// more than `most_bytes`; else empty.
   std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
                                         std::int64_t most_bytes);
+  /// Of the plans that were carried out and hold, the cheapest; null where none does.
+  const PlayedPlan* best_played(std::int64_t budget_bytes) const;
   /// Of the plans that were tried and hold, the cheapest; empty where none does.
   std::optional<TriedPlan> best_tried(std::int64_t budget_bytes) const;
   /// Whether no plan can be better than those that were tried by more than that share of the step.
@@ -150,7 +152,8 @@ class CheckpointPlanner {
   /// Whether the composed step of the plan takes the same.
   bool is_as_expected(const PlayedPlan& played);
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
-  double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
+  double cost_of(const CheckpointPlan& plan, const Recording& recording,
+                 std::size_t spacers = 0) const;
   void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
   std::vector<StepCosts> blended_costs(const Recording& again,
                                        const std::vector<std::string>& modules,
@@ -160,12 +163,11 @@ class CheckpointPlanner {
   void search_below(std::int64_t budget_bytes);
   /// Carries out what is expected to be better than all that was.
   void confirm(std::int64_t budget_bytes);
-  const PlayedPlan* best_played(std::int64_t budget_bytes) const;
   /// The programme's bound.
   std::optional<double> least_of_programme_us(std::int64_t budget_bytes,
                                               std::ptrdiff_t most_work) const;
   /// Works longer on that bound.
-  void prove(std::int64_t budget_bytes);
+  void prove(std::int64_t budget_bytes, std::ptrdiff_t most_work);
   /// Of each of bounds_, and of the programme.
   const std::vector<std::optional<double>>& least_costs_us(std::int64_t budget_bytes) const;
   /// Those that say what a plan costs, the one that leaves the least within the budget first.

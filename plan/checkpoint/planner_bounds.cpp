@@ -23,8 +23,6 @@ constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 constexpr std::size_t most_bounds_blended = 2;
 /// For the integer programme of a bound (PoolProgramme).
 constexpr std::ptrdiff_t most_work_of_bound = 120'000'000;
-/// The same where the gap is worth it.
-constexpr std::ptrdiff_t most_work_of_proof = 400'000'000;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -140,8 +138,8 @@ std::optional<double> CheckpointPlanner::least_of_programme_us(std::int64_t budg
   return programme_->solve(budget_bytes, most_work, need).least_us;
 }
 
-void CheckpointPlanner::prove(std::int64_t budget_bytes) {
-  if (const auto least_us = least_of_programme_us(budget_bytes, most_work_of_proof))
+void CheckpointPlanner::prove(std::int64_t budget_bytes, std::ptrdiff_t most_work) {
+  if (const auto least_us = least_of_programme_us(budget_bytes, most_work))
     proven_us_[budget_bytes] = *least_us;
 }
 

@@ -24,13 +24,6 @@ void HeldBlocks::reserve_up_front() {
   reset_peaks();
 }
 
-void HeldBlocks::end_spacers() {
-  spacer_bytes_.clear();
-  if (spacers_.empty()) return;
-  give_back(spacers_);
-  reset_peaks();
-}
-
 void HeldBlocks::begin_call(CallId call) {
   call_ = call;
   highest_bytes_ = now_.total();
@@ -38,12 +31,6 @@ void HeldBlocks::begin_call(CallId call) {
 
 HeldBlock HeldBlocks::request(std::int64_t bytes, MemoryCategory category, NodeId owner,
                               StreamId stream) {
-  if (bytes > small_limit_bytes && spacers_.size() < spacer_bytes_.size()) {
-    const auto before =
-        request_if_there(spacer_bytes_[spacers_.size()], MemoryCategory::temporaries, none, stream);
-    if (!before) throw Refused();
-    spacers_.push_back(*before);
-  }
   const std::optional<HeldBlock> block = request_if_there(bytes, category, owner, stream);
   if (!block) throw Refused();
   return *block;

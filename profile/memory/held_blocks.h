@@ -42,10 +42,6 @@ class HeldBlocks {
   /// Asks for the blocks of AllocatorSettings::up_front_bytes and gives them back: their segments
   /// stay. Peaks count from then on. Throws Refused.
   void reserve_up_front();
-  /// From now on the next of `bytes` comes before each request for more than `small_limit_bytes`.
-  void begin_spacers(const std::vector<std::int64_t>& bytes) { spacer_bytes_ = bytes; }
-  /// Gives those back. Where there were any, peaks count from now on.
-  void end_spacers();
   /// Free segments go back to the device.
   void empty_cache() { allocator_.empty_cache(); }
   /// Frees `block`, unless it has no address; it has none afterwards.
@@ -75,8 +71,7 @@ class HeldBlocks {
   void mark_peak();
 
   CachingAllocator allocator_;
-  std::vector<std::int64_t> up_front_bytes_, spacer_bytes_;
-  std::vector<HeldBlock> spacers_;
+  std::vector<std::int64_t> up_front_bytes_;
   std::int64_t most_reserved_bytes_;
   CallId call_ = none;
   HeldBlock concerned_;

@@ -10,7 +10,7 @@ LargePool::LargePool(const std::vector<std::int64_t>& segments, std::size_t bloc
     : place_of_(blocks, nowhere) {
   std::int64_t address = 0;
   for (const std::int64_t bytes : segments) {
-    add_free(new_place({.bytes = bytes, .address = address}));
+    add_free(last_ = new_place({.bytes = bytes, .address = address}));
     address += bytes;
   }
 }
@@ -30,6 +30,7 @@ bool LargePool::allocate(std::size_t block, std::int64_t bytes) {
                                 .next = whole.next});
     if (whole.next != nowhere) at(whole.next).previous = rest;
     at(place).next = rest;
+    if (last_ == place) last_ = rest;
     at(place).bytes = bytes;
     add_free(rest);
   }
@@ -52,6 +53,21 @@ void LargePool::free(std::size_t block) {
     if (at(place).next != nowhere) at(at(place).next).previous = place;
   }
   add_free(place);
+}
+
+std::int64_t LargePool::grow_for(std::int64_t bytes) {
+  if (!at(last_).is_free) {
+    const int added =
+        new_place({.bytes = 0, .address = at(last_).address + at(last_).bytes, .previous = last_});
+    at(last_).next = added;
+    last_ = added;
+  } else {
+    remove_free(last_);
+  }
+  const std::int64_t grown = bytes - at(last_).bytes;
+  at(last_).bytes = bytes;
+  add_free(last_);
+  return grown;
 }
 
 std::vector<LargePool::Key>::iterator LargePool::from(const Key& key) {
@@ -83,6 +99,7 @@ void LargePool::remove_free(int place) {
 void LargePool::merge(int place, int with) {
   remove_free(with);
   at(place).bytes += at(with).bytes;
+  if (last_ == with) last_ = place;
   unused_.push_back(with);
 }
 

@@ -17,6 +17,8 @@ class LargePool {
   /// False: no free place has so many bytes, which are a multiple of 512.
   bool allocate(std::size_t block, std::int64_t bytes);
   void free(std::size_t block);
+  /// Makes the pool longer at its end until a place there has `bytes`: by how much.
+  std::int64_t grow_for(std::int64_t bytes);
 
  private:
   static constexpr int nowhere = -1;
@@ -44,6 +46,7 @@ class LargePool {
   void merge(int place, int with);
 
   std::vector<Place> places_;
+  int last_ = nowhere;         // Of the highest address.
   std::vector<int> unused_;    // Of places_.
   std::vector<Key> free_;      // Ascending.
   std::vector<int> place_of_;  // By block.

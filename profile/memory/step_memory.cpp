@@ -11,6 +11,7 @@
 #include "profile/memory/holdings.h"
 #include "profile/memory/library_blocks.h"
 #include "profile/memory/scratch_by_call.h"
+#include "profile/memory/spacer_blocks.h"
 
 namespace symprof::profile {
 namespace {
@@ -29,9 +30,9 @@ class Loop {
       : recording_(recording),
         blocks_(options),
         libraries_(blocks_, device, options.loop.allocator),
+        spacers_(blocks_, recording, options.loop.spacers),
         until_settled_(options.until_settled),
         is_warm_(options.loop.warm_start),
-        spacer_bytes_(options.loop.spacer_bytes),
         cache_(recording),
         benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),
         scratch_(scratch_by_call(recording, device, options.own)),
@@ -138,6 +139,7 @@ class Loop {
       const CallRecord& call = recording_.calls[i];
       if (call.phase == Phase::optimizer && !is_last) break;
       if (call.phase != Phase::forward) blocks_.give_back(old_outputs_);
+      spacers_.begin_call(blocks_.call());
       if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
       take_outputs_and_scratch(call, next);
       while (is_of_call(next)) apply(recording_.events[next++]);
@@ -220,10 +222,8 @@ class Loop {
     apply_first([](StorageKind kind) {
       return kind == StorageKind::parameter || kind == StorageKind::buffer;
     });
-    blocks_.begin_spacers(spacer_bytes_);
     make_optimizer_state();
     if (uses_cublas()) libraries_.make_workspaces();
-    blocks_.end_spacers();
   }
 
   bool uses_cublas() const { return std::ranges::any_of(scratch_, &Scratch::uses_cublas); }
@@ -339,8 +339,8 @@ class Loop {
   const Recording& recording_;
   HeldBlocks blocks_;
   LibraryBlocks libraries_;
+  SpacerBlocks spacers_;
   bool until_settled_ = false, is_warm_ = false;
-  std::vector<std::int64_t> spacer_bytes_;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.

@@ -15,6 +15,7 @@
 #include "profile/memory/allocator/caching_allocator.h"
 #include "profile/memory/other_calls.h"
 #include "profile/memory/peak_doubt.h"
+#include "profile/memory/spacers.h"
 #include "record/recording.h"
 
 namespace symprof::profile {
@@ -116,10 +117,8 @@ struct LoopOptions {
   /// saved one, and the threads of both passes cuBLAS's workspaces. Otherwise these are made among
   /// the blocks of the first step, and stay there.
   bool warm_start = false;
-  /// Of blocks that a warm start asks for, each right before a block of more than
-  /// `small_limit_bytes` that it makes, as these come, and gives back at its end. What comes later
-  /// lies in their places.
-  std::vector<std::int64_t> spacer_bytes;
+  /// Which blocks each forward pass holds so that others lie elsewhere.
+  std::vector<Spacer> spacers;
   /// torch.backends.cudnn.benchmark: the first convolution of each shape tries cuDNN's plans.
   bool cudnn_benchmark = false;
 };

@@ -196,7 +196,7 @@ class RegionRun {
   std::map<std::size_t, Claims> claims_;      // By node whose result is held.
 };
 
-class RegionStep final : public plan::CheckpointTrial {
+class RegionStep : public plan::CheckpointTrial {
  public:
   /// The step waits for the host if `policy_us` is not 0: what a policy takes for each call.
   RegionStep(const TrainingGraph& graph, const std::vector<std::size_t>& regions,

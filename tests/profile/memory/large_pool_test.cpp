@@ -72,6 +72,21 @@ TEST_SUITE("large_pool") {
     CHECK(refused > 50);
     CHECK(whole_loops > 50);
   }
+
+  TEST_CASE("a pool that grows has what its end lacks") {
+    LargePool pool({10_MiB}, 4);
+    REQUIRE(pool.allocate(0, 6_MiB));
+    REQUIRE_FALSE(pool.allocate(1, 6_MiB));
+    CHECK(pool.grow_for(6_MiB) == 6_MiB - (10_MiB - 6_MiB));
+    REQUIRE(pool.allocate(1, 6_MiB));
+    CHECK(pool.grow_for(3_MiB) == 3_MiB);  // Nothing is free at the end.
+    REQUIRE(pool.allocate(2, 3_MiB));
+    pool.free(1);
+    pool.free(0);
+    CHECK_FALSE(pool.allocate(3, 13_MiB));
+    pool.free(2);
+    CHECK(pool.allocate(3, (6 + 6 + 3) * 1_MiB));
+  }
 }
 
 }  // namespace symprof::test::large_pool_test

@@ -40,29 +40,6 @@ TEST_SUITE("warm_start") {
     CHECK(large[1] == large[0] + weight_bytes);
   }
 
-  TEST_CASE("spacers of a warm start leave places between the large blocks that stay") {
-    TrainingStep step;
-    constexpr std::int64_t place = 6_MiB, whole = 40_MiB;
-    StepMemoryOptions options{.steps = 2};
-    options.loop = {.warm_start = true, .spacer_bytes = {place, 2_MiB}};
-    options.loop.allocator.up_front_bytes = {whole};
-    const profile::MemoryTrace trace = profile::trace_step_memory(step.recording(), {}, options);
-    const profile::SegmentState& large = *std::ranges::find_if(
-        trace.segments, [](const profile::SegmentState& one) { return !one.is_small; });
-    // The parameter, the place, the state: the second spacer has no block that it comes before.
-    REQUIRE(large.blocks.size() >= 4);
-    CHECK(large.bytes == whole);
-    CHECK(large.blocks.front().bytes == weight_bytes);
-    const auto state_at = std::ranges::find_if(trace.entries, [](const auto& entry) {
-      return entry.category == MemoryCategory::optimizer;
-    });
-    REQUIRE(state_at != trace.entries.end());
-    CHECK(state_at->event.address == large.address + weight_bytes + place);
-    // Their own bytes are in no peak.
-    CHECK(simulate_step_memory(step.recording(), {}, options).peak_allocated_bytes ==
-          simulate_step_memory(step.recording(), {}, {.steps = 2}).peak_allocated_bytes);
-  }
-
   TEST_CASE("a warm start makes the workspaces of both threads, where a call multiplies") {
     const DeviceSpec device{.cublas_workspace_bytes = 32_MiB};
     TrainingStep step;
