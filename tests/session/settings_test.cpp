@@ -46,7 +46,7 @@ TEST_SUITE("settings") {
     CHECK(settings.loop.spacers ==
           std::vector<profile::Spacer>{{9792 << 10, "layers.0", "layers.1@2"},
                                        {1025 << 10, "a", "b"}});
-    for (const char* wrong : {"1024:a:b", "9792", "9792:a", ":a:b", "9.5:a:b", "9792:a:b,9792"})
+    for (const char* wrong : {"", "1024:a:b", "9792", "9792:a", ":a:b", "9.5:a:b", "9792:a:b,9792"})
       CHECK_THROWS_AS(settings::parse_spacers(wrong), Error);
   }
 

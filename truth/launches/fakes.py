@@ -129,6 +129,13 @@ def environment(torch, include, folder):
     return dict(line.split("=", 1) for line in kept.read_text().splitlines())
 
 
+def environment_of(python, include, folder):
+    """In which `python`, with a CUDA build of PyTorch, finds this GPU: environment() beside what is set already."""
+    where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+    torch = subprocess.check_output([python, "-c", where], text=True).strip()
+    return {**os.environ, **environment(torch, include, pathlib.Path(folder) / "fakes"), "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+
+
 def argument_parser(doc, program):
     """Of a script that runs `program` on this GPU: `doc` is the script's own."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)

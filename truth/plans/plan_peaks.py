@@ -7,7 +7,6 @@ five full-size models is planned for budgets between what it reserves with every
 unchanged module. Held, to the byte: torch.cuda.max_memory_allocated and max_memory_reserved of eight steps, and that nothing about names changes.
 """
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -90,9 +89,7 @@ def main():
 
     symprof, cuda_python, include, *names = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-        torch = subprocess.check_output([cuda_python, "-c", where], text=True).strip()
-        environment = {**os.environ, **fakes.environment(torch, include, pathlib.Path(folder) / "fakes"), "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+        environment = fakes.environment_of(cuda_python, include, folder)
         differ = sum(check(symprof, cuda_python, environment, folder, name) for name in names or MODELS)
     sys.exit(differ > 0)
 

@@ -145,9 +145,7 @@ def main():
     cuda_python, include, *names = sys.argv[1:]
     from planned_steps import CASES, plans_of
     with tempfile.TemporaryDirectory() as folder:
-        where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-        torch = subprocess.check_output([cuda_python, "-c", where], text=True).strip()
-        environment = {**os.environ, **fakes.environment(torch, include, pathlib.Path(folder) / "fakes"), "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+        environment = fakes.environment_of(cuda_python, include, folder)
         for name in names or [plan for case in CASES for plan in plans_of(case) if plan]:
             subprocess.run([cuda_python, __file__, "--one", name], env=environment, check=True)
 

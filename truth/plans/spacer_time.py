@@ -68,9 +68,7 @@ def main():
 
     symprof, cuda_python, include = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        where = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
-        torch = subprocess.check_output([cuda_python, "-c", where], text=True).strip()
-        environment = {**os.environ, **fakes.environment(torch, include, pathlib.Path(folder) / "fakes"), "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+        environment = fakes.environment_of(cuda_python, include, folder)
         subprocess.run([cuda_python, __file__, "--one", symprof], env=environment, check=True)
 
 
