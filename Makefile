@@ -4,7 +4,7 @@ BUILD = build/$(PRESET)
 JOBS ?= $(shell nproc)
 export NINJA_STATUS = [%f of %t, %e s] 
 
-.PHONY: demo test build program configure setup bench asan format lint install wheel
+.PHONY: demo test build program configure setup bench asan format lint install wheel stacks
 
 demo: program
 	@$(BUILD)/bin/symprof profile models/bert_base.pt2 --optimizer adamw --by module --depth 3 \
@@ -42,6 +42,11 @@ lint: build
 # build/wheels/symprof-….whl out of the same build, tried in a clean environment.
 wheel: program
 	@./scripts/wheel.sh
+
+# docs/reference/stacks.md: about 150 training scripts of many packages, which it installs into build/stacks/ (several GB).
+stacks: configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target symprof symprof_torch _native
+	@SYMPROF_PYTHON=$(BUILD)/python .deps/python/bin/python truth/stacks/run.py
 
 install: program
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

@@ -1,0 +1,76 @@
+"""Bytes that autograd keeps for backward, by torch.autograd.graph.saved_tensors_hooks."""
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+
+def plain_tensors(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in a value: in lists, dictionaries and tensor subclasses."""
+    if isinstance(value, torch.Tensor):
+        if torch._C._functorch.is_functorch_wrapped_tensor(value):
+            return  # What a transform of torch.func makes of a tensor has no storage of its own.
+        if is_traceable_wrapper_subclass(value):
+            for name in value.__tensor_flatten__()[0]:
+                yield from plain_tensors(getattr(value, name))
+        elif value.layout is torch.strided:
+            yield value
+        else:
+            yield from (value._indices(), value._values()) if value.layout is torch.sparse_coo else ()
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from plain_tensors(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from plain_tensors(part)
+
+
+def storages_of(value: Any) -> dict[int, int]:
+    """Bytes by storage."""
+    return {tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in plain_tensors(value)}
+
+
+class Kept:
+    """A tensor for as long as a node of autograd keeps it."""
+
+    def __init__(self, tensor: torch.Tensor, owner: "Saved") -> None:
+        self.tensor, self.owner = tensor, owner
+        self.storages = {key: size for key, size in storages_of(tensor).items() if key not in owner.left_out}
+        owner.take(self.storages)
+
+    def __del__(self) -> None:
+        self.owner.drop(self.storages)
+
+
+class Saved:
+    """Distinct storages that are saved at once, without those of parameters and buffers; a view counts as its whole storage."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.left_out: set[int] = set()
+        self.count: dict[int, int] = {}
+        self.now = self.most = 0
+
+    def leave_out(self, tensors: Any) -> None:
+        self.left_out.update(storages_of(list(tensors)))
+
+    def take(self, storages: dict[int, int]) -> None:
+        for key, size in storages.items():
+            self.count[key] = self.count.get(key, 0) + 1
+            self.now += size if self.count[key] == 1 else 0
+        self.most = max(self.most, self.now)
+
+    def drop(self, storages: dict[int, int]) -> None:
+        for key, size in storages.items():
+            self.count[key] -= 1
+            if self.count[key] == 0:
+                del self.count[key]
+                self.now -= size
+
+    def pack(self, tensor: torch.Tensor) -> Any:
+        return Kept(tensor, self) if tensor.device.type == self.device else tensor
+
+    @staticmethod
+    def unpack(kept: Any) -> torch.Tensor:
+        return kept.tensor if isinstance(kept, Kept) else kept

@@ -1,0 +1,9 @@
+# transformers' Trainer with optim="galore_adamw": projected gradients
+# packages: transformers, accelerate, galore-torch
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
+model = LlamaForCausalLM(LlamaConfig(vocab_size=500, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4))
+data = [{"input_ids": (x := torch.randint(0, 500, (32,))), "labels": x} for _ in range(64)]
+args = TrainingArguments("/tmp/symprof_stacks", per_device_train_batch_size=4, max_steps=4, report_to=[], save_strategy="no", optim="galore_adamw",
+                         optim_target_modules=[r".*attn.*", r".*mlp.*"], optim_args="rank=8")
+Trainer(model, args, train_dataset=data).train()
