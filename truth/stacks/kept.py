@@ -36,7 +36,7 @@ class Kept:
 
     def __init__(self, tensor: torch.Tensor, owner: "Saved") -> None:
         self.tensor, self.owner = tensor, owner
-        self.storages = {key: size for key, size in storages_of(tensor).items() if key not in owner.left_out}
+        self.storages = {key: size for key, size in storages_of(tensor).items() if key not in owner.left_out and not owner.again}
         owner.take(self.storages)
 
     def __del__(self) -> None:
@@ -51,6 +51,7 @@ class Saved:
         self.left_out: set[int] = set()
         self.count: dict[int, int] = {}
         self.now = self.most = 0
+        self.again = 0  # More than 0: a reentrant checkpoint runs its part of forward again, and saves for itself.
 
     def leave_out(self, tensors: Any) -> None:
         self.left_out.update(storages_of(list(tensors)))

@@ -42,6 +42,8 @@ def totals(found: dict[str, dict]) -> str:
 
 
 def write(results: pathlib.Path, python: str) -> None:
+    if not list(results.iterdir()):
+        return
     versions = versions_of(python)
     found = {told.name: json.loads((results / f"{told.name}.json").read_text()) for told in header.scripts() if (results / f"{told.name}.json").exists()}
     rows = "".join(row(told, found[told.name], versions) for told in header.scripts() if told.name in found)

@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--key", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--only", nargs="+")
-    parser.add_argument("--limit", type=int, default=300)
+    parser.add_argument("--limit", type=int, default=300, help="of a script; on a busy machine more")
     options = parser.parse_args()
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     versions = versions_of(options.python)

@@ -14,7 +14,8 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import time
+import tempfile
+from collections.abc import Iterator
 
 import header
 import page
@@ -23,8 +24,6 @@ import verdict
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FOLDER = ROOT / "build" / "stacks"
-sys.path.insert(0, str(HERE.parent / "scripts"))
-import device  # noqa: E402
 
 
 def python_of_the_environment() -> str:
@@ -37,25 +36,22 @@ def python_of_the_environment() -> str:
     return str(python)
 
 
-def ran(told: header.Header, python: str, limit: int) -> tuple[verdict.Verdict, float]:
-    """The verdict, and how many seconds the command took."""
-    work = FOLDER / "work" / told.name
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    report = work / "report.json"
-    command = [python, "-m", "symprof", "run", "--device", str(device.without_plans(FOLDER)), *told.arguments, "--format", "json", "-o", str(report), str(told.path)]
+def ran(scripts: list[header.Header], python: str, limit: int) -> Iterator[tuple[header.Header, verdict.Verdict, float]]:
+    """Each script's verdict, and how many seconds it took."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "WANDB_MODE": "disabled",
-                   "PYTHONPATH": os.environ.get("SYMPROF_PYTHON", str(ROOT / "build" / "release" / "python"))}
-    begin = time.monotonic()
-    with (work / "log").open("w") as log:
-        try:
-            code = subprocess.run(command, cwd=work, env=environment, stdout=log, stderr=log, timeout=limit).returncode
-        except subprocess.TimeoutExpired:
-            return verdict.Verdict("crash", f"took more than {limit} s"), time.monotonic() - begin
-    seconds = time.monotonic() - begin
-    if code in (0, 1) and report.exists():
-        return verdict.of_report(told, json.loads(report.read_text()), verdict.references().get(told.name, {})), seconds
-    return verdict.of_failure(code, (work / "log").read_text(errors="replace")), seconds
+                   "PYTHONPATH": str(pathlib.Path(os.environ.get("SYMPROF_PYTHON", ROOT / "build" / "release" / "python")).resolve())}
+    references = verdict.references()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [python, str(HERE / "simulated.py"), folder, str(limit), *(str(told.path) for told in scripts)]
+        with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as simulated:
+            for told, line in zip(scripts, simulated.stdout, strict=False):
+                code, seconds = int(line.split()[1]), float(line.split()[2])
+                report, log = pathlib.Path(folder, told.name + ".json"), pathlib.Path(folder, told.name + ".log").read_text(errors="replace")
+                (FOLDER / "logs" / told.name).write_text(log)
+                if code in (0, 1) and report.exists():
+                    yield told, verdict.of_report(told, json.loads(report.read_text()), references.get(told.name, {})), seconds
+                else:
+                    yield told, verdict.of_failure(code, log if seconds < limit else f"took more than {limit} s"), seconds
 
 
 def main() -> None:
@@ -69,10 +65,10 @@ def main() -> None:
     results = FOLDER / "results"
     if options.fresh:
         shutil.rmtree(results, ignore_errors=True)
-    results.mkdir(parents=True, exist_ok=True)
+    for folder in (results, FOLDER / "logs"):
+        folder.mkdir(parents=True, exist_ok=True)
     todo = [told for told in header.scripts(options.only) if options.only or not (results / f"{told.name}.json").exists()]
-    for place, told in enumerate(todo, 1):
-        found, seconds = ran(told, python, options.limit)
+    for place, (told, found, seconds) in enumerate(ran(todo, python, options.limit) if todo else (), 1):
         (results / f"{told.name}.json").write_text(json.dumps({**dataclasses.asdict(found), "seconds": round(seconds, 1)}) + "\n")
         print(f"[{place} of {len(todo)}] {told.name}: {found.kind}, {seconds:.0f} s{': ' if found.why else ''}{found.why}", flush=True)
     page.write(results, python)

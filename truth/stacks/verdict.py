@@ -76,11 +76,12 @@ def peaks(ours: dict[str, Any], theirs: dict[str, int | None], reasons: dict[str
 
 def of_report(told: header.Header, report: dict[str, Any], kept: dict[str, Any]) -> Verdict:
     ours = {key: report["totals"].get(key) for key in (*COMPARED, *PEAKS)}
+    ours["saved_bytes"] = report["totals"].get("saved_bytes_with_inputs")  # On the CPU, what comes from the host is like any other.
     reasons = causes().get(told.name, {})
-    options = [(len(found := differences(told, ours, theirs)), found, step, theirs) for step, theirs in wanted(told, kept)]
+    options = [(differences(told, ours, theirs), step, theirs) for step, theirs in wanted(told, kept)]
     if not options:
         return Verdict("no reference", kept.get("cpu", {}).get("refused", ""), "", ours)
-    _, found, step, theirs = min(options, key=lambda option: option[0])
+    found, step, theirs = next((option for option in options if not option[0]), options[0])
     wrong = [text for key, text in found.items() if key not in reasons]
     if evaluation := theirs.get("evaluation_flops"):
         wrong = [f"{text} ({evaluation:,} of evaluation)" for text in wrong]
@@ -98,5 +99,5 @@ def of_failure(code: int, errors: str) -> Verdict:
     said = [line for line in lines if line.startswith("symprof: ")]
     if code == 2 and said and "Traceback (most recent call last):" not in lines:
         return Verdict("refused", said[-1].removeprefix("symprof: "))
-    last = f"signal {-code}" if code < 0 else lines[-1][:250] if lines else f"exit code {code}"
+    last = f"signal {-code}: {errors[-100:].strip()}" if code < 0 else lines[-1][:250] if lines else f"exit code {code}"
     return Verdict("crash", last)

@@ -9,19 +9,17 @@ outermost optimizer. Products of an update are those of backward (of autograd's 
 a closure), of evaluation (a model that is trained, in evaluation mode, without gradients), and else of forward.
 """
 import json
-import os
 import pathlib
 import runpy
-import signal
 import sys
-import time
-import traceback
 from typing import Any
 
 import torch
+import torch.utils.checkpoint
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 import counted
+import forked
 import group
 import header
 import kept
@@ -113,6 +111,17 @@ def install(watch: Watch) -> None:
         finally:
             watch.engine -= 1
 
+    checkpoint = torch.utils.checkpoint.CheckpointFunction
+    run_again = checkpoint.backward
+
+    def again(*args: Any) -> Any:
+        watch.saved.again += 1
+        try:
+            return run_again(*args)
+        finally:
+            watch.saved.again -= 1
+
+    checkpoint.backward = staticmethod(again)
     for owner in owners:
         owner._engine_run_backward = engine
     modules = torch.nn.modules.module
@@ -122,8 +131,8 @@ def install(watch: Watch) -> None:
     register_optimizer_step_post_hook(watch.after_update)
 
 
-def watch(out: pathlib.Path, script: pathlib.Path) -> None:
-    """Does not return: hooks stay to the end of the process."""
+def watch(out: pathlib.Path, script: pathlib.Path) -> int:
+    """Hooks stay to the end of the process."""
     told = header.read(script)
     torch.manual_seed(0)
     torch.backends.mkldnn.enabled = False  # Recurrent layers then run their products one by one.
@@ -140,36 +149,8 @@ def watch(out: pathlib.Path, script: pathlib.Path) -> None:
             hooks.__enter__()
         runpy.run_path(str(script), run_name="__main__")
     out.write_text(json.dumps({"updates": watched.updates, "rest": watched.figures()}) + "\n")
-
-
-def in_a_child(out: pathlib.Path, script: pathlib.Path) -> None:
-    os.setsid()
-    log = os.open(out.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    try:
-        watch(out, script)
-    except BaseException:
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def main() -> None:
-    """A process for each script, which is forked once torch is imported; a line is printed when it has ended."""
-    folder, limit, *scripts = sys.argv[1:]
-    for script in map(pathlib.Path, scripts):
-        child = os.fork()
-        if child == 0:
-            in_a_child(pathlib.Path(folder, script.stem + ".json"), script)
-        until = time.monotonic() + float(limit)
-        while os.waitpid(child, os.WNOHANG) == (0, 0):
-            if time.monotonic() > until:
-                os.killpg(child, signal.SIGKILL)
-            time.sleep(0.05)
-        print(script.stem, flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    forked.each(sys.argv[1:], watch)

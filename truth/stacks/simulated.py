@@ -1,0 +1,30 @@
+"""Runs scripts as `symprof run --format json` does, each in a process of its own.
+
+Usage: python simulated.py FOLDER SECONDS SCRIPT ...          (FOLDER gets NAME.json and NAME.log)
+"""
+import os
+import pathlib
+import sys
+
+import symprof  # Before torch.
+from symprof import _run
+
+import torch  # noqa: F401  The processes have it already when they begin.
+
+import forked
+import header
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "scripts"))
+import device  # noqa: E402
+
+
+def simulate(out: pathlib.Path, script: pathlib.Path) -> int:
+    work = out.with_suffix("")
+    work.mkdir(exist_ok=True)
+    os.chdir(work)
+    arguments = ["--device", str(device.without_plans(work)), *header.read(script).arguments, "--format", "json", "-o", str(out), str(script)]
+    return _run.main(arguments)
+
+
+if __name__ == "__main__":
+    forked.each(sys.argv[1:], simulate)
