@@ -6,12 +6,20 @@
 
 #include "profile/figure_sums.h"
 #include "report/format_number.h"
+#include "report/rows.h"
 
 namespace symprof::report {
 namespace {
 
 bool has_products(const Figure& figure) {
   return figure.unit == FigureUnit::products || figure.products != nullptr;
+}
+
+bool lacks_calls(const Figure& figure, const Profile& profile) {
+  if (figure.calls == profile::CallsOf::none || is_time(figure)) return false;
+  UnmodelledCalls missing;
+  for (const NodeProfile& node : profile.nodes) missing += unmodelled_calls(node, profile.recording);
+  return unmodelled(missing, figure) > 0;
 }
 
 }  // namespace
@@ -53,12 +61,20 @@ std::string plain_text(const Figure& figure, std::int64_t value) {
   return std::to_string(value);
 }
 
+std::optional<std::int64_t> known_total_of(const Figure& figure, const Profile& profile,
+                                           Unit unit) {
+  const std::optional<std::int64_t> value = total_of(figure, profile, unit);
+  return value == 0 && lacks_calls(figure, profile) ? std::nullopt : value;
+}
+
 std::string total_text(std::string_view key, const Profile& profile, Unit unit) {
   const Figure& figure = profile::figure_of(key);
   const std::int64_t value = total_of(figure, profile, unit).value_or(0);
   if (figure.unit == FigureUnit::bytes) return format_bytes(value);
   if (figure.unit == FigureUnit::count) return group_digits(value);
-  return format_count(value, has_products(figure) ? name(unit) : "FLOPs");
+  const std::string_view of = has_products(figure) ? name(unit) : "FLOPs";
+  if (!lacks_calls(figure, profile)) return format_count(value, of);
+  return value == 0 ? fmt::format("? {}", of) : "> " + format_count(value, of);
 }
 
 }  // namespace symprof::report

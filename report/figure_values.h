@@ -47,7 +47,11 @@ std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row
 /// Empty where nothing computes it.
 std::optional<std::int64_t> total_of(const Figure& figure, const Profile& profile, Unit unit);
 
+/// The same for programs that read it: empty, too, where all calls that it would sum have no rule.
+std::optional<std::int64_t> known_total_of(const Figure& figure, const Profile& profile, Unit unit);
+
 /// "4.59 MiB", "924.84 MMACs", "86,567,656": the total called `key`, 0 where nothing computes it.
+/// "> 924.84 MMACs" and "? MMACs" where calls have no rule, as rows say it.
 std::string total_text(std::string_view key, const Profile& profile, Unit unit);
 
 }  // namespace symprof::report

@@ -99,7 +99,10 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
        fmt::format("{} ({}), buffers {}, inputs {}", total("param_bytes"), total("param_count"),
                    total("buffer_bytes"), total("input_bytes")));
   if (options.mode != Mode::inference) line("gradients", total("grad_bytes"));
-  if (profile.totals.optimizer_bytes > 0 || options.optimizer != Optimizer::none)
+  const bool is_unknown_update =
+      !known_total_of(profile::figure_of("optimizer_flops"), profile, unit);
+  if (profile.totals.optimizer_bytes > 0 || options.optimizer != Optimizer::none ||
+      is_unknown_update)
     line("optimizer",
          fmt::format("{} of states, {}", total("optimizer_bytes"), total("optimizer_flops")));
   const OtherCalls& others = profile.memory.other_calls;

@@ -99,7 +99,7 @@ void write_totals(JsonWriter& json, const Profile& profile) {
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const TotalsLine line = totals[i]->line;
     if (i == 0 || totals[i - 1]->line != line) json.line(4);
-    write_figure(json, *totals[i], total_of(*totals[i], profile, Unit::flops));
+    write_figure(json, *totals[i], known_total_of(*totals[i], profile, Unit::flops));
     const bool ends_line = i + 1 == totals.size() || totals[i + 1]->line != line;
     if (ends_line && line == TotalsLine::peaks)
       write_peak_at(json, profile.memory, profile.recording);

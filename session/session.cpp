@@ -78,11 +78,11 @@ DeviceSpec device_of(const Settings& settings) {
   return device;
 }
 
-void add_times(Profile& profile, const Settings& settings) {
+void add_times(Profile& profile, const Settings& settings, const profile::OperatorTable* own) {
   if (!settings.time) return;
   const DeviceSpec device = device_of(settings);
   profile::TimeModel model = time_model_of(device, *settings.time);
-  profile::add_times(profile, device, model, *settings.time, nullptr,
+  profile::add_times(profile, device, model, *settings.time, own,
                      settings.step.checkpoint_plan);
   if (profile.recording.rank && settings.step.parallel)
     profile::add_collectives(profile, device,

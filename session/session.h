@@ -19,6 +19,7 @@
 #include "plan/checkpoint/knee.h"
 #include "plan/fit.h"
 #include "plan/rent.h"
+#include "profile/operators/operators.h"
 #include "profile/profile.h"
 #include "session/devices.h"
 #include "session/settings.h"
@@ -197,9 +198,11 @@ class Session {
   std::map<std::string, trace::BatchPlan> batch_plans_;
 };
 
-/// Fills the times of `profile`, a step on the device of `settings`, where they ask for them.
+/// Fills the times of `profile`, a step on the device of `settings`, where they ask for them; `own`
+/// are rules of the caller (profile/own_rules.h).
 /// Throws Error where the device's file lacks what times need.
-void add_times(Profile& profile, const Settings& settings);
+void add_times(Profile& profile, const Settings& settings,
+               const profile::OperatorTable* own = nullptr);
 /// The device of `settings`, or the default one where they name none, with what they say of its
 /// context. Throws Error as find_device.
 DeviceSpec device_of(const Settings& settings);

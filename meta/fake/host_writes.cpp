@@ -11,6 +11,7 @@
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_copies.h"
 #include "meta/fake/known_values.h"
+#include "meta/fake/pinned_memory.h"
 #include "meta/fake/tensors_in.h"
 
 namespace symprof::meta {
@@ -32,9 +33,17 @@ bool lies_on_host(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_cpu() && !is_fake(tensor);
 }
 
+/// Floating-point numbers that are copied into pinned memory are offloaded: they come back to the
+/// device, or an optimizer on the host updates by them.
+bool is_offloaded(const at::Tensor& real) {
+  return real.numel() > 1 && at::isFloatingType(real.scalar_type()) &&
+         is_pinned(real.const_data_ptr());
+}
+
 void write(const at::Tensor& real, const at::Tensor& source, bool is_copy,
            const std::shared_ptr<Observer>& observer) {
   const auto values = is_copy ? known_values(source) : std::nullopt;
+  if (!values && is_copy && is_offloaded(real)) return;
   if (!values && real.numel() > most_followed_elements) {
     if (current_listener != nullptr) (*current_listener)();
     return;

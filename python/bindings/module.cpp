@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "plan/largest_size.h"
+#include "profile/operators/operators.h"
 #include "python/bindings/answers.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/plans.h"
@@ -24,6 +25,11 @@ namespace nb = nanobind;
 
 namespace symprof::python {
 namespace {
+
+/// Whether C++ has a rule for what the operator costs.
+bool knows_costs(const std::string& op) {
+  return profile::find_operator(op).flops != nullptr;
+}
 
 std::vector<std::string> setting_names() {
   std::vector<std::string> names;
@@ -200,6 +206,7 @@ void bind_program(nb::module_& module) {
       .def_ro("compute_major", &DeviceSpec::compute_major)
       .def_ro("compute_minor", &DeviceSpec::compute_minor)
       .def_ro("multiprocessors", &DeviceSpec::multiprocessors)
+      .def_ro("shared_memory_bytes", &DeviceSpec::shared_memory_per_block_optin_bytes)
       .def_ro("memory_bytes", &DeviceSpec::memory_bytes)
       .def_ro("cudnn_version", &DeviceSpec::cudnn_version);
   nb::class_<StepMemory>(module, "Memory")
@@ -228,6 +235,11 @@ void bind_program(nb::module_& module) {
       .def("memory", &Program::memory)
       .def("reset_peaks", &Program::reset_peaks)
       .def("empty_cache", &Program::empty_cache)
+      .def("before_first_block", &Program::before_first_block)
+      .def("set_allocator", &Program::set_allocator)
+      .def("set_cublas_workspace", &Program::set_cublas_workspace)
+      .def("cublas_workspace", &Program::cublas_workspace)
+      .def("limit_memory", &Program::limit_memory)
       .def("warn", &Program::warn)
       .def("has_no_values", &Program::has_no_values)
       .def("device", &Program::device)
@@ -248,5 +260,6 @@ NB_MODULE(_native, module) {
   bind_plans(module);
   bind_program(module);
   module.def("setting_names", &setting_names);
+  module.def("knows_costs", &knows_costs);
   module.def("set_library_folders", &set_library_folders);
 }

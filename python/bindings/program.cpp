@@ -75,6 +75,21 @@ void Program::reset_peaks() {
 
 void Program::empty_cache() { program_->empty_cache(); }
 
+void Program::before_first_block(const std::function<void()>& tell) {
+  program_->before_first_block(tell);
+}
+
+void Program::set_allocator(const std::string& settings) {
+  settings_.alloc_conf.clear();
+  set("alloc_conf", settings);
+}
+
+void Program::set_cublas_workspace(std::int64_t bytes) {
+  settings_.step.device.cublas_workspace_bytes = bytes;
+}
+
+void Program::limit_memory(std::int64_t bytes) { program_->limit_memory(bytes); }
+
 void Program::warn(const std::string& sentence) { program_->warn(sentence); }
 
 bool Program::has_no_values(nanobind::handle tensor) const {
@@ -89,7 +104,7 @@ ProfileHandle Program::finish(const std::vector<std::string>& costed, const AskC
   const OwnCosts own(costed, ask);
   auto [profile, memory] = profile::evaluate_program(*program, step, settings_.step.device,
                                                      settings_.loop, &own.table());
-  add_times(profile, settings_);
+  add_times(profile, settings_, &own.table());
   return {std::move(profile), settings_, program, step, std::move(memory)};
 }
 

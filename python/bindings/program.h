@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +54,15 @@ class Program {
   void reset_peaks();
   /// Cached memory goes back to the device.
   void empty_cache();
+  /// Calls `tell` before the device gives its first block.
+  void before_first_block(const std::function<void()>& tell);
+  /// The allocator's settings are these, and no others.
+  void set_allocator(const std::string& settings);
+  /// Bytes of each of cuBLAS's workspaces.
+  void set_cublas_workspace(std::int64_t bytes);
+  std::int64_t cublas_workspace() const { return settings_.step.device.cublas_workspace_bytes; }
+  /// Refuses what is held at a time beyond so many bytes, as PyTorch's allocator does.
+  void limit_memory(std::int64_t bytes);
   /// A sentence for the report.
   void warn(const std::string& sentence);
   /// Whether the tensor is on the simulated device, or came from there.

@@ -1,8 +1,13 @@
 """Costs of operators that symprof does not know: custom operators, Triton kernels."""
+import functools
+import importlib
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+from . import _native
 from ._error import Error
 
 _FIELDS = ("product_flops", "other_flops", "bytes_read", "bytes_written")
@@ -22,11 +27,13 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Call:
-    """A call as a rule sees it; arguments that are no tensors, and results that are none, are left out."""
+    """A call as a rule sees it. `arguments` are its tensors and integers by name, those of the operator's schema or of the Triton
+    kernel's parameters; all else is left out."""
 
     op: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def input(self, index: int) -> Tensor:
         return self.inputs[index]
@@ -69,27 +76,72 @@ def cost_rule(op: str) -> Callable[[Rule], Rule]:
     return register
 
 
+@functools.cache
+def _known() -> dict[str, Rule]:
+    """Kernels of packages that have no rule of their own in torch (python/symprof/_known_kernels.py)."""
+    rules: dict[str, Rule] = importlib.import_module("._known_kernels", __package__).RULES
+    return rules
+
+
+def _counted_by_torch() -> dict[str, Any]:
+    """Formulas of torch.utils.flop_counter.register_flop_formula for operators that C++ has no rule for."""
+    counter = sys.modules.get("torch.utils.flop_counter")
+    registry = counter.flop_registry.items() if counter is not None else ()
+    names = {str(target).replace(".", "::", 1): formula for target, formula in registry if hasattr(target, "overloads")}
+    return {op: formula for op, formula in names.items() if not _native.knows_costs(op)}
+
+
 def operators() -> list[str]:
     """Those that have a rule."""
-    return list(_rules)
+    return list({**_rules, **_known(), **_counted_by_torch()})
 
 
 def has_rule(op: str) -> bool:
-    return op in _rules
+    return op in _rules or op in _known()
 
 
 _Asked = Sequence[tuple[Sequence[int], str, int]]
 
 
-def ask(op: str, inputs: _Asked, outputs: _Asked) -> dict[str, int] | None:
-    """What the rule of an operator says."""
-    tensors = [tuple(Tensor(tuple(sizes), dtype, size) for sizes, dtype, size in given) for given in (inputs, outputs)]
-    call = Call(op, *tensors)
-    cost = (_rules.get(op) or _rules[op.removesuffix("_")])(call)
+def ask(op: str, inputs: _Asked, outputs: _Asked, positions: Sequence[int], integers: Sequence[tuple[int, int]]) -> dict[str, int] | None:
+    """What the rule of an operator says: the program's own, symprof's, or that of torch's FLOP counter."""
+    from ._arguments import by_name
+
+    read, written = (tuple(Tensor(tuple(sizes), dtype, size) for sizes, dtype, size in given) for given in (inputs, outputs))
+    call = Call(op, read, written, by_name(op, read, positions, integers))
+    cost = _cost_of(call)
     if cost is None:
         return None
     if not isinstance(cost, Cost):
         raise Error(f"the rule of {op} gave {type(cost).__name__}, wanted symprof.Cost or None.")
-    read = sum(tensor.bytes for tensor in call.inputs) if cost.bytes_read is None else cost.bytes_read
-    written = sum(tensor.bytes for tensor in call.outputs) if cost.bytes_written is None else cost.bytes_written
-    return dict(zip(_FIELDS, (cost.product_flops, cost.other_flops, read, written), strict=True))
+    bytes_read = sum(tensor.bytes for tensor in read) if cost.bytes_read is None else cost.bytes_read
+    bytes_written = sum(tensor.bytes for tensor in written) if cost.bytes_written is None else cost.bytes_written
+    return dict(zip(_FIELDS, (cost.product_flops, cost.other_flops, bytes_read, bytes_written), strict=True))
+
+
+def _cost_of(call: Call) -> Cost | None:
+    for name in (call.op, call.op.removesuffix("_")):
+        for rules in (_rules, _known()):
+            if name in rules:
+                return rules[name](call)
+    formula = _counted_by_torch().get(call.op)
+    return None if formula is None else _counted(formula, call)
+
+
+def _counted(formula: Any, call: Call) -> Cost | None:
+    """Of tensors on `meta`: a formula may ask for more than sizes. What it asks beside them and integers is not recorded."""
+    import torch
+
+    from ._arguments import in_order
+
+    def meta(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [meta(each) for each in value]
+        return torch.empty(value.sizes, dtype=getattr(torch, value.dtype), device="meta") if isinstance(value, Tensor) else value
+
+    results = [meta(output) for output in call.outputs]
+    try:
+        flops = formula(*map(meta, in_order(call.op, call.arguments)), out_val=results[0] if len(results) == 1 else tuple(results))
+    except Exception:  # A formula of somebody else's, which wants what is not there.
+        return None
+    return Cost(product_flops=int(flops))

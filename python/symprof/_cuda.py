@@ -188,8 +188,6 @@ def _about_memory(program: Any, device: Any) -> dict[tuple[Any, str], Any]:
         (native, "_cuda_hostMemoryStats"): _always({}),
         (native, "_cuda_resetPeakHostMemoryStats"): _always(None),
         (native, "_cuda_resetAccumulatedHostMemoryStats"): _always(None),
-        (native, "_cuda_setMemoryFraction"): _always(None),
-        (native, "_cuda_getMemoryFraction"): _always(1.0),
         (native, "_cuda_getAllocatorBackend"): _always("native"),
         (native, "_cuda_memorySnapshot"): snapshot,
         (native, "_cuda_record_memory_history"): _always(None),

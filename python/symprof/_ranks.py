@@ -28,6 +28,20 @@ def group_of(ranks: int | None, program: Any) -> Iterator[None]:
         yield
 
 
+class ProcessGroupNCCL:
+    """Settings of NCCL's group (torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp), which change nothing here. No group is one."""
+
+    NCCL_CTA_POLICY_DEFAULT, NCCL_CTA_POLICY_EFFICIENCY, NCCL_CTA_POLICY_ZERO = 0, 1, 2
+
+    class NCCLConfig:
+        """Takes every setting."""
+
+    class Options:
+        def __init__(self, is_high_priority_stream: bool = False) -> None:
+            self.is_high_priority_stream = is_high_priority_stream
+            self.config = ProcessGroupNCCL.NCCLConfig()
+
+
 def _leave_group(was_there: bool) -> None:
     if not was_there and torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
@@ -71,11 +85,20 @@ def _answers(size: int) -> dict[tuple[Any, str], Any]:
         if tensors:
             torch.empty(sum(1 + tensor.dim() for tensor in tensors), dtype=torch.int64, device=tensors[0].device)
 
+    backend_of = distributed.get_backend
+
+    def get_backend(group: Any = None) -> Any:
+        """The program asked for NCCL's."""
+        backend = backend_of(group)
+        return "nccl" if backend == "fake" else backend
+
     owners = (distributed, c10d)
     return {
         **{(owner, "init_process_group"): init_process_group for owner in owners},
         **{(owner, "new_group"): make_group for owner in owners},
-        (distributed, "is_nccl_available"): lambda: True,
+        **{(owner, "is_nccl_available"): lambda: True for owner in owners},
+        **{(owner, "ProcessGroupNCCL"): ProcessGroupNCCL for owner in owners},
+        (distributed, "get_backend"): get_backend,
         **{(module, "_verify_param_shape_across_processes"): verify_shapes for module in _verifiers()},
     }
 

@@ -24,6 +24,7 @@ class Run:
         self._ranks = settings.pop("ranks", None)
         refuse_what_changes_a_graph(settings)
         self._texts = setting_texts(settings)
+        self._alloc_conf = str(settings.get("alloc_conf") or "")
         self._program: Any = None
         self._handle: Any = None
         self._is_complete = False
@@ -78,7 +79,8 @@ class Run:
     def _enter(self) -> None:
         import torch
 
-        from . import _compile, _cuda, _kernels, _observe, _ranks, _tensor_methods, _triton, _values
+        from . import (_allocator, _compile, _cuda, _kernels, _native_libraries, _observe, _queries, _ranks, _tensor_methods, _triton,
+                       _values)
 
         self._exits.enter_context(_turn)
         cuda: Any = torch.cuda
@@ -88,9 +90,12 @@ class Run:
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
-        answers = {**_cuda.answers(self._program, self._ranks or 1), **_values.readers(self._program),
-                   **_tensor_methods.answers(self._program), **_triton.answers(self._program), **_kernels.dispatchers()}
+        allocator = _allocator.Allocator(self._program, self._alloc_conf)
+        answers = {**_cuda.answers(self._program, self._ranks or 1), **allocator.answers(), **_queries.answers(self._program),
+                   **_values.readers(self._program), **_tensor_methods.answers(self._program), **_triton.answers(self._program),
+                   **_kernels.dispatchers(), **_native_libraries.answers(self._program)}
         self._exits.enter_context(_cuda.replaced(answers))
+        self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
         self._exits.enter_context(_compile.runs_eagerly(self._program))
         self._exits.enter_context(_observe.observed(self._program, self.count_step))

@@ -1,11 +1,15 @@
 """Triton kernels in a simulation: a launch is a call of the operator "triton::" and the kernel's name, on the tensors that it
-is given. No rule says what it costs, unless the program has one (cost_rule)."""
+is given. What it costs says a rule (cost_rule), or the table of known kernels; of others nothing is known."""
 import functools
+import importlib
 import importlib.util
+import types
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
+from ._arguments import KERNEL_SCHEMA, kernel_parameters
 from ._costs import has_rule
 
 
@@ -18,9 +22,26 @@ def _library() -> Any:
 @functools.cache
 def _operator(kernel: str) -> Any:
     """It makes no tensor: a kernel writes into those that it is given."""
-    _library().define(f"{kernel}(Tensor[] tensors) -> ()")
-    _library().impl(kernel, lambda tensors: None, "Meta")
+    _library().define(f"{kernel}{KERNEL_SCHEMA}")
+    _library().impl(kernel, lambda tensors, places, numbers: None, "Meta")
     return getattr(torch.ops.triton, kernel).default
+
+
+def _tensor_of(value: Any) -> torch.Tensor | None:
+    """Of a tensor, or of a descriptor of one (triton.tools.tensor_descriptor)."""
+    if isinstance(value, torch.Tensor):
+        return value
+    base = getattr(value, "base", None) if type(value).__name__ == "TensorDescriptor" else None
+    return base if isinstance(base, torch.Tensor) else None
+
+
+def _launch(kernel: str, parameters: tuple[str, ...], given: Mapping[str, Any]) -> None:
+    """A call of its operator. Parameters are known by their places, which a recording keeps."""
+    kernel_parameters[f"triton::{kernel}"] = parameters
+    found = [(place, given.get(name)) for place, name in enumerate(parameters)]
+    tensors = [(place, tensor) for place, value in found if (tensor := _tensor_of(value)) is not None]
+    numbers = [number for place, value in found if isinstance(value, int) for number in (place, int(value))]
+    _operator(kernel)([tensor for _, tensor in tensors], [place for place, _ in tensors], numbers)
 
 
 def answers(program: Any) -> dict[tuple[Any, str], Any]:
@@ -29,20 +50,54 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         return {}
     runtime: Any = importlib.import_module("triton.runtime")
     autotuner, jit = runtime.autotuner, runtime.jit
-
     launch = jit.JITFunction.run
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
-        if not any(map(program.has_no_values, tensors)):
+        parameters = tuple(self.arg_names)
+        given = {**dict(zip(parameters, args, strict=False)), **kwargs}
+        if not any(tensor is not None and program.has_no_values(tensor) for tensor in map(_tensor_of, given.values())):
             return launch(self, *args, **kwargs)
         kernel = self.fn.__name__
         if not has_rule(f"triton::{kernel}"):
             program.warn(f"triton::{kernel}: no rule says what this kernel costs; symprof.cost_rule takes one.")
-        return _operator(kernel)(tensors)
+        _launch(kernel, parameters, given)
 
     def run_one_configuration(self: Any, *args: Any, **kwargs: Any) -> Any:
         """Nothing can be timed: the first configuration stands for all."""
-        return self.fn.run(*args, **kwargs, **self.configs[0].all_kwargs())
+        configuration = self.configs[0]
+        given = {**dict(zip(self.arg_names, args, strict=False)), **kwargs, **configuration.all_kwargs()}
+        if configuration.pre_hook is not None:
+            configuration.pre_hook(given)
+        return self.fn.run(*args, **{**kwargs, **configuration.all_kwargs()})
 
-    return {(jit.JITFunction, "run"): run, (autotuner.Autotuner, "run"): run_one_configuration}
+    return {(jit.JITFunction, "run"): run, (autotuner.Autotuner, "run"): run_one_configuration, **_driver(program, runtime)}
+
+
+def _benchmark(function: Any, *args: Any, quantiles: Any = None, **kwargs: Any) -> Any:
+    """triton.testing.do_bench: once is enough, and nothing takes time."""
+    function()
+    return 1.0 if quantiles is None else [1.0] * len(quantiles)
+
+
+def _driver(program: Any, runtime: Any) -> dict[tuple[Any, str], Any]:
+    """What libraries ask Triton about the device (triton/backends/nvidia/driver.py)."""
+    device = program.device()
+    compiler: Any = importlib.import_module("triton.backends.compiler")
+    properties = {"max_shared_mem": device.shared_memory_bytes, "multiprocessor_count": device.multiprocessors, "warpSize": 32,
+                  "max_num_regs": 65536, "sm_clock_rate": 0, "mem_clock_rate": 0, "mem_bus_width": 0}
+    driver = types.SimpleNamespace(
+        utils=types.SimpleNamespace(get_device_properties=lambda index: properties),
+        is_active=lambda: True,
+        get_current_device=lambda: 0,
+        set_current_device=lambda index: None,
+        get_current_stream=lambda index: torch.cuda.current_stream().stream_id,
+        get_current_target=lambda: compiler.GPUTarget("cuda", 10 * device.compute_major + device.compute_minor, 32),
+        get_active_torch_device=lambda: torch.device("cuda", 0),
+        get_device_interface=lambda: torch.cuda,
+        get_benchmarker=lambda: _benchmark,
+    )
+    configuration = type(runtime.driver)
+    asked: dict[tuple[Any, str], Any] = {(configuration, "active"): driver, (configuration, "default"): driver}
+    if importlib.util.find_spec("triton.testing") is not None:
+        asked[importlib.import_module("triton.testing"), "do_bench"] = _benchmark
+    return asked

@@ -181,6 +181,14 @@ void EagerProgram::resized(const c10::Storage& storage) { meta::announce_size(st
 
 void EagerProgram::empty_cache() { run_->recorder->on_empty_cache(); }
 
+void EagerProgram::before_first_block(std::function<void()> tell) {
+  run_->recorder->before_first_block(std::move(tell));
+}
+
+void EagerProgram::limit_memory(std::optional<std::int64_t> bytes) {
+  run_->recorder->limit_memory(bytes);
+}
+
 void EagerProgram::warn(const std::string& sentence) {
   std::vector<std::string>& warnings = run_->recorder->recording().warnings;
   if (std::ranges::find(warnings, sentence) == warnings.end()) warnings.push_back(sentence);

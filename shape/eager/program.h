@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,11 @@ class EagerProgram {
   static void resized(const c10::Storage& storage);
   /// The program gives cached memory back to the device (torch.cuda.empty_cache).
   void empty_cache();
+  /// `tell` is called before the device gives its first block: settings of the environment are read
+  /// then.
+  void before_first_block(std::function<void()> tell);
+  /// What is held at a time beyond so many bytes is refused as PyTorch's allocator refuses it.
+  void limit_memory(std::optional<std::int64_t> bytes);
   /// Adds a sentence to the report's warnings, once.
   void warn(const std::string& sentence);
   /// Whether the tensor has no storage.

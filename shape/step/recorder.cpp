@@ -1,10 +1,13 @@
 #include "shape/step/recorder.h"
 
-#include <algorithm>
-
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
+#include "base/rounding.h"
 #include "meta/fake/saved_tensors.h"
 #include "meta/fake/simulated_device.h"
 #include "meta/fake/simulated_guard.h"
@@ -29,6 +32,12 @@ void append_integers(const c10::IValue& value, const c10::Argument& argument, st
   }
 }
 
+constexpr std::int64_t smallest_block_bytes = 512;  // c10/core/AllocatorConfig.h: kMinBlockSize.
+
+std::int64_t block_bytes(std::int64_t bytes) { return round_up(bytes, smallest_block_bytes); }
+
+double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
 std::vector<TensorRecord> records(std::span<const meta::SeenTensor> tensors) {
   std::vector<TensorRecord> result;
   result.reserve(tensors.size());
@@ -39,26 +48,46 @@ std::vector<TensorRecord> records(std::span<const meta::SeenTensor> tensors) {
 }  // namespace
 
 std::int32_t Recorder::on_allocate(std::int64_t bytes, meta::Place place) {
+  const bool on_device = place == meta::Place::device;
+  if (on_device && tell_first_block_) std::exchange(tell_first_block_, nullptr)();
   const std::lock_guard lock(mutex_);
+  if (on_device) count_block(bytes);
   const auto id = static_cast<StorageId>(recording_.storages.size());
   recording_.storages.push_back(
       {.bytes = bytes,
        .kind = open_call_ == none ? kind_ : StorageKind::activation,
        .allocated_by = open_call_,
        .node = open_call_ == none ? node_ : recording_.calls[open_call_].node,
-       .on_device = place == meta::Place::device,
+       .on_device = on_device,
        .stream = meta::current_stream()});
   if (!finished_) add_allocation(id);
   return id;
 }
 
-// Such a block is for what the old one was for.
+void Recorder::count_block(std::int64_t bytes) {
+  const std::int64_t block = block_bytes(bytes);
+  if (limit_bytes_ && live_bytes_ + block > *limit_bytes_)
+    throw c10::OutOfMemoryError(
+        {__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)},
+        fmt::format("CUDA out of memory. Tried to allocate {:.2f} MiB. GPU 0 has {:.2f} MiB "
+                    "allowed, of which tensors hold {:.2f} MiB.",
+                    in_mebibytes(block), in_mebibytes(*limit_bytes_), in_mebibytes(live_bytes_)));
+  live_bytes_ += block;
+}
+
+// Such a block is for what the old one was for. FSDP frees the parameters that it has gathered by a
+// resize to nothing, and takes a block for them again by another
+// (torch/distributed/fsdp/_flat_param.py, _fully_shard/_fsdp_param.py): what autograd saved of them
+// is not held until backward.
 std::int32_t Recorder::on_resize(std::int32_t old, std::int64_t bytes, meta::Place place) {
   const std::int32_t id = on_allocate(bytes, place);
   const std::lock_guard lock(mutex_);
-  const StorageRecord before = recording_.storages[static_cast<std::size_t>(old)];
+  StorageRecord& before = recording_.storages[static_cast<std::size_t>(old)];
   StorageRecord& record = recording_.storages[static_cast<std::size_t>(id)];
-  record.kind = before.kind;
+  const bool is_forward = phase_ != Phase::backward;
+  if (is_forward && bytes == 0) before.saved = false;
+  const bool is_gathered = is_forward && before.bytes == 0 && before.kind == StorageKind::activation;
+  record.kind = is_gathered ? StorageKind::communication : before.kind;
   record.parameter = before.parameter;
   if (record.allocated_by == none) record.allocated_by = last_call_;
   return id;
@@ -74,6 +103,8 @@ void Recorder::add_allocation(StorageId storage) {
 void Recorder::on_free(std::int32_t storage) noexcept {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
+  const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
+  if (record.on_device) live_bytes_ -= block_bytes(record.bytes);
   recording_.events.push_back({storage, last_call_, EventKind::free});
 }
 

@@ -45,6 +45,12 @@ class Recorder final : public meta::Observer {
   }
   bool takes_upper_bounds() override;
 
+  /// `tell` is called once, before the device gives its first block from here on.
+  void before_first_block(std::function<void()> tell) { tell_first_block_ = std::move(tell); }
+  /// A block beyond so many bytes at a time is refused with PyTorch's OutOfMemoryError. What the
+  /// allocator loses between blocks is none of them.
+  void limit_memory(std::optional<std::int64_t> bytes) { limit_bytes_ = bytes; }
+
   /// What follows belongs to `phase` and, outside backward, to `node`.
   void enter(Phase phase, NodeId node);
   /// Before a node's forward runs: autograd nodes made from now on are this node's.
@@ -110,6 +116,7 @@ class Recorder final : public meta::Observer {
   NodeId asking_node();
   void mark_upper_bound(NodeId node);
   void add_allocation(StorageId storage);
+  void count_block(std::int64_t bytes);
   std::int32_t op_id(const c10::OperatorHandle& op);
 
   std::mutex mutex_;  // Frees may come from another thread.
@@ -134,6 +141,9 @@ class Recorder final : public meta::Observer {
   std::function<std::int64_t(StorageId)> answer_number_;
   int stream_uses_ = 0;
   bool is_of_program_ = false;
+  std::function<void()> tell_first_block_;
+  std::int64_t live_bytes_ = 0;  // Of the device's blocks.
+  std::optional<std::int64_t> limit_bytes_;
   /// As they were when the step began; in a program when the last call did.
   meta::Tf32Switches tf32_ = meta::tf32_switches();
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
