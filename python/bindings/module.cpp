@@ -229,7 +229,8 @@ void bind_program(nb::module_& module) {
       .def("add_buffer", &Program::add_buffer)
       .def("add_input", &Program::add_input)
       .def("add_gradient", &Program::add_gradient)
-      .def("add_optimizer_state", &Program::add_optimizer_state)
+      .def("add_optimizer_state", &Program::add_optimizer_state, nb::arg("state"),
+           nb::arg("parameter").none())
       .def("storage_resized", &Program::storage_resized)
       .def("steps", &Program::steps)
       .def("memory", &Program::memory)

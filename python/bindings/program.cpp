@@ -15,6 +15,12 @@ namespace {
 // The package has asked isinstance(…, torch.Tensor).
 const at::Tensor& tensor_of(nanobind::handle object) { return THPVariable_Unpack(object.ptr()); }
 
+std::vector<at::Tensor> tensors_of(const std::vector<nanobind::object>& objects) {
+  std::vector<at::Tensor> tensors;
+  for (const nanobind::object& object : objects) tensors.push_back(tensor_of(object));
+  return tensors;
+}
+
 }  // namespace
 
 Program::Program(const SettingTexts& settings) : settings_(settings_of(settings)) {
@@ -40,8 +46,9 @@ void Program::leave_backward() { program_->leave_backward(); }
 void Program::enter_optimizer() { program_->enter_optimizer(); }
 void Program::leave_optimizer() { program_->leave_optimizer(); }
 
-void Program::add_parameter(nanobind::handle parameter) {
-  program_->add_parameter(tensor_of(parameter));
+void Program::add_parameter(nanobind::handle parameter, const std::vector<nanobind::object>& parts,
+                            std::int64_t elements) {
+  program_->add_parameter(tensor_of(parameter), tensors_of(parts), elements);
 }
 void Program::add_buffer(nanobind::handle buffer) { program_->add_buffer(tensor_of(buffer)); }
 void Program::add_input(nanobind::handle input) { program_->add_input(tensor_of(input)); }
@@ -49,7 +56,8 @@ void Program::add_gradient(nanobind::handle gradient, nanobind::handle parameter
   program_->add_gradient(tensor_of(gradient), tensor_of(parameter));
 }
 void Program::add_optimizer_state(nanobind::handle state, nanobind::handle parameter) {
-  program_->add_optimizer_state(tensor_of(state), tensor_of(parameter));
+  program_->add_optimizer_state(tensor_of(state),
+                                parameter.is_none() ? at::Tensor() : tensor_of(parameter));
 }
 
 void Program::storage_resized(nanobind::handle storage) {

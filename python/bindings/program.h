@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "python/bindings/own_costs.h"
 #include "python/bindings/profile_handle.h"
@@ -38,7 +39,8 @@ class Program {
   void enter_optimizer();
   void leave_optimizer();
 
-  void add_parameter(nanobind::handle parameter);
+  void add_parameter(nanobind::handle parameter, const std::vector<nanobind::object>& parts,
+                     std::int64_t elements);
   void add_buffer(nanobind::handle buffer);
   void add_input(nanobind::handle input);
   void add_gradient(nanobind::handle gradient, nanobind::handle parameter);

@@ -8,12 +8,8 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ._error import Error
+from ._parts import elements_of, parts_of, tensors_in
 from ._paths import inner_of, paths_of
-
-
-def of_this_rank(tensor: torch.Tensor) -> torch.Tensor:
-    """The shard of a DTensor; other tensors are whole."""
-    return getattr(tensor, "_local_tensor", tensor)
 
 
 class Observer:
@@ -47,9 +43,29 @@ class Observer:
 
     def program_tensors(self, model: torch.nn.Module) -> None:
         for parameter in model.parameters():
-            self.program.add_parameter(of_this_rank(parameter))
+            self.add_parameter(parameter)
         for buffer in model.buffers():
-            self.program.add_buffer(of_this_rank(buffer))
+            for part in parts_of(buffer):
+                self.program.add_buffer(part)
+
+    def add_parameter(self, parameter: torch.Tensor) -> None:
+        self.program.add_parameter(parameter, list(parts_of(parameter)), elements_of(parameter))
+
+    def add_gradient(self, parameter: torch.Tensor) -> None:
+        if parameter.grad is not None:
+            for part in parts_of(parameter.grad):
+                self.program.add_gradient(part, self.first_part(parameter))
+
+    def add_states(self, key: Any, states: Any) -> None:
+        """Of one entry of `optimizer.state`. Its key is a parameter, or a name for what belongs to none."""
+        parameter = self.first_part(key) if isinstance(key, torch.Tensor) else None
+        for state in tensors_in(states):
+            for part in parts_of(state):
+                self.program.add_optimizer_state(part, parameter)
+
+    def first_part(self, parameter: torch.Tensor) -> torch.Tensor:
+        """The one whose storage stands for the parameter."""
+        return next(parts_of(parameter), parameter)
 
     def name_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
         """A report names the optimizers that the settings know; others are rows without a name."""
@@ -59,23 +75,19 @@ class Observer:
     def after_backward(self) -> None:
         for model in self.roots:
             for parameter in model.parameters():
-                if parameter.grad is not None:
-                    self.program.add_gradient(of_this_rank(parameter.grad), of_this_rank(parameter))
+                self.add_gradient(parameter)
 
     def before_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                self.program.add_parameter(of_this_rank(parameter))
-                if parameter.grad is not None:
-                    self.program.add_gradient(of_this_rank(parameter.grad), of_this_rank(parameter))
+                self.add_parameter(parameter)
+                self.add_gradient(parameter)
         self.name_optimizer(optimizer)
         self.program.enter_optimizer()
 
     def after_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        for parameter, states in optimizer.state.items():
-            for state in states.values():
-                if isinstance(state, torch.Tensor):
-                    self.program.add_optimizer_state(of_this_rank(state), of_this_rank(parameter))
+        for key, states in optimizer.state.items():
+            self.add_states(key, states)
         self.program.leave_optimizer()
         self.step_ended()
 

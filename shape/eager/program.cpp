@@ -154,13 +154,13 @@ void EagerProgram::leave_backward() { run_->turn().leave_backward(); }
 void EagerProgram::enter_optimizer() { run_->turn().enter_optimizer(); }
 void EagerProgram::leave_optimizer() { run_->turn().leave_optimizer(); }
 
-void EagerProgram::add_parameter(const at::Tensor& parameter) {
-  const StorageId storage = storage_of(parameter);
-  if (storage == none) return;
-  Recording& recording = run_->recorder->recording();
-  recording.storages[static_cast<std::size_t>(storage)].kind = StorageKind::parameter;
-  if (run_->parameters.insert(parameter.unsafeGetTensorImpl()).second)
-    recording.parameter_count += parameter.numel();
+void EagerProgram::add_parameter(const at::Tensor& parameter, const std::vector<at::Tensor>& parts,
+                                 std::int64_t elements) {
+  bool is_on_device = false;
+  for (const at::Tensor& part : parts)
+    is_on_device |= run_->set_kind(part, StorageKind::parameter) != none;
+  if (is_on_device && run_->parameters.insert(parameter.unsafeGetTensorImpl()).second)
+    run_->recorder->recording().parameter_count += elements;
 }
 
 void EagerProgram::add_buffer(const at::Tensor& buffer) {

@@ -48,10 +48,14 @@ class EagerProgram {
   void leave_optimizer();
 
   /// Says what tensors are for; real ones are passed over. A tensor may be said again.
-  void add_parameter(const at::Tensor& parameter);
+  /// `parts` are the tensors in which the parameter's `elements` lie: the parameter itself, or what
+  /// is inside of a tensor subclass.
+  void add_parameter(const at::Tensor& parameter, const std::vector<at::Tensor>& parts,
+                     std::int64_t elements);
   void add_buffer(const at::Tensor& buffer);
   void add_input(const at::Tensor& input);
   void add_gradient(const at::Tensor& gradient, const at::Tensor& parameter);
+  /// An undefined `parameter`: a state of no one parameter.
   void add_optimizer_state(const at::Tensor& state, const at::Tensor& parameter);
 
   /// The program resized a storage itself; one that is not of a fake tensor is passed over.
