@@ -155,6 +155,43 @@ void name_as_in_step(StepMemory& memory, const ProgramStep& step) {
   std::erase_if(memory.timeline, [](const TimelinePoint& point) { return point.call == none; });
 }
 
+/// Of each kind of step that other optimizers end than those of `step`: the last one.
+std::vector<OtherStep> other_steps(const ProgramRecording& program, const ProgramStep& step,
+                                   const StepMemoryOptions& options, const DeviceSpec& device) {
+  std::vector<OtherStep> others;
+  for (std::size_t i = program.finished; i-- > 0;) {
+    const ProgramStep& other = program.steps[i];
+    const bool is_known =
+        other.optimizers == step.optimizers ||
+        std::ranges::any_of(others, [&](const OtherStep& known) {
+          return known.optimizers == other.optimizers;
+        });
+    if (is_known) continue;
+    Profile profile = count(step_of(program, other), options.own);
+    StepMemoryOptions of_other = options;
+    of_other.program = range_of(other);
+    set_memory(profile, simulate_step_memory(program.recording, device, of_other));
+    others.push_back({i + 1, other.optimizers, profile.totals});
+  }
+  return others;
+}
+
+ProgramFacts facts_of(const ProgramRecording& program, const ProgramStep& step) {
+  ProgramFacts facts{
+      .steps = program.finished, .passes = step.passes, .optimizers = step.optimizers};
+  const auto is_this = [&](const ProgramStep& other) {
+    return other.first_call == step.first_call && other.end_call == step.end_call;
+  };
+  std::size_t index = 0;
+  while (index < program.steps.size() && !is_this(program.steps[index])) ++index;
+  for (const ProgramSteps::Between& between : program.between) {
+    if (is_this(between.range)) facts.is_between = true, index = between.before;
+    if (between.before == index) facts.between_passes = between.passes;
+  }
+  facts.step = index < program.finished ? index + 1 : 0;
+  return facts;
+}
+
 }  // namespace
 
 Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* rule) {
@@ -181,16 +218,18 @@ ProgramRange range_of(const ProgramStep& step) {
           step.end_event,  step.first_node, step.end_node};
 }
 
-ProgramProfile evaluate_program(const ProgramRecording& program, std::size_t step,
+ProgramProfile evaluate_program(const ProgramRecording& program, const ProgramStep& step,
                                 const DeviceSpec& device, const LoopOptions& loop,
                                 const OperatorTable* own) {
   ProgramProfile found{.profile = count(step_of(program, step), own)};
-  const ProgramStep& range = program.steps.at(step);
   found.memory = simulate_step_memory(program.recording, device,
-                                      {.loop = loop, .program = range_of(range), .own = own});
+                                      {.loop = loop, .program = range_of(step), .own = own});
   StepMemory memory = found.memory;
-  name_as_in_step(memory, range);
+  name_as_in_step(memory, step);
   set_memory(found.profile, std::move(memory));
+  found.profile.program = facts_of(program, step);
+  found.profile.program->others =
+      other_steps(program, step, {.loop = loop, .own = own}, device);
   return found;
 }
 

@@ -14,6 +14,7 @@
 #include "profile/cost/cost.h"
 #include "profile/memory/step_memory.h"
 #include "profile/step_time.h"
+#include "record/program_recording.h"
 #include "record/recording.h"
 
 namespace symprof {
@@ -112,6 +113,24 @@ struct NamedSize {
   bool is_given = false;  ///< By a setting. Else it is the example's in the file.
 };
 
+/// Another kind of step of the same program: other optimizers update in it (of a GAN, say).
+struct OtherStep {
+  std::size_t step = 0;  ///< The last of its kind, counted from 1.
+  std::vector<ProgramOptimizer> optimizers;
+  Totals totals;
+};
+
+/// Where the step stands in a program that ran by itself.
+struct ProgramFacts {
+  std::size_t step = 0;   ///< Counted from 1; 0: no step ended, and all that ran is profiled.
+  std::size_t steps = 0;  ///< That ended.
+  int passes = 0;         ///< Runs of autograd's engine in the step.
+  std::vector<ProgramOptimizer> optimizers;  ///< Those that update in it, in order.
+  int between_passes = 0;   ///< Gradient-free passes before the step that are in no step.
+  bool is_between = false;  ///< These passes are what is profiled.
+  std::vector<OtherStep> others;
+};
+
 struct Profile {
   Recording recording;
   std::vector<NodeProfile> nodes;  ///< One for each of recording.nodes, same order.
@@ -120,7 +139,8 @@ struct Profile {
   StepMemory memory;
   std::optional<StepTime> time;       ///< Empty where it was not asked for (profile/step_time.h).
   std::vector<NamedSize> sizes;       ///< In the step; filled by session/session.cpp alone.
-  std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
+  std::optional<ProgramFacts> program;  ///< Of a program's step alone.
+  std::vector<std::string> warnings;    ///< May refer to settings (base/setting.h).
 };
 
 namespace profile {

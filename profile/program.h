@@ -23,7 +23,7 @@ struct ProgramProfile {
 /// step's end, each allocation as the program made it, on the simulated allocator of `device`; its
 /// peaks are those since the step began, as after torch.cuda.reset_peak_memory_stats().
 /// `own` are rules of the caller (profile/own_rules.h); null: none.
-ProgramProfile evaluate_program(const ProgramRecording& program, std::size_t step,
+ProgramProfile evaluate_program(const ProgramRecording& program, const ProgramStep& step,
                                 const DeviceSpec& device, const LoopOptions& loop = {},
                                 const OperatorTable* own = nullptr);
 

@@ -1,5 +1,7 @@
 #include "record/program_recording.h"
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace symprof {
@@ -8,10 +10,62 @@ namespace {
 /// What has no other node, and the update.
 constexpr NodeId own_nodes = 2;
 
+/// Whether `node` is one of the two that each part of a step has.
+bool is_own(const ProgramStep& step, NodeId node) {
+  if (node - step.first_node < own_nodes) return true;
+  const auto after = std::ranges::upper_bound(step.later_parts, node);
+  return after != step.later_parts.begin() && node - *std::prev(after) < own_nodes;
+}
+
+/// The place in step_of()'s nodes of what belongs to no other node.
+NodeId other(const ProgramStep& step) {
+  const auto parts = static_cast<NodeId>(step.later_parts.size()) + 1;
+  return step.end_node - step.first_node - own_nodes * parts;
+}
+
+/// Which storages are held at the moment when they have the most bytes.
+class HeldAtMost {
+ public:
+  explicit HeldAtMost(std::size_t storages) : is_held_(storages), was_held_(storages) {}
+
+  void add(StorageId storage, std::int64_t bytes) {
+    if (is_held_[static_cast<std::size_t>(storage)]) return;
+    is_held_[static_cast<std::size_t>(storage)] = true;
+    sizes_[storage] = bytes;
+    bytes_ += bytes;
+    is_at_most_ |= bytes_ > most_;
+    most_ = std::max(most_, bytes_);
+  }
+
+  void remove(StorageId storage) {
+    if (!is_held_[static_cast<std::size_t>(storage)]) return;
+    remember();
+    is_held_[static_cast<std::size_t>(storage)] = false;
+    bytes_ -= sizes_.at(storage);
+    sizes_.erase(storage);
+  }
+
+  bool had(std::size_t storage) {
+    remember();
+    return was_held_[storage];
+  }
+
+ private:
+  /// Before the first of them goes, and at the end: all that is held then is held at most.
+  void remember() {
+    if (std::exchange(is_at_most_, false)) was_held_ = is_held_;
+  }
+
+  std::vector<bool> is_held_, was_held_;
+  std::unordered_map<StorageId, std::int64_t> sizes_;
+  std::int64_t bytes_ = 0, most_ = 0;
+  bool is_at_most_ = false;
+};
+
 class Slice {
  public:
-  Slice(const ProgramRecording& program, std::size_t step)
-      : whole_(program.recording), step_(program.steps.at(step)) {}
+  Slice(const ProgramRecording& program, const ProgramStep& step)
+      : whole_(program.recording), saves_(program.saves), step_(step) {}
 
   Recording take() {
     copy_head();
@@ -21,6 +75,8 @@ class Slice {
     for (const MemoryEvent& event : whole_.events)
       if (is_of_step(event.call))
         part_.events.push_back({new_id(event.storage), event.call - step_.first_call, event.kind});
+    keep_saved_at_most();
+    keep_gradients_at_most();
     rename_storages();
     return std::move(part_);
   }
@@ -41,15 +97,13 @@ class Slice {
 
   /// In the order of a recording: the step's own two nodes last.
   void copy_nodes() {
+    for (NodeId node = step_.first_node; node < step_.end_node; ++node)
+      if (!is_own(step_, node)) part_.nodes.push_back(whole_.nodes[static_cast<std::size_t>(node)]);
     const auto first = whole_.nodes.begin() + step_.first_node;
-    const auto end = whole_.nodes.begin() + step_.end_node;
-    part_.nodes.assign(first + own_nodes, end);
     part_.nodes.insert(part_.nodes.end(), first, first + own_nodes);
   }
 
-  NodeId new_node(NodeId node) const { return node_in_step(step_, node).value_or(other()); }
-  /// The node of what belongs to no other.
-  NodeId other() const { return step_.end_node - step_.first_node - own_nodes; }
+  NodeId new_node(NodeId node) const { return node_in_step(step_, node).value_or(other(step_)); }
 
   /// Those that are there when the step begins, and those that it makes.
   void find_storages() {
@@ -87,6 +141,52 @@ class Slice {
       record.kind = StorageKind::activation;
   }
 
+  /// Of what autograd saves in the step, only what it holds when it holds the most stays saved.
+  void keep_saved_at_most() {
+    HeldAtMost held(part_.storages.size());
+    std::vector<int> savers(part_.storages.size());
+    for (const SaveEvent& event : saves_) {
+      const StorageId id = is_of_step(event.call) ? new_id(event.storage) : none;
+      if (id == none) continue;
+      const auto storage = static_cast<std::size_t>(id);
+      if (event.is_saved && savers[storage]++ == 0)
+        held.add(id, kept_bytes(part_.storages[storage]));
+      if (!event.is_saved && savers[storage] > 0 && --savers[storage] == 0) held.remove(id);
+    }
+    if (saves_.empty()) return;
+    for (std::size_t i = 0; i < part_.storages.size(); ++i) {
+      StorageRecord& storage = part_.storages[i];
+      storage.saved = held.had(i);
+      if (storage.saved && storage.node == none) storage.node = other(step_);  // Made before the step.
+    }
+  }
+
+  static std::int64_t kept_bytes(const StorageRecord& storage) {
+    const bool is_counted =
+        storage.kind == StorageKind::activation || storage.kind == StorageKind::input;
+    return is_counted ? storage.bytes : 0;
+  }
+
+  /// Gradients of an earlier pass that are freed before those of a later one come count once.
+  void keep_gradients_at_most() {
+    HeldAtMost held(part_.storages.size());
+    const auto is_gradient = [&](std::size_t i) {
+      return part_.storages[i].kind == StorageKind::gradient;
+    };
+    for (std::size_t i = 0; i < part_.storages.size(); ++i)
+      if (is_gradient(i) && part_.storages[i].allocated_by == none)
+        held.add(static_cast<StorageId>(i), part_.storages[i].bytes);
+    for (const MemoryEvent& event : part_.events) {
+      if (event.storage == none || !is_gradient(static_cast<std::size_t>(event.storage))) continue;
+      if (event.kind == EventKind::free)
+        held.remove(event.storage);
+      else
+        held.add(event.storage, part_.storages[static_cast<std::size_t>(event.storage)].bytes);
+    }
+    for (std::size_t i = 0; i < part_.storages.size(); ++i)
+      if (is_gradient(i) && !held.had(i)) part_.storages[i].kind = StorageKind::activation;
+  }
+
   StorageId new_id(StorageId storage) const {
     return storage == none ? none : new_ids_[static_cast<std::size_t>(storage)];
   }
@@ -113,6 +213,7 @@ class Slice {
   }
 
   const Recording& whole_;
+  const std::vector<SaveEvent>& saves_;
   const ProgramStep step_;
   Recording part_;
   std::vector<StorageId> new_ids_;
@@ -123,12 +224,14 @@ class Slice {
 
 std::optional<NodeId> node_in_step(const ProgramStep& step, NodeId node) {
   if (node < step.first_node || node >= step.end_node) return std::nullopt;
-  const NodeId place = node - step.first_node;
-  return place < own_nodes ? step.end_node - step.first_node - own_nodes + place
-                           : place - own_nodes;
+  const auto after = std::ranges::upper_bound(step.later_parts, node);
+  const auto parts = static_cast<NodeId>(after - step.later_parts.begin()) + 1;
+  const NodeId first = parts == 1 ? step.first_node : *std::prev(after);
+  if (node - first < own_nodes) return other(step) + (node - first);
+  return node - step.first_node - own_nodes * parts;
 }
 
-Recording step_of(const ProgramRecording& program, std::size_t step) {
+Recording step_of(const ProgramRecording& program, const ProgramStep& step) {
   return Slice(program, step).take();
 }
 

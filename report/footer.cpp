@@ -7,6 +7,7 @@
 #include "report/memory_text.h"
 #include "report/names.h"
 #include "report/parallel.h"
+#include "report/program_step.h"
 #include "report/step_options.h"
 #include "report/time_text.h"
 
@@ -94,6 +95,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
     lines.push_back({label, text});
   };
   line("step", step_text(options));
+  add_program_lines(lines, profile);
   if (!profile.sizes.empty()) line("sizes", named_sizes_text(profile.sizes));
   line("parameters",
        fmt::format("{} ({}), buffers {}, inputs {}", total("param_bytes"), total("param_count"),

@@ -10,6 +10,7 @@
 #include "report/memory_json.h"
 #include "report/names.h"
 #include "report/parallel.h"
+#include "report/program_step.h"
 #include "report/rows.h"
 #include "report/step_options.h"
 
@@ -241,6 +242,10 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings&
   json.line(2);
   write_settings(json, settings);
   json.line(2);
+  if (profile.program) {
+    write_program(json, *profile.program);
+    json.line(2);
+  }
   write_coverage(json, profile.coverage);
   json.line(2);
   write_totals(json, profile);

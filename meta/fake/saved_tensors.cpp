@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/release_listener.h"
 #include "meta/fake/saved_tensor_hooks.h"
 
 namespace symprof::meta {
@@ -28,13 +29,19 @@ namespace {
 // tensor without the graph that made it, which would hold the tensor in turn, and looks at its
 // version.
 struct ReportingHooks final : torch::autograd::SavedVariableHooks {
-  explicit ReportingHooks(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {}
+  explicit ReportingHooks(std::shared_ptr<Observer> observer)
+      : observer_(std::move(observer)), listener_(dynamic_cast<ReleaseListener*>(observer_.get())) {}
+  ReportingHooks(const ReportingHooks&) = delete;
+  ReportingHooks& operator=(const ReportingHooks&) = delete;
+  ~ReportingHooks() override {
+    if (storage_ >= 0 && listener_ != nullptr) listener_->on_released(storage_);
+  }
 
   void call_pack_hook(const at::Tensor& tensor) override {
     tensor_ = tensor.tensor_data();
     version_ = tensor._version();
-    const std::int32_t storage = storage_id(tensor);
-    if (storage >= 0) observer_->on_saved(storage);
+    storage_ = storage_id(tensor);
+    if (storage_ >= 0) observer_->on_saved(storage_);
   }
 
   at::Tensor call_unpack_hook() override {
@@ -50,8 +57,10 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
 
  private:
   std::shared_ptr<Observer> observer_;
+  ReleaseListener* listener_;
   at::Tensor tensor_;
   std::int64_t version_ = 0;
+  std::int32_t storage_ = -1;
 };
 
 // Both copies are calls of the node that saves, or whose backward asks. The host's tensor is

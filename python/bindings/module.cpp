@@ -219,12 +219,16 @@ void bind_program(nb::module_& module) {
       .def(nb::init<const SettingTexts&>())
       .def("set", &Program::set)
       .def("set_name", &Program::set_name)
+      .def("add_root", &Program::add_root)
       .def("enter_module", &Program::enter_module)
       .def("leave_module", &Program::leave_module)
       .def("enter_backward", &Program::enter_backward)
       .def("leave_backward", &Program::leave_backward)
       .def("enter_optimizer", &Program::enter_optimizer)
       .def("leave_optimizer", &Program::leave_optimizer)
+      .def("enter_closure", &Program::enter_closure)
+      .def("leave_closure", &Program::leave_closure)
+      .def("mark_step", &Program::mark_step)
       .def("add_parameter", &Program::add_parameter)
       .def("add_buffer", &Program::add_buffer)
       .def("add_input", &Program::add_input)
@@ -245,7 +249,8 @@ void bind_program(nb::module_& module) {
       .def("has_no_values", &Program::has_no_values)
       .def("device", &Program::device)
       .def("close", &Program::close)
-      .def("finish", &Program::finish);
+      .def("finish", &Program::finish, nb::arg("costed"), nb::arg("ask"), nb::arg("step").none(),
+           nb::arg("between"));
 }
 
 }  // namespace

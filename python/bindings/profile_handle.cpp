@@ -93,7 +93,7 @@ std::string ProfileHandle::markdown(const TableRequest& request) const {
 
 std::optional<profile::ProgramRange> ProfileHandle::program_range() const {
   if (!program) return std::nullopt;
-  return profile::range_of(program->steps.at(step));
+  return profile::range_of(step);
 }
 
 std::string ProfileHandle::memory_snapshot() const {

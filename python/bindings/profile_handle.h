@@ -42,7 +42,7 @@ struct ProfileHandle {
   Settings settings;
   /// Of a program that ran: all of it, and the step that is profiled.
   std::shared_ptr<const ProgramRecording> program = nullptr;
-  std::size_t step = 0;
+  ProgramStep step = {};
   StepMemory program_memory = {};  ///< Where there is always room; calls are the program's.
 
   /// Of that step; empty for a model file.

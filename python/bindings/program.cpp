@@ -3,6 +3,11 @@
 #include <torch/csrc/Storage.h>
 #include <torch/csrc/autograd/python_variable.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
 #include "profile/program.h"
 #include "python/bindings/frames.h"
 #include "session/session.h"
@@ -21,6 +26,20 @@ std::vector<at::Tensor> tensors_of(const std::vector<nanobind::object>& objects)
   return tensors;
 }
 
+const ProgramStep& asked_step(const ProgramRecording& program, std::optional<std::size_t> step,
+                              bool between) {
+  if (step && (*step == 0 || *step > program.finished))
+    throw Error("step", fmt::format("found {}, and {} step{} ended", *step, program.finished,
+                                    program.finished == 1 ? "" : "s"),
+                "Steps are counted from 1; --steps says how many run.");
+  const std::size_t index = step ? *step - 1 : std::max<std::size_t>(program.finished, 1) - 1;
+  if (!between) return program.steps.at(index);
+  const auto found = std::ranges::find(program.between, index, &ProgramSteps::Between::before);
+  if (found != program.between.end()) return found->range;
+  throw Error("between", "nothing ran without gradients between this step and the one before it",
+              "--step N chooses another step.");
+}
+
 }  // namespace
 
 Program::Program(const SettingTexts& settings) : settings_(settings_of(settings)) {
@@ -37,14 +56,20 @@ void Program::set(const std::string& setting, const std::string& text) {
 
 void Program::set_name(const std::string& name) { program_->set_name(name); }
 
+void Program::add_root(const std::string& name) { program_->add_root(name); }
 void Program::enter_module(const std::string& path, const std::string& type) {
   program_->enter_module(path, type);
 }
 void Program::leave_module() { program_->leave_module(); }
-void Program::enter_backward() { program_->enter_backward(); }
+void Program::enter_backward(bool makes_graph) { program_->enter_backward(makes_graph); }
 void Program::leave_backward() { program_->leave_backward(); }
-void Program::enter_optimizer() { program_->enter_optimizer(); }
+void Program::enter_optimizer(const std::string& label, const std::string& name) {
+  program_->enter_optimizer({label, name});
+}
 void Program::leave_optimizer() { program_->leave_optimizer(); }
+void Program::enter_closure() { program_->enter_closure(); }
+void Program::leave_closure() { program_->leave_closure(); }
+void Program::mark_step() { program_->mark_step(); }
 
 void Program::add_parameter(nanobind::handle parameter, const std::vector<nanobind::object>& parts,
                             std::int64_t elements) {
@@ -106,14 +131,15 @@ bool Program::has_no_values(nanobind::handle tensor) const {
 
 void Program::close() { program_.reset(); }
 
-ProfileHandle Program::finish(const std::vector<std::string>& costed, const AskCost& ask) {
-  const std::size_t finished = program_->steps(), step = finished == 0 ? 0 : finished - 1;
+ProfileHandle Program::finish(const std::vector<std::string>& costed, const AskCost& ask,
+                              std::optional<std::size_t> step, bool between) {
   const auto program = std::make_shared<const ProgramRecording>(program_->take());
+  const ProgramStep range = asked_step(*program, step, between);
   const OwnCosts own(costed, ask);
-  auto [profile, memory] = profile::evaluate_program(*program, step, settings_.step.device,
+  auto [profile, memory] = profile::evaluate_program(*program, range, settings_.step.device,
                                                      settings_.loop, &own.table());
   add_times(profile, settings_, &own.table());
-  return {std::move(profile), settings_, program, step, std::move(memory)};
+  return {std::move(profile), settings_, program, range, std::move(memory)};
 }
 
 }  // namespace symprof::python

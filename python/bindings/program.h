@@ -32,12 +32,16 @@ class Program {
   void set(const std::string& setting, const std::string& text);
 
   void set_name(const std::string& name);
+  void add_root(const std::string& name);
   void enter_module(const std::string& path, const std::string& type);
   void leave_module();
-  void enter_backward();
+  void enter_backward(bool makes_graph);
   void leave_backward();
-  void enter_optimizer();
+  void enter_optimizer(const std::string& label, const std::string& name);
   void leave_optimizer();
+  void enter_closure();
+  void leave_closure();
+  void mark_step();
 
   void add_parameter(nanobind::handle parameter, const std::vector<nanobind::object>& parts,
                      std::int64_t elements);
@@ -71,10 +75,12 @@ class Program {
   bool has_no_values(nanobind::handle tensor) const;
   /// Ends the simulation without one.
   void close();
-  /// Ends the simulation; the profile is that of the last step that ended, or of the unfinished one
-  /// where none did.
+  /// Ends the simulation. The profile is that of step `step`, counted from 1, of the last step that ended
+  /// where none is given, or of all that ran where no step ended; with `between`, that of the
+  /// gradient-free passes before that step. Throws Error where there is no such step.
   /// `costed`: operators of which `ask` tells the costs.
-  ProfileHandle finish(const std::vector<std::string>& costed, const AskCost& ask);
+  ProfileHandle finish(const std::vector<std::string>& costed, const AskCost& ask,
+                       std::optional<std::size_t> step, bool between);
 
  private:
   Settings settings_;

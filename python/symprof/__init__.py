@@ -24,10 +24,10 @@ from ._fit import Fit, Formulas  # noqa: E402
 from ._plans import CheckpointPlan, Costs, ParallelPlan, ThroughputPlan  # noqa: E402
 from ._profile import Profile  # noqa: E402
 from ._rows import Rows  # noqa: E402
-from ._simulate import Run, simulate  # noqa: E402
+from ._simulate import Run, simulate, step  # noqa: E402
 
 __all__ = ["CheckpointPlan", "Cost", "Costs", "Error", "Fit", "Formulas", "ParallelPlan", "Profile", "Rows", "Run",
-           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "measure", "profile", "restore", "simulate", "watch"]
+           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "measure", "profile", "restore", "simulate", "step", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,7 @@
 """Tells the recorder what only Python knows: modules, backward, the update, and what tensors are for."""
 import contextlib
+import functools
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,22 +10,30 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ._error import Error
+from ._optimizers import label_of
 from ._parts import elements_of, parts_of, tensors_in
 from ._paths import inner_of, paths_of
+from ._rhythm import Rhythm
+from ._roots import name_of, whole_model
 
 
 class Observer:
-    """Hooks of torch that tell `program` (symprof._native.Program)."""
+    """Hooks of torch that tell `program` (symprof._native.Program). `rhythm` is told where updates and passes are."""
 
-    def __init__(self, program: Any, step_ended: Callable[[], None]) -> None:
+    def __init__(self, program: Any, rhythm: Rhythm) -> None:
         self.program = program
-        self.step_ended = step_ended
+        self.rhythm = rhythm
         self.paths: dict[int, str] = {}  # By id of a module that is in a model which ran.
         self.models: list[torch.nn.Module] = []  # Kept, so that no id is used again.
         self.roots: list[torch.nn.Module] = []  # Those that the program calls itself.
+        self.names: set[str] = set()  # Of models with parameters.
+        self.optimizers: dict[int, str] = {}  # What the program calls them.
         self.depth = 0
+        self.backward_depth = 0
+        self.closures = 0  # That run.
 
     def enter_module(self, module: torch.nn.Module, inputs: Any) -> None:
+        is_pass = self.depth == 0 and self.backward_depth == 0 and torch.is_grad_enabled()
         if id(module) not in self.paths:
             self.add_model(module)
         if self.depth == 0 and module not in self.roots:
@@ -31,15 +41,29 @@ class Observer:
             self.program_tensors(module)
         self.depth += 1
         self.program.enter_module(self.paths[id(module)], type(inner_of(module)).__qualname__)
+        if is_pass and self.closures == 0:
+            self.rhythm.pass_begins()
 
     def leave_module(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
         self.depth -= 1
         self.program.leave_module()
 
-    def add_model(self, model: torch.nn.Module) -> None:
+    def add_model(self, module: torch.nn.Module) -> None:
+        """Modules of a model with parameters have its name in front: the native program takes it away where there is one."""
+        model = whole_model(module)
         self.models.append(model)
-        for module, path in paths_of(model):
-            self.paths.setdefault(id(module), path)
+        root = ""
+        if next(model.parameters(), None) is not None:
+            root = self._new_name(name_of(model))
+            self.program.add_root(root)
+        for part, path in paths_of(model):
+            self.paths.setdefault(id(part), f"{root}.{path}" if root and path else root or path)
+
+    def _new_name(self, name: str) -> str:
+        names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+        found = next(name for name in names if name not in self.names)
+        self.names.add(found)
+        return found
 
     def program_tensors(self, model: torch.nn.Module) -> None:
         for parameter in model.parameters():
@@ -67,56 +91,86 @@ class Observer:
         """The one whose storage stands for the parameter."""
         return next(parts_of(parameter), parameter)
 
-    def name_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
-        """A report names the optimizers that the settings know; others are rows without a name."""
+    def name_optimizer(self, label: str) -> None:
+        """A report names the optimizers that the settings know; others are in the list of the step's optimizers alone."""
         with contextlib.suppress(Error):
-            self.program.set("optimizer", type(optimizer).__name__.lower())
+            self.program.set("optimizer", label)
+
+    def before_backward(self, makes_graph: bool) -> None:
+        self.backward_depth += 1
+        self.program.enter_backward(makes_graph)
+        if self.backward_depth == 1 and self.closures == 0:
+            self.rhythm.pass_begins()
 
     def after_backward(self) -> None:
+        self.program.leave_backward()
+        self.backward_depth -= 1
         for model in self.roots:
             for parameter in model.parameters():
                 self.add_gradient(parameter)
+        if self.backward_depth == 0 and self.closures == 0:
+            self.rhythm.backward_ended()
 
-    def before_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    def before_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments of `step`: the closure among them runs forward and backward, and is no update."""
+        if id(optimizer) not in self.optimizers:
+            self.optimizers[id(optimizer)] = name_of(optimizer)
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 self.add_parameter(parameter)
                 self.add_gradient(parameter)
-        self.name_optimizer(optimizer)
-        self.program.enter_optimizer()
+        label = label_of(optimizer)
+        self.name_optimizer(label)
+        self.program.enter_optimizer(label, self.optimizers[id(optimizer)])
+        return (tuple(self._closure(value) for value in args),
+                {name: self._closure(value) for name, value in kwargs.items()})
+
+    def _closure(self, value: Any) -> Any:
+        if not callable(value) or isinstance(value, (torch.optim.Optimizer, torch.nn.Module, type)):
+            return value
+
+        @functools.wraps(value)
+        def closure(*args: Any, **kwargs: Any) -> Any:
+            self.closures += 1
+            self.program.enter_closure()
+            try:
+                return value(*args, **kwargs)
+            finally:
+                self.program.leave_closure()
+                self.closures -= 1
+
+        return closure
 
     def after_update(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         for key, states in optimizer.state.items():
             self.add_states(key, states)
         self.program.leave_optimizer()
-        self.step_ended()
+        self.rhythm.updated(id(optimizer), self.backward_depth > 0 or self.closures > 0)
 
 
 @contextlib.contextmanager
-def observed(program: Any, step_ended: Callable[[], None]) -> Iterator[Observer]:
-    """The hooks are there while the context is open; `step_ended` is called after each update."""
-    observer = Observer(program, step_ended)
+def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
+    """The hooks are there while the context is open."""
+    observer = Observer(program, rhythm)
     owners: tuple[Any, ...] = (torch.autograd, torch.autograd.graph)
     run_backward = owners[1]._engine_run_backward
     thread = threading.get_ident()
 
-    def here(hook: Callable[..., None]) -> Callable[..., None]:
+    def here(hook: Callable[..., Any]) -> Callable[..., Any]:
         """torch calls its hooks in every thread; what others run is none of the program."""
 
-        def call(*args: Any) -> None:
-            if threading.get_ident() == thread:
-                hook(*args)
+        def call(*args: Any) -> Any:
+            return hook(*args) if threading.get_ident() == thread else None
 
         return call
 
-    def engine(*args: Any, **kwargs: Any) -> Any:
+    def engine(outputs: Any, *args: Any, **kwargs: Any) -> Any:
         if threading.get_ident() != thread:
-            return run_backward(*args, **kwargs)
-        program.enter_backward()
+            return run_backward(outputs, *args, **kwargs)
+        observer.before_backward(_makes_graph(*args, **kwargs))
         try:
-            return run_backward(*args, **kwargs)
+            return run_backward(outputs, *args, **kwargs)
         finally:
-            program.leave_backward()
             observer.after_backward()
 
     modules = torch.nn.modules.module
@@ -134,3 +188,8 @@ def observed(program: Any, step_ended: Callable[[], None]) -> Iterator[Observer]
             owner._engine_run_backward = run_backward
         for handle in handles:
             handle.remove()
+
+
+def _makes_graph(grad_tensors: Any = None, keep_graph: bool = False, create_graph: bool = False, *args: Any, **kwargs: Any) -> bool:
+    """Of the arguments of torch._C._EngineBase.run_backward (torch/csrc/autograd/python_engine.cpp)."""
+    return create_graph

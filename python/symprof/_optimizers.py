@@ -1,5 +1,6 @@
 """Optimizers for the parameters of a model on the simulated device."""
 import collections
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,30 @@ def optimizer_of(optimizer: Any, model: torch.nn.Module) -> OptimizerOf | None:
         raise Error(f"optimizer: found '{optimizer}', wanted one of {', '.join(_BY_NAME)}, a function of parameters, or an "
                     "optimizer of the model.")
     return lambda moved: _variant(_BY_NAME[name](moved.parameters()), variant)
+
+
+_CHOOSE = "_default_to_fused_or_foreach"
+
+
+def label_of(optimizer: torch.optim.Optimizer) -> str:
+    """Its name with the variant of its kernels that runs, as the command writes it: "adamw:fused"."""
+    name, variant = type(optimizer).__name__.lower(), _variant_of(optimizer)
+    return f"{name}:{variant}" if variant else name
+
+
+def _variant_of(optimizer: torch.optim.Optimizer) -> str:
+    group: dict[str, Any] = optimizer.param_groups[0] if optimizer.param_groups else {}
+    if "foreach" not in group:
+        return ""
+    if group.get("fused"):
+        return "fused"
+    foreach = group["foreach"]
+    # An optimizer that chooses by its parameters imports this function (torch/optim/adam.py); others default to single.
+    modules = [sys.modules[kind.__module__] for kind in type(optimizer).__mro__ if kind is not torch.optim.Optimizer]
+    choose = next((vars(module)[_CHOOSE] for module in modules if _CHOOSE in vars(module)), None)
+    if foreach is None and choose is not None:
+        foreach = choose(group["params"], group.get("differentiable", False), use_fused=False)[1]
+    return "foreach" if foreach else "single"
 
 
 def _variant(optimizer: torch.optim.Optimizer, variant: str) -> torch.optim.Optimizer:

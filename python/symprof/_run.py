@@ -18,11 +18,14 @@ class EnoughSteps(BaseException):
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="symprof run",
-        description="Runs a Python script on a simulated GPU until it has made some optimizer steps, and reports what "
+        description="Runs a Python script on a simulated GPU until it has made some training steps, and reports what "
         "the last one costs. Tensors on cuda have no storage; nothing is computed on them.",
     )
     made.add_argument("--device", default="h200", help="the GPU to simulate (default: h200; `symprof devices` lists them)")
-    made.add_argument("--steps", type=int, default=3, help="optimizer steps before the script is stopped (default: 3)")
+    made.add_argument("--steps", type=int, default=3, help="training steps before the script is stopped (default: 3)")
+    made.add_argument("--step", type=int, default=None, metavar="N", help="report step N, counted from 1 (default: the last one)")
+    made.add_argument("--between", action="store_true", help="report what ran without gradients before that step, and in none: "
+                      "evaluation, generation")
     made.add_argument("--all", action="store_true", help="let the script run to its end")
     made.add_argument("--ranks", type=int, default=None, help="how many ranks there are: the script is rank 0 of a group that is "
                       "not there (default: one process)")
@@ -61,14 +64,16 @@ def run_script(options: argparse.Namespace) -> Profile:
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
     settings: dict[str, Any] = {"alloc_conf": options.alloc_conf, "attention": options.attention, "time": options.time}
     run = simulate(options.device, name=options.script.name, ranks=options.ranks, **settings)
+    run.report_step(options.step, options.between)
     if not options.all:
-        run.stop_after(options.steps, EnoughSteps)
+        run.stop_after(max(options.steps, options.step or 0), EnoughSteps)
     sys.argv = [str(options.script), *options.arguments]
     sys.path.insert(0, str(options.script.resolve().parent))
     with run:
         _run_to_its_end(options.script, run)
     if run.steps == 0:
-        print(f"symprof: {options.script} made no optimizer step: the report is of everything that it did.", file=sys.stderr)
+        print(f"symprof: {options.script}: no training step was found (no parameter was updated): the report is of all that ran.\n"
+              "  symprof.step() at the end of a step marks it.", file=sys.stderr)
     return run.profile
 
 

@@ -14,6 +14,14 @@ from ._settings import refuse_what_changes_a_graph, setting_texts
 
 # What stands for CUDA in torch is the process's: simulations of several threads take turns. One may lie in another.
 _turn = threading.RLock()
+_running: list["Run"] = []  # The innermost last.
+
+
+def step() -> None:
+    """Says that a training step ends here, where symprof cannot tell: in a program that calls it, updates of parameters end
+    none. Outside of a simulation it does nothing."""
+    if _running:
+        _running[-1].end_step()
 
 
 class Run:
@@ -32,6 +40,7 @@ class Run:
         self.mode = settings.get("mode") or "train"
         self.steps = 0
         self._stop: tuple[int, type[BaseException]] | None = None
+        self._asked: tuple[int | None, bool] = (None, False)
 
     @functools.cached_property
     def profile(self) -> Profile:
@@ -49,8 +58,12 @@ class Run:
         """Raises `stop` in the program when so many steps have ended."""
         self._stop = (steps, stop)
 
+    def report_step(self, step: int | None, between: bool = False) -> None:
+        """Which step the profile is of, counted from 1; with `between`, what ran without gradients before it."""
+        self._asked = (step, between)
+
     def count_step(self) -> None:
-        """A step has ended."""
+        """A step may have ended."""
         self.steps = self._program.steps()
         if self._stop is not None and self.steps >= self._stop[0]:
             raise self._stop[1]()
@@ -61,9 +74,8 @@ class Run:
         return tensor
 
     def end_step(self) -> None:
-        """Ends a step that no optimizer ends."""
-        self._program.enter_optimizer()
-        self._program.leave_optimizer()
+        """A step ends here. In a program that says so, updates of parameters end none."""
+        self._program.mark_step()
         self.count_step()
 
     def __enter__(self) -> "Run":
@@ -79,8 +91,8 @@ class Run:
     def _enter(self) -> None:
         import torch
 
-        from . import (_allocator, _compile, _cuda, _kernels, _native_libraries, _observe, _queries, _ranks, _tensor_methods, _triton,
-                       _values)
+        from . import (_allocator, _compile, _cuda, _kernels, _native_libraries, _observe, _queries, _ranks, _rhythm, _tensor_methods,
+                       _triton, _values)
 
         self._exits.enter_context(_turn)
         cuda: Any = torch.cuda
@@ -98,7 +110,9 @@ class Run:
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
         self._exits.enter_context(_compile.runs_eagerly(self._program))
-        self._exits.enter_context(_observe.observed(self._program, self.count_step))
+        self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step)))
+        self._exits.callback(_running.pop)
+        _running.append(self)
 
     def __exit__(self, *error: Any) -> None:
         with uninterrupted():
@@ -109,7 +123,8 @@ class Run:
         """The device is there until torch has its own answers back."""
         program, self._program = self._program, None
         if program is not None and self._is_complete:
-            self._handle = program.finish(_costs.operators(), _costs.ask)
+            self.steps = program.steps()
+            self._handle = program.finish(_costs.operators(), _costs.ask, *self._asked)
         elif program is not None:
             program.close()
 

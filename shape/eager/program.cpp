@@ -14,6 +14,7 @@
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_writes.h"
 #include "shape/eager/program_nodes.h"
+#include "shape/eager/root_names.h"
 #include "shape/eager/stand_in.h"
 #include "shape/step/forced_backend.h"
 #include "shape/step/matmul_precision.h"
@@ -109,6 +110,7 @@ class EagerProgram::Run {
   }
 
   std::shared_ptr<shape::Recorder> recorder;
+  std::vector<std::string> roots;
   std::set<const c10::TensorImpl*> parameters;  // Several may lie in one storage.
   meta::FakeMode mode;
 
@@ -145,14 +147,21 @@ EagerProgram::~EagerProgram() = default;
 
 void EagerProgram::set_name(const std::string& name) { run_->recorder->recording().path = name; }
 
+void EagerProgram::add_root(const std::string& name) { run_->roots.push_back(name); }
+
 void EagerProgram::enter_module(const std::string& path, const std::string& type) {
   run_->turn().enter_module(path, type);
 }
 void EagerProgram::leave_module() { run_->turn().leave_module(); }
-void EagerProgram::enter_backward() { run_->turn().enter_backward(); }
+void EagerProgram::enter_backward(bool makes_graph) { run_->turn().enter_backward(makes_graph); }
 void EagerProgram::leave_backward() { run_->turn().leave_backward(); }
-void EagerProgram::enter_optimizer() { run_->turn().enter_optimizer(); }
+void EagerProgram::enter_optimizer(const ProgramOptimizer& optimizer) {
+  run_->turn().enter_optimizer(optimizer);
+}
 void EagerProgram::leave_optimizer() { run_->turn().leave_optimizer(); }
+void EagerProgram::enter_closure() { run_->turn().enter_closure(); }
+void EagerProgram::leave_closure() { run_->turn().leave_closure(); }
+void EagerProgram::mark_step() { run_->turn().mark_step(); }
 
 void EagerProgram::add_parameter(const at::Tensor& parameter, const std::vector<at::Tensor>& parts,
                                  std::int64_t elements) {
@@ -204,8 +213,9 @@ ProgramRecording EagerProgram::take() {
   run_->tell_numbers();
   run_->tell_kept_numbers();
   run_->tell_streams();
-  ProgramRecording program{.steps = run_->nodes.steps()};
-  program.recording = run_->recorder->take();
+  ProgramRecording program{run_->nodes.steps(), run_->recorder->take(),
+                           run_->recorder->take_saves()};
+  if (run_->roots.size() == 1) shape::drop_root(program.recording, run_->roots.front());
   run_.reset();
   return program;
 }

@@ -37,15 +37,24 @@ class EagerProgram {
   /// What reports call the program.
   void set_name(const std::string& name);
 
-  /// `path` is that of the module in its model ("layers.0.attention"); empty for the model.
+  /// The name of a model whose modules' paths begin with it; where there is one model, reports leave
+  /// it out.
+  void add_root(const std::string& name);
+  /// `path` is that of the module ("model.layers.0"); empty for one outside of every model.
   void enter_module(const std::string& path, const std::string& type);
   void leave_module();
   /// Around each run of autograd's engine; runs inside runs (reentrant checkpoints) are counted.
-  void enter_backward();
+  /// `makes_graph`: backward itself is recorded by autograd (create_graph=True).
+  void enter_backward(bool makes_graph);
   void leave_backward();
-  /// Around the update. A step of the loop ends with it.
-  void enter_optimizer();
+  /// Around an update of `optimizer`. A step of the loop ends with it, or with the backward
+  /// pass that it runs in. An optimizer may call a closure, which runs forward and backward.
+  void enter_optimizer(const ProgramOptimizer& optimizer);
   void leave_optimizer();
+  void enter_closure();
+  void leave_closure();
+  /// The program says that a step ends here; then updates end none.
+  void mark_step();
 
   /// Says what tensors are for; real ones are passed over. A tensor may be said again.
   /// `parts` are the tensors in which the parameter's `elements` lie: the parameter itself, or what
@@ -74,7 +83,7 @@ class EagerProgram {
 
   /// What was recorded until now; its kinds of storages may still change.
   const Recording& recording() const;
-  /// Updates that have ended.
+  /// Steps that have ended (record/program_parts.h).
   std::size_t steps() const;
   /// Ends the fake mode, and gives all that was recorded.
   ProgramRecording take();

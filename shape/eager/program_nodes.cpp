@@ -25,15 +25,22 @@ bool keeps_values_to_itself(const at::RecordFunction& function) {
   return function.operator_name()->name == "aten::scaled_dot_product_attention";
 }
 
+/// Whether autograd records the call: reading a number, or detaching, makes no graph.
+bool makes_graph(const std::string& op, const std::vector<at::Tensor>& inputs) {
+  if (!at::GradMode::is_enabled() || op == "aten::detach" || op == "aten::item") return false;
+  return std::ranges::any_of(inputs, [](const at::Tensor& input) { return input.requires_grad(); });
+}
+
 }  // namespace
 
 ProgramNodes::ProgramNodes(Recorder& recorder, std::function<std::string()> place)
     : recorder_(recorder),
       calls_(recorder),
       place_(std::move(place)),
-      outer_(std::exchange(current_program, this)) {
+      outer_(std::exchange(current_program, this)),
+      parts_(recorder.recording()) {
   module_at("", "");
-  start_step();
+  resume();
   callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&on_begin, &on_end)
                                              .needsInputs(true)
                                              .needsOutputs(true)
@@ -55,20 +62,18 @@ void ProgramNodes::on_end(const at::RecordFunction& function, at::ObserverContex
   if (current_program != nullptr && function.operator_name()) current_program->end_call(function);
 }
 
-// What follows backward outside of every module prepares the update: scaling, clipping, logging.
 void ProgramNodes::begin_call(const at::RecordFunction& function) {
   if (depth_++ > 0) return;
   meta::set_following(!keeps_values_to_itself(function));
-  if (optimizer_depth_ > 0) return;
   const std::string op = function.operator_name()->name;
-  if (backward_depth_ > 0) return begin_in_backward(op);
-  if (is_after_backward_ && modules_.empty()) {
-    node_ = none;
-    return recorder_.enter(Phase::optimizer, optimizer_);
-  }
+  if (is_in(Scope::optimizer) && modules_.empty()) return;
+  note_written_parameters(function, op);
+  if (is_in(Scope::backward)) return begin_in_backward(op);
   const std::vector<at::Tensor> inputs = tensors_of(function.inputs());
+  if (wrote_parameters_ && makes_graph(op, inputs)) end_step_of_written_parameters();
   take_over(inputs);
   node_ = add_node({module(), op, place_()});
+  if (!at::GradMode::is_enabled()) gradient_free_.push_back(node_);
   recorder_.enter(Phase::forward, node_);
   recorder_.mark_sequence(node_);
   touches_device_ = std::ranges::any_of(inputs, meta::is_fake);
@@ -83,10 +88,11 @@ void ProgramNodes::take_over(const std::vector<at::Tensor>& inputs) {
     if (meta::is_fake(tensor)) meta::announce(tensor);
 }
 
-// The engine turns gradient mode off, and a checkpoint that runs its forward again turns it on.
+// The engine turns gradient mode off, but for a backward pass that makes a graph itself; a checkpoint
+// that runs its forward again turns it on.
 void ProgramNodes::begin_in_backward(const std::string& op) {
   node_ = none;
-  if (at::GradMode::is_enabled()) {
+  if (makes_graph_ ? !modules_.empty() : at::GradMode::is_enabled()) {
     if (!std::exchange(recomputes_, true)) recomputed_.clear();
     recorder_.recompute(recomputed_node({module(), op, place_()}));
   } else if (std::exchange(recomputes_, false)) {
@@ -115,12 +121,13 @@ void ProgramNodes::forget_node() {
   if (static_cast<std::size_t>(node_) + 1 != nodes.size()) return;
   nodes.pop_back();
   nodes_here_->pop_back();
-  recorder_.enter(Phase::forward, steps_.back().first_node);
+  if (!gradient_free_.empty() && gradient_free_.back() == node_) gradient_free_.pop_back();
+  recorder_.enter(Phase::forward, parts_.other());
 }
 
 NodeId ProgramNodes::recomputed_node(const Place& place) {
   const auto found = nodes_at_.find(place);
-  if (found == nodes_at_.end() || found->second.empty()) return steps_.back().first_node;
+  if (found == nodes_at_.end() || found->second.empty()) return parts_.other();
   std::size_t& count = recomputed_[place];
   const std::vector<NodeId>& nodes = found->second;
   return nodes[std::min(count++, nodes.size() - 1)];
@@ -144,61 +151,152 @@ std::int32_t ProgramNodes::module_at(const std::string& path, const std::string&
 }
 
 void ProgramNodes::enter_module(const std::string& path, const std::string& type) {
+  if (modules_.empty() && !is_in(Scope::backward)) begin_pass(!at::GradMode::is_enabled());
   modules_.push_back(module_at(path, type));
 }
 
 void ProgramNodes::leave_module() {
-  if (!modules_.empty()) modules_.pop_back();
+  if (modules_.empty()) return;
+  modules_.pop_back();
+  if (!modules_.empty() || is_in(Scope::backward)) return;
+  if (scopes_.empty()) parts_.end_gradient_free_pass();
+  if (tail_node_ != none) begin_tail();
+  resume();
 }
 
-void ProgramNodes::enter_backward() {
-  if (backward_depth_++ > 0) return;
-  recorder_.mark_sequence(none);
-  recorder_.enter(Phase::backward, steps_.back().first_node);
+void ProgramNodes::begin_pass(bool is_gradient_free) {
+  if (!is_gradient_free) {
+    end_step_of_written_parameters();
+    parts_.note_forward();
+  } else if (scopes_.empty()) {
+    parts_.begin_gradient_free_pass();
+  }
+}
+
+void ProgramNodes::begin_tail() {
+  tail_node_ = static_cast<NodeId>(recorder_.recording().nodes.size());
+  tail_call_ = static_cast<CallId>(recorder_.recording().calls.size());
+}
+
+void ProgramNodes::enter(Scope scope) {
+  scopes_.push_back(scope);
+  resume();
+}
+
+void ProgramNodes::leave(Scope scope) {
+  if (!is_in(scope)) return;
+  scopes_.pop_back();
+  resume();
+}
+
+/// Tells the recorder whose turn it is between the program's calls.
+void ProgramNodes::resume() {
+  if (is_in(Scope::backward))
+    recorder_.enter(Phase::backward, parts_.other());
+  else if (is_in(Scope::optimizer))
+    recorder_.enter(Phase::optimizer, parts_.optimizer());
+  else
+    recorder_.enter(Phase::forward, parts_.other());
+}
+
+void ProgramNodes::enter_backward(bool makes_graph) {
+  const bool is_within = std::ranges::find(scopes_, Scope::backward) != scopes_.end();
+  if (!is_within) {
+    tail_node_ = none;
+    recorder_.mark_sequence(none);
+    parts_.note_pass();
+    makes_graph_ = makes_graph;
+  }
+  enter(Scope::backward);
 }
 
 void ProgramNodes::leave_backward() {
-  if (backward_depth_ == 0 || --backward_depth_ > 0) return;
+  leave(Scope::backward);
+  if (std::ranges::find(scopes_, Scope::backward) != scopes_.end()) return;
   if (std::exchange(recomputes_, false)) recorder_.recompute(none);
-  is_after_backward_ = true;
-  recorder_.enter(Phase::optimizer, optimizer_);
+  makes_graph_ = false;
+  begin_tail();
+  resume();
+  if (std::exchange(updated_in_backward_, false) && scopes_.empty()) end_step(PartEnd::update);
 }
 
-void ProgramNodes::enter_optimizer() {
-  if (optimizer_depth_++ == 0) recorder_.enter(Phase::optimizer, optimizer_);
+void ProgramNodes::enter_optimizer(const ProgramOptimizer& optimizer) {
+  if (scopes_.empty()) give_tail_to_optimizer();
+  parts_.note_optimizer(optimizer);
+  enter(Scope::optimizer);
 }
 
 void ProgramNodes::leave_optimizer() {
-  if (optimizer_depth_ == 0 || --optimizer_depth_ > 0) return;
-  start_step();
+  if (!is_in(Scope::optimizer)) return;
+  leave(Scope::optimizer);
+  if (scopes_.empty()) return end_step(PartEnd::update);
+  updated_in_backward_ |= is_in(Scope::backward);
 }
 
-std::vector<ProgramStep> ProgramNodes::steps() const {
-  std::vector<ProgramStep> steps = steps_;
-  const Recording& recording = recorder_.recording();
-  steps.back().end_call = static_cast<CallId>(recording.calls.size());
-  steps.back().end_node = static_cast<NodeId>(recording.nodes.size());
-  steps.back().end_event = recording.events.size();
-  return steps;
+void ProgramNodes::enter_closure() {
+  enter(Scope::closure);
+  parts_.note_forward();
 }
 
-// A step's first node has what no other one has, its second the update.
-void ProgramNodes::start_step() {
+void ProgramNodes::leave_closure() {
+  tail_node_ = none;
+  leave(Scope::closure);
+}
+
+void ProgramNodes::mark_step() { end_step(PartEnd::mark); }
+
+// Scaling, clipping and logging between backward and the update are the update's.
+void ProgramNodes::give_tail_to_optimizer() {
+  const NodeId first = std::exchange(tail_node_, none);
   Recording& recording = recorder_.recording();
-  if (!steps_.empty()) steps_ = steps();
-  const auto first = static_cast<NodeId>(recording.nodes.size());
-  recording.nodes.push_back({.name = "other", .op = "other", .kind = NodeKind::loss});
-  recording.nodes.push_back({.name = "optimizer", .op = "optimizer", .kind = NodeKind::optimizer});
-  steps_.push_back({.first_call = static_cast<CallId>(recording.calls.size()),
-                    .first_node = first,
-                    .first_event = recording.events.size()});
-  optimizer_ = first + 1;
-  is_after_backward_ = false;
+  if (first == none || first > static_cast<NodeId>(recording.nodes.size())) return;
+  const NodeId optimizer = parts_.optimizer();
+  for (auto id = static_cast<std::size_t>(tail_call_); id < recording.calls.size(); ++id) {
+    CallRecord& call = recording.calls[id];
+    call.phase = Phase::optimizer;
+    call.node = optimizer;
+  }
+  for (StorageRecord& storage : recording.storages)
+    if (storage.node >= first) storage.node = optimizer;
+  for (auto id = first; id < static_cast<NodeId>(recording.nodes.size()); ++id) {
+    record(optimizer).upper_bound |= record(id).upper_bound;
+    for (const StorageId parameter : record(id).parameters)
+      recorder_.release_parameter(parameter, id);
+  }
+  for (auto& [place, nodes] : nodes_at_)
+    std::erase_if(nodes, [first](NodeId node) { return node >= first; });
+  std::erase_if(gradient_free_, [first](NodeId node) { return node >= first; });
+  recording.nodes.resize(static_cast<std::size_t>(first));
+  recorder_.mark_sequence(none);
+}
+
+// A program without optimizers updates its parameters by itself: p.data.add_(p.grad, alpha=-lr).
+void ProgramNodes::note_written_parameters(const at::RecordFunction& function,
+                                           const std::string& op) {
+  if (wrote_parameters_ || !op.ends_with('_') || !modules_.empty()) return;
+  if (parts_.has_optimizers() || !parts_.has_passes() || function.inputs().empty()) return;
+  const auto& storages = recorder_.recording().storages;
+  wrote_parameters_ = std::ranges::any_of(
+      tensors_of(function.inputs().slice(0, 1)), [&](const at::Tensor& tensor) {
+        const StorageId storage = meta::storage_id(tensor);
+        return storage != none &&
+               storages[static_cast<std::size_t>(storage)].kind == StorageKind::parameter;
+      });
+}
+
+void ProgramNodes::end_step_of_written_parameters() {
+  if (wrote_parameters_ && scopes_.empty()) end_step(PartEnd::update);
+}
+
+void ProgramNodes::end_step(PartEnd end) {
+  parts_.end(end);
+  wrote_parameters_ = false;
+  tail_node_ = none;
   calls_.restart_names();
   nodes_at_.clear();
   recorder_.forget_claims();
   recorder_.mark_sequence(none);
-  recorder_.enter(Phase::forward, first);
+  resume();
 }
 
 }  // namespace symprof::shape

@@ -3,13 +3,14 @@
 
 #include <ATen/record_function.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "record/program_recording.h"
+#include "shape/eager/part_recorder.h"
 #include "shape/step/call_nodes.h"
 #include "shape/step/recorder.h"
 
@@ -26,16 +27,25 @@ class ProgramNodes {
 
   void enter_module(const std::string& path, const std::string& type);
   void leave_module();
-  void enter_backward();
+  /// `makes_graph`: backward itself is recorded by autograd (create_graph=True).
+  void enter_backward(bool makes_graph);
   void leave_backward();
-  void enter_optimizer();
+  void enter_optimizer(const ProgramOptimizer& optimizer);
   void leave_optimizer();
+  /// Around the closure that an optimizer calls for the loss.
+  void enter_closure();
+  void leave_closure();
+  /// The program says that a step ends here.
+  void mark_step();
 
   /// The steps until now, the unfinished one included.
-  std::vector<ProgramStep> steps() const;
-  std::size_t finished_steps() const { return steps_.size() - 1; }
+  ProgramSteps steps() const { return steps_of(parts_.parts(), recorder_.recording(), gradient_free_); }
+  std::size_t finished_steps() const { return parts_.finished_steps(); }
 
  private:
+  /// Code of autograd's engine, of an optimizer, or of the closure that an optimizer calls.
+  enum class Scope : std::uint8_t { backward, optimizer, closure };
+
   // A module, an operator and a line of the program: calls that run again are found by them.
   using Place = std::tuple<std::int32_t, std::string, std::string>;
 
@@ -45,7 +55,16 @@ class ProgramNodes {
   void end_call(const at::RecordFunction& function);
   void take_over(const std::vector<at::Tensor>& inputs);
   void begin_in_backward(const std::string& op);
-  void start_step();
+  void begin_pass(bool is_gradient_free);
+  void begin_tail();
+  void end_step(PartEnd end);
+  void end_step_of_written_parameters();
+  void note_written_parameters(const at::RecordFunction& function, const std::string& op);
+  bool is_in(Scope scope) const { return !scopes_.empty() && scopes_.back() == scope; }
+  void enter(Scope scope);
+  void leave(Scope scope);
+  void resume();
+  void give_tail_to_optimizer();
   void forget_node();
   NodeId recomputed_node(const Place& place);
   NodeId add_node(const Place& place);
@@ -60,18 +79,24 @@ class ProgramNodes {
   std::function<std::string()> place_;
   ProgramNodes* outer_ = nullptr;
   at::CallbackHandle callback_;
-  int depth_ = 0, backward_depth_ = 0, optimizer_depth_ = 0;
-  bool is_after_backward_ = false;  // Of the running step.
+  PartRecorder parts_;
+  std::vector<Scope> scopes_;
+  int depth_ = 0;
+  bool makes_graph_ = false;  // Backward is recorded by autograd.
   bool recomputes_ = false;
+  bool wrote_parameters_ = false;  // Outside of optimizers, since the part's backward.
+  bool updated_in_backward_ = false;
+  // What ran since the last backward pass, in no module: the update's, where one follows.
+  NodeId tail_node_ = none;
+  CallId tail_call_ = none;
   bool touches_device_ = false;   // The running call.
   bool comes_from_host_ = false;  // The running call copies from real tensors, in no module.
   NodeId node_ = none;            // The node of the outermost call that runs.
-  NodeId optimizer_ = none;       // The running step's.
+  std::vector<NodeId> gradient_free_;  // Nodes that ran under torch.no_grad.
   std::vector<std::int32_t> modules_;
   std::map<Place, std::vector<NodeId>> nodes_at_;  // Of the running step.
   std::vector<NodeId>* nodes_here_ = nullptr;      // Those at the place of the last one.
   std::map<Place, std::size_t> recomputed_;        // Since backward began to run forward again.
-  std::vector<ProgramStep> steps_;
 };
 
 }  // namespace symprof::shape

@@ -143,8 +143,17 @@ void Recorder::on_call(const meta::SeenCall& seen) {
 // What a checkpoint saves while it runs its forward again is gone when its backward ends: it is in
 // the peak, and not among what the forward pass leaves behind.
 void Recorder::on_saved(std::int32_t storage) {
-  if (phase_ == Phase::backward) return;
+  if (phase_ == Phase::backward && recomputed_node_ != none) return;
+  const std::lock_guard lock(mutex_);
   recording_.storages[static_cast<std::size_t>(storage)].saved = true;
+  if (is_of_program_) saves_.push_back({storage, last_call_, true});
+}
+
+// A graph may go on another thread, and after the recording has ended.
+void Recorder::on_released(std::int32_t storage) noexcept {
+  if (!is_of_program_) return;
+  const std::lock_guard lock(mutex_);
+  if (!finished_) saves_.push_back({storage, last_call_, false});
 }
 
 void Recorder::on_offloaded(std::int32_t storage) {

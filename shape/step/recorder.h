@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "meta/fake/observer.h"
+#include "meta/fake/release_listener.h"
 #include "meta/fake/simulated_device.h"
+#include "record/program_recording.h"
 #include "record/recording.h"
 
 namespace symprof::shape {
@@ -17,7 +19,7 @@ namespace symprof::shape {
 /// Every call goes to exactly one node: in the forward pass to the node that runs, in backward to
 /// the node whose forward made the autograd node that runs (found by its sequence number), for a
 /// parameter's AccumulateGrad to the first node that used the parameter.
-class Recorder final : public meta::Observer {
+class Recorder final : public meta::Observer, public meta::ReleaseListener {
  public:
   std::int32_t on_allocate(std::int64_t bytes, meta::Place place) override;
   std::int32_t on_resize(std::int32_t old, std::int64_t bytes, meta::Place place) override;
@@ -26,6 +28,7 @@ class Recorder final : public meta::Observer {
   void on_call_begin(const c10::OperatorHandle& op) override;
   void on_call(const meta::SeenCall& call) override;
   void on_saved(std::int32_t storage) override;
+  void on_released(std::int32_t storage) noexcept override;
   void on_backward_refused() override {
     backward_node();
     found_changed_tensor_ = true;
@@ -108,6 +111,8 @@ class Recorder final : public meta::Observer {
   /// Whether the backward pass ended at a tensor that was changed after it was saved.
   bool found_changed_tensor() const { return found_changed_tensor_; }
   Recording& recording() { return recording_; }
+  /// What autograd saved and released, in a program's recording.
+  std::vector<SaveEvent> take_saves() { return std::move(saves_); }
   /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.
   Recording take();
 
@@ -127,6 +132,7 @@ class Recorder final : public meta::Observer {
   NodeId recomputed_node_ = none;
   StorageKind kind_ = StorageKind::activation;
   Made made_ = Made::now;
+  std::vector<SaveEvent> saves_;
   std::vector<MemoryEvent> earlier_events_;  // What an earlier step's update made.
   CallId open_call_ = none;
   CallId last_call_ = none;

@@ -52,7 +52,7 @@ ProgramRecording two_steps() {
 
 TEST_SUITE("program_recording") {
   TEST_CASE("a step has its calls, and its own two nodes last") {
-    const Recording step = step_of(two_steps(), 1);
+    const Recording step = step_of(two_steps(), two_steps().steps[1]);
     REQUIRE(step.nodes.size() == 3);
     CHECK(step.nodes[0].name == "relu");
     CHECK(step.nodes[1].kind == NodeKind::loss);
@@ -64,7 +64,7 @@ TEST_SUITE("program_recording") {
 
   TEST_CASE(
       "what was gone is left out, and what an earlier step left and this one drops is nothing's") {
-    const Recording step = step_of(two_steps(), 1);
+    const Recording step = step_of(two_steps(), two_steps().steps[1]);
     // The parameter, the last step's gradient, and three of this step.
     REQUIRE(step.storages.size() == 5);
     CHECK(step.storages[0].kind == StorageKind::parameter);

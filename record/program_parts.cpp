@@ -1,0 +1,129 @@
+#include "record/program_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace symprof {
+namespace {
+
+void extend(ProgramStep& step, const ProgramStep& later) {
+  step.end_call = later.end_call;
+  step.end_node = later.end_node;
+  step.end_event = later.end_event;
+  step.later_parts.push_back(later.first_node);
+  step.passes += later.passes;
+  for (const ProgramOptimizer& optimizer : later.optimizers)
+    if (std::ranges::find(step.optimizers, optimizer) == step.optimizers.end())
+      step.optimizers.push_back(optimizer);
+}
+
+ProgramStep joined(const std::vector<ProgramPart>& parts, std::size_t first, std::size_t end) {
+  ProgramStep step = parts[first].range;
+  for (std::size_t i = first + 1; i < end; ++i) extend(step, parts[i].range);
+  return step;
+}
+
+class Grouping {
+ public:
+  Grouping(const std::vector<ProgramPart>& parts, const Recording& recording,
+           const std::vector<NodeId>& gradient_free)
+      : parts_(parts), recording_(recording), gradient_free_(gradient_free) {}
+
+  ProgramSteps run() {
+    const auto ends = [&](PartEnd end) {
+      return std::ranges::find(parts_, end, &ProgramPart::end) != parts_.end();
+    };
+    end_ = ends(PartEnd::mark) ? PartEnd::mark : PartEnd::update;
+    if (!ends(end_)) {
+      found_.steps.push_back(joined(parts_, 0, parts_.size()));
+      return std::move(found_);
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      if (parts_[i].end == end_ || i + 1 == parts_.size()) close(i);
+    return std::move(found_);
+  }
+
+ private:
+  /// Part `last` ends a step.
+  void close(std::size_t last) {
+    const ProgramPart& part = parts_[last];
+    const bool is_update_alone =
+        first_ == last && end_ == PartEnd::update && !part.has_forward && found_.finished > 0;
+    if (is_update_alone && part.end == PartEnd::update) {
+      extend(found_.steps.back(), part.range);
+    } else {
+      const std::size_t first = first_of_step(last);
+      if (first > first_)
+        found_.between.push_back({.range = joined(parts_, first_, first),
+                                  .before = found_.steps.size(),
+                                  .passes = static_cast<int>(first - first_)});
+      found_.steps.push_back(joined(parts_, first, last + 1));
+      if (part.end == end_) ++found_.finished;
+    }
+    first_ = last + 1;
+  }
+
+  /// The first gradient-free pass before part `last` whose results its forward pass reads.
+  std::size_t first_of_step(std::size_t last) const {
+    std::size_t trained = first_;
+    while (trained < last && parts_[trained].end == PartEnd::gradient_free) ++trained;
+    if (std::none_of(parts_.begin() + static_cast<std::ptrdiff_t>(trained),
+                     parts_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                     [](const ProgramPart& part) { return part.has_forward; }))
+      return first_;
+    const CallId earliest = earliest_read(parts_[trained].range.first_call,
+                                          parts_[last].range.end_call);
+    std::size_t first = first_;
+    while (first < trained && !makes(parts_[first], earliest)) ++first;
+    return first;
+  }
+
+  /// Whether the pass has a result that was made at or after `earliest`, the first that is read.
+  static bool makes(const ProgramPart& part, CallId earliest) {
+    return earliest != none && part.range.end_call > earliest;
+  }
+
+  bool is_in_pass(CallId maker) const {
+    return std::ranges::any_of(parts_, [&](const ProgramPart& part) {
+      return part.end == PartEnd::gradient_free && maker >= part.first_pass_call &&
+             maker < part.range.end_call;
+    });
+  }
+
+  /// Of the results of gradient-free passes which calls with gradients read, the maker of the first.
+  CallId earliest_read(CallId begin, CallId end) const {
+    CallId earliest = none;
+    const CallId first_call = parts_[first_].range.first_call;
+    for (CallId id = begin; id < end; ++id) {
+      const CallRecord& call = recording_.calls[static_cast<std::size_t>(id)];
+      if (call.phase != Phase::forward || call.node == none ||
+          std::ranges::binary_search(gradient_free_, call.node))
+        continue;
+      for (const TensorRecord& input : call.inputs) {
+        if (input.storage == none) continue;
+        const CallId maker =
+            recording_.storages[static_cast<std::size_t>(input.storage)].allocated_by;
+        if (maker >= first_call && maker < begin && (earliest == none || maker < earliest) &&
+            is_in_pass(maker))
+          earliest = maker;
+      }
+    }
+    return earliest;
+  }
+
+  const std::vector<ProgramPart>& parts_;
+  const Recording& recording_;
+  const std::vector<NodeId>& gradient_free_;
+  PartEnd end_ = PartEnd::update;
+  std::size_t first_ = 0;  // Of the parts that are in no step yet.
+  ProgramSteps found_;
+};
+
+}  // namespace
+
+ProgramSteps steps_of(const std::vector<ProgramPart>& parts, const Recording& recording,
+                      const std::vector<NodeId>& gradient_free) {
+  return Grouping(parts, recording, gradient_free).run();
+}
+
+}  // namespace symprof

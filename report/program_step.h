@@ -1,0 +1,18 @@
+// What a report says of a step of a program that ran by itself.
+#pragma once
+
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/footer.h"
+#include "report/json_writer.h"
+
+namespace symprof::report {
+
+/// Appends lines where the step has several passes, optimizers, or neighbours of another kind.
+void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile);
+
+/// The member "program".
+void write_program(JsonWriter& json, const ProgramFacts& facts);
+
+}  // namespace symprof::report

@@ -1,0 +1,63 @@
+#include "shape/eager/part_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace symprof::shape {
+
+void PartRecorder::begin() {
+  const auto first = static_cast<NodeId>(recording_.nodes.size());
+  recording_.nodes.push_back({.name = "other", .op = "other", .kind = NodeKind::loss});
+  recording_.nodes.push_back({.name = "optimizer", .op = "optimizer", .kind = NodeKind::optimizer});
+  parts_.push_back({.range = {.first_call = static_cast<CallId>(recording_.calls.size()),
+                              .first_node = first,
+                              .first_event = recording_.events.size()}});
+}
+
+void PartRecorder::close(ProgramPart& part) const {
+  part.range.end_call = static_cast<CallId>(recording_.calls.size());
+  part.range.end_node = static_cast<NodeId>(recording_.nodes.size());
+  part.range.end_event = recording_.events.size();
+}
+
+void PartRecorder::end(PartEnd end) {
+  ProgramPart& part = parts_.back();
+  close(part);
+  part.end = end;
+  const bool follows_update =
+      parts_.size() > 1 && parts_[parts_.size() - 2].end == PartEnd::update;
+  if (end == PartEnd::update && (part.has_forward || !follows_update)) ++updates_;
+  if (end == PartEnd::mark) ++marks_;
+  begin();
+}
+
+void PartRecorder::begin_gradient_free_pass() {
+  if (!has_forward()) first_pass_call_ = static_cast<CallId>(recording_.calls.size());
+}
+
+void PartRecorder::end_gradient_free_pass() {
+  const CallId first = std::exchange(first_pass_call_, none);
+  if (first == none || has_forward()) return;
+  parts_.back().first_pass_call = first;
+  end(PartEnd::gradient_free);
+}
+
+void PartRecorder::note_pass() {
+  note_forward();
+  ++parts_.back().range.passes;
+}
+
+void PartRecorder::note_optimizer(const ProgramOptimizer& optimizer) {
+  has_optimizers_ = true;
+  std::vector<ProgramOptimizer>& optimizers = parts_.back().range.optimizers;
+  if (std::ranges::find(optimizers, optimizer) == optimizers.end())
+    optimizers.push_back(optimizer);
+}
+
+std::vector<ProgramPart> PartRecorder::parts() const {
+  std::vector<ProgramPart> parts = parts_;
+  close(parts.back());
+  return parts;
+}
+
+}  // namespace symprof::shape
