@@ -15,6 +15,8 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "base/error.h"
 #include "meta/fake/convert.h"
@@ -94,13 +96,48 @@ struct OffloadingHooks final : torch::autograd::SavedVariableHooks {
 
 thread_local bool saves_on_cpu = false;
 
+// c10::intrusive_ptr<Node>; in LibTorch 2.11 std::shared_ptr<Node>.
+using NodePointer = std::remove_cvref_t<decltype(torch::autograd::get_current_node())>;
+
 // The engine that was there before; in a Python process, Python's.
 std::atomic<torch::autograd::Engine*> other_engine = nullptr;
 
-// A program's own hooks come first: Python's, which its engine knows, before those that report.
+// All but saved-tensor hooks is the other engine's: Python casts what an engine makes to its own
+// classes (torch/csrc/autograd/python_cpp_function.cpp reads a node's metadata as
+// PyAnomalyMetadata), and lets go of the GIL while it runs. A program's own hooks come first:
+// Python's, which its engine knows, before those that report.
 struct ReportingEngine final : torch::autograd::Engine {
+  static torch::autograd::Engine& other() { return *other_engine.load(); }
+
+  torch::autograd::variable_list execute(const torch::autograd::edge_list& roots,
+                                         const torch::autograd::variable_list& inputs,
+                                         bool keep_graph, bool create_graph, bool accumulate_grad,
+                                         const torch::autograd::edge_list& outputs) override {
+    return other().execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
+  }
+
+  c10::intrusive_ptr<at::ivalue::Future> execute_with_graph_task(
+      const std::shared_ptr<torch::autograd::GraphTask>& task, NodePointer root,
+      torch::autograd::InputBuffer&& inputs) override {
+    return other().execute_with_graph_task(task, std::move(root), std::move(inputs));
+  }
+
+  std::unique_ptr<torch::autograd::AnomalyMetadata> make_anomaly_metadata() override {
+    return other().make_anomaly_metadata();
+  }
+
+  void thread_on_exception(const std::shared_ptr<torch::autograd::GraphTask>& task,
+                           const NodePointer& node, std::exception& error) override {
+    other().thread_on_exception(task, node, error);
+  }
+
+  void thread_init(int device, const std::shared_ptr<torch::autograd::ReadyQueue>& queue,
+                   bool should_increment) override {
+    other().thread_init(device, queue, should_increment);
+  }
+
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
-    if (auto hooks = other_engine.load()->get_default_saved_variable_hooks()) return hooks;
+    if (auto hooks = other().get_default_saved_variable_hooks()) return hooks;
     auto observer = current_observer();
     if (!observer) return nullptr;
     if (const auto* make = SavedTensorHooks::innermost()) return (*make)();

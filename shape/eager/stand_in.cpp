@@ -36,7 +36,8 @@ class Reader {
       return std::max(input(0), input(1));
     if (is_one_of(op, {"logical_and", "bitwise_and", "mul", "minimum"}))
       return std::min(input(0), input(1));
-    if (is_one_of(op, {"any", "all", "sum", "max", "_to_copy", "clone", "copy_", "stack", "cat"}))
+    if (is_one_of(op, {"any", "all", "_is_any_true", "_is_all_true", "sum", "max", "_to_copy",
+                       "clone", "copy_", "stack", "cat"}))
       return input(op == "copy_" ? 1 : 0);
     return 1;
   }
