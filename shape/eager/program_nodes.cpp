@@ -115,9 +115,12 @@ void ProgramNodes::end_call(const at::RecordFunction& function) {
   node_ = none;
 }
 
-// Calls on real tensors are the host's own.
+// Calls on real tensors are the host's own. A class of tensors may hide the fake ones that it
+// holds: then its calls are seen.
 void ProgramNodes::forget_node() {
   std::vector<NodeRecord>& nodes = recorder_.recording().nodes;
+  const std::vector<CallRecord>& calls = recorder_.recording().calls;
+  if (!calls.empty() && calls.back().node == node_) return;
   if (static_cast<std::size_t>(node_) + 1 != nodes.size()) return;
   nodes.pop_back();
   nodes_here_->pop_back();

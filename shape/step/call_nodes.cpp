@@ -1,14 +1,34 @@
 #include "shape/step/call_nodes.h"
 
+#include <ATen/functorch/BatchedTensorImpl.h>
+#include <ATen/functorch/TensorWrapper.h>
+
 #include "meta/fake/fake_tensor.h"
 #include "shape/step/node_tensors.h"
 
 namespace symprof::shape {
 namespace {
 
+/// What the transforms of torch.func wrap: a batch of vmap, a level of grad.
+at::Tensor innermost(at::Tensor tensor) {
+  for (;;) {
+    if (const auto* batch = at::functorch::maybeGetBatchedImpl(tensor))
+      tensor = at::Tensor(batch->value());
+    else if (const auto* level = at::functorch::maybeGetTensorWrapper(tensor))
+      tensor = at::Tensor(level->value());
+    else
+      return tensor;
+  }
+}
+
+/// A nested tensor has no sizes; the calls on what it holds are seen.
+void append_tensor(const at::Tensor& tensor, std::vector<at::Tensor>& out) {
+  if (tensor.defined() && !tensor.is_nested()) out.push_back(innermost(tensor));
+}
+
 void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& out) {
   if (value.isTensor()) {
-    if (value.toTensor().defined()) out.push_back(value.toTensor());
+    append_tensor(value.toTensor(), out);
   } else if (value.isList()) {
     for (const c10::IValue& element : value.toListRef()) append_tensors(element, out);
   } else if (value.isTuple()) {
