@@ -17,6 +17,7 @@
 #include "python/bindings/plans.h"
 #include "python/bindings/profile_handle.h"
 #include "python/bindings/program.h"
+#include "python/bindings/program_values.h"
 #include "session/read_job.h"
 #include "session/session.h"
 #include "session/setting_table.h"
@@ -265,6 +266,7 @@ NB_MODULE(_native, module) {
   bind_answers(module);
   bind_plans(module);
   bind_program(module);
+  bind_program_values(module);
   module.def("setting_names", &setting_names);
   module.def("knows_costs", &knows_costs);
   module.def("set_library_folders", &set_library_folders);

@@ -1,5 +1,6 @@
 #include "shape/step/recorder.h"
 
+#include <ATen/ATen.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
@@ -8,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/rounding.h"
+#include "meta/fake/fake_tensor.h"
+#include "meta/fake/known_values.h"
 #include "meta/fake/saved_tensors.h"
 #include "meta/fake/simulated_device.h"
 #include "meta/fake/simulated_guard.h"
@@ -37,6 +40,20 @@ constexpr std::int64_t smallest_block_bytes = 512;  // c10/core/AllocatorConfig.
 std::int64_t block_bytes(std::int64_t bytes) { return round_up(bytes, smallest_block_bytes); }
 
 double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+/// Offsets of packed sequences, as attention kernels take them (cum_seq_q, cu_seqlens_k): what the
+/// call costs depends on their values, which a recording has where they are known.
+void append_offsets(const c10::IValue& value, const c10::Argument& argument, std::uint8_t position,
+                    std::vector<IntegerArgument>& out) {
+  const std::string& name = argument.name();
+  if (!value.isTensor() || !(name.starts_with("cum_seq") || name.starts_with("cu_seq"))) return;
+  const auto values = meta::known_values(value.toTensor());
+  if (!values || values->dim() != 1) return;
+  const meta::OnRealTensors on_real_tensors;
+  const at::Tensor offsets = values->to(at::kLong).contiguous();
+  for (std::int64_t i = 0; i < offsets.numel(); ++i)
+    out.push_back({position, offsets.const_data_ptr<std::int64_t>()[i]});
+}
 
 std::vector<TensorRecord> records(std::span<const meta::SeenTensor> tensors) {
   std::vector<TensorRecord> result;
@@ -134,9 +151,12 @@ void Recorder::on_call(const meta::SeenCall& seen) {
   call.inputs = records(seen.inputs);
   call.input_positions.assign(seen.positions.begin(), seen.positions.end());
   call.outputs = records(seen.outputs);
-  for (std::size_t i = 0; i < seen.arguments.size(); ++i)
-    append_integers(seen.arguments[i], seen.op.schema().arguments()[i],
-                    static_cast<std::uint8_t>(i), call.integers);
+  for (std::size_t i = 0; i < seen.arguments.size(); ++i) {
+    const c10::Argument& argument = seen.op.schema().arguments()[i];
+    const auto position = static_cast<std::uint8_t>(i);
+    append_integers(seen.arguments[i], argument, position, call.integers);
+    append_offsets(seen.arguments[i], argument, position, call.integers);
+  }
   open_call_ = none;
 }
 

@@ -2,6 +2,8 @@
 // torch/utils/flop_counter.py: the matrix products only (the softmax between them is O(S·T) against
 // O(S·T·E)), no discount for a causal mask, heads of the query when keys and values have fewer.
 // PyTorch's counter knows no CPU kernel; the same formulas hold there.
+#include <vector>
+
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -35,14 +37,38 @@ std::optional<Attention> attention(const TensorSpec* query, const TensorSpec* ke
       .value_width = value->sizes[3]};
 }
 
-/// Sequences packed into one: query [total, H, E]; their lengths are values, so each of the
-/// `offsets - 1` sequences counts with the longest length, as PyTorch does for fake tensors.
-std::optional<Attention> packed(const TensorSpec* query, const TensorSpec* value,
-                                const TensorSpec* offsets, Count longest_query, Count longest_key) {
-  if (!query || !value || query->sizes.size() < 3 || offsets->sizes.empty()) return std::nullopt;
-  const Count sequences = offsets->sizes[0] - 1;
+/// The integers of one argument.
+std::vector<std::int64_t> integers_at(const Call& call, int position) {
+  std::vector<std::int64_t> integers;
+  for (const IntegerArgument& argument : call.record().integers)
+    if (argument.position == position) integers.push_back(argument.value);
+  return integers;
+}
+
+/// Sequences packed into one, query [total, H, E], where the values of their offsets are known:
+/// those of arguments `offsets` and the next.
+std::optional<Count> known_pairs(const Call& call, int offsets, std::int64_t sequences) {
+  const std::vector<std::int64_t> queries = integers_at(call, offsets),
+                                  keys = integers_at(call, offsets + 1);
+  const auto count = static_cast<std::size_t>(sequences) + 1;
+  if (queries.size() != count || keys.size() != count) return std::nullopt;
+  Count pairs = 0;
+  for (std::size_t i = 1; i < count; ++i)
+    pairs += Count(queries[i] - queries[i - 1]) * (keys[i] - keys[i - 1]);
+  return pairs;
+}
+
+/// Where they are not known each sequence counts with the longest length, as PyTorch does for fake
+/// tensors.
+std::optional<Attention> packed(const Call& call, int first, int offsets, int longest) {
+  const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
+  const TensorSpec* starts = call.input_at(offsets);
+  if (!query || !value || query->sizes.size() < 3 || starts->sizes.empty()) return std::nullopt;
+  const std::int64_t sequences = starts->sizes[0] - 1;
+  const Count longest_pairs =
+      Count(sequences) * call.integer(longest, 0, 0) * call.integer(longest + 1, 0, 0);
   const Count heads = query->sizes[query->sizes.size() - 2];
-  return Attention{.scores = sequences * heads * longest_query * longest_key,
+  return Attention{.scores = heads * known_pairs(call, offsets, sequences).value_or(longest_pairs),
                    .key_width = query->sizes.back(),
                    .value_width = value->sizes.back()};
 }
@@ -74,9 +100,7 @@ Estimate sdpa_backward(const Call& call) {
 /// that of the packed sequences' offsets, `longest` that of the two longest lengths.
 std::optional<Attention> kernel_products(const Call& call, int first, int offsets, int longest) {
   const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
-  if (const TensorSpec* starts = call.input_at(offsets))
-    return packed(query, value, starts, call.integer(longest, 0, 0),
-                  call.integer(longest + 1, 0, 0));
+  if (call.input_at(offsets) != nullptr) return packed(call, first, offsets, longest);
   return attention(query, call.input_at(first + 1), value, Layout::batch_sequence_heads);
 }
 
@@ -95,6 +119,24 @@ Estimate flash_backward(const Call& call) {
 /// (grad_out, query, key, value, bias, out, cu_seqlens_q, cu_seqlens_k, max_q, max_k, ...)
 Estimate efficient_backward(const Call& call) {
   return backward_cost(call, kernel_products(call, 1, 6, 8));
+}
+
+/// FlexAttention's compiled kernels compute the blocks of scores that the block mask keeps:
+/// argument `scores` has their elements.
+std::optional<Attention> of_kept_blocks(const Call& call, int first, int scores) {
+  const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
+  if (!query || !value || query->sizes.size() != 4 || value->sizes.size() != 4) return std::nullopt;
+  return Attention{.scores = call.integer(scores, 0, 0),
+                   .key_width = query->sizes[3],
+                   .value_width = value->sizes[3]};
+}
+
+/// (query, key, value, mask, captured, scores, is_bound)
+Estimate flex(const Call& call) { return forward_cost(call, of_kept_blocks(call, 0, 5)); }
+/// (grad_out, query, key, value, out, logsumexp, grad_logsumexp, mask, captured, needs_gradient,
+/// scores, is_bound)
+Estimate flex_backward(const Call& call) {
+  return backward_cost(call, of_kept_blocks(call, 1, 10));
 }
 
 constexpr Rule attention_rows[] = {
@@ -116,6 +158,8 @@ constexpr Rule attention_rows[] = {
     {"aten::_flash_attention_backward", flash_backward},
     {"aten::_efficient_attention_forward", efficient},
     {"aten::_efficient_attention_backward", efficient_backward},
+    {"symprof::flex_attention", flex},
+    {"symprof::flex_attention_backward", flex_backward},
     {"aten::_fused_sdp_choice", touches_nothing, Confidence::free},
     // A scale for each element of the query, and a bias for each of query, key and value.
     {"aten::_transform_bias_rescale_qkv", per_output<4>},

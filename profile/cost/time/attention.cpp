@@ -1,5 +1,6 @@
 // Fused attention: one kernel forward. Backward there are three (the sums of the outputs'
 // gradients, the gradients, the conversion of the query's), which the formula takes as one.
+#include "base/rounding.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -101,6 +102,28 @@ LaunchEstimate flash_kernel_backward(const Call& call, const Cost&, const Device
                             {.query = 1, .causal = 11, .sequence = 1, .backward = true});
 }
 
+/// FlexAttention's compiled kernels, as flash attention of as many scores as the block mask keeps.
+LaunchEstimate of_kept_blocks(const Call& call, const DeviceSpec& device,
+                              const AttentionArguments& at, int scores) {
+  LaunchEstimate launches = attention_launches(call, device, at);
+  if (!launches || launches->kernels.empty()) return launches;
+  auto& work = std::get<AttentionWork>(launches->kernels[0].work);
+  work.causal = false;
+  work.keys = divide_up(call.integer(scores, 0, 0), work.batch * work.heads * work.queries);
+  if (work.keys == 0) return Launches();
+  return launches;
+}
+
+/// (query, key, value, mask, captured, scores, is_bound)
+LaunchEstimate flex(const Call& call, const Cost&, const DeviceSpec& device) {
+  return of_kept_blocks(call, device, {}, 5);
+}
+/// (grad_out, query, key, value, out, logsumexp, grad_logsumexp, mask, captured, needs_gradient,
+/// scores, is_bound)
+LaunchEstimate flex_backward(const Call& call, const Cost&, const DeviceSpec& device) {
+  return of_kept_blocks(call, device, {.query = 1, .backward = true}, 10);
+}
+
 constexpr TimeRule attention_time_rows[] = {
     {"aten::_scaled_dot_product_flash_attention", sdpa_flash},
     {"aten::_scaled_dot_product_efficient_attention", sdpa_efficient},
@@ -110,6 +133,8 @@ constexpr TimeRule attention_time_rows[] = {
     {"aten::_scaled_dot_product_cudnn_attention_backward", sdpa_cudnn_backward},
     {"aten::_flash_attention_forward", flash_kernel},
     {"aten::_flash_attention_backward", flash_kernel_backward},
+    {"symprof::flex_attention", flex},
+    {"symprof::flex_attention_backward", flex_backward},
     {"aten::_fused_sdp_choice", launches_nothing},
     {"aten::_transform_bias_rescale_qkv", moves_bytes<TimeClass::elementwise>},
 };

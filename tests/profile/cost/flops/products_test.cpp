@@ -103,6 +103,10 @@ TEST_SUITE("flops_products") {
     const auto q = t({B, H, S, E}), k = t({B, 2, T, E}), v = t({B, 2, T, F});
     const auto out = tensor({B, H, S, F}), lse = tensor({B, H, S});
     const std::int64_t scores = B * H * S * T;
+    const auto known = [](Sizes offsets) {
+      return TestArgument{{tensor({static_cast<std::int64_t>(offsets.size())}, DType::int32)},
+                          std::move(offsets)};
+    };
     check({
         {"aten::_scaled_dot_product_flash_attention", {q, k, v}, {out, lse}, 2 * scores * (E + F)},
         {"aten::_scaled_dot_product_efficient_attention",
@@ -117,6 +121,11 @@ TEST_SUITE("flops_products") {
          {t({B, H, S, F}), q, k, v},
          {tensor({B, H, S, E}), tensor({B, 2, T, E}), tensor({B, 2, T, F})},
          2 * scores * (3 * E + 2 * F)},
+        // FlexAttention, of 384 scores that its block mask keeps.
+        {"symprof::flex_attention",
+         {q, k, v, t({1, 1, 2}, DType::int32), t({}), ints({384})},
+         {out, lse, lse},
+         2 * 384 * (E + F)},
         // The kernel below has heads and sequence the other way round.
         {"aten::_flash_attention_forward",
          {t({B, S, H, E}), t({B, T, H, E}), t({B, T, H, F})},
@@ -128,6 +137,12 @@ TEST_SUITE("flops_products") {
           t({B + 1}, DType::int32), ints({S}), ints({T})},
          {tensor({40, H, F})},
          2 * scores * (E + F)},
+        // Where the values of their offsets are known, with their own.
+        {"aten::_flash_attention_forward",
+         {t({40, H, E}), t({50, H, E}), t({50, H, F}), known({0, 10, 40}), known({0, 20, 50}),
+          ints({30}), ints({30})},
+         {tensor({40, H, F})},
+         2 * H * (10 * 20 + 30 * 30) * (E + F)},
         // Three biases and a scale, between the products.
         {"aten::_transform_bias_rescale_qkv",
          {t({B, S, 3 * H * E}), t({3 * H * E})},

@@ -1,0 +1,23 @@
+"""Operators of higher order (torch.cond, flex_attention, a custom autograd function under vmap) in a simulation, and what
+PyTorch's Python chooses for nested tensors.
+
+Python's dispatcher finds their kernels by keys of its own enumeration, which does not have the key that tensors without
+storage carry. Their kernels lie at the keys of autograd and of the backend; what these call comes to that key in C++.
+"""
+from typing import Any
+
+import torch
+
+from . import _attention, _block_masks, _captures, _flex_attention, _native, _nested
+
+
+def answers(program: Any) -> dict[tuple[Any, str], Any]:
+    """By module and name."""
+    fake: Any = torch._C.DispatchKeySet.from_raw_repr(_native.fake_key_set())
+    extract = torch._ops.key_extractor
+
+    def key_extractor(tensors: Any, key_mask: Any) -> Any:
+        return extract(tensors, key_mask) - fake
+
+    return {(torch._ops, "key_extractor"): key_extractor, **_captures.answers(), **_flex_attention.answers(program),
+            **_block_masks.answers(program), **_attention.answers(program), **_nested.answers(program)}
