@@ -2,6 +2,9 @@
 
 #include <ATen/EmptyTensor.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
+
+#include <atomic>
 
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_mode.h"
@@ -34,8 +37,19 @@ std::int64_t block_bytes(const c10::StorageImpl& storage, at::ScalarType type) {
   return element_bits(dtype_of(type)) < 8 ? packed_bytes(dtype_of(type), bytes) : bytes;
 }
 
+/// An address for a block, which programs compare and keep as a key. No other block has it, and no
+/// process has memory there: on x86-64 and on ARM, bit 55 is none of a program's addresses.
+void* address_for(std::int64_t bytes) {
+  static std::atomic<std::uintptr_t> next{std::uintptr_t{1} << 55U};
+  constexpr std::uintptr_t block = 512;
+  if (bytes <= 0) return nullptr;
+  const std::uintptr_t size = (static_cast<std::uintptr_t>(bytes) + block - 1) / block * block;
+  return reinterpret_cast<void*>(next.fetch_add(size));  // NOLINT(performance-no-int-to-ptr)
+}
+
 void hold_tag(c10::StorageImpl& storage, StorageTag* tag) {
-  storage.set_data_ptr_noswap(c10::DataPtr(nullptr, tag, &free_tag, c10::Device(c10::kMeta)));
+  storage.set_data_ptr_noswap(
+      c10::DataPtr(address_for(tag->bytes), tag, &free_tag, c10::Device(c10::kMeta)));
 }
 
 void set_tag(c10::StorageImpl& storage, at::ScalarType type,
@@ -69,13 +83,13 @@ void copy_signs(const c10::TensorImpl& from, c10::TensorImpl& to) {
   to._set_neg(from.is_neg());
 }
 
+/// The tensor of an operator that ran here. `tensor.data = value` (TensorImpl::shallow_copy_from)
+/// makes fake tensors of PyTorch's own class, too: all that a tensor is lies in the base class.
 struct FakeTensorImpl final : c10::TensorImpl {
   FakeTensorImpl(c10::Storage storage, caffe2::TypeMeta dtype, c10::Device device)
-      : TensorImpl(std::move(storage), keys_of(device), dtype), device_(device) {
-    set_custom_device(true);
+      : TensorImpl(std::move(storage), keys_of(device), dtype) {
+    device_opt_ = device;  // The storage's is `meta`.
   }
-
-  c10::Device device_custom() const override { return device_; }
 
   void copy_geometry(const c10::TensorImpl& other) {
     storage_ = other.storage();
@@ -91,25 +105,31 @@ struct FakeTensorImpl final : c10::TensorImpl {
 
   c10::intrusive_ptr<TensorImpl> shallow_copy_and_detach(const c10::VariableVersion& version,
                                                          bool allow_change) const override {
+    if (is_detached_in_python()) return TensorImpl::shallow_copy_and_detach(version, allow_change);
     return copy(version, allow_change);
   }
   c10::intrusive_ptr<TensorImpl> shallow_copy_and_detach(c10::VariableVersion&& version,
                                                          bool allow_change) const override {
+    if (is_detached_in_python())
+      return TensorImpl::shallow_copy_and_detach(std::move(version), allow_change);
     return copy(std::move(version), allow_change);
   }
   void shallow_copy_from(const c10::intrusive_ptr<TensorImpl>& other) override {
-    copy_tensor_metadata(other.get(), this, version_counter(), allow_tensor_metadata_change());
-    device_ = other->device();
-    refresh_numel();
-    refresh_contiguous();
+    TensorImpl::shallow_copy_from(other);
     spec_owner_ = 0;
+  }
+
+  /// As TensorImpl::shallow_copy_and_detach_core decides (c10/core/TensorImpl.cpp).
+  bool is_detached_in_python() const {
+    return (key_set_.has(c10::DispatchKey::Python) ||
+            c10::impl::TorchDispatchModeTLS::stack_len() > 0) &&
+           !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Python);
   }
 
   template <class Version>
   c10::intrusive_ptr<TensorImpl> copy(Version&& version, bool allow_change) const {
-    auto result = c10::make_intrusive<FakeTensorImpl>(c10::Storage(storage_), dtype(), device_);
+    auto result = c10::make_intrusive<FakeTensorImpl>(c10::Storage(storage_), dtype(), device());
     copy_tensor_metadata(this, result.get(), std::forward<Version>(version), allow_change);
-    result->set_custom_device(true);
     result->refresh_numel();
     result->refresh_contiguous();
     result->spec_owner_ = spec_owner_;
@@ -117,7 +137,6 @@ struct FakeTensorImpl final : c10::TensorImpl {
     return result;
   }
 
-  c10::Device device_;
   // The id of this geometry, valid for the observer of this serial number; 0: none.
   std::uint64_t spec_owner_ = 0;
   std::int32_t spec_id_ = -1;
@@ -132,8 +151,29 @@ auto made_like(c10::TensorImpl& like, Make make) {
   return make();
 }
 
-FakeTensorImpl& impl_of(const at::Tensor& tensor) {
-  return *static_cast<FakeTensorImpl*>(tensor.unsafeGetTensorImpl());
+/// Null for a fake tensor of PyTorch's own class.
+FakeTensorImpl* impl_of(const at::Tensor& tensor) {
+  return dynamic_cast<FakeTensorImpl*>(tensor.unsafeGetTensorImpl());
+}
+
+/// A fake tensor over the storage of `meta`, with its geometry.
+c10::intrusive_ptr<FakeTensorImpl> fake_over(const at::Tensor& meta, c10::Device device,
+                                             c10::TensorImpl& like) {
+  auto impl = made_like(like, [&] {
+    return c10::make_intrusive<FakeTensorImpl>(c10::Storage(meta.storage()), meta.dtype(), device);
+  });
+  impl->copy_geometry(*meta.unsafeGetTensorImpl());
+  return impl;
+}
+
+std::int32_t spec_id(const at::Tensor& fake, Observer& observer) {
+  FakeTensorImpl* impl = impl_of(fake);
+  if (impl == nullptr) return observer.on_spec(spec_of(fake));
+  if (impl->spec_owner_ != observer.serial()) {
+    impl->spec_id_ = observer.on_spec(spec_of(fake));
+    impl->spec_owner_ = observer.serial();
+  }
+  return impl->spec_id_;
 }
 
 /// A program keeps tensors of a simulation that has ended, and uses them in the next. Elsewhere
@@ -152,11 +192,7 @@ bool is_fake(const at::Tensor& tensor) {
 at::Tensor wrap_meta(const at::Tensor& meta, c10::Device device,
                      const std::shared_ptr<Observer>& observer) {
   tag_storage(meta, observer, device.is_cuda() ? Place::device : Place::host);
-  auto impl = made_like(*meta.unsafeGetTensorImpl(), [&] {
-    return c10::make_intrusive<FakeTensorImpl>(c10::Storage(meta.storage()), meta.dtype(), device);
-  });
-  impl->copy_geometry(*meta.unsafeGetTensorImpl());
-  return at::Tensor(std::move(impl));
+  return at::Tensor(fake_over(meta, device, *meta.unsafeGetTensorImpl()));
 }
 
 at::Tensor make_fake(const TensorSpec& spec) {
@@ -184,17 +220,20 @@ at::Tensor unwrap(const at::Tensor& fake) {
 }
 
 void adopt(const at::Tensor& fake, const at::Tensor& meta) {
-  FakeTensorImpl& impl = impl_of(fake);
   const StorageTag* tag = tag_of(*meta.storage().unsafeGetStorageImpl());
   const bool same_storage =
       fake.storage().unsafeGetStorageImpl() == meta.storage().unsafeGetStorageImpl();
   if (!same_storage || tag == nullptr ||
       tag->bytes != static_cast<std::int64_t>(meta.storage().nbytes()))
-    tag_storage(meta, current_observer(), impl.device_.is_cuda() ? Place::device : Place::host);
+    tag_storage(meta, current_observer(), fake.device().is_cuda() ? Place::device : Place::host);
   if (same_storage && fake.sizes() == meta.sizes() && fake.strides() == meta.strides() &&
       fake.storage_offset() == meta.storage_offset())
     return;
-  impl.copy_geometry(*meta.unsafeGetTensorImpl());
+  if (FakeTensorImpl* impl = impl_of(fake))
+    impl->copy_geometry(*meta.unsafeGetTensorImpl());
+  else
+    fake.unsafeGetTensorImpl()->shallow_copy_from(
+        fake_over(meta, fake.device(), *fake.unsafeGetTensorImpl()));
 }
 
 void announce(const at::Tensor& fake) {
@@ -224,13 +263,9 @@ void announce_size(const c10::Storage& storage) {
 SeenTensor seen(const at::Tensor& tensor, Observer& observer) {
   if (!tensor.defined()) return {};
   if (!is_fake(tensor)) return {observer.on_spec(spec_of(tensor)), -1};
-  FakeTensorImpl& impl = impl_of(tensor);
-  if (impl.spec_owner_ != observer.serial()) {
-    impl.spec_id_ = observer.on_spec(spec_of(tensor));
-    impl.spec_owner_ = observer.serial();
-  }
+  const std::int32_t spec = spec_id(tensor, observer);
   announce_to(observer, tensor);
-  return {impl.spec_id_, storage_id(tensor)};
+  return {spec, storage_id(tensor)};
 }
 
 std::int32_t storage_id(const at::Tensor& tensor) {

@@ -14,25 +14,10 @@ import torch
 from ._error import Error
 from ._streams import Event, Stream, set_stream, stream_ids
 
-_data: Any = torch._C.TensorBase.data
-_swap: Any = torch.utils.swap_tensors
-
 
 def _always(value: Any) -> Any:
     """A function of its own each time: torch._dynamo tells functions apart by their identity."""
     return lambda *args, **kwargs: value
-
-
-def _set_data(self: torch.Tensor, value: torch.Tensor) -> None:
-    """`tensor.data = value`. A tensor with storage cannot become one without: the two change places."""
-    if value.is_cuda and not self.is_cuda:
-        _swap(self, torch.nn.Parameter(value, self.requires_grad) if _is_parameter(self) else value)
-    else:
-        _data.__set__(self, value)
-
-
-def _is_parameter(tensor: torch.Tensor) -> bool:
-    return type(tensor) is torch.nn.Parameter
 
 
 def flatten_parameters(self: torch.nn.RNNBase) -> None:
@@ -97,9 +82,6 @@ def answers(program: Any, devices: int = 1) -> dict[tuple[Any, str], Any]:
         **_about_memory(program, device),
         **_about_execution(),
         **_about_libraries(device),
-        (torch.Tensor, "data"): property(_data.__get__, _set_data),
-        # Parameters keep their identity when a model comes to the device.
-        (torch.__future__, "_swap_module_params_on_conversion"): True,
         (torch.nn.RNNBase, "flatten_parameters"): flatten_parameters,
     }
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_leaves
 
 from ._again import Call
@@ -115,9 +117,28 @@ class OnDevice:
     def tensor(self, tensor: torch.Tensor) -> torch.Tensor:
         if id(tensor) not in self._made:
             self._originals.append(tensor)
-            made = _like(self._resizing.of(tensor) if self._resizing is not None else tensor)
+            made = self._like(self._resizing.of(tensor) if self._resizing is not None else tensor)
             self._made[id(tensor)] = self._run.add_input(made) if self._run is not None else made
         return self._made[id(tensor)]
+
+    def _like(self, tensor: torch.Tensor) -> torch.Tensor:
+        if is_traceable_wrapper_subclass(tensor):
+            return self._wrapper_like(tensor)
+        made = _like(tensor)
+        if type(tensor) in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor):
+            return made
+        kept: Any = torch.Tensor._make_subclass(type(tensor), made.detach(), tensor.requires_grad)
+        vars(kept).update({name: value if isinstance(value, torch.nn.Module) else self.copy(value)
+                           for name, value in vars(tensor).items()})
+        return kept
+
+    def _wrapper_like(self, tensor: Any) -> torch.Tensor:
+        names, context = tensor.__tensor_flatten__()
+        inner = {name: self._like(getattr(tensor, name)) for name in names}
+        made: torch.Tensor = type(tensor).__tensor_unflatten__(inner, context, tensor.size(), tensor.stride())
+        if isinstance(tensor, torch.nn.Parameter):
+            return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)
+        return made.requires_grad_(tensor.requires_grad)
 
     def copy(self, value: Any) -> Any:
         """As copy.deepcopy copies it."""
