@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "record/upper_bounds.h"
 #include "report/figure_values.h"
 #include "report/format_number.h"
 #include "report/memory_text.h"
@@ -91,6 +92,8 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   std::vector<FooterLine> lines;
   const Totals& totals = profile.totals;
   const Text total = [&](std::string_view key) { return total_text(key, profile, unit); };
+  const std::string_view bound = rests_on_upper_bounds(profile.recording) ? "≤ " : "";
+  const Text most = [&](std::string_view key) { return fmt::format("{}{}", bound, total(key)); };
   const auto line = [&](std::string_view label, const std::string& text) {
     lines.push_back({label, text});
   };
@@ -109,8 +112,8 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
          fmt::format("{} of states, {}", total("optimizer_bytes"), total("optimizer_flops")));
   const OtherCalls& others = profile.memory.other_calls;
   if (options.mode != Mode::inference)
-    line("saved", (others.may_save_others() ? "about " : "") + saved_text(total, totals));
-  if (!options.offload_saved.empty()) line("offloaded", offloaded_text(total));
+    line("saved", (others.may_save_others() ? "about " : "") + saved_text(most, totals));
+  if (!options.offload_saved.empty()) line("offloaded", offloaded_text(most));
   if (profile.recording.kv_cache) line("kv cache", cache_text(total, *profile.recording.kv_cache));
   if (profile.recording.rank && options.parallel) {
     line("parallel", parallel_text(profile.recording, *options.parallel, total("comm_bytes")));
@@ -123,10 +126,11 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
     line(note.label, note.text);
   }
   if (others.may_differ()) line("about", estimate_text(others));
-  line("nvidia-smi", nvidia_smi_text(profile.memory, options.device.context_bytes));
-  line("forward", flops_text(total, "fwd_flops"));
-  if (options.mode != Mode::inference) line("backward", flops_text(total, "bwd_flops"));
-  if (totals.recompute_flops_all > 0) line("recomputed", recomputed_text(total));
+  line("nvidia-smi",
+       fmt::format("{}{}", bound, nvidia_smi_text(profile.memory, options.device.context_bytes)));
+  line("forward", flops_text(most, "fwd_flops"));
+  if (options.mode != Mode::inference) line("backward", flops_text(most, "bwd_flops"));
+  if (totals.recompute_flops_all > 0) line("recomputed", recomputed_text(most));
   if (profile.time) add_time_lines(lines, profile);
   line("device", device_text(options.device, totals));
   if (profile.memory.incomplete_calls > 0) line("workspaces", incomplete_text(profile.memory));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/setting.h"
+#include "record/upper_bounds.h"
 #include "report/figure_values.h"
 #include "report/json_writer.h"
 #include "report/measured.h"
@@ -104,6 +105,10 @@ void write_totals(JsonWriter& json, const Profile& profile) {
     const bool ends_line = i + 1 == totals.size() || totals[i + 1]->line != line;
     if (ends_line && line == TotalsLine::peaks)
       write_peak_at(json, profile.memory, profile.recording);
+  }
+  if (rests_on_upper_bounds(profile.recording)) {
+    json.line(4);
+    json.member("is_upper_bound", true);
   }
   json.closing_line(2);
   json.end_object();

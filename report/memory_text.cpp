@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/setting.h"
+#include "record/upper_bounds.h"
 #include "report/format_number.h"
 #include "report/names.h"
 #include "report/text_table.h"
@@ -42,16 +43,18 @@ std::string call_text(CallId id, const Recording& recording) {
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
   const OtherCalls& calls = memory.other_calls;
-  const std::string_view prefix = calls.is_no_bound()             ? "about "
-                                  : memory.doubt.is_lower_bound() ? "at least "
-                                  : calls.may_differ()            ? "about "
-                                                                  : "";
+  const std::string_view prefix = calls.is_no_bound()                ? "about "
+                                  : memory.doubt.is_lower_bound()    ? "at least "
+                                  : calls.may_differ()               ? "about "
+                                  : rests_on_upper_bounds(recording) ? "≤ "
+                                                                     : "";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
-  return fmt::format("{}{} allocated, {} reserved ({:.1f} % fragmentation), in {}", prefix,
-                     format_bytes(memory.peak_allocated_bytes), format_bytes(reserved),
-                     100 * fragmentation, call_text(memory.peak_call, recording));
+  return fmt::format("{}{} allocated, {}{} reserved ({:.1f} % fragmentation), in {}", prefix,
+                     format_bytes(memory.peak_allocated_bytes), prefix == "≤ " ? prefix : "",
+                     format_bytes(reserved), 100 * fragmentation,
+                     call_text(memory.peak_call, recording));
 }
 
 std::string_view because(const PeakDoubt& doubt) {

@@ -18,7 +18,7 @@ struct StorageTag {
   std::int32_t id;
   std::int64_t bytes;
   Place place;
-  c10::Storage values;  // In host memory; none where they are not known.
+  ValuesBeside values;
 };
 
 void free_tag(void* context) {
@@ -241,7 +241,7 @@ void announce(const at::Tensor& fake) {
   c10::StorageImpl& storage = *fake.storage().unsafeGetStorageImpl();
   const StorageTag* tag = tag_of(storage);
   if (tag != nullptr && tag->observer == observer) return;
-  const c10::Storage values = tag == nullptr ? c10::Storage() : tag->values;
+  const ValuesBeside values = tag == nullptr ? ValuesBeside() : tag->values;
   set_tag(storage, fake.scalar_type(), observer,
           fake.device().is_cuda() ? Place::device : Place::host);
   tag_of(storage)->values = values;
@@ -274,7 +274,7 @@ std::int32_t storage_id(const at::Tensor& tensor) {
   return tag == nullptr ? -1 : tag->id;
 }
 
-c10::Storage* host_memory_of(const at::Tensor& tensor) {
+ValuesBeside* values_beside(const at::Tensor& tensor) {
   if (!tensor.defined() || (!is_fake(tensor) && !tensor.is_meta())) return nullptr;
   StorageTag* tag = tag_of(*tensor.storage().unsafeGetStorageImpl());
   return tag == nullptr ? nullptr : &tag->values;

@@ -8,6 +8,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "base/tensor_spec.h"
+#include "meta/fake/known_values.h"
 #include "meta/fake/observer.h"
 
 namespace symprof::meta {
@@ -47,9 +48,9 @@ SeenTensor seen(const at::Tensor& tensor, Observer& observer);
 /// The observer's id of the tensor's storage; -1 for a real or undefined tensor.
 std::int32_t storage_id(const at::Tensor& tensor);
 
-/// Where the values beside a storage lie (meta/fake/known_values.h): no storage where none are
-/// known. Null for a tensor that was not made here, and is not the meta tensor behind one.
-c10::Storage* host_memory_of(const at::Tensor& tensor);
+/// What is known of the numbers in its storage. Null for a tensor that was not made here, and is not
+/// the meta tensor behind one.
+ValuesBeside* values_beside(const at::Tensor& tensor);
 
 /// While it lives, calls on real tensors run as they would outside a fake mode, without autograd.
 class OnRealTensors {

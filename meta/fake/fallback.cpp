@@ -22,6 +22,7 @@
 #include "meta/fake/observer.h"
 #include "meta/fake/one_device.h"
 #include "meta/fake/tensors_in.h"
+#include "meta/fake/upper_bound_sizes.h"
 
 namespace symprof::meta {
 namespace {
@@ -111,6 +112,7 @@ class FakeCall {
     if (info_.writes_arguments) adopt_changes();
     wrap_outputs();
     if (followed_) followed_->finish(results());
+    if (observer_) upper_bounds_.mark(op_, results());
     if (info_.writes_arguments && is_in_program())
       write_to_host(op_.schema(), arguments_, observer_);
     if (observer_) report();
@@ -161,7 +163,7 @@ class FakeCall {
   // A number that is read from data, where it is known or the observer has one for it.
   void read_number() {
     const auto observer = current_observer();
-    if (const auto values = known_values(stack_[first_].toTensor())) {
+    if (const auto values = values_read_from(stack_[first_].toTensor(), observer)) {
       const OnRealTensors on_real_tensors;
       const at::Scalar number = at::_local_scalar_dense(*values);
       if (observer && !number.isFloatingPoint()) observer->on_known_number(number.toLong());
@@ -169,13 +171,13 @@ class FakeCall {
       stack_.emplace_back(number);
       return;
     }
-    const std::int64_t number = number_read_from(stack_[first_].toTensor(), observer);
+    const double number = number_read_from(stack_[first_].toTensor(), observer);
     const bool is_real = at::isFloatingType(stack_[first_].toTensor().scalar_type());
     stack_.resize(first_);
     if (is_real)
-      stack_.emplace_back(static_cast<double>(number));
-    else
       stack_.emplace_back(number);
+    else
+      stack_.emplace_back(static_cast<std::int64_t>(number));
   }
 
   void note_inputs() {
@@ -185,6 +187,7 @@ class FakeCall {
     for (std::size_t i = 0; i < arguments_.size(); ++i)
       for_each_tensor(arguments_[i], [&](const at::Tensor& tensor) {
         inputs_.push_back(seen(tensor, *observer_));
+        upper_bounds_.note_input(tensor);
         positions_.push_back(static_cast<std::uint8_t>(i));
       });
     observer_->on_call_begin(op_);
@@ -266,6 +269,7 @@ class FakeCall {
   c10::SmallVector<std::uint8_t, 8> positions_;
   std::vector<c10::IValue> arguments_;
   std::optional<FollowedCall> followed_;
+  UpperBoundSizes upper_bounds_;
 };
 
 void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {

@@ -10,6 +10,7 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/known_values.h"
+#include "meta/fake/result_ranges.h"
 #include "meta/fake/tensors_in.h"
 
 // Of the OpenMP library that LibTorch has loaded; null where it has none.
@@ -85,22 +86,29 @@ bool are_small(std::span<const c10::IValue> results) {
   });
 }
 
-/// A program's real tensor that is large, or of floating-point numbers that lie in no list of its
-/// code: a weight from a checkpoint, an image.
+/// A program's real tensor that is large, or a weight that training changes.
 bool is_data(const at::Tensor& tensor) {
   if (is_fake(tensor) || !is_in_program()) return false;
-  const bool is_float = !at::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
-  return (is_float && tensor.dim() > 0) || !is_small(tensor);
+  return !is_small(tensor) || (tensor.requires_grad() && tensor.dim() > 0);
 }
 
-bool is_whole_storage(const at::Tensor& tensor) {
-  return tensor.numel() * tensor.element_size() ==
-         static_cast<std::int64_t>(tensor.storage().nbytes());
+bool has_values(const at::Tensor& tensor) { return assumed_values(tensor).has_value(); }
+
+/// To know a part of a large storage is not worth its memory.
+bool can_be_overwritten(const at::Tensor& tensor) {
+  return is_whole_storage(tensor) || tensor.storage().nbytes() <= most_followed_elements;
 }
 
-bool has_memory(const at::Tensor& tensor) {
-  const c10::Storage* memory = host_memory_of(tensor);
-  return memory != nullptr && *memory;
+/// These count how often each number occurs in their first operand.
+constexpr std::string_view counters[] = {"aten::bincount", "aten::histc"};
+
+/// So many elements in `bins`, as evenly as it can be: tokens of experts.
+at::Tensor spread_evenly(std::int64_t elements, std::int64_t bins, at::ScalarType type) {
+  const OnRealTensors on_real_tensors;
+  const at::Tensor counts =
+      at::full({bins}, elements / bins, at::TensorOptions(type).device(at::kCPU));
+  counts.narrow(0, 0, elements % bins).add_(1);
+  return counts;
 }
 
 }  // namespace
@@ -124,7 +132,7 @@ FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::I
       argument = c10::IValue();
     else
       convert_tensors(argument, [&](const at::Tensor& tensor) {
-        const bool is_overwritten = overwrites && i == 0 && is_whole_storage(tensor);
+        const bool is_overwritten = overwrites && i == 0 && can_be_overwritten(tensor);
         return operand(tensor, is_overwritten ? Reads::geometry : reads_);
       });
   }
@@ -133,7 +141,10 @@ FollowedCall::FollowedCall(const c10::OperatorHandle& op, std::span<const c10::I
 at::Tensor FollowedCall::operand(const at::Tensor& tensor, Reads reads) {
   if (!tensor.defined()) return tensor;
   if (!is_data(tensor))
-    if (auto values = known_values(tensor)) return *std::move(values);
+    if (auto values = assumed_values(tensor)) {
+      rests_on_assumption_ |= reads == Reads::values && !known_values(tensor);
+      return *std::move(values);
+    }
   is_known_ &= reads == Reads::geometry && is_small(tensor);
   if (!is_known_) return {};
   const OnRealTensors on_real_tensors;
@@ -142,16 +153,19 @@ at::Tensor FollowedCall::operand(const at::Tensor& tensor, Reads reads) {
 
 void FollowedCall::finish(std::span<const c10::IValue> results) {
   if (is_known_ && !has_work(results)) return;
-  if (is_known_ && are_small(results) && run())
-    keep(results);
-  else
-    forget_written();
+  if (is_known_ && are_small(results) && run()) return keep(results);
+  if (is_in_program() && counts_elements()) return assume(results);
+  const bool has_rule = follows_calls && range_rule(op_.schema().name()) != nullptr;
+  if (!has_rule) return forget_written();
+  const BoundedResults bounded(op_, arguments_, results);
+  forget_written();
+  bounded.keep();
 }
 
 // A view shows the values of what it is a view of.
 bool FollowedCall::has_work(std::span<const c10::IValue> results) const {
   const std::vector<at::Tensor> made = tensors_of(results);
-  return op_.schema().is_mutable() || !std::ranges::all_of(made, has_memory);
+  return op_.schema().is_mutable() || !std::ranges::all_of(made, has_values);
 }
 
 bool FollowedCall::run() try {
@@ -171,10 +185,27 @@ void FollowedCall::keep(std::span<const c10::IValue> results) const {
   const std::vector<at::Tensor> fakes = tensors_of(results), reals = tensors_of(stack_);
   for (std::size_t i = 0; i < std::min(fakes.size(), reals.size()); ++i) {
     const at::Tensor &fake = fakes[i], &real = reals[i];
-    if (!is_fake(fake) || has_memory(fake) || !real.defined()) continue;
+    if (!is_fake(fake) || has_values(fake) || !real.defined()) continue;
     if (fake.sizes() == real.sizes() && fake.scalar_type() == real.scalar_type())
       give_values(fake, real);
   }
+  if (!rests_on_assumption_) return;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const c10::AliasInfo* alias = op_.schema().returns()[i].alias_info();
+    if (alias == nullptr || alias->isWrite()) for_each_tensor(results[i], set_assumed);
+  }
+}
+
+bool FollowedCall::counts_elements() const {
+  const bool has_weights = arguments_.size() > 1 && arguments_[1].isTensor();
+  return is_among(counters, op_.schema().name()) && !has_weights;
+}
+
+void FollowedCall::assume(std::span<const c10::IValue> results) const {
+  const at::Tensor &counted = arguments_.front().toTensor(), &counts = results.front().toTensor();
+  if (!follows_calls || counts.numel() == 0 || counts.numel() > most_followed_floats) return;
+  give_values(counts, spread_evenly(counted.numel(), counts.numel(), counts.scalar_type()));
+  set_assumed(counts);
 }
 
 void FollowedCall::forget_written() const {

@@ -19,8 +19,9 @@ class FollowedCall {
   FollowedCall(const c10::OperatorHandle& op, std::span<const c10::IValue> arguments);
 
   /// After it has run: gives `results`, its fake results, their values. Where some operand's values
-  /// are not known, the call is random or its results are many, what it writes is forgotten. Throws
-  /// c10::IndexError for values that are no places in a tensor of known values.
+  /// are not known, the call is random or its results are many, what it writes is forgotten, and
+  /// its results have the bounds that are known (meta/fake/range_rules.h). Throws c10::IndexError
+  /// for values that are no places in a tensor of known values.
   void finish(std::span<const c10::IValue> results);
 
  private:
@@ -29,13 +30,16 @@ class FollowedCall {
   bool has_work(std::span<const c10::IValue> results) const;
   bool run();
   void keep(std::span<const c10::IValue> results) const;
+  bool counts_elements() const;
+  void assume(std::span<const c10::IValue> results) const;
   void forget_written() const;
 
   const c10::OperatorHandle& op_;
   std::span<const c10::IValue> arguments_;
   Reads reads_;
   bool is_known_;
-  torch::jit::Stack stack_;  // Operands with data, and after run() results.
+  bool rests_on_assumption_ = false;  // Some operand's values are assumed.
+  torch::jit::Stack stack_;           // Operands with data, and after run() results.
 };
 
 }  // namespace symprof::meta

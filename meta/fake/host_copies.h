@@ -14,7 +14,12 @@ namespace symprof::meta {
 /// it.
 at::Tensor host_copy(const at::Tensor& fake, const std::shared_ptr<Observer>& observer);
 
+/// The values of `fake`, which the program reads, where they are known or assumed; `observer` is
+/// told of those that are assumed.
+std::optional<at::Tensor> values_read_from(const at::Tensor& fake,
+                                           const std::shared_ptr<Observer>& observer);
+
 /// What stands for a number of `fake`, which the program reads. Throws Error where nothing does.
-std::int64_t number_read_from(const at::Tensor& fake, const std::shared_ptr<Observer>& observer);
+double number_read_from(const at::Tensor& fake, const std::shared_ptr<Observer>& observer);
 
 }  // namespace symprof::meta

@@ -1,7 +1,9 @@
 #include "meta/fake/host_inputs.h"
 
 #include "base/error.h"
+#include "base/given_values.h"
 #include "base/values_setting.h"
+#include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/known_values.h"
 #include "meta/fake/observer.h"
@@ -30,11 +32,13 @@ constexpr HostInput host_inputs[] = {
 
 /// LibTorch's own code would read memory that is not there.
 [[noreturn]] void refuse_list(const at::Tensor& tensor) {
-  if (const auto observer = current_observer()) observer->unbacked_number(storage_id(tensor));
+  if (const auto observer = current_observer()) observer->unbacked_number(storage_id(tensor), {});
   throw Error("prim::tolist",
               "the values of a tensor become a list, and a tensor without storage has no values",
-              "Give the values of the input that decides them with " + values_setting() +
-                  ", or make the list from sizes and constants.");
+              is_in_program()
+                  ? "Say them with " + given_values() + "."
+                  : "Give the values of the input that decides them with " + values_setting() +
+                        ", or make the list from sizes and constants.");
 }
 
 }  // namespace

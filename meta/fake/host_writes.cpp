@@ -42,13 +42,13 @@ bool is_offloaded(const at::Tensor& real) {
 
 void write(const at::Tensor& real, const at::Tensor& source, bool is_copy,
            const std::shared_ptr<Observer>& observer) {
-  const auto values = is_copy ? known_values(source) : std::nullopt;
+  const auto values = is_copy ? values_read_from(source, observer) : std::nullopt;
   if (!values && is_copy && is_offloaded(real)) return;
   if (!values && real.numel() > most_followed_elements) {
     if (current_listener != nullptr) (*current_listener)();
     return;
   }
-  const std::int64_t number = values ? 0 : number_read_from(source, observer);
+  const double number = values ? 0 : number_read_from(source, observer);
   const OnRealTensors on_real_tensors;
   if (values)
     real.copy_(*values);

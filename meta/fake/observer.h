@@ -13,6 +13,7 @@
 #include <span>
 
 #include "base/tensor_spec.h"
+#include "meta/fake/value_range.h"
 
 namespace symprof::meta {
 
@@ -71,9 +72,10 @@ class Observer {
   virtual std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> /*most*/) {
     return std::nullopt;
   }
-  /// What stands for the number that aten::item would read from the data of `storage`. An empty
-  /// answer refuses it.
-  virtual std::optional<std::int64_t> unbacked_number(std::int32_t /*storage*/) {
+  /// What stands for the number that aten::item would read from the data of `storage`, which lie in
+  /// `range`. An empty answer refuses it.
+  virtual std::optional<double> unbacked_number(std::int32_t /*storage*/,
+                                                const ValueRange& /*range*/) {
     return std::nullopt;
   }
   /// Such a size or number is known, as it follows from values that are given.

@@ -6,9 +6,12 @@
 #include <torch/library.h>
 
 #include "base/error.h"
+#include "base/given_values.h"
 #include "base/values_setting.h"
+#include "meta/fake/fake_mode.h"
 #include "meta/fake/known_values.h"
 #include "meta/fake/observer.h"
+#include "meta/fake/upper_bound_sizes.h"
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/composites.h"
 #include "meta/kernels/families.h"
@@ -22,12 +25,19 @@ int64_t unbacked_size(const char* op, std::optional<int64_t> most, std::optional
     if (observer) observer->on_known_number(*known);
     return *known;
   }
-  if (const auto size = observer ? observer->unbacked_size(most) : std::nullopt) return *size;
+  if (const auto size = observer ? observer->unbacked_size(most) : std::nullopt) {
+    meta::take_upper_bound();
+    return *size;
+  }
+  constexpr const char* what =
+      "its output size depends on data, and a tensor without storage has none";
+  if (meta::is_in_program())
+    throw Error(op, what, "Say the values of its operand with " + given_values() + ".");
   const std::string values = "give the values of the input that decides it with " +
                              values_setting() + ", or the size with " + setting("sizes") +
                              " where a .pt2 file has a symbol for it (u0=8)";
   throw Error(
-      op, "its output size depends on data, and a tensor without storage has none",
+      op, what,
       most ? "Take the upper bound with " + setting("unbacked", "max") + ", " + values + "."
            : "There is no upper bound: " + values + ", or export the model with a fixed size.");
 }
@@ -131,11 +141,26 @@ Three unique_consecutive(const Tensor& self, bool inverse, bool counts,
              : unique_elements(op, self, Order::as_given, inverse, counts);
 }
 
-// As many as the largest element says, which nothing bounds.
-Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t least) {
+/// One more than the largest element can be, where its bounds are known.
+std::optional<int64_t> most_bins(const Tensor& self, int64_t least) {
+  const meta::ValueRange range = meta::range_of(self);
+  if (range.high > 1e15) return std::nullopt;
+  return std::max(least, static_cast<int64_t>(range.high) + 1);
+}
+
+// As many as the largest element says. A program that says how many there are at least has no
+// larger element: it counts tokens of experts, votes for classes.
+std::optional<int64_t> known_bins(const Tensor& self, int64_t least) {
   const auto known =
       counted(self, [&](const Tensor& values) { return at::bincount(values, {}, least).numel(); });
-  const int64_t size = std::max(least, unbacked_size("aten::bincount", std::nullopt, known));
+  if (known || least == 0) return known;
+  const bool is_enough = meta::is_in_program() || most_bins(self, least) == least;
+  return is_enough ? std::optional(least) : std::nullopt;
+}
+
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t least) {
+  const int64_t size = std::max(
+      least, unbacked_size("aten::bincount", most_bins(self, least), known_bins(self, least)));
   const bool weighted = weights && weights->defined();
   const at::ScalarType type = !weighted                              ? at::kLong
                               : weights->scalar_type() == at::kFloat ? at::kFloat
@@ -146,6 +171,12 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
 bool equal(const Tensor& self, const Tensor& other) {
   const auto left = meta::known_values(self), right = meta::known_values(other);
   if (left && right) return at::equal(*left, *right);
+  if (meta::is_in_program() && !looks_for_faults()) {
+    const auto observer = meta::current_observer();
+    const auto answer =
+        observer ? observer->unbacked_number(-1, meta::between(0, 1)) : std::nullopt;
+    if (answer) return *answer != 0;
+  }
   TORCH_CHECK(
       looks_for_faults(),
       "aten::equal: its result depends on data, and a tensor without storage has none; give "

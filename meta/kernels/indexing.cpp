@@ -101,7 +101,7 @@ Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor&, IntArra
 // The sum of the repeats is the size, unless the caller knows it.
 Tensor repeat_interleave(const Tensor& repeats, optional<int64_t> output_size) {
   if (output_size) return fresh({*output_size}, repeats);
-  const auto values = meta::known_values(repeats);
+  const auto values = meta::assumed_values(repeats);
   const auto sum = values ? std::optional(values->sum(at::kLong).item<int64_t>()) : std::nullopt;
   return fresh({unbacked_size("aten::repeat_interleave.Tensor", std::nullopt, sum)}, repeats);
 }

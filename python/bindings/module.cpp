@@ -248,6 +248,9 @@ void bind_program(nb::module_& module) {
       .def("limit_memory", &Program::limit_memory)
       .def("warn", &Program::warn)
       .def("has_no_values", &Program::has_no_values)
+      .def("has_upper_bound_size", &Program::has_upper_bound_size)
+      .def("give_values", &Program::give_values)
+      .def("last_stand_in", &Program::last_stand_in)
       .def("device", &Program::device)
       .def("close", &Program::close)
       .def("finish", &Program::finish, nb::arg("costed"), nb::arg("ask"), nb::arg("step").none(),

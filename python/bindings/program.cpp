@@ -129,6 +129,16 @@ bool Program::has_no_values(nanobind::handle tensor) const {
   return EagerProgram::has_no_values(tensor_of(tensor));
 }
 
+bool Program::has_upper_bound_size(nanobind::handle tensor) const {
+  return EagerProgram::has_upper_bound_size(tensor_of(tensor));
+}
+
+void Program::give_values(nanobind::handle tensor, nanobind::handle values) const {
+  EagerProgram::give_values(tensor_of(tensor), tensor_of(values));
+}
+
+std::string Program::last_stand_in() const { return program_->last_stand_in(); }
+
 void Program::close() { program_.reset(); }
 
 ProfileHandle Program::finish(const std::vector<std::string>& costed, const AskCost& ask,

@@ -73,6 +73,12 @@ class Program {
   void warn(const std::string& sentence);
   /// Whether the tensor is on the simulated device, or came from there.
   bool has_no_values(nanobind::handle tensor) const;
+  /// Whether an upper bound stands for one of its sizes.
+  bool has_upper_bound_size(nanobind::handle tensor) const;
+  /// `values`: on the host, of the tensor's dtype and sizes.
+  void give_values(nanobind::handle tensor, nanobind::handle values) const;
+  /// Which line got a stand-in last; empty where none did.
+  std::string last_stand_in() const;
   /// Ends the simulation without one.
   void close();
   /// Ends the simulation. The profile is that of step `step`, counted from 1, of the last step that ended

@@ -21,13 +21,15 @@ from ._costs import Cost, cost_rule  # noqa: E402
 from ._error import Error  # noqa: E402
 from ._files import profile  # noqa: E402
 from ._fit import Fit, Formulas  # noqa: E402
+from ._given import given  # noqa: E402
 from ._plans import CheckpointPlan, Costs, ParallelPlan, ThroughputPlan  # noqa: E402
 from ._profile import Profile  # noqa: E402
 from ._rows import Rows  # noqa: E402
 from ._simulate import Run, simulate, step  # noqa: E402
 
 __all__ = ["CheckpointPlan", "Cost", "Costs", "Error", "Fit", "Formulas", "ParallelPlan", "Profile", "Rows", "Run",
-           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "measure", "profile", "restore", "simulate", "step", "watch"]
+           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "given", "measure", "profile", "restore", "simulate", "step",
+           "watch"]
 
 
 def __getattr__(name: str) -> Any:

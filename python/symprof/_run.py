@@ -3,6 +3,8 @@ import argparse
 import pathlib
 import runpy
 import sys
+import traceback
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +15,25 @@ from ._simulate import Run, simulate
 
 class EnoughSteps(BaseException):
     """The steps that were asked for have run. No `except Exception` of the script holds it up."""
+
+
+class ScriptError(Exception):
+    """The script's own exception, which Python would print and end with."""
+
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
+
+    def print(self) -> None:
+        """As Python does for the script alone: its lines come first."""
+        traceback.print_exception(self.cause.with_traceback(_of_script(self.cause.__traceback__)))
+
+
+def _of_script(lines: types.TracebackType | None) -> types.TracebackType | None:
+    """Without the lines that start the script: this package's, and runpy's."""
+    first = lines
+    while first is not None and first.tb_frame.f_globals.get("__name__") in (__name__, "runpy"):
+        first = first.tb_next
+    return first or lines
 
 
 def parser() -> argparse.ArgumentParser:
@@ -53,8 +74,11 @@ def main(arguments: Sequence[str]) -> int:
             print(f"\n{fit}", file=sys.stderr)
             return 1
     except Error as error:
-        print(f"symprof: {error}", file=sys.stderr)
+        print("\n".join([f"symprof: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr)
         return 2
+    except ScriptError as error:
+        error.print()
+        return 1
     return 0
 
 
@@ -69,8 +93,13 @@ def run_script(options: argparse.Namespace) -> Profile:
         run.stop_after(max(options.steps, options.step or 0), EnoughSteps)
     sys.argv = [str(options.script), *options.arguments]
     sys.path.insert(0, str(options.script.resolve().parent))
-    with run:
-        _run_to_its_end(options.script, run)
+    try:
+        with run:
+            _run_to_its_end(options.script, run)
+    except Error:
+        raise
+    except Exception as error:
+        raise ScriptError(error) from error
     if run.steps == 0:
         print(f"symprof: {options.script}: no training step was found (no parameter was updated): the report is of all that ran.\n"
               "  symprof.step() at the end of a step marks it.", file=sys.stderr)

@@ -91,8 +91,8 @@ class Run:
     def _enter(self) -> None:
         import torch
 
-        from . import (_allocator, _compile, _cuda, _higher_order, _kernels, _native_libraries, _observe, _queries, _ranks,
-                       _rhythm, _tensor_methods, _triton, _values)
+        from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _native_libraries, _numbers, _observe,
+                       _queries, _ranks, _rhythm, _tensor_methods, _triton, _values)
 
         self._exits.enter_context(_turn)
         cuda: Any = torch.cuda
@@ -102,10 +102,11 @@ class Run:
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
         self._exits.enter_context(_kernels.of_cpp())
+        self._exits.enter_context(_given.inside(self._program))
         allocator = _allocator.Allocator(self._program, self._alloc_conf)
         answers = {**_cuda.answers(self._program, self._ranks or 1), **allocator.answers(), **_queries.answers(self._program),
-                   **_values.readers(self._program), **_tensor_methods.answers(self._program), **_triton.answers(self._program),
-                   **_kernels.dispatchers(), **_native_libraries.answers(self._program),
+                   **_values.readers(self._program), **_tensor_methods.answers(self._program), **_numbers.answers(self._program),
+                   **_triton.answers(self._program), **_kernels.dispatchers(), **_native_libraries.answers(self._program),
                    **_higher_order.answers(self._program)}
         self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_native_libraries.packages(self._program))
@@ -116,6 +117,8 @@ class Run:
         _running.append(self)
 
     def __exit__(self, *error: Any) -> None:
+        if isinstance(error[1], Exception) and (line := self._program.last_stand_in()):
+            error[1].add_note(f"symprof: {line}")
         with uninterrupted():
             self._is_complete = error[0] is None
             self._exits.close()

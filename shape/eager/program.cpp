@@ -10,12 +10,13 @@
 #include <set>
 #include <utility>
 
+#include "base/given_values.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_writes.h"
 #include "shape/eager/program_nodes.h"
+#include "shape/eager/read_numbers.h"
 #include "shape/eager/root_names.h"
-#include "shape/eager/stand_in.h"
 #include "shape/step/forced_backend.h"
 #include "shape/step/matmul_precision.h"
 #include "shape/step/recorder.h"
@@ -50,7 +51,9 @@ class EagerProgram::Run {
     recorder->take_upper_bounds();
     recorder->follow_values();
     recorder->obey_switches();
-    recorder->answer_numbers([this](StorageId storage) { return read_number(storage); });
+    recorder->answer_numbers([this](StorageId storage, const meta::ValueRange& range) {
+      return numbers.answer(recorder->recording(), storage, range);
+    });
     recorder->recording().format = "program";
     recorder->recording().producer = "python";
   }
@@ -67,19 +70,23 @@ class EagerProgram::Run {
     if (storage != none) recorder->give_to_parameter(storage, kind, storage_of(parameter));
   }
 
-  std::int64_t read_number(StorageId storage) {
-    const std::int64_t number = shape::stand_in_for(recorder->recording(), storage);
-    if (number != 1) return number;
-    const std::string place = place_();
-    ++numbers_at_[place];
-    return ends_loop(place) ? 0 : 1;
-  }
-
   /// The nodes, for a module or a pass that begins or ends: what reads numbers after that is not in
   /// a loop of before it.
   shape::ProgramNodes& turn() {
-    reads_ = 0;
+    numbers.end_loops();
     return nodes;
+  }
+
+  /// Says which lines made tensors of a size that depends on data.
+  void tell_upper_bounds() const {
+    std::set<std::string> places;
+    for (const NodeRecord& node : recorder->recording().nodes)
+      if (node.upper_bound) places.insert(named(node.source));
+    for (const std::string& place : places)
+      recorder->recording().warnings.push_back(fmt::format(
+          "{}: made a tensor whose size depends on data; the most that it can be stood for it, and "
+          "figures that rest on it (≤) are upper bounds ({} says the values).",
+          place, given_values()));
   }
 
   /// Says where tensors on the host do not have what a device would have written there.
@@ -99,14 +106,10 @@ class EagerProgram::Run {
           times(count)));
   }
 
-  /// Says where 1 stood for numbers that tensors without storage do not have.
+  /// Says what stood for numbers that tensors without storage do not have.
   void tell_numbers() const {
-    for (const auto& [place, count] : numbers_at_)
-      recorder->recording().warnings.push_back(fmt::format(
-          "{}: read the value of a tensor {}; 1 (true) stood for it{}, and what the program "
-          "decides by it may go another way on a device.",
-          named(place), times(count),
-          ended_at_.contains(place) ? ", and 0 after every 16th, to end a loop" : ""));
+    for (const std::string& sentence : numbers.warnings())
+      recorder->recording().warnings.push_back(sentence);
   }
 
   std::shared_ptr<shape::Recorder> recorder;
@@ -115,28 +118,13 @@ class EagerProgram::Run {
   meta::FakeMode mode;
 
  private:
-  /// `while mask.any():` would never end: a place that reads again and again, with no module run in
-  /// between, gets the other answer after so many.
-  static constexpr int most_reads = 16;
-
-  bool ends_loop(const std::string& place) {
-    reads_ = place == last_place_ ? reads_ + 1 : 1;
-    last_place_ = place;
-    if (reads_ <= most_reads) return false;
-    reads_ = 0;
-    ended_at_.insert(place);
-    return true;
-  }
-
   shape::MatmulPrecisionRegion matmul_precision_;
   PlaceOfProgram place_;
-  std::map<std::string, int> numbers_at_, kept_at_;
-  std::set<std::string> ended_at_;
-  std::string last_place_;
-  int reads_ = 0;
+  std::map<std::string, int> kept_at_;
   meta::KeptNumbersListener kept_numbers_{[this] { ++kept_at_[place_()]; }};
 
  public:
+  shape::ReadNumbers numbers{place_};
   shape::ProgramNodes nodes;
 };
 
@@ -205,12 +193,25 @@ void EagerProgram::warn(const std::string& sentence) {
 
 bool EagerProgram::has_no_values(const at::Tensor& tensor) { return meta::is_fake(tensor); }
 
+bool EagerProgram::has_upper_bound_size(const at::Tensor& tensor) {
+  return meta::has_upper_bound_size(tensor);
+}
+
+void EagerProgram::give_values(const at::Tensor& tensor, const at::Tensor& values) {
+  meta::give_values(tensor, values);
+}
+
+std::string EagerProgram::last_stand_in() const {
+  return run_->numbers.last(run_->recorder->recording());
+}
+
 const Recording& EagerProgram::recording() const { return run_->recorder->recording(); }
 
 std::size_t EagerProgram::steps() const { return run_->nodes.finished_steps(); }
 
 ProgramRecording EagerProgram::take() {
   run_->tell_numbers();
+  run_->tell_upper_bounds();
   run_->tell_kept_numbers();
   run_->tell_streams();
   ProgramRecording program{run_->nodes.steps(), run_->recorder->take(),

@@ -80,6 +80,12 @@ class EagerProgram {
   void warn(const std::string& sentence);
   /// Whether the tensor has no storage.
   static bool has_no_values(const at::Tensor& tensor);
+  /// Whether an upper bound stands for one of its sizes, which depends on data.
+  static bool has_upper_bound_size(const at::Tensor& tensor);
+  /// Says the numbers of a tensor without storage: `values` is real, of its dtype and sizes.
+  static void give_values(const at::Tensor& tensor, const at::Tensor& values);
+  /// Which line got a stand-in last for what only data tell; empty where none did.
+  std::string last_stand_in() const;
 
   /// What was recorded until now; its kinds of storages may still change.
   const Recording& recording() const;

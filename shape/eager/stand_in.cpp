@@ -19,7 +19,9 @@ class Reader {
  public:
   explicit Reader(const Recording& recording) : recording_(recording) {}
 
-  std::int64_t value(StorageId storage, CallId before, int depth) const {
+  bool tells_fault() const { return tells_fault_; }
+
+  std::int64_t value(StorageId storage, CallId before, int depth) {
     const CallId writer = depth < deepest ? writer_of(storage, before) : none;
     if (writer == none) return 1;
     const CallRecord& call = recording_.calls[static_cast<std::size_t>(writer)];
@@ -29,8 +31,8 @@ class Reader {
     };
     if (is_one_of(op, {"isnan", "isinf", "zeros", "zeros_like", "zero_", "new_zeros",
                        "_amp_foreach_non_finite_check_and_unscale_"}))
-      return 0;
-    if (is_one_of(op, {"lt", "gt"}) && is_drawn(call, writer)) return 0;
+      return fault();
+    if (is_one_of(op, {"lt", "gt"}) && is_drawn(call, writer)) return fault();
     if (is_one_of(op, {"logical_not", "bitwise_not"})) return 1 - input(0);
     if (is_one_of(op, {"logical_or", "bitwise_or", "add", "add_", "maximum"}))
       return std::max(input(0), input(1));
@@ -43,6 +45,11 @@ class Reader {
   }
 
  private:
+  std::int64_t fault() {
+    tells_fault_ = true;
+    return 0;
+  }
+
   std::string_view name_of(const CallRecord& call) const {
     std::string_view name = recording_.ops[static_cast<std::size_t>(call.op)];
     name.remove_prefix(name.rfind(':') + 1);
@@ -75,12 +82,15 @@ class Reader {
   }
 
   const Recording& recording_;
+  bool tells_fault_ = false;
 };
 
 }  // namespace
 
-std::int64_t stand_in_for(const Recording& recording, StorageId storage) {
-  return Reader(recording).value(storage, static_cast<CallId>(recording.calls.size()), 0);
+StandIn stand_in_for(const Recording& recording, StorageId storage) {
+  Reader reader(recording);
+  const std::int64_t number = reader.value(storage, static_cast<CallId>(recording.calls.size()), 0);
+  return {number, reader.tells_fault()};
 }
 
 }  // namespace symprof::shape

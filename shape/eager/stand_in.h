@@ -7,9 +7,14 @@
 
 namespace symprof::shape {
 
+struct StandIn {
+  std::int64_t number = 1;
+  bool tells_fault = false;  ///< It says whether something is wrong.
+};
+
 /// 0 for what says that something is wrong (isnan, isinf, GradScaler's found_inf, whether numbers
 /// of a normal distribution lie beyond a bound, and what is made of these), 1 for everything else:
 /// a program takes the way that it takes when all is well.
-std::int64_t stand_in_for(const Recording& recording, StorageId storage);
+StandIn stand_in_for(const Recording& recording, StorageId storage);
 
 }  // namespace symprof::shape

@@ -35,8 +35,11 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   }
   void on_offloaded(std::int32_t storage) override;
   std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override;
-  std::optional<std::int64_t> unbacked_number(std::int32_t storage) override {
-    return answer_number_ ? answer_number_(storage) : unbacked_size(std::nullopt);
+  std::optional<double> unbacked_number(std::int32_t storage,
+                                        const meta::ValueRange& range) override {
+    if (answer_number_) return answer_number_(storage, range);
+    const auto size = unbacked_size(std::nullopt);
+    return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
   }
   void on_known_number(std::int64_t number) override;
   void on_stream_use() override { ++stream_uses_; }
@@ -102,9 +105,8 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   void obey_switches() { is_of_program_ = true; }
 
   /// `answer` stands in for numbers that are read from data.
-  void answer_numbers(std::function<std::int64_t(StorageId)> answer) {
-    answer_number_ = std::move(answer);
-  }
+  using AnswerNumber = std::function<double(StorageId, const meta::ValueRange&)>;
+  void answer_numbers(AnswerNumber answer) { answer_number_ = std::move(answer); }
 
   /// The node whose turn it is, or whose backward ran last.
   NodeId current_node() const { return node_; }
@@ -144,7 +146,7 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   std::unordered_map<StorageId, NodeId> parameter_nodes_;
   std::unordered_map<NodeId, UnbackedSize> unbacked_sizes_;
   bool takes_upper_bounds_ = false, found_changed_tensor_ = false;
-  std::function<std::int64_t(StorageId)> answer_number_;
+  AnswerNumber answer_number_;
   int stream_uses_ = 0;
   bool is_of_program_ = false;
   std::function<void()> tell_first_block_;

@@ -16,7 +16,7 @@ class WalkObserver final : public meta::SilentObserver {
     needs_values_ = true;
     return std::nullopt;
   }
-  std::optional<std::int64_t> unbacked_number(std::int32_t) override {
+  std::optional<double> unbacked_number(std::int32_t, const meta::ValueRange&) override {
     needs_values_ = true;
     return std::nullopt;
   }
