@@ -34,11 +34,6 @@ bool RangeCall::may_be_bounded(std::size_t position) const {
   return all;
 }
 
-ValueRange RangeCall::operand(std::string_view name) const {
-  const auto position = position_of(name);
-  return position ? operand(*position) : ValueRange{};
-}
-
 double RangeCall::number(std::string_view name, double otherwise) const {
   const auto position = position_of(name);
   if (!position) return otherwise;

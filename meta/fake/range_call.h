@@ -24,7 +24,6 @@ class RangeCall {
 
   /// Of a tensor, of the tensors of a list, of a number; without bounds for anything else.
   ValueRange operand(std::size_t position) const;
-  ValueRange operand(std::string_view name) const;
   /// The number of an argument that is one; else `otherwise`.
   double number(std::string_view name, double otherwise) const;
   bool has(std::string_view name) const { return position_of(name).has_value(); }

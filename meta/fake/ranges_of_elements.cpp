@@ -32,8 +32,6 @@ ResultRanges of_either(Call call) {
 }
 ResultRanges with_zeros(Call call) { return first(both(call.operand(0), only(0))); }
 
-ResultRanges filled(Call call) { return first(call.operand("fill_value")); }
-
 // aten::max and aten::min: of all elements, of two tensors, or along a dimension with places.
 template <bool is_max>
 ResultRanges extremum(Call call) {
@@ -119,7 +117,7 @@ constexpr RangeRow rows[] = {
     {"amax", extremum<true>}, {"amin", extremum<false>}, {"mean", as_given<0>},
     {"cummax", with_place}, {"cummin", with_place}, {"sort", with_place}, {"topk", with_place},
     {"kthvalue", with_place}, {"mode", with_place}, {"max", extremum<true>},
-    {"min", extremum<false>}, {"copy", as_given<1>}, {"fill", as_given<1>},
+    {"min", extremum<false>}, {"copy", as_given<1>},
     {"where", of_either<1, 2>}, {"masked_fill", of_either<0, 2>},
     {"index_put", of_either<0, 2>}, {"_index_put_impl", of_either<0, 2>},
     {"index_fill", of_either<0, 3>}, {"index_copy", of_either<0, 3>}, {"scatter", chosen},
@@ -127,10 +125,7 @@ constexpr RangeRow rows[] = {
     {"masked_scatter", of_either<0, 2>}, {"constant_pad_nd", of_either<0, 2>},
     {"tril", with_zeros}, {"triu", with_zeros}, {"_unique2", distinct}, {"_unique", distinct},
     {"unique_dim", distinct}, {"unique_consecutive", distinct},
-    {"unique_dim_consecutive", distinct}, {"zero", always<zero>}, {"zeros", always<zero>},
-    {"zeros_like", always<zero>}, {"new_zeros", always<zero>}, {"ones", always<one>},
-    {"ones_like", always<one>}, {"new_ones", always<one>}, {"full", filled},
-    {"full_like", filled}, {"new_full", filled},
+    {"unique_dim_consecutive", distinct},
     // Places.
     {"argmax", place}, {"argmin", place}, {"nonzero", nonzero}, {"searchsorted", bucket},
     {"bucketize", bucket_of_boundaries}, {"multinomial", drawn_places},
