@@ -1,7 +1,8 @@
 """C++ answers for the shapes of results, and its dispatcher, in place of Python's.
 
 `import torch` puts meta kernels written in Python above those of C++ (torch/_meta_registrations.py). They are many times
-slower, and one of them imports torch._dynamo. While a simulation runs, C++'s are in force.
+slower, and one of them imports torch._dynamo. While a simulation runs, C++'s are in force, and Python's for the operators
+that have none in C++.
 """
 import contextlib
 import functools
@@ -13,6 +14,7 @@ import torch
 from torch import _meta_registrations
 
 from ._interrupts import uninterrupted
+from ._python_kernels import has_kernel, remembering
 
 registrations: Any = _meta_registrations
 library: Any = torch.library
@@ -23,23 +25,26 @@ LIBRARY = "_meta_lib_dont_use_me_use_register_meta"
 _lock = threading.Lock()
 _open = 0  # Contexts, of all threads.
 _taken: frozenset[str] = frozenset()  # What Python's library had registered, as torch.library names it.
+_in_place_of_cpp: Any = None  # The library of those of Python's that are in force.
 
 
 @contextlib.contextmanager
 def of_cpp() -> Iterator[None]:
     """Python's meta kernels are away while the context is open, in whichever thread."""
-    global _open, _taken
+    global _open, _taken, _in_place_of_cpp
     with uninterrupted(), _lock:
         _open += 1
         if _open == 1:
             _taken = frozenset(getattr(registrations, LIBRARY)._op_impls)
             getattr(registrations, LIBRARY)._destroy()
+            _in_place_of_cpp = _registered(_missing_in_cpp(_taken))
     try:
         yield
     finally:
         with uninterrupted(), _lock:
             _open -= 1
             if _open == 0:
+                _in_place_of_cpp._destroy()
                 _register_again()
 
 
@@ -57,10 +62,10 @@ class _Recorder:
     """Stands for a library of kernels, and remembers them."""
 
     def __init__(self) -> None:
-        self.kernels: list[tuple[str, Callable[..., Any]]] = []
+        self.kernels: list[tuple[Any, Callable[..., Any]]] = []
 
     def impl(self, op: Any, kernel: Callable[..., Any]) -> None:
-        self.kernels.append((op.name(), kernel))
+        self.kernels.append((op, kernel))
 
 
 def _key_of(op: str) -> str:
@@ -68,7 +73,7 @@ def _key_of(op: str) -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def _kernels_of(keys: frozenset[str]) -> list[tuple[str, Callable[..., Any]]]:
+def _kernels_of(keys: frozenset[str]) -> list[tuple[Any, Callable[..., Any]]]:
     """Those that torch registers when it is imported: its own loop over its tables says which."""
     of_torch = {name: value for name, value in vars(registrations).items() if name.startswith(LIBRARY)}
     recorders = {name: _Recorder() for name in of_torch}
@@ -81,14 +86,25 @@ def _kernels_of(keys: frozenset[str]) -> list[tuple[str, Callable[..., Any]]]:
     finally:
         vars(registrations).update(of_torch)
         overload.py_impl = py_impl
-    return [(op, kernel) for op, kernel in recorders[LIBRARY].kernels if _key_of(op) in keys]
+    return [(op, kernel) for op, kernel in recorders[LIBRARY].kernels if _key_of(op.name()) in keys]
+
+
+@functools.lru_cache(maxsize=1)
+def _missing_in_cpp(keys: frozenset[str]) -> list[tuple[Any, Callable[..., Any]]]:
+    """Those of operators that have none in C++; asked first while Python's are away."""
+    return [(op, remembering(op, kernel)) for op, kernel in _kernels_of(keys) if not has_kernel(op.name())]
+
+
+def _registered(kernels: list[tuple[Any, Callable[..., Any]]]) -> Any:
+    """As torch.library.Library.impl, without what it checks of each."""
+    made = library.Library("aten", "IMPL", "Meta")
+    for op, kernel in kernels:
+        made.m.impl(op.name(), "Meta", kernel, False)
+    return made
 
 
 def _register_again() -> None:
-    """As torch.library.Library.impl, without what it checks of each."""
-    of_python = library.Library("aten", "IMPL", "Meta")
+    of_python = _registered(_kernels_of(_taken))
     setattr(registrations, LIBRARY, of_python)  # Now: the library that it was strikes its names off when it goes.
-    for op, kernel in _kernels_of(_taken):
-        of_python.m.impl(op, "Meta", kernel, False)
     of_python._op_impls.update(_taken)
     library._impls.update(_taken)

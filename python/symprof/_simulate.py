@@ -1,13 +1,13 @@
 """A program on a GPU that is not there."""
 import contextlib
 import functools
-import sysconfig
 import threading
 from typing import Any
 
 from . import _costs, _native, _preload
 from ._error import Error
 from ._interrupts import uninterrupted
+from ._places import library_folders
 from ._profile import Profile
 from ._settings import refuse_what_changes_a_graph, setting_texts
 
@@ -92,12 +92,12 @@ class Run:
         import torch
 
         from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _native_libraries, _numbers, _observe,
-                       _queries, _ranks, _rhythm, _tensor_methods, _triton, _values)
+                       _python_kernels, _queries, _ranks, _rhythm, _tensor_methods, _triton, _values)
 
         self._exits.enter_context(_turn)
         cuda: Any = torch.cuda
         self._exits.callback(_preload.device_is_initialized, cuda.is_initialized())
-        _native.set_library_folders(_library_folders())
+        _native.set_library_folders(list(library_folders()))
         self._exits.callback(self._end)
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
@@ -107,7 +107,7 @@ class Run:
         answers = {**_cuda.answers(self._program, self._ranks or 1), **allocator.answers(), **_queries.answers(self._program),
                    **_values.readers(self._program), **_tensor_methods.answers(self._program), **_numbers.answers(self._program),
                    **_triton.answers(self._program), **_kernels.dispatchers(), **_native_libraries.answers(self._program),
-                   **_higher_order.answers(self._program)}
+                   **_higher_order.answers(self._program), **_python_kernels.answers(self._program)}
         self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
@@ -140,8 +140,3 @@ def simulate(device: str = "h200", *, name: str = "", ranks: int | None = None, 
     """
     return Run({"device": device, "name": name, "ranks": ranks, **settings})
 
-
-def _library_folders() -> list[str]:
-    """Code here is not the program's own: its callers' lines are shown."""
-    paths = sysconfig.get_paths()
-    return [str(_preload.torch_folder()), paths["stdlib"], str(_preload.__file__).rpartition("/")[0]]
