@@ -21,6 +21,8 @@
 #include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/observer.h"
 #include "meta/fake/one_device.h"
+#include "meta/fake/program_error.h"
+#include "meta/fake/shape_kernel.h"
 #include "meta/fake/tensors_in.h"
 #include "meta/fake/upper_bound_sizes.h"
 
@@ -39,6 +41,8 @@ struct OperatorInfo {
   bool takes_host_tensors = false;
   bool is_composite = false;   // Made of other operators, on every device.
   bool is_collective = false;  // Of a process group, which has the kernel.
+  bool has_shape_kernel = false;
+  bool runs_python = false;  // Its kernel is PyTorch's own Python, which makes other calls.
 };
 
 const OperatorInfo& info_of(const c10::OperatorHandle& op) {
@@ -63,7 +67,9 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   const auto has = [&](c10::DispatchKey key) { return op.hasKernelForDispatchKey(key); };
   info.is_composite = has(c10::DispatchKey::CompositeImplicitAutograd) &&
                       !has(c10::DispatchKey::CPU) && !has(c10::DispatchKey::Meta);
+  info.runs_python = is_python_of_torch(op);
   info.is_collective = is_collective(op);
+  info.has_shape_kernel = has_shape_kernel(op);
   info.reads_data = op.schema().name() == "aten::_local_scalar_dense";
   return info;
 }
@@ -99,6 +105,8 @@ class FakeCall {
     if (info_.reads_data) return read_number();
     if (info_.is_composite)
       return op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, stack_);
+    if (info_.runs_python && is_in_program())
+      return op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd, stack_);
     CallCache* const cache = CallCache::innermost();
     if (cache != nullptr && cache->answer(op_, stack_, first_)) return;
     if (info_.is_collective) return run_collective(op_, stack_);
@@ -197,6 +205,7 @@ class FakeCall {
     if (!tensor.defined()) return tensor;
     for (const Pair& pair : pairs_)
       if (pair.fake.is_same(tensor)) return pair.meta;
+    check_layout(op_, tensor);
     pairs_.push_back({tensor, is_fake(tensor) ? unwrap(tensor) : meta_of_real(tensor)});
     return pairs_.back().meta;
   }
@@ -211,6 +220,9 @@ class FakeCall {
   }
 
   void run_on_meta_tensors() {
+    // A program may have given it one since.
+    if (is_in_program() && !info_.has_shape_kernel && !has_shape_kernel(op_))
+      throw no_shape_kernel(op_);
     const OnRealTensors below_autograd;  // Meta tensors take the same path.
     op_.callBoxed(&stack_);
   }
@@ -236,6 +248,7 @@ class FakeCall {
     if (!tensor.defined()) return tensor;
     for (const Pair& pair : pairs_)
       if (pair.meta.is_same(tensor)) return pair.fake;
+    check_layout(op_, tensor);
     return tensor.is_meta() ? wrap_meta(tensor, device, observer_) : tensor;
   }
 
@@ -272,8 +285,13 @@ class FakeCall {
   UpperBoundSizes upper_bounds_;
 };
 
-void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) try {
   FakeCall(op, *stack).run();
+} catch (const Error& error) {
+  throw_for_caller(error);
+} catch (const c10::NotImplementedError& error) {  // Of a call inside of a composite kernel.
+  if (!is_in_program() || !lacks_shape_kernel(error)) throw;
+  throw_for_caller(no_shape_kernel(op));
 }
 
 // Autograd detaches every tensor that it saves: a copy of the handle, no call on a device.

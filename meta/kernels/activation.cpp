@@ -52,6 +52,16 @@ Two prelu_backward(const Tensor& grad_output, const Tensor& self, const Tensor& 
 
 Tensor glu_backward(const Tensor&, const Tensor& self, int64_t) { return contiguous_like(self); }
 
+/// Derivatives along a direction (native/GatedLinearUnit.cpp): of the result, and of its gradient.
+Tensor glu_jvp(const Tensor& result, const Tensor&, const Tensor&, int64_t) {
+  return at::empty_like(result);
+}
+
+Tensor glu_backward_jvp(const Tensor& gradient, const Tensor&, const Tensor&, const Tensor&,
+                        const Tensor&, int64_t) {
+  return at::empty_like(gradient);
+}
+
 Tensor leaky_with_noise(const Tensor& self, Tensor&, const Scalar&, const Scalar&, bool,
                         std::optional<at::Generator>) {
   return contiguous_like(self);
@@ -73,6 +83,8 @@ void register_activation(torch::Library& library) {
   library.impl("_prelu_kernel", &prelu);
   library.impl("_prelu_kernel_backward", &prelu_backward);
   library.impl("glu_backward", &glu_backward);
+  library.impl("glu_jvp", &glu_jvp);
+  library.impl("glu_backward_jvp", &glu_backward_jvp);
   library.impl("rrelu_with_noise", &leaky_with_noise);
 }
 

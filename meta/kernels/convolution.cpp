@@ -111,6 +111,19 @@ Tensor cudnn_convolution_transpose(const Tensor& input, const Tensor& weight, In
   return forward(input, weight, {stride, padding, dilation, output_padding, true, groups});
 }
 
+Tensor cudnn_convolution_relu(const Tensor& input, const Tensor& weight, const optional<Tensor>&,
+                              IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                              int64_t groups) {
+  return forward(input, weight, {stride, padding, dilation, {}, false, groups});
+}
+
+Tensor cudnn_convolution_add_relu(const Tensor& input, const Tensor& weight, const Tensor&,
+                                  const optional<at::Scalar>&, const optional<Tensor>&,
+                                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                                  int64_t groups) {
+  return forward(input, weight, {stride, padding, dilation, {}, false, groups});
+}
+
 // Both gradients take the format of the forward pass; the gradient's own layout has no say.
 Gradients convolution_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
                                at::OptionalIntArrayRef, IntArrayRef, IntArrayRef, IntArrayRef, bool,
@@ -158,6 +171,8 @@ void register_convolution(torch::Library& library) {
   library.impl("convolution_backward", &convolution_backward);
   library.impl("cudnn_convolution", &cudnn_convolution);
   library.impl("cudnn_convolution_transpose", &cudnn_convolution_transpose);
+  library.impl("cudnn_convolution_relu", &cudnn_convolution_relu);
+  library.impl("cudnn_convolution_add_relu", &cudnn_convolution_add_relu);
   library.impl("_conv_depthwise2d", &native_convolution);
   library.impl("conv_depthwise3d", &native_convolution);
   library.impl("slow_conv_dilated2d", &native_convolution);

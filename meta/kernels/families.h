@@ -22,6 +22,7 @@ void register_embedding(torch::Library& library);
 void register_factory(torch::Library& library);
 void register_fourier(torch::Library& library);
 void register_indexing(torch::Library& library);
+void register_jagged(torch::Library& library);
 void register_linear_algebra(torch::Library& library);
 void register_loss(torch::Library& library);
 void register_low_precision(torch::Library& library);
@@ -33,7 +34,9 @@ void register_quantization(torch::Library& library);
 void register_random(torch::Library& library);
 void register_recurrent(torch::Library& library);
 void register_reduction(torch::Library& library);
+void register_refused(torch::Library& library);
 void register_resampling(torch::Library& library);
+void register_semi_structured(torch::Library& library);
 void register_synchronized_norm(torch::Library& library);
 void register_transformer(torch::Library& library);
 
@@ -46,11 +49,14 @@ inline constexpr void (*families[])(torch::Library&) = {
     register_activation,    register_arithmetic,        register_attention,
     register_convolution,   register_data_dependent,    register_dropout,
     register_embedding,     register_factory,           register_fourier,
-    register_indexing,      register_linear_algebra,    register_loss,
-    register_low_precision, register_normalization,     register_optimizer,
-    register_out_variants,  register_pooling,           register_quantization,
+    register_indexing,      register_jagged,            register_linear_algebra,
+    register_loss,          register_low_precision,     register_normalization,
+    register_optimizer,     register_pooling,           register_quantization,
     register_random,        register_recurrent,         register_reduction,
-    register_resampling,    register_synchronized_norm, register_transformer,
+    register_refused,       register_resampling,        register_semi_structured,
+    register_synchronized_norm, register_transformer,
+    // Last: for the overloads that have no kernel yet.
+    register_out_variants,
 };
 
 }  // namespace symprof::kernels

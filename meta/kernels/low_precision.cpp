@@ -31,6 +31,31 @@ Tensor int8_weight_product(const Tensor& self, const Tensor& weight, const Tenso
   return fresh({self.size(0), weight.size(0)}, self);
 }
 
+/// Integers of 4 bits, packed for the tensor cores (native/cuda/int4mm.cu): [N / 8, K / (16 · tiles),
+/// 32, tiles / 2], eight in each number.
+Tensor packed_int4(const Tensor& weight, int64_t tiles) {
+  TORCH_CHECK(weight.dim() == 2 && weight.scalar_type() == at::kByte && tiles > 1,
+              "_convert_weight_to_int4pack: found ", weight.scalar_type(), " [", weight.sizes(),
+              "], wanted a matrix of uint8, two integers in each");
+  return fresh({weight.size(0) / 8, weight.size(1) * 2 / (tiles * 16), 32, tiles / 2}, weight,
+               at::kInt);
+}
+
+Tensor int4_weight_product(const Tensor& self, const Tensor& weight, int64_t, const Tensor&) {
+  TORCH_CHECK(self.dim() == 2 && weight.dim() == 4, "_weight_int4pack_mm: found [", self.sizes(),
+              "] and [", weight.sizes(), "], wanted a matrix and a packed weight");
+  return fresh({self.size(0), weight.size(0) * 8}, self);
+}
+
+/// The weight [K, N] of 8 bits or [K, N / 2] of 4, with a scale for each of N columns.
+Tensor mixed_dtypes_linear(const Tensor& input, const Tensor&, const Tensor& scale,
+                           const optional<Tensor>&, optional<c10::string_view>) {
+  auto sizes = input.sizes().vec();
+  TORCH_CHECK(!sizes.empty(), "_mixed_dtypes_linear: found a number, wanted rows");
+  sizes.back() = scale.numel();
+  return fresh(sizes, input);
+}
+
 Tensor scaled(const Tensor& self, const Tensor& other, optional<at::ScalarType> dtype) {
   TORCH_CHECK(self.dim() == 2 && other.dim() == 2 && self.size(1) == other.size(0),
               "_scaled_mm: found sizes ", self.sizes(), " and ", other.sizes(),
@@ -105,6 +130,9 @@ Tensor scaled_grouped_product_by_recipe(const Tensor& a, const Tensor& b, Scales
 void register_low_precision(torch::Library& library) {
   library.impl("_int_mm", &integer_product);
   library.impl("_weight_int8pack_mm", &int8_weight_product);
+  library.impl("_convert_weight_to_int4pack", &packed_int4);
+  library.impl("_weight_int4pack_mm", &int4_weight_product);
+  library.impl("_mixed_dtypes_linear", &mixed_dtypes_linear);
   library.impl("_scaled_mm", &scaled_product);
   library.impl("_scaled_mm_v2", &scaled_product_by_recipe);
   library.impl("mm.dtype", &typed_product<>);

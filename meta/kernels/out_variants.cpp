@@ -5,8 +5,13 @@
 #include <torch/library.h>
 
 #include <algorithm>
-#include <string_view>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
+#include "meta/fake/shape_kernel.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/pointwise.h"
 
@@ -38,87 +43,88 @@ void push_outputs(const std::vector<at::Tensor>& outputs, torch::jit::Stack* sta
   for (const at::Tensor& output : outputs) stack->emplace_back(output);
 }
 
-struct OutOverload {
-  const char* name;
-  std::string_view functional_overload;
+/// By the overload with outputs, the one that makes what it writes.
+std::unordered_map<c10::OperatorName, c10::OperatorHandle>& counterparts() {
+  static auto* found = new std::unordered_map<c10::OperatorName, c10::OperatorHandle>;
+  return *found;
+}
+
+bool are_same(const c10::Argument& a, const c10::Argument& b) {
+  return a.name() == b.name() && *a.type() == *b.type() && a.alias_info() == nullptr &&
+         b.alias_info() == nullptr;
+}
+
+/// Whether `functional` takes what `schema` takes beside its outputs, and writes nothing.
+bool is_functional_of(const c10::FunctionSchema& functional, const c10::FunctionSchema& schema) {
+  std::vector<const c10::Argument*> inputs;
+  for (const c10::Argument& argument : schema.arguments())
+    if (!argument.is_out()) inputs.push_back(&argument);
+  return functional.returns().size() == schema.returns().size() &&
+         std::ranges::equal(functional.arguments(), inputs,
+                            [](const c10::Argument& a, const c10::Argument* b) {
+                              return are_same(a, *b);
+                            });
+}
+
+bool writes_tensors_alone(const c10::FunctionSchema& schema) {
+  const auto is_tensor = [](const c10::Argument& argument) {
+    return argument.type()->kind() == c10::TypeKind::TensorType;
+  };
+  const auto is_input_or_tensor = [&](const c10::Argument& argument) {
+    return !argument.is_out() || is_tensor(argument);
+  };
+  return std::ranges::any_of(schema.arguments(), &c10::Argument::is_out) &&
+         std::ranges::all_of(schema.arguments(), is_input_or_tensor) &&
+         std::ranges::all_of(schema.returns(), is_tensor);
+}
+
+using Overloads = std::map<std::string, std::vector<c10::OperatorHandle>>;
+
+Overloads overloads_of_aten() {
+  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  Overloads overloads;
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames())
+    if (name.name.starts_with("aten::"))
+      if (const auto op = dispatcher.findSchema(name)) overloads[name.name].push_back(*op);
+  return overloads;
+}
+
+/// Its gradient is computed by an operator of another name.
+std::string functional_name(const std::string& name) {
+  return name == "aten::adaptive_avg_pool3d_backward" ? "aten::_adaptive_avg_pool3d_backward"
+                                                      : name;
+}
+
+std::optional<c10::OperatorHandle> functional_of(const c10::OperatorHandle& op,
+                                                 const Overloads& overloads) {
+  if (!writes_tensors_alone(op.schema())) return std::nullopt;
+  const auto named = overloads.find(functional_name(op.schema().name()));
+  if (named == overloads.end()) return std::nullopt;
+  for (const c10::OperatorHandle& other : named->second)
+    if (is_functional_of(other.schema(), op.schema()) && meta::has_shape_kernel(other))
+      return other;
+  return std::nullopt;
+}
+
+/// A composite operator may make its result and call the overload that writes it.
+class OneAtATime {
+ public:
+  explicit OneAtATime(const c10::OperatorHandle& op) {
+    if (std::ranges::find(running_, op.operator_name()) != running_.end())
+      throw meta::no_shape_kernel(op);
+    running_.push_back(op.operator_name());
+  }
+  ~OneAtATime() { running_.pop_back(); }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  inline static thread_local std::vector<c10::OperatorName> running_;
 };
 
-// Each row's functional overload has a shape kernel.
-constexpr OutOverload out_overloads[] = {
-    {"_batch_norm_with_update.out", ""},
-    {"_fft_c2c.out", ""},
-    {"_fft_c2r.out", ""},
-    {"_fft_r2c.out", ""},
-    {"_int_mm.out", ""},
-    {"_logcumsumexp.out", ""},
-    {"_native_batch_norm_legit.no_stats_out", "no_stats"},
-    {"_native_batch_norm_legit.out", ""},
-    {"_scaled_mm.out", ""},
-    {"_scaled_mm_v2.out", ""},
-    {"_slow_conv2d_forward.output", ""},
-    {"adaptive_avg_pool2d.out", ""},
-    {"adaptive_avg_pool3d.out", ""},
-    {"adaptive_avg_pool3d_backward.grad_input", "_adaptive_avg_pool3d_backward"},
-    {"addbmm.out", ""},
-    {"binary_cross_entropy.out", ""},
-    {"binary_cross_entropy_backward.grad_input", ""},
-    {"bucketize.Tensor_out", "Tensor"},
-    {"cholesky.out", ""},
-    {"cholesky_inverse.out", ""},
-    {"col2im.out", ""},
-    {"geqrf.a", ""},
-    {"glu_backward.grad_input", ""},
-    {"histc.out", ""},
-    {"huber_loss.out", ""},
-    {"im2col.out", ""},
-    {"linalg_eig.out", ""},
-    {"linalg_lstsq.out", ""},
-    {"linalg_householder_product.out", ""},
-    {"linalg_solve_triangular.out", ""},
-    {"log_sigmoid_backward.grad_input", ""},
-    {"log_sigmoid_forward.output", ""},
-    {"max.unary_out", ""},
-    {"max_pool3d_with_indices.out", ""},
-    {"max_pool3d_with_indices_backward.grad_input", ""},
-    {"max_unpool2d.out", ""},
-    {"max_unpool3d.out", ""},
-    {"min.unary_out", ""},
-    {"multi_margin_loss.out", ""},
-    {"multi_margin_loss_backward.grad_input", ""},
-    {"multilabel_margin_loss_backward.grad_input", ""},
-    {"multilabel_margin_loss_forward.output", ""},
-    {"multinomial.out", ""},
-    {"nansum.out", ""},
-    {"native_batch_norm.out", ""},
-    {"nll_loss2d_backward.grad_input", ""},
-    {"nll_loss2d_forward.output", ""},
-    {"nonzero_static.out", ""},
-    {"ormqr.out", ""},
-    {"reflection_pad2d.out", ""},
-    {"reflection_pad2d_backward.grad_input", ""},
-    {"replication_pad2d_backward.grad_input", ""},
-    {"replication_pad3d_backward.grad_input", ""},
-    {"searchsorted.Scalar_out", "Scalar"},
-    {"searchsorted.Tensor_out", "Tensor"},
-    {"slow_conv3d_forward.output", "slow_conv3d_forward"},
-    {"slow_conv_transpose3d.out", ""},
-    {"std.correction_out", "correction"},
-    {"take.out", ""},
-    {"var.correction_out", "correction"},
-};
-
-// A row's second entry is an overload of the same operator or, for operators without one, the name
-// of the operator that computes the same.
-c10::OperatorHandle functional_of(const c10::OperatorName& name) {
-  const std::string full = name.name.substr(name.name.find("::") + 2) + "." + name.overload_name;
-  const auto* row =
-      std::find_if(std::begin(out_overloads), std::end(out_overloads),
-                   [&](const OutOverload& candidate) { return candidate.name == full; });
-  TORCH_INTERNAL_ASSERT(row != std::end(out_overloads));
-  const std::string other(row->functional_overload);
-  auto& dispatcher = c10::Dispatcher::singleton();
-  if (const auto op = dispatcher.findSchema({name.name, other})) return *op;
-  return dispatcher.findSchemaOrThrow(("aten::" + other).c_str(), "");
+/// For an operator that makes no tensor, and gives each that it writes the size that it has.
+void write_in_place(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  torch::jit::drop(*stack, op.schema().arguments().size());
 }
 
 }  // namespace
@@ -134,8 +140,9 @@ void elementwise_into(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 
 void functional_into(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const OneAtATime one(op);
   auto arguments = take_arguments(op.schema(), stack);
-  functional_of(op.operator_name()).callBoxed(&arguments.inputs);
+  counterparts().at(op.operator_name()).callBoxed(&arguments.inputs);
   for (std::size_t i = 0; i < arguments.outputs.size(); ++i) {
     resize_into(arguments.outputs[i], arguments.inputs.at(i).toTensor().sizes());
   }
@@ -143,9 +150,18 @@ void functional_into(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 
 void register_out_variants(torch::Library& library) {
-  for (const OutOverload& row : out_overloads) {
-    library.impl(row.name, torch::CppFunction::makeFromBoxedFunction<&functional_into>());
-  }
+  const Overloads overloads = overloads_of_aten();
+  for (const auto& [name, handles] : overloads)
+    for (const c10::OperatorHandle& op : handles) {
+      if (meta::has_shape_kernel(op)) continue;
+      const std::string full = c10::toString(op.operator_name());
+      if (op.schema().returns().empty()) {
+        library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&write_in_place>());
+      } else if (const auto functional = functional_of(op, overloads)) {
+        counterparts().emplace(op.operator_name(), *functional);
+        library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&functional_into>());
+      }
+    }
 }
 
 }  // namespace symprof::kernels

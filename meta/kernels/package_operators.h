@@ -1,17 +1,26 @@
-// The operators of the package transformers that files call.
+// Operators that Python packages define, for files that were exported with them: shape kernels and
+// gradients in C++, where the package is not loaded.
 #pragma once
+
+#include <torch/library.h>
+
+#include <vector>
 
 namespace symprof::kernels {
 
-/// While one lives, the operators that transformers writes into files exist: ours, or the package's
-/// own, where this is a Python process that has imported it. Ours go with the last one, so that the
-/// package may be imported later. On any thread.
-class TransformersOperators {
+/// While it lives, the operators are known, where a package has not defined its own.
+class PackageOperators {
  public:
-  TransformersOperators();
-  ~TransformersOperators();
-  TransformersOperators(const TransformersOperators&) = delete;
-  TransformersOperators& operator=(const TransformersOperators&) = delete;
+  PackageOperators();
+  ~PackageOperators();
+  PackageOperators(const PackageOperators&) = delete;
+  PackageOperators& operator=(const PackageOperators&) = delete;
 };
+
+/// Each defines those of one package; the libraries take them back when they go.
+std::vector<torch::Library> define_transformers_experts();
+std::vector<torch::Library> define_varlen_attention();
+std::vector<torch::Library> define_linear_cross_entropy();
+std::vector<torch::Library> define_torchvision();
 
 }  // namespace symprof::kernels

@@ -72,6 +72,15 @@ Tensor unfold_backward(const Tensor& grad, IntArrayRef input_sizes, int64_t, int
   return fresh(input_sizes, grad);
 }
 
+// A point of the input for each of the output (native/cudnn/AffineGridGenerator.cpp).
+Tensor affine_grid(const Tensor& theta, int64_t count, int64_t, int64_t height, int64_t width) {
+  return fresh({count, height, width, 2}, theta);
+}
+
+Tensor affine_grid_backward(const Tensor& grad, int64_t count, int64_t, int64_t, int64_t) {
+  return fresh({count, 2, 3}, grad);
+}
+
 // math_channel_shuffle, CUDA's path, copies into a contiguous tensor.
 Tensor channel_shuffle(const Tensor& self, int64_t) { return contiguous_like(self); }
 
@@ -89,6 +98,8 @@ void register_resampling(torch::Library& library) {
   }
   library.impl("cudnn_grid_sampler", &cudnn_grid_sampler);
   library.impl("cudnn_grid_sampler_backward", &cudnn_grid_sampler_backward);
+  library.impl("cudnn_affine_grid_generator", &affine_grid);
+  library.impl("cudnn_affine_grid_generator_backward", &affine_grid_backward);
   library.impl("im2col", &image_to_columns);
   library.impl("col2im", &columns_to_image);
   library.impl("unfold_backward", &unfold_backward);

@@ -1,17 +1,15 @@
 // The operators that the package transformers defines for products of experts and writes into a
 // .pt2 where it does not take aten::_grouped_mm: an export in another dtype than bf16
 // (transformers/integrations/moe.py: _can_use_grouped_mm, _grouped_mm_fallback).
-#include "meta/kernels/transformers_experts.h"
-
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "meta/kernels/allocation.h"
+#include "meta/kernels/package_operators.h"
 
 namespace symprof::kernels {
 namespace {
@@ -66,7 +64,9 @@ torch::Library library_for(torch::Library::Kind kind, std::optional<c10::Dispatc
   return {kind, "transformers", key, __FILE__, __LINE__};
 }
 
-std::vector<torch::Library> define() {
+}  // namespace
+
+std::vector<torch::Library> define_transformers_experts() {
   std::vector<torch::Library> libraries;
   libraries.push_back(library_for(torch::Library::FRAGMENT, std::nullopt));
   libraries.back().def("grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor");
@@ -79,33 +79,6 @@ std::vector<torch::Library> define() {
   libraries.push_back(library_for(torch::Library::IMPL, c10::DispatchKey::Autograd));
   libraries.back().impl("grouped_mm_fallback", &product_with_autograd);
   return libraries;
-}
-
-struct Definitions {
-  std::mutex mutex;
-  int users = 0;
-  std::vector<torch::Library> libraries;  // Empty where the package has defined its own.
-};
-
-Definitions& definitions() {
-  static auto* shared = new Definitions;  // Outlives whoever ends with the process.
-  return *shared;
-}
-
-}  // namespace
-
-TransformersOperators::TransformersOperators() {
-  Definitions& shared = definitions();
-  const std::lock_guard lock(shared.mutex);
-  if (shared.users++ > 0) return;
-  if (!c10::Dispatcher::singleton().findSchema({"transformers::grouped_mm_fallback", ""}))
-    shared.libraries = define();
-}
-
-TransformersOperators::~TransformersOperators() {
-  Definitions& shared = definitions();
-  const std::lock_guard lock(shared.mutex);
-  if (--shared.users == 0) shared.libraries.clear();
 }
 
 }  // namespace symprof::kernels

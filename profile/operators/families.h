@@ -49,6 +49,7 @@ inline constexpr Family families[] = {
     {"rnn", rnn_rules, rnn_scratch, rnn_times},
     {"linalg", linalg_rules, linalg_scratch, linalg_times},
     {"collective", collective_rules, nullptr, collective_times},
+    {"detection", detection_rules, detection_scratch},
 };
 
 }  // namespace symprof::profile

@@ -17,6 +17,7 @@
 #include "python/bindings/plans.h"
 #include "python/bindings/profile_handle.h"
 #include "python/bindings/program.h"
+#include "python/bindings/program_errors.h"
 #include "python/bindings/program_values.h"
 #include "session/read_job.h"
 #include "session/session.h"
@@ -85,6 +86,7 @@ class Model {
 };
 
 void bind_errors(nb::module_& module) {
+  raise_errors_of_programs();
   static nb::object error_class = module.attr("Error");
   nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
     try {

@@ -14,6 +14,7 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_writes.h"
+#include "meta/fake/program_error.h"
 #include "shape/eager/program_nodes.h"
 #include "shape/eager/read_numbers.h"
 #include "shape/eager/root_names.h"
@@ -189,6 +190,10 @@ void EagerProgram::limit_memory(std::optional<std::int64_t> bytes) {
 void EagerProgram::warn(const std::string& sentence) {
   std::vector<std::string>& warnings = run_->recorder->recording().warnings;
   if (std::ranges::find(warnings, sentence) == warnings.end()) warnings.push_back(sentence);
+}
+
+void EagerProgram::raise_errors_by(std::function<void(const Error&)> raise) {
+  meta::set_program_error(std::move(raise));
 }
 
 bool EagerProgram::has_no_values(const at::Tensor& tensor) { return meta::is_fake(tensor); }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "record/program_recording.h"
 #include "record/step_options.h"
 
@@ -78,6 +79,8 @@ class EagerProgram {
   void limit_memory(std::optional<std::int64_t> bytes);
   /// Adds a sentence to the report's warnings, once.
   void warn(const std::string& sentence);
+  /// From now on `raise` throws the exception of the program's language for a call that is refused.
+  static void raise_errors_by(std::function<void(const Error&)> raise);
   /// Whether the tensor has no storage.
   static bool has_no_values(const at::Tensor& tensor);
   /// Whether an upper bound stands for one of its sizes, which depends on data.

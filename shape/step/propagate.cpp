@@ -9,7 +9,7 @@
 
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/known_values.h"
-#include "meta/kernels/transformers_experts.h"
+#include "meta/kernels/package_operators.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/interpreter/leaves.h"
 #include "shape/interpreter/unsupported.h"
@@ -195,7 +195,7 @@ class Step {
 }  // namespace
 
 Recording propagate(const Graph& graph, const StepOptions& options) {
-  const kernels::TransformersOperators operators;
+  const kernels::PackageOperators operators;
   check_operators(graph);
   std::optional<Graph> corrected;
   while (true) {  // Each guess is changed once.

@@ -46,7 +46,9 @@ double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1
 void append_offsets(const c10::IValue& value, const c10::Argument& argument, std::uint8_t position,
                     std::vector<IntegerArgument>& out) {
   const std::string& name = argument.name();
+  constexpr std::int64_t most = 1 << 16;
   if (!value.isTensor() || !(name.starts_with("cum_seq") || name.starts_with("cu_seq"))) return;
+  if (!value.toTensor().defined() || value.toTensor().numel() > most) return;
   const auto values = meta::known_values(value.toTensor());
   if (!values || values->dim() != 1) return;
   const meta::OnRealTensors on_real_tensors;

@@ -10,7 +10,7 @@
 #include "meta/fake/error_text.h"
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/saved_tensor_hooks.h"
-#include "meta/kernels/transformers_experts.h"
+#include "meta/kernels/package_operators.h"
 #include "trace/passes/autocast_casts.h"
 #include "trace/passes/exported_masks.h"
 #include "trace/passes/unregistered_tensors.h"
@@ -121,7 +121,7 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked,
            const std::shared_ptr<torchscript::WalkObserver>& observer, bool follows_values) {
   Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
   graph.follows_values = follows_values;
-  const kernels::TransformersOperators operators;
+  const kernels::PackageOperators operators;
   torchscript::Archive archive = torchscript::read_archive(path);
   const TorchScriptOptions options = walk_options(archive, asked);
   graph.cast_to = options.dtype;

@@ -98,10 +98,11 @@ Estimate sdpa_backward(const Call& call) {
 /// The kernels below _scaled_dot_product_* take [B, S, H, E]. PyTorch's counter reads that as
 /// [B, H, S, E]; this is the count with the real layout. `first` is the query's argument, `offsets`
 /// that of the packed sequences' offsets, `longest` that of the two longest lengths.
-std::optional<Attention> kernel_products(const Call& call, int first, int offsets, int longest) {
+std::optional<Attention> kernel_products(const Call& call, int first, int offsets, int longest,
+                                         Layout layout = Layout::batch_sequence_heads) {
   const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
   if (call.input_at(offsets) != nullptr) return packed(call, first, offsets, longest);
-  return attention(query, call.input_at(first + 1), value, Layout::batch_sequence_heads);
+  return attention(query, call.input_at(first + 1), value, layout);
 }
 
 /// (query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, ...)
@@ -139,6 +140,16 @@ Estimate flex_backward(const Call& call) {
   return backward_cost(call, of_kept_blocks(call, 1, 10));
 }
 
+/// (query, key, value, bias, cum_seq_q, cum_seq_k, max_q, max_k, ...), [B, H, S, E] or packed.
+Estimate cudnn(const Call& call) {
+  return forward_cost(call, kernel_products(call, 0, 4, 6, Layout::batch_heads_sequence));
+}
+/// (grad_out, query, key, value, out, logsumexp, philox_seed, philox_offset, bias, cum_seq_q,
+/// cum_seq_k, max_q, max_k, ...)
+Estimate cudnn_backward(const Call& call) {
+  return backward_cost(call, kernel_products(call, 1, 9, 11, Layout::batch_heads_sequence));
+}
+
 constexpr Rule attention_rows[] = {
     {"aten::_scaled_dot_product_flash_attention", sdpa},
     {"aten::_scaled_dot_product_efficient_attention", sdpa},
@@ -146,13 +157,13 @@ constexpr Rule attention_rows[] = {
     {"aten::_scaled_dot_product_flash_attention_for_cpu", sdpa},
     {"aten::_scaled_dot_product_fused_attention_overrideable", sdpa},
     {"aten::_triton_scaled_dot_attention", sdpa},
-    {"aten::_cudnn_attention_forward", sdpa},
+    {"aten::_cudnn_attention_forward", cudnn},
     {"aten::_scaled_dot_product_flash_attention_backward", sdpa_backward},
     {"aten::_scaled_dot_product_efficient_attention_backward", sdpa_backward},
     {"aten::_scaled_dot_product_cudnn_attention_backward", sdpa_backward},
     {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", sdpa_backward},
     {"aten::_scaled_dot_product_fused_attention_overrideable_backward", sdpa_backward},
-    {"aten::_cudnn_attention_backward", sdpa_backward},
+    {"aten::_cudnn_attention_backward", cudnn_backward},
     {"aten::_flash_attention_forward", flash},
     {"aten::_flash_attention_forward_no_dropout_inplace", flash_in_place},
     {"aten::_flash_attention_backward", flash_backward},
@@ -160,6 +171,10 @@ constexpr Rule attention_rows[] = {
     {"aten::_efficient_attention_backward", efficient_backward},
     {"symprof::flex_attention", flex},
     {"symprof::flex_attention_backward", flex_backward},
+    // As a file has them: torch/nn/attention/varlen.py.
+    {"torch_attn::_varlen_attn", flash},
+    {"torch_attn::_varlen_attn_out", flash_in_place},
+    {"torch_attn::_varlen_attn_backward", flash_backward},
     {"aten::_fused_sdp_choice", touches_nothing, Confidence::free},
     // A scale for each element of the query, and a bias for each of query, key and value.
     {"aten::_transform_bias_rescale_qkv", per_output<4>},

@@ -33,5 +33,6 @@ Rules random_rules();
 Rules rnn_rules();
 Rules linalg_rules();
 Rules collective_rules();
+Rules detection_rules();
 
 }  // namespace symprof::profile

@@ -47,6 +47,20 @@ Estimate ctc_loss_backward(const Call& call) {
       call, {.other = (operations_of_state + 5) * elements(*log_alpha) + 5 * elements(*log_probs)});
 }
 
+/// (input [N, F], linear_weight [V, F], …, of the input, of the weight, …): the logits, and a product
+/// for each of these gradients.
+Estimate linear_cross_entropy(const Call& call) {
+  const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
+  if (!input || !weight || weight->sizes.empty()) return std::nullopt;
+  constexpr int of_input = 12, of_weight = 13;
+  const std::int64_t products = 1 + call.integer(of_input, 0, 0) + call.integer(of_weight, 0, 0);
+  constexpr std::int64_t flops_each_logit = 8;  // As log_softmax and nll_loss, and their backward.
+  const Count rows = input->sizes.empty() ? 1 : input->sizes[0];
+  const Count logits = rows * weight->sizes[0];
+  return streaming(call, {.product = 2 * elements(*input) * weight->sizes[0] * products,
+                          .other = flops_each_logit * logits});
+}
+
 constexpr Rule loss_rows[] = {
     {"aten::nll_loss_forward", nll_loss},
     {"aten::nll_loss2d_forward", nll_loss},
@@ -72,6 +86,7 @@ constexpr Rule loss_rows[] = {
     {"aten::multilabel_margin_loss_backward", per_output<4>, modelled},
     {"aten::_ctc_loss", ctc_loss, modelled},
     {"aten::_ctc_loss_backward", ctc_loss_backward, modelled},
+    {"torch_nn::_linear_cross_entropy_batch_chunked", linear_cross_entropy, modelled},
 };
 
 }  // namespace

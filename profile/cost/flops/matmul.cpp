@@ -1,6 +1,9 @@
 // Matrix products. The counts are those of torch/utils/flop_counter.py (mm_flop, bmm_flop):
 // 2·M·N·K, the added matrix and the scales left out. Products that PyTorch's counter does not know
 // (mv, dot, addbmm, grouped) follow the same convention.
+#include <algorithm>
+#include <vector>
+
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -32,6 +35,100 @@ Estimate grouped_mm(const Call& call) {
     return streaming(call, {.product = 2 * rows_and_depth * right->sizes[1]});
   }
   return matrix_product(call, left, right);
+}
+
+/// self [..., K] with a weight that is packed or has fewer bits: the result tells its columns.
+Estimate packed_weight(const Call& call) {
+  const TensorSpec *self = call.input_at(0), *out = call.output(0);
+  if (!self || !out || out->sizes.empty()) return std::nullopt;
+  return streaming(call, {.product = 2 * elements(*self) * out->sizes.back()});
+}
+
+/// Two of four elements are kept, and only they are multiplied: `kept` [M, K / 2] and a dense
+/// [K, N].
+Estimate half_of_product(const Call& call, const TensorSpec* kept, const TensorSpec* dense) {
+  if (!kept || !dense || dense->sizes.size() < 2) return std::nullopt;
+  return streaming(call, {.product = 2 * elements(*kept) * dense->sizes.back()});
+}
+
+/// (mat1, mat1_meta, mat2)
+Estimate sparse_mm(const Call& call) {
+  return half_of_product(call, call.input_at(0), call.input_at(2));
+}
+/// (input, mat1, mat1_meta, mat2)
+Estimate sparse_addmm(const Call& call) {
+  return half_of_product(call, call.input_at(1), call.input_at(3));
+}
+/// (input [M, K], weight [N, K / 2], meta)
+Estimate sparse_linear(const Call& call) {
+  const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
+  if (!input || !weight || weight->sizes.empty()) return std::nullopt;
+  return streaming(call, {.product = elements(*input) * weight->sizes[0]});
+}
+/// (compressed, dense [K, N]): half of 2·M·N·K.
+Estimate cusparselt_mm(const Call& call) {
+  const TensorSpec *dense = call.input_at(1), *out = call.output(0);
+  if (!dense || !out || dense->sizes.empty()) return std::nullopt;
+  return streaming(call, {.product = elements(*out) * dense->sizes[0]});
+}
+
+/// i1, i2 and i3 with dimensions put between, (…, expand1, expand2, expand3, sumdim): i1 · i2,
+/// summed over what i3 has not, · i3, summed (native/Linear.cpp, _trilinear).
+class Trilinear {
+ public:
+  explicit Trilinear(const Call& call) : call_(call) {
+    for (int i = 0; i < 3; ++i)
+      rank_ = std::max(rank_, call.input_at(i)->sizes.size() + dimensions(3 + i).size());
+  }
+
+  Count products() const {
+    Count first = 1, second = 1;
+    for (std::size_t dim = 0; dim < rank_; ++dim) {
+      const bool is_first = has(0, dim) || has(1, dim);
+      const bool is_summed = is_first && !has(2, dim) && contains(dimensions(6), dim);
+      if (is_first) first = first * size(dim);
+      if ((is_first && !is_summed) || has(2, dim)) second = second * size(dim);
+    }
+    return 2 * (first + second);
+  }
+
+ private:
+  std::vector<std::int64_t> dimensions(int position) const {
+    std::vector<std::int64_t> found;
+    while (true) {
+      const std::int64_t dim = call_.integer(position, found.size(), none);
+      if (dim == none) return found;
+      found.push_back(dim);
+    }
+  }
+
+  static bool contains(const std::vector<std::int64_t>& all, std::size_t dim) {
+    return std::ranges::find(all, static_cast<std::int64_t>(dim)) != all.end();
+  }
+
+  bool has(int input, std::size_t dim) const { return !contains(dimensions(3 + input), dim); }
+
+  std::int64_t size(std::size_t dim) const {
+    std::int64_t most = 1;
+    for (int input = 0; input < 3; ++input) {
+      if (!has(input, dim)) continue;
+      std::size_t own = dim;
+      for (const std::int64_t put : dimensions(3 + input))
+        own -= put < static_cast<std::int64_t>(dim) ? 1 : 0;
+      const std::vector<std::int64_t>& sizes = call_.input_at(input)->sizes;
+      if (own < sizes.size()) most = std::max(most, sizes[own]);
+    }
+    return most;
+  }
+
+  const Call& call_;
+  std::size_t rank_ = 0;
+};
+
+Estimate trilinear(const Call& call) {
+  for (int i = 0; i < 3; ++i)
+    if (!call.input_at(i)) return std::nullopt;
+  return streaming(call, {.product = Trilinear(call).products()});
 }
 
 /// (input [S, K], weight [E, K, N], …): a product for each of the two gradients.
@@ -75,6 +172,20 @@ constexpr Rule matmul_rows[] = {
     {"aten::_int_mm", mm},
     {"aten::_scaled_mm", mm},
     {"aten::_scaled_mm_v2", mm},
+    {"aten::_weight_int4pack_mm", packed_weight},
+    {"aten::_weight_int8pack_mm", packed_weight},
+    {"aten::_mixed_dtypes_linear", packed_weight},
+    {"aten::_sparse_semi_structured_mm", sparse_mm, Confidence::modelled},
+    {"aten::_sparse_semi_structured_addmm", sparse_addmm, Confidence::modelled},
+    {"aten::_sparse_semi_structured_linear", sparse_linear, Confidence::modelled},
+    {"aten::_cslt_sparse_mm", cusparselt_mm, Confidence::modelled},
+    {"aten::_sparse_semi_structured_tile", moves, Confidence::modelled},
+    {"aten::_sparse_semi_structured_apply", moves, Confidence::modelled},
+    {"aten::_sparse_semi_structured_apply_dense", moves, Confidence::modelled},
+    {"aten::_to_sparse_semi_structured", moves, Confidence::modelled},
+    {"aten::_cslt_compress", moves, Confidence::modelled},
+    {"aten::_convert_weight_to_int4pack", moves},
+    {"aten::_trilinear", trilinear},
     {"aten::addmm", addmm},
     {"aten::_addmm_activation", addmm},
     {"aten::baddbmm", addmm},

@@ -268,6 +268,8 @@ constexpr ScratchRule attention_rows[] = {
     {"aten::_scaled_dot_product_flash_attention_backward", flash_backward},
     {"aten::_flash_attention_forward", flash_of_sequences},
     {"aten::_flash_attention_backward", flash_backward_of_sequences},
+    {"torch_attn::_varlen_attn", flash_of_sequences},
+    {"torch_attn::_varlen_attn_backward", flash_backward_of_sequences},
     {"aten::_scaled_dot_product_efficient_attention", efficient_forward},
     {"aten::_efficient_attention_forward", efficient_forward},
     {"aten::_efficient_attention_backward", efficient_backward_of_sequences},

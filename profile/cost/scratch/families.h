@@ -25,6 +25,7 @@ ScratchRules embedding_scratch();
 ScratchRules sorting_scratch();
 ScratchRules searching_scratch();
 ScratchRules uniqueness_scratch();
+ScratchRules detection_scratch();
 ScratchRules copy_scratch();
 ScratchRules loss_scratch();
 ScratchRules optimizer_scratch();

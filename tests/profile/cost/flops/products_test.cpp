@@ -33,6 +33,56 @@ TEST_SUITE("flops_products") {
     });
   }
 
+  TEST_CASE("weights of fewer bits, and those of which half is kept") {
+    const auto packed = t({N / 8 + 1, 1, 32, 4}, DType::int32);
+    check({
+        {"aten::_weight_int4pack_mm", {t({M, K}), packed, ints({32}), t({1, 8, 2})}, {tensor({M, 8})}, 2 * M * 8 * K},
+        {"aten::_weight_int8pack_mm", {t({M, K}), t({N, K}), t({N})}, {tensor({M, N})}, 2 * M * N * K},
+        {"aten::_mixed_dtypes_linear", {t({B, M, K}), t({K, N}), t({N})}, {tensor({B, M, N})}, 2 * B * M * N * K},
+        {"aten::_sparse_semi_structured_mm", {t({M, K}), t({M, 1}), t({2 * K, N})}, {tensor({M, N})}, 2 * M * N * K},
+        {"aten::_sparse_semi_structured_addmm",
+         {t({M}), t({M, K}), t({M, 1}), t({2 * K, N})},
+         {tensor({M, N})},
+         2 * M * N * K},
+        {"aten::_sparse_semi_structured_linear", {t({M, 2 * K}), t({N, K}), t({N, 1})}, {tensor({M, N})}, 2 * M * N * K},
+        {"aten::_cslt_sparse_mm", {t({M, K}), t({2 * K, N})}, {tensor({M, N})}, 2 * M * N * K},
+    });
+  }
+
+  TEST_CASE("a bilinear layer is two products") {
+    constexpr std::int64_t first = 4, second = 6, features = 5;
+    check({{"aten::_trilinear",
+            {t({M, first}), t({features, first, second}), t({M, second}), ints({1, 3}), ints({0}),
+             ints({1, 2}), ints({2, 3}), ints({1})},
+            {tensor({M, features})},
+            2 * M * features * first * second + 2 * M * features * second}});
+  }
+
+  TEST_CASE("regions and boxes of torchvision") {
+    constexpr std::int64_t R = 9, C = 4, side = 7, ratio = 2, kernel = 3;
+    const auto image = t({B, C, 20, 20}), regions = t({R, 5});
+    const std::int64_t sampled = 8 * R * C * side * side * ratio * ratio;
+    check({
+        {"torchvision::roi_align",
+         {image, regions, nothing(), ints({side}), ints({side}), ints({ratio}), ints({0})},
+         {tensor({R, C, side, side})},
+         0,
+         sampled},
+        {"torchvision::_roi_align_backward",
+         {t({R, C, side, side}), regions, nothing(), ints({side}), ints({side}), ints({B}), ints({C}),
+          ints({20}), ints({20}), ints({ratio}), ints({0})},
+         {tensor({B, C, 20, 20})},
+         0,
+         sampled},
+        {"torchvision::nms", {t({R, 4}), t({R})}, {tensor({R}, DType::int64)}, 0, 13 * R * (R - 1) / 2},
+        {"torchvision::deform_conv2d",
+         {image, t({N, C, kernel, kernel}), t({B, 2 * kernel * kernel, 18, 18}), t({B, 0, 18, 18}), t({N})},
+         {tensor({B, N, 18, 18})},
+         2 * B * N * 18 * 18 * C * kernel * kernel,
+         8 * B * 18 * 18 * C * kernel * kernel},
+    });
+  }
+
   TEST_CASE("grouped products cover the split dimension once") {
     const auto offsets = t({4}, DType::int32);
     check({
@@ -143,6 +193,21 @@ TEST_SUITE("flops_products") {
           ints({30}), ints({30})},
          {tensor({40, H, F})},
          2 * H * (10 * 20 + 30 * 30) * (E + F)},
+        {"torch_attn::_varlen_attn",
+         {t({40, H, E}), t({50, H, E}), t({50, H, F}), t({B + 1}, DType::int32),
+          t({B + 1}, DType::int32), ints({S}), ints({T})},
+         {tensor({40, H, F})},
+         2 * scores * (E + F)},
+        {"torch_attn::_varlen_attn_backward",
+         {t({40, H, F}), t({40, H, E}), t({50, H, E}), t({50, H, F}), t({40, H, F}), t({H, 40}),
+          t({B + 1}, DType::int32), t({B + 1}, DType::int32), ints({S}), ints({T})},
+         {tensor({40, H, E}), tensor({50, H, E}), tensor({50, H, F})},
+         2 * scores * (3 * E + 2 * F)},
+        {"aten::_cudnn_attention_forward",
+         {t({40, H, E}), t({50, H, E}), t({50, H, F}), nothing(), t({B + 1}, DType::int32),
+          t({B + 1}, DType::int32), ints({S}), ints({T})},
+         {tensor({40, H, F})},
+         2 * scores * (E + F)},
         // Three biases and a scale, between the products.
         {"aten::_transform_bias_rescale_qkv",
          {t({B, S, 3 * H * E}), t({3 * H * E})},

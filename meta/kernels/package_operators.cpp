@@ -1,0 +1,55 @@
+#include "meta/kernels/package_operators.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <iterator>
+#include <mutex>
+
+namespace symprof::kernels {
+namespace {
+
+/// A package that has defined its operators has defined `one`.
+struct Package {
+  const char* one;
+  std::vector<torch::Library> (*define)();
+};
+
+constexpr Package packages[] = {
+    {"transformers::grouped_mm_fallback", &define_transformers_experts},
+    {"torch_attn::_varlen_attn", &define_varlen_attention},
+    {"torch_nn::_linear_cross_entropy_batch_chunked", &define_linear_cross_entropy},
+    {"torchvision::nms", &define_torchvision},
+};
+
+struct Definitions {
+  std::mutex mutex;
+  int users = 0;
+  std::vector<torch::Library> libraries;
+};
+
+Definitions& definitions() {
+  static auto* shared = new Definitions;  // Outlives whoever ends with the process.
+  return *shared;
+}
+
+}  // namespace
+
+PackageOperators::PackageOperators() {
+  Definitions& shared = definitions();
+  const std::lock_guard lock(shared.mutex);
+  if (shared.users++ > 0) return;
+  for (const Package& package : packages) {
+    if (c10::Dispatcher::singleton().findSchema({package.one, ""})) continue;
+    std::vector<torch::Library> made = package.define();
+    shared.libraries.insert(shared.libraries.end(), std::make_move_iterator(made.begin()),
+                            std::make_move_iterator(made.end()));
+  }
+}
+
+PackageOperators::~PackageOperators() {
+  Definitions& shared = definitions();
+  const std::lock_guard lock(shared.mutex);
+  if (--shared.users == 0) shared.libraries.clear();
+}
+
+}  // namespace symprof::kernels

@@ -1,0 +1,91 @@
+// torchvision's operators (torchvision/csrc/ops/cuda/). An element that is read between four others
+// takes a multiply-add for each, as grid_sampler's.
+#include "profile/cost/flops/families.h"
+#include "profile/cost/flops/streaming.h"
+
+namespace symprof::profile {
+namespace {
+
+constexpr std::int64_t flops_each_sample = 8;
+
+/// Each bin is the mean of ratio · ratio samples. Without a ratio the regions' sizes, which are
+/// data, decide.
+Estimate align(const Call& call, const TensorSpec* bins, std::int64_t ratio) {
+  if (!bins || ratio < 1) return std::nullopt;
+  return streaming(call, {.other = flops_each_sample * elements(*bins) * ratio * ratio});
+}
+
+/// (input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, …)
+Estimate roi_align(const Call& call) { return align(call, call.output(0), call.integer(5, 0, 0)); }
+/// (grad, rois, spatial_scale, pooled_height, pooled_width, N, C, H, W, sampling_ratio, aligned)
+Estimate roi_align_backward(const Call& call) {
+  return align(call, call.input_at(0), call.integer(9, 0, 0));
+}
+/// (grad, rois, channel_mapping, spatial_scale, pooled_height, pooled_width, sampling_ratio, …)
+Estimate ps_roi_align_backward(const Call& call) {
+  return align(call, call.input_at(0), call.integer(6, 0, 0));
+}
+
+/// Each pair of n boxes: the intersection of two (7), both areas and its share of them (6).
+Estimate nms(const Call& call) {
+  const TensorSpec* boxes = call.input_at(0);
+  if (!boxes || boxes->sizes.empty()) return std::nullopt;
+  constexpr std::int64_t flops_each_pair = 13;
+  const std::int64_t n = boxes->sizes[0];
+  const std::int64_t pairs = n < 2 ? 0 : (Count(n) * (n - 1)).value() / 2;
+  return streaming(call, {.other = Count(pairs) * flops_each_pair});
+}
+
+/// A deformable convolution: input [N, C, H, W], weight [M, C / groups, height, width] at `output`
+/// [N, M, windows]. Columns are sampled, then multiplied.
+struct Deformed {
+  Count product, samples;
+};
+
+std::optional<Deformed> deformed(const TensorSpec* input, const TensorSpec* weight,
+                                 const TensorSpec* output) {
+  for (const TensorSpec* tensor : {input, weight, output})
+    if (!tensor || tensor->sizes.size() != 4) return std::nullopt;
+  const Count kernel = Count(weight->sizes[2]) * weight->sizes[3];
+  const Count windows = Count(output->sizes[0]) * output->sizes[2] * output->sizes[3];
+  return Deformed{.product = 2 * elements(*output) * weight->sizes[1] * kernel,
+                  .samples = windows * input->sizes[1] * kernel};
+}
+
+/// (input, weight, offset, mask, bias, …)
+Estimate deform_conv2d(const Call& call) {
+  const auto work = deformed(call.input_at(0), call.input_at(1), call.output(0));
+  if (!work) return std::nullopt;
+  return streaming(call,
+                   {.product = work->product, .other = flops_each_sample * work->samples});
+}
+
+/// (grad, input, weight, offset, mask, bias, …): the columns' gradient, which goes to the input, the
+/// offsets and the mask, and the weight's, for which the columns are sampled again.
+Estimate deform_conv2d_backward(const Call& call) {
+  const auto work = deformed(call.input_at(1), call.input_at(2), call.input_at(0));
+  if (!work) return std::nullopt;
+  return streaming(call, {.product = 2 * work->product,
+                          .other = 3 * flops_each_sample * work->samples});
+}
+
+constexpr Rule detection_rows[] = {
+    {"torchvision::nms", nms, modelled},
+    {"torchvision::roi_align", roi_align, modelled},
+    {"torchvision::_roi_align_backward", roi_align_backward, modelled},
+    {"torchvision::ps_roi_align", roi_align, modelled},
+    {"torchvision::_ps_roi_align_backward", ps_roi_align_backward, modelled},
+    // Each element of a region is compared once.
+    {"torchvision::roi_pool", per_input<1>, modelled},
+    {"torchvision::_roi_pool_backward", per_input<1>, modelled},
+    {"torchvision::ps_roi_pool", per_input<1>, modelled},
+    {"torchvision::_ps_roi_pool_backward", per_input<1>, modelled},
+    {"torchvision::deform_conv2d", deform_conv2d, modelled},
+    {"torchvision::_deform_conv2d_backward", deform_conv2d_backward, modelled},
+};
+
+}  // namespace
+
+Rules detection_rules() { return detection_rows; }
+
+}  // namespace symprof::profile
