@@ -161,11 +161,10 @@ std::vector<OtherStep> other_steps(const ProgramRecording& program, const Progra
   std::vector<OtherStep> others;
   for (std::size_t i = program.finished; i-- > 0;) {
     const ProgramStep& other = program.steps[i];
-    const bool is_known =
-        other.optimizers == step.optimizers ||
-        std::ranges::any_of(others, [&](const OtherStep& known) {
-          return known.optimizers == other.optimizers;
-        });
+    const bool is_known = other.optimizers == step.optimizers ||
+                          std::ranges::any_of(others, [&](const OtherStep& known) {
+                            return known.optimizers == other.optimizers;
+                          });
     if (is_known) continue;
     Profile profile = count(step_of(program, other), options.own);
     StepMemoryOptions of_other = options;
@@ -228,8 +227,7 @@ ProgramProfile evaluate_program(const ProgramRecording& program, const ProgramSt
   name_as_in_step(memory, step);
   set_memory(found.profile, std::move(memory));
   found.profile.program = facts_of(program, step);
-  found.profile.program->others =
-      other_steps(program, step, {.loop = loop, .own = own}, device);
+  found.profile.program->others = other_steps(program, step, {.loop = loop, .own = own}, device);
   return found;
 }
 

@@ -137,8 +137,8 @@ struct Profile {
   Totals totals;
   Coverage coverage;
   StepMemory memory;
-  std::optional<StepTime> time;       ///< Empty where it was not asked for (profile/step_time.h).
-  std::vector<NamedSize> sizes;       ///< In the step; filled by session/session.cpp alone.
+  std::optional<StepTime> time;         ///< Empty where it was not asked for (profile/step_time.h).
+  std::vector<NamedSize> sizes;         ///< In the step; filled by session/session.cpp alone.
   std::optional<ProgramFacts> program;  ///< Of a program's step alone.
   std::vector<std::string> warnings;    ///< May refer to settings (base/setting.h).
 };

@@ -71,8 +71,8 @@ class Grouping {
                      parts_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                      [](const ProgramPart& part) { return part.has_forward; }))
       return first_;
-    const CallId earliest = earliest_read(parts_[trained].range.first_call,
-                                          parts_[last].range.end_call);
+    const CallId earliest =
+        earliest_read(parts_[trained].range.first_call, parts_[last].range.end_call);
     std::size_t first = first_;
     while (first < trained && !makes(parts_[first], earliest)) ++first;
     return first;
@@ -90,7 +90,8 @@ class Grouping {
     });
   }
 
-  /// Of the results of gradient-free passes which calls with gradients read, the maker of the first.
+  /// Of the results of gradient-free passes which calls with gradients read, the maker of the
+  /// first.
   CallId earliest_read(CallId begin, CallId end) const {
     CallId earliest = none;
     const CallId first_call = parts_[first_].range.first_call;

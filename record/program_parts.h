@@ -22,15 +22,16 @@ enum class PartEnd : std::uint8_t {
 struct ProgramPart {
   ProgramStep range;  ///< With the passes and the optimizers of the part.
   PartEnd end = PartEnd::open;
-  bool has_forward = false;     ///< A module ran with gradient mode on, or autograd's engine did.
-  CallId first_pass_call = 0;   ///< Of a part that a gradient-free pass ended: where that began.
+  bool has_forward = false;    ///< A module ran with gradient mode on, or autograd's engine did.
+  CallId first_pass_call = 0;  ///< Of a part that a gradient-free pass ended: where that began.
 };
 
 /// Steps of `parts`, in order, with what lies between steps.
 ///
 /// - Where the program marks steps, they end at its marks alone.
 /// - An update without a pass of its own belongs to the step before it: two optimizers, one step.
-/// - Gradient-free passes belong to the step whose forward pass reads a result of theirs (a teacher, a
+/// - Gradient-free passes belong to the step whose forward pass reads a result of theirs (a
+/// teacher, a
 ///   rollout), and otherwise lie between steps (evaluation, generation).
 /// - Where nothing ends a step, all that ran is one.
 /// `gradient_free`: the nodes that ran under torch.no_grad, ascending.

@@ -157,7 +157,8 @@ class Slice {
     for (std::size_t i = 0; i < part_.storages.size(); ++i) {
       StorageRecord& storage = part_.storages[i];
       storage.saved = held.had(i);
-      if (storage.saved && storage.node == none) storage.node = other(step_);  // Made before the step.
+      if (storage.saved && storage.node == none)
+        storage.node = other(step_);  // Made before the step.
     }
   }
 

@@ -36,7 +36,7 @@ struct ProgramStep {
   /// A step that was recorded in several parts (record/program_parts.h) has two such nodes of each:
   /// first nodes of the parts behind the first, ascending.
   std::vector<NodeId> later_parts;
-  int passes = 0;  ///< Runs of autograd's engine by the program.
+  int passes = 0;                            ///< Runs of autograd's engine by the program.
   std::vector<ProgramOptimizer> optimizers;  ///< Those that updated parameters, in order.
 };
 
@@ -62,8 +62,8 @@ struct ProgramRecording : ProgramSteps {
 /// storages that were gone are left out. The step's own two nodes come last. Calls of a node of
 /// another step (backward of a graph that was kept) belong to the first of these two.
 ///
-/// Of several passes, saved tensors and gradients are those of the moment when autograd, or `.grad`,
-/// holds the most: the others are freed before it, or made after it.
+/// Of several passes, saved tensors and gradients are those of the moment when autograd, or
+/// `.grad`, holds the most: the others are freed before it, or made after it.
 Recording step_of(const ProgramRecording& program, const ProgramStep& step);
 /// The place in step_of()'s nodes of `node` of the program; empty for one of another step.
 std::optional<NodeId> node_in_step(const ProgramStep& step, NodeId node);

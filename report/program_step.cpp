@@ -77,8 +77,7 @@ void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile) {
                                             "generation) before the step are not part of it; "
                                             "--between reports them",
                                             facts.between_passes)});
-  for (const OtherStep& other : facts.others)
-    lines.push_back({"other step", text_of(other)});
+  for (const OtherStep& other : facts.others) lines.push_back({"other step", text_of(other)});
 }
 
 void write_program(JsonWriter& json, const ProgramFacts& facts) {

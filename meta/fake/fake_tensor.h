@@ -48,8 +48,8 @@ SeenTensor seen(const at::Tensor& tensor, Observer& observer);
 /// The observer's id of the tensor's storage; -1 for a real or undefined tensor.
 std::int32_t storage_id(const at::Tensor& tensor);
 
-/// What is known of the numbers in its storage. Null for a tensor that was not made here, and is not
-/// the meta tensor behind one.
+/// What is known of the numbers in its storage. Null for a tensor that was not made here, and is
+/// not the meta tensor behind one.
 ValuesBeside* values_beside(const at::Tensor& tensor);
 
 /// While it lives, calls on real tensors run as they would outside a fake mode, without autograd.

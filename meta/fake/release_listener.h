@@ -7,8 +7,8 @@ namespace symprof::meta {
 
 class ReleaseListener {
  public:
-  /// An autograd node that saved a tensor of `storage` for backward has released it. May come from any
-  /// thread.
+  /// An autograd node that saved a tensor of `storage` for backward has released it. May come from
+  /// any thread.
   virtual void on_released(std::int32_t storage) noexcept = 0;
 
  protected:

@@ -32,7 +32,8 @@ namespace {
 // version.
 struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   explicit ReportingHooks(std::shared_ptr<Observer> observer)
-      : observer_(std::move(observer)), listener_(dynamic_cast<ReleaseListener*>(observer_.get())) {}
+      : observer_(std::move(observer)),
+        listener_(dynamic_cast<ReleaseListener*>(observer_.get())) {}
   ReportingHooks(const ReportingHooks&) = delete;
   ReportingHooks& operator=(const ReportingHooks&) = delete;
   ~ReportingHooks() override {

@@ -12,8 +12,8 @@ bool has_shape_kernel(const c10::OperatorHandle& op) {
   constexpr DispatchKey keys[] = {DispatchKey::Meta, DispatchKey::CompositeExplicitAutograd,
                                   DispatchKey::CompositeExplicitAutogradNonFunctional,
                                   DispatchKey::CompositeImplicitAutograd};
-  return std::ranges::any_of(
-      keys, [&](DispatchKey key) { return op.hasKernelForDispatchKey(key); });
+  return std::ranges::any_of(keys,
+                             [&](DispatchKey key) { return op.hasKernelForDispatchKey(key); });
 }
 
 bool is_python_of_torch(const c10::OperatorHandle& op) {
@@ -28,7 +28,8 @@ bool lacks_shape_kernel(const c10::Error& error) {
   constexpr std::string_view words[] = {"attempted to run this operator with Meta tensors",
                                         "from the 'Meta' backend"};
   const std::string_view message = error.msg();
-  return std::ranges::any_of(words, [&](std::string_view word) { return message.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return message.find(word) != std::string_view::npos; });
 }
 
 void check_layout(const c10::OperatorHandle& op, const at::Tensor& tensor) {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "meta/fake/known_values.h"
-#include "meta/kernels/families.h"
 #include "meta/kernels/allocation.h"
+#include "meta/kernels/families.h"
 #include "meta/kernels/unbacked_size.h"
 
 namespace symprof::kernels {

@@ -35,10 +35,10 @@ Four loss_and_gradients(const Tensor& input, const Tensor& linear_weight, const 
                         const optional<Tensor>&, const optional<Tensor>&, c10::string_view, int64_t,
                         double, int64_t, c10::string_view, at::ScalarType, bool, bool of_input,
                         bool of_weight, bool of_bias) {
-  TORCH_CHECK(input.dim() == 2 && linear_weight.dim() == 2 &&
-                  input.size(1) == linear_weight.size(1),
-              "linear_cross_entropy: found [", input.sizes(), "] and the weight [",
-              linear_weight.sizes(), "], wanted [N, F] and [V, F]");
+  TORCH_CHECK(
+      input.dim() == 2 && linear_weight.dim() == 2 && input.size(1) == linear_weight.size(1),
+      "linear_cross_entropy: found [", input.sizes(), "] and the weight [", linear_weight.sizes(),
+      "], wanted [N, F] and [V, F]");
   const auto gradient = [&](bool is_wanted, at::IntArrayRef sizes) {
     const std::vector<int64_t> none(sizes.size(), 0);
     return fresh(is_wanted ? sizes : at::IntArrayRef(none), input);

@@ -31,8 +31,8 @@ Tensor int8_weight_product(const Tensor& self, const Tensor& weight, const Tenso
   return fresh({self.size(0), weight.size(0)}, self);
 }
 
-/// Integers of 4 bits, packed for the tensor cores (native/cuda/int4mm.cu): [N / 8, K / (16 · tiles),
-/// 32, tiles / 2], eight in each number.
+/// Integers of 4 bits, packed for the tensor cores (native/cuda/int4mm.cu): [N / 8, K / (16 ·
+/// tiles), 32, tiles / 2], eight in each number.
 Tensor packed_int4(const Tensor& weight, int64_t tiles) {
   TORCH_CHECK(weight.dim() == 2 && weight.scalar_type() == at::kByte && tiles > 1,
               "_convert_weight_to_int4pack: found ", weight.scalar_type(), " [", weight.sizes(),

@@ -60,10 +60,9 @@ bool is_functional_of(const c10::FunctionSchema& functional, const c10::Function
   for (const c10::Argument& argument : schema.arguments())
     if (!argument.is_out()) inputs.push_back(&argument);
   return functional.returns().size() == schema.returns().size() &&
-         std::ranges::equal(functional.arguments(), inputs,
-                            [](const c10::Argument& a, const c10::Argument* b) {
-                              return are_same(a, *b);
-                            });
+         std::ranges::equal(
+             functional.arguments(), inputs,
+             [](const c10::Argument& a, const c10::Argument* b) { return are_same(a, *b); });
 }
 
 bool writes_tensors_alone(const c10::FunctionSchema& schema) {

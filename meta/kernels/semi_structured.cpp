@@ -57,10 +57,10 @@ Five tile(const Tensor& input, c10::string_view, bool for_cutlass) {
   const auto packed = for_cutlass ? packed_for_cutlass : packed_for_cusparselt;
   const auto [values, places] = packed(rows, columns, input);
   const auto [transposed_values, transposed_places] = packed(columns, rows, input);
-  const Tensor masks = fresh({divide_up(rows, warp_rows) * (warp_rows / thread_side),
-                              divide_up(columns, warp_columns) * (warp_columns / thread_side),
-                              bytes_of_masks},
-                             input, at::kByte);
+  const Tensor masks =
+      fresh({divide_up(rows, warp_rows) * (warp_rows / thread_side),
+             divide_up(columns, warp_columns) * (warp_columns / thread_side), bytes_of_masks},
+            input, at::kByte);
   return {values, places, transposed_values, transposed_places, masks};
 }
 

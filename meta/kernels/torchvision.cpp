@@ -21,7 +21,8 @@ using Five = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 void check_regions(const Tensor& input, const Tensor& regions, const char* op) {
   TORCH_CHECK(input.dim() == 4 && regions.dim() == 2 && regions.size(1) == 5, op, ": found [",
-              input.sizes(), "] and regions [", regions.sizes(), "], wanted images and [regions, 5]");
+              input.sizes(), "] and regions [", regions.sizes(),
+              "], wanted images and [regions, 5]");
 }
 
 /// Of boxes [n, 4] those that stay, at most all.

@@ -112,10 +112,9 @@ Values take(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 void regions(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const Values arguments = take(op, stack);
   const std::string& name = op.schema().name();
-  for (const Tensor& made :
-       Regions::apply(arguments[0].toTensor(), arguments[1].toTensor(),
-                      name.substr(name.find("::") + 2),
-                      Values(arguments.begin() + 2, arguments.end())))
+  for (const Tensor& made : Regions::apply(arguments[0].toTensor(), arguments[1].toTensor(),
+                                           name.substr(name.find("::") + 2),
+                                           Values(arguments.begin() + 2, arguments.end())))
     stack->emplace_back(made);
 }
 

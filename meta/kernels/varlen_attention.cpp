@@ -102,10 +102,9 @@ Three attention_with_autograd(const Tensor& query, const Tensor& key, const Tens
                               const optional<Tensor>& used_keys, const optional<Tensor>& blocks,
                               optional<int64_t> splits) {
   const std::vector<int64_t> sides = window ? window->vec() : std::vector<int64_t>{-1, -1};
-  const auto made = Attention::apply(
-      query, key, value, ends,
-      Rest{key_ends, max_q, max_k, is_causal, scale, sides, groups_heads, used_keys, blocks,
-           splits});
+  const auto made = Attention::apply(query, key, value, ends,
+                                     Rest{key_ends, max_q, max_k, is_causal, scale, sides,
+                                          groups_heads, used_keys, blocks, splits});
   return {made[0], made[1], made[2]};
 }
 

@@ -29,9 +29,7 @@ namespace symprof::python {
 namespace {
 
 /// Whether C++ has a rule for what the operator costs.
-bool knows_costs(const std::string& op) {
-  return profile::find_operator(op).flops != nullptr;
-}
+bool knows_costs(const std::string& op) { return profile::find_operator(op).flops != nullptr; }
 
 std::vector<std::string> setting_names() {
   std::vector<std::string> names;

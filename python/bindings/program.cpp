@@ -29,8 +29,9 @@ std::vector<at::Tensor> tensors_of(const std::vector<nanobind::object>& objects)
 const ProgramStep& asked_step(const ProgramRecording& program, std::optional<std::size_t> step,
                               bool between) {
   if (step && (*step == 0 || *step > program.finished))
-    throw Error("step", fmt::format("found {}, and {} step{} ended", *step, program.finished,
-                                    program.finished == 1 ? "" : "s"),
+    throw Error("step",
+                fmt::format("found {}, and {} step{} ended", *step, program.finished,
+                            program.finished == 1 ? "" : "s"),
                 "Steps are counted from 1; --steps says how many run.");
   const std::size_t index = step ? *step - 1 : std::max<std::size_t>(program.finished, 1) - 1;
   if (!between) return program.steps.at(index);

@@ -81,8 +81,8 @@ class Program {
   std::string last_stand_in() const;
   /// Ends the simulation without one.
   void close();
-  /// Ends the simulation. The profile is that of step `step`, counted from 1, of the last step that ended
-  /// where none is given, or of all that ran where no step ended; with `between`, that of the
+  /// Ends the simulation. The profile is that of step `step`, counted from 1, of the last step that
+  /// ended where none is given, or of all that ran where no step ended; with `between`, that of the
   /// gradient-free passes before that step. Throws Error where there is no such step.
   /// `costed`: operators of which `ask` tells the costs.
   ProfileHandle finish(const std::vector<std::string>& costed, const AskCost& ask,

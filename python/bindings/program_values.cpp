@@ -22,10 +22,12 @@ class UnrecordedBlock {
   std::unique_ptr<Unrecorded> unrecorded_;
 };
 
-nb::object known_values(nb::handle tensor) {
+/// `into` becomes a tensor of the values; false where they are not known. (torch's Python library,
+/// which makes Python tensors, is loaded after this one.)
+bool read_known_values(nb::handle tensor, nb::handle into) {
   const auto values = copy_of_known_values(THPVariable_Unpack(tensor.ptr()));
-  if (!values) return nb::none();
-  return nb::steal(THPVariable_Wrap(*values));
+  if (values) THPVariable_Unpack(into.ptr()).set_data(*values);
+  return values.has_value();
 }
 
 void give_values(nb::handle tensor, nb::handle values) {
@@ -39,7 +41,7 @@ void bind_program_values(nb::module_& module) {
       .def(nb::init<>())
       .def("__enter__", &UnrecordedBlock::enter)
       .def("__exit__", &UnrecordedBlock::exit);
-  module.def("known_values", &known_values);
+  module.def("read_known_values", &read_known_values);
   module.def("give_values", &give_values);
   module.def("mark_upper_bound", &mark_upper_bound);
   module.def("fake_key_set", &fake_key_set);

@@ -14,6 +14,7 @@ import torch.nn.attention.flex_attention
 
 from . import _native
 from ._compile import is_compiled
+from ._known import known_values
 
 _PART = 1 << 20  # Elements whose values are followed.
 _MOST = 1 << 31  # Elements of a mask that is evaluated: some seconds.
@@ -46,8 +47,7 @@ class _Mask:
     def part(self, first: int, end: int) -> torch.Tensor | None:
         rows = [torch.arange(0, size, device=self.device) for size in self.sizes]
         rows[2] = torch.arange(first, end, device=self.device)
-        values: torch.Tensor | None = _native.known_values(self.function(*rows))  # type: ignore[assignment]
-        return values
+        return known_values(self.function(*rows))
 
 
 def answers(program: Any) -> dict[tuple[Any, str], Any]:
@@ -88,7 +88,7 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
             parts = [torch.empty(sizes, dtype=torch.int8, device=mask.device) for _ in range(2 if separate_full_blocks else 1)]
         else:
             parts = [part for part in convert(mask, *blocks, separate_full_blocks) if part is not None]
-        if source is not None and any(_native.known_values(part) is None for part in parts):
+        if source is not None and any(known_values(part) is None for part in parts):
             _give_blocks(parts, source.sums(blocks), math.prod(blocks))
         return parts[0], parts[1] if separate_full_blocks else None
 

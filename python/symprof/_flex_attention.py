@@ -14,6 +14,7 @@ import torch.nn.attention.flex_attention
 from . import _native
 from ._captures import captured_by
 from ._compile import is_compiled
+from ._known import known_values
 
 _Tensors = Sequence[torch.Tensor]
 _SCHEMAS = (
@@ -119,7 +120,7 @@ def _kept_scores(query: torch.Tensor, key: torch.Tensor, mask: tuple[Any, ...]) 
     """How many scores are in the blocks that the mask keeps, and whether that is an upper bound."""
     (batch, heads, queries, _), keys = query.shape, key.shape[2]
     counts, full_counts, block = mask[2], mask[4], (min(mask[-3], queries), min(mask[-2], keys))
-    known = [_native.known_values(tensor) for tensor in (counts, full_counts) if tensor is not None]
+    known = [known_values(tensor) for tensor in (counts, full_counts) if tensor is not None]
     if any(values is None for values in known):
         blocks = -(-queries // block[0]) * -(-keys // block[1])
         return batch * heads * blocks * block[0] * block[1], True

@@ -24,8 +24,7 @@ void PartRecorder::end(PartEnd end) {
   ProgramPart& part = parts_.back();
   close(part);
   part.end = end;
-  const bool follows_update =
-      parts_.size() > 1 && parts_[parts_.size() - 2].end == PartEnd::update;
+  const bool follows_update = parts_.size() > 1 && parts_[parts_.size() - 2].end == PartEnd::update;
   if (end == PartEnd::update && (part.has_forward || !follows_update)) ++updates_;
   if (end == PartEnd::mark) ++marks_;
   begin();
@@ -50,8 +49,7 @@ void PartRecorder::note_pass() {
 void PartRecorder::note_optimizer(const ProgramOptimizer& optimizer) {
   has_optimizers_ = true;
   std::vector<ProgramOptimizer>& optimizers = parts_.back().range.optimizers;
-  if (std::ranges::find(optimizers, optimizer) == optimizers.end())
-    optimizers.push_back(optimizer);
+  if (std::ranges::find(optimizers, optimizer) == optimizers.end()) optimizers.push_back(optimizer);
 }
 
 std::vector<ProgramPart> PartRecorder::parts() const {

@@ -19,8 +19,8 @@ class PartRecorder {
   NodeId optimizer() const { return other() + 1; }
 
   void end(PartEnd end);
-  /// A gradient-free pass runs from here on; where one with gradients ran before it, it is a piece of
-  /// that step.
+  /// A gradient-free pass runs from here on; where one with gradients ran before it, it is a piece
+  /// of that step.
   void begin_gradient_free_pass();
   void end_gradient_free_pass();
 

@@ -38,8 +38,8 @@ class EagerProgram {
   /// What reports call the program.
   void set_name(const std::string& name);
 
-  /// The name of a model whose modules' paths begin with it; where there is one model, reports leave
-  /// it out.
+  /// The name of a model whose modules' paths begin with it; where there is one model, reports
+  /// leave it out.
   void add_root(const std::string& name);
   /// `path` is that of the module ("model.layers.0"); empty for one outside of every model.
   void enter_module(const std::string& path, const std::string& type);

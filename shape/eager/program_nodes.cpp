@@ -88,8 +88,8 @@ void ProgramNodes::take_over(const std::vector<at::Tensor>& inputs) {
     if (meta::is_fake(tensor)) meta::announce(tensor);
 }
 
-// The engine turns gradient mode off, but for a backward pass that makes a graph itself; a checkpoint
-// that runs its forward again turns it on.
+// The engine turns gradient mode off, but for a backward pass that makes a graph itself; a
+// checkpoint that runs its forward again turns it on.
 void ProgramNodes::begin_in_backward(const std::string& op) {
   node_ = none;
   if (makes_graph_ ? !modules_.empty() : at::GradMode::is_enabled()) {
@@ -279,8 +279,8 @@ void ProgramNodes::note_written_parameters(const at::RecordFunction& function,
   if (wrote_parameters_ || !op.ends_with('_') || !modules_.empty()) return;
   if (parts_.has_optimizers() || !parts_.has_passes() || function.inputs().empty()) return;
   const auto& storages = recorder_.recording().storages;
-  wrote_parameters_ = std::ranges::any_of(
-      tensors_of(function.inputs().slice(0, 1)), [&](const at::Tensor& tensor) {
+  wrote_parameters_ =
+      std::ranges::any_of(tensors_of(function.inputs().slice(0, 1)), [&](const at::Tensor& tensor) {
         const StorageId storage = meta::storage_id(tensor);
         return storage != none &&
                storages[static_cast<std::size_t>(storage)].kind == StorageKind::parameter;

@@ -39,7 +39,9 @@ class ProgramNodes {
   void mark_step();
 
   /// The steps until now, the unfinished one included.
-  ProgramSteps steps() const { return steps_of(parts_.parts(), recorder_.recording(), gradient_free_); }
+  ProgramSteps steps() const {
+    return steps_of(parts_.parts(), recorder_.recording(), gradient_free_);
+  }
   std::size_t finished_steps() const { return parts_.finished_steps(); }
 
  private:
@@ -89,9 +91,9 @@ class ProgramNodes {
   // What ran since the last backward pass, in no module: the update's, where one follows.
   NodeId tail_node_ = none;
   CallId tail_call_ = none;
-  bool touches_device_ = false;   // The running call.
-  bool comes_from_host_ = false;  // The running call copies from real tensors, in no module.
-  NodeId node_ = none;            // The node of the outermost call that runs.
+  bool touches_device_ = false;        // The running call.
+  bool comes_from_host_ = false;       // The running call copies from real tensors, in no module.
+  NodeId node_ = none;                 // The node of the outermost call that runs.
   std::vector<NodeId> gradient_free_;  // Nodes that ran under torch.no_grad.
   std::vector<std::int32_t> modules_;
   std::map<Place, std::vector<NodeId>> nodes_at_;  // Of the running step.

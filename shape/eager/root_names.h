@@ -7,8 +7,8 @@
 
 namespace symprof::shape {
 
-/// Takes the name of the only model away: "model.layers.0" becomes "layers.0", and what "model" itself
-/// calls is at the root.
+/// Takes the name of the only model away: "model.layers.0" becomes "layers.0", and what "model"
+/// itself calls is at the root.
 void drop_root(Recording& recording, const std::string& root);
 
 }  // namespace symprof::shape

@@ -105,7 +105,8 @@ std::int32_t Recorder::on_resize(std::int32_t old, std::int64_t bytes, meta::Pla
   StorageRecord& record = recording_.storages[static_cast<std::size_t>(id)];
   const bool is_forward = phase_ != Phase::backward;
   if (is_forward && bytes == 0) before.saved = false;
-  const bool is_gathered = is_forward && before.bytes == 0 && before.kind == StorageKind::activation;
+  const bool is_gathered =
+      is_forward && before.bytes == 0 && before.kind == StorageKind::activation;
   record.kind = is_gathered ? StorageKind::communication : before.kind;
   record.parameter = before.parameter;
   if (record.allocated_by == none) record.allocated_by = last_call_;

@@ -56,17 +56,16 @@ std::optional<Deformed> deformed(const TensorSpec* input, const TensorSpec* weig
 Estimate deform_conv2d(const Call& call) {
   const auto work = deformed(call.input_at(0), call.input_at(1), call.output(0));
   if (!work) return std::nullopt;
-  return streaming(call,
-                   {.product = work->product, .other = flops_each_sample * work->samples});
+  return streaming(call, {.product = work->product, .other = flops_each_sample * work->samples});
 }
 
-/// (grad, input, weight, offset, mask, bias, …): the columns' gradient, which goes to the input, the
-/// offsets and the mask, and the weight's, for which the columns are sampled again.
+/// (grad, input, weight, offset, mask, bias, …): the columns' gradient, which goes to the input,
+/// the offsets and the mask, and the weight's, for which the columns are sampled again.
 Estimate deform_conv2d_backward(const Call& call) {
   const auto work = deformed(call.input_at(1), call.input_at(2), call.input_at(0));
   if (!work) return std::nullopt;
-  return streaming(call, {.product = 2 * work->product,
-                          .other = 3 * flops_each_sample * work->samples});
+  return streaming(call,
+                   {.product = 2 * work->product, .other = 3 * flops_each_sample * work->samples});
 }
 
 constexpr Rule detection_rows[] = {

@@ -47,8 +47,8 @@ Estimate ctc_loss_backward(const Call& call) {
       call, {.other = (operations_of_state + 5) * elements(*log_alpha) + 5 * elements(*log_probs)});
 }
 
-/// (input [N, F], linear_weight [V, F], …, of the input, of the weight, …): the logits, and a product
-/// for each of these gradients.
+/// (input [N, F], linear_weight [V, F], …, of the input, of the weight, …): the logits, and a
+/// product for each of these gradients.
 Estimate linear_cross_entropy(const Call& call) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
   if (!input || !weight || weight->sizes.empty()) return std::nullopt;

@@ -31,8 +31,8 @@ std::int64_t images_at_once(std::int64_t batch) {
   return 1;
 }
 
-/// (input, weight, offset, mask, bias, …): the result twice before the bias is added, and the columns
-/// of some images.
+/// (input, weight, offset, mask, bias, …): the result twice before the bias is added, and the
+/// columns of some images.
 Scratch deform_conv2d(const Call& call, const DeviceSpec&) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1), *out = call.output(0);
   if (input == nullptr || weight == nullptr || out == nullptr || out->sizes.size() != 4)

@@ -1,0 +1,10 @@
+"""Values of tensors without storage, where they follow from what the program gave."""
+import torch
+
+from . import _native
+
+
+def known_values(tensor: torch.Tensor) -> torch.Tensor | None:
+    """On the host; None where they are not known."""
+    values = torch.empty(0)
+    return values if _native.read_known_values(tensor, values) else None

@@ -1,0 +1,58 @@
+"""Which figures must be equal, and where those of a CPU and of a GPU differ by PyTorch's own choice."""
+from collections import Counter
+
+from figures import Figures
+
+# Operators that PyTorch takes on one side alone, and why. They are left out of the comparison of calls.
+NOT_ALIKE = {
+    "aten::detach": "a view, which the hooks of saved tensors make of each tensor that they get",
+    "aten::lift_fresh": "of a tensor that torch.tensor() makes on the host",
+    "profiler::_record_function_enter_new": "marks of Optimizer.step for a profiler",
+    "profiler::_record_function_exit": "marks of Optimizer.step for a profiler",
+}
+# The same work under another name. Under a mode of the dispatcher autograd takes no operators in place
+# (areAnyTensorSubclassLike in ATen/TensorSubclassLikeUtils.h): in place and out of place count as one as well.
+ALIKE = {"aten::_reshape_alias": "aten::view", "aten::new_zeros": "aten::zeros", "aten::new_empty": "aten::empty"}
+# What in a program's text makes PyTorch take other operators on a GPU, and which figures differ by it.
+OTHER_OPERATORS = {
+    "nn.GRU": ("saved", "calls"),  # _thnn_fused_gru_cell (ATen/native/RNN.cpp).
+    "nn.LSTM": ("saved", "calls"),
+    "BatchNorm": ("saved", "calls"),  # cudnn_batch_norm, with its reserve, unless cuDNN is off.
+    "torch.optim.ASGD": ("calls",),  # It asks whether its states are on the CPU.
+}
+ATTENTION = ("need_weights=False", "nn.TransformerEncoderLayer(", "F.scaled_dot_product_attention(")
+
+
+def first_difference(right: Figures, found: Figures, text: str) -> str:
+    """A phrase, or nothing where all is equal."""
+    leave_out = left_out(text)
+    for name in ("forward", "backward", "states", "results", "saved"):
+        one, other = getattr(right, name), getattr(found, name)
+        if one != other and name not in leave_out:
+            return f"{name}: found {other} where PyTorch has {one}"
+    return "" if "calls" in leave_out else _calls(right.calls, found.calls)
+
+
+def left_out(text: str) -> set[str]:
+    """Figures that are not compared."""
+    found = {figure for sign, figures in OTHER_OPERATORS.items() if sign in text for figure in figures
+             if sign != "BatchNorm" or "cudnn.enabled = False" not in text}
+    # Fused attention has other kernels on a GPU, which save other tensors.
+    by_products = text.count("sdpa_kernel(SDPBackend.MATH)") if "enable_flash_sdp(False)" not in text else len(text)
+    return found | ({"saved", "calls"} if sum(map(text.count, ATTENTION)) > by_products else set())
+
+
+def _by_work(calls: Counter[str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for op, count in calls.items():
+        if op not in NOT_ALIKE:
+            found[ALIKE.get(op, op.removesuffix("_"))] += count
+    return found
+
+
+def _calls(right: Counter[str], found: Counter[str]) -> str:
+    one, other = _by_work(right), _by_work(found)
+    for op in sorted(set(one) | set(other)):
+        if one[op] != other[op]:
+            return f"calls of {op}: found {other[op]} where PyTorch has {one[op]}"
+    return ""
