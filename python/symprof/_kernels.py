@@ -14,7 +14,7 @@ import torch
 from torch import _meta_registrations
 
 from ._interrupts import uninterrupted
-from ._python_kernels import has_kernel, remembering
+from ._python_kernels import has_kernel, kernel_of
 
 registrations: Any = _meta_registrations
 library: Any = torch.library
@@ -92,7 +92,7 @@ def _kernels_of(keys: frozenset[str]) -> list[tuple[Any, Callable[..., Any]]]:
 @functools.lru_cache(maxsize=1)
 def _missing_in_cpp(keys: frozenset[str]) -> list[tuple[Any, Callable[..., Any]]]:
     """Those of operators that have none in C++; asked first while Python's are away."""
-    return [(op, remembering(op, kernel)) for op, kernel in _kernels_of(keys) if not has_kernel(op.name())]
+    return [(op, kernel_of(op, kernel)) for op, kernel in _kernels_of(keys) if not has_kernel(op.name())]
 
 
 def _registered(kernels: list[tuple[Any, Callable[..., Any]]]) -> Any:

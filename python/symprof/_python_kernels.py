@@ -13,6 +13,7 @@ from ._error import Error
 from ._places import place_of_program
 
 Kernel = Callable[..., Any]
+_fake_impl: Any = fake_impl
 _MOST_ANSWERS = 4096  # Of one operator.
 _NO_ANSWER = object()  # What cannot be kept: a view, a storage that is larger than its tensor.
 _NO_FAKE = re.compile(r"There was no fake impl registered for <CustomOpDef\((.*?)\)>")
@@ -84,6 +85,40 @@ def remembering(op: Any, kernel: Kernel) -> Kernel:
     return call
 
 
+def _makes_what_it_writes(functional: Any, op: Any) -> bool:
+    """Whether an overload takes what `op` takes beside its outputs, and writes nothing."""
+    wanted = [(value.name, str(value.type)) for value in op._schema.arguments if not value.is_out]
+    found = functional._schema
+    return _makes_new_tensors(found) and [(value.name, str(value.type)) for value in found.arguments] == wanted
+
+
+def _functional_of(op: Any) -> Any:
+    packet = op.overloadpacket
+    overloads = (getattr(packet, name) for name in packet.overloads())
+    return next((other for other in overloads if _makes_what_it_writes(other, op) and has_kernel(other.name())), None)
+
+
+def _into_outputs(op: Any, functional: Any) -> Kernel:
+    names = [value.name for value in op._schema.arguments if value.is_out]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        outputs = tuple(kwargs.pop(name) for name in names)
+        made = functional(*args, **kwargs)
+        for output, new in zip(outputs, (made,) if len(names) == 1 else made, strict=True):
+            if output.shape != new.shape:
+                output.resize_(new.shape)
+        return outputs[0] if len(names) == 1 else outputs
+
+    return call
+
+
+def kernel_of(op: Any, of_python: Kernel) -> Kernel:
+    """What answers for the overload `op`, which has no kernel in C++: an overload with outputs has the shapes of the one that
+    makes them, where C++ knows that."""
+    functional = _functional_of(op) if any(value.is_out for value in op._schema.arguments) else None
+    return remembering(op, of_python) if functional is None else _into_outputs(op, functional)
+
+
 class _Sizes:
     """torch.library.get_ctx() in the fake kernel of an operator whose result's size is data: the most that it can be."""
 
@@ -112,7 +147,7 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         if not tensors:
             return self.func(*args, **kwargs)
         try:
-            with fake_impl.set_ctx_getter(lambda: _Sizes(program, self.func.__qualname__, tensors)):
+            with _fake_impl.set_ctx_getter(lambda: _Sizes(program, self.func.__qualname__, tensors)):
                 return self.func(*args, **kwargs)
         except RuntimeError as error:
             missing = _NO_FAKE.search(str(error))
