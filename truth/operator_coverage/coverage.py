@@ -54,14 +54,16 @@ def coverage():
     with symprof.simulate():
         in_python = {op.name() for op, _ in _kernels._missing_in_cpp(_kernels._taken)}
         for name in overloads():
-            if name in refused or "d" not in kinds.get(name, "d"):
+            if name in refused:
                 found[name] = "refused"
             elif name in in_python:
                 found[name] = "python"
             elif has(name, "Meta"):
                 found[name] = "cpp"
-            else:
-                found[name] = "composite" if is_composite(name) else "unexpected"
+            elif is_composite(name):
+                found[name] = "composite"
+            else:  # For sparse, quantized or nested tensors alone.
+                found[name] = "refused" if "d" not in kinds.get(name, "d") else "unexpected"
     return found
 
 
