@@ -17,9 +17,15 @@ ALIKE = {"aten::_reshape_alias": "aten::view", "aten::new_zeros": "aten::zeros",
 OTHER_OPERATORS = {
     "nn.GRU": ("saved", "calls"),  # _thnn_fused_gru_cell (ATen/native/RNN.cpp).
     "nn.LSTM": ("saved", "calls"),
-    "BatchNorm": ("saved", "calls"),  # cudnn_batch_norm, with its reserve, unless cuDNN is off.
+    "BatchNorm": ("saved", "calls"),  # cudnn_batch_norm, with its reserve.
+    "InstanceNorm": ("saved", "calls"),
+    "torch.autocast(dev": ("saved", "calls", "results"),  # Its lists of operators are not those of CUDA (ATen/autocast_mode.h).
+    "torch.autocast(x.device": ("saved", "calls", "results"),
     "torch.optim.ASGD": ("calls",),  # It asks whether its states are on the CPU.
+    "AveragedModel(": ("calls",),  # It counts its updates on the host.
+    "torch.tensor(": ("calls",),  # A copy from the host.
 }
+OF_CUDNN = ("BatchNorm", "InstanceNorm")  # Alike where cuDNN is switched off.
 ATTENTION = ("need_weights=False", "nn.TransformerEncoderLayer(", "F.scaled_dot_product_attention(")
 
 
@@ -36,7 +42,7 @@ def first_difference(right: Figures, found: Figures, text: str) -> str:
 def left_out(text: str) -> set[str]:
     """Figures that are not compared."""
     found = {figure for sign, figures in OTHER_OPERATORS.items() if sign in text for figure in figures
-             if sign != "BatchNorm" or "cudnn.enabled = False" not in text}
+             if sign not in OF_CUDNN or "cudnn.enabled = False" not in text}
     # Fused attention has other kernels on a GPU, which save other tensors.
     by_products = text.count("sdpa_kernel(SDPBackend.MATH)") if "enable_flash_sdp(False)" not in text else len(text)
     return found | ({"saved", "calls"} if sum(map(text.count, ATTENTION)) > by_products else set())
