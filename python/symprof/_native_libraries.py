@@ -6,7 +6,7 @@ are replaced once their module is imported.
 import contextlib
 import importlib.abc
 import importlib.machinery
-import importlib.util
+import logging
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +83,10 @@ def _bitsandbytes(module: Any, program: Any) -> Answers:
 _PACKAGES: dict[str, Callable[[Any, Any], Answers]] = {
     "torch.utils.cpp_extension": _cpp_extension,
     "bitsandbytes.functional": _bitsandbytes,
+    "bitsandbytes.cextension": lambda module, program: {},
 }
+# They log that CUDA's libraries are not there, which a simulation does not need.
+_LOADERS_OF_CUDA = ("bitsandbytes.cextension",)
 
 
 class _Loader(importlib.abc.Loader):
@@ -98,7 +101,13 @@ class _Loader(importlib.abc.Loader):
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        self.loader.exec_module(module)
+        logger = logging.getLogger(module.__name__)
+        was_disabled = logger.disabled
+        logger.disabled = was_disabled or module.__name__ in _LOADERS_OF_CUDA
+        try:
+            self.loader.exec_module(module)
+        finally:
+            logger.disabled = was_disabled
         self.tell(module)
 
 

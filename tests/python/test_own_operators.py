@@ -5,6 +5,7 @@ import unittest
 import symprof  # Before torch.
 
 import torch
+import torch.utils.flop_counter
 
 ROWS, WIDTH, FLOAT = 6, 64, 4
 HAS_TRITON = importlib.util.find_spec("triton") is not None
@@ -97,6 +98,58 @@ class OwnOperators(unittest.TestCase):
         profile = run_of(lambda: (launch(x()), add_one_op(x())))
         self.assertEqual(profile.data["coverage"]["unmodelled_ops"], ["symprof_tests::add_one", "triton::add_one"])
         self.assertTrue(any("triton::add_one" in warning for warning in profile.warnings))
+
+
+torch.library.define("symprof_tests::products", "(Tensor left, Tensor right, int times=1) -> Tensor")
+
+
+@torch.library.register_fake("symprof_tests::products")
+def _(left, right, times=1):
+    return left.new_empty(left.shape[0], right.shape[1])
+
+
+@torch.utils.flop_counter.register_flop_formula(torch.ops.symprof_tests.products)
+def flops_of_products(left, right, times=1, *, out_shape=None):
+    return 2 * times * left[0] * left[1] * out_shape[1]
+
+
+@symprof.cost_rule("symprof_tests::named")
+def cost_of_named(call):
+    return symprof.Cost(other_flops=call.arguments["times"] * call.arguments["left"].numel())
+
+
+torch.library.define("symprof_tests::named", "(Tensor? before, Tensor left, int times) -> Tensor")
+
+
+@torch.library.register_fake("symprof_tests::named")
+def _(before, left, times):
+    return torch.empty_like(left)
+
+
+class Rules(unittest.TestCase):
+    def test_formulas_of_torch_count_products(self):
+        left, right = (lambda: torch.empty(ROWS, WIDTH, device="cuda")), (lambda: torch.empty(WIDTH, ROWS, device="cuda"))
+        profile = run_of(lambda: torch.ops.symprof_tests.products(left(), right(), 3))
+        self.assertEqual(profile.totals["fwd_flops"], 3 * 2 * ROWS * WIDTH * ROWS)
+
+    def test_a_rule_knows_arguments_by_their_names(self):
+        profile = run_of(lambda: torch.ops.symprof_tests.named(None, torch.empty(ROWS, WIDTH, device="cuda"), 7))
+        self.assertEqual(profile.totals["fwd_flops_all"], 7 * ROWS * WIDTH)
+
+    def test_kernels_of_packages_have_rules(self):
+        """As bitsandbytes/_ops.py and fla/ops/common/chunk_o.py call them."""
+        from symprof._costs import Call, Tensor, _known
+
+        rows, hidden, out = Tensor((2, 3, 64), "bfloat16", 768), Tensor((64 * 32, 1), "uint8", 2048), Tensor((2, 3, 64), "bfloat16", 768)
+        call = Call("bitsandbytes::gemm_4bit", (rows, hidden), (out,), {"A": rows, "B": hidden})
+        self.assertEqual(_known()[call.op](call).product_flops, 2 * (2 * 3) * 64 * 64)
+        batch, length, heads, size, chunk = 2, 128, 4, 32, 64
+        tensor = Tensor((batch, length, heads, size), "bfloat16", 2 * batch * length * heads * size)
+        numbers = {"T": length, "H": heads, "HV": heads, "K": size, "V": size, "BT": chunk}
+        call = Call("triton::chunk_fwd_kernel_o", (tensor,) * 3, (), {"q": tensor, "k": tensor, "v": tensor, **numbers})
+        per_token = size * size + chunk * size + chunk * size
+        self.assertEqual(_known()[call.op](call).product_flops, 2 * batch * length * heads * per_token)
+        self.assertIsNone(_known()[call.op](Call(call.op, (tensor,), (), {"q": tensor})))
 
 
 if __name__ == "__main__":

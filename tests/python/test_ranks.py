@@ -78,6 +78,51 @@ class Ranks(unittest.TestCase):
         self.assertEqual(seen[2] - seen[1], activation)
         self.assertEqual(run.profile.totals["param_count"], LAYERS * WIDTH * WIDTH // RANKS)
 
+    def test_hooks_of_gradients_and_sharded_optimizers_run(self):
+        from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_hook
+        from torch.distributed.optim import ZeroRedundancyOptimizer
+
+        with symprof.simulate(ranks=2) as run:
+            distributed.init_process_group("nccl", pg_options=distributed.ProcessGroupNCCL.Options())
+            self.assertEqual(distributed.get_backend(), "nccl")
+            layers = nn.Sequential(*(nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(2)))
+            model = DistributedDataParallel(layers.cuda(), gradient_as_bucket_view=True, static_graph=True)
+            model.register_comm_hook(None, bf16_compress_hook)
+            optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.SGD, lr=0.1, momentum=0.9)
+            for _ in range(3):
+                model(torch.randn(ROWS, WIDTH, device="cuda")).sum().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+        self.assertEqual(run.profile.totals["optimizer_bytes"], FLOAT * WIDTH * WIDTH)  # One of two equal layers is this rank's.
+
+    def gathered(self, wrap):
+        """Of a step whose layers are gathered, and freed behind forward; saved is each layer's input, and the last one's output."""
+        with symprof.simulate(ranks=RANKS) as run:
+            distributed.init_process_group("nccl")
+            torch.cuda.set_device(0)
+            model = wrap(nn.Sequential(*(nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(LAYERS))))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for _ in range(3):
+                model(torch.randn(ROWS, WIDTH, device="cuda")).square().sum().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+        self.assertEqual(run.profile.totals["saved_bytes"], (LAYERS + 1) * FLOAT * ROWS * WIDTH)
+
+    @unittest.skipUnless(HAS_SHARDS, "an older torch")
+    def test_gathered_parameters_are_not_saved(self):
+        from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+        from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+
+        def shard(model):
+            for layer in model:
+                fully_shard(layer.cuda())
+            return fully_shard(model)
+
+        self.gathered(shard)
+        for original in (False, True):
+            self.gathered(lambda model: FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy({nn.Linear}), device_id=0,
+                                                                 use_orig_params=original))
+
     @unittest.skipUnless(HAS_SHARDS, "an older torch")
     def test_tensor_parallelism_says_that_its_peaks_are_not_exact(self):
         from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
