@@ -256,11 +256,19 @@ class FakeCall {
     return std::span<const c10::IValue>(stack_).last(op_.schema().returns().size());
   }
 
+  bool is_asynchronous() const {
+    const std::vector<c10::Argument>& arguments = op_.schema().arguments();
+    for (std::size_t i = 0; i < arguments_.size(); ++i)
+      if (arguments[i].name() == "non_blocking" && arguments_[i].isBool())
+        return arguments_[i].toBool();
+    return false;
+  }
+
   // A program's tensor on the host is one that it can read.
   void copy_to_host() {
     for (std::size_t i = stack_.size() - op_.schema().returns().size(); i < stack_.size(); ++i)
       convert_tensors(stack_[i], [&](const at::Tensor& tensor) {
-        return is_fake(tensor) ? host_copy(tensor, observer_) : tensor;
+        return is_fake(tensor) ? host_copy(tensor, observer_, is_asynchronous()) : tensor;
       });
   }
 

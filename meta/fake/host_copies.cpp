@@ -47,9 +47,12 @@ std::optional<at::Tensor> values_read_from(const at::Tensor& fake,
   return values;
 }
 
-at::Tensor host_copy(const at::Tensor& fake, const std::shared_ptr<Observer>& observer) {
-  const auto values = values_read_from(fake, observer);
-  const double number = values ? 0 : number_read_from(fake, observer);
+at::Tensor host_copy(const at::Tensor& fake, const std::shared_ptr<Observer>& observer,
+                     bool is_asynchronous) {
+  const bool is_offloaded =
+      is_asynchronous && fake.numel() > 1 && at::isFloatingType(fake.scalar_type());
+  const auto values = is_offloaded ? known_values(fake) : values_read_from(fake, observer);
+  const double number = values || is_offloaded ? 1 : number_read_from(fake, observer);
   const OnRealTensors on_real_tensors;
   if (values) return values->clone();
   const at::TensorOptions options = at::TensorOptions(fake.scalar_type()).device(at::kCPU);

@@ -43,12 +43,12 @@ bool is_offloaded(const at::Tensor& real) {
 void write(const at::Tensor& real, const at::Tensor& source, bool is_copy,
            const std::shared_ptr<Observer>& observer) {
   const auto values = is_copy ? values_read_from(source, observer) : std::nullopt;
-  if (!values && is_copy && is_offloaded(real)) return;
+  const bool needs_no_number = is_copy && is_offloaded(real);
   if (!values && real.numel() > most_followed_elements) {
-    if (current_listener != nullptr) (*current_listener)();
+    if (current_listener != nullptr && !needs_no_number) (*current_listener)();
     return;
   }
-  const double number = values ? 0 : number_read_from(source, observer);
+  const double number = values || needs_no_number ? 1 : number_read_from(source, observer);
   const OnRealTensors on_real_tensors;
   if (values)
     real.copy_(*values);
