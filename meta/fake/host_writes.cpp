@@ -34,16 +34,17 @@ bool lies_on_host(const at::Tensor& tensor) {
 }
 
 /// Floating-point numbers that are copied into pinned memory are offloaded: they come back to the
-/// device, or an optimizer on the host updates by them.
-bool is_offloaded(const at::Tensor& real) {
-  return real.numel() > 1 && at::isFloatingType(real.scalar_type()) &&
-         is_pinned(real.const_data_ptr());
+/// device, or an optimizer on the host updates by them. What a kernel writes there itself are an
+/// optimizer's paged states, of any type.
+bool is_offloaded(const at::Tensor& real, bool is_copy) {
+  const bool may_be = !is_copy || at::isFloatingType(real.scalar_type());
+  return may_be && real.numel() > 1 && is_pinned(real.const_data_ptr());
 }
 
 void write(const at::Tensor& real, const at::Tensor& source, bool is_copy,
            const std::shared_ptr<Observer>& observer) {
   const auto values = is_copy ? values_read_from(source, observer) : std::nullopt;
-  const bool needs_no_number = is_copy && is_offloaded(real);
+  const bool needs_no_number = is_offloaded(real, is_copy);
   if (!values && real.numel() > most_followed_elements) {
     if (current_listener != nullptr && !needs_no_number) (*current_listener)();
     return;

@@ -71,7 +71,7 @@ def _bitsandbytes(module: Any, program: Any) -> Answers:
 
     def get_paged(*shape: int, dtype: Any = torch.float32, device: Any = None) -> Any:
         program.warn("bitsandbytes: paged states are managed memory of CUDA, which is in no figure: it moves between host and device.")
-        paged: Any = torch.empty(shape, dtype=dtype)
+        paged: Any = torch.empty(shape, dtype=dtype, pin_memory=True)
         paged.is_paged, paged.page_deviceid = True, 0
         return paged
 
