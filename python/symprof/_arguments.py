@@ -15,6 +15,8 @@ _PLACES, _NUMBERS = 1, 2
 
 
 def _of_kernel(names: Sequence[str], tensors: Sequence[T], integers: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    if not names:
+        return {}
     places = [value for position, value in integers if position == _PLACES]
     numbers = [value for position, value in integers if position == _NUMBERS]
     found: dict[str, Any] = {names[place]: number for place, number in zip(numbers[::2], numbers[1::2], strict=True)}

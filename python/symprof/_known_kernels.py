@@ -176,6 +176,14 @@ def _inverse(call: Call) -> Cost | None:
     return Cost(product_flops=triangle.numel() * triangle.sizes[-1] // 2) if isinstance(triangle, Tensor) else None
 
 
+def _within_blocks(call: Call) -> Cost | None:
+    """chunk_gla_fwd_A_kernel_intra_sub_intra: a token meets those of its block of BC tokens, key by key (fla/ops/gla/chunk.py)."""
+    tokens = _tokens(call)
+    if tokens is None or not _has(call, "K", "BC"):
+        return None
+    return Cost(other_flops=2 * tokens * call.arguments["BC"] * call.arguments["K"])
+
+
 def _states_one_by_one(products: int) -> Callable[[Call], Cost | None]:
     """Recurrent kernels: each token updates a state and reads it."""
 
@@ -204,7 +212,7 @@ _LINEAR_ATTENTION: dict[str, Rule] = {
     "merge_16x16_to_32x32_inverse_kernel": _inverse,
     "merge_16x16_to_64x64_inverse_kernel": _inverse,
     "chunk_gla_fwd_A_kernel_intra_sub_inter": _chunks(keys=1),
-    "chunk_gla_fwd_A_kernel_intra_sub_intra": _each(0),
+    "chunk_gla_fwd_A_kernel_intra_sub_intra": _within_blocks,
     "chunk_gla_fwd_kernel_o": _chunks(states=1, values=1),
     "chunk_gla_bwd_kernel_intra": _chunks(keys=2),
     "chunk_gla_bwd_kernel_dA": _chunks(values=1),

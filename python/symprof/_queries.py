@@ -145,6 +145,8 @@ def _about_tuning(program: Any) -> dict[tuple[Any, str], Any]:
 
 def _about_pools(program: Any) -> dict[tuple[Any, str], Any]:
     cuda = torch.cuda
+    # Classes: programs name them in annotations, and ask isinstance.
+    external = type("ExternalStream", (), {"__init__": refused("a stream of another library", "Use torch.cuda.Stream().")})
     pool = type("MemPool", (MemPool,), {"warn": staticmethod(program.warn)})
 
     def dump_snapshot(*args: Any, **kwargs: Any) -> None:
@@ -154,6 +156,5 @@ def _about_pools(program: Any) -> dict[tuple[Any, str], Any]:
         **{(owner, "MemPool"): pool for owner in (cuda, cuda.memory)},
         **{(owner, "use_mem_pool"): _use_mem_pool for owner in (cuda, cuda.memory)},
         (cuda.memory, "_dump_snapshot"): dump_snapshot,
-        (cuda, "ExternalStream"): refused("a stream of another library", "Use torch.cuda.Stream()."),
-        (cuda.streams, "ExternalStream"): refused("a stream of another library", "Use torch.cuda.Stream()."),
+        **{(owner, "ExternalStream"): external for owner in (cuda, cuda.streams)},
     }

@@ -37,7 +37,8 @@ def _tensor_of(value: Any) -> torch.Tensor | None:
 
 def _launch(kernel: str, parameters: tuple[str, ...], given: Mapping[str, Any]) -> None:
     """A call of its operator. Parameters are known by their places, which a recording keeps."""
-    kernel_parameters[f"triton::{kernel}"] = parameters
+    op = f"triton::{kernel}"
+    kernel_parameters[op] = parameters if kernel_parameters.get(op, parameters) == parameters else ()  # Two kernels: neither is told.
     found = [(place, given.get(name)) for place, name in enumerate(parameters)]
     tensors = [(place, tensor) for place, value in found if (tensor := _tensor_of(value)) is not None]
     numbers = [number for place, value in found if isinstance(value, int) for number in (place, int(value))]
@@ -96,8 +97,9 @@ def _driver(program: Any, runtime: Any) -> dict[tuple[Any, str], Any]:
         get_device_interface=lambda: torch.cuda,
         get_benchmarker=lambda: _benchmark,
     )
-    configuration = type(runtime.driver)
-    asked: dict[tuple[Any, str], Any] = {(configuration, "active"): driver, (configuration, "default"): driver}
+    has_own = "active" in vars(runtime.driver)  # Before Triton 3.3; later they are properties of its class.
+    owner = runtime.driver if has_own else type(runtime.driver)
+    asked: dict[tuple[Any, str], Any] = {(owner, "active"): driver, (owner, "default"): driver}
     if importlib.util.find_spec("triton.testing") is not None:
         asked[importlib.import_module("triton.testing"), "do_bench"] = _benchmark
     return asked
