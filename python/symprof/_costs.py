@@ -103,7 +103,8 @@ def has_rule(op: str) -> bool:
 _Asked = Sequence[tuple[Sequence[int], str, int]]
 
 
-def ask(op: str, inputs: _Asked, outputs: _Asked, positions: Sequence[int], integers: Sequence[tuple[int, int]]) -> dict[str, int] | None:
+def ask(op: str, inputs: _Asked, outputs: _Asked, positions: Sequence[int],
+        integers: Sequence[tuple[int, int]]) -> dict[str, int] | None:
     """What the rule of an operator says: the program's own, symprof's, or that of torch's FLOP counter."""
     from ._arguments import by_name
 

@@ -117,8 +117,8 @@ _ELEMENTS: dict[int, str] = {
     4: "_rms_norm_forward_kernel _block_rms_norm_forward_kernel _rms_layernorm_forward _gemma_rms_layernorm_forward "
        "_softmax_single_block_forward_kernel _softmax_multi_block_forward_kernel softmax_fwd_kernel _cross_entropy_forward "
        "_chunked_cross_entropy_forward _relu_squared_backward_kernel _softmax_single_block_backward_kernel "
-       "_softmax_multi_block_backward_kernel softmax_bwd_kernel _cross_entropy_backward cross_entropy_bwd_kernel _kldiv_kernel_forward "
-       "_kldiv_kernel_backward swish_bwd_kernel sigmoid_bwd_kernel logsigmoid_bwd_kernel _selective_log_softmax_kernel",
+       "_softmax_multi_block_backward_kernel softmax_bwd_kernel _cross_entropy_backward cross_entropy_bwd_kernel "
+       "_kldiv_kernel_forward _kldiv_kernel_backward swish_bwd_kernel sigmoid_bwd_kernel logsigmoid_bwd_kernel _selective_log_softmax_kernel",
     5: "_fused_add_rms_norm_forward_kernel liger_cross_entropy_kernel cross_entropy_kernel cross_entropy_fwd_kernel "
        "liger_vocab_parallel_ce_forward_kernel liger_vocab_parallel_ce_backward_kernel l2norm_bwd_kernel l2norm_bwd_kernel1",
     6: "_swiglu_backward_kernel _swiglu_backward_kernel_tiled _swiglu_fused_gate_up_backward_kernel _geglu_tanh_backward_kernel "
@@ -150,7 +150,8 @@ def _chunks(states: int = 0, keys: int = 0, values: int = 0, within: float = 0) 
     """For each token: so many products with a state [K, V], of keys and of values with the chunk's [BT], and of [BT] with [BT]."""
 
     def rule(call: Call) -> Cost | None:
-        tokens, size, value_size, chunk = _tokens(call), call.arguments.get("K", 0), call.arguments.get("V", 0), call.arguments.get("BT", 0)
+        tokens = _tokens(call)
+        size, value_size, chunk = (call.arguments.get(name, 0) for name in ("K", "V", "BT"))
         lacks = (states or keys) and not size or (states or values) and not value_size or (keys or values or within) and not chunk
         if tokens is None or lacks:
             return None
@@ -231,7 +232,8 @@ def _classifier(products: int) -> Rule:
         hidden, classes = call.arguments.get("E"), call.arguments.get("C")
         if hidden is None or classes is None:
             return None
-        return Cost(product_flops=products * 2 * hidden.numel() * classes.sizes[0], other_flops=5 * hidden.sizes[0] * classes.sizes[0])
+        logits = hidden.sizes[0] * classes.sizes[0]
+        return Cost(product_flops=products * 2 * logits * hidden.sizes[1], other_flops=5 * logits)
 
     return rule
 

@@ -38,7 +38,7 @@ def _tensor_of(value: Any) -> torch.Tensor | None:
 def _launch(kernel: str, parameters: tuple[str, ...], given: Mapping[str, Any]) -> None:
     """A call of its operator. Parameters are known by their places, which a recording keeps."""
     op = f"triton::{kernel}"
-    kernel_parameters[op] = parameters if kernel_parameters.get(op, parameters) == parameters else ()  # Two kernels: neither is told.
+    kernel_parameters[op] = parameters if kernel_parameters.get(op, parameters) == parameters else ()  # One name, two kernels.
     found = [(place, given.get(name)) for place, name in enumerate(parameters)]
     tensors = [(place, tensor) for place, value in found if (tensor := _tensor_of(value)) is not None]
     numbers = [number for place, value in found if isinstance(value, int) for number in (place, int(value))]
