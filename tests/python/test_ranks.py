@@ -86,7 +86,7 @@ class Ranks(unittest.TestCase):
             distributed.init_process_group("nccl", pg_options=distributed.ProcessGroupNCCL.Options())
             self.assertEqual(distributed.get_backend(), "nccl")
             layers = nn.Sequential(*(nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(2)))
-            model = DistributedDataParallel(layers.cuda(), gradient_as_bucket_view=True, static_graph=True)
+            model = DistributedDataParallel(layers.cuda(), gradient_as_bucket_view=True)
             model.register_comm_hook(None, bf16_compress_hook)
             optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.SGD, lr=0.1, momentum=0.9)
             for _ in range(3):
