@@ -9,7 +9,6 @@ import unittest
 
 import symprof  # Before torch.
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -23,7 +22,7 @@ UNKNOWN = 64
 def from_literals(device):
     boxes = torch.tensor(BOXES, device=device)
     schedule = torch.linspace(1000, 1, 1000).to(device)
-    scores = torch.from_numpy(np.linspace(0, 1, 16, dtype=np.float32)).to(device)
+    scores = torch.linspace(0, 1, 16).to(device)
     ids = torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 7, 0]]).to(device)
     lengths = torch.tensor([3, 5, 2], device=device)
     ends = torch.cat([torch.zeros(1, dtype=torch.long, device=device), lengths.cumsum(0)])
@@ -167,7 +166,7 @@ class Given(unittest.TestCase):
             keep = symprof.given(x[:, 0] > 0, [True, False, True, True])
             self.assertEqual(x[keep].shape, (3, 3))
             self.assertEqual(symprof.given(x, 2).sum().item(), 24)
-            symprof.given(x[1], np.array([5.0, 6.0, 7.0]))
+            symprof.given(x[1], [5.0, 6.0, 7.0])
             self.assertEqual(x.tolist(), [[2, 2, 2], [5, 6, 7], [2, 2, 2], [2, 2, 2]])
         self.assertEqual(run.profile.warnings, [])
 
