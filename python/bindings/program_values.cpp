@@ -40,7 +40,8 @@ void bind_program_values(nb::module_& module) {
   nb::class_<UnrecordedBlock>(module, "Unrecorded")
       .def(nb::init<>())
       .def("__enter__", &UnrecordedBlock::enter)
-      .def("__exit__", &UnrecordedBlock::exit);
+      .def("__exit__", &UnrecordedBlock::exit,
+           nb::sig("def __exit__(self, *args: object) -> None"));
   module.def("read_known_values", &read_known_values);
   module.def("give_values", &give_values);
   module.def("mark_upper_bound", &mark_upper_bound);

@@ -2,6 +2,7 @@
 import contextlib
 import functools
 import sys
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,13 +21,13 @@ def _runs_own_kernels(backend: Any) -> bool:
 
 def is_compiled() -> bool:
     """Whether a function that torch.compile gave is among the callers."""
-    frame = sys._getframe(1)
+    frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if code is _CALL or (code.co_name == "compile_wrapper" and code.co_filename.endswith("_dynamo/eval_frame.py")
                              and not _runs_own_kernels(_backend_of(frame.f_locals.get("callback")))):
             return True
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False
 
 

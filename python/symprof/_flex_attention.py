@@ -40,9 +40,9 @@ def _forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: 
              is_bound: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     if is_bound:
         _native.mark_upper_bound()
-    rows = query.shape[:3]
-    statistics = (torch.empty(rows, dtype=torch.float32, device=query.device) for _ in range(2))
-    return _dense_like(query, (*rows, value.shape[3])), *statistics  # type: ignore[return-value]
+    out = _dense_like(query, (*query.shape[:3], value.shape[3]))
+    logsumexp = torch.empty(query.shape[:3], dtype=torch.float32, device=query.device)
+    return out, logsumexp, torch.empty_like(logsumexp)
 
 
 def _backward(grad_out: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, out: torch.Tensor,
@@ -64,7 +64,7 @@ class _Attention(torch.autograd.Function):
     scores, which no kernel reads."""
 
     @staticmethod
-    def forward(ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scores: int, is_bound: bool,  # type: ignore[override]
+    def forward(ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scores: int, is_bound: bool,
                 mask_count: int, *others: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         ctx.set_materialize_grads(False)
         mask, captured = others[:mask_count], others[mask_count:]
