@@ -120,8 +120,9 @@ def _kept_scores(query: torch.Tensor, key: torch.Tensor, mask: tuple[Any, ...]) 
     """How many scores are in the blocks that the mask keeps, and whether that is an upper bound."""
     (batch, heads, queries, _), keys = query.shape, key.shape[2]
     counts, full_counts, block = mask[2], mask[4], (min(mask[-3], queries), min(mask[-2], keys))
-    known = [known_values(tensor) for tensor in (counts, full_counts) if tensor is not None]
-    if any(values is None for values in known):
+    given = [tensor for tensor in (counts, full_counts) if tensor is not None]
+    known = [values for tensor in given if (values := known_values(tensor)) is not None]
+    if len(known) < len(given):
         blocks = -(-queries // block[0]) * -(-keys // block[1])
         return batch * heads * blocks * block[0] * block[1], True
     kept = sum(int(values.sum()) for values in known)

@@ -6,5 +6,5 @@ from . import _native
 
 def known_values(tensor: torch.Tensor) -> torch.Tensor | None:
     """On the host; None where they are not known."""
-    values = torch.empty(0)
+    values = torch.empty(0, device="cpu")  # A program may have another default.
     return values if _native.read_known_values(tensor, values) else None
