@@ -69,11 +69,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--limit", type=int, default=300, help="of a script; on a busy machine more")
     options = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     versions = versions_of(options.python)
     for told, made in run(header.scripts(options.only), options.python, options.limit):
         names = {"torch", *told.packages}
         made["versions"] = {name: versions[name.replace("_", "-")] for name in sorted(names) if name.replace("_", "-") in versions}
+        kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
         kept.setdefault(told.name, {})[options.key] = made
         KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
         print(told.name, made.get("refused") or made["iteration"], flush=True)

@@ -8,6 +8,9 @@ FOLDER gets NAME.json of each script, and NAME.log. A script that takes longer t
 outermost optimizer. Products of an update are those of backward (of autograd's engine), of the optimizer (its step, without
 a closure), of evaluation (a model that is trained, in evaluation mode, without gradients), and else of forward.
 """
+import collections
+import contextlib
+import importlib
 import json
 import pathlib
 import runpy
@@ -152,5 +155,15 @@ def watch(out: pathlib.Path, script: pathlib.Path) -> int:
     return 0
 
 
+def import_what_several_need(scripts: list[str]) -> None:
+    """Once, before the processes of the scripts begin."""
+    needed = collections.Counter(name.replace("-", "_") for script in scripts for name in header.read(pathlib.Path(script)).packages)
+    for name in [name for name, count in needed.items() if count > 1]:
+        for module in (name, "transformers.trainer", "transformers.models.llama.modeling_llama") if name == "transformers" else (name,):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(module)
+
+
 if __name__ == "__main__":
+    import_what_several_need(sys.argv[3:])
     forked.each(sys.argv[1:], watch)
