@@ -34,6 +34,8 @@ def step_of(told: header.Header, found: dict) -> dict:
     if told.iterations:
         whole = together([*updates, found["rest"]])
         return {"iteration": {key: value // told.iterations if key in SUMS else value for key, value in whole.items()}}
+    if not updates:
+        return {"refused": "no optimizer's step ended"}
     count = told.updates
     third = updates[2 * count:3 * count] or updates[-count:]
     made = {"iteration": together(third)}

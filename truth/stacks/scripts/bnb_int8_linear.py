@@ -1,6 +1,5 @@
 # bitsandbytes: LLM.int8() linears, frozen, with a trained head
 # packages: bitsandbytes
-# expect: fwd_flops = None
 import bitsandbytes as bnb, torch
 from torch import nn
 dev = "cuda" if torch.cuda.is_available() else "cpu"

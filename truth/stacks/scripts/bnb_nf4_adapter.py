@@ -1,6 +1,6 @@
 # bitsandbytes: frozen 4-bit linears (NF4, double quantization) with adapters that are trained
 # packages: bitsandbytes
-# expect: fwd_flops = None
+# expect: fwd_flops = 2*2*32*256*256 + 2*2*2*32*256*8
 import bitsandbytes as bnb, torch
 from torch import nn
 class Adapted(nn.Module):

@@ -1,6 +1,5 @@
 # transformers' Trainer with optim="adamw_8bit" (bitsandbytes)
 # packages: transformers, accelerate, bitsandbytes
-# expect: optimizer_bytes = None
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
 model = GPT2LMHeadModel(GPT2Config(vocab_size=1000, n_embd=128, n_layer=2, n_head=4, n_positions=64, attn_pdrop=0.0))

@@ -1,5 +1,6 @@
 # transformers' Trainer with optim="lomo": the update is in backward
 # packages: transformers, accelerate, lomo-optim
+# iterations: 4
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 model = LlamaForCausalLM(LlamaConfig(vocab_size=500, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4))

@@ -7,5 +7,5 @@ model = LlamaForCausalLM(LlamaConfig(vocab_size=1000, hidden_size=128, intermedi
 model.enable_input_require_grads()
 model = get_peft_model(model, LoraConfig(r=8, lora_alpha=16, target_modules="all-linear", task_type="CAUSAL_LM"))
 data = [{"input_ids": (x := torch.randint(0, 1000, (64,))), "labels": x} for _ in range(64)]
-args = TrainingArguments("/tmp/symprof_stacks", per_device_train_batch_size=4, bf16=True, gradient_checkpointing=True, max_steps=4, report_to=[], save_strategy="no")
+args = TrainingArguments("/tmp/symprof_stacks", per_device_train_batch_size=4, bf16=True, use_cpu=not torch.cuda.is_available(), gradient_checkpointing=True, max_steps=4, report_to=[], save_strategy="no")
 Trainer(model, args, train_dataset=data).train()

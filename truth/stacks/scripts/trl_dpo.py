@@ -1,6 +1,6 @@
 # TRL: DPOTrainer with its own reference model
 # packages: trl, datasets
-import datasets
+import datasets, torch
 from _tokenizer import small_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 from trl import DPOConfig, DPOTrainer
@@ -8,5 +8,5 @@ config = LlamaConfig(vocab_size=256, hidden_size=64, intermediate_size=128, num_
 def words(n, seed):
     return " ".join(str(3 + (seed * j) % 250) for j in range(n))
 data = datasets.Dataset.from_dict({"prompt": [words(10, i) + " " for i in range(32)], "chosen": [words(12, i + 1) for i in range(32)], "rejected": [words(12, i + 2) for i in range(32)]})
-args = DPOConfig("/tmp/symprof_stacks", per_device_train_batch_size=2, max_steps=4, report_to=[], save_strategy="no", gradient_checkpointing=False, bf16=True)
+args = DPOConfig("/tmp/symprof_stacks", per_device_train_batch_size=2, max_steps=4, report_to=[], save_strategy="no", gradient_checkpointing=False, bf16=True, use_cpu=not torch.cuda.is_available())
 DPOTrainer(LlamaForCausalLM(config), ref_model=LlamaForCausalLM(config), args=args, train_dataset=data, processing_class=small_tokenizer()).train()
