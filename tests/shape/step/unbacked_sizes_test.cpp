@@ -105,7 +105,7 @@ std::ptrdiff_t marked_rows(const Profile& profile) {
   const std::string mark = "≤ ";
   fmt::memory_buffer out;
   report::write_table(out, profile, {}, {}, report::default_columns(Optimizer::none), {});
-  const std::string table = fmt::to_string(out);
+  const std::string text = fmt::to_string(out), table = text.substr(0, text.find("\nstep"));
   std::ptrdiff_t marked = 0;
   for (std::size_t at = table.find(mark); at != table.npos; at = table.find(mark, at + 1)) ++marked;
   return marked;
