@@ -16,6 +16,7 @@ from ._error import Error
 from ._interrupts import uninterrupted
 from ._kernels import of_cpp
 from ._optimizers import optimizer_of
+from ._parts import flattened
 from ._profile import Profile
 from ._simulate import simulate
 from ._sizes import Resizing, copying_tensors_by, has_values, sizes_of
@@ -127,14 +128,15 @@ class OnDevice:
         made = _like(tensor)
         if type(tensor) in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor):
             return made
-        kept: Any = torch.Tensor._make_subclass(type(tensor), made.detach(), tensor.requires_grad)
+        kept: torch.Tensor = torch.Tensor._make_subclass(type(tensor), made.detach(), tensor.requires_grad)
         vars(kept).update({name: value if isinstance(value, torch.nn.Module) else self.copy(value)
                            for name, value in vars(tensor).items()})
         return kept
 
     def _wrapper_like(self, tensor: Any) -> torch.Tensor:
-        names, context = tensor.__tensor_flatten__()
-        inner = {name: self._like(getattr(tensor, name)) for name in names}
+        _, context = tensor.__tensor_flatten__()
+        inner = {name: self._like(value) if isinstance(value, torch.Tensor) else value
+                 for name, value in flattened(tensor).items()}
         made: torch.Tensor = type(tensor).__tensor_unflatten__(inner, context, tensor.size(), tensor.stride())
         if isinstance(tensor, torch.nn.Parameter):
             return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)

@@ -21,13 +21,19 @@ def parts_of(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
     if type(tensor) in _PLAIN:
         yield tensor
     elif is_traceable_wrapper_subclass(tensor):
-        names, _ = tensor.__tensor_flatten__()
-        for name in names:
-            yield from parts_of(getattr(tensor, name))
+        for inner in flattened(tensor).values():
+            if isinstance(inner, torch.Tensor):  # DTensor names its mesh, too (torch/distributed/tensor/_api.py).
+                yield from parts_of(inner)
     else:
         yield tensor
-        for inner in tensors_in(_attributes(tensor)):
-            yield from parts_of(inner)
+        for attribute in tensors_in(_attributes(tensor)):
+            yield from parts_of(attribute)
+
+
+def flattened(wrapper: Any) -> dict[str, Any]:
+    """What a wrapper says is inside of it, by name."""
+    names, _ = wrapper.__tensor_flatten__()
+    return {name: getattr(wrapper, name) for name in names}
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
@@ -57,7 +63,8 @@ def elements_of(parameter: torch.Tensor) -> int:
 
 def _attributes(tensor: torch.Tensor) -> dict[str, Any]:
     """Without the gradients and hooks that autograd keeps, which are in no `__dict__`."""
-    return getattr(tensor, "__dict__", {})
+    attributes: dict[str, Any] = getattr(tensor, "__dict__", {})
+    return attributes
 
 
 def _unpacked_sizes(parameter: torch.Tensor) -> Iterator[int]:
