@@ -35,5 +35,5 @@ class Marks:
 
     def end(self) -> None: ...
 
-    def result(self, tensor) -> None:  # type: ignore[no-untyped-def]
+    def result(self, tensor: torch.Tensor) -> None:
         self.results.append((tuple(tensor.shape), str(tensor.dtype)))

@@ -40,9 +40,9 @@ def func(setting: Setting) -> list[str]:
     setting.traits.add("functional")
     define = ["def f(params, x):", "    y = functional_call(net, params, (x,))", f"    return {setting.loss()}"]
     head = ["opt.zero_grad()", "params = {n: p.detach() for n, p in net.named_parameters()}"]
-    tail = ["for n, p in net.named_parameters():", "    p.grad = gs[n].detach()", "opt.step()", "with torch.no_grad():",
-            *indented(passed(setting))]
-    kind = setting.rng.choice(("grad", "grad_and_value", "per sample", "jvp", "vjp"))
+    tail = ["for n, p in net.named_parameters():", "    p.grad = gs[n].detach()", "opt.step()"]
+    # A GPU's recurrent cells have no forward AD.
+    kind = setting.rng.choice(("grad", "grad_and_value", "per sample", "vjp", "grad" if setting.is_recurrent else "jvp"))
     if kind == "per sample":
         setting.traits.add("per sample")
         define = ["def f(params, x):", "    y = functional_call(net, params, (x.unsqueeze(0),))",
@@ -59,7 +59,8 @@ def func(setting: Setting) -> list[str]:
         body = ["ones = {n: torch.ones_like(p) for n, p in params.items()}",
                 "loss, t = torch.func.jvp(lambda params: f(params, x), (params,), (ones,))",
                 "gs = torch.func.grad(f)(params, x)"]
-    return [f"opt = {setting.optimizer()}", *define, *steps(setting, [*head, *body, *tail])]
+    result = ["with torch.no_grad():", *indented(passed(setting))]  # No part of the step.
+    return [f"opt = {setting.optimizer()}", *define, *steps(setting, [*head, *body, *tail], after=result)]
 
 
 @loop("jacobian", 2)

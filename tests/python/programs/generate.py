@@ -35,7 +35,7 @@ def generate(seed: int, kinds: tuple[str, ...] = ()) -> Program:
     names = [name for name in LOOPS if name in kinds] if kinds else list(LOOPS)
     kind = rng.choices(names, [LOOPS[name][0] for name in names])[0]
     net = _network(rng, kind)
-    setting = Setting(rng, net[0], net[1].width)
+    setting = Setting(rng, net[0], net[1].width, "recurrent" in net[1].traits)
     made = _made(setting, net[1])
     _surroundings(setting, kind)
     body = [*made, *LOOPS[kind][1](setting)]

@@ -14,8 +14,8 @@ class Setting:
     rng: random.Random
     shape: tuple[int, ...]  # Of the input.
     out: int  # Features of the output.
+    is_recurrent: bool = False
     dtype: str = "torch.float32"
-    forward: str = "{net}({x})"  # How the network is called.
     traits: set[str] = field(default_factory=set)
     around: list[str] = field(default_factory=list)  # `with` lines around the forward pass.
     prepare: list[str] = field(default_factory=list)  # Lines before the loop.
@@ -78,7 +78,7 @@ def indented(lines: list[str], by: int = 1) -> list[str]:
 
 def passed(setting: Setting, net: str = "net", x: str = "x", y: str = "y") -> list[str]:
     """The forward pass."""
-    call = f"{y} = {setting.forward.format(net=net, x=x)}"
+    call = f"{y} = {net}({x})"
     return [*setting.around, *indented([call], 1)] if setting.around else [call]
 
 

@@ -68,7 +68,8 @@ class Saved:
 
     def __init__(self) -> None:
         self.held: dict[int, list[int]] = {}  # Bytes and number of holders, by storage; of this step.
-        self.models: list[torch.nn.Module] = []
+        self.models: list[torch.nn.Module] = []  # Those that were called.
+        self.parameters: set[int] = set()
         self.most = 0
         self.recomputes = False  # A reentrant checkpoint saves in backward what it did not save in forward.
 
@@ -94,9 +95,13 @@ class Saved:
         return pack
 
     def measure(self) -> None:
-        of_models = {storage_of(tensor) for model in self.models for tensor in (*model.parameters(), *model.buffers())
-                     if isinstance(tensor, torch.nn.Parameter) or not tensor.requires_grad}
+        of_models = self.parameters | {storage_of(buffer) for model in self.models for buffer in model.buffers()}
         self.most = max(self.most, sum(size for storage, (size, _) in self.held.items() if storage not in of_models))
+
+    def begin_step(self) -> None:
+        """Here parameters are those of the models; functional_call puts others in their place."""
+        self.held, self.most = {}, 0
+        self.parameters = {storage_of(parameter) for model in self.models for parameter in model.parameters()}
 
     def see_model(self, model: torch.nn.Module, inputs: Any) -> None:
         if model not in self.models:
@@ -164,7 +169,8 @@ class Reference(Marks, TorchDispatchMode):
         self.is_in_step = False
 
     def begin(self) -> None:
-        self.figures, self.saved.held, self.saved.most, self.is_in_step = Figures(), {}, 0, True
+        self.figures, self.is_in_step = Figures(), True
+        self.saved.begin_step()
         self.host = self.optimizers.states(on_host=True)
 
     def end(self) -> None:

@@ -7,6 +7,7 @@ from figures import Figures
 NOT_ALIKE = {
     "aten::detach": "a view, which the hooks of saved tensors make of each tensor that they get",
     "aten::lift_fresh": "of a tensor that torch.tensor() makes on the host",
+    "aten::_local_scalar_dense": "a number that is known is read from no device",
     "profiler::_record_function_enter_new": "marks of Optimizer.step for a profiler",
     "profiler::_record_function_exit": "marks of Optimizer.step for a profiler",
 }
@@ -21,6 +22,7 @@ OTHER_OPERATORS = {
     "InstanceNorm": ("saved", "calls"),
     "torch.autocast(dev": ("saved", "calls", "results"),  # Its lists of operators are not those of CUDA (ATen/autocast_mode.h).
     "torch.autocast(x.device": ("saved", "calls", "results"),
+    "channels_last": ("saved", "calls"),  # Norms on a GPU make their inputs contiguous.
     "torch.optim.ASGD": ("calls",),  # It asks whether its states are on the CPU.
     "AveragedModel(": ("calls",),  # It counts its updates on the host.
     "torch.tensor(": ("calls",),  # A copy from the host.
