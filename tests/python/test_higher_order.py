@@ -39,7 +39,8 @@ class ControlFlow(unittest.TestCase):
             self.assertEqual(weight.grad.shape, weight.shape)
 
         totals = simulated(run).totals
-        self.assertEqual((totals["fwd_flops"], totals["recompute_flops"] + PRODUCT), (PRODUCT, totals["bwd_flops"]))
+        # PyTorch runs the branch again for its gradient (torch/_higher_order_ops/cond.py: CondAutogradOp).
+        self.assertEqual((totals["fwd_flops"], totals["bwd_flops"]), (PRODUCT, 2 * PRODUCT))
 
     def test_a_loop_on_known_numbers_makes_its_turns(self):
         def run():
@@ -57,9 +58,8 @@ class ControlFlow(unittest.TestCase):
         self.assertEqual(simulated(run).totals["fwd_flops"], 6 * PRODUCT)
 
     def test_an_associative_scan_has_the_shape_of_its_input(self):
-        for mode in ("generic", "pointwise"):
-            with symprof.simulate():
-                self.assertEqual(associative_scan(torch.add, batch(8), dim=0, combine_mode=mode).shape, (8, BATCH, WIDTH))
+        with symprof.simulate():
+            self.assertEqual(associative_scan(torch.add, batch(8), dim=0, combine_mode="generic").shape, (8, BATCH, WIDTH))
 
     def test_a_function_with_a_rule_for_vmap(self):
         class Product(torch.autograd.Function):
@@ -138,7 +138,7 @@ class Flex(unittest.TestCase):
     def test_a_compiled_call_computes_the_blocks_that_its_mask_keeps(self):
         found, profile = self.compiled()
         self.assertEqual(found, of_attention(BATCH * HEADS * CAUSAL))
-        calls = [call["op"] for node in profile.nodes for call in node["calls"]]
+        calls = [call["op"] for call in profile.calls]
         self.assertEqual([calls.count(f"symprof::flex_attention{kind}") for kind in ("", "_backward")], [1, 1])
 
     def test_without_a_mask_it_computes_all_scores(self):
@@ -262,7 +262,7 @@ class Jagged(unittest.TestCase):
                 model(x).values().sum().backward()
             forward = 2 * tokens * width * 4 * width + 4 * HEADS * pairs * HEAD
             self.assertEqual(run.profile.totals["fwd_flops"], forward)
-            self.assertTrue(any(kernel in call["op"] for node in run.profile.nodes for call in node["calls"]))
+            self.assertTrue(any(kernel in call["op"] for call in run.profile.calls))
 
     def test_strided_nested_tensors_are_refused_in_words(self):
         with symprof.simulate(), self.assertRaisesRegex(symprof.Error, "torch.jagged"):
