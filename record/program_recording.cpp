@@ -144,10 +144,17 @@ class Slice {
   /// Of what autograd saves in the step, only what it holds when it holds the most stays saved.
   void keep_saved_at_most() {
     HeldAtMost held(part_.storages.size());
-    std::vector<int> savers(part_.storages.size());
+    std::vector<int> savers(part_.storages.size()), earlier(part_.storages.size());
     for (const SaveEvent& event : saves_) {
-      const StorageId id = is_of_step(event.call) ? new_id(event.storage) : none;
+      const StorageId id = event.call < step_.end_call ? new_id(event.storage) : none;
       if (id == none) continue;
+      // What a graph of an earlier step saved is released first.
+      int& of_earlier = earlier[static_cast<std::size_t>(id)];
+      const bool is_earlier = event.call < step_.first_call || (!event.is_saved && of_earlier > 0);
+      if (is_earlier) {
+        of_earlier += event.is_saved ? 1 : -1;
+        continue;
+      }
       const auto storage = static_cast<std::size_t>(id);
       if (event.is_saved && savers[storage]++ == 0)
         held.add(id, kept_bytes(part_.storages[storage]));
