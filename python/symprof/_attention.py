@@ -27,11 +27,12 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
     """By module and name."""
     device = program.device()
     generation = device.compute_major
+    switches: Any = torch.backends.cuda
 
     def can_use_flash(params: Any, debug: bool = False) -> bool:
         query, key, value = _widths(params)
         dtypes = _HALVES if generation >= 8 else ()
-        return (torch.backends.cuda.flash_sdp_enabled() and _is_on_device(params) and params.attn_mask is None
+        return (switches.flash_sdp_enabled() and _is_on_device(params) and params.attn_mask is None
                 and query == key == value <= 256 and params.query.dtype in dtypes and _is_square(params))
 
     def can_use_efficient(params: Any, debug: bool = False) -> bool:
@@ -39,12 +40,12 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         dtype = params.query.dtype
         dtypes = (torch.float32, *_HALVES) if generation >= 8 else (torch.float32, torch.float16)
         alignment = 8 if dtype in _HALVES and generation >= 7 else 4 if generation >= 8 else 1
-        return (torch.backends.cuda.mem_efficient_sdp_enabled() and _is_on_device(params) and dtype in dtypes
+        return (switches.mem_efficient_sdp_enabled() and _is_on_device(params) and dtype in dtypes
                 and query == key and query % alignment == 0 and value % alignment == 0 and min(query, value) > 0)
 
     def can_use_cudnn(params: Any, debug: bool = False) -> bool:
         query, key, value = _widths(params)
-        return (torch.backends.cuda.cudnn_sdp_enabled() and _is_on_device(params) and not params.query.is_nested
+        return (switches.cudnn_sdp_enabled() and _is_on_device(params) and not params.query.is_nested
                 and generation >= 8 and params.query.dtype in _HALVES and query == key
                 and max(query, value) <= 128 and query % 8 == 0 and value % 8 == 0)
 

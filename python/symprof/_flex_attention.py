@@ -76,7 +76,7 @@ class _Attention(torch.autograd.Function):
         return out, logsumexp, most
 
     @staticmethod
-    def backward(ctx: Any, grad_out: torch.Tensor | None, grad_logsumexp: torch.Tensor | None, _: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad_out: torch.Tensor | None, grad_logsumexp: torch.Tensor | None, _: Any) -> Any:
         query, key, value, out, logsumexp, *others = ctx.saved_tensors
         mask, captured = others[:ctx.mask_count], others[ctx.mask_count:]
         needs = ctx.needs_input_grad[-len(captured):] if captured else ()
@@ -91,7 +91,8 @@ class _Attention(torch.autograd.Function):
 
 def _with_gradients(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: _Tensors, captured: _Tensors,
                     scores: int, is_bound: bool) -> Any:
-    return _Attention.apply(query, key, value, scores, is_bound, len(mask), *mask, *captured)
+    attend: Any = _Attention.apply
+    return attend(query, key, value, scores, is_bound, len(mask), *mask, *captured)
 
 
 @functools.cache

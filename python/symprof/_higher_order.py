@@ -14,7 +14,7 @@ from . import _attention, _block_masks, _captures, _flex_attention, _native, _ne
 def answers(program: Any) -> dict[tuple[Any, str], Any]:
     """By module and name."""
     fake: Any = torch._C.DispatchKeySet.from_raw_repr(_native.fake_key_set())
-    extract = torch._ops.key_extractor
+    extract: Any = torch._ops.key_extractor
 
     def key_extractor(tensors: Any, key_mask: Any) -> Any:
         return extract(tensors, key_mask) - fake

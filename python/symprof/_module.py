@@ -125,7 +125,7 @@ class OnDevice:
     def _like(self, tensor: torch.Tensor) -> torch.Tensor:
         if is_traceable_wrapper_subclass(tensor):
             return self._wrapper_like(tensor)
-        made = _like(tensor)
+        made: torch.Tensor = _like(tensor)
         if type(tensor) in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor):
             return made
         kept: torch.Tensor = torch.Tensor._make_subclass(type(tensor), made.detach(), tensor.requires_grad)

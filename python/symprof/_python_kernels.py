@@ -135,6 +135,15 @@ class _Sizes:
     create_unbacked_symint = new_dynamic_size
 
 
+def _name_of(kernel: Any) -> str:
+    """The operator's: torch.library keeps it in what it puts around a fake kernel (torch/_library/simple_registry.py,
+    torch/library.py: _check_pystubs_once)."""
+    names = getattr(getattr(kernel, "__code__", None), "co_freevars", ())
+    cells = getattr(kernel, "__closure__", None) or ()
+    variables = {name: cell.cell_contents for name, cell in zip(names, cells, strict=True)}
+    return str(variables.get("qualname", kernel.__qualname__))
+
+
 def _is_on_meta(value: Any) -> bool:
     return type(value) is torch.Tensor and value.is_meta
 
@@ -147,7 +156,7 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         if not tensors:
             return self.func(*args, **kwargs)
         try:
-            with _fake_impl.set_ctx_getter(lambda: _Sizes(program, self.func.__qualname__, tensors)):
+            with _fake_impl.set_ctx_getter(lambda: _Sizes(program, _name_of(self.func), tensors)):
                 return self.func(*args, **kwargs)
         except RuntimeError as error:
             missing = _NO_FAKE.search(str(error))
