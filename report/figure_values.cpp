@@ -18,7 +18,8 @@ bool has_products(const Figure& figure) {
 bool lacks_calls(const Figure& figure, const Profile& profile) {
   if (figure.calls == profile::CallsOf::none || is_time(figure)) return false;
   UnmodelledCalls missing;
-  for (const NodeProfile& node : profile.nodes) missing += unmodelled_calls(node, profile.recording);
+  for (const NodeProfile& node : profile.nodes)
+    missing += unmodelled_calls(node, profile.recording);
   return unmodelled(missing, figure) > 0;
 }
 

@@ -82,8 +82,7 @@ void add_times(Profile& profile, const Settings& settings, const profile::Operat
   if (!settings.time) return;
   const DeviceSpec device = device_of(settings);
   profile::TimeModel model = time_model_of(device, *settings.time);
-  profile::add_times(profile, device, model, *settings.time, own,
-                     settings.step.checkpoint_plan);
+  profile::add_times(profile, device, model, *settings.time, own, settings.step.checkpoint_plan);
   if (profile.recording.rank && settings.step.parallel)
     profile::add_collectives(profile, device,
                              timed_collectives(profile.recording, *settings.step.parallel, device));

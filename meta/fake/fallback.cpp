@@ -297,7 +297,7 @@ void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::St
   FakeCall(op, *stack).run();
 } catch (const Error& error) {
   if (is_in_program()) throw_for_caller(error);
-  throw;  // As it is: callers tell its class.
+  throw;                                           // As it is: callers tell its class.
 } catch (const c10::NotImplementedError& error) {  // Of a call inside of a composite kernel.
   if (!is_in_program() || !lacks_shape_kernel(error)) throw;
   throw_for_caller(no_shape_kernel(op));
