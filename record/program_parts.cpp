@@ -1,6 +1,7 @@
 #include "record/program_parts.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace symprof {
@@ -90,26 +91,35 @@ class Grouping {
     });
   }
 
-  /// Of the results of gradient-free passes which calls with gradients read, the maker of the
-  /// first.
+  /// Of the results of gradient-free passes that calls with gradients read, the maker of the first.
+  /// Calls without gradients in between (a softmax of the teacher's logits) hand results on.
   CallId earliest_read(CallId begin, CallId end) const {
     CallId earliest = none;
-    const CallId first_call = parts_[first_].range.first_call;
+    std::unordered_map<StorageId, CallId> handed_on;
     for (CallId id = begin; id < end; ++id) {
       const CallRecord& call = recording_.calls[static_cast<std::size_t>(id)];
-      if (call.phase != Phase::forward || call.node == none ||
-          std::ranges::binary_search(gradient_free_, call.node))
-        continue;
-      for (const TensorRecord& input : call.inputs) {
-        if (input.storage == none) continue;
-        const CallId maker =
-            recording_.storages[static_cast<std::size_t>(input.storage)].allocated_by;
-        if (maker >= first_call && maker < begin && (earliest == none || maker < earliest) &&
-            is_in_pass(maker))
-          earliest = maker;
-      }
+      if (call.phase != Phase::forward || call.node == none) continue;
+      CallId maker = none;
+      for (const TensorRecord& input : call.inputs)
+        maker = first_of(maker, maker_in_pass(input.storage, begin, handed_on));
+      if (maker == none) continue;
+      if (!std::ranges::binary_search(gradient_free_, call.node))
+        earliest = first_of(earliest, maker);
+      else
+        for (const TensorRecord& output : call.outputs) handed_on[output.storage] = maker;
     }
     return earliest;
+  }
+
+  static CallId first_of(CallId a, CallId b) { return a == none || (b != none && b < a) ? b : a; }
+
+  CallId maker_in_pass(StorageId storage, CallId begin,
+                       const std::unordered_map<StorageId, CallId>& handed_on) const {
+    if (storage == none) return none;
+    if (const auto found = handed_on.find(storage); found != handed_on.end()) return found->second;
+    const CallId maker = recording_.storages[static_cast<std::size_t>(storage)].allocated_by;
+    const bool is_since_last_step = maker >= parts_[first_].range.first_call && maker < begin;
+    return is_since_last_step && is_in_pass(maker) ? maker : none;
   }
 
   const std::vector<ProgramPart>& parts_;

@@ -75,7 +75,7 @@ void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile) {
   if (!facts.is_between && facts.between_passes > 0)
     lines.push_back({"between", fmt::format("{} forward passes without gradients (evaluation, "
                                             "generation) before the step are not part of it; "
-                                            "--between reports them",
+                                            "the option between reports them",
                                             facts.between_passes)});
   for (const OtherStep& other : facts.others) lines.push_back({"other step", text_of(other)});
 }

@@ -32,13 +32,13 @@ const ProgramStep& asked_step(const ProgramRecording& program, std::optional<std
     throw Error("step",
                 fmt::format("found {}, and {} step{} ended", *step, program.finished,
                             program.finished == 1 ? "" : "s"),
-                "Steps are counted from 1; --steps says how many run.");
+                "Steps are counted from 1. Let the program run more of them.");
   const std::size_t index = step ? *step - 1 : std::max<std::size_t>(program.finished, 1) - 1;
   if (!between) return program.steps.at(index);
   const auto found = std::ranges::find(program.between, index, &ProgramSteps::Between::before);
   if (found != program.between.end()) return found->range;
   throw Error("between", "nothing ran without gradients between this step and the one before it",
-              "--step N chooses another step.");
+              "Choose another step.");
 }
 
 }  // namespace
