@@ -24,9 +24,8 @@ def flatten_parameters(self: torch.nn.RNNBase) -> None:
     """One buffer for a layer's weights, as cuDNN has it; PyTorch's own looks at addresses, which no tensor has here. Where cuDNN is
     switched off, there is none (torch/nn/modules/rnn.py)."""
     weights: list[Any] = self._flat_weights
-    cudnn: Any = torch.backends.cudnn
-    if not all(isinstance(weight, torch.Tensor) and weight.dtype == weights[0].dtype and cudnn.is_acceptable(weight)
-               for weight in weights):
+    if not torch.backends.cudnn.enabled or not all(
+            isinstance(weight, torch.Tensor) and weight.is_cuda and weight.dtype == weights[0].dtype for weight in weights):
         return
     with torch.no_grad():
         buffer: Any = torch.empty(sum(weight.numel() for weight in weights), dtype=weights[0].dtype, device="cuda")
