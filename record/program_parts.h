@@ -34,7 +34,7 @@ struct ProgramPart {
 /// teacher, a
 ///   rollout), and otherwise lie between steps (evaluation, generation).
 /// - Where nothing ends a step, all that ran is one.
-/// `gradient_free`: the nodes that ran under torch.no_grad, ascending.
+/// `gradient_free`: the nodes whose calls autograd did not record, ascending.
 ProgramSteps steps_of(const std::vector<ProgramPart>& parts, const Recording& recording,
                       const std::vector<NodeId>& gradient_free);
 

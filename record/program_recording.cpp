@@ -109,10 +109,12 @@ class Slice {
   void find_storages() {
     std::vector<bool> is_gone(whole_.storages.size()), is_later(whole_.storages.size());
     is_dropped_.resize(whole_.storages.size());
+    for (std::size_t i = step_.first_event; i < step_.end_event; ++i)  // Not when the program ends.
+      if (whole_.events[i].kind == EventKind::free)
+        is_dropped_[static_cast<std::size_t>(whole_.events[i].storage)] = true;
     for (const MemoryEvent& event : whole_.events) {
       const auto storage = static_cast<std::size_t>(event.storage);
       if (event.kind == EventKind::free && event.call < step_.first_call) is_gone[storage] = true;
-      if (event.kind == EventKind::free && is_of_step(event.call)) is_dropped_[storage] = true;
       if (event.kind == EventKind::allocate && event.call >= step_.end_call)
         is_later[storage] = true;
     }
@@ -127,6 +129,10 @@ class Slice {
     record.allocated_by = is_made_here ? record.allocated_by - step_.first_call : none;
     record.node = is_made_here ? new_node(record.node) : none;
     if (!is_made_here) forget_earlier_step(record, storage);
+    // States are those at the end of the step: an optimizer may make one anew in each.
+    if (record.kind == StorageKind::optimizer_state &&
+        is_dropped_[static_cast<std::size_t>(storage)])
+      record.kind = StorageKind::activation;
     new_ids_[static_cast<std::size_t>(storage)] = static_cast<StorageId>(part_.storages.size());
     part_.storages.push_back(record);
   }

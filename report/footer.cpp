@@ -98,7 +98,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
     lines.push_back({label, text});
   };
   line("step", step_text(options));
-  add_program_lines(lines, profile);
+  add_program_lines(lines, profile, options);
   if (!profile.sizes.empty()) line("sizes", named_sizes_text(profile.sizes));
   line("parameters",
        fmt::format("{} ({}), buffers {}, inputs {}", total("param_bytes"), total("param_count"),

@@ -60,10 +60,12 @@ void write_other(JsonWriter& json, const OtherStep& other) {
 
 }  // namespace
 
-void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile) {
+void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile,
+                       const StepOptions& options) {
   if (!profile.program) return;
   const ProgramFacts& facts = *profile.program;
-  const bool has_kinds = facts.optimizers.size() > 1 || !facts.others.empty();
+  const bool is_named = options.optimizer != Optimizer::none;  // In the line of options.
+  const bool has_kinds = facts.optimizers.size() > (is_named ? 1U : 0U) || !facts.others.empty();
   if (facts.is_between)
     lines.push_back({"between", fmt::format("{} forward passes without gradients, before step {}",
                                             facts.between_passes, facts.step)});

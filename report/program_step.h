@@ -9,8 +9,10 @@
 
 namespace symprof::report {
 
-/// Appends lines where the step has several passes, optimizers, or neighbours of another kind.
-void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile);
+/// Appends lines where the step has several passes, optimizers (or one that `options` does not
+/// know), or neighbours of another kind.
+void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile,
+                       const StepOptions& options);
 
 /// The member "program".
 void write_program(JsonWriter& json, const ProgramFacts& facts);

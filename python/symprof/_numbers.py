@@ -1,6 +1,7 @@
 """Numbers that a program reads from a tensor whose size is an upper bound: `(schedule == t).nonzero().item()`. On a device
 it has one element, and PyTorch refuses to read a number from several. What stands for the number is told in C++
 (shape/eager/stand_in.h)."""
+import functools
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ _NAMES = ("item", "__bool__", "__int__", "__float__", "__index__", "__complex__"
 
 
 def _reader(program: Any, of_torch: Any) -> Any:
+    @functools.wraps(of_torch)
     def read(self: torch.Tensor) -> Any:
         if self.numel() > 1 and program.has_upper_bound_size(self):
             self = self.detach().as_strided((), (), self.storage_offset())

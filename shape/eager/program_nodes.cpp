@@ -73,7 +73,7 @@ void ProgramNodes::begin_call(const at::RecordFunction& function) {
   if (wrote_parameters_ && makes_graph(op, inputs)) end_step_of_written_parameters();
   take_over(inputs);
   node_ = add_node({module(), op, place_()});
-  if (!at::GradMode::is_enabled()) gradient_free_.push_back(node_);
+  if (!makes_graph(op, inputs)) gradient_free_.push_back(node_);
   recorder_.enter(Phase::forward, node_);
   recorder_.mark_sequence(node_);
   touches_device_ = std::ranges::any_of(inputs, meta::is_fake);

@@ -94,7 +94,7 @@ class ProgramNodes {
   bool touches_device_ = false;        // The running call.
   bool comes_from_host_ = false;       // The running call copies from real tensors, in no module.
   NodeId node_ = none;                 // The node of the outermost call that runs.
-  std::vector<NodeId> gradient_free_;  // Nodes that ran under torch.no_grad.
+  std::vector<NodeId> gradient_free_;  // Nodes of which autograd knows nothing.
   std::vector<std::int32_t> modules_;
   std::map<Place, std::vector<NodeId>> nodes_at_;  // Of the running step.
   std::vector<NodeId>* nodes_here_ = nullptr;      // Those at the place of the last one.

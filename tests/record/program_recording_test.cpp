@@ -18,6 +18,7 @@ ProgramRecording two_steps() {
   for (std::int32_t step = 0; step < 2; ++step) {
     const NodeId other = 3 * step;
     const CallId first = 3 * step;
+    const std::size_t first_event = recording.events.size();
     const StorageId made = 1 + 3 * step;
     recording.nodes.push_back({.name = "other", .op = "other", .kind = NodeKind::loss});
     recording.nodes.push_back(
@@ -42,8 +43,12 @@ ProgramRecording two_steps() {
     add_storage(StorageKind::activation, first + 2, other + 1, false);
     recording.events.push_back({made + 2, first + 2, EventKind::allocate});
     recording.events.push_back({made + 2, first + 2, EventKind::free});
-    program.steps.push_back(
-        {.first_call = first, .end_call = first + 3, .first_node = other, .end_node = other + 3});
+    program.steps.push_back({.first_call = first,
+                             .end_call = first + 3,
+                             .first_node = other,
+                             .end_node = other + 3,
+                             .first_event = first_event,
+                             .end_event = recording.events.size()});
   }
   return program;
 }
