@@ -22,7 +22,8 @@ constexpr std::string_view takers_of_host_tensors[] = {
     "aten::_pack_padded_sequence", "aten::_pad_packed_sequence",
     "aten::_pack_padded_sequence_backward", "aten::lstm", "aten::gru", "aten::rnn_tanh",
     "aten::rnn_relu", "aten::_cudnn_rnn", "aten::_cudnn_rnn_backward", "aten::_ctc_loss",
-    "aten::_cudnn_ctc_loss", "aten::_ctc_loss_backward", "aten::tensor_split",
+    "aten::_cudnn_ctc_loss", "aten::_use_cudnn_ctc_loss", "aten::_use_miopen_ctc_loss",
+    "aten::_ctc_loss_backward", "aten::tensor_split",
     // Seeds and states of a generator.
     "aten::_scaled_dot_product_flash_attention_backward",
     "aten::_scaled_dot_product_efficient_attention_backward",

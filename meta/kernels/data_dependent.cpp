@@ -168,20 +168,34 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
   return fresh({size}, self, type);
 }
 
-bool equal(const Tensor& self, const Tensor& other) {
+/// `compare` on values that are known; else the observer's answer, or false where faults are looked
+/// for.
+template <class Compare>
+bool compared(const char* op, const Tensor& self, const Tensor& other, Compare&& compare) {
   const auto left = meta::known_values(self), right = meta::known_values(other);
-  if (left && right) return at::equal(*left, *right);
+  if (left && right) return compare(*left, *right);
   if (meta::is_in_program() && !looks_for_faults()) {
     const auto observer = meta::current_observer();
     const auto answer =
         observer ? observer->unbacked_number(-1, meta::between(0, 1)) : std::nullopt;
     if (answer) return *answer != 0;
   }
-  TORCH_CHECK(
-      looks_for_faults(),
-      "aten::equal: its result depends on data, and a tensor without storage has none; give "
-      "the values of inputs that decide it, or keep its operands constants");
+  TORCH_CHECK(looks_for_faults(), op,
+              ": its result depends on data, and a tensor without storage has none; give the "
+              "values of inputs that decide it, or keep its operands constants");
   return false;
+}
+
+bool equal(const Tensor& self, const Tensor& other) {
+  return compared("aten::equal", self, other,
+                  [](const Tensor& a, const Tensor& b) { return at::equal(a, b); });
+}
+
+bool allclose(const Tensor& self, const Tensor& other, double relative, double absolute,
+              bool equal_nan) {
+  return compared("aten::allclose", self, other, [&](const Tensor& a, const Tensor& b) {
+    return at::allclose(a, b, relative, absolute, equal_nan);
+  });
 }
 
 constexpr const char* size_depends_on_data[] = {"_ctc_loss.Tensor", "_cudnn_ctc_loss.Tensor"};
@@ -200,6 +214,7 @@ void register_data_dependent(torch::Library& library) {
   library.impl("unique_consecutive", &unique_consecutive);
   library.impl("bincount", &bincount);
   library.impl("equal", &equal);
+  library.impl("allclose", &allclose);
   for (const char* op : size_depends_on_data) {
     library.impl(op, torch::CppFunction::makeFromBoxedFunction<&refuse_size>());
   }

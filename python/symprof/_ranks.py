@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from . import _collectives
 from ._cuda import refused, replaced
 
 
@@ -23,7 +24,7 @@ def group_of(ranks: int | None, program: Any) -> Iterator[None]:
     with contextlib.ExitStack() as exits:
         if ranks is not None:
             exits.enter_context(_variables(ranks))
-        exits.enter_context(replaced({**_answers(size), **(_tensor_parallel(program) if size > 1 else {})}))
+        exits.enter_context(replaced({**_answers(size), **_collectives.answers(), **(_tensor_parallel(program) if size > 1 else {})}))
         exits.callback(_leave_group, torch.distributed.is_initialized())
         yield
 

@@ -50,10 +50,16 @@ def from_literals(device):
         "chosen": torch.where(scores > 0.5, scores, torch.zeros_like(scores)).max().item(),
         "block": block.view(4, 4, 4, 4).permute(0, 2, 1, 3).sum((-1, -2)).tolist(),
         "filled": filled.tolist(),
+        "equal": (torch.equal(scores, scores + 1), torch.allclose(scores, scores + 1e-9), torch.allclose(scores, scores + 1)),
     }
 
 
 class KnownValues(unittest.TestCase):
+    def test_whether_unknown_tensors_are_close_is_a_stand_in(self):
+        with symprof.simulate() as run:
+            self.assertTrue(torch.allclose(torch.randn(4, device="cuda"), torch.randn(4, device="cuda")))
+        self.assertEqual(len(run.profile.warnings), 1)
+
     def test_values_of_literals_are_those_of_the_host(self):
         with symprof.simulate() as run:
             known = from_literals("cuda")

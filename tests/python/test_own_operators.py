@@ -143,6 +143,10 @@ class Rules(unittest.TestCase):
         rows, hidden, out = Tensor((2, 3, 64), "bfloat16", 768), Tensor((64 * 32, 1), "uint8", 2048), Tensor((2, 3, 64), "bfloat16", 768)
         call = Call("bitsandbytes::gemm_4bit", (rows, hidden), (out,), {"A": rows, "B": hidden})
         self.assertEqual(_known()[call.op](call).product_flops, 2 * (2 * 3) * 64 * 64)
+        weight, out = Tensor((32, 64), "int8", 2048), Tensor((2, 3, 32), "float16", 384)
+        call = Call("bitsandbytes::int8_mixed_scaled_mm", (rows, weight), (out,), {"A": rows, "CB": weight})
+        cost = _known()[call.op](call)
+        self.assertEqual((cost.product_flops, cost.other_flops), (2 * (2 * 3) * 64 * 32, 0))
         batch, length, heads, size, chunk = 2, 128, 4, 32, 64
         tensor = Tensor((batch, length, heads, size), "bfloat16", 2 * batch * length * heads * size)
         numbers = {"T": length, "H": heads, "HV": heads, "K": size, "V": size, "BT": chunk}

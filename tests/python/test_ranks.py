@@ -28,6 +28,24 @@ class Ranks(unittest.TestCase):
         self.assertFalse(distributed.is_initialized())
         self.assertNotIn("WORLD_SIZE", os.environ)
 
+    def test_objects_of_every_rank_are_those_of_this_one(self):
+        with symprof.simulate(ranks=RANKS):
+            distributed.init_process_group("nccl")
+            gathered, received = [None] * RANKS, [{"step": 3}]
+            distributed.all_gather_object(gathered, {"loss": 2.5})
+            distributed.broadcast_object_list(received, src=0)
+            self.assertEqual((gathered, received), ([{"loss": 2.5}] * RANKS, [{"step": 3}]))
+            with self.assertRaisesRegex(symprof.Error, "object of rank 1, and rank 0 runs alone"):
+                distributed.recv_object_list([None], src=1)
+
+    def test_batch_norm_is_synchronized(self):
+        """Ranks gather their mean, variance and count as a row of one tensor (torch/nn/modules/_functions.py)."""
+        with symprof.simulate(ranks=RANKS) as run:
+            distributed.init_process_group("nccl")
+            model = nn.SyncBatchNorm(WIDTH).cuda()
+            model(torch.randn(ROWS, WIDTH, device="cuda")).sum().backward()
+        self.assertGreater(run.profile.totals["saved_bytes"], FLOAT * ROWS * WIDTH)
+
     def test_data_parallel_keeps_buckets_of_its_gradients(self):
         def held(is_parallel):
             with symprof.simulate(ranks=RANKS):
