@@ -15,7 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import header  # noqa: E402
 import verdict  # noqa: E402
 
-NAMES = ["adafactor", "checkpoint_nonreentrant", "gan_alternating"]
+NAMES = ["accumulate_scaler", "adafactor", "anomaly_mode", "backward_adam_hooks", "checkpoint_nonreentrant", "closure_lbfgs", "closure_sam", "distillation",
+         "func_ensemble", "gan_alternating", "gan_penalty", "moco", "pcgrad"]
 
 
 def report_of(told: header.Header) -> dict[str, Any]:

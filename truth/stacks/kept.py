@@ -35,7 +35,9 @@ class Kept:
     """A tensor for as long as a node of autograd keeps it."""
 
     def __init__(self, tensor: torch.Tensor, owner: "Saved") -> None:
-        self.tensor, self.owner = tensor, owner
+        # Detached: a tensor that knows its graph, kept by that graph, would live until Python collects cycles.
+        self.tensor = tensor if torch._C._functorch.is_functorch_wrapped_tensor(tensor) else tensor.detach()
+        self.owner = owner
         self.storages = {key: size for key, size in storages_of(tensor).items() if key not in owner.left_out and not owner.again}
         owner.take(self.storages)
 
@@ -46,15 +48,15 @@ class Kept:
 class Saved:
     """Distinct storages that are saved at once, without those of parameters and buffers; a view counts as its whole storage."""
 
-    def __init__(self, device: str) -> None:
-        self.device = device
+    def __init__(self) -> None:
         self.left_out: set[int] = set()
         self.count: dict[int, int] = {}
         self.now = self.most = 0
         self.again = 0  # More than 0: a reentrant checkpoint runs its part of forward again, and saves for itself.
 
     def leave_out(self, tensors: Any) -> None:
-        self.left_out.update(storages_of(list(tensors)))
+        """Of leaves alone: what torch.func puts in the place of a parameter is saved as any tensor is."""
+        self.left_out.update(storages_of([tensor for tensor in tensors if tensor.is_leaf]))
 
     def take(self, storages: dict[int, int]) -> None:
         for key, size in storages.items():
@@ -69,9 +71,9 @@ class Saved:
                 del self.count[key]
                 self.now -= size
 
-    def pack(self, tensor: torch.Tensor) -> Any:
-        return Kept(tensor, self) if tensor.device.type == self.device else tensor
+    def pack(self, tensor: torch.Tensor) -> "Kept":
+        return Kept(tensor, self)
 
     @staticmethod
-    def unpack(kept: Any) -> torch.Tensor:
-        return kept.tensor if isinstance(kept, Kept) else kept
+    def unpack(kept: Kept) -> torch.Tensor:
+        return kept.tensor

@@ -32,7 +32,7 @@ PHASES = ("fwd_flops", "bwd_flops", "optimizer_products", "evaluation_flops")
 
 class Watch:
     def __init__(self, device: str) -> None:
-        self.device, self.saved = device, kept.Saved(device)
+        self.device, self.saved = device, kept.Saved()
         self.updates: list[dict[str, int]] = []
         self.trained: set[int] = set()
         self.optimizers: dict[int, torch.optim.Optimizer] = {}
@@ -165,5 +165,6 @@ def import_what_several_need(scripts: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    import_what_several_need(sys.argv[3:])
+    if torch.version.cuda is None:  # Some packages initialize CUDA, which does not survive a fork.
+        import_what_several_need(sys.argv[3:])
     forked.each(sys.argv[1:], watch)

@@ -1,5 +1,6 @@
 # L-BFGS: two evaluations a step, history in the state
 # packages: torch
+# arguments: --step 3
 import torch
 from torch import nn
 dev = "cuda" if torch.cuda.is_available() else "cpu"

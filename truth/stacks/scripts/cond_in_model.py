@@ -1,8 +1,8 @@
 # torch.cond inside of a model: one of two branches by a value of the data
 # packages: torch
-# saved: torch.cond
+# saved: torch.cond (whose backward runs its branch again)
 # expect: fwd_flops = 2*32*64*64 + 2*32*64*8
-# expect: bwd_flops = 2*32*64*64 + 2*2*32*64*8
+# expect: bwd_flops = 2*2*32*64*64 + 2*2*32*64*8
 import torch
 from torch import nn
 dev = "cuda" if torch.cuda.is_available() else "cpu"

@@ -9,7 +9,7 @@ loss_of = nn.CTCLoss(zero_infinity=True)
 for _ in range(4):
     x = torch.randn(4, 40, 100, device=dev)
     log = out(conv(x).relu().transpose(1, 2)).log_softmax(-1).transpose(0, 1)
-    loss = loss_of(log, torch.randint(1, 29, (4, 12), device=dev), torch.full((4,), 50), torch.tensor([12, 8, 5, 10]))
+    loss = loss_of(log, torch.randint(1, 29, (4, 12), device=dev), torch.full((4,), 50, device=dev), torch.tensor([12, 8, 5, 10], device=dev))
     opt.zero_grad()
     loss.backward()
     opt.step()

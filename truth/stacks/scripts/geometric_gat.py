@@ -12,7 +12,7 @@ class Net(torch.nn.Module):
         return self.b(self.a(x, edges).relu(), edges)
 model = Net().to(dev)
 opt = torch.optim.Adam(model.parameters(), weight_decay=5e-4)
-x, edges, y = torch.randn(200, 32, device=dev), torch.randint(0, 200, (2, 900)).to(dev), torch.randint(0, 7, (200,), device=dev)
+x, edges, y = torch.randn(200, 32, device=dev), (torch.arange(1800) * 7 % 200).view(2, 900).to(dev), torch.randint(0, 7, (200,), device=dev)
 train = (torch.arange(200) < 140).to(dev)
 for _ in range(4):
     loss = torch.nn.functional.cross_entropy(model(x, edges)[train], y[train])

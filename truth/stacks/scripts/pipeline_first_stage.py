@@ -12,7 +12,7 @@ dev = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 dist.init_process_group("nccl" if dev.type == "cuda" else "gloo")
 first = nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 128)).to(dev)
 x = torch.randn(32, 128, device=dev)
-stage = PipelineStage(first, 0, 2, dev, input_args=(x[:8],), output_args=(x[:8],))
+stage = PipelineStage(first, 0, 2, dev, input_args=(x[:8],), output_args=(x[:8].clone().requires_grad_(),), output_grads=(x[:8],))
 schedule = ScheduleGPipe(stage, 4, loss_fn=nn.functional.mse_loss)
 opt = torch.optim.AdamW(first.parameters())
 for _ in range(4):

@@ -2,7 +2,7 @@
 # packages: torchao
 import torch
 from torch import nn
-from torchao.dtypes.nf4tensor import linear_nf4, to_nf4
+from torchao.quantization.quantize_.workflows.nf4.nf4_tensor import linear_nf4, to_nf4
 dev = "cuda" if torch.cuda.is_available() else "cpu"
 class Lora(nn.Module):
     def __init__(self, d=256):

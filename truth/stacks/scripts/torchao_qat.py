@@ -2,11 +2,11 @@
 # packages: torchao
 import torch
 from torch import nn
-from torchao.quantization import Int8DynamicActivationInt4WeightConfig, quantize_
+from torchao.quantization import Int8DynamicActivationIntxWeightConfig, PerGroup, quantize_
 from torchao.quantization.qat import QATConfig
 dev = "cuda" if torch.cuda.is_available() else "cpu"
 model = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, 256)).to(dev)
-quantize_(model, QATConfig(Int8DynamicActivationInt4WeightConfig(group_size=32), step="prepare"))
+quantize_(model, QATConfig(Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4, weight_granularity=PerGroup(32)), step="prepare"))
 opt = torch.optim.AdamW(model.parameters())
 for _ in range(4):
     model(torch.randn(32, 256, device=dev)).square().mean().backward()
