@@ -24,7 +24,8 @@ def _of_another_rank(verb: str, rank: int) -> Error:
 
 def _source(src: int | None, group: Any, group_src: int | None) -> int:
     if group_src is not None:
-        return torch.distributed.get_global_rank(group or torch.distributed.group.WORLD, group_src)
+        ranks: Any = torch.distributed
+        return int(ranks.get_global_rank(group or ranks.group.WORLD, group_src))
     return src or 0
 
 
