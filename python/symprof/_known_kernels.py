@@ -44,7 +44,7 @@ def _product_with(weight: str) -> Rule:
         outputs = [*call.outputs, *(call.arguments[name] for name in ("out",) if name in call.arguments)]
         if not outputs or not rows.sizes:
             return None
-        unpacked = 0 if weight != "packed" else 2 * outputs[0].sizes[-1] * rows.sizes[-1]  # A product with the scale, and a look-up.
+        unpacked = 2 * outputs[0].sizes[-1] * rows.sizes[-1] if weight == "packed" else 0  # A product with the scale, and a look-up.
         return Cost(product_flops=2 * outputs[0].numel() * rows.sizes[-1], other_flops=unpacked)
 
     return rule

@@ -1,5 +1,6 @@
 # Message passing by index_add over an edge list, two layers
 # packages: torch
+# bound: a mask chooses rows
 import torch
 from torch import nn
 dev = "cuda" if torch.cuda.is_available() else "cpu"
