@@ -9,7 +9,7 @@ import sys
 import symprof  # Before torch.
 from symprof import _run
 
-import torch  # noqa: F401  The processes have it already when they begin.
+import torch  # The processes have it already when they begin.
 
 import forked
 import header
@@ -22,6 +22,7 @@ def simulate(out: pathlib.Path, script: pathlib.Path) -> int:
     work = out.with_suffix("")
     work.mkdir(exist_ok=True)
     os.chdir(work)
+    torch.backends.cuda.enable_cudnn_sdp(False)  # As the reference: cuDNN's attention needs a real GPU.
     arguments = ["--device", str(device.without_plans(work)), *header.read(script).arguments, "--format", "json", "-o", str(out), str(script)]
     return _run.main(arguments)
 
