@@ -17,10 +17,12 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/inner_tensors.h"
 #include "meta/fake/release_listener.h"
 #include "meta/fake/saved_tensor_hooks.h"
 
@@ -37,14 +39,17 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   ReportingHooks(const ReportingHooks&) = delete;
   ReportingHooks& operator=(const ReportingHooks&) = delete;
   ~ReportingHooks() override {
-    if (storage_ >= 0 && listener_ != nullptr) listener_->on_released(storage_);
+    if (listener_ == nullptr) return;
+    for (const std::int32_t storage : storages_) listener_->on_released(storage);
   }
 
   void call_pack_hook(const at::Tensor& tensor) override {
     tensor_ = tensor.tensor_data();
     version_ = tensor._version();
-    storage_ = storage_id(tensor);
-    if (storage_ >= 0) observer_->on_saved(storage_);
+    for (const at::Tensor& plain : plain_tensors(tensor))
+      if (const std::int32_t storage = storage_id(plain); storage >= 0)
+        storages_.push_back(storage);
+    for (const std::int32_t storage : storages_) observer_->on_saved(storage);
   }
 
   at::Tensor call_unpack_hook() override {
@@ -63,7 +68,7 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   ReleaseListener* listener_;
   at::Tensor tensor_;
   std::int64_t version_ = 0;
-  std::int32_t storage_ = -1;
+  std::vector<std::int32_t> storages_;
 };
 
 // Both copies are calls of the node that saves, or whose backward asks. The host's tensor is

@@ -245,6 +245,11 @@ class Program:
 
     def finish(self, costed: Sequence[str], ask: Callable[[str, Sequence[tuple[Sequence[int], str, int]], Sequence[tuple[Sequence[int], str, int]], Sequence[int], Sequence[tuple[int, int]]], Mapping[str, int] | None], step: int | None, between: bool) -> ProfileHandle: ...
 
+def look_inside_wrappers_by(parts_of: object) -> None:
+    """
+    Of each tensor subclass without storage, the tensors that `parts_of(tensor)` gives count as what is saved for backward.
+    """
+
 class Unrecorded:
     def __init__(self) -> None: ...
 

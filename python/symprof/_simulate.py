@@ -92,7 +92,7 @@ class Run:
         import torch
 
         from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
-                       _observe, _python_kernels, _queries, _ranks, _rhythm, _tensor_methods, _triton, _values)
+                       _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _tensor_methods, _triton, _values)
 
         self._exits.enter_context(_turn)
         cuda: Any = torch.cuda
@@ -101,6 +101,7 @@ class Run:
         self._exits.callback(self._end)
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
+        _native.look_inside_wrappers_by(_parts.parts_of)
         self._exits.enter_context(_kernels.of_cpp())
         self._exits.enter_context(_given.inside(self._program))
         allocator = _allocator.Allocator(self._program, self._alloc_conf)

@@ -16,7 +16,7 @@ import header  # noqa: E402
 import verdict  # noqa: E402
 
 NAMES = ["accumulate_scaler", "adafactor", "anomaly_mode", "backward_adam_hooks", "checkpoint_nonreentrant", "closure_lbfgs", "closure_sam", "distillation",
-         "func_ensemble", "gan_alternating", "gan_penalty", "moco", "pcgrad"]
+         "func_ensemble", "gan_alternating", "gan_penalty", "moco", "pcgrad", "tensor_parallel"]
 
 
 def report_of(told: header.Header) -> dict[str, Any]:

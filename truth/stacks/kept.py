@@ -26,9 +26,10 @@ def plain_tensors(value: Any) -> Iterator[torch.Tensor]:
             yield from plain_tensors(part)
 
 
-def storages_of(value: Any) -> dict[int, int]:
-    """Bytes by storage."""
-    return {tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in plain_tensors(value)}
+def storages_of(value: Any, device: str = "") -> dict[int, int]:
+    """Bytes by storage, on one device or on all."""
+    return {tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in plain_tensors(value)
+            if device in ("", tensor.device.type)}
 
 
 class Kept:

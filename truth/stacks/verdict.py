@@ -13,6 +13,7 @@ import header
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMPARED = ("fwd_flops", "bwd_flops", "optimizer_bytes", "saved_bytes")
+FLOPS = ("fwd_flops", "bwd_flops", "optimizer_products")
 PEAKS = ("peak_allocated_bytes", "peak_reserved_bytes")
 WORDS = {"fwd_flops": "forward FLOPs", "bwd_flops": "backward FLOPs", "optimizer_bytes": "states", "saved_bytes": "saved bytes"}
 
@@ -36,14 +37,15 @@ def references() -> dict[str, Any]:
 
 
 def wanted(told: header.Header, kept: dict[str, Any]) -> list[tuple[str, dict[str, int | None]]]:
-    """The steps that a report may be of, each with figures that belong together: FLOPs and states of one of the two
-    references, saved bytes of the CUDA build where it ran. Where that run went another way, for it reads data and all are 0
-    on a GPU that computes nothing, they are the CPU's."""
+    """The steps that a report may be of, each with figures that belong together: FLOPs of one of the two references, states
+    and saved bytes of the CUDA build where it ran. Where that run went another way, for it reads data and all are 0 on a GPU
+    that computes nothing, they are the CPU's."""
     found = []
     for step in ("iteration", "update"):
         cpu, cuda = (kept.get(key, {}).get(step, {}) for key in ("cpu", "cuda"))
-        reads_data = bool(told.bound) or any(cpu.get(key) != cuda.get(key) for key in ("fwd_flops", "bwd_flops"))
-        sets = [{**cuda, **cpu, **({"saved_bytes": cuda["saved_bytes"]} if cuda else {})}, {**cpu, **cuda}, *([{**cuda, **cpu}] if reads_data else [])]
+        reads_data = bool(told.bound) or any(cpu.get(key) != cuda.get(key) for key in FLOPS)
+        on_device = {key: cuda[key] for key in ("saved_bytes", "optimizer_bytes") if key in cuda}
+        sets = [{**cuda, **cpu, **on_device}, {**cpu, **cuda}, *([{**cuda, **cpu}] if reads_data else [])]
         for figures in sets:
             if told.saved:
                 figures.pop("saved_bytes", None)

@@ -93,13 +93,14 @@ class Watch:
         return found
 
     def state_bytes(self) -> int:
-        """Without the counters of steps that lie on the host beside CUDA's optimizers, too."""
+        """On CUDA those of the device. The CPU cannot tell what would lie on the host: the counters of steps, mostly."""
         states: dict[int, int] = {}
         for optimizer in self.optimizers.values():
             fused = any(group.get("fused") or group.get("capturable") for group in optimizer.param_groups)
             for of_one in optimizer.state.values():
-                states |= kept.storages_of({key: value for key, value in of_one.items() if fused or key != "step"}
-                                           if isinstance(of_one, dict) else of_one)
+                counters = self.device == "cpu" and not fused
+                held = {key: value for key, value in of_one.items() if key != "step" or not counters} if isinstance(of_one, dict) else of_one
+                states |= kept.storages_of(held, self.device)
         return sum(states.values())
 
 
