@@ -7,10 +7,12 @@ namespace symprof::profile {
 namespace {
 
 /// Whether `storage` is kept for backward and counted in a node: parameters and buffers are there
-/// anyway. Host memory counts too (the seed and offset of an attention without dropout lie there):
-/// saved_bytes is what torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
+/// anyway. A gradient may be kept from forward on, where a fused loss makes it there. Host memory
+/// counts too (the seed and offset of an attention without dropout lie there): saved_bytes is what
+/// torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
 bool counts_as_saved(const StorageRecord& storage) {
-  const bool kept = storage.kind == StorageKind::activation || storage.kind == StorageKind::input;
+  const bool kept = storage.kind == StorageKind::activation || storage.kind == StorageKind::input ||
+                    storage.kind == StorageKind::gradient;
   return storage.saved && kept;
 }
 
@@ -43,7 +45,7 @@ void count_saved(Profile& profile) {
     count_storage(storage, profile.totals);
     if (!counts_as_saved(storage)) continue;
     add_to(profile.totals.saved_bytes_with_inputs, storage.bytes);
-    if (storage.kind == StorageKind::activation) add_to(profile.totals.saved_bytes, storage.bytes);
+    if (storage.kind != StorageKind::input) add_to(profile.totals.saved_bytes, storage.bytes);
     if (storage.node != none)
       add_to(profile.nodes[storage.node].figures.incremental_bytes, storage.bytes);
   }

@@ -176,8 +176,9 @@ class Slice {
   }
 
   static std::int64_t kept_bytes(const StorageRecord& storage) {
-    const bool is_counted =
-        storage.kind == StorageKind::activation || storage.kind == StorageKind::input;
+    const bool is_counted = storage.kind == StorageKind::activation ||
+                            storage.kind == StorageKind::input ||
+                            storage.kind == StorageKind::gradient;
     return is_counted ? storage.bytes : 0;
   }
 

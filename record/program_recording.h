@@ -15,7 +15,7 @@ namespace symprof {
 /// Autograd saved a storage for backward, or released it: several autograd nodes may hold one.
 struct SaveEvent {
   StorageId storage = none;
-  CallId call = none;  ///< That was running, or ran last.
+  CallId call = none;  ///< Of whose node it is; of a release, that ran last.
   bool is_saved = true;
 };
 

@@ -138,6 +138,7 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   std::vector<MemoryEvent> earlier_events_;  // What an earlier step's update made.
   CallId open_call_ = none;
   CallId last_call_ = none;
+  std::uint64_t last_sequence_ = 0;  // Of the autograd node made next, when the last call began.
   struct Mark {
     std::uint64_t sequence;
     NodeId node;

@@ -166,6 +166,37 @@ class Passes(unittest.TestCase):
         self.assertEqual((totals["fwd_flops"], totals["grad_bytes"]), (2 * PASS, totals["param_bytes"]))
         self.assertEqual(totals["saved_bytes"], SAVED + 4 * BATCH * WIDTH)
 
+    def test_a_gradient_that_forward_makes_is_saved(self):
+        """As fused losses do: what becomes `grad` in backward is kept from forward on."""
+        class Fused(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, weight):
+                ctx.save_for_backward(torch.ones_like(weight))
+                return (x @ weight).sum()
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return None, *ctx.saved_tensors
+
+        with symprof.simulate() as run:
+            weight = torch.nn.Parameter(torch.zeros(WIDTH, WIDTH, device="cuda"))
+            Fused.apply(batch(), weight).backward()
+            torch.optim.SGD([weight]).step()
+        totals = run.profile.totals
+        self.assertEqual(totals["grad_bytes"], 4 * WIDTH * WIDTH)
+        self.assertEqual(totals["saved_bytes"], 4 * WIDTH * WIDTH)
+
+    def test_what_the_first_call_of_a_step_saves_is_of_this_step(self):
+        """An operator's inputs are saved before it runs; here a batch that was made before the step."""
+        with symprof.simulate() as run:
+            table = torch.nn.Embedding(WIDTH, WIDTH).cuda()
+            for _ in range(3):
+                ids = torch.zeros(BATCH, dtype=torch.long, device="cuda")
+                symprof.step()
+                table(ids).sum().backward()
+            symprof.step()
+        self.assertEqual(run.profile.totals["saved_bytes_with_inputs"], 8 * BATCH)
+
     def test_a_gradient_of_a_gradient_is_no_recomputation(self):
         with symprof.simulate() as run:
             model = nn.Sequential(nn.Linear(WIDTH, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, 1)).cuda()

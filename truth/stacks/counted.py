@@ -2,7 +2,7 @@
 
 PyTorch 2.13 has no formula for what the CPU runs in place of CUDA's kernels (flash attention for CPUs, grouped products),
 and its formula for the weight gradient of a grouped convolution multiplies by the groups (torch/utils/flop_counter.py);
-each wanted gradient costs what the forward does. Products with a vector are products, too.
+each wanted gradient costs what the forward does. It passes over products in place (addmm_), and products with a vector.
 """
 import math
 from collections.abc import Callable
@@ -55,6 +55,9 @@ FORMULAS: dict[Any, Callable[..., int]] = {
     aten._scaled_dot_product_efficient_attention_backward: attention_backward,
     aten._grouped_mm: grouped,
     aten._int_mm: product,
+    aten.addmm_: flop_registry[aten.addmm],
+    aten.baddbmm_: flop_registry[aten.baddbmm],
+    aten.addmv_: with_a_vector(1),
     aten.convolution_backward: convolution_backward,
     aten.mv: with_a_vector(0),
     aten.addmv: with_a_vector(1),

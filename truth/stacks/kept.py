@@ -7,7 +7,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 
 def plain_tensors(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors in a value: in lists, dictionaries and tensor subclasses."""
+    """The tensors in a value: in lists, dictionaries, tensor subclasses and attributes of plain objects."""
     if isinstance(value, torch.Tensor):
         if torch._C._functorch.is_functorch_wrapped_tensor(value):
             return  # What a transform of torch.func makes of a tensor has no storage of its own.
@@ -24,6 +24,8 @@ def plain_tensors(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple)):
         for part in value:
             yield from plain_tensors(part)
+    elif not callable(value):
+        yield from plain_tensors(getattr(value, "__dict__", None) or ())
 
 
 def storages_of(value: Any, device: str = "") -> dict[int, int]:

@@ -30,6 +30,8 @@ def together(updates: list[dict[str, int]]) -> dict[str, int]:
 
 def step_of(told: header.Header, found: dict) -> dict:
     """What a report may be of: the third iteration, and where it has several updates the third update alone, too."""
+    if found["ended"]:
+        return {"refused": found["ended"], "iteration": {"saved_bytes": found["saved_bytes"]}}
     updates = found["updates"]
     if told.iterations:
         whole = together([*updates, found["rest"]])
@@ -78,7 +80,7 @@ def main() -> None:
         kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
         kept.setdefault(told.name, {})[options.key] = made
         KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
-        print(told.name, made.get("refused") or made["iteration"], flush=True)
+        print(told.name, made.get("refused", ""), made.get("iteration", ""), flush=True)
 
 
 if __name__ == "__main__":

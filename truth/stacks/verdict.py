@@ -43,7 +43,7 @@ def wanted(told: header.Header, kept: dict[str, Any]) -> list[tuple[str, dict[st
     found = []
     for step in ("iteration", "update"):
         cpu, cuda = (kept.get(key, {}).get(step, {}) for key in ("cpu", "cuda"))
-        reads_data = bool(told.bound) or any(cpu.get(key) != cuda.get(key) for key in FLOPS)
+        reads_data = bool(told.bound) or any(cpu.get(key) != cuda[key] for key in FLOPS if key in cuda)
         on_device = {key: cuda[key] for key in ("saved_bytes", "optimizer_bytes") if key in cuda}
         sets = [{**cuda, **cpu, **on_device}, {**cpu, **cuda}, *([{**cuda, **cpu}] if reads_data else [])]
         for figures in sets:

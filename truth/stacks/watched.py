@@ -4,6 +4,9 @@ Usage: python watched.py FOLDER SECONDS SCRIPT ...
 
 FOLDER gets NAME.json of each script, and NAME.log. A script that takes longer than SECONDS is ended.
 
+A script that fails in its first update, or later, has the saved bytes of the pass before it: on a GPU that computes nothing,
+optimizers and sampling read zeros.
+
 `dev` of the scripts is the CPU there, or CUDA where this PyTorch has a device. An update is what ends with the step of the
 outermost optimizer. Products of an update are those of backward (of autograd's engine), of the optimizer (its step, without
 a closure), of evaluation (a model that is trained, in evaluation mode, without gradients), and else of forward.
@@ -34,6 +37,7 @@ class Watch:
     def __init__(self, device: str) -> None:
         self.device, self.saved = device, kept.Saved()
         self.updates: list[dict[str, int]] = []
+        self.before_first: dict[str, int] = {}
         self.trained: set[int] = set()
         self.optimizers: dict[int, torch.optim.Optimizer] = {}
         self.modules: list[bool] = []  # Of those that run now, whether it is an evaluation.
@@ -66,6 +70,7 @@ class Watch:
         self.trained.update(map(id, parameters))
         self.optimizers[id(optimizer)] = optimizer
         self.saved.leave_out(parameters)
+        self.before_first = self.before_first or self.figures()
         self.update += 1
         args = tuple(self.closure(arg) if callable(arg) and not isinstance(arg, torch.optim.Optimizer) else arg for arg in args)
         return args, {key: self.closure(arg) if callable(arg) else arg for key, arg in kwargs.items()}
@@ -148,11 +153,17 @@ def watch(out: pathlib.Path, script: pathlib.Path) -> int:
     install(watched)
     sys.argv, sys.path[0] = [str(script)], str(script.parent)
     hooks = torch.autograd.graph.saved_tensors_hooks(watched.saved.pack, watched.saved.unpack)
+    found: dict[str, Any] = {"ended": ""}
     with counted.Counted(watched.add):
         if not told.saved:
             hooks.__enter__()
-        runpy.run_path(str(script), run_name="__main__")
-    out.write_text(json.dumps({"updates": watched.updates, "rest": watched.figures()}) + "\n")
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        except Exception as error:
+            if not watched.before_first:
+                raise
+            found = {"ended": f"{type(error).__name__}: {error}".splitlines()[0], "saved_bytes": watched.before_first["saved_bytes"]}
+    out.write_text(json.dumps({**found, "updates": watched.updates, "rest": watched.figures()}) + "\n")
     return 0
 
 

@@ -1,6 +1,8 @@
 # QLoRA as everyone writes it: a checkpoint loaded in 4 bits, prepare_model_for_kbit_training, LoRA
 # packages: transformers, peft, bitsandbytes
 # expect: fwd_flops = None
+# expect: saved_bytes = 1032964 + 2*2*8
+# why: the CPU's, and the seed and offset of CUDA's attention
 import tempfile, torch
 from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training
 from transformers import BitsAndBytesConfig, LlamaConfig, LlamaForCausalLM

@@ -1,6 +1,8 @@
 # DDP with synchronized batch norm, a DistributedSampler and autocast
 # packages: torch
 # arguments: --ranks 4
+# expect: saved_bytes = 293924 + 4*4 + 2*16*10
+# why: the CPU's, and the counts of four ranks (SyncBatchNorm) and log_softmax in bfloat16 before its float32 (CUDA's autocast)
 import os, torch
 import torch.distributed as dist
 from torch import nn

@@ -3,6 +3,8 @@
 # expect: optimizer_bytes = 2*4*(128*384+384+128*128+128)
 # expect: fwd_flops = 2*2*512*128*(384+128) + 2*4*(6*128*128)*2*(32+32)
 # expect: bwd_flops = 2*1024*128*384 + 2*2*1024*128*128 + 2*4*(6*128*128)*2*(3*32+2*32)
+# expect: saved_bytes = 4*(1024*128 + 3*2*4*512*32 + 2*4*512*32 + 2*4*512 + 1024*128) + 4*(4*4 + 4*16) + 8*512
+# why: Inductor's on the CUDA build, which the reference does not compile: it keeps no largest scores, and what the mask reads
 import torch
 from torch import nn
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
