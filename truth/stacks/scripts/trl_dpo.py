@@ -1,5 +1,9 @@
 # TRL: DPOTrainer with its own reference model
 # packages: trl, datasets
+# expect: fwd_flops = 65601536 + 2*84*2*64*256
+# expect: bwd_flops = 67584000 + 3*84*2*64*256
+# expect: saved_bytes = 1433116 + 84*(4*64 + 8 + 4 + 4)
+# why: the CUDA build's on a GPU that computes nothing, where none of the 84 tokens of the third batch counts for the loss; the CPU has another path, of all tokens
 import datasets, torch
 from _tokenizer import small_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
