@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace symprof::shape {
@@ -33,6 +34,11 @@ class Reader {
                        "_amp_foreach_non_finite_check_and_unscale_"}))
       return fault();
     if (is_one_of(op, {"lt", "gt"}) && is_drawn(call, writer)) return fault();
+    if (op == "isin") return 0;  // An unknown number is none of a few that are named.
+    const std::optional<std::int64_t> named = second_argument(call);
+    if (named && is_one_of(op, {"full", "full_like", "fill_", "new_full"})) return *named;
+    if (named && is_one_of(op, {"eq", "ne", "lt", "le", "gt", "ge"}))
+      return holds(op, input(0), *named) ? 1 : 0;
     if (is_one_of(op, {"logical_not", "bitwise_not"})) return 1 - input(0);
     if (is_one_of(op, {"logical_or", "bitwise_or", "add", "add_", "maximum"}))
       return std::max(input(0), input(1));
@@ -48,6 +54,19 @@ class Reader {
   std::int64_t fault() {
     tells_fault_ = true;
     return 0;
+  }
+
+  static std::optional<std::int64_t> second_argument(const CallRecord& call) {
+    const auto found = std::ranges::find(call.integers, 1, &IntegerArgument::position);
+    return found == call.integers.end() ? std::nullopt : std::optional(found->value);
+  }
+
+  static bool holds(std::string_view comparison, std::int64_t left, std::int64_t right) {
+    if (comparison == "eq") return left == right;
+    if (comparison == "ne") return left != right;
+    if (comparison == "lt") return left < right;
+    if (comparison == "le") return left <= right;
+    return comparison == "gt" ? left > right : left >= right;
   }
 
   std::string_view name_of(const CallRecord& call) const {

@@ -13,8 +13,9 @@ struct StandIn {
 };
 
 /// 0 for what says that something is wrong (isnan, isinf, GradScaler's found_inf, whether numbers
-/// of a normal distribution lie beyond a bound, and what is made of these), 1 for everything else:
-/// a program takes the way that it takes when all is well.
+/// of a normal distribution lie beyond a bound, and what is made of these), 1 for everything else;
+/// of a comparison with an integer, whether it holds for what stands for the numbers that it
+/// compares: a program takes the way that it takes when all is well.
 StandIn stand_in_for(const Recording& recording, StorageId storage);
 
 }  // namespace symprof::shape
