@@ -56,7 +56,7 @@ def way_of_batching(row: dict[str, str]) -> str | None:
     return f"{'padding free' if 'padding free' in row['method_config'] else 'padded'} {row['batch_per_gpu']}"
 
 
-def tokens_of(row: dict[str, str]) -> tuple[int, int]:
+def tokens_of(row: dict[str, str], known: int | None = None) -> tuple[int, int]:
     """Rows and tokens of the largest batch."""
     way, batch = way_of_batching(row), int(row["batch_per_gpu"])
     if way is None:
@@ -65,7 +65,7 @@ def tokens_of(row: dict[str, str]) -> tuple[int, int]:
         if found:
             length = min((1024, 2048, 4096, 8192), key=lambda known: abs(known - int(found[1]) * int(row["num_gpus"])))
         return batch, length
-    length = json.loads(ORCA.read_text())[way]
+    length = known or json.loads(ORCA.read_text())[way]
     return (1, length) if way.startswith("padding free") else (batch, length)
 
 
@@ -151,11 +151,17 @@ def prepared(row: dict[str, str]) -> Any:
         raise CannotRebuild(f"method {row['method']}")
     if row["method"] != "LoRA":
         model = quantised(model, "nf4" if "nf4" in row["method"] else "gptq", dtype)
-    if "PEFT preparation by PEFT" in row["method_config"]:  # prepare_model_for_kbit_training
-        for parameter in model.parameters():
-            if parameter.dtype in (torch.float16, torch.bfloat16):
-                parameter.data = parameter.data.to(torch.float32)
+    if "PEFT preparation by PEFT" in row["method_config"]:
+        norms_in_float32(model)
     return with_lora(model, row)
+
+
+def norms_in_float32(model: Any) -> None:
+    """PEFT's prepare_model_for_kbit_training makes all that is not quantised float32; trl's peft_module_casting_to_bf16, which
+    SFTTrainer calls after it, makes embeddings and head bfloat16 again. The norms stay."""
+    for name, module in model.named_modules():
+        if isinstance(module, nn.LayerNorm) or "norm" in name:
+            module.to(torch.float32)
 
 
 def use_kernels(model: Any, row: dict[str, str]) -> None:
@@ -193,9 +199,7 @@ def predict(row: dict[str, str], libraries: str, tokens: int | None = None) -> d
         raise CannotRebuild("several GPUs")
     use_libraries(libraries, row)
     watch = Watch()
-    batch = tokens_of(row)
-    if tokens is not None:
-        batch = (batch[0], tokens)
+    batch = tokens_of(row, tokens)
     with Simulated("a100-80g", row["id"], "2.4"):
         import kernels
 
@@ -204,7 +208,6 @@ def predict(row: dict[str, str], libraries: str, tokens: int | None = None) -> d
 
         with watch.on("model"):
             model = prepared(row)
-            model.config.use_cache = False
             model.enable_input_require_grads() if row["method"] != "full" else None
             model.gradient_checkpointing_enable()
             use_kernels(model, row)

@@ -43,19 +43,25 @@ def package(libraries: str) -> tuple[Any, Any, Any]:
     return found[0], found[1], found[2]
 
 
+def name_of(model: str, config_module: Any) -> str:
+    """Rows have names in small letters."""
+    return next((name for name in config_module.name_to_config if name.lower() == model.lower()), model)
+
+
 def model_of(row: dict[str, str], libraries: str) -> Any:
     config_module, model_module, lora = package(libraries)
+    name = name_of(row["model"], config_module)
     torch.set_default_dtype(torch.bfloat16)  # Precision "bf16-true".
     if "LoRA" not in row["method"]:
         with torch.device("meta"):
-            return model_module.GPT(config_module.Config.from_name(row["model"]))
+            return model_module.GPT(config_module.Config.from_name(name))
     settings = row["method_config"]
     on = re.search(r"on ([\w, ]+)", settings)[1].split(", ")  # type: ignore[index]
     config = lora.Config.from_name(
-        row["model"], lora_r=int(re.search(r"r (\d+)", settings)[1]),  # type: ignore[index]
+        name, lora_r=int(re.search(r"r (\d+)", settings)[1]),  # type: ignore[index]
         lora_alpha=int(re.search(r"alpha (\d+)", settings)[1]),  # type: ignore[index]
         lora_dropout=float(re.search(r"dropout ([\d.]+)", settings)[1]),  # type: ignore[index]
-        **{f"lora_{name}": name in on for name in ("query", "key", "value", "projection", "mlp", "head")})
+        **{f"lora_{part}": part in on for part in ("query", "key", "value", "projection", "mlp", "head")})
     with torch.device("meta"):
         model = lora.GPT(config)
     lora.mark_only_lora_as_trainable(model)

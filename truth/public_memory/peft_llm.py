@@ -68,6 +68,9 @@ def adapted(model: Any, row: dict[str, str], task: str | None = "CAUSAL_LM") -> 
         return model
     import peft
 
+    from made_of_values import use_shapes_only
+
+    use_shapes_only()
     settings = json.loads(row["method_config"] or "{}")
     if row["method"] == "PREFIX_TUNING":  # peft writes what it found in the model over the settings of the run.
         for name in ("num_attention_heads", "token_dim", "num_layers"):

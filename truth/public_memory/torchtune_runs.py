@@ -21,11 +21,19 @@ STEPS = 3
 PACKED = 4096
 
 
+def _anything(name: str) -> type:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return type(name, (), {})
+
+
 class _Anything(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """torchao's newer versions have moved what torchtune imports; none of it is called here."""
+    """What torchtune imports for its data and its command line, and of torchao's older versions: none of it is called here."""
+
+    packages = {"torchao", "omegaconf", "datasets", "tiktoken", "sentencepiece", "blobfile", "kagglehub", "tokenizers"}
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name.partition(".")[0] != "torchao":
+        if name.partition(".")[0] not in self.packages:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -33,7 +41,7 @@ class _Anything(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module = types.ModuleType(spec.name)
         module.__path__ = []
         module.__version__ = "0.7.0"  # type: ignore[attr-defined]
-        module.__getattr__ = lambda name: type(name, (), {})  # type: ignore[method-assign]
+        module.__getattr__ = _anything  # type: ignore[method-assign]
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -90,6 +98,10 @@ def predict(row: dict[str, str], libraries: str) -> dict[str, Any]:
     with Simulated("a100-80g", row["id"], "2.5"):
         with watch.on("model"):
             model = materialize(model_of(row))
+            with torch.device("cuda"):
+                for module in model.modules():
+                    if hasattr(module, "rope_init"):
+                        module.rope_init()
             if row["grad_checkpointing"].startswith("yes"):
                 checkpointed(model)
             trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
