@@ -10,8 +10,8 @@ import pathlib
 import statistics
 
 HERE = pathlib.Path(__file__).parent
-# Rows that lengths are taken from are not judged.
-CALIBRATED = {"peft-llm-lora--rank32"}
+# Rows that lengths are taken from are not judged (CALIBRATED_ON of peft_llm.py and fms.py).
+CALIBRATED = {"peft-llm-lora--rank32", "fms-a_pf-orca-010", "fms-a_pf-orca-012", "fms-a_pf-orca-014", "fms-a_pf-orca-016"}
 SOURCES = {"huggingface/peft": "PEFT", "foundation-model-stack/fms-acceleration": "fms-acceleration",
            "Lightning-AI/litgpt": "LitGPT", "meta-pytorch/torchtune": "torchtune"}
 
@@ -20,6 +20,8 @@ def source_of(line: dict[str, str]) -> str:
     name = SOURCES.get(line["source_repo"], line["source_repo"])
     if name == "PEFT":
         return "PEFT, language model" if "-llm-" in line["id"] else "PEFT, images"
+    if name == "LitGPT":
+        return "LitGPT, QLoRA" if "qlora" in line["id"] else "LitGPT, LoRA"
     return name
 
 
@@ -45,10 +47,16 @@ def table(lines: list[dict[str, str]]) -> None:
         worst = max(of, key=lambda line: abs(float(line["error"])))
         print(f"| {source} | {figure} | {len(of)} | {statistics.median(errors):.2%} | {share(errors, 0.9):.2%} "
               f"| {float(worst['error']):+.2%} | `{worst['id']}` |")
-    verdicts = collections.Counter((line["measured_verdict"], line["predicted_fits"]) for line in lines if line["predicted_fits"])
+    verdicts = collections.Counter((verdict_of(line), line["predicted_fits"]) for line in {
+        line["id"]: line for line in lines if line["predicted_fits"]}.values())
     print()
     for (measured, predicted), count in sorted(verdicts.items()):
-        print(f"measured {measured or 'ran'}, predicted fits: {predicted}: {count}")
+        print(f"{measured}, predicted fits: {predicted}: {count} rows")
+
+
+def verdict_of(line: dict[str, str]) -> str:
+    measured = line["measured_verdict"]
+    return "ran" if measured in ("no", "ran", "") else "out of memory" if measured == "yes" else "failed, cause not stored"
 
 
 def plot(lines: list[dict[str, str]], path: pathlib.Path) -> None:
@@ -64,7 +72,7 @@ def plot(lines: list[dict[str, str]], path: pathlib.Path) -> None:
             by_source[source] += [(float(line["measured_bytes"]) / 2**30, float(line["predicted_bytes"]) / 2**30) for line in of]
     for source, points in by_source.items():
         axes.plot([x for x, _ in points], [y for _, y in points], "o", markersize=4, alpha=0.7, label=source)
-    ends = (4, 90)
+    ends = (3.2, 90)
     axes.plot(ends, ends, "k-", linewidth=0.7)
     axes.plot(ends, [1.05 * end for end in ends], "k:", linewidth=0.7, label="5 %")
     axes.plot(ends, [0.95 * end for end in ends], "k:", linewidth=0.7)
