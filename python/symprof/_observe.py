@@ -12,7 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from ._error import Error
 from ._optimizers import label_of
 from ._parts import elements_of, parts_of, tensors_in
-from ._paths import inner_of, paths_of
+from ._paths import inner_of, parameters_of, paths_of
 from ._rhythm import Rhythm
 from ._roots import name_of, whole_model
 
@@ -23,7 +23,7 @@ class Observer:
     def __init__(self, program: Any, rhythm: Rhythm) -> None:
         self.program = program
         self.rhythm = rhythm
-        self.paths: dict[int, str] = {}  # By id of a module that is in a model which ran.
+        self.places: dict[int, tuple[str, str]] = {}  # Path and type, by id of a module that is in a model which ran.
         self.models: list[torch.nn.Module] = []  # Kept, so that no id is used again.
         self.roots: list[torch.nn.Module] = []  # Those that the program calls itself.
         self.names: set[str] = set()  # Of models with parameters.
@@ -34,13 +34,12 @@ class Observer:
 
     def enter_module(self, module: torch.nn.Module, inputs: Any) -> None:
         is_pass = self.depth == 0 and self.backward_depth == 0 and torch.is_grad_enabled()
-        if id(module) not in self.paths:
-            self.add_model(module)
+        place = self.places.get(id(module)) or self.add_model(module)
         if self.depth == 0 and module not in self.roots:
             self.roots.append(module)
             self.program_tensors(module)
         self.depth += 1
-        self.program.enter_module(self.paths[id(module)], type(inner_of(module)).__qualname__)
+        self.program.enter_module(*place)
         if is_pass and self.closures == 0:
             self.rhythm.pass_begins()
 
@@ -48,8 +47,9 @@ class Observer:
         self.depth -= 1
         self.program.leave_module()
 
-    def add_model(self, module: torch.nn.Module) -> None:
-        """Modules of a model with parameters have its name in front: the native program takes it away where there is one."""
+    def add_model(self, module: torch.nn.Module) -> tuple[str, str]:
+        """Modules of a model with parameters have its name in front: the native program takes it away where there is one.
+        Gives the place of this one."""
         model = whole_model(module)
         self.models.append(model)
         root = ""
@@ -57,7 +57,8 @@ class Observer:
             root = self._new_name(name_of(model))
             self.program.add_root(root)
         for part, path in paths_of(model):
-            self.paths.setdefault(id(part), f"{root}.{path}" if root and path else root or path)
+            self.places.setdefault(id(part), (f"{root}.{path}" if root and path else root or path, type(inner_of(part)).__qualname__))
+        return self.places[id(module)]
 
     def _new_name(self, name: str) -> str:
         names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
@@ -106,7 +107,7 @@ class Observer:
         self.program.leave_backward()
         self.backward_depth -= 1
         for model in self.roots:
-            for parameter in model.parameters():
+            for parameter in parameters_of(model):
                 self.add_gradient(parameter)
         if self.backward_depth == 0 and self.closures == 0:
             self.rhythm.backward_ended()

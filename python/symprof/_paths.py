@@ -46,3 +46,17 @@ def paths_of(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
                 yield from visit(child, path if name == wrapped else f"{path}.{name}" if path else name)
 
     yield from visit(model, "")
+
+
+def parameters_of(model: nn.Module) -> list[nn.Parameter]:
+    """As `parameters`, each once, in any order: without the names that it makes on the way, which take most of its time."""
+    found: dict[int, nn.Parameter] = {}
+    seen: set[int] = set()
+    rest = [model]
+    while rest:
+        module = rest.pop()
+        if id(module) not in seen:
+            seen.add(id(module))
+            found.update((id(parameter), parameter) for parameter in module._parameters.values() if parameter is not None)
+            rest.extend(child for child in module._modules.values() if child is not None)
+    return list(found.values())
