@@ -49,7 +49,12 @@ def paths_of(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
 
 
 def parameters_of(model: nn.Module) -> list[nn.Parameter]:
-    """As `parameters`, each once, in any order: without the names that it makes on the way, which take most of its time."""
+    """As `parameters`, each once, in any order: without the names that it makes on the way, which take most of its time.
+
+    >>> tied = nn.Linear(2, 2)
+    >>> len(parameters_of(nn.Sequential(tied, nn.Sequential(tied), nn.Linear(2, 2))))
+    4
+    """
     found: dict[int, nn.Parameter] = {}
     seen: set[int] = set()
     rest = [model]
