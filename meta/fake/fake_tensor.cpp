@@ -53,9 +53,10 @@ void hold_tag(c10::StorageImpl& storage, StorageTag* tag) {
 }
 
 void set_tag(c10::StorageImpl& storage, at::ScalarType type,
-             const std::shared_ptr<Observer>& observer, Place place) {
+             const std::shared_ptr<Observer>& observer, Place place, bool is_zero = false) {
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-  const std::int32_t id = observer ? observer->on_allocate(block_bytes(storage, type), place) : -1;
+  const std::int64_t taken = is_zero ? 0 : block_bytes(storage, type);
+  const std::int32_t id = observer ? observer->on_allocate(taken, place) : -1;
   hold_tag(storage, new StorageTag{observer, id, bytes, place, {}});
 }
 
@@ -65,7 +66,7 @@ void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observ
   const StorageTag* old = tag_of(storage);
   if (old != nullptr && old->bytes == bytes) return;
   // A storage that was resized in place is a new block: the old tag's end reports the free.
-  set_tag(storage, meta.scalar_type(), observer, place);
+  set_tag(storage, meta.scalar_type(), observer, place, meta._is_zerotensor());
 }
 
 // Key sets with a backend bit and Fake; TensorImpl adds the autograd and autocast keys of the
@@ -83,6 +84,13 @@ void copy_signs(const c10::TensorImpl& from, c10::TensorImpl& to) {
   to._set_neg(from.is_neg());
 }
 
+/// A zero that takes no memory (forward AD's tangents): operators that do not know of it are given
+/// real zeros (ATen/ZeroTensorFallback.cpp).
+c10::DispatchKeySet with_zero(c10::DispatchKeySet keys, const c10::TensorImpl& like) {
+  return like._is_zerotensor() ? keys.add(c10::DispatchKey::ZeroTensor)
+                               : keys.remove(c10::DispatchKey::ZeroTensor);
+}
+
 /// The tensor of an operator that ran here. `tensor.data = value` (TensorImpl::shallow_copy_from)
 /// makes fake tensors of PyTorch's own class, too: all that a tensor is lies in the base class.
 struct FakeTensorImpl final : c10::TensorImpl {
@@ -98,6 +106,7 @@ struct FakeTensorImpl final : c10::TensorImpl {
     sizes_and_strides_.set_sizes(other.sizes());
     sizes_and_strides_.set_strides(other.strides());
     copy_signs(other, *this);
+    key_set_ = with_zero(key_set_, other);
     refresh_numel();
     refresh_contiguous();
     spec_owner_ = 0;
@@ -211,7 +220,8 @@ at::Tensor unwrap(const at::Tensor& fake) {
   c10::TensorImpl& impl = *fake.unsafeGetTensorImpl();
   auto meta = made_like(impl, [&] {
     return c10::make_intrusive<c10::TensorImpl>(
-        c10::Storage(impl.storage()), c10::DispatchKeySet(c10::DispatchKey::Meta), impl.dtype());
+        c10::Storage(impl.storage()), with_zero(c10::DispatchKeySet(c10::DispatchKey::Meta), impl),
+        impl.dtype());
   });
   meta->set_sizes_and_strides(impl.sizes(), impl.strides(), impl.storage_offset());
   copy_signs(impl, *meta);
