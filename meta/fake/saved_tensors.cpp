@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/SequenceNumber.h>
+#include <ATen/functorch/BatchedTensorImpl.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
@@ -29,6 +31,15 @@
 namespace symprof::meta {
 namespace {
 
+// torch.func's transforms save wrappers, which have no storage: what is in them is held.
+const at::Tensor& unwrapped(const at::Tensor& tensor) {
+  if (const auto* wrapper = at::functorch::maybeGetTensorWrapper(tensor))
+    return unwrapped(wrapper->value());
+  if (const auto* batched = at::functorch::maybeGetBatchedImpl(tensor))
+    return unwrapped(batched->value());
+  return tensor;
+}
+
 // What SavedVariable does without hooks (torch/csrc/autograd/saved_variable.cpp): it holds the
 // tensor without the graph that made it, which would hold the tensor in turn, and looks at its
 // version.
@@ -46,7 +57,7 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   void call_pack_hook(const at::Tensor& tensor) override {
     tensor_ = tensor.tensor_data();
     version_ = tensor._version();
-    for (const at::Tensor& plain : plain_tensors(tensor))
+    for (const at::Tensor& plain : plain_tensors(unwrapped(tensor)))
       if (const std::int32_t storage = storage_id(plain); storage >= 0)
         storages_.push_back(storage);
     for (const std::int32_t storage : storages_) observer_->on_saved(storage);

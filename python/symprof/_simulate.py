@@ -92,7 +92,8 @@ class Run:
         import torch
 
         from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
-                       _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _tensor_methods, _triton, _values)
+                       _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _saved_hooks, _tensor_methods, _triton,
+                       _values)
 
         self._exits.enter_context(_turn)
         cuda: Any = torch.cuda
@@ -108,7 +109,8 @@ class Run:
         answers = {**_cuda.answers(self._program, self._ranks or 1), **allocator.answers(), **_queries.answers(self._program),
                    **_values.readers(self._program), **_tensor_methods.answers(self._program), **_numbers.answers(self._program),
                    **_triton.answers(self._program), **_kernels.dispatchers(), **_native_libraries.answers(self._program),
-                   **_higher_order.answers(self._program), **_python_kernels.answers(self._program), **_lbfgs.answers(self._program)}
+                   **_higher_order.answers(self._program), **_python_kernels.answers(self._program), **_lbfgs.answers(self._program),
+                   **_saved_hooks.answers()}
         self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))

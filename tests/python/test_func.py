@@ -104,6 +104,37 @@ class Functions(unittest.TestCase):
 
         self.check(run)
 
+    def test_a_zero_that_is_no_tensor_takes_no_memory(self):
+        with symprof.simulate() as run:  # A tangent that is zero, in forward mode.
+            zero = torch._efficientzerotensor(WIDTH, device="cuda")
+            self.assertTrue(zero._is_zerotensor())
+            torch.ones(WIDTH, device="cuda") + zero
+        # The sum is a copy (add_zerotensor in ATen/native/BinaryOps.cpp); the zero is made a tensor to be asked for its shape.
+        ops = ["_efficientzerotensor", "ones", "zeros", "expand", "expand", "_to_copy"]
+        self.assertEqual([call["op"] for call in run.profile.calls], [f"aten::{op}" for op in ops])
+        self.assertEqual(run.profile.calls[0]["bytes_written"], 0)
+
+    def test_what_transforms_save(self):
+        with symprof.simulate() as run:
+            net, x = model().cuda(), torch.randn(BATCH, WIDTH, device="cuda")
+            with torch.no_grad():  # Outside of the transform.
+                grad(lambda x: net(x).sum())(x)
+        self.assertEqual(run.profile.totals["saved_bytes_with_inputs"], 2 * 4 * BATCH * 2 * WIDTH)
+        # tanh's result; and as grad() makes a graph of its backward pass, the gradient that tanh's backward reads.
+
+    def test_hooks_of_the_program_are_refused_as_torch_does(self):
+        def checkpointed(device):
+            net, x = model().to(device), torch.randn(BATCH, WIDTH, device=device)
+            with self.assertRaisesRegex(RuntimeError, "don't yet support saved tensor hooks"):
+                grad(lambda x: checkpoint(net, x, use_reentrant=False).sum())(x)
+            with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+                with self.assertRaisesRegex(RuntimeError, "don't yet support saved tensor hooks"):
+                    grad(lambda x: net(x).sum())(x)
+
+        checkpointed("cpu")
+        with symprof.simulate():
+            checkpointed("cuda")
+
     def test_jacobians_of_torch_autograd(self):
         self.check(transformed(lambda net, x: torch.autograd.functional.hessian(lambda x: net(x).sum(), x)))
 
