@@ -11,6 +11,7 @@ void extend(ProgramStep& step, const ProgramStep& later) {
   step.end_call = later.end_call;
   step.end_node = later.end_node;
   step.end_event = later.end_event;
+  step.end_save = later.end_save;
   step.later_parts.push_back(later.first_node);
   step.passes += later.passes;
   for (const ProgramOptimizer& optimizer : later.optimizers)
@@ -35,16 +36,25 @@ class Grouping {
       return std::ranges::find(parts_, end, &ProgramPart::end) != parts_.end();
     };
     end_ = ends(PartEnd::mark) ? PartEnd::mark : PartEnd::update;
+    has_optimizers_ =
+        end_ == PartEnd::update && std::ranges::any_of(parts_, [](const ProgramPart& part) {
+          return !part.range.optimizers.empty();
+        });
     if (!ends(end_)) {
       found_.steps.push_back(joined(parts_, 0, parts_.size()));
       return std::move(found_);
     }
     for (std::size_t i = 0; i < parts_.size(); ++i)
-      if (parts_[i].end == end_ || i + 1 == parts_.size()) close(i);
+      if (ends_step(parts_[i]) || i + 1 == parts_.size()) close(i);
     return std::move(found_);
   }
 
  private:
+  /// Parameters that a program with optimizers writes (SAM's way up) are no update.
+  bool ends_step(const ProgramPart& part) const {
+    return part.end == end_ && (!has_optimizers_ || !part.range.optimizers.empty());
+  }
+
   /// Part `last` ends a step.
   void close(std::size_t last) {
     const ProgramPart& part = parts_[last];
@@ -59,7 +69,7 @@ class Grouping {
                                   .before = found_.steps.size(),
                                   .passes = static_cast<int>(first - first_)});
       found_.steps.push_back(joined(parts_, first, last + 1));
-      if (part.end == end_) ++found_.finished;
+      if (ends_step(part)) ++found_.finished;
     }
     first_ = last + 1;
   }
@@ -85,28 +95,31 @@ class Grouping {
   }
 
   bool is_in_pass(CallId maker) const {
-    return std::ranges::any_of(parts_, [&](const ProgramPart& part) {
-      return part.end == PartEnd::gradient_free && maker >= part.first_pass_call &&
-             maker < part.range.end_call;
-    });
+    const auto after = std::ranges::upper_bound(
+        parts_, maker, {}, [](const ProgramPart& part) { return part.range.first_call; });
+    if (after == parts_.begin()) return false;
+    const ProgramPart& part = *std::prev(after);
+    return part.end == PartEnd::gradient_free && maker >= part.first_pass_call &&
+           maker < part.range.end_call;
   }
 
   /// Of the results of gradient-free passes that calls with gradients read, the maker of the first.
-  /// Calls without gradients in between (a softmax of the teacher's logits) hand results on.
+  /// Calls without gradients in between (a mean of two teachers' logits) hand results on.
   CallId earliest_read(CallId begin, CallId end) const {
     CallId earliest = none;
     std::unordered_map<StorageId, CallId> handed_on;
-    for (CallId id = begin; id < end; ++id) {
+    for (CallId id = parts_[first_].range.first_call; id < end; ++id) {
       const CallRecord& call = recording_.calls[static_cast<std::size_t>(id)];
       if (call.phase != Phase::forward || call.node == none) continue;
       CallId maker = none;
       for (const TensorRecord& input : call.inputs)
         maker = first_of(maker, maker_in_pass(input.storage, begin, handed_on));
       if (maker == none) continue;
-      if (!std::ranges::binary_search(gradient_free_, call.node))
+      if (id >= begin && !std::ranges::binary_search(gradient_free_, call.node))
         earliest = first_of(earliest, maker);
       else
-        for (const TensorRecord& output : call.outputs) handed_on[output.storage] = maker;
+        for (const TensorRecord& output : call.outputs)
+          if (is_made_since_last_step(output.storage)) handed_on[output.storage] = maker;
     }
     return earliest;
   }
@@ -115,18 +128,23 @@ class Grouping {
 
   CallId maker_in_pass(StorageId storage, CallId begin,
                        const std::unordered_map<StorageId, CallId>& handed_on) const {
-    if (storage == none) return none;
     if (const auto found = handed_on.find(storage); found != handed_on.end()) return found->second;
     const CallId maker = recording_.storages[static_cast<std::size_t>(storage)].allocated_by;
-    const bool is_since_last_step = maker >= parts_[first_].range.first_call && maker < begin;
-    return is_since_last_step && is_in_pass(maker) ? maker : none;
+    return is_made_since_last_step(storage) && maker < begin && is_in_pass(maker) ? maker : none;
+  }
+
+  /// A buffer that each pass writes was there before.
+  bool is_made_since_last_step(StorageId storage) const {
+    return storage != none && recording_.storages[static_cast<std::size_t>(storage)].allocated_by >=
+                                  parts_[first_].range.first_call;
   }
 
   const std::vector<ProgramPart>& parts_;
   const Recording& recording_;
   const std::vector<NodeId>& gradient_free_;
   PartEnd end_ = PartEnd::update;
-  std::size_t first_ = 0;  // Of the parts that are in no step yet.
+  bool has_optimizers_ = false;  // Which end steps, where no marks do.
+  std::size_t first_ = 0;        // Of the parts that are in no step yet.
   ProgramSteps found_;
 };
 

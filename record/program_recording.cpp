@@ -151,12 +151,13 @@ class Slice {
   void keep_saved_at_most() {
     HeldAtMost held(part_.storages.size());
     std::vector<int> savers(part_.storages.size()), earlier(part_.storages.size());
-    for (const SaveEvent& event : saves_) {
-      const StorageId id = event.call < step_.end_call ? new_id(event.storage) : none;
+    for (std::size_t i = 0; i < step_.end_save; ++i) {
+      const SaveEvent& event = saves_[i];
+      const StorageId id = new_id(event.storage);
       if (id == none) continue;
       // What a graph of an earlier step saved is released first.
       int& of_earlier = earlier[static_cast<std::size_t>(id)];
-      const bool is_earlier = event.call < step_.first_call || (!event.is_saved && of_earlier > 0);
+      const bool is_earlier = i < step_.first_save || (!event.is_saved && of_earlier > 0);
       if (is_earlier) {
         of_earlier += event.is_saved ? 1 : -1;
         continue;

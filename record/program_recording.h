@@ -15,7 +15,6 @@ namespace symprof {
 /// Autograd saved a storage for backward, or released it: several autograd nodes may hold one.
 struct SaveEvent {
   StorageId storage = none;
-  CallId call = none;  ///< Of whose node it is; of a release, that ran last.
   bool is_saved = true;
 };
 
@@ -27,12 +26,14 @@ struct ProgramOptimizer {
   bool operator==(const ProgramOptimizer&) const = default;
 };
 
-/// Calls, nodes and events of one step of a program: half-open ranges. The first node has what
+/// Calls, nodes and events of one step of a program: half-open ranges. (What the step's first call
+/// saves, autograd saves before the call.) The first node has what
 /// belongs to no other, the second the update.
 struct ProgramStep {
   CallId first_call = 0, end_call = 0;
   NodeId first_node = 0, end_node = 0;
   std::size_t first_event = 0, end_event = 0;
+  std::size_t first_save = 0, end_save = 0;
   /// A step that was recorded in several parts (record/program_parts.h) has two such nodes of each:
   /// first nodes of the parts behind the first, ascending.
   std::vector<NodeId> later_parts;

@@ -11,16 +11,23 @@ void PartRecorder::begin() {
   recording_.nodes.push_back({.name = "optimizer", .op = "optimizer", .kind = NodeKind::optimizer});
   parts_.push_back({.range = {.first_call = static_cast<CallId>(recording_.calls.size()),
                               .first_node = first,
-                              .first_event = recording_.events.size()}});
+                              .first_event = recording_.events.size(),
+                              .first_save = saves_.size()}});
 }
 
 void PartRecorder::close(ProgramPart& part) const {
   part.range.end_call = static_cast<CallId>(recording_.calls.size());
   part.range.end_node = static_cast<NodeId>(recording_.nodes.size());
   part.range.end_event = recording_.events.size();
+  part.range.end_save = saves_.size();
 }
 
 void PartRecorder::end(PartEnd end) {
+  leave_pass();
+  finish(end);
+}
+
+void PartRecorder::finish(PartEnd end) {
   ProgramPart& part = parts_.back();
   close(part);
   part.end = end;
@@ -31,6 +38,7 @@ void PartRecorder::end(PartEnd end) {
 }
 
 void PartRecorder::begin_gradient_free_pass() {
+  leave_pass();
   if (!has_forward()) first_pass_call_ = static_cast<CallId>(recording_.calls.size());
 }
 
@@ -38,7 +46,16 @@ void PartRecorder::end_gradient_free_pass() {
   const CallId first = std::exchange(first_pass_call_, none);
   if (first == none || has_forward()) return;
   parts_.back().first_pass_call = first;
-  end(PartEnd::gradient_free);
+  is_behind_pass_ = true;
+}
+
+void PartRecorder::leave_pass() {
+  if (std::exchange(is_behind_pass_, false)) finish(PartEnd::gradient_free);
+}
+
+void PartRecorder::note_forward() {
+  leave_pass();
+  parts_.back().has_forward = true;
 }
 
 void PartRecorder::note_pass() {
@@ -47,7 +64,7 @@ void PartRecorder::note_pass() {
 }
 
 void PartRecorder::note_optimizer(const ProgramOptimizer& optimizer) {
-  has_optimizers_ = true;
+  if (!std::exchange(has_optimizers_, true)) updates_ = 0;  // What was written before is no update.
   std::vector<ProgramOptimizer>& optimizers = parts_.back().range.optimizers;
   if (std::ranges::find(optimizers, optimizer) == optimizers.end()) optimizers.push_back(optimizer);
 }
@@ -55,6 +72,7 @@ void PartRecorder::note_optimizer(const ProgramOptimizer& optimizer) {
 std::vector<ProgramPart> PartRecorder::parts() const {
   std::vector<ProgramPart> parts = parts_;
   close(parts.back());
+  if (is_behind_pass_) parts.back().end = PartEnd::gradient_free;
   return parts;
 }
 

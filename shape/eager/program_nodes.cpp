@@ -38,7 +38,7 @@ ProgramNodes::ProgramNodes(Recorder& recorder, std::function<std::string()> plac
       calls_(recorder),
       place_(std::move(place)),
       outer_(std::exchange(current_program, this)),
-      parts_(recorder.recording()) {
+      parts_(recorder.recording(), recorder.saves()) {
   module_at("", "");
   resume();
   callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&on_begin, &on_end)
@@ -72,6 +72,7 @@ void ProgramNodes::begin_call(const at::RecordFunction& function) {
   const std::vector<at::Tensor> inputs = tensors_of(function.inputs());
   if (wrote_parameters_ && makes_graph(op, inputs)) end_step_of_written_parameters();
   take_over(inputs);
+  if (parts_.is_behind_pass() && !belongs_to_pass(op, inputs)) parts_.leave_pass();
   node_ = add_node({module(), op, place_()});
   if (!makes_graph(op, inputs)) gradient_free_.push_back(node_);
   recorder_.enter(Phase::forward, node_);
@@ -79,6 +80,20 @@ void ProgramNodes::begin_call(const at::RecordFunction& function) {
   touches_device_ = std::ranges::any_of(inputs, meta::is_fake);
   comes_from_host_ = modules_.empty() && is_copy(op) && !touches_device_;
   add_call_inputs(node_, inputs, recorder_);
+}
+
+// What evaluation makes of a model's results (an accuracy, a mean of losses) is the evaluation's;
+// the next batch, gradients that are set to zero, and whatever makes a graph are the next step's.
+bool ProgramNodes::belongs_to_pass(const std::string& op,
+                                   const std::vector<at::Tensor>& inputs) const {
+  if (makes_graph(op, inputs)) return false;
+  if (std::ranges::none_of(inputs, meta::is_fake)) return !inputs.empty() && !is_copy(op);
+  const auto& storages = recorder_.recording().storages;
+  return std::ranges::any_of(inputs, [&](const at::Tensor& input) {
+    const StorageId storage = meta::storage_id(input);
+    return storage != none &&
+           storages[static_cast<std::size_t>(storage)].allocated_by >= parts_.first_call();
+  });
 }
 
 // Tensors of a simulation that has ended were there before the call.
@@ -174,6 +189,7 @@ void ProgramNodes::begin_pass(bool is_gradient_free) {
   } else if (scopes_.empty()) {
     parts_.begin_gradient_free_pass();
   }
+  resume();
 }
 
 void ProgramNodes::begin_tail() {
@@ -224,6 +240,7 @@ void ProgramNodes::leave_backward() {
 }
 
 void ProgramNodes::enter_optimizer(const ProgramOptimizer& optimizer) {
+  parts_.leave_pass();
   if (scopes_.empty()) give_tail_to_optimizer();
   parts_.note_optimizer(optimizer);
   enter(Scope::optimizer);

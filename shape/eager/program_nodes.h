@@ -55,6 +55,7 @@ class ProgramNodes {
   static void on_end(const at::RecordFunction& function, at::ObserverContext* context);
   void begin_call(const at::RecordFunction& function);
   void end_call(const at::RecordFunction& function);
+  bool belongs_to_pass(const std::string& op, const std::vector<at::Tensor>& inputs) const;
   void take_over(const std::vector<at::Tensor>& inputs);
   void begin_in_backward(const std::string& op);
   void begin_pass(bool is_gradient_free);

@@ -137,7 +137,6 @@ void Recorder::on_call_begin(const c10::OperatorHandle& op) {
   const NodeId node = phase_ == Phase::backward ? backward_node() : node_;
   const std::lock_guard lock(mutex_);
   open_call_ = last_call_ = static_cast<CallId>(recording_.calls.size());
-  last_sequence_ = meta::next_sequence_number();
   const bool again = phase_ == Phase::backward && recomputed_node_ != none;
   if (is_of_program_) tf32_ = meta::tf32_switches();
   recording_.calls.push_back({.op = op_id(op),
@@ -170,17 +169,14 @@ void Recorder::on_saved(std::int32_t storage) {
   if (phase_ == Phase::backward && recomputed_node_ != none) return;
   const std::lock_guard lock(mutex_);
   recording_.storages[static_cast<std::size_t>(storage)].saved = true;
-  if (!is_of_program_) return;
-  // A node is made, and saves the operator's inputs, before the operator runs.
-  const bool is_of_next = meta::next_sequence_number() > last_sequence_;
-  saves_.push_back({storage, last_call_ + (is_of_next ? 1 : 0), true});
+  if (is_of_program_) saves_.push_back({storage, true});
 }
 
 // A graph may go on another thread, and after the recording has ended.
 void Recorder::on_released(std::int32_t storage) noexcept {
   if (!is_of_program_) return;
   const std::lock_guard lock(mutex_);
-  if (!finished_) saves_.push_back({storage, last_call_, false});
+  if (!finished_) saves_.push_back({storage, false});
 }
 
 void Recorder::on_offloaded(std::int32_t storage) {

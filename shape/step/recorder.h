@@ -114,6 +114,7 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   bool found_changed_tensor() const { return found_changed_tensor_; }
   Recording& recording() { return recording_; }
   /// What autograd saved and released, in a program's recording.
+  const std::vector<SaveEvent>& saves() const { return saves_; }
   std::vector<SaveEvent> take_saves() { return std::move(saves_); }
   /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.
   Recording take();
@@ -138,7 +139,6 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   std::vector<MemoryEvent> earlier_events_;  // What an earlier step's update made.
   CallId open_call_ = none;
   CallId last_call_ = none;
-  std::uint64_t last_sequence_ = 0;  // Of the autograd node made next, when the last call began.
   struct Mark {
     std::uint64_t sequence;
     NodeId node;

@@ -95,6 +95,20 @@ class Updates(unittest.TestCase):
         self.assertEqual(run.profile.data["program"]["steps"], 2)  # The last one is not known to have ended.
         self.assertEqual((run.profile.totals["fwd_flops"], run.profile.totals["bwd_flops"]), (PASS, BACKWARD))
 
+    def test_what_a_program_writes_before_its_optimizer_updates_is_no_update(self):
+        with symprof.simulate() as run:  # Sharpness-aware minimization: up, and down again.
+            model, x = mlp(), batch()
+            optimizer = torch.optim.SGD(model.parameters())
+            for _ in range(2):
+                for sign in (1, -1):
+                    model(x).sum().backward()
+                    with torch.no_grad():
+                        for parameter in model.parameters():
+                            parameter.add_(parameter.grad, alpha=0.1 * sign)
+                optimizer.step()
+        self.assertEqual((run.steps, run.profile.totals["fwd_flops"]), (2, 2 * PASS))
+        self.assertEqual(run.profile.data["program"]["other_steps"], [])
+
     def test_alternating_optimizers_are_two_kinds_of_steps(self):
         with symprof.simulate() as run:
             generator, critic = mlp(), nn.Linear(WIDTH, 1).cuda()
@@ -150,6 +164,16 @@ class Passes(unittest.TestCase):
         self.assertEqual(totals["grad_bytes"], totals["param_bytes"])
         optimizer_row, = (node for node in run.profile.nodes if node["op"] == "optimizer")
         self.assertEqual(optimizer_row["incremental_bytes"], 0)
+
+    def test_an_input_that_the_first_call_of_a_step_saves(self):
+        with symprof.simulate() as run:
+            model, x = nn.Linear(WIDTH, WIDTH, device="cuda"), batch()
+            optimizer = torch.optim.SGD(model.parameters())
+            for _ in range(2):
+                model(x).sum().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+        self.assertEqual(run.profile.totals["saved_bytes_with_inputs"], 4 * BATCH * WIDTH)
 
     def test_two_passes_with_a_gradient_each(self):
         """Sharpness-aware minimization: gradients of the first pass are gone before those of the second come."""
@@ -252,6 +276,41 @@ class Evaluation(unittest.TestCase):
                 optimizer.step()
         self.assertEqual(run.profile.totals["fwd_flops"], 2 * PASS)
         self.assertEqual(modules(run.profile), {"teacher.0", "teacher.2", "student.0", "student.2"})
+
+    def test_what_evaluation_makes_of_results_is_evaluation(self):
+        with symprof.simulate() as run:
+            model, total = mlp(), torch.zeros((), device="cuda")
+            optimizer = torch.optim.SGD(model.parameters())
+            for _ in range(3):
+                x = batch()
+                optimizer.zero_grad(set_to_none=False)
+                model(x).sum().backward()
+                optimizer.step()
+                with torch.no_grad():
+                    total += (model(batch()).argmax(-1) == 3).float().mean()
+        ops = [call["op"] for call in run.profile.calls]
+        self.assertEqual([ops.count(f"aten::{op}") for op in ("argmax", "eq", "mean", "randn", "zero_")], [0, 0, 0, 1, 4])
+
+    def test_a_buffer_that_evaluation_writes_is_no_result_of_it(self):
+        class Counting(nn.Linear):
+            def __init__(self):
+                super().__init__(WIDTH, WIDTH, device="cuda")
+                self.register_buffer("mean", torch.zeros(WIDTH, device="cuda"))
+
+            def forward(self, x):
+                with torch.no_grad():
+                    self.mean.add_(x.mean(0))
+                return super().forward(x - self.mean)
+
+        with symprof.simulate() as run:
+            model = Counting()
+            optimizer = torch.optim.SGD(model.parameters())
+            for _ in range(3):
+                model(batch()).sum().backward()
+                optimizer.step()
+                with torch.no_grad():
+                    model(batch())
+        self.assertEqual(run.profile.totals["fwd_flops"], 2 * BATCH * WIDTH * WIDTH)
 
     def test_a_step_that_is_not_there(self):
         run = symprof.simulate()

@@ -88,11 +88,28 @@ TEST_SUITE("program_parts") {
     CHECK(found.between[0].passes == 1);
   }
 
+  TEST_CASE("what a pass makes of an earlier one's result hands it on") {
+    const Made second{PartEnd::gradient_free, false, 1};
+    const Made student{PartEnd::update, true, 2};
+    const ProgramSteps found = Run({trained, evaluated, second, student, open}).steps();
+    CHECK(found.steps[1].first_call == 1);
+    CHECK(found.between.empty());
+  }
+
   TEST_CASE("where updates need no gradients, all passes are the step's") {
     const ProgramSteps found = Run({evaluated, updated, evaluated, updated, open}).steps();
     CHECK(found.finished == 2);
     CHECK(found.between.empty());
     CHECK(found.steps[1].first_call == 2);
+  }
+
+  TEST_CASE("where optimizers step, parameters that the program writes end nothing") {
+    Run run({trained, trained, trained, open});
+    run.parts[1].range.optimizers = {{"sgd", "opt"}};
+    run.parts[2].range.optimizers = {{"sgd", "opt"}};
+    const ProgramSteps found = run.steps();
+    CHECK(found.finished == 2);
+    CHECK(found.steps[0].end_call == 2);
   }
 
   TEST_CASE("marks alone end steps where there are any") {
