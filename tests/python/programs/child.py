@@ -7,11 +7,12 @@ import pathlib
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import symprof  # Before torch.
 
-from children import Verdict
+from children import RAN, Verdict
 from figures import Figures
 from same import first_difference
 
@@ -30,7 +31,8 @@ def _last_line(error: BaseException, path: pathlib.Path) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0] + line
 
 
-def verdict_of(path: pathlib.Path) -> Verdict:
+def verdict_of(path: pathlib.Path, ran: Callable[[], None]) -> Verdict:
+    """`ran` is called when PyTorch has run it."""
     from reference import run_on_cpu
     from simulated import run_simulated
 
@@ -38,6 +40,7 @@ def verdict_of(path: pathlib.Path) -> Verdict:
         right = run_on_cpu(program_of(path))
     except Exception as error:
         return Verdict("invalid", _last_line(error, path))
+    ran()
     try:
         found = run_simulated(program_of(path), path.name)
     except symprof.Error as error:
@@ -61,10 +64,13 @@ def main(folder: str) -> None:
     said = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What programs print is not said.
     warnings.filterwarnings("ignore")
-    for path in sorted(pathlib.Path(folder).glob("program*.py")):
-        said.write(json.dumps(dataclasses.asdict(verdict_of(path))) + "\n")
+
+    def say(what: Any) -> None:
+        said.write(json.dumps(what) + "\n")
         said.flush()
-    said.flush()
+
+    for path in sorted(pathlib.Path(folder).glob("program*.py")):
+        say(dataclasses.asdict(verdict_of(path, lambda: say(RAN))))
     os._exit(0)
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).parent
 BATCH = 50  # Programs of a process.
+RAN = "ran"  # What a child says between the CPU's run and the simulation.
 SECONDS = 60  # For a program.
 
 
@@ -49,9 +50,11 @@ def _one_process(texts: list[str]) -> list[Verdict]:
                 end = "ran without end"
             errors.seek(0)
             last = errors.read().decode(errors="replace")
-    found = [Verdict(**json.loads(line)) for line in said.decode().splitlines()]
+    lines = [json.loads(line) for line in said.decode().splitlines()]
+    found = [Verdict(**line) for line in lines if line != RAN]
     if len(found) < len(texts):
-        found.append(Verdict("crashed", f"{end}: {_first_frame(last)}"))
+        is_torchs = lines[-1:] != [RAN]  # PyTorch on the CPU ended the process.
+        found.append(Verdict("invalid" if is_torchs else "crashed", f"{end}: {_first_frame(last)}"))
     return found
 
 

@@ -15,6 +15,8 @@ class Figures:
     calls: Counter[str] = field(default_factory=Counter)  # By operator.
     results: list[tuple[tuple[int, ...], str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    # Forward and backward FLOPs of the last step of each other kind: where other optimizers updated.
+    others: list[tuple[int, int]] = field(default_factory=list)
 
 
 def restore_switches() -> None:

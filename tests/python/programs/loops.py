@@ -158,7 +158,7 @@ def gan(setting: Setting) -> list[str]:
     real = f"torch.randn({setting.batch}, {setting.out}, device=dev, dtype={setting.dtype})"
     body = ["two.zero_grad()", *passed(setting),
             f"(F.softplus(-critic({real})).mean() + F.softplus(critic(y.detach().to({setting.dtype}))).mean()).backward()",
-            "two.step()",
+            "two.step()", "mark.end()", "mark.begin()",  # Each update is a step.
             "one.zero_grad()", *passed(setting), f"F.softplus(-critic(y.to({setting.dtype}))).mean().backward()", "one.step()"]
     return [*made, *steps(setting, body)]
 

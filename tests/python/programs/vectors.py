@@ -213,7 +213,7 @@ def in_place(net: Net) -> None:
     net.say("x = x.clone()",
             net.pick(("x[:, 0] = 0", "x.mul_(0.5)", "x.add_(x.detach().mean())", "x[:, ::2] *= 2", "x[0].zero_()",
                       "x.clamp_(min=-1)", "x[:, 1] = x[:, 0] * 2",
-                                       "x.masked_fill_(x.detach() > 1, 1.0)", "x.relu_().sub_(0.1)",
+                                       "x.masked_fill_(x.detach() > 1, 1.0)", "x.sub_(0.1).relu_()",
                                        "x[:1].copy_(x[1:2].detach())", "x.t().add_(1)",
                                        "x.index_fill_(1, torch.tensor([0], device=x.device), 0)")))
 
