@@ -33,6 +33,14 @@ def new(self: torch.Tensor, *sizes: Any, device: Any = None) -> Any:
     return torch.empty(shape, dtype=self.dtype, device=device or self.device)
 
 
+@torch.no_grad()
+def _copy_of(storage: torch.UntypedStorage, device: torch.device) -> torch.UntypedStorage:
+    """As `storage_copy` makes it (torch/csrc/StorageMethods.cpp): by a copy of bytes."""
+    copied = torch.empty(storage.nbytes(), dtype=torch.uint8, device=device)
+    copied.copy_(torch.empty(0, dtype=torch.uint8, device=device).set_(storage))
+    return copied.untyped_storage()
+
+
 def answers(program: Any) -> dict[tuple[Any, str], Any]:
     """By class and name."""
     resize = torch.UntypedStorage.resize_
@@ -50,7 +58,7 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         if program.has_no_values(self) and id(self) not in memo:
             storage, copies = self.untyped_storage(), memo.setdefault("torch", {})
             if storage._cdata not in copies:
-                copies[storage._cdata] = torch.empty(storage.nbytes(), dtype=torch.uint8, device=self.device).untyped_storage()
+                copies[storage._cdata] = _copy_of(storage, self.device)
         return copy_deep(self, memo)
 
     return {(torch.Tensor, "new_tensor"): new_tensor, (torch.Tensor, "new"): new, (torch.Tensor, "__deepcopy__"): deepcopy,

@@ -44,12 +44,13 @@ class Memory(unittest.TestCase):
             self.assertNotEqual(torch.cuda.Stream().stream_id, stream.stream_id)
 
     def test_a_deep_copy_takes_one_block_for_each_storage(self):
-        with symprof.simulate():
+        with symprof.simulate() as run:
             whole = torch.empty(MIB, dtype=torch.uint8, device="cuda")
             copies = copy.deepcopy([whole, whole[: MIB // 2]])
             self.assertEqual(torch.cuda.memory_allocated(), 2 * MIB)
             self.assertEqual(torch.cuda.max_memory_allocated(), 2 * MIB + BLOCK)  # PyTorch makes each tensor empty first.
             self.assertEqual(copies[1].shape, (MIB // 2,))
+        self.assertEqual([call["op"] for call in run.profile.calls].count("aten::copy_"), 1)
 
     def test_empty_cache_gives_free_segments_back(self):
         with symprof.simulate():
