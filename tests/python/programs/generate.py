@@ -49,6 +49,7 @@ def _network(rng: random.Random, kind: str) -> tuple[tuple[int, ...], Net]:
     shape = rng.choice(((batch, rng.choice((8, 12, 16, 24))), (batch, rng.choice((4, 6)), rng.choice((8, 16))),
                         (batch, rng.choice((3, 4)), 8, 8)))
     net = Net("Net", rng, shape, is_first_order=kind in FIRST_ORDER)
+    net.is_transformed = kind == "func"
     net.add_blocks(rng.randint(2, 6))
     while net.family != "vector":
         vector = {"sequence": sequences.as_vector, "image": images.as_vector}[net.family]
@@ -96,7 +97,7 @@ def _made(setting: Setting, net: Net) -> list[str]:
          "list(net.parameters())[-1].register_post_accumulate_grad_hook(lambda p: (p.grad.mul_(0.5), None)[1])"),
     ]
     for trait, line in extra:
-        if rng.random() < 0.07:
+        if rng.random() < 0.07 and not (net.is_transformed and "backward" in trait):
             setting.traits.add(trait)
             lines.append(line)
     return lines

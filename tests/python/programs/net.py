@@ -21,6 +21,7 @@ class Net:
 
     def __init__(self, name: str, rng: random.Random, shape: tuple[int, ...], is_first_order: bool = True) -> None:
         self.name, self.rng, self.shape, self.is_first_order = name, rng, shape, is_first_order
+        self.is_transformed = False  # By torch.func, which refuses hooks of backward and writes to what it did not make.
         self.init: list[str] = []
         self.forward: list[str] = []
         self.traits: set[str] = set()  # What makes CPU and CUDA differ, or what the loop must know.

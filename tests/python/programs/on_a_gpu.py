@@ -1,5 +1,5 @@
-"""What a GPU does where a CPU does it otherwise: FLOPs of products by FlopCounterMode's formulas, and operators that keep, or give,
-other tensors."""
+"""What a GPU does where a CPU does it otherwise: FLOPs of products by FlopCounterMode's formulas, and operators that keep,
+or give, other tensors."""
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +20,8 @@ def convolution_backward(grad: torch.Tensor, x: torch.Tensor, w: torch.Tensor, *
 
 
 def attention_shapes(tensors: list[torch.Tensor], mask: torch.Tensor | None) -> tuple[list[torch.Size], bool]:
-    """Of a GPU's kernels, and whether they are fused. Heads lie at multiples of 16 bytes there: the flash kernel's are padded, and
-    where it does not run (float32, masks) others make products take its place (sdp_utils.cpp, attention.cpp)."""
+    """Of a GPU's kernels, and whether they are fused. Heads lie at multiples of 16 bytes there: the flash kernel's are padded,
+    and where it does not run (float32, masks) products take its place (sdp_utils.cpp, attention.cpp)."""
     shapes = [tensor.shape for tensor in tensors]
     unit = 16 // tensors[0].element_size()
     if all(shape[-1] % unit == 0 for shape in shapes):

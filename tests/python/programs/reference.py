@@ -98,7 +98,7 @@ class Saved:
 
         def unpack(self) -> torch.Tensor:
             if self.tensor._version != self.version:  # Hooks are given what autograd alone would refuse.
-                raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation")
+                raise RuntimeError("a variable needed for gradient computation has been modified by an in-place operation")
             return self.tensor
 
         def __del__(self) -> None:

@@ -117,6 +117,8 @@ def products(net: Net) -> None:
 @block("vector", 2)
 def buffers(net: Net) -> None:
     mean = net.buffer(f"torch.zeros({net.width})")
+    if net.is_transformed:
+        return net.say(f"x = x - {mean}")
     net.say(*net.rng.choice((
         ("with torch.no_grad():", f"    {mean}.mul_(0.9).add_(x.mean(0), alpha=0.1)", f"x = x - {mean}"),
         ("if self.training:", f"    {mean}.copy_(x.detach().mean(0))", f"x = x + {mean} * 0.5"),
