@@ -30,6 +30,12 @@ def parts_of(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
             yield from parts_of(attribute)
 
 
+def parts_of_wrapper(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Of a tensor without storage: nothing where it does not say what is inside of it, as tracers' tensors."""
+    if is_traceable_wrapper_subclass(tensor):
+        yield from parts_of(tensor)
+
+
 def flattened(wrapper: Any) -> dict[str, Any]:
     """What a wrapper says is inside of it, by name."""
     names, _ = wrapper.__tensor_flatten__()

@@ -102,7 +102,7 @@ class Run:
         self._exits.callback(self._end)
         self._program = _native.Program(self._texts)
         self._program.set_name(self._name)
-        _native.look_inside_wrappers_by(_parts.parts_of)
+        _native.look_inside_wrappers_by(_parts.parts_of_wrapper)
         self._exits.enter_context(_kernels.of_cpp())
         self._exits.enter_context(_given.inside(self._program))
         allocator = _allocator.Allocator(self._program, self._alloc_conf)
