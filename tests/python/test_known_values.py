@@ -193,15 +193,27 @@ class Given(unittest.TestCase):
 
 CHECK = """import torch
 x = torch.randn(4, device="cuda")
-if (x > 3).any():
+if (x < 3).any():
     raise ValueError("too large")
 """
+
+
+class StandIns(unittest.TestCase):
+    def test_checks_of_a_range_pass_and_generation_goes_on(self):
+        """1 stands for an unknown number, and comparisons with integers are those of 1; it is none of a few that are named."""
+        with symprof.simulate():
+            words = torch.randint(0, 1000, (4,), device="cuda")
+            is_open = torch.ones(4, dtype=torch.long, device="cuda")
+            is_done = torch.full((4,), False, device="cuda") | torch.isin(words, torch.tensor([7, 9], device="cuda"))
+            self.assertFalse(bool((words.max() >= 1000).item()))
+            self.assertFalse(bool((words == -100).all().item()))
+            self.assertFalse(bool(((is_open & ~is_done).max() == 0).item()))
 
 
 class Errors(unittest.TestCase):
     def test_an_error_names_the_line_that_got_a_stand_in(self):
         with self.assertRaises(ValueError) as caught, symprof.simulate():
-            if (torch.randn(4, device="cuda") > 3).any():
+            if (torch.randn(4, device="cuda") < 3).any():
                 raise ValueError("too large")
         self.assertRegex(caught.exception.__notes__[-1], r"test_known_values\.py:\d+ read a value .*; 1 stood for it\. Say it with symprof\.given")
 
