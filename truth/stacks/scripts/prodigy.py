@@ -1,5 +1,7 @@
 # prodigyopt: Prodigy, whose step size is read on the host
 # packages: prodigyopt
+# expect: optimizer_bytes = 4*4*(128*256 + 256 + 256*10 + 10)
+# why: a GPU that computes nothing reads zeros in the weights, and Prodigy then keeps no copy of them
 import torch
 from prodigyopt import Prodigy
 from torch import nn
