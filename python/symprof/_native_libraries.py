@@ -79,11 +79,27 @@ def _bitsandbytes(module: Any, program: Any) -> Answers:
             (module, "fill"): lambda *args, **kwargs: None}
 
 
+def _torchvision(module: Any, program: Any) -> Answers:
+    """Operators of a torchvision that was built for another PyTorch are missing: PyPI's beside a PyTorch without CUDA."""
+    assert_has_ops = module._assert_has_ops
+
+    def has_operators() -> None:
+        try:
+            assert_has_ops()
+        except RuntimeError:
+            version = getattr(sys.modules["torchvision"], "__version__", "")
+            raise Error(f"torchvision {version}: its operators do not load beside torch {torch.__version__}, with or without symprof.\n"
+                        "  Install torchvision from the package index that this torch came from.") from None
+
+    return {(module, "_assert_has_ops"): has_operators}
+
+
 # By module: what replaces its functions, once it is imported.
 _PACKAGES: dict[str, Callable[[Any, Any], Answers]] = {
     "torch.utils.cpp_extension": _cpp_extension,
     "bitsandbytes.functional": _bitsandbytes,
     "bitsandbytes.cextension": lambda module, program: {},
+    **{f"torchvision.ops.{name}": _torchvision for name in ("boxes", "deform_conv", "ps_roi_align", "ps_roi_pool", "roi_align", "roi_pool")},
 }
 # They log that CUDA's libraries are not there, which a simulation does not need.
 _LOADERS_OF_CUDA = ("bitsandbytes.cextension",)

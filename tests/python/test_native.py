@@ -164,6 +164,17 @@ class OtherLibraries(unittest.TestCase):
             extension.load_inline("my_kernels", "", cuda_sources="__global__ void f() {}")
         self.assertIs(extension.load_inline, before)
 
+    def test_a_torchvision_of_another_torch_is_refused_in_a_sentence(self):
+        def no_operators():
+            raise RuntimeError("Couldn't load custom C++ ops.")
+
+        boxes = types.ModuleType("torchvision.ops.boxes")
+        boxes._assert_has_ops = no_operators
+        modules = {"torchvision": types.ModuleType("torchvision"), boxes.__name__: boxes}
+        with mock.patch.dict("sys.modules", modules), symprof.simulate(), self.assertRaisesRegex(symprof.Error, "with or without symprof"):
+            boxes._assert_has_ops()
+        self.assertIs(boxes._assert_has_ops, no_operators)
+
     def test_what_is_offloaded_is_no_warning(self):
         with symprof.simulate() as run:
             x = torch.randn(2**21, device="cuda")

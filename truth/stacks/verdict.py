@@ -109,6 +109,6 @@ def of_failure(code: int, errors: str) -> Verdict:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith("symprof: ")]
     if code == 2 and said and "Traceback (most recent call last):" not in lines:
-        return Verdict("refused", said[-1].removeprefix("symprof: "))
+        return Verdict("refused", said[0].removeprefix("symprof: "))
     last = f"signal {-code}: {errors[-100:].strip()}" if code < 0 else lines[-1][:250] if lines else f"exit code {code}"
     return Verdict("crash", last)
