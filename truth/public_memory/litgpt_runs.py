@@ -1,7 +1,8 @@
 """LitGPT's table of fine-tuning (rows/litgpt.csv): LoRA and QLoRA on one A10G, peak of allocated memory and verdicts.
 
 The model is LitGPT's own (its source, in the folder of libraries.sh); the loop is that of litgpt/finetune/lora.py and full.py.
-4-bit layers are stand-ins (kernels.py). The longest text has 512 tokens or is shorter than that: LENGTH is what the longest
+Fabric gives a model's outputs in float32 (lightning/fabric/plugins/precision/half.py: convert_output); 4-bit layers are
+stand-ins (kernels.py). The longest text has 512 tokens or is shorter than that: LENGTH is what the longest
 batch of each row is taken to have.
 """
 import importlib
@@ -95,7 +96,7 @@ def loss_of(logits: Any, targets: torch.Tensor, size: int = 128) -> torch.Tensor
 def validate(model: Any, ids: torch.Tensor) -> None:
     model.eval()
     with torch.no_grad():
-        logits = model(ids)
+        logits = model(ids).float()
         logits = logits[..., :-1, :].reshape(-1, logits.size(-1))
         nn.functional.cross_entropy(logits, ids[..., 1:].reshape(-1))
     model.train()
@@ -124,11 +125,11 @@ def predict(row: dict[str, str], libraries: str, length: int = LENGTH) -> dict[s
                 for _ in range(min(accumulate, 2)):
                     inputs, targets = ids.to("cuda"), ids.to("cuda")
                     if is_lora:
-                        logits = model(inputs, lm_head_chunk_size=128)
+                        logits = [chunk.float() for chunk in model(inputs, lm_head_chunk_size=128)]
                         logits[-1] = logits[-1][..., :-1, :]
                         loss = loss_of(logits, targets[..., 1:])
                     else:
-                        logits = model(inputs)
+                        logits = model(inputs).float()
                         loss = loss_of(logits[..., :-1, :], targets[..., 1:])
                     (loss / accumulate).backward()
                 optimizer.step()

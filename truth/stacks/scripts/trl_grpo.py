@@ -1,6 +1,10 @@
 # TRL: GRPOTrainer: generation, rewards on the host, then the update
 # packages: trl, datasets
 # bound: lengths of what is generated depend on values
+# expect: fwd_flops = 2*2*4*21*(4*64*64 + 3*64*128) + 2*2*2*4*4*21*21*16 + 2*4*8*64*256
+# expect: bwd_flops = 2*2*2*4*21*(4*64*64 + 3*64*128) + 5*2*2*4*4*21*21*16 + 3*2*4*8*64*256
+# expect: saved_bytes = None
+# why: of 13 tokens of the prompt and 8 that are generated; the CPU's loss has another path, of all tokens, and the generation is in its forward
 import datasets
 from _tokenizer import small_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
