@@ -149,6 +149,9 @@ class Observer:
         self.rhythm.updated(id(optimizer), self.backward_depth > 0 or self.closures > 0)
 
 
+_open: list[Observer] = []  # Of simulations that run, the innermost last.
+
+
 @contextlib.contextmanager
 def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
     """The hooks are there while the context is open."""
@@ -157,16 +160,15 @@ def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
     run_backward = owners[1]._engine_run_backward
     thread = threading.get_ident()
 
+    def is_of_the_program() -> bool:
+        """torch calls its hooks in every thread, and those of all simulations; what others run is none of the program."""
+        return threading.get_ident() == thread and _open[-1] is observer
+
     def here(hook: Callable[..., Any]) -> Callable[..., Any]:
-        """torch calls its hooks in every thread; what others run is none of the program."""
-
-        def call(*args: Any) -> Any:
-            return hook(*args) if threading.get_ident() == thread else None
-
-        return call
+        return lambda *args: hook(*args) if is_of_the_program() else None
 
     def engine(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-        if threading.get_ident() != thread:
+        if not is_of_the_program():
             return run_backward(outputs, *args, **kwargs)
         observer.before_backward(_makes_graph(*args, **kwargs))
         try:
@@ -176,6 +178,7 @@ def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
 
     modules = torch.nn.modules.module
     handles: list[Any] = []
+    _open.append(observer)
     try:
         handles.append(modules.register_module_forward_pre_hook(here(observer.enter_module)))
         handles.append(modules.register_module_forward_hook(here(observer.leave_module), always_call=True))
@@ -189,6 +192,7 @@ def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
             owner._engine_run_backward = run_backward
         for handle in handles:
             handle.remove()
+        _open.remove(observer)
 
 
 def _makes_graph(grad_tensors: Any = None, keep_graph: bool = False, create_graph: bool = False, *args: Any, **kwargs: Any) -> bool:

@@ -77,6 +77,18 @@ class Threads(unittest.TestCase):
         self.assertEqual(together, [alone] * 3)
         self.assertEqual(state_of_torch(), before)
 
+    def test_a_simulation_in_another_is_no_part_of_it(self):
+        """As a script does that simulates by itself, under `symprof run`."""
+        with symprof.simulate() as outer:
+            for _ in range(2):
+                with symprof.simulate() as inner:
+                    model = nn.Linear(8, 8).cuda()
+                    optimizer = torch.optim.AdamW(model.parameters())
+                    model(torch.randn(4, 8, device="cuda")).sum().backward()
+                    optimizer.step()
+                self.assertEqual(inner.profile.totals["optimizer_bytes"], 2 * 4 * (8 * 8 + 8))
+        self.assertEqual(outer.profile.totals["fwd_flops"], 0)
+
     def test_training_in_another_thread_is_no_part_of_it(self):
         alone = rows_of(symprof.profile(feedforward(), torch.randn(BATCH, WIDTH), optimizer="sgd"))
         stop, steps = threading.Event(), []
