@@ -3,7 +3,7 @@
 #include <c10/core/impl/PyObjectSlot.h>
 #include <torch/csrc/autograd/python_variable.h>
 
-#include "meta/fake/inner_tensors.h"
+#include "shape/eager/program_values.h"
 
 namespace nb = nanobind;
 
@@ -36,7 +36,7 @@ std::vector<at::Tensor> inside(const at::Tensor& wrapper) {
 
 void look_inside_by(nb::object function) {
   parts_of() = std::move(function);
-  meta::set_inner_tensors(&inside);
+  symprof::look_inside_wrappers_by(&inside);
 }
 
 }  // namespace

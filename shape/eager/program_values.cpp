@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "meta/fake/fake_tensor.h"
+#include "meta/fake/inner_tensors.h"
 #include "meta/fake/known_values.h"
 #include "meta/fake/observer.h"
 
@@ -27,6 +28,10 @@ void give_known_values(const at::Tensor& tensor, const at::Tensor& values) {
 
 void mark_upper_bound() {
   if (const auto observer = meta::current_observer()) observer->takes_upper_bounds();
+}
+
+void look_inside_wrappers_by(std::vector<at::Tensor> (*inside)(const at::Tensor& wrapper)) {
+  meta::set_inner_tensors(inside);
 }
 
 std::uint64_t fake_key_set() { return c10::DispatchKeySet(c10::DispatchKey::Fake).raw_repr(); }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace symprof {
 
@@ -18,6 +19,10 @@ void give_known_values(const at::Tensor& tensor, const at::Tensor& values);
 
 /// The most that it can be was taken for what the running call does.
 void mark_upper_bound();
+
+/// Of each wrapper, a tensor without storage of its own, those that `inside` gives count as what
+/// autograd saves. For the process.
+void look_inside_wrappers_by(std::vector<at::Tensor> (*inside)(const at::Tensor& wrapper));
 
 /// c10::DispatchKeySet::raw_repr of the key that fake tensors have, which has no name in Python.
 std::uint64_t fake_key_set();
