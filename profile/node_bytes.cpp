@@ -2,19 +2,10 @@
 
 #include "base/checked.h"
 #include "profile/figure_sums.h"
+#include "record/saved_kinds.h"
 
 namespace symprof::profile {
 namespace {
-
-/// Whether `storage` is kept for backward and counted in a node: parameters and buffers are there
-/// anyway. A gradient may be kept from forward on, where a fused loss makes it there. Host memory
-/// counts too (the seed and offset of an attention without dropout lie there): saved_bytes is what
-/// torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
-bool counts_as_saved(const StorageRecord& storage) {
-  const bool kept = storage.kind == StorageKind::activation || storage.kind == StorageKind::input ||
-                    storage.kind == StorageKind::gradient;
-  return storage.saved && kept;
-}
 
 void count_storage(const StorageRecord& storage, Totals& totals) {
   switch (storage.kind) {
@@ -40,10 +31,12 @@ void count_storage(const StorageRecord& storage, Totals& totals) {
   }
 }
 
+/// Host memory counts too (the seed and offset of an attention without dropout lie there):
+/// saved_bytes is what torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
 void count_saved(Profile& profile) {
   for (const StorageRecord& storage : profile.recording.storages) {
     count_storage(storage, profile.totals);
-    if (!counts_as_saved(storage)) continue;
+    if (!storage.saved || !counts_as_saved(storage.kind)) continue;
     add_to(profile.totals.saved_bytes_with_inputs, storage.bytes);
     if (storage.kind != StorageKind::input) add_to(profile.totals.saved_bytes, storage.bytes);
     if (storage.node != none)

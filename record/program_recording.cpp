@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "record/saved_kinds.h"
+
 namespace symprof {
 namespace {
 
@@ -177,10 +179,7 @@ class Slice {
   }
 
   static std::int64_t kept_bytes(const StorageRecord& storage) {
-    const bool is_counted = storage.kind == StorageKind::activation ||
-                            storage.kind == StorageKind::input ||
-                            storage.kind == StorageKind::gradient;
-    return is_counted ? storage.bytes : 0;
+    return counts_as_saved(storage.kind) ? storage.bytes : 0;
   }
 
   /// Gradients of an earlier pass that are freed before those of a later one come count once.

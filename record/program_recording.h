@@ -26,9 +26,9 @@ struct ProgramOptimizer {
   bool operator==(const ProgramOptimizer&) const = default;
 };
 
-/// Calls, nodes and events of one step of a program: half-open ranges. (What the step's first call
-/// saves, autograd saves before the call.) The first node has what
-/// belongs to no other, the second the update.
+/// Calls, nodes, events and saves of one step of a program: half-open ranges. (What the step's
+/// first call saves, autograd saves before the call.) The first node has what belongs to no other,
+/// the second the update.
 struct ProgramStep {
   CallId first_call = 0, end_call = 0;
   NodeId first_node = 0, end_node = 0;
