@@ -1,18 +1,21 @@
-// The tensors inside of a Python wrapper, which has no storage of its own.
+// The tensors inside of wrappers: of Python's, and of torch.func's transforms. A wrapper has no
+// storage of its own.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/SmallVector.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace symprof::meta {
 
 using InnerTensors = std::vector<at::Tensor> (*)(const at::Tensor& wrapper);
 
-/// Who looks inside of wrappers; nobody does until then. For the process.
+/// Who looks inside of Python's wrappers; nobody does until then. For the process.
 void set_inner_tensors(InnerTensors find);
 
-/// The plain tensors that hold the numbers of a tensor: itself, or what is inside of a wrapper.
-std::vector<at::Tensor> plain_tensors(const at::Tensor& tensor);
+/// The storages of the fake tensors that hold a tensor's numbers: its own, or those inside of it.
+c10::SmallVector<std::int32_t, 1> storages_of(const at::Tensor& tensor);
 
 }  // namespace symprof::meta

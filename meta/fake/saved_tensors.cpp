@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/SequenceNumber.h>
-#include <ATen/functorch/BatchedTensorImpl.h>
-#include <ATen/functorch/TensorWrapper.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
@@ -19,7 +17,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "meta/fake/convert.h"
@@ -30,15 +27,6 @@
 
 namespace symprof::meta {
 namespace {
-
-// torch.func's transforms save wrappers, which have no storage: what is in them is held.
-const at::Tensor& unwrapped(const at::Tensor& tensor) {
-  if (const auto* wrapper = at::functorch::maybeGetTensorWrapper(tensor))
-    return unwrapped(wrapper->value());
-  if (const auto* batched = at::functorch::maybeGetBatchedImpl(tensor))
-    return unwrapped(batched->value());
-  return tensor;
-}
 
 // What SavedVariable does without hooks (torch/csrc/autograd/saved_variable.cpp): it holds the
 // tensor without the graph that made it, which would hold the tensor in turn, and looks at its
@@ -57,9 +45,7 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   void call_pack_hook(const at::Tensor& tensor) override {
     tensor_ = tensor.tensor_data();
     version_ = tensor._version();
-    for (const at::Tensor& plain : plain_tensors(unwrapped(tensor)))
-      if (const std::int32_t storage = storage_id(plain); storage >= 0)
-        storages_.push_back(storage);
+    storages_ = storages_of(tensor);
     for (const std::int32_t storage : storages_) observer_->on_saved(storage);
   }
 
@@ -79,7 +65,7 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   ReleaseListener* listener_;
   at::Tensor tensor_;
   std::int64_t version_ = 0;
-  std::vector<std::int32_t> storages_;
+  c10::SmallVector<std::int32_t, 1> storages_;
 };
 
 // Both copies are calls of the node that saves, or whose backward asks. The host's tensor is
