@@ -149,12 +149,9 @@ class Observer:
         self.rhythm.updated(id(optimizer), self.backward_depth > 0 or self.closures > 0)
 
 
-_open: list[Observer] = []  # Of simulations that run, the innermost last.
-
-
 @contextlib.contextmanager
-def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
-    """The hooks are there while the context is open."""
+def observed(program: Any, rhythm: Rhythm, is_innermost: Callable[[], bool]) -> Iterator[Observer]:
+    """The hooks are there while the context is open, and rest where the simulation is not the innermost."""
     observer = Observer(program, rhythm)
     owners: tuple[Any, ...] = (torch.autograd, torch.autograd.graph)
     run_backward = owners[1]._engine_run_backward
@@ -162,7 +159,7 @@ def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
 
     def is_of_the_program() -> bool:
         """torch calls its hooks in every thread, and those of all simulations; what others run is none of the program."""
-        return threading.get_ident() == thread and _open[-1] is observer
+        return threading.get_ident() == thread and is_innermost()
 
     def here(hook: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: hook(*args) if is_of_the_program() else None
@@ -178,7 +175,6 @@ def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
 
     modules = torch.nn.modules.module
     handles: list[Any] = []
-    _open.append(observer)
     try:
         handles.append(modules.register_module_forward_pre_hook(here(observer.enter_module)))
         handles.append(modules.register_module_forward_hook(here(observer.leave_module), always_call=True))
@@ -192,7 +188,6 @@ def observed(program: Any, rhythm: Rhythm) -> Iterator[Observer]:
             owner._engine_run_backward = run_backward
         for handle in handles:
             handle.remove()
-        _open.remove(observer)
 
 
 def _makes_graph(grad_tensors: Any = None, keep_graph: bool = False, create_graph: bool = False, *args: Any, **kwargs: Any) -> bool:

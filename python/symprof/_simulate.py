@@ -115,7 +115,7 @@ class Run:
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
         self._exits.enter_context(_compile.runs_eagerly(self._program))
-        self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step)))
+        self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step), lambda: _running[-1:] == [self]))
         self._exits.callback(_running.pop)
         _running.append(self)
 
