@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "shape/interpreter/dtype_origins.h"
-#include "trace/frames/lifetimes.h"
 #include "trace/graph/graph.h"
 #include "trace/passes/host_values.h"
+#include "trace/python/lifetimes/lifetimes.h"
 
 namespace symprof::shape {
 
@@ -50,8 +50,8 @@ class NodeObserver {
   virtual void end_node(std::size_t index) = 0;
 };
 
-/// One run of one graph. Results live as long as trace/frames/lifetimes.h says; inputs, parameters,
-/// buffers, constants and outputs stay.
+/// One run of one graph. Results live as long as trace/python/lifetimes/lifetimes.h says; inputs,
+/// parameters, buffers, constants and outputs stay.
 class Interpreter {
  public:
   /// `device` replaces every device that the graph names: a file says where it was exported.

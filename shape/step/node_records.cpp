@@ -68,7 +68,8 @@ class Recomputation {
 NodeRecords::NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
                          const StepOptions& options)
     : graph_(graph), interpreter_(interpreter), recorder_(recorder), progress_(options.progress) {
-  if (options.lifetimes == Lifetimes::frames) possible_ends_ = trace::possible_ends(graph);
+  if (options.lifetimes == Lifetimes::frames)
+    possible_lifetimes_ = trace::possible_lifetimes(graph);
   add_nodes();
 }
 
@@ -80,7 +81,7 @@ void NodeRecords::add_nodes() {
   recording.warnings = graph_.warnings;
   recording.has_export_masks = graph_.has_export_masks;
   recording.names_are_guessed =
-      !possible_ends_.empty() && std::ranges::any_of(graph_.values, [](const Value& value) {
+      !possible_lifetimes_.empty() && std::ranges::any_of(graph_.values, [](const Value& value) {
         return value.may_stay_in != no_scope;
       });
   recording.unregistered_bytes = graph_.unregistered_bytes;
@@ -157,8 +158,8 @@ void NodeRecords::end_node(std::size_t index) {
 
 // Views share a storage: the longest of their lives is its own.
 void NodeRecords::note_doubt(ValueId id) {
-  if (possible_ends_.empty()) return;
-  const trace::PossibleEnd& end = possible_ends_[static_cast<std::size_t>(id)];
+  if (possible_lifetimes_.empty()) return;
+  const trace::PossibleLifetime& end = possible_lifetimes_[static_cast<std::size_t>(id)];
   const StorageId storage = meta::storage_id(interpreter_.get(id).toTensor());
   if (storage < 0) return;
   StorageRecord& record = recorder_.recording().storages[static_cast<std::size_t>(storage)];

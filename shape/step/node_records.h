@@ -8,7 +8,7 @@
 #include "record/step_options.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/step/recorder.h"
-#include "trace/frames/possible_ends.h"
+#include "trace/python/lifetimes/possible_lifetimes.h"
 
 namespace symprof::shape {
 
@@ -49,8 +49,9 @@ class NodeRecords final : public NodeObserver {
   const Interpreter& interpreter_;
   Recorder& recorder_;
   const Progress& progress_;
-  std::vector<trace::PossibleEnd> possible_ends_;  // By value; empty where none is in doubt.
-  std::vector<NodeId> node_of_;                    // Per graph node.
+  std::vector<trace::PossibleLifetime>
+      possible_lifetimes_;       // By value; empty where none is in doubt.
+  std::vector<NodeId> node_of_;  // Per graph node.
   NodeId output_node_ = none;
 };
 

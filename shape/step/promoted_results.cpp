@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "trace/frames/assignment.h"
-#include "trace/frames/calls.h"
-#include "trace/frames/own_calls.h"
 #include "trace/graph/uses.h"
-#include "trace/passes/casts_back.h"
-#include "trace/passes/exported_masks.h"
+#include "trace/python/dtypes/casts_back.h"
+#include "trace/python/dtypes/exported_masks.h"
+#include "trace/python/lifetimes/calls.h"
+#include "trace/python/source/assignment.h"
+#include "trace/python/source/own_calls.h"
 
 namespace symprof::shape {
 namespace {

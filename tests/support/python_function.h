@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/frames/lifetimes.h"
 #include "trace/graph/graph.h"
+#include "trace/python/lifetimes/lifetimes.h"
 
 namespace symprof::test {
 

@@ -6,8 +6,8 @@
 
 #include "trace/exported/scopes.h"
 #include "trace/exported/tensor_meta.h"
-#include "trace/frames/source_lines.h"
 #include "trace/graph/uses.h"
+#include "trace/python/source/source_lines.h"
 namespace symprof::trace::exported {
 namespace {
 

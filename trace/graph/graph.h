@@ -119,7 +119,7 @@ struct Node {
   /// "linear_1;builtin_function_or_method.linear", ONNX's "linear_1". Empty when the file has none.
   std::string call;
   /// Results that Python's functions let go when the node has run, where the file's code tells
-  /// (TorchScript). What no node releases dies as trace/frames/lifetimes.h says.
+  /// (TorchScript). What no node releases dies as trace/python/lifetimes/lifetimes.h says.
   std::vector<ValueId> releases;
 };
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "trace/frames/source_lines.h"
 #include "trace/graph/graph.h"
+#include "trace/python/source/source_lines.h"
 
 namespace onnx {
 class NodeProto;

@@ -12,7 +12,7 @@
 
 namespace symprof::trace {
 
-/// Values of an input, in row-major order: numbers as they are written, or a file of NumPy's.
+/// Values of an input, in row-major order: written numbers, or a NumPy file.
 struct InputValues {
   std::vector<std::string> numbers;
   std::string file;  ///< "lengths.npy"; then there are no `numbers`.
@@ -47,7 +47,7 @@ std::pair<std::string, std::int64_t> parse_binding(const std::string& text);
 void bind_inputs(Graph& graph, const std::vector<InputOverride>& overrides,
                  const std::vector<std::pair<std::string, std::int64_t>>& bindings);
 
-/// Whether an input of a graph that is bound has values.
+/// True if a bound graph has an input with values.
 bool has_values(const Graph& graph);
 
 }  // namespace symprof::trace

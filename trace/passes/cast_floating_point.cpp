@@ -3,8 +3,8 @@
 #include "trace/graph/edit.h"
 #include "trace/passes/function_calls.h"
 #include "trace/passes/onnx_dtype.h"
-#include "trace/passes/recorded_dtypes.h"
 #include "trace/passes/training_mode.h"
+#include "trace/python/dtypes/recorded_dtypes.h"
 
 namespace symprof::trace {
 namespace {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "trace/frames/lifetimes.h"
 #include "trace/graph/module_patterns.h"
+#include "trace/python/lifetimes/lifetimes.h"
 
 namespace symprof::trace {
 namespace {
@@ -23,7 +23,7 @@ struct ModuleRegion {
 
 /// The line of the module's own forward that made the region's last node, so that names hold what
 /// the module returns; of the functions called forward the outermost is the root's
-/// (trace/frames/calls.h). no_source where the file has no lines.
+/// (trace/python/lifetimes/calls.h). no_source where the file has no lines.
 SourceId line_of(const Graph& graph, const ModuleRegion& region) {
   std::size_t depth = 1;
   for (ScopeId scope = region.scope; scope != 0;
@@ -59,7 +59,7 @@ class Outliner {
     inner_->source_lines = graph.source_lines;
   }
 
-  /// `last_use` is that of trace/frames/lifetimes.h.
+  /// `last_use` is that of trace/python/lifetimes/lifetimes.h.
   Node run(const std::vector<std::size_t>& last_use) {
     const SourceId source = line_of(graph_, region_);
     for (std::size_t i = region_.begin; i < region_.end; ++i) {

@@ -9,12 +9,12 @@
 
 namespace symprof::trace {
 
-/// Puts the nodes of every call of a module whose path matches one of `patterns` into one node
-/// `higher_order::tag_activation_checkpoint`, as which torch.export writes
-/// torch.utils.checkpoint.checkpoint: nothing inside is kept for backward, which runs it again.
-/// Patterns are those of module_patterns.h; the outermost of nested matches counts. Regions of
-/// `plan` become such nodes too; what they keep is the argument `kept_argument`, a list of texts.
-/// Throws Error for modules that are not there, that overlap, or that one region holds twice.
+/// Folds the nodes of every call of a module whose path matches one of `patterns` into one node
+/// `higher_order::tag_activation_checkpoint`, as torch.export writes
+/// torch.utils.checkpoint.checkpoint: backward recomputes it, and nothing inside is saved. Patterns
+/// are those of module_patterns.h; the outermost of nested matches counts. Regions of `plan` become
+/// such nodes too; the activations that they save are the argument `kept_argument`, a list of
+/// names. Throws Error for modules that do not exist, that overlap, or that one region has twice.
 void checkpoint_modules(Graph& graph, const std::vector<std::string>& patterns,
                         const CheckpointPlan& plan = {});
 

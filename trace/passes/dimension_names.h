@@ -1,4 +1,4 @@
-// What the open dimensions of a graph's inputs are called, for whoever asks for one by name.
+// Names of the open dimensions of a graph's inputs.
 #pragma once
 
 #include <set>
@@ -9,19 +9,19 @@
 
 namespace symprof::trace {
 
-/// Names that a size may be given for: symbols, whole expressions, "<input>.<index>" for either and
-/// for a dimension that has no name, and unbacked sizes of results ("u0").
+/// The names that a size can be given for: symbols, whole expressions, "<input>.<index>" for either
+/// and for a dimension without a name, and unbacked sizes of results ("u0").
 std::set<std::string> dimension_names(const Graph& graph);
 
 /// "Known: idx.0, idx.1; or name them with …".
 std::string known_dimensions(const Graph& graph);
 
-/// A name for each dimension of the inputs that has no size in the file: its symbol, or where it
-/// stands. Each once, in order.
+/// A name for each dimension of the inputs that has no size in the file: its symbol, or its
+/// position. In order, each once.
 std::vector<std::string> open_dimensions(const Graph& graph);
 
 /// "idx=[batch,seq]": names for the dimensions of the first input whose file leaves some open, else
-/// of the first that has any. Empty where none has.
+/// of the first input with dimensions. Empty if no input has any.
 std::string naming_example(const Graph& graph);
 
 }  // namespace symprof::trace

@@ -1,8 +1,5 @@
-// Where a graph has experts whose products are one call each: rows of tokens, sorted by expert,
-// meet the matrix of theirs (torch._grouped_mm, and what the package transformers has in its
-// place).
-//
-// Public header.
+// Experts whose products are one call each: rows of tokens, sorted by expert, times the expert's
+// matrix (torch._grouped_mm, and its replacement in transformers).
 #pragma once
 
 #include <cstddef>
@@ -28,9 +25,9 @@ struct ExpertProducts {
 /// The module that makes the products: "model.layers.0.mlp.experts".
 std::string module_of(const ExpertProducts& experts, const Graph& graph);
 
-/// In the order of the graph. Experts that are not of that kind are left out: those with a module
-/// or a loop each, batched products of padded rows, and those between whose products rows meet
-/// others that the rank would not have. `specs` are those of `graph`.
+/// In the order of the graph. Other kinds of experts are left out: a module or a loop per expert,
+/// batched products of padded rows, and experts between whose products rows meet others that the
+/// rank would not have. `specs` are those of `graph`.
 std::vector<ExpertProducts> find_experts(const Graph& graph, const ValueSpecs& specs);
 
 }  // namespace symprof::trace

@@ -1,4 +1,4 @@
-// Tensors that decide which way a graph goes, and follow from constants: a loop's counter, a flag.
+// Tensors that control flow depends on and that follow from constants: a loop's counter, a flag.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace symprof::trace {
 
-/// What is computed on the host, with real values, among tensors that have none.
+/// Tensors that are computed on the host, with real values, in a run without storage.
 struct HostValues {
   std::vector<bool> values;  ///< By ValueId.
   std::vector<bool> nodes;   ///< By index.
@@ -15,9 +15,9 @@ struct HostValues {
 
 enum class GraphPlace { outermost, nested };
 
-/// Single elements that the predicate of a `cond` or the operands of a `while_loop` are made of,
-/// where they follow from constants of the file and from sizes. In a nested graph its results count
-/// as well: they may be the next condition.
+/// The single elements that the predicate of a `cond` or the operands of a `while_loop` are
+/// computed from, if they follow from constants of the file and from sizes. Results of a nested
+/// graph count as well: they may be the next condition.
 HostValues host_values(const Graph& graph, GraphPlace place);
 
 }  // namespace symprof::trace

@@ -9,8 +9,8 @@
 
 namespace symprof::trace {
 
-/// Parses "80,60,40" or "@lengths.npy", what stands in braces. Throws Error, with `where`, for a
-/// value or a file without a name.
+/// Parses "80,60,40" or "@lengths.npy", the text in the braces. Throws Error, with `where`, for an
+/// empty value or a file without a name.
 InputValues parse_input_values(std::string_view text, const SettingRef& where);
 
 /// `values` as they are written.

@@ -1,4 +1,4 @@
-// The floating-point type of an ONNX graph, in whose place another one is put.
+// The floating-point type of an ONNX graph, and replacing it by another one.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace symprof::trace {
 
-/// The type of most numbers of the graph's weights and constants, else of its inputs; those of a
-/// byte and less are quantised numbers, which belong to a scale. Empty where there is none.
+/// The type of most elements of the graph's weights and constants, else of its inputs. Types of at
+/// most one byte are quantized and do not count. Empty if there is none.
 std::optional<DType> onnx_model_dtype(const Graph& graph);
 
-/// Puts `to` where the graph has `from`. ONNX's operators want operands of one type, and a file is
-/// right in its own: it stays so if each value of `from` changes, constants and what a Cast or a
-/// generator makes included, and no other does.
+/// Replaces the type `from` by `to` everywhere. ONNX operators want operands of one type; so the
+/// file stays valid if every value of type `from` changes, constants and outputs of Cast and
+/// generators included, and no other one does.
 void replace_onnx_dtype(Graph& graph, DType from, DType to);
 
 }  // namespace symprof::trace

@@ -24,11 +24,11 @@ struct BatchSize {
   bool operator==(const BatchSize&) const = default;
 };
 
-/// The size at this batch. Throws Error where it does not fit into 64 bits.
+/// The size at this batch. Throws Error if it overflows 64 bits.
 std::int64_t size_at(const BatchSize& size, std::int64_t batch);
 
-/// What an argument of a node is given: a number, a list of them (elements that are values stay),
-/// or, where it names a tensor, a constant in its place.
+/// The new argument of a node: a number, a list of numbers (elements that are values stay), or, for
+/// a tensor, a constant.
 struct BatchedArgument {
   std::size_t node = 0;      ///< Index into Graph::nodes.
   std::size_t argument = 0;  ///< Index into Node::arguments.
@@ -36,26 +36,25 @@ struct BatchedArgument {
   std::optional<TensorSpec> tensor;  ///< Of the constant, where the argument names a tensor.
 };
 
-/// The numbers of a graph that are its batch, or a multiple of it (shape/batch/find_plan.h).
+/// The numbers of a graph that are its batch or a multiple of it (shape/batch/find_plan.h).
 struct BatchPlan {
   std::int64_t batch = 0;  ///< That of the file.
   std::vector<BatchedArgument> arguments;
   std::vector<std::string> warnings;
 };
 
-/// The size that the file fixes for the first dimension of all inputs (those without dimensions
-/// aside); empty where they differ, where one is open, and where a dimension is called "batch".
+/// The fixed size of the first dimension of all inputs (inputs without dimensions aside); empty if
+/// they differ, if one is open, or if a dimension is called "batch".
 std::optional<std::int64_t> fixed_batch(const Graph& graph);
 
-/// Gives the graph, which has the batch of the plan, another one, and its inputs' first dimensions
-/// the symbol "batch" with that size. What the file says of results is forgotten where the batch
-/// is another.
+/// Changes the batch of the graph, which is the plan's, to another one, and names the inputs' first
+/// dimensions "batch". Recorded specs of results are dropped if the batch differs.
 void set_batch(Graph& graph, const BatchPlan& plan, std::int64_t batch);
 
 /// How to write the model again so that its batch is open.
 std::string open_batch_advice(const Graph& graph);
 
-/// `error`, which a run with another batch than that of `graph` gave, as one about sizes.
+/// The error of a run with another batch than that of `graph`, as an error about sizes.
 Error fixed_batch_error(const Graph& graph, std::int64_t wanted, const Error& error);
 
 }  // namespace symprof::trace

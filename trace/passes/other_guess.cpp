@@ -5,8 +5,8 @@
 
 #include "trace/graph/edit.h"
 #include "trace/graph/uses.h"
-#include "trace/passes/cast_lines.h"
-#include "trace/passes/recorded_dtypes.h"
+#include "trace/python/dtypes/cast_lines.h"
+#include "trace/python/dtypes/recorded_dtypes.h"
 
 namespace symprof::trace {
 namespace {

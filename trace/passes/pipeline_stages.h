@@ -1,5 +1,5 @@
-// One rank of a pipeline: its stages out of a graph of the whole model, as a user of
-// torch.distributed.pipelining cuts a module by hand.
+// The stages of one pipeline rank, cut out of the whole model's graph, as users of
+// torch.distributed.pipelining cut a module by hand.
 #pragma once
 
 #include <string_view>
@@ -10,17 +10,17 @@
 
 namespace symprof::trace {
 
-/// A node of this operator begins a stage: it makes what the stage before sends, of the sizes and
-/// the dtype that it is given, and says whether that has a gradient.
+/// The operator at the start of a stage: it makes what the previous stage sends, with the given
+/// sizes and dtype, and tells if that has a gradient.
 inline constexpr std::string_view pipeline_receive = "pipeline::receive";
 
-/// Keeps the nodes of the rank's stages. A stage has as many of `options.blocks` as the others, one
-/// more or less, and what follows them until the next block; the first one has what comes before.
-/// What a stage needs of earlier ones is received by nodes before all others of it where parameters
-/// went into it; else it is computed again, from inputs and buffers. What later stages need are
-/// outputs, those of the last stage come last. Inputs of the file stay: each rank has the whole
-/// batch. `specs` are those of `graph`. Throws Error where there are fewer blocks than stages, and
-/// where one that comes later needs what is no tensor.
+/// Keeps the nodes of the rank's stages. All stages have the same number of `options.blocks`, give
+/// or take one, and the nodes up to the next block; the first stage also has the nodes before the
+/// first block. A value of earlier stages is received by nodes at the start if it depends on
+/// parameters, and recomputed from inputs and buffers otherwise. Values that later stages need are
+/// outputs; the last stage's outputs come last. Inputs of the file stay: each rank has the whole
+/// batch. `specs` are those of `graph`. Throws Error if there are fewer blocks than stages, and if
+/// a later stage needs a value that is not a tensor.
 void keep_stages(Graph& graph, const PipelineOptions& options, const ValueSpecs& specs);
 
 }  // namespace symprof::trace

@@ -18,16 +18,16 @@
 
 namespace symprof::trace {
 
-/// What is asked of a graph.
+/// The options of a graph's preparation.
 struct PrepareOptions {
   std::vector<InputOverride> inputs;
   std::vector<std::pair<std::string, std::int64_t>> sizes;
   std::optional<DType> dtype;
   StepOptions step;
-  /// Runs a graph and says what its values look like: keys and values of a cache need their sizes.
+  /// Runs a graph and returns the specs of its values: a cache needs the sizes of keys and values.
   std::function<ValueSpecs(const Graph&)> specs_of;
-  /// The sizes that follow the batch of a graph whose inputs are bound, where the file fixes it
-  /// (shape/batch/find_plan.h); empty: a file's fixed batch stays.
+  /// The sizes that follow the batch of a graph with bound inputs and a fixed batch
+  /// (shape/batch/find_plan.h); empty: the fixed batch stays.
   std::function<BatchPlan(const Graph&)> batch_plan_of;
 };
 
@@ -35,7 +35,7 @@ struct PrepareOptions {
 struct Pass {
   std::string_view name;
   std::string_view why;
-  /// Whether the pass has anything to do.
+  /// True if the pass has anything to do.
   bool (*applies)(const Graph&, const PrepareOptions&);
   void (*run)(Graph&, const PrepareOptions&);
 };
@@ -45,11 +45,11 @@ struct Pass {
 std::span<const Pass> passes();
 constexpr std::size_t reading_passes = 1;
 
-/// The passes that need no options. The graph is verified after each. Throws Error.
+/// Runs the passes that need no options. Verifies the graph after each. Throws Error.
 void finish_reading(Graph& graph);
 
-/// The passes that `options` ask for, on a graph that was read, and not prepared yet. The graph is
-/// verified after each. Throws Error.
+/// Runs the passes that `options` ask for, on a graph that was read and not prepared yet. Verifies
+/// the graph after each. Throws Error.
 void prepare(Graph& graph, const PrepareOptions& options);
 
 }  // namespace symprof::trace

@@ -1,5 +1,5 @@
-// Which ATen operators work on a rank's share of their inputs, and which dimension of their outputs
-// is shared then: DTensor's rules (torch/distributed/tensor/_ops), by family.
+// ATen operators that work on a rank's shard of their inputs, and the sharded dimension of their
+// outputs: DTensor's rules (torch/distributed/tensor/_ops), by family.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace symprof::trace {
 
-/// By value: the dimension of which a rank has an equal part.
+/// By value: the dimension that is sharded evenly.
 using SharedDimensions = std::map<ValueId, std::int64_t>;
 
-/// The dimension of `node`'s outputs that is shared, where those of its inputs in `shared` are.
-/// Sizes among its arguments become the rank's. Empty where the operator has no rule for that: its
-/// inputs have to be whole. `specs` are those of whole tensors.
+/// The sharded dimension of `node`'s outputs if its inputs are sharded as in `shared`. Sizes among
+/// its arguments become the rank's. Empty if the operator has no rule for that: its inputs have to
+/// be whole. `specs` are those of whole tensors.
 std::optional<std::int64_t> shared_output(Node& node, const ValueSpecs& specs,
                                           const SharedDimensions& shared, std::int64_t ranks);
 

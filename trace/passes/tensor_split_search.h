@@ -1,4 +1,4 @@
-// Which nodes of a graph tensor parallelism splits, and how: the decision, before anything changes.
+// The decision which nodes tensor parallelism splits, and how, before the graph changes.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace symprof::trace {
 
-/// What becomes of a node that tensor parallelism splits.
+/// How tensor parallelism splits a node.
 enum class LinearSplit : std::uint8_t {
   column,     ///< Of a block: a share of the outputs.
   row,        ///< Of a block: a share of the inputs.
@@ -24,7 +24,7 @@ enum class LinearSplit : std::uint8_t {
   loss,       ///< The cross entropy of such a share.
 };
 
-/// What becomes of the nodes in one attempt.
+/// The splits of one attempt.
 struct SplitPlan {
   std::map<std::size_t, LinearSplit> layers;  ///< By node.
   std::map<std::size_t, Node> shared_nodes;   ///< Those that work on a share, rewritten.
@@ -41,8 +41,8 @@ struct SplitDecision {
   std::vector<std::size_t> whole_layers;  ///< Linear layers of blocks that stay whole.
 };
 
-/// Tries until no layer is refused: one is where something that reads its share does not work on
-/// it. `specs` are those of `graph`.
+/// Repeats until no layer is rejected: one is if a reader of its shard does not work on shards.
+/// `specs` are those of `graph`.
 SplitDecision decide_split(const Graph& graph, const ParallelOptions& options,
                            const ValueSpecs& specs);
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/setting.h"
-#include "trace/frames/constructors.h"
+#include "trace/python/source/constructors.h"
 
 namespace symprof::trace {
 namespace {

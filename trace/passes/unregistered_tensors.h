@@ -1,4 +1,4 @@
-// Tensors that modules hold and that no file has.
+// Tensors that modules hold as plain attributes, which no file has.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace symprof::trace {
 
-/// Fills Graph::unregistered_bytes from the constructors of the graph's modules, whose Python lies
-/// below `folders` (trace/frames/constructors.h). What the graph has under such a name is
-/// registered. Returns how many classes were found.
+/// Fills Graph::unregistered_bytes from the constructors of the graph's modules, whose Python
+/// source is below `folders` (trace/python/source/constructors.h). Attributes that the graph has
+/// are registered and do not count. Returns how many classes were found.
 int note_unregistered_tensors(Graph& graph, const std::vector<std::string>& folders);
 
-/// The same for a file whose lines of Python are its own. Throws Error where no class is found.
+/// The same for a file with lines of Python of its own. Throws Error if no class is found.
 void note_unregistered_tensors_of_export(Graph& graph, const std::vector<std::string>& folders);
 
 }  // namespace symprof::trace

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "trace/frames/assignment.h"
+#include "trace/python/source/assignment.h"
 #include "trace/torchscript/original_source.h"
 
 namespace symprof::trace::torchscript {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "trace/frames/own_calls.h"
-#include "trace/frames/python_folders.h"
+#include "trace/python/source/own_calls.h"
+#include "trace/python/source/python_folders.h"
 
 namespace symprof::trace::torchscript {
 namespace {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "trace/frames/python_file.h"
-#include "trace/frames/source_lines.h"
 #include "trace/graph/graph.h"
+#include "trace/python/source/python_file.h"
+#include "trace/python/source/source_lines.h"
 #include "trace/torchscript/python_stack.h"
 
 namespace symprof::trace::torchscript {

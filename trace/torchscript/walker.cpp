@@ -10,7 +10,7 @@
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/mixed_dtypes.h"
 #include "trace/graph/region_markers.h"
-#include "trace/passes/cast_lines.h"
+#include "trace/python/dtypes/cast_lines.h"
 #include "trace/torchscript/autocast.h"
 #include "trace/torchscript/containers.h"
 #include "trace/torchscript/operator_call.h"

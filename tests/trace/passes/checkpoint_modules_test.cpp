@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "trace/frames/lifetimes.h"
+#include "trace/python/lifetimes/lifetimes.h"
 
 namespace {
 

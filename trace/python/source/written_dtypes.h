@@ -1,0 +1,34 @@
+// The dtypes that a line of Python writes for the tensors that it casts and makes.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/tensor_spec.h"
+
+namespace symprof::trace {
+
+/// Where a dtype comes from.
+enum class DTypeSource {
+  named,     ///< A literal: `x.float()`, `x.to(torch.float32)`.
+  followed,  ///< Another tensor's: `x.to(y.dtype)`, `x.type_as(y)`, `x.to(y)`.
+  unknown,   ///< The line does not show it.
+};
+
+struct WrittenDType {
+  DTypeSource source = DTypeSource::unknown;
+  std::optional<DType> dtype;        ///< The one that is named.
+  std::string_view expression = {};  ///< What is followed: "y.dtype", "y". A view into the line.
+  std::string_view receiver = {};    ///< "x" of `x.float()`, where what is cast is a plain name.
+};
+
+/// The casts and device moves of a line, in the order in which Python runs them: arguments of a
+/// call come before the call.
+std::vector<WrittenDType> written_casts(std::string_view line);
+
+/// The `dtype=` of the calls of `function` in a line; unknown if they have none, or not all of the
+/// same kind.
+WrittenDType written_dtype(std::string_view line, std::string_view function);
+
+}  // namespace symprof::trace
