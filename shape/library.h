@@ -1,5 +1,5 @@
-// How a program without LibTorch reaches this library when it needs it: one C symbol, looked up
-// with dlsym, that answers with the functions.
+// Access to this library from a program without LibTorch: one C symbol, looked up with dlsym,
+// returns its functions.
 //
 // Public header.
 #pragma once

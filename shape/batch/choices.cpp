@@ -61,8 +61,8 @@ class Chooser {
                                 fmt::join(*result, ", ")));
   }
 
-  /// Whether a batch of 1 has a dimension of its own in the first of `answers` alone. A view that
-  /// changes no size is not plain: with another batch it does something.
+  /// True if only the first of `answers` gives a batch of 1 its own dimension. False for a view
+  /// that changes no size: with another batch such a view has an effect.
   bool is_plain(const std::vector<Extents>& answers, const Numbers& result) const {
     const auto has_own = [](const Extents& extents) {
       return std::ranges::all_of(
@@ -74,7 +74,7 @@ class Chooser {
            has_own(answers.front());
   }
 
-  /// -1 and 0 follow by themselves. The sizes of unflatten are those of some dimensions alone.
+  /// -1 and 0 need no change. Sizes of unflatten are those of the unflattened dimensions only.
   Numbers sizes_of_view(const Extents& extents) const {
     Numbers sizes = list_.tried;
     const std::int64_t* dim = trace::argument_as<std::int64_t>(trace::find_argument(node_, "dim"));
@@ -89,7 +89,8 @@ class Chooser {
     return sizes;
   }
 
-  /// Dimensions of the operand stay what they are; those of 1, and new ones, may be the batch.
+  /// Dimensions of the operand keep their sizes; dimensions of 1 and new dimensions may be the
+  /// batch.
   std::vector<Choice> expand() const {
     if (operand_ == nullptr || list_.file.size() < operand_->size()) return {};
     const std::size_t added = list_.file.size() - operand_->size();
@@ -105,15 +106,16 @@ class Chooser {
     return guesses(list, open, operand_scales() || none_first(list), around_.batches);
   }
 
-  /// `has_batch`: the result has the batch even where none of the numbers is a multiple of it.
+  /// `has_batch`: the result contains the batch even if none of the numbers is a multiple of it.
   std::vector<Choice> guess_any(bool has_batch) const {
     std::vector<std::size_t> all(list_.slots.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     return guesses(list_, all, has_batch || none_first(list_), around_.batches);
   }
 
-  /// Whether the likeliest is that none of the sizes is the batch: one is already, or the batch is
-  /// 1 and does not come first. Who repeats a tensor once along a dimension leaves it alone.
+  /// True if the most likely choice is that none of the sizes is the batch: one already is, or the
+  /// batch is 1 and does not come first. Code that repeats a tensor once along a dimension leaves
+  /// that dimension unchanged.
   bool none_first(const SizeList& list) const {
     if (list_.file != list_.tried) return true;
     const bool is_list = list.slots.size() > 1 && !repeats_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_views = 8;
 
-/// How many elements lie between two of the same dimension, for each dimension.
+/// The strides, in elements, of a contiguous tensor of `sizes`.
 Numbers dense_strides(const Numbers& sizes) {
   Numbers strides(sizes.size(), 1);
   for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
@@ -24,7 +24,8 @@ Numbers file_sizes(const Extents& extents) {
   return sizes;
 }
 
-/// The dimensions of a view that the samples may lie along which are `apart` elements apart.
+/// The dimensions of a view that can contain the batch, for samples that are `apart` elements
+/// apart.
 class Places {
  public:
   Places(const Numbers& sizes, const Batches& batches)
@@ -43,8 +44,9 @@ class Places {
  private:
   std::int64_t end(std::size_t i) const { return strides_[i] * sizes_[i]; }
 
-  /// A batch of 1 is a dimension of its own, else the outermost part of one, else the innermost;
-  /// the last dimension has features rather than samples.
+  /// Rank of dimension `i`, 0 for the most likely: the batch is a whole dimension, else the
+  /// outermost part of one, else the innermost part. The last dimension holds features rather than
+  /// samples.
   int unlikeliness(std::size_t i, std::int64_t apart) const {
     const bool is_outermost = end(i) == apart * batches_.file, is_innermost = strides_[i] == apart;
     if (is_outermost && is_innermost) return 0;
@@ -57,7 +59,7 @@ class Places {
   const Batches& batches_;
 };
 
-/// Each of `answers` with the samples along each dimension where they may be.
+/// Extends each of `answers` by every dimension that can contain the batch.
 std::vector<Extents> with_samples(const std::vector<Extents>& answers, const Places& places,
                                   std::int64_t apart, const Batches& batches) {
   std::vector<Extents> more;
@@ -72,8 +74,8 @@ std::vector<Extents> with_samples(const std::vector<Extents>& answers, const Pla
   return more;
 }
 
-/// The operands' extent of these sizes: the one in the same place counted from the last dimension
-/// first.
+/// The extent of an operand with these sizes; an extent at the same position, counted from the last
+/// dimension, comes first.
 const Extent* extent_of_sizes(std::span<const Extents* const> operands, const Extent& wanted,
                               std::size_t from_last) {
   const auto fits = [&](const Extent& extent) {
@@ -90,7 +92,7 @@ const Extent* extent_of_sizes(std::span<const Extents* const> operands, const Ex
   return found;
 }
 
-/// The scaling extent in the same place of an operand of the same rank.
+/// The batch-dependent extent at the same position of an operand of the same rank.
 const Extent* extent_in_place(std::span<const Extents* const> operands, std::size_t rank,
                               std::size_t index, int power) {
   for (const Extents* operand : operands)
@@ -142,7 +144,7 @@ std::vector<Extents> views(const Extents& from, const Numbers& to, const Batches
     for (const std::int64_t stride : from[i].strides)
       answers = with_samples(answers, places, stride * strides[i], batches);
     if (!from[i].strides.empty()) continue;
-    // A size that is no multiple of the batch stays as it is.
+    // A size that is no multiple of the batch must be a dimension of the view, too.
     bool is_kept = false;
     for (std::size_t j = 0; j < to.size() && !is_kept; ++j) {
       if (to[j] != from[i].file || places.stride(j) != strides[i]) continue;

@@ -12,7 +12,7 @@
 namespace symprof::shape {
 namespace {
 
-/// Batches are tried at these multiples of the file's. Small ones: a slice of a table has room.
+/// Multiples of the file's batch for trial runs. Small, so that slices of a table stay in bounds.
 constexpr std::array<std::int64_t, 12> factors = {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43};
 
 constexpr int most_tries = 200;
@@ -38,8 +38,9 @@ class Search {
   }
 
  private:
-  /// Tries until all nodes run; where one does not, the last guess that it depends on is another
-  /// one. Empty where no guesses are left: then `error` is that of the try that came furthest.
+  /// Runs trials until all nodes run; after a failure, the last guess that the failed node depends
+  /// on is changed. Empty if no guesses are left: then `error` is the error of the trial that came
+  /// furthest.
   std::optional<Outcome> find(Decisions& decisions, std::optional<std::size_t> kept, int tries,
                               std::optional<Error>& error) {
     std::size_t furthest = 0;
@@ -56,7 +57,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// `error` with the tensors of the file that the node depends on and that have a row for each
+  /// `error` extended by the file's tensors that the node depends on and that have one row per
   /// sample.
   Error with_suspects(const Error& error) const {
     const std::vector<bool> counts = ancestors(failed_node_);
@@ -113,7 +114,7 @@ class Search {
     return false;
   }
 
-  /// The node and all whose results it needs; every one where the run failed after the last.
+  /// The failed node and all its ancestors; every node if the run failed after the last node.
   std::vector<bool> ancestors(std::size_t failed) const {
     std::vector<bool> found(graph_.nodes.size(), false);
     found[failed] = true;
@@ -126,9 +127,8 @@ class Search {
     return found;
   }
 
-  /// A guess that nothing speaks against is no answer where another one runs as well, unless no
-  /// output depends on it. With a batch of 1 every 1 could be meant: then the likeliest stays, and
-  /// a warning says so.
+  /// Rejects a guess if another guess also runs, unless no output depends on it. With a batch of 1
+  /// any size of 1 could be the batch: then the most likely guess stays, and a warning reports it.
   void check_guesses(const Outcome& found, const Decisions& decisions, trace::BatchPlan& plan) {
     const std::vector<bool> is_read = nodes_of_outputs();
     std::set<std::pair<std::string, bool>> seen;
@@ -149,7 +149,7 @@ class Search {
     if (!unread.empty()) plan.warnings.push_back(warning_of_unread(unread));
   }
 
-  /// The nodes that outputs and what is written back depend on.
+  /// The nodes that outputs and mutations depend on.
   std::vector<bool> nodes_of_outputs() const {
     std::vector<bool> found(graph_.nodes.size(), false);
     const auto want = [&](ValueId id) {
@@ -209,11 +209,11 @@ class Search {
   Batches batches_;
   Probe probe_;
   std::map<std::string, std::size_t> preferred_;  // By kind of node.
-  std::size_t failed_node_ = 0;                   // Of the try that came furthest.
+  std::size_t failed_node_ = 0;                   // Of the trial that came furthest.
   int tries_of_others_ = most_others;
 };
 
-/// A multiple that makes no size which the graph has already, by which it could run unseen.
+/// A batch that equals no size of the graph: an equal size could hide an error.
 Batches batches_for(const SeenValues& file, std::int64_t batch, std::int64_t least_factor) {
   for (const std::int64_t factor : factors) {
     const Batches batches{.file = batch, .factor = factor};
@@ -225,8 +225,8 @@ Batches batches_for(const SeenValues& file, std::int64_t batch, std::int64_t lea
   return {.file = batch, .factor = 1009};
 }
 
-/// Holds the plan against the file: with the batch of the file, it changes no size; with yet
-/// another one, the graph runs.
+/// Verifies the plan: with the file's batch it changes no size, and with a third batch the graph
+/// runs.
 void verify_plan(const Graph& graph, const StepOptions& options, const trace::BatchPlan& plan,
                  const SeenValues& file, std::int64_t other) {
   Graph same = graph;

@@ -1,5 +1,5 @@
-// Which numbers of a graph are its batch: found by running it with the batch of its file and with
-// another one, side by side.
+// Finds the numbers of a graph that are its batch, by comparing runs with the file's batch and
+// another one.
 //
 // Public header.
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace symprof::shape {
 
-/// The plan of `graph`, whose inputs are bound and have a batch that the file fixes
-/// (trace::fixed_batch). The plan is what makes the graph run with another batch, tried with two of
-/// them, and leaves it as it is with its own. Throws Error, which names the node, where the graph
-/// cannot be run with another batch, and where several plans would do and the sizes differ.
+/// The batch plan of `graph`, whose inputs are bound and have a batch fixed by the file
+/// (trace::fixed_batch). With the plan the graph runs with another batch (verified with two of
+/// them) and is unchanged with its own. Throws Error that names the node if the graph cannot run
+/// with another batch, or if several plans fit and give different sizes.
 trace::BatchPlan find_batch_plan(const Graph& graph, const StepOptions& options);
 
 }  // namespace symprof::shape

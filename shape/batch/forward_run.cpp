@@ -14,7 +14,7 @@
 namespace symprof::shape {
 namespace {
 
-/// Shapes have few numbers.
+/// The most numbers that a tensor of sizes has.
 constexpr std::int64_t most_numbers = 64;
 
 std::shared_ptr<meta::Observer> observer_of_sizes(const StepOptions& options) {
@@ -22,7 +22,7 @@ std::shared_ptr<meta::Observer> observer_of_sizes(const StepOptions& options) {
   return std::make_shared<meta::SilentObserver>();
 }
 
-/// ONNX counts in floating-point numbers, too: Range of a number that was cast.
+/// ONNX also computes sizes in floating point: Range of a number that was cast.
 bool holds_whole_numbers(const at::Tensor& tensor) {
   if (at::isIntegralType(tensor.scalar_type(), /*includeBool=*/false)) return true;
   constexpr double largest = 1e9;

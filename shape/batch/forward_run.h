@@ -1,4 +1,4 @@
-// The forward pass of a graph on fake tensors, for nothing but its sizes.
+// The forward pass of a graph on fake tensors, to read sizes only.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace symprof::shape {
 
-/// One run. Its tensors live as long as it does.
+/// One run, which owns its tensors.
 class ForwardRun {
  public:
-  /// `graph`, whose inputs are bound, has to outlive this; arguments of a node may change until the
+  /// `graph`, whose inputs are bound, has to outlive this; a node's arguments may change until the
   /// node runs.
   ForwardRun(const Graph& graph, const StepOptions& options);
 
@@ -22,10 +22,10 @@ class ForwardRun {
 
   Interpreter& interpreter() { return interpreter_; }
 
-  /// The sizes of a value; null where it is no tensor now.
+  /// The tensor of a value, for its sizes; null if the value is no tensor at this point.
   const at::Tensor* tensor(ValueId id) const;
-  /// The numbers of a value that are known: those of a tensor on the host with few elements, or the
-  /// number that it is. Empty otherwise.
+  /// The known numbers of a value: the elements of a small host tensor, or the scalar. Empty
+  /// otherwise.
   std::optional<std::vector<std::int64_t>> numbers(ValueId id) const;
 
  private:

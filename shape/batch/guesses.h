@@ -1,4 +1,4 @@
-// Sizes that no operand tells: which of them may be the batch.
+// Guesses for sizes that no operand determines: which of them are the batch.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace symprof::shape {
 
-/// What `list` may become where each of `open` (indices into it) may be a multiple of the batch.
-/// The likeliest first: the first number that is the batch itself, then the next one, none, several
-/// of them, and last those that are another multiple. `none_first`: none is the likeliest.
+/// Candidates for `list` if each of `open` (indices into it) may be a multiple of the batch, the
+/// most likely first: the first number equal to the batch, then the next one, none, two of them,
+/// and last other multiples. `none_first`: none is the most likely.
 std::vector<Choice> guesses(const SizeList& list, std::span<const std::size_t> open,
                             bool none_first, const Batches& batches);
 

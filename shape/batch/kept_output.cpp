@@ -5,7 +5,7 @@ namespace {
 
 std::size_t place_of(ValueId id) { return static_cast<std::size_t>(id); }
 
-/// By ValueId: what follows from the inputs.
+/// By ValueId: true if the value depends on the inputs.
 std::vector<bool> following_inputs(const Graph& graph) {
   std::vector<bool> follows(graph.values.size(), false);
   for (const ValueId id : graph.inputs) follows[place_of(id)] = true;

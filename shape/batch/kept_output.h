@@ -1,4 +1,4 @@
-// Outputs that say whether a run had another batch.
+// Outputs that show that a run ignored the new batch.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace symprof::shape {
 
-/// An output that follows from the inputs, had as many rows as the batch, and keeps them. With a
-/// batch of 1 no output says so.
+/// An output that depends on the inputs, had as many rows as the file's batch, and still has that
+/// many with another batch. Empty for a batch of 1, which no output can show.
 std::optional<ValueId> kept_output(const Graph& graph, const SeenValues& file,
                                    const SeenValues& tried, const Batches& batches);
 

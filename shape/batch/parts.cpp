@@ -65,17 +65,17 @@ class PartChooser {
     return {static_cast<std::size_t>(index), &(*extents_)[static_cast<std::size_t>(index)]};
   }
 
-  /// The elements after which the samples of a dimension come again; 0 where there are no such.
+  /// The period, in elements, of the samples in a dimension; 0 if they have none.
   std::int64_t block(const Extent& extent) const {
     return extent.strides.size() == 1 ? extent.strides[0] * around_.batches.file : 0;
   }
 
-  /// The place of an open or a negative bound, counted from the front.
+  /// A bound as a position from the front; open and negative bounds are resolved.
   static std::int64_t place(std::int64_t bound, std::int64_t size) {
     return std::clamp<std::int64_t>(bound < 0 ? bound + size : bound, 0, size);
   }
 
-  /// The bounds of a slice of one dimension: those of the file, and those that are chosen.
+  /// The bounds of a slice of one dimension.
   struct Bounds {
     std::int64_t start = 0, end = std::numeric_limits<std::int64_t>::max();
   };
@@ -91,7 +91,8 @@ class PartChooser {
     if (part > 0 && start % part == 0 && end % part == 0 && end > start)
       return {start * around_.batches.factor,
               is_open && end == extent.file ? bounds.end : end * around_.batches.factor};
-    // The first or last sample, or all but one of them, where that cannot be half of the batch.
+    // The first or last sample, or all but one; ambiguous (half of the batch) only for a batch of
+    // 2.
     const bool is_one = (start == 0 && end == 1) || (start == 1 && end == extent.file && is_open) ||
                         (start == 0 && bounds.end == -1);
     if (is_one && around_.batches.file > 2) return bounds;
@@ -99,13 +100,13 @@ class PartChooser {
                        extent.file));
   }
 
-  /// The list has the start, the end, or both; an argument that is left out has no number.
+  /// The list holds the start, the end, or both; an omitted argument has no number.
   void slice(const Extent& extent) {
     Bounds bounds;
     std::int64_t* chosen_start = nullptr;
     std::int64_t* chosen_end = nullptr;
     for (std::size_t i = 0; i < list_.slots.size(); ++i) {
-      if (!list_.is_open(i)) return;  // It follows by itself.
+      if (!list_.is_open(i)) return;  // It depends on the batch already.
       const bool is_start = node_.arguments[list_.slots[i].argument].name == "start";
       (is_start ? chosen_start : chosen_end) = &choice_.sizes[i];
       (is_start ? bounds.start : bounds.end) = list_.file[i];
@@ -122,7 +123,7 @@ class PartChooser {
     choice_.sizes = {result.start, result.end - result.start};
   }
 
-  /// ONNX cuts several axes at once: all starts, then all ends.
+  /// ONNX slices several axes at once: all starts, then all ends.
   void slice_axes() {
     const std::size_t count = list_.slots.size() / 2;
     std::vector<std::int64_t> axes(count);
@@ -140,7 +141,7 @@ class PartChooser {
     }
   }
 
-  /// One sample stands for itself; several ones, each in its turn, are a loop over the batch.
+  /// Selecting one sample is allowed; selecting several in turn is a loop over the batch.
   void select(const CutDimension& cut) {
     if (list_.slots.empty()) return;
     std::set<std::int64_t>& taken = taken_[operand_];
@@ -152,7 +153,7 @@ class PartChooser {
   void split(const CutDimension& cut) {
     const std::int64_t part = block(*cut.extent);
     const auto is_whole = [&](std::int64_t size) { return part > 0 && size % part == 0; };
-    if (list_.slots.empty()) return;  // In equal parts, as many as there are results.
+    if (list_.slots.empty()) return;  // Equal parts, one per result.
     if (!std::ranges::all_of(list_.file, is_whole))
       refuse(fmt::format("parts of {} elements cut the batch", fmt::join(list_.file, ", ")));
     for (std::size_t i = 0; i < choice_.sizes.size(); ++i)

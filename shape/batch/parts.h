@@ -1,12 +1,12 @@
-// Parts of a dimension that has the batch in it: whole batches are the batch again, single samples
-// are another graph for each batch.
+// Slices of a dimension that contains the batch: whole batches scale with it; single samples would
+// give another graph for each batch.
 #pragma once
 
 #include "shape/batch/choices.h"
 
 namespace symprof::shape {
 
-/// As choices_of, for operators that take parts of a dimension.
+/// choices_of for operators that slice a dimension.
 Choices choices_of_parts(const Node& node, SizeUse use, const Surroundings& surroundings,
                          SizeList list, TakenSamples& taken);
 

@@ -16,7 +16,7 @@ namespace {
 
 std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
 
-/// Chooses the sizes of each node before it runs, and sees where the batch is afterwards.
+/// Chooses the sizes of each node before it runs and tracks the batch in its results.
 class ProbeObserver final : public NodeObserver {
  public:
   ProbeObserver(const Graph& file_graph, Graph& graph, ForwardRun& run, const SeenValues& file,
@@ -111,8 +111,7 @@ class ProbeObserver final : public NodeObserver {
       put_sizes(node, found.list, sizes);
   }
 
-  /// The tensor of sizes may have other readers, which decide for themselves: it comes back after
-  /// the node.
+  /// Other readers of the tensor of sizes choose for themselves: it is restored after the node.
   void replace_tensor(const Node& node, const SizeList& list, const Numbers& sizes) {
     const ValueId id = trace::value_of(&node.arguments[list.slots.front().argument]);
     if (list.slots.front().argument != list.slots.back().argument)
@@ -123,8 +122,7 @@ class ProbeObserver final : public NodeObserver {
         id, lowering::host_integers(sizes).to(held.scalar_type()).reshape(held.sizes()));
   }
 
-  /// Alike: the same operator with the same numbers, on operands that have the batch in the same
-  /// places.
+  /// The kind of a node: its operator, its numbers, and the batch positions in its operands.
   OpenNode describe(const Node& node, const Choices& found) const {
     OpenNode open{.choices = found.choices.size(), .is_guess = {}, .kind = {}};
     for (const Choice& choice : found.choices) open.is_guess.push_back(choice.is_guess);
@@ -137,7 +135,8 @@ class ProbeObserver final : public NodeObserver {
     return open;
   }
 
-  /// Shapes allow any index, and values do not: rows that samples are looked up in are samples.
+  /// Throws Error if samples index a dimension that has the batch's size but does not follow it:
+  /// shapes allow any index, values do not.
   void check_indices(const Node& node) const {
     if (node.op != "aten::index") return;
     const Extents* rows = extents(trace::operand(node, 0));

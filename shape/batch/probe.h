@@ -1,4 +1,4 @@
-// One try: a graph run with another batch, each size chosen when its node is about to run.
+// One trial: a graph run with another batch; each size is chosen when its node is about to run.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace symprof::shape {
 
-/// Which choice of a node is taken, and which were found not to run.
+/// The choice taken for a node, and the choices that failed to run.
 struct Decision {
   std::size_t choice = 0;
   std::set<std::size_t> refuted;
@@ -25,10 +25,10 @@ struct Decision {
 struct OpenNode {
   std::size_t choices = 1;
   std::vector<bool> is_guess;  ///< By choice.
-  std::string kind;            ///< The same for nodes that are alike.
+  std::string kind;            ///< Equal for equivalent nodes.
 };
 
-/// What came of a try.
+/// The result of a trial.
 struct Outcome {
   std::map<std::size_t, OpenNode> open;  ///< By node.
   std::vector<trace::BatchedArgument> arguments;
@@ -38,7 +38,8 @@ struct Outcome {
 
 class Probe {
  public:
-  /// `graph` has the file's batch, and `file` is what it makes with it; both have to outlive this.
+  /// `graph` has the file's batch, and `file` holds its values with that batch; both have to
+  /// outlive this.
   Probe(const Graph& graph, const StepOptions& options, const SeenValues& file,
         const Batches& batches)
       : graph_(graph), options_(options), file_(file), batches_(batches) {}
@@ -55,7 +56,7 @@ class Probe {
   Batches batches_;
 };
 
-/// `graph` with another batch in its inputs, and nothing else.
+/// `graph` with another batch in its inputs only.
 Graph with_input_batch(const Graph& graph, std::int64_t batch);
 
 }  // namespace symprof::shape

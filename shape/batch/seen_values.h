@@ -1,4 +1,4 @@
-// What the values of a graph look like in a run of it.
+// Sizes and numbers of a graph's values, as one run of it gives them.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace symprof::shape {
 /// Sizes and numbers of all values, by ValueId.
 struct SeenValues {
   std::vector<std::optional<Numbers>> sizes, numbers;
-  std::vector<TensorSpec> specs;  ///< Of values with numbers that are tensors.
+  std::vector<TensorSpec> specs;  ///< Of tensors with known numbers.
 };
 
-/// What a graph with bound inputs makes. Throws Error that names the node.
+/// The values of a graph with bound inputs. Throws Error that names the node.
 SeenValues seen_values(const Graph& graph, const StepOptions& options);
 
-/// Notes what the values of a run look like when they come to be.
+/// Records the values of a run when they are made.
 class ValueNotes {
  public:
   explicit ValueNotes(std::size_t values);

@@ -7,7 +7,7 @@
 namespace symprof::shape {
 namespace {
 
-/// Of operators without sizes among their arguments.
+/// For operators without sizes among their arguments.
 constexpr std::size_t no_position = trace::any_position;
 
 constexpr SizedOperator operators[] = {
@@ -74,7 +74,7 @@ constexpr SizedOperator operators[] = {
     {"aten::set_", SizeUse::strides, "", "", no_position},
 };
 
-/// The dtypes of tensors that a plan puts in place of others.
+/// True for dtypes of tensors that a plan can replace.
 bool can_hold(DType dtype) {
   return dtype == DType::int64 || dtype == DType::int32 || dtype == DType::float32 ||
          dtype == DType::float64;
@@ -117,7 +117,7 @@ class Reader {
     list_.tried.push_back(both && both->tried.size() == 1 ? both->tried[0] : -1);
   }
 
-  /// A tensor of sizes, which an ONNX operator takes, or a number that nodes have made.
+  /// A tensor of sizes (ONNX operators), or a computed number.
   void add(std::size_t argument, ValueId id) {
     const auto both = numbers_(id);
     if (!both || both->file.size() != both->tried.size() || !can_hold(both->tensor.dtype)) return;

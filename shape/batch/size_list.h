@@ -1,4 +1,4 @@
-// The numbers of a node that may be sizes: where they are, and what they are with both batches.
+// The numbers of a node that may be sizes: their positions, and their values with both batches.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace symprof::shape {
 
-/// How an operator takes its sizes.
+/// The role of an operator's sizes.
 enum class SizeUse : std::uint8_t {
-  view,          ///< All elements of the operand in other dimensions.
+  view,          ///< All elements of the operand in other dimensions (view, reshape).
   expand,        ///< Dimensions of 1 become larger.
-  repeat,        ///< Dimensions become as many times as large.
-  interleave,    ///< The same, each element beside its copies.
+  repeat,        ///< Dimensions are multiplied.
+  interleave,    ///< As repeat, with the copies of an element adjacent.
   create,        ///< A new tensor.
-  like_operand,  ///< Sizes of the operand, given once more.
+  like_operand,  ///< Repeats the operand's sizes.
   slice,         ///< A part of a dimension: start and end, or start and length.
   select,        ///< One element of a dimension.
   split,         ///< A dimension in parts.
@@ -29,15 +29,15 @@ enum class SizeUse : std::uint8_t {
 struct SizedOperator {
   std::string_view op;
   SizeUse use;
-  /// The arguments that are sizes; empty where the operator has none.
+  /// Names of the size arguments; empty if the operator has none.
   std::string_view first = {}, second = {};
-  std::size_t position = 0;  ///< Of the first, among arguments without names.
+  std::size_t position = 0;  ///< Of the first size argument, for arguments without names.
 };
 
-/// Null for an operator whose sizes follow those of its operands.
+/// Null for an operator whose result sizes are determined by its operands.
 const SizedOperator* find_sized(const Node& node);
 
-/// Both values of what an argument names.
+/// The numbers of a value with the file's batch and with the other one.
 struct BothNumbers {
   Numbers file, tried;
   TensorSpec tensor;  ///< Of the tensor that holds them.
@@ -49,15 +49,15 @@ struct SizeList {
   struct Slot {
     std::size_t argument = 0;
     std::size_t element = 0;
-    bool is_fixed = true;  ///< A number of the file; else a value that nodes have made.
+    bool is_fixed = true;  ///< A literal of the file; false for a computed value.
   };
 
   std::vector<Slot> slots;
-  Numbers file, tried;               ///< What they are while nothing is changed.
-  std::optional<TensorSpec> tensor;  ///< Of a tensor that holds them.
+  Numbers file, tried;               ///< The unchanged numbers.
+  std::optional<TensorSpec> tensor;  ///< Set if one tensor holds the numbers.
 
   bool empty() const { return slots.empty(); }
-  /// Whether a choice may put another number there.
+  /// True if a choice may replace the number.
   bool is_open(std::size_t index) const {
     return slots[index].is_fixed && file[index] == tried[index];
   }
@@ -65,11 +65,11 @@ struct SizeList {
 
 SizeList read_sizes(const Node& node, const SizedOperator& sized, const NumbersOf& numbers);
 
-/// What gives `sizes`, chosen for `list`, in place of its numbers, for each argument that changes.
+/// The changed arguments that replace the numbers of `list` by `sizes`.
 std::vector<trace::BatchedArgument> changes_of(const SizeList& list, const Numbers& sizes,
                                                std::size_t node, const Batches& batches);
 
-/// Gives `node` the chosen numbers, but for those that a tensor holds.
+/// Writes the chosen numbers into `node`, except numbers held by a tensor.
 void put_sizes(Node& node, const SizeList& list, const Numbers& sizes);
 
 }  // namespace symprof::shape

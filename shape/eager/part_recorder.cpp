@@ -64,7 +64,8 @@ void PartRecorder::note_pass() {
 }
 
 void PartRecorder::note_optimizer(const ProgramOptimizer& optimizer) {
-  if (!std::exchange(has_optimizers_, true)) updates_ = 0;  // What was written before is no update.
+  if (!std::exchange(has_optimizers_, true))
+    updates_ = 0;  // Earlier writes to parameters are no updates.
   std::vector<ProgramOptimizer>& optimizers = parts_.back().range.optimizers;
   if (std::ranges::find(optimizers, optimizer) == optimizers.end()) optimizers.push_back(optimizer);
 }

@@ -1,4 +1,4 @@
-// Where the parts of a program's run begin and end (record/program_parts.h).
+// Records the parts of a program's run (record/program_parts.h).
 #pragma once
 
 #include <string>
@@ -17,20 +17,19 @@ class PartRecorder {
     begin();
   }
 
-  /// The running part's node of what belongs to no other, and that of its updates.
+  /// The current part's node for calls of no other node, and its node for optimizer updates.
   NodeId other() const { return parts_.back().range.first_node; }
   NodeId optimizer() const { return other() + 1; }
 
   void end(PartEnd end);
-  /// A gradient-free pass runs from here on; where one with gradients ran before it, it is a piece
-  /// of that step.
+  /// Starts a gradient-free pass; after a pass with gradients, it belongs to that pass's step.
   void begin_gradient_free_pass();
-  /// It ended, and so does its part: with the first call that does not belong to its results.
+  /// Ends the gradient-free pass; its part ends at the first call that does not use its results.
   void end_gradient_free_pass();
-  /// Whether the part waits for that call.
+  /// True if the part waits for that call.
   bool is_behind_pass() const { return is_behind_pass_; }
   CallId first_call() const { return parts_.back().range.first_call; }
-  /// What runs now is none of a pass that has ended.
+  /// Calls from here on do not belong to a finished gradient-free pass.
   void leave_pass();
 
   void note_forward();
@@ -38,12 +37,12 @@ class PartRecorder {
   void note_optimizer(const ProgramOptimizer& optimizer);
   bool has_passes() const { return parts_.back().range.passes > 0; }
   bool has_forward() const { return parts_.back().has_forward; }
-  /// Whether an optimizer has updated parameters since the program began.
+  /// True if an optimizer has updated parameters since the program began.
   bool has_optimizers() const { return has_optimizers_; }
 
-  /// The parts until now, the open one included.
+  /// The parts so far, including the open one.
   std::vector<ProgramPart> parts() const;
-  /// Steps that have ended, with an update or by a mark.
+  /// Finished steps: ended by an update or by a mark.
   std::size_t finished_steps() const { return marks_ > 0 ? marks_ : updates_; }
 
  private:

@@ -25,7 +25,7 @@
 namespace symprof {
 namespace {
 
-/// Of this program's recording: a tensor of a simulation that has ended is new to it.
+/// The storage's id in this program's recording; a tensor of a finished simulation is added as new.
 StorageId storage_of(const at::Tensor& tensor) {
   if (meta::is_fake(tensor)) meta::announce(tensor);
   return meta::storage_id(tensor);
@@ -59,7 +59,7 @@ class EagerProgram::Run {
     recorder->recording().producer = "python";
   }
 
-  /// Gives the tensor's storage a kind; the answer is none for real tensors.
+  /// Sets the kind of the tensor's storage. Returns the storage; none for real tensors.
   StorageId set_kind(const at::Tensor& tensor, StorageKind kind) const {
     const StorageId storage = storage_of(tensor);
     if (storage != none) recorder->set_storage_kind(storage, kind);
@@ -71,14 +71,13 @@ class EagerProgram::Run {
     if (storage != none) recorder->give_to_parameter(storage, kind, storage_of(parameter));
   }
 
-  /// The nodes, for a module or a pass that begins or ends: what reads numbers after that is not in
-  /// a loop of before it.
+  /// The nodes, at the begin or end of a module or pass. Ends the loops that read numbers so far.
   shape::ProgramNodes& turn() {
     numbers.end_loops();
     return nodes;
   }
 
-  /// Says which lines made tensors of a size that depends on data.
+  /// Warns about lines that made tensors of a data-dependent size.
   void tell_upper_bounds() const {
     std::set<std::string> places;
     for (const NodeRecord& node : recorder->recording().nodes)
@@ -90,7 +89,7 @@ class EagerProgram::Run {
           place, given_values()));
   }
 
-  /// Says where tensors on the host do not have what a device would have written there.
+  /// Warns about host tensors that lack values a device would have written.
   void tell_kept_numbers() const {
     for (const auto& [place, count] : kept_at_)
       recorder->recording().warnings.push_back(fmt::format(
@@ -98,7 +97,7 @@ class EagerProgram::Run {
           named(place), times(count)));
   }
 
-  /// Says that a block which another stream uses may be free later on a GPU.
+  /// Warns that a block used on another stream may be freed later on a GPU.
   void tell_streams() const {
     if (const int count = recorder->stream_uses(); count > 0)
       recorder->recording().warnings.push_back(fmt::format(
@@ -107,7 +106,7 @@ class EagerProgram::Run {
           times(count)));
   }
 
-  /// Says what stood for numbers that tensors without storage do not have.
+  /// Warns about assumed values: numbers read from tensors without storage.
   void tell_numbers() const {
     for (const std::string& sentence : numbers.warnings())
       recorder->recording().warnings.push_back(sentence);

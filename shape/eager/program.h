@@ -1,5 +1,5 @@
-// A program that runs itself under a fake mode, such as a training script in Python: every operator
-// call that it makes is a node of the module whose code runs.
+// A program that runs under a fake mode, such as a Python training script: each operator call of
+// its own becomes a node of the module whose code runs.
 //
 // Public header.
 #pragma once
@@ -20,81 +20,81 @@
 
 namespace symprof {
 
-/// Tells where the program's own code is that runs now ("train.py:42"); empty where it has none.
+/// Returns the line of the program's own code that runs ("train.py:42"); empty if there is none.
 using PlaceOfProgram = std::function<std::string()>;
 
-/// While it lives, tensors of cuda:0 made on this thread are fake, and what the program does with
-/// them is recorded. The face of the program's language says what only it knows: which module's
-/// code runs, when backward runs, what the optimizer updates.
+/// While it lives, tensors created on cuda:0 by this thread are fake, and operations on them are
+/// recorded. The language front end reports what only it knows: the module whose code runs,
+/// backward passes, and the parameters that the optimizer updates.
 class EagerProgram {
  public:
-  /// Of `options` the device, the attention backend and the precision of products count: all else
-  /// is the program's business.
+  /// Uses only the device, the attention backend and the matmul precision of `options`: all else is
+  /// up to the program.
   EagerProgram(const StepOptions& options, PlaceOfProgram place);
   ~EagerProgram();
   EagerProgram(const EagerProgram&) = delete;
   EagerProgram& operator=(const EagerProgram&) = delete;
 
-  /// What reports call the program.
+  /// Sets the program's name in reports.
   void set_name(const std::string& name);
 
-  /// The name of a model whose modules' paths begin with it; where there is one model, reports
-  /// leave it out.
+  /// Adds the name of a model, the prefix of its modules' paths; reports omit it if there is only
+  /// one model.
   void add_root(const std::string& name);
-  /// `path` is that of the module ("model.layers.0"); empty for one outside of every model.
+  /// `path` is the module's path ("model.layers.0"); empty for a module outside of every model.
   void enter_module(const std::string& path, const std::string& type);
   void leave_module();
-  /// Around each run of autograd's engine; runs inside runs (reentrant checkpoints) are counted.
-  /// `makes_graph`: backward itself is recorded by autograd (create_graph=True).
+  /// Around each run of autograd's engine; nested runs (reentrant checkpoints) are counted.
+  /// `makes_graph`: autograd records backward itself (create_graph=True).
   void enter_backward(bool makes_graph);
   void leave_backward();
-  /// Around an update of `optimizer`. A step of the loop ends with it, or with the backward
-  /// pass that it runs in. An optimizer may call a closure, which runs forward and backward.
+  /// Around an update of `optimizer`. A training step ends with the update, or with the backward
+  /// pass that contains it. An optimizer may call a closure that runs forward and backward.
   void enter_optimizer(const ProgramOptimizer& optimizer);
   void leave_optimizer();
   void enter_closure();
   void leave_closure();
-  /// The program says that a step ends here; then updates end none.
+  /// The program marks the end of a step; from then on, updates do not end steps.
   void mark_step();
 
-  /// Says what tensors are for; real ones are passed over. A tensor may be said again.
-  /// `parts` are the tensors in which the parameter's `elements` lie: the parameter itself, or what
-  /// is inside of a tensor subclass.
+  /// Sets the kinds of tensors; real tensors are ignored, and a later call replaces an earlier one.
+  /// `parts` are the tensors that hold the parameter's `elements`: the parameter itself, or the
+  /// inner tensors of a tensor subclass.
   void add_parameter(const at::Tensor& parameter, const std::vector<at::Tensor>& parts,
                      std::int64_t elements);
   void add_buffer(const at::Tensor& buffer);
   void add_input(const at::Tensor& input);
   void add_gradient(const at::Tensor& gradient, const at::Tensor& parameter);
-  /// An undefined `parameter`: a state of no one parameter.
+  /// `parameter` is undefined for a state shared by several parameters.
   void add_optimizer_state(const at::Tensor& state, const at::Tensor& parameter);
 
-  /// The program resized a storage itself; one that is not of a fake tensor is passed over.
+  /// The program resized a storage itself; storages of real tensors are ignored.
   static void resized(const c10::Storage& storage);
-  /// The program gives cached memory back to the device (torch.cuda.empty_cache).
+  /// The program releases cached blocks to the device (torch.cuda.empty_cache).
   void empty_cache();
-  /// `tell` is called before the device gives its first block: settings of the environment are read
-  /// then.
+  /// `tell` is called before the first block is allocated on the device: allocator settings of the
+  /// environment are read at that point.
   void before_first_block(std::function<void()> tell);
-  /// What is held at a time beyond so many bytes is refused as PyTorch's allocator refuses it.
+  /// Limits live memory to `bytes`; more raises PyTorch's out-of-memory error.
   void limit_memory(std::optional<std::int64_t> bytes);
-  /// Adds a sentence to the report's warnings, once.
+  /// Adds a warning to the report, once.
   void warn(const std::string& sentence);
-  /// From now on `raise` throws the exception of the program's language for a call that is refused.
+  /// Sets the function that throws the front end's exception for a refused call.
   static void raise_errors_by(std::function<void(const Error&)> raise);
-  /// Whether the tensor has no storage.
+  /// True if the tensor is fake (has no storage).
   static bool has_no_values(const at::Tensor& tensor);
-  /// Whether an upper bound stands for one of its sizes, which depends on data.
+  /// True if one of its sizes is the upper bound of a data-dependent size.
   static bool has_upper_bound_size(const at::Tensor& tensor);
-  /// Says the numbers of a tensor without storage: `values` is real, of its dtype and sizes.
+  /// Sets the numbers of a tensor without storage: `values` is real, of its dtype and sizes.
   static void give_values(const at::Tensor& tensor, const at::Tensor& values);
-  /// Which line got a stand-in last for what only data tell; empty where none did.
+  /// The last line that read an assumed value for a data-dependent number; empty if there is none.
   std::string last_stand_in() const;
 
-  /// What was recorded until now; its kinds of storages may still change.
+  /// The recording so far; storage kinds may still change.
   const Recording& recording() const;
-  /// Steps that have ended (record/program_parts.h).
+  /// Finished steps (record/program_parts.h).
   std::size_t steps() const;
-  /// Ends the fake mode, and gives all that was recorded.
+  /// Ends the fake mode and returns the recording.
   ProgramRecording take();
 
  private:

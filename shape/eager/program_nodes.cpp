@@ -14,18 +14,19 @@ namespace {
 
 thread_local ProgramNodes* current_program = nullptr;
 
-/// A batch comes to the device by one of these.
+/// True for the operators that copy a batch to the device.
 bool is_copy(const std::string& op) {
   return op == "aten::to" || op == "aten::_to_copy" || op == "aten::cuda";
 }
 
-/// Of the mask that it makes for its kernel (`convert_boolean_attn_mask` in
-/// ATen/native/transformers/attention.cpp) a program sees nothing, and each layer makes it anew.
+/// True for attention: the program cannot see the mask that it makes for its kernel
+/// (`convert_boolean_attn_mask` in ATen/native/transformers/attention.cpp), and each layer makes a
+/// new one.
 bool keeps_values_to_itself(const at::RecordFunction& function) {
   return function.operator_name()->name == "aten::scaled_dot_product_attention";
 }
 
-/// Whether autograd records the call: reading a number, or detaching, makes no graph.
+/// True if autograd records the call: reading a number, or detaching, makes no graph.
 bool makes_graph(const std::string& op, const std::vector<at::Tensor>& inputs) {
   if (!at::GradMode::is_enabled() || op == "aten::detach" || op == "aten::item") return false;
   return std::ranges::any_of(inputs, [](const at::Tensor& input) { return input.requires_grad(); });
@@ -82,8 +83,9 @@ void ProgramNodes::begin_call(const at::RecordFunction& function) {
   add_call_inputs(node_, inputs, recorder_);
 }
 
-// What evaluation makes of a model's results (an accuracy, a mean of losses) is the evaluation's;
-// the next batch, gradients that are set to zero, and whatever makes a graph are the next step's.
+// Calls on a model's results in evaluation (an accuracy, a mean of losses) belong to the
+// evaluation; the next batch, zeroing of gradients, and calls that autograd records belong to the
+// next step.
 bool ProgramNodes::belongs_to_pass(const std::string& op,
                                    const std::vector<at::Tensor>& inputs) const {
   if (makes_graph(op, inputs)) return false;
@@ -96,15 +98,15 @@ bool ProgramNodes::belongs_to_pass(const std::string& op,
   });
 }
 
-// Tensors of a simulation that has ended were there before the call.
+// Tensors of a finished simulation existed before the call.
 void ProgramNodes::take_over(const std::vector<at::Tensor>& inputs) {
   recorder_.enter(Phase::forward, none);
   for (const at::Tensor& tensor : inputs)
     if (meta::is_fake(tensor)) meta::announce(tensor);
 }
 
-// The engine turns gradient mode off, but for a backward pass that makes a graph itself; a
-// checkpoint that runs its forward again turns it on.
+// The engine turns gradient mode off, except in a backward pass with create_graph; the
+// recomputation of a checkpoint turns it on.
 void ProgramNodes::begin_in_backward(const std::string& op) {
   node_ = none;
   if (makes_graph_ ? !modules_.empty() : at::GradMode::is_enabled()) {
@@ -130,8 +132,8 @@ void ProgramNodes::end_call(const at::RecordFunction& function) {
   node_ = none;
 }
 
-// Calls on real tensors are the host's own. A class of tensors may hide the fake ones that it
-// holds: then its calls are seen.
+// Calls on real tensors are host calls and get no node. A tensor subclass may hide fake inner
+// tensors: calls on those are seen.
 void ProgramNodes::forget_node() {
   std::vector<NodeRecord>& nodes = recorder_.recording().nodes;
   const std::vector<CallRecord>& calls = recorder_.recording().calls;
@@ -160,7 +162,7 @@ NodeId ProgramNodes::add_node(const Place& place) {
   return id;
 }
 
-// A module may be known by its path alone, from one that lies in it.
+// A module may have been added by the path of its submodule, without its type.
 std::int32_t ProgramNodes::module_at(const std::string& path, const std::string& type) {
   const std::int32_t id = calls_.module_at(path, "");
   std::string& known = recorder_.recording().modules[static_cast<std::size_t>(id)].type;
@@ -208,7 +210,7 @@ void ProgramNodes::leave(Scope scope) {
   resume();
 }
 
-/// Tells the recorder whose turn it is between the program's calls.
+/// Sets the recorder's node for calls between the program's own calls.
 void ProgramNodes::resume() {
   if (is_in(Scope::backward))
     recorder_.enter(Phase::backward, parts_.other());
@@ -265,7 +267,7 @@ void ProgramNodes::leave_closure() {
 
 void ProgramNodes::mark_step() { end_step(PartEnd::mark); }
 
-// Scaling, clipping and logging between backward and the update are the update's.
+// Scaling, clipping and logging between backward and the update belong to the update.
 void ProgramNodes::give_tail_to_optimizer() {
   const NodeId first = std::exchange(tail_node_, none);
   Recording& recording = recorder_.recording();
@@ -290,7 +292,7 @@ void ProgramNodes::give_tail_to_optimizer() {
   recorder_.mark_sequence(none);
 }
 
-// A program without optimizers updates its parameters by itself: p.data.add_(p.grad, alpha=-lr).
+// A program without optimizers updates its parameters directly: p.data.add_(p.grad, alpha=-lr).
 void ProgramNodes::note_written_parameters(const at::RecordFunction& function,
                                            const std::string& op) {
   if (wrote_parameters_ || !op.ends_with('_') || !modules_.empty()) return;

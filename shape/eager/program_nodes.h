@@ -1,4 +1,4 @@
-// The nodes of a program that runs itself: one for each operator call of its own.
+// The nodes of an eager program: one for each of its own operator calls.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -16,8 +16,8 @@
 
 namespace symprof::shape {
 
-/// Listens to the calls of this thread above autograd (a call that makes other calls is one node),
-/// and tells the recorder whose turn it is.
+/// Observes this thread's calls above autograd (a call that makes other calls is one node), and
+/// sets the recorder's current node.
 class ProgramNodes {
  public:
   ProgramNodes(Recorder& recorder, std::function<std::string()> place);
@@ -27,7 +27,7 @@ class ProgramNodes {
 
   void enter_module(const std::string& path, const std::string& type);
   void leave_module();
-  /// `makes_graph`: backward itself is recorded by autograd (create_graph=True).
+  /// `makes_graph`: autograd records backward itself (create_graph=True).
   void enter_backward(bool makes_graph);
   void leave_backward();
   void enter_optimizer(const ProgramOptimizer& optimizer);
@@ -35,20 +35,20 @@ class ProgramNodes {
   /// Around the closure that an optimizer calls for the loss.
   void enter_closure();
   void leave_closure();
-  /// The program says that a step ends here.
+  /// The program marks the end of a step.
   void mark_step();
 
-  /// The steps until now, the unfinished one included.
+  /// The steps so far, including the unfinished one.
   ProgramSteps steps() const {
     return steps_of(parts_.parts(), recorder_.recording(), gradient_free_);
   }
   std::size_t finished_steps() const { return parts_.finished_steps(); }
 
  private:
-  /// Code of autograd's engine, of an optimizer, or of the closure that an optimizer calls.
+  /// Code of autograd's engine, of an optimizer, or of an optimizer's closure.
   enum class Scope : std::uint8_t { backward, optimizer, closure };
 
-  // A module, an operator and a line of the program: calls that run again are found by them.
+  // A module, an operator and a line of the program: identifies calls that are recomputed.
   using Place = std::tuple<std::int32_t, std::string, std::string>;
 
   static std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function);
@@ -87,19 +87,19 @@ class ProgramNodes {
   int depth_ = 0;
   bool makes_graph_ = false;  // Backward is recorded by autograd.
   bool recomputes_ = false;
-  bool wrote_parameters_ = false;  // Outside of optimizers, since the part's backward.
+  bool wrote_parameters_ = false;  // Written outside of optimizers since the part's backward.
   bool updated_in_backward_ = false;
-  // What ran since the last backward pass, in no module: the update's, where one follows.
+  // Calls since the last backward pass, in no module: they belong to the update, if one follows.
   NodeId tail_node_ = none;
   CallId tail_call_ = none;
-  bool touches_device_ = false;        // The running call.
-  bool comes_from_host_ = false;       // The running call copies from real tensors, in no module.
-  NodeId node_ = none;                 // The node of the outermost call that runs.
-  std::vector<NodeId> gradient_free_;  // Nodes of which autograd knows nothing.
+  bool touches_device_ = false;        // The current call uses device tensors.
+  bool comes_from_host_ = false;       // The current call copies from real tensors, in no module.
+  NodeId node_ = none;                 // The node of the current outermost call.
+  std::vector<NodeId> gradient_free_;  // Nodes that autograd did not record.
   std::vector<std::int32_t> modules_;
-  std::map<Place, std::vector<NodeId>> nodes_at_;  // Of the running step.
-  std::vector<NodeId>* nodes_here_ = nullptr;      // Those at the place of the last one.
-  std::map<Place, std::size_t> recomputed_;        // Since backward began to run forward again.
+  std::map<Place, std::vector<NodeId>> nodes_at_;  // Of the current step.
+  std::vector<NodeId>* nodes_here_ = nullptr;      // Nodes at the place of the last one.
+  std::map<Place, std::size_t> recomputed_;        // Since backward began to recompute.
 };
 
 }  // namespace symprof::shape

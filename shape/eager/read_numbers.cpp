@@ -12,8 +12,8 @@
 namespace symprof::shape {
 namespace {
 
-/// `while mask.any():` would never end: a line that reads again and again, with no module run in
-/// between, gets the other answer after so many.
+/// Ends loops such as `while mask.any():`: a line that reads more often than this, with no module
+/// in between, gets the opposite answer.
 constexpr int most_reads = 16;
 constexpr std::size_t most_named_answers = 3;
 

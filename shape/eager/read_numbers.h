@@ -1,5 +1,5 @@
-// Which lines of a program read numbers that tensors without storage do not have, and what stood
-// for them.
+// Lines of a program that read unknown numbers from tensors without storage, and the values that
+// were assumed.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ class ReadNumbers {
  public:
   explicit ReadNumbers(std::function<std::string()> place) : place_(std::move(place)) {}
 
-  /// What stands for a number of `storage`, all of which lie in `range`.
+  /// The value assumed for a number of `storage`, whose numbers lie in `range`.
   double answer(const Recording& recording, StorageId storage, const meta::ValueRange& range);
-  /// What reads numbers after this is not in a loop of before it.
+  /// Ends the loops so far: later reads start new counts.
   void end_loops() { reads_ = 0; }
 
-  /// A sentence for each line that read such numbers.
+  /// A warning for each line that read such numbers.
   std::vector<std::string> warnings() const;
-  /// Sentences for the error that a program ends with: the last line that read such a number, and
-  /// the last one that took an upper bound for a size; empty where there is none.
+  /// Text for the error that ends a program: the last line that read such a number, and the last
+  /// line that took an upper bound for a size; empty if there is none.
   std::string last(const Recording& recording) const;
 
  private:

@@ -1,4 +1,4 @@
-// Names of a program's models in front of the paths of their modules.
+// Model names as prefixes of module paths.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace symprof::shape {
 
-/// Takes the name of the only model away: "model.layers.0" becomes "layers.0", and what "model"
-/// itself calls is at the root.
+/// Removes the name of the only model: "model.layers.0" becomes "layers.0", and calls of "model"
+/// itself belong to the root.
 void drop_root(Recording& recording, const std::string& root);
 
 }  // namespace symprof::shape

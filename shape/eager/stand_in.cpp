@@ -34,7 +34,7 @@ class Reader {
                        "_amp_foreach_non_finite_check_and_unscale_"}))
       return fault();
     if (is_one_of(op, {"lt", "gt"}) && is_drawn(call, writer)) return fault();
-    if (op == "isin") return 0;  // An unknown number is none of a few that are named.
+    if (op == "isin") return 0;  // Assumed: an unknown number equals none of the listed ones.
     const std::optional<std::int64_t> named = second_argument(call);
     if (named && is_one_of(op, {"full", "full_like", "fill_", "new_full"})) return *named;
     if (named && is_one_of(op, {"eq", "ne", "lt", "le", "gt", "ge"}))
@@ -75,7 +75,7 @@ class Reader {
     return name;
   }
 
-  /// Whether its first input comes from `normal_`: torch.nn.init.trunc_normal_ draws again while a
+  /// True if its first input comes from `normal_`: torch.nn.init.trunc_normal_ draws again while a
   /// number lies beyond the bounds, which are a hundred standard deviations away by default.
   bool is_drawn(const CallRecord& call, CallId id) const {
     const CallId writer = call.inputs.empty() ? none : writer_of(call.inputs[0].storage, id);
@@ -87,7 +87,7 @@ class Reader {
     return std::ranges::find(tensors, storage, &TensorRecord::storage) != tensors.end();
   }
 
-  /// The last call before `before` that made the storage or, in place, wrote to it; views do not.
+  /// The last call before `before` that created the storage or wrote to it in place; views do not.
   CallId writer_of(StorageId storage, CallId before) const {
     for (CallId id = before - 1; storage != none && id >= 0; --id) {
       const CallRecord& call = recording_.calls[static_cast<std::size_t>(id)];

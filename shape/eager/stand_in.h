@@ -1,4 +1,4 @@
-// What stands for a number that a program reads from a tensor without storage.
+// Assumed values of numbers that a program reads from tensors without storage.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@ namespace symprof::shape {
 
 struct StandIn {
   std::int64_t number = 1;
-  bool tells_fault = false;  ///< It says whether something is wrong.
+  bool tells_fault = false;  ///< The number is an error check.
 };
 
-/// 0 for what says that something is wrong (isnan, isinf, GradScaler's found_inf, whether numbers
-/// of a normal distribution lie beyond a bound, and what is made of these), 1 for everything else;
-/// of a comparison with an integer, whether it holds for what stands for the numbers that it
-/// compares: a program takes the way that it takes when all is well.
+/// The assumed value, so that the program takes its normal path: 0 for error checks (isnan, isinf,
+/// GradScaler's found_inf, samples of a normal distribution beyond a bound, and values computed
+/// from these), 1 for everything else; a comparison with an integer is evaluated on the assumed
+/// operand.
 StandIn stand_in_for(const Recording& recording, StorageId storage);
 
 }  // namespace symprof::shape

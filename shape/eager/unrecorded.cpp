@@ -16,7 +16,7 @@ std::shared_ptr<meta::Observer> silent_follower() {
 
 }  // namespace
 
-// Without Factories::on_host the mode takes no storage over from the program's recording
+// Without Factories::on_host the mode adopts no storage of the program's recording
 // (meta/fake/fake_tensor.cpp: announce_to).
 struct Unrecorded::Mode {
   at::RecordFunctionGuard without_callbacks{/*is_enabled=*/false};

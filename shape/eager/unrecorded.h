@@ -1,13 +1,13 @@
-// Calls on fake tensors that are none of the program's.
+// Calls on fake tensors that do not belong to the program.
 #pragma once
 
 #include <memory>
 
 namespace symprof {
 
-/// While it lives, what this thread does with fake tensors is not recorded, and takes no memory;
-/// values that are known are followed. Tensors that are made meanwhile end before it does. They and
-/// it end in the reverse order of their beginnings.
+/// While it lives, this thread's calls on fake tensors are not recorded and take no memory; known
+/// values are propagated. Tensors created meanwhile must die before it. Instances end in reverse
+/// order of their creation.
 class Unrecorded {
  public:
   Unrecorded();

@@ -174,7 +174,7 @@ class Converter {
     return values_[static_cast<std::size_t>(std::get<ValueRef>(element).id)];
   }
 
-  // A symbolic scalar takes the kind that the schema wants; everything else is as it is.
+  // Converts a symbolic scalar to the schema's type; other values are unchanged.
   IValue fit(const IValue& value) const {
     return value.isScalar() ? number_as(value.toScalar(), argument_) : value;
   }
@@ -192,7 +192,7 @@ class Converter {
                          : std::optional<at::Tensor>(value_of(element).toTensor()));
     return list;
   }
-  // A symbolic number among fixed ones; an integer may stand for a float.
+  // May contain symbolic numbers; an integer is accepted for a float.
   template <class Number>
   IValue number_list(const std::vector<ListElement>& elements) const {
     c10::List<Number> list;

@@ -11,9 +11,9 @@
 
 namespace symprof::shape {
 
-/// The whole argument list of `schema` for `node`: by name, then by position, then defaults.
-/// Numbers become what the schema asks for (an integer for a float argument, a number for a
-/// tensor). Throws Error for an argument that is missing, unknown or of a kind that does not fit.
+/// The argument list of `schema` for `node`: by name, then by position, then defaults. Numbers are
+/// converted to the schema's type (an integer for a float argument, a number for a tensor). Throws
+/// Error for a missing or unknown argument, or one of the wrong type.
 std::vector<c10::IValue> schema_arguments(const Node& node, const c10::FunctionSchema& schema,
                                           const std::vector<c10::IValue>& values,
                                           c10::Device device);

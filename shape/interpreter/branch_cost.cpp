@@ -10,7 +10,7 @@
 namespace symprof::shape {
 namespace {
 
-/// Counts what calls read and write. Geometries are all that it keeps.
+/// Counts the bytes that calls read and write. Keeps only the size in bytes of each spec.
 class ByteCounter final : public meta::SilentObserver {
  public:
   std::int32_t on_spec(TensorSpec spec) override {
@@ -21,7 +21,7 @@ class ByteCounter final : public meta::SilentObserver {
     for (const meta::SeenTensor& tensor : call.inputs) add(tensor);
     for (const meta::SeenTensor& tensor : call.outputs) add(tensor);
   }
-  /// Nested in a branch, too, the upper bound counts.
+  /// The upper bound is also used inside a branch.
   std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t> most) override {
     return most;
   }

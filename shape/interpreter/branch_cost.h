@@ -1,4 +1,4 @@
-// Which of two branches costs more, where only data could tell which one runs.
+// Compares the costs of two branches whose condition depends on data.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -10,8 +10,8 @@
 
 namespace symprof::shape {
 
-/// True when `branch`, run on fake `inputs`, reads and writes at least as many bytes as `other`:
-/// the observer of the current mode takes upper bounds. Throws Error when it does not.
+/// True if `branch`, run on fake `inputs`, reads and writes at least as many bytes as `other`.
+/// Throws Error if the current mode's observer takes no upper bounds.
 bool is_costlier(const Graph& branch, const Graph& other, const std::vector<c10::IValue>& inputs,
                  c10::Device device);
 

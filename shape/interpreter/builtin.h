@@ -1,4 +1,4 @@
-// Python operators on numbers, which a graph with symbolic shapes has between its ATen calls.
+// Python operators on numbers, between the ATen calls of a graph with symbolic shapes.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -8,13 +8,13 @@
 
 namespace symprof::shape {
 
-/// Begins the names of operators that are builtins: "builtin::add".
+/// Prefix of builtin operators: "builtin::add".
 constexpr std::string_view builtin_prefix = "builtin::";
 
 /// A function such as "add" or "floordiv" of one or two numbers, with Python's meaning.
 using Builtin = c10::IValue (*)(const std::vector<at::Scalar>& operands);
 
-/// `name` without the "builtin::" prefix. Null when there is none of that name.
+/// `name` has no "builtin::" prefix. Null for an unknown name.
 Builtin find_builtin(std::string_view name);
 
 }  // namespace symprof::shape

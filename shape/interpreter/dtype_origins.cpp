@@ -51,7 +51,7 @@ class Origins {
     return id == no_value ? std::nullopt : dtypes_[static_cast<std::size_t>(id)];
   }
 
-  /// Goes up through the operands that had the dtype already: nodes stand after them.
+  /// Follows producers back while an operand already has the dtype.
   ValueId origin(ValueId id, DType dtype) const {
     for (auto maker = uses_.maker(id); maker; maker = uses_.maker(id)) {
       ValueId before = no_value;

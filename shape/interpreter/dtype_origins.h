@@ -1,4 +1,4 @@
-// Where the operands of a node get their dtypes from.
+// Origins of the dtypes of a node's operands.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace symprof::shape {
 
-/// By value; empty for what is no tensor, and for what has not been made yet.
+/// By value; empty for non-tensors and for values not yet computed.
 using ValueDTypes = std::vector<std::optional<DType>>;
 
 struct DTypeOrigins {
-  std::vector<ValueId> values;  ///< For each dtype, the value that had it first.
+  std::vector<ValueId> values;  ///< For each dtype, the first value with it.
   std::string text;
 };
 
@@ -22,14 +22,14 @@ struct DTypeOrigins {
 struct DTypeConflict final : Error {
   DTypeConflict(Error error, std::vector<ValueId> values)
       : Error(std::move(error)), origins(std::move(values)) {}
-  std::vector<ValueId> origins;  ///< As in DTypeOrigins, of the graph in which the call stands.
-  /// Where that is a nested graph: the nodes that have it, the outermost last.
+  std::vector<ValueId> origins;  ///< As in DTypeOrigins, in the graph that contains the call.
+  /// For a nested graph: the nodes that contain it, the outermost last.
   std::vector<std::size_t> nested_in;
 };
 
 /// ": float32 comes from node to_1 (aten::to.dtype), `x = x.float()`; bfloat16 from parameter w"
-/// for operands of several dtypes: for each the value that had it first on the way to the node.
-/// Empty for operands of one dtype.
+/// for operands of several dtypes: for each dtype, the first value with it on the path to the node.
+/// Empty if the operands have one dtype.
 DTypeOrigins dtype_origins(const Graph& graph, const Node& node, const ValueDTypes& dtypes);
 
 }  // namespace symprof::shape

@@ -14,8 +14,8 @@ using at::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// torch.distributed._functional_collectives.all_to_all_single, waited for at once. `splits` are
-/// the rows for each rank, and from each; empty: equal parts.
+/// torch.distributed._functional_collectives.all_to_all_single with an immediate wait. `splits` are
+/// the rows sent to and received from each rank; empty: equal parts.
 Tensor exchanged(const Tensor& rows, const std::vector<std::int64_t>& splits) {
   std::vector<c10::IValue> stack = {rows.contiguous(), splits, splits, "expert"};
   c10::Dispatcher::singleton()
@@ -27,7 +27,7 @@ Tensor exchanged(const Tensor& rows, const std::vector<std::int64_t>& splits) {
   return stack.at(0).toTensor();
 }
 
-/// The gradient goes the same way back.
+/// Backward exchanges the gradient in the opposite direction.
 struct Exchange : torch::autograd::Function<Exchange> {
   static Tensor forward(AutogradContext* context, const Tensor& rows,
                         const std::vector<std::int64_t>& splits) {
@@ -39,7 +39,7 @@ struct Exchange : torch::autograd::Function<Exchange> {
   }
 };
 
-/// What is a sum over the samples of all ranks becomes a mean, as gradients of other parameters do.
+/// Turns the sum over all ranks' samples into a mean, as for gradients of other parameters.
 struct Average : torch::autograd::Function<Average> {
   static Tensor forward(AutogradContext* context, const Tensor& weight, std::int64_t ranks) {
     context->saved_data["ranks"] = ranks;
@@ -56,7 +56,7 @@ std::vector<std::int64_t> even_parts(std::int64_t rows, std::int64_t ranks) {
   return parts;
 }
 
-/// `_dispatch` of the file: rows, the ends of those for each own expert, and their order.
+/// `_dispatch` of the file: rows, the end of each own expert's rows, and their order.
 std::vector<c10::IValue> dispatch(const Tensor& rows, const Tensor& ends, std::int64_t ranks) {
   const Tensor counts = at::diff(ends, 1, 0, at::zeros({1}, ends.options()));
   const Tensor received = exchanged(counts, {});

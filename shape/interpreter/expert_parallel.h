@@ -1,5 +1,5 @@
-// The operators that trace/passes/expert_parallel.h puts into a graph: the calls that the file of
-// report/parallel_plan_python.cpp makes, on the first rank, with rows spread evenly over the
+// Operators inserted by trace/passes/expert_parallel.h: the calls of the file that
+// report/parallel_plan_python.cpp writes, on the first rank, with rows spread evenly over the
 // experts.
 #pragma once
 

@@ -21,7 +21,7 @@ using c10::IValue;
 using Tensors = std::vector<at::Tensor>;
 using Values = std::vector<IValue>;
 
-/// The operands of a node by what they are: higher-order operators have no schema with names.
+/// The operands of a node by type: higher-order operators have no schema with names.
 struct HigherOrderCall {
   std::vector<const Graph*> graphs;
   std::vector<Values> lists;
@@ -33,7 +33,7 @@ struct HigherOrderCall {
 
   const Graph& graph(std::size_t index) const { return *at(graphs, index, "graphs"); }
   const Values& list(std::size_t index) const { return at(lists, index, "lists of operands"); }
-  /// Lists that older versions leave out are empty.
+  /// Lists omitted by older versions are empty.
   Values list_or_none(std::size_t index) const {
     return index < lists.size() ? lists[index] : Values{};
   }
@@ -64,7 +64,7 @@ class OperandReader {
   void operator()(const std::vector<std::int64_t>& list) {
     call_.lists.emplace_back(list.begin(), list.end());
   }
-  /// Identifiers, modes, dictionaries of hints: nothing that a graph takes.
+  /// Identifiers, modes, dictionaries of hints: no graph inputs.
   template <class Other>
   void operator()(const Other&) {}
 
@@ -93,8 +93,8 @@ bool wants_gradient(const Values& inputs) {
          });
 }
 
-/// `body` on `inputs`, of which only these are kept for backward. The function outlives the call:
-/// the graph does as well, what is on the stack does not.
+/// Runs `body` on `inputs`; backward keeps only the inputs and recomputes the body. The function
+/// object outlives the call: the graph does too, values on the stack do not.
 Values run_again_in_backward(const HigherOrderCall& call, const Graph& body, Values inputs,
                              RunAgain how = RunAgain::of_operator) {
   if (!call.recompute || !wants_gradient(inputs)) return run(call, body, std::move(inputs));
@@ -104,7 +104,7 @@ Values run_again_in_backward(const HigherOrderCall& call, const Graph& body, Val
     if (!inputs[i].isTensor()) continue;
     places.push_back(i);
     tensors.push_back(inputs[i].toTensor());
-    inputs[i] = IValue();  // What backward needs is autograd's to keep.
+    inputs[i] = IValue();  // Autograd keeps the tensors that backward needs.
   }
   const auto results = std::make_shared<Values>();  // Autograd sees the tensors among them.
   const auto function = [&body, places, results, numbers = std::move(inputs), device = call.device,
@@ -126,8 +126,8 @@ Values run_again_in_backward(const HigherOrderCall& call, const Graph& body, Val
   return all;
 }
 
-/// cond(predicate, true graph, false graph, operands). FlopCounterMode, too, counts the larger of
-/// two branches (torch/utils/flop_counter.py).
+/// cond(predicate, true graph, false graph, operands). FlopCounterMode also counts the more
+/// expensive branch (torch/utils/flop_counter.py).
 Values cond(const HigherOrderCall& call) {
   if (call.others.empty()) throw Error("", "has no predicate");
   const Graph& taken = call.graph(0);
@@ -170,8 +170,8 @@ Values stacked(const std::vector<Tensors>& results) {
   return outputs;
 }
 
-/// scan(graph, initial values, scanned operands, further operands): the first results go on to the
-/// next element, the others are stacked.
+/// scan(graph, initial values, scanned operands, further operands): the first results are carried
+/// to the next element, the others are stacked.
 Values scan(const HigherOrderCall& call) {
   Values carried = call.list(0);
   const std::vector<Tensors> elements = elements_of(call.list(1));
@@ -217,7 +217,7 @@ Tensors every_second(const Tensors& tensors, std::int64_t first, bool all_but_la
   return parts;
 }
 
-/// associative_scan(graph, scanned operands, further operands): in pairs, as
+/// associative_scan(graph, scanned operands, further operands): pairwise, as
 /// generic_associative_scan in torch/_higher_order_ops/associative_scan.py.
 Tensors scan_in_pairs(const HigherOrderCall& call, const Tensors& x) {
   const std::int64_t length = x.at(0).size(0);

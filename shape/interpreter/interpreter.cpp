@@ -27,7 +27,7 @@
 namespace symprof::shape {
 namespace {
 
-// Lists among the results as their elements.
+// The results with lists flattened into their elements.
 std::vector<c10::IValue> taken_apart(const std::vector<c10::IValue>& results) {
   std::vector<c10::IValue> elements;
   for (const c10::IValue& result : results) {
@@ -44,7 +44,7 @@ std::string dispatcher_overload(const Node& node) {
   return node.overload == "default" ? "" : node.overload;
 }
 
-/// ", u0" for the first unbacked size of a result that nobody gives.
+/// ", u0" for the first unbacked size of a result without a given value.
 std::string unbacked_symbol(const Graph& graph, const Node& node) {
   for (const ValueId id : node.outputs) {
     if (id == no_value) continue;
@@ -54,7 +54,7 @@ std::string unbacked_symbol(const Graph& graph, const Node& node) {
   return "";
 }
 
-/// The number that is read from data, where the program goes on with one number only.
+/// The number read from data, if the file fixes its value.
 std::optional<c10::IValue> number_from_file(const Graph& graph, const Node& node) {
   if (node.op != "aten::item" || node.outputs.empty() || node.outputs[0] == no_value) return {};
   const Value& result = graph.values[static_cast<std::size_t>(node.outputs[0])];
@@ -130,13 +130,13 @@ void Interpreter::run_node(std::size_t index) {
         fmt::format("PyTorch refuses this call; check the shapes that {} and {} give.",
                     setting("inputs"), setting("sizes")));
   } catch (const std::runtime_error& error) {
-    // c10/util/TypeCast.h: checked_convert, of a real tensor's fill.
+    // c10/util/TypeCast.h: checked_convert, when a real tensor is filled.
     throw Error(where(), std::string(error.what()) + ".",
                 "A number of the file does not fit into the dtype that its tensor has here.");
   }
 }
 
-/// A call that PyTorch refuses for the dtypes of its operands, and where the node's come from.
+/// The error of a call that PyTorch refuses for its operand dtypes, with the origins of the dtypes.
 DTypeConflict Interpreter::dtype_refusal(std::string where, const std::string& problem,
                                          const Node& node) const {
   DTypeOrigins origins = dtype_origins(graph_, node, dtypes_);

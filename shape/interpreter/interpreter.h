@@ -1,4 +1,4 @@
-// Runs a graph on whatever tensors it is given: fake, CPU or CUDA.
+// Runs a graph on given tensors: fake, CPU or CUDA.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -22,27 +22,28 @@ class Interpreter;
 
 using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
 
-/// Whose backward runs a function again.
+/// Why backward recomputes a function.
 enum class RunAgain : std::uint8_t {
-  of_checkpoint,  ///< torch.utils.checkpoint: until what it saves is there (early stop).
-  of_operator,    ///< Control flow: all of it, and its own backward inside.
+  of_checkpoint,  ///< torch.utils.checkpoint: stops when all saved tensors are recomputed (early
+                  ///< stop).
+  of_operator,    ///< Control flow: recomputed completely, with its own backward inside.
 };
 
-/// How backward runs a function again.
+/// How backward recomputes a function.
 struct Rerun {
   RunAgain how = RunAgain::of_operator;
-  /// Calls of a checkpoint whose outputs are kept for that, as record/checkpoint_plan.h writes
-  /// them.
+  /// Calls of a checkpoint whose outputs are kept and not recomputed, in the notation of
+  /// record/checkpoint_plan.h.
   std::vector<std::string> kept;
 };
 
-/// Runs a function of tensors so that backward runs it again, where autograd would have kept what
-/// the function saves. Empty: the function runs once.
+/// Runs a function of tensors that backward recomputes, instead of keeping what autograd would
+/// save. Empty: the function runs once.
 using Recompute = std::function<std::vector<at::Tensor>(
     TensorFunction, const std::vector<at::Tensor>&, const Rerun&)>;
 
-/// Told of each node before and after it runs. While `end_node` runs, the node's inputs and outputs
-/// are still there; values at their last use die right after it.
+/// Called before and after each node. During `end_node`, the node's inputs and outputs are still
+/// alive; values at their last use die right after it.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
@@ -50,26 +51,26 @@ class NodeObserver {
   virtual void end_node(std::size_t index) = 0;
 };
 
-/// One run of one graph. Results live as long as trace/python/lifetimes/lifetimes.h says; inputs,
-/// parameters, buffers, constants and outputs stay.
+/// One run of one graph. Results have the lifetimes of trace/python/lifetimes/lifetimes.h; inputs,
+/// parameters, buffers, constants and outputs stay alive.
 class Interpreter {
  public:
-  /// `device` replaces every device that the graph names: a file says where it was exported.
+  /// `device` replaces every device in the graph: a file names the device it was exported on.
   /// `graph` has to outlive the interpreter.
   Interpreter(const Graph& graph, c10::Device device, Recompute recompute = {},
               Lifetimes lifetimes = Lifetimes::last_use);
 
   void set(ValueId id, c10::IValue value);
-  /// None when the value is not set, or has died.
+  /// None if the value is not set or has died.
   const c10::IValue& get(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
 
-  /// Nodes among `host` make their tensors on the host.
+  /// Nodes in `host` create their tensors on the host.
   void compute_on_host(trace::HostValues host) { host_ = std::move(host); }
 
   /// Runs all nodes, then writes mutations back. Throws Error with the node's name and operator.
   void run(NodeObserver& observer);
 
-  /// Drops what nodes have made, the outputs included.
+  /// Releases the results of nodes, including the outputs.
   void clear_results();
 
   /// Names of views whose input was copied before them (viewable.h).

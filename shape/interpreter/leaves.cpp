@@ -11,14 +11,14 @@
 namespace symprof::shape {
 namespace {
 
-/// By value: whether copies to the device read it, and whether something else does.
+/// By value: true if read by copies to the device, and by other nodes.
 struct LeafReads {
   std::vector<bool> by_copies, otherwise;
 };
 
 LeafReads reads_of(const Graph& graph);
 
-/// What a module that runs again in backward is given is read by its own graph.
+/// The inputs of a module that is recomputed in backward are read by its nested graph.
 void add_reads_inside(const Node& node, const Graph& body, LeafReads& reads) {
   const LeafReads inside = reads_of(body);
   for (std::size_t i = 1; i < node.arguments.size(); ++i) {

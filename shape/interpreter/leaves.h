@@ -1,4 +1,4 @@
-// What a graph has before its nodes run, as tensors.
+// The tensors of a graph before its nodes run.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,12 @@ namespace symprof::shape {
 /// integers, and scalars, have values.
 bool stays_real(const Graph& graph, const Value& value);
 
-/// By value: whether it is a constant of numbers that the code writes down, as
-/// `x[:, [0, 2]]` and `torch.tensor([1.0], device=x.device)` do: an export copies it with
-/// `lift_fresh_copy` wherever it is used, in a module that runs again in backward, too. Python
-/// makes it on the host; the copy alone is the device's.
+/// By value: true for a constant that is written in the code, as in `x[:, [0, 2]]` or
+/// `torch.tensor([1.0], device=x.device)`: an export copies it with `lift_fresh_copy` at each use,
+/// also in a recomputed module. Python makes it on the host; only the copy is on the device.
 std::vector<bool> numbers_of_code(const Graph& graph);
 
-/// The geometry of an input or a weight. Throws Error where the graph does not say it.
+/// The spec of an input or a weight. Throws Error if the graph does not contain it.
 const TensorSpec& spec_of_leaf(const Graph& graph, const Value& value);
 
 }  // namespace symprof::shape

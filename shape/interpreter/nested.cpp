@@ -18,7 +18,7 @@ using Values = std::vector<IValue>;
 
 struct NestedCall {
   const Node& node;
-  Values inputs;  ///< None where one is left out.
+  Values inputs;  ///< None for an omitted input.
   const Values& values;
   c10::Device device;
   const Recompute& recompute;
@@ -44,7 +44,7 @@ struct NestedCall {
   }
 };
 
-/// One run of the graph in an attribute.
+/// Runs the graph of an attribute once.
 Values run_attribute(const NestedCall& call, std::string_view attribute, Values inputs) {
   const auto* body = call.attribute<std::shared_ptr<const Graph>>(attribute);
   if (body == nullptr) throw Error("", fmt::format("no graph '{}'", attribute));
@@ -72,8 +72,8 @@ Values choose_branch(const NestedCall& call) {
   return run_attribute(call, chosen ? "then_branch" : "else_branch", {});
 }
 
-/// Inputs: how often, the condition, then what each run hands to the next. Outputs: that, then what
-/// each run adds to.
+/// Inputs: the maximum trip count, the condition, the carried values. Outputs: the carried values,
+/// then the scan outputs.
 Values loop(const NestedCall& call) {
   const std::int64_t most =
       call.has(0) ? known_number(call.input(0), "how often a loop runs") : most_iterations;
@@ -99,7 +99,7 @@ std::int64_t entry(const NestedCall& call, std::string_view attribute, std::size
   return list != nullptr && index < list->size() ? (*list)[index] : 0;
 }
 
-/// Since opset 9: states, then tensors that are taken apart along an axis.
+/// Since opset 9: states, then tensors that are scanned along an axis.
 Values scan(const NestedCall& call) {
   const auto* count = call.attribute<std::int64_t>("num_scan_inputs");
   const std::size_t scanned = count == nullptr ? 0 : static_cast<std::size_t>(*count);
@@ -131,7 +131,7 @@ Values scan(const NestedCall& call) {
   return carried;
 }
 
-/// Opset 8: the lengths of the sequences come first, and every other input is a batch, whose
+/// Opset 8: the sequence lengths come first; every other input has a batch dimension, whose
 /// elements are scanned along their first axis.
 Values scan_batch(const NestedCall& call) {
   if (call.has(0))
@@ -153,7 +153,7 @@ Values scan_batch(const NestedCall& call) {
   return batches;
 }
 
-/// Opset 8 has one input more than the body.
+/// Opset 8 has one more input than the body.
 Values scan_as_written(const NestedCall& call) {
   const auto* body = call.attribute<std::shared_ptr<const Graph>>("body");
   const auto* captures = call.attribute<std::vector<ListElement>>("body.captures");
@@ -163,7 +163,7 @@ Values scan_as_written(const NestedCall& call) {
   return is_batch ? scan_batch(call) : scan(call);
 }
 
-/// The body for each element; inputs that are tensors are the same for all.
+/// Runs the body for each element; tensor inputs are the same for all elements.
 Values sequence_map(const NestedCall& call) {
   const std::size_t length = call.sequence(0).size();
   std::vector<std::vector<at::Tensor>> results(call.node.outputs.size());

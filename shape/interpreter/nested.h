@@ -1,6 +1,5 @@
-// ONNX operators over more than tensors: sequences, optionals, and nested graphs that run as many
-// times as the model says. A sequence is a list of tensors; an empty optional is None, one with a
-// value is that value.
+// ONNX operators on sequences, optionals and nested graphs, which run as often as the model says. A
+// sequence is a list of tensors; an empty optional is None, a filled one is its value.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -15,10 +14,10 @@
 
 namespace symprof::shape {
 
-/// The results of `node` when it is If, Loop, Scan, SequenceMap, or an operator on sequences or
-/// optionals; empty for all others. `values` are those of the graph that the node stands in. A
-/// branch that is chosen, and how often a loop runs, have to be known: they are read from real
-/// tensors. Throws Error when they depend on data.
+/// The results of `node` if it is If, Loop, Scan, SequenceMap, or an operator on sequences or
+/// optionals; empty for all others. `values` are the values of the graph that contains the node.
+/// The chosen branch and the trip count are read from real tensors. Throws Error if they depend on
+/// data.
 std::optional<std::vector<c10::IValue>> run_nested(const Node& node,
                                                    const std::vector<c10::IValue>& values,
                                                    c10::Device device, const Recompute& recompute,

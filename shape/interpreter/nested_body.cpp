@@ -20,8 +20,8 @@ class Unobserved : public NodeObserver {
   void end_node(std::size_t) override {}
 };
 
-/// A constant of a body, as the graph around it has them: integers and scalars are real, the others
-/// lie on the device.
+/// A constant of a body, placed as in the outer graph: integers and scalars are real, others are on
+/// the device.
 IValue constant_of(const Value& value, c10::Device device) {
   if (value.scalar) return std::visit([](auto number) { return IValue(number); }, *value.scalar);
   const bool has_data = value.constant != nullptr;

@@ -1,4 +1,4 @@
-// Graphs inside nodes: how one of them runs, for the operators of nested.h and higher_order.h.
+// Runs graphs inside nodes, for the operators of nested.h and higher_order.h.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -11,11 +11,11 @@
 
 namespace symprof::shape {
 
-/// The most iterations of a loop: more than one that ends takes.
+/// The iteration limit of a loop; more is taken as endless.
 constexpr std::int64_t most_iterations = 1'000'000;
 
-/// What `body` gives for `inputs`, one for each of its inputs. Throws Error for another number of
-/// them, and for constants of the body without data.
+/// The outputs of `body` for `inputs`, one for each of its inputs. Throws Error for another number
+/// of inputs, and for constants of the body without data.
 std::vector<c10::IValue> run_body(const Graph& body, std::vector<c10::IValue> inputs,
                                   c10::Device device, const Recompute& recompute,
                                   Lifetimes lifetimes = Lifetimes::last_use);
@@ -23,14 +23,14 @@ std::vector<c10::IValue> run_body(const Graph& body, std::vector<c10::IValue> in
 /// True for a number, and for a real tensor of one element.
 bool is_known(const c10::IValue& value);
 
-/// The number that decides how the graph goes on. Throws Error, which calls it `what`, when
-/// it is not known.
+/// The number that decides the control flow. Throws Error, which calls it `what`, if it is unknown.
 std::int64_t known_number(const c10::IValue& value, const char* what);
 
-/// A scalar whose value is known, inside a fake mode too.
+/// A real scalar tensor, also inside a fake mode.
 at::Tensor on_host(std::int64_t number, at::ScalarType type);
 
-/// What the runs of a loop gave, stacked. Throws Error when there was none: no shape is known then.
+/// The results of a loop's iterations, stacked. Throws Error if there are none: the shape is
+/// unknown.
 at::Tensor joined(const std::vector<at::Tensor>& parts, std::int64_t axis);
 
 }  // namespace symprof::shape

@@ -41,8 +41,8 @@ Tensor all_reduced(const Tensor& part, const char* reduction) {
 
 Tensor sum_over_ranks(const Tensor& part) { return all_reduced(part, "sum"); }
 
-/// torch.distributed._functional_collectives.all_gather_tensor: ranks lie along dimension 0, and
-/// are put where they belong by a copy.
+/// torch.distributed._functional_collectives.all_gather_tensor: the parts are gathered along
+/// dimension 0 and copied to `dimension`.
 Tensor gathered(const Tensor& part, std::int64_t ranks, std::int64_t dimension) {
   const Tensor all = call_collective("_c10d_functional::all_gather_into_tensor",
                                      {part.contiguous(), ranks, group});
@@ -95,7 +95,7 @@ struct Scatter : torch::autograd::Function<Scatter> {
   }
 };
 
-/// Parts are padded where the ranks do not divide the dimension.
+/// Parts are padded if the number of ranks does not divide the dimension.
 struct Join : torch::autograd::Function<Join> {
   static Tensor forward(AutogradContext* context, const Tensor& part, std::int64_t ranks,
                         std::int64_t dimension, std::int64_t size) {
@@ -115,9 +115,8 @@ struct Join : torch::autograd::Function<Join> {
   }
 };
 
-/// Adds the gradients of two readers when both are there, before what else could run, as the engine
-/// does where they arrive (torch/csrc/autograd/input_buffer.cpp); into a new tensor, as it adds
-/// DTensors.
+/// Adds the gradients of two consumers as soon as both have arrived, as the engine accumulates them
+/// (torch/csrc/autograd/input_buffer.cpp); into a new tensor, as for DTensors.
 struct Sum final : torch::autograd::Node {
   Sum() : Node(/*sequence_nr=*/UINT64_MAX) {}
   variable_list apply(variable_list&& gradients) override {
@@ -125,7 +124,7 @@ struct Sum final : torch::autograd::Node {
   }
 };
 
-/// A value for each of two readers.
+/// Returns an alias for each of two consumers.
 std::vector<c10::IValue> forked(const Tensor& whole) {
   Tensor parts[] = {whole.detach(), whole.detach()};
   if (at::GradMode::is_enabled() && whole.requires_grad()) {
@@ -140,8 +139,9 @@ std::vector<c10::IValue> forked(const Tensor& whole) {
   return {parts[0], parts[1]};
 }
 
-/// torch/distributed/tensor/_ops/_embedding_ops.py: rows of other ranks are masked. The gradient is
-/// that of all rows; the parameter gets the view of its own, which keeps the others.
+/// torch/distributed/tensor/_ops/_embedding_ops.py: rows of other ranks are masked. The gradient
+/// covers all rows; the parameter gets a view of its own rows, which keeps the whole gradient
+/// alive.
 struct OwnRows : torch::autograd::Function<OwnRows> {
   static Tensor forward(AutogradContext* context, const Tensor& weight, const Tensor& words,
                         std::int64_t rows) {
@@ -162,8 +162,8 @@ struct OwnRows : torch::autograd::Function<OwnRows> {
   }
 };
 
-/// torch/distributed/tensor/parallel/loss.py, _log_softmax: the largest logit and the sum are those
-/// of all ranks. Names go in the order in which Python's locals do.
+/// torch/distributed/tensor/parallel/loss.py, _log_softmax: the maximum and the sum are reduced
+/// over all ranks. Variables are released in the order of Python's locals.
 struct OwnLogProbabilities : torch::autograd::Function<OwnLogProbabilities> {
   static Tensor forward(AutogradContext* context, const Tensor& logits) {
     const Tensor own = logits.to(at::promote_types(logits.scalar_type(), at::kFloat));
@@ -177,11 +177,11 @@ struct OwnLogProbabilities : torch::autograd::Function<OwnLogProbabilities> {
     context->save_for_backward({result});
     return result;
   }
-  /// _log_softmax_backward_handler does nothing: backward of the loss has done both.
+  /// _log_softmax_backward_handler does nothing: the loss's backward computes both gradients.
   static variable_list backward(AutogradContext*, variable_list gradients) { return gradients; }
 };
 
-/// Which targets are not words of the rank.
+/// Mask of the targets that belong to other ranks.
 Tensor words_of_others(const Tensor& targets, std::int64_t own) {
   return at::bitwise_or(at::lt(targets, 0), at::ge(targets, own));
 }
@@ -254,7 +254,8 @@ struct OwnLoss : torch::autograd::Function<OwnLoss> {
   }
 };
 
-/// A leaf, as the buffer of torch/distributed/pipelining/stage.py (_retrieve_recv_activations).
+/// A leaf tensor, as the receive buffer of torch/distributed/pipelining/stage.py
+/// (_retrieve_recv_activations).
 Tensor received(const Node& node, c10::Device device) {
   const auto* sizes = trace::argument_at<std::vector<std::int64_t>>(node, 0);
   const auto* dtype = trace::argument_at<DType>(node, 1);

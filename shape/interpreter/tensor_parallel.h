@@ -1,7 +1,7 @@
-// The operators that trace/passes/tensor_parallel.h and pipeline_stages.h put into a graph. Those
-// of the first, on the first rank, are calls of _c10d_functional with the gradients that DTensor
-// gives them (torch/distributed/tensor/_redistribute.py). Each reads a tensor, the number of ranks,
-// and what its name needs.
+// Operators inserted by trace/passes/tensor_parallel.h and pipeline_stages.h. Tensor-parallel
+// operators are the first rank's calls of _c10d_functional with the gradients that DTensor gives
+// them (torch/distributed/tensor/_redistribute.py). Each takes a tensor, the number of ranks, and
+// arguments specific to the operator.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -15,7 +15,7 @@ namespace symprof::shape {
 
 bool is_of_rank(std::string_view op);
 
-/// The results of `node`, for which is_of_rank is true; what it makes is on `device`.
+/// The results of `node`, for which is_of_rank is true; new tensors are on `device`.
 std::vector<c10::IValue> run_of_rank(const Node& node, const std::vector<c10::IValue>& values,
                                      c10::Device device);
 

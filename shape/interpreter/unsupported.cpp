@@ -41,7 +41,7 @@ struct Unknown {
   std::string first_node;
 };
 
-/// Operators that no shape rule can help: what is to be done instead.
+/// Advice for operators that no shape rule could support.
 struct Advice {
   std::string_view op;
   std::string_view text;
@@ -68,7 +68,7 @@ constexpr std::string_view usual_advice =
     "`symprof ops` lists the operators that are known. An operator of your own needs a shape rule: "
     "docs/library.md.";
 
-/// What torch.vmap leaves in an export that is not decomposed.
+/// Operators of torch.vmap in an export without decompositions.
 constexpr std::string_view vmap_prefix = "python::torch._functorch.predispatch.";
 constexpr std::string_view vmap_advice =
     "torch.vmap is code between operators here: save program.run_decompositions({}), which writes "
@@ -80,8 +80,8 @@ std::string_view advice_for(std::string_view op) {
   return row == std::end(advice_rows) ? usual_advice : row->text;
 }
 
-// In the order of first appearance. Nested graphs are given by a file that the reader has bounded
-// in depth.
+// Unknown operators in the order of first appearance. The reader has bounded the depth of nested
+// graphs.
 class UnknownOperators {
  public:
   void add(const Graph& graph) {
@@ -96,7 +96,7 @@ class UnknownOperators {
   const std::vector<Unknown>& found() const { return found_; }
 
  private:
-  // A large graph repeats few operators: the dispatcher is asked once for each.
+  // A large graph repeats few operators: each is looked up in the dispatcher once.
   bool is_known(const Node& node) {
     const auto [entry, is_new] = known_.try_emplace({node.op, node.overload}, false);
     if (is_new) entry->second = has_rule(node);
@@ -143,7 +143,7 @@ void check_operators(const Graph& graph) {
                 ? fmt::format("{} (node {})", row.op, row.first_node)
                 : fmt::format("{} ({} nodes, first {})", row.op, row.nodes, row.first_node);
   }
-  // Advice for an operator that is out of reach anyway comes first.
+  // Specific advice takes precedence over the usual one.
   std::string_view advice = usual_advice;
   for (const Unknown& row : found)
     if (advice == usual_advice) advice = advice_for(row.op);

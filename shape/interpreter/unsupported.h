@@ -1,4 +1,4 @@
-// Operators that nothing here can run, all of them at once and before anything runs.
+// Reports all operators without a rule at once, before anything runs.
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,12 @@
 
 namespace symprof::shape {
 
-/// True for checks of what held when the graph was exported: there is nothing to run.
+/// True for runtime assertions of an export, which are not run.
 bool is_export_assertion(std::string_view op);
 
-/// True when the interpreter knows how to run `node`: LibTorch's dispatcher has the operator, or it
-/// is a number operator, a region marker, a higher-order operator, or an ONNX operator that is
-/// lowered to ATen calls.
+/// True if the interpreter can run `node`: LibTorch's dispatcher has the operator, or it is a
+/// number operator, a region marker, a higher-order operator, or an ONNX operator that is lowered
+/// to ATen calls.
 bool has_rule(const Node& node);
 
 /// Throws one Error that lists every operator without a rule, nested graphs included, in the order

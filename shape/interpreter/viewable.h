@@ -1,4 +1,4 @@
-// Views that a file can only do on the device that it was exported on.
+// Views that are valid only for the strides of the export device.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -8,9 +8,9 @@
 
 namespace symprof::shape {
 
-/// Copies the input of aten::view in `stack` where its strides allow no such view, and tells
-/// whether it did. torch.export drops a `.contiguous()` that changes nothing where it traces, and
-/// kernels of another device lay their results out in another way: the model has the copy there.
+/// Copies the input of aten::view in `stack` if its strides do not allow the view. Returns true if
+/// it copied. torch.export drops a `.contiguous()` that has no effect during tracing, but kernels
+/// of another device may use another layout, for which the model does copy.
 bool make_viewable(const std::string& op, std::vector<c10::IValue>& stack);
 
 }  // namespace symprof::shape

@@ -27,8 +27,8 @@ Tensors thresholded_relu(OnnxCall& call) {
   return {at::threshold(call.input(0), call.real("alpha", 1.0), 0)};
 }
 
-/// PyTorch's parameters are the defaults of ONNX, to the digits that ONNX writes; others are
-/// scaled.
+/// PyTorch's parameters equal ONNX's defaults to the digits that ONNX writes; other parameters need
+/// scaling.
 Tensors selu(OnnxCall& call) {
   constexpr double alpha = 1.6732632423543772, gamma = 1.0507009873554805;
   const double given_alpha = call.real("alpha", alpha), given_gamma = call.real("gamma", gamma);
@@ -37,7 +37,7 @@ Tensors selu(OnnxCall& call) {
   return {at::elu(call.input(0), given_alpha, given_gamma)};
 }
 
-/// max(0, min(1, alpha x + beta)); PyTorch's own is alpha = 1/6, beta = 1/2.
+/// max(0, min(1, alpha x + beta)); PyTorch's hardsigmoid has alpha = 1/6, beta = 1/2.
 Tensors hard_sigmoid(OnnxCall& call) {
   const double alpha = call.real("alpha", 0.2), beta = call.real("beta", 0.5);
   const at::Tensor& x = call.input(0);
@@ -60,7 +60,7 @@ Tensors shrink(OnnxCall& call) {
             "Wanted: a bias of 0 (hard) or equal to lambd (soft).");
 }
 
-/// x · sigmoid(alpha x), of opset 24.
+/// x · sigmoid(alpha x); since opset 24.
 Tensors swish(OnnxCall& call) {
   const double alpha = call.real("alpha", 1.0);
   const at::Tensor& x = call.input(0);
@@ -68,7 +68,7 @@ Tensors swish(OnnxCall& call) {
   return {at::mul(x, at::sigmoid(at::mul(x, alpha)))};
 }
 
-/// The slope [C], [1] or [C, 1, …, 1] is PyTorch's weight; other shapes are written out.
+/// Slopes [C], [1] or [C, 1, …, 1] map to PyTorch's weight; other shapes are computed in steps.
 Tensors prelu(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const at::Tensor& slope = call.input(1);
@@ -81,8 +81,8 @@ Tensors prelu(OnnxCall& call) {
   return {at::where(at::ge(x, 0), x, at::mul(x, slope))};
 }
 
-/// `function(x, axis)`. Before opset 13 the axis is 1 by default, and all dimensions from it on are
-/// one.
+/// `function(x, axis)`. Before opset 13 the default axis is 1, and all dimensions from the axis on
+/// are flattened.
 template <at::Tensor (*function)(const at::Tensor&, std::int64_t)>
 Tensors along_axis(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
@@ -95,13 +95,13 @@ Tensors along_axis(OnnxCall& call) {
 at::Tensor softmax(const at::Tensor& x, std::int64_t axis) { return at::softmax(x, axis); }
 at::Tensor log_softmax(const at::Tensor& x, std::int64_t axis) { return at::log_softmax(x, axis); }
 
-/// One at the first largest element of the axis, zero elsewhere.
+/// 1 at the first maximum along the axis, 0 elsewhere.
 at::Tensor hardmax(const at::Tensor& x, std::int64_t axis) {
   const at::Tensor indices = at::argmax(x, axis, /*keepdim=*/true);
   return at::zeros_like(x).scatter(axis, indices, 1);
 }
 
-/// The ratio is an input, 0.5 when left out; the mode too, and false when left out.
+/// The ratio is an input (default 0.5), and so is the training mode (default false).
 Tensors dropout(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   // Before opset 12 the ratio is an attribute, and before 7 the mode was "is_test".
@@ -136,7 +136,7 @@ Tensors negative_log_likelihood(OnnxCall& call) {
                           loss_reduction(call), call.integer("ignore_index", -100))};
 }
 
-/// com.microsoft: an optional bias, then GELU, exact or with tanh.
+/// com.microsoft: GELU, exact or tanh, after an optional bias.
 at::Tensor biased(const OnnxCall& call) {
   return call.has(1) ? at::add(call.input(0), to_device_of(call.input(1), call.input(0)))
                      : call.input(0);

@@ -1,5 +1,5 @@
-// Element-wise arithmetic. Results have PyTorch's dtype rules, which agree with ONNX's where both
-// operands have one dtype; a scalar on the host stays a number, as in `x * 0.5`.
+// Element-wise arithmetic. Dtype promotion follows PyTorch, which agrees with ONNX if both operands
+// have one dtype; a host scalar stays a number, as in `x * 0.5`.
 #include <limits>
 
 #include "shape/lowering/families.h"
@@ -38,7 +38,7 @@ at::Tensor divide(const at::Tensor& a, const at::Tensor& b) {
                                                                    : at::div(a, b);
 }
 
-/// Before opset 7 an operand broadcasts only when `broadcast` is set, from the dimension `axis` on.
+/// Before opset 7 an operand broadcasts only if `broadcast` is set, from dimension `axis` on.
 template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&)>
 Tensors aligned(OnnxCall& call) {
   if (call.opset() < 7 && call.is_set("broadcast") && call.has(1)) {
@@ -57,7 +57,7 @@ Tensors mean(OnnxCall& call) {
   return {at::div(sum, static_cast<double>(call.inputs.size()))};
 }
 
-/// A known exponent is a number, so that only the base is saved for backward.
+/// A known exponent becomes a number, so that only the base is saved for backward.
 Tensors power(OnnxCall& call) {
   const at::Tensor& base = call.input(0);
   if (const auto exponent = call.known_scalar(1); exponent && call.input(1).dim() <= base.dim())
@@ -75,7 +75,7 @@ Tensors bit_shift(OnnxCall& call) {
                                               : binary<at::bitwise_right_shift>(call);
 }
 
-/// A bound that is known is a number; others are tensors.
+/// Known bounds become numbers; unknown bounds stay tensors.
 Tensors clip(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   if (call.opset() < 11) {  // The bounds were attributes: PyTorch's clamp with the same defaults.
@@ -102,7 +102,7 @@ Tensors cumulative_sum(OnnxCall& call) {
   return {reverse ? sums.flip({axis}) : sums};
 }
 
-/// Exclusive: a one moves in at the front.
+/// An exclusive product is shifted: a 1 is inserted at the front.
 Tensors cumulative_product(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer_of(1), x.dim());

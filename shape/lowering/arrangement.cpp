@@ -1,4 +1,4 @@
-// Joining, cutting, repeating and padding.
+// Concatenation, slicing, repetition and padding.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ Tensors concat(OnnxCall& call) {
   return {at::cat(parts, axis)};
 }
 
-/// Given sizes, or as many equal parts as there are outputs (the last one smaller).
+/// Splits into the given sizes, or into equal parts, one per output (the last one smaller).
 Tensors split(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
@@ -40,7 +40,7 @@ Tensors split(OnnxCall& call) {
   return at::split(x, std::max<std::int64_t>((x.size(axis) + parts - 1) / parts, 1), axis);
 }
 
-/// A list of tensors that is joined again: along an axis of theirs, or a new one.
+/// Concatenates a list of tensors along an existing axis or a new one.
 Tensors concat_from_sequence(OnnxCall& call) {
   const bool stacks = call.is_set("new_axis");
   const std::int64_t rank = call.input(0).dim() + (stacks ? 1 : 0);
@@ -48,8 +48,8 @@ Tensors concat_from_sequence(OnnxCall& call) {
   return {stacks ? at::stack(call.inputs, axis) : at::cat(call.inputs, axis)};
 }
 
-/// A list of parts; the reader makes its elements outputs where it can. A scalar gives the size of
-/// each part.
+/// Returns a list of parts; the reader turns its elements into outputs if possible. A scalar is the
+/// size of each part.
 Tensors split_to_sequence(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", 0), x.dim());
@@ -61,7 +61,7 @@ Tensors split_to_sequence(OnnxCall& call) {
   return at::split_with_sizes(x, call.integers_of(1), axis);
 }
 
-/// One axis, backwards: PyTorch has no such view.
+/// A negative step along one axis, which no view in PyTorch has.
 at::Tensor slice_backwards(const OnnxCall& call, const at::Tensor& x, std::int64_t axis,
                            std::int64_t start, std::int64_t end, std::int64_t step) {
   const std::int64_t size = x.size(axis);
@@ -106,9 +106,9 @@ Tensors tile(OnnxCall& call) {
   return {x.repeat(repeats)};
 }
 
-/// ONNX lists all begins and then all ends; PyTorch pairs of both, from the last dimension on.
+/// ONNX lists all begins, then all ends; PyTorch lists pairs, from the last dimension on.
 Integers pytorch_pads(const OnnxCall& call, std::int64_t rank) {
-  // Attributes before opset 11, and of another name before 2.
+  // An attribute before opset 11, with another name before opset 2.
   const Integers pads =
       axes_of(call, 1, call.opset() < 2 ? "paddings" : "pads").value_or(Integers{});
   Integers axes(static_cast<std::size_t>(rank));
@@ -127,8 +127,8 @@ Integers pytorch_pads(const OnnxCall& call, std::int64_t rank) {
   return pairs;
 }
 
-/// Modes other than constant take pads of all dimensions behind channels: [(N,) C, W],
-/// [N, C, H, W] or [N, C, D, H, W] (aten/src/ATen/native/PadNd.cpp, _pad_enum_symint).
+/// Modes other than constant take pads for all spatial dimensions: [(N,) C, W], [N, C, H, W] or [N,
+/// C, D, H, W] (aten/src/ATen/native/PadNd.cpp, _pad_enum_symint).
 Integers whole_pads(Integers pads, std::int64_t rank) {
   const std::int64_t spatial = std::max<std::int64_t>(rank - 2, 1);
   pads.resize(std::max(pads.size(), static_cast<std::size_t>(2 * spatial)), 0);
@@ -151,7 +151,7 @@ Tensors pad(OnnxCall& call) {
   return {at::pad(x, whole_pads(pads, x.dim()), name)};
 }
 
-/// [N, C, H, W] with blocks of b: depth moves into space, in the order of the mode.
+/// [N, C, H, W] with blocks of b: channels move into space, in the order of the mode.
 Tensors depth_to_space(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t b = call.integer("blocksize", 0);

@@ -1,4 +1,4 @@
-// Attention and rotary embedding of opset 23.
+// Attention and rotary embedding (opset 23).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +12,8 @@
 namespace symprof::lowering {
 namespace {
 
-/// [batch, sequence, heads · size] to [batch, heads, sequence, size]; four dimensions stay.
+/// [batch, sequence, heads · size] to [batch, heads, sequence, size]; 4-dimensional tensors are
+/// unchanged.
 at::Tensor split_heads(const OnnxCall& call, const at::Tensor& x, std::int64_t heads) {
   if (x.dim() == 4) return x;
   if (x.dim() != 3 || heads < 1 || x.size(2) % heads != 0)
@@ -26,8 +27,9 @@ at::Tensor merge_heads(const at::Tensor& x) {
   return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
-/// What a query may see, as a boolean that broadcasts with [batch, heads, queries, keys]; undefined
-/// when it is all. With a cache, query i stands at position offset + i (ONNX, Attention).
+/// The boolean mask of keys visible to each query, which broadcasts with [batch, heads, queries,
+/// keys]; undefined if all are visible. With a cache, query i is at position offset + i (ONNX,
+/// Attention).
 at::Tensor visible_keys(const OnnxCall& call, const at::Tensor& q, std::int64_t keys) {
   const std::int64_t left = call.integer("left_window_size", -1);
   const std::int64_t right = call.integer("right_window_size", -1);
@@ -54,7 +56,8 @@ at::Tensor visible_keys(const OnnxCall& call, const at::Tensor& q, std::int64_t 
   return visible;
 }
 
-/// The node's mask, widened to all keys, and what is visible in one tensor; undefined without both.
+/// The node's mask, padded to all keys, combined with the visible keys; undefined if there is
+/// neither.
 at::Tensor whole_mask(const OnnxCall& call, const at::Tensor& q, std::int64_t keys) {
   constexpr double never = -std::numeric_limits<double>::infinity();
   const at::Tensor visible = visible_keys(call, q, keys);
@@ -71,11 +74,11 @@ at::Tensor whole_mask(const OnnxCall& call, const at::Tensor& q, std::int64_t ke
 }
 
 struct Attended {
-  at::Tensor y, scores;  ///< `scores`: what the node's fourth output asks for.
+  at::Tensor y, scores;  ///< `scores`: the node's fourth output.
 };
 
-/// In single steps what PyTorch's attention has no argument for: softcap(scale · Q · Kᵀ) + mask,
-/// softmax, · V, and one of these as an output.
+/// Computes in single steps what PyTorch's attention does not support: softmax(softcap(scale · Q ·
+/// Kᵀ) + mask) · V, with one intermediate result as an output.
 Attended attend_in_steps(const OnnxCall& call, const at::Tensor& q, at::Tensor k, at::Tensor v,
                          const at::Tensor& mask, double scale) {
   if (const std::int64_t groups = q.size(1) / std::max<std::int64_t>(k.size(1), 1); groups > 1) {
@@ -87,7 +90,7 @@ Attended attend_in_steps(const OnnxCall& call, const at::Tensor& q, at::Tensor k
   at::Tensor scores = at::mul(at::matmul(q, k.transpose(-2, -1)), scale);
   Attended result{{}, scores};
   if (cap > 0) scores = at::mul(at::tanh(at::div(scores, cap)), cap);
-  // Modes 0 and 1 show the scores after the cap, as ONNX's reference implementation does.
+  // Modes 0 and 1 output the scores after the cap, as ONNX's reference implementation does.
   result.scores = scores;
   if (mask.defined() && mask.scalar_type() == at::kBool)
     scores =
@@ -122,22 +125,22 @@ Tensors attention(OnnxCall& call) {
     const Attended result = attend_in_steps(call, q, k, v, whole_mask(call, q, k.size(2)), factor);
     return {finish(result.y), k, v, result.scores};
   }
-  // PyTorch's causal mask starts at the first key and excludes another mask.
+  // PyTorch's causal mask starts at the first key and cannot be combined with another mask.
   const bool flag = call.is_set("is_causal") && !call.has(3) && !call.has(4) && !call.has(6) &&
                     call.integer("left_window_size", -1) < 0 &&
                     call.integer("right_window_size", -1) < 0;
   std::optional<at::Tensor> mask;
   if (!flag)
     if (at::Tensor all = whole_mask(call, q, k.size(2)); all.defined()) mask = all;
-  // ONNX's operator has no dropout; the reader adds the attribute where the exporter dropped one.
+  // ONNX's operator has no dropout; the reader adds the attribute if the exporter dropped it.
   const at::Tensor y = at::scaled_dot_product_attention(q, k, v, mask, call.real("dropout_p", 0.0),
                                                         flag, scale, q.size(1) != k.size(1));
   return {finish(y), k, v};
 }
 
-/// Halves (or, interleaved, even and odd elements) of the first `size` elements are rotated:
-/// x1 cos - x2 sin and x2 cos + x1 sin. Caches are [positions, size / 2], or [batch, sequence,
-/// size / 2] without position ids.
+/// Rotates halves (or, interleaved, even and odd elements) of the first `size` elements: x1 cos -
+/// x2 sin and x2 cos + x1 sin. Caches are [positions, size / 2], or [batch, sequence, size / 2]
+/// without position ids.
 Tensors rotary_embedding(OnnxCall& call) {
   const at::Tensor x = split_heads(call, call.input(0), call.integer("num_heads", 0));
   const std::int64_t given = call.integer("rotary_embedding_dim", 0);

@@ -12,7 +12,7 @@
 namespace symprof::lowering {
 namespace {
 
-/// The real tensor of an operand that decides a shape.
+/// The real tensor of an operand that determines a shape.
 at::Tensor real_operand(const OnnxCall& call, std::size_t index) {
   if (const at::Tensor values = values_of(call.input(index)); values.defined()) return values;
   const Value* value = call.value(index);
@@ -77,7 +77,7 @@ std::optional<at::Scalar> OnnxCall::known_scalar(std::size_t index) const {
   const bool is_constant = source != nullptr && source->kind != ValueKind::input &&
                            source->constant && !source->constant->data.empty();
   if (!is_real(inputs[index]) && !is_constant) return std::nullopt;
-  // A real tensor that takes part in autograd is an operand of its own, not a number.
+  // A real tensor that requires a gradient is an operand, not a number.
   if (inputs[index].requires_grad()) return std::nullopt;
   return real_operand(*this, index).item();
 }

@@ -1,4 +1,4 @@
-// Comparisons, logic, selection and conversions of dtype.
+// Comparisons, logic, selection and dtype conversion.
 #include "shape/lowering/families.h"
 #include "shape/lowering/narrow.h"
 #include "shape/lowering/operands.h"
@@ -33,7 +33,7 @@ Tensors where(OnnxCall& call) {
   return {at::where(operands[0], operands[1], operands[2])};
 }
 
-/// To FP8 and powers of two as the node says; elsewhere as PyTorch converts.
+/// Converts to FP8 and powers of two by the node's attributes; to other dtypes as PyTorch does.
 at::Tensor converted(const OnnxCall& call, at::ScalarType type) {
   const at::Tensor& x = call.input(0);
   const Saturation saturation = call.integer("saturate", 1) != 0 ? Saturation::on : Saturation::off;
@@ -45,7 +45,7 @@ at::Tensor converted(const OnnxCall& call, at::ScalarType type) {
   return to_saturated(is_wide ? x : to_type(x, at::kFloat), type, saturation);
 }
 
-/// Before opset 6 the dtype is written as a word.
+/// Before opset 6 the dtype is a string.
 Tensors cast(OnnxCall& call) {
   if (call.opset() < 6) {
     const auto dtype = parse_dtype(call.text("to", ""));
@@ -57,7 +57,7 @@ Tensors cast(OnnxCall& call) {
 
 Tensors cast_like(OnnxCall& call) { return {converted(call, call.input(1).scalar_type())}; }
 
-/// Reads the bits as another dtype of the same size.
+/// Reinterprets the bits as another dtype of the same size.
 Tensors bit_cast(OnnxCall& call) {
   return {call.input(0).view(dtype_of_attribute(call, call.integer("to", 0)))};
 }

@@ -12,8 +12,8 @@
 namespace symprof::lowering {
 namespace {
 
-/// The exporter writes a bias of zeros, made from the weight's shape, where PyTorch's call has
-/// none.
+/// The node's bias. Empty for a bias of zeros made from the weight's shape: the exporter writes one
+/// if PyTorch's call has none.
 std::optional<at::Tensor> bias_in(OnnxCall& call) {
   std::optional<at::Tensor> bias = call.optional_input(2);
   const auto values = bias ? meta::known_values(*bias) : std::nullopt;
@@ -21,7 +21,8 @@ std::optional<at::Tensor> bias_in(OnnxCall& call) {
   return bias;
 }
 
-/// A table that the exporter computed lies on the host, which autocast passes over.
+/// The input on the weight's device: a table computed by the exporter is a host tensor, which
+/// autocast does not cast.
 at::Tensor input_beside(const OnnxCall& call, const at::Tensor& weight) {
   const at::Tensor& x = call.input(0);
   return is_real(x) ? to_device_of(x, weight) : x;
@@ -40,9 +41,9 @@ Tensors convolution(OnnxCall& call) {
                           call.integer("group", 1))};
 }
 
-/// Pads of a transposed convolution for a given output shape (ONNX, ConvTranspose):
-/// total = stride (input - 1) + output_padding + (kernel - 1) dilation + 1 - output. A negative
-/// total asks for more than the kernel reaches: that is output padding.
+/// Pads of a transposed convolution for a given output shape (ONNX, ConvTranspose): total = stride
+/// (input - 1) + output_padding + (kernel - 1) dilation + 1 - output. A negative total becomes
+/// output padding.
 void pad_for_output(const OnnxCall& call, const Integers& wanted, at::IntArrayRef sizes,
                     Integers& output_padding, Window& window) {
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
@@ -56,7 +57,7 @@ void pad_for_output(const OnnxCall& call, const Integers& wanted, at::IntArrayRe
   }
 }
 
-/// x [N, C, D…], weight [C, M / group, K…]. Unequal pads are cut off the unpadded result.
+/// x [N, C, D…], weight [C, M / group, K…]. For unequal pads the unpadded result is sliced.
 Tensors transposed_convolution(OnnxCall& call) {
   const at::Tensor x = input_beside(call, call.input(1));
   const at::Tensor& weight = call.input(1);

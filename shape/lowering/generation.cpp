@@ -1,5 +1,5 @@
-// Tensors out of shapes and numbers. Few integers stay on the host, for shape arithmetic; the rest
-// is made on the device.
+// Tensors created from shapes and numbers. Small integer tensors stay on the host, for shape
+// arithmetic; others are created on the device.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace symprof::lowering {
 namespace {
 
-/// The first element of a tensor attribute: 0.0f when it is left out.
+/// The first element of a tensor attribute; 0.0f if omitted.
 std::pair<at::ScalarType, at::Scalar> fill_value(const OnnxCall& call) {
   const auto value = call.tensor("value");
   if (!value) return {at::kFloat, 0.0};
@@ -42,7 +42,7 @@ Tensors range(OnnxCall& call) {
   return {at::arange(start, limit, delta, options)};
 }
 
-/// The dtype of an attribute, or of the input when it is left out.
+/// The attribute's dtype; the input's if omitted.
 at::ScalarType wanted_dtype(const OnnxCall& call) {
   const std::int64_t type = call.integer("dtype", 0);
   return type == 0 ? call.input(0).scalar_type() : dtype_of_attribute(call, type);
@@ -54,7 +54,7 @@ Tensors eye_like(OnnxCall& call) {
   const auto options = at::device(x.device()).dtype(wanted_dtype(call));
   const std::int64_t k = call.integer("k", 0);
   if (k == 0) return {at::eye(x.size(0), x.size(1), options)};
-  // Ones of the main diagonal, moved: rows and columns that differ by k.
+  // The k-th diagonal: columns equal to rows plus k.
   const auto integers = at::device(x.device()).dtype(at::kLong);
   const at::Tensor rows = at::arange(x.size(0), integers).unsqueeze(1);
   const at::Tensor columns = at::arange(x.size(1), integers).unsqueeze(0);
@@ -113,7 +113,7 @@ Tensors random_uniform(OnnxCall& call) {
   return {at::add(at::mul(at::rand(given_shape(call), options), high - low), low)};
 }
 
-/// `sample_size` draws from the unnormalised log-probabilities of each row.
+/// Draws `sample_size` samples from the unnormalised log-probabilities of each row.
 Tensors multinomial(OnnxCall& call) {
   const at::Tensor weights = at::softmax(call.input(0), -1);
   const at::Tensor drawn =

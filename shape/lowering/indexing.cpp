@@ -9,8 +9,8 @@
 namespace symprof::lowering {
 namespace {
 
-/// ONNX counts negative indices from the end. Real ones are checked and corrected; those on the
-/// device are taken as they are, as in the PyTorch program that the graph came from.
+/// Negative ONNX indices count from the end. Real indices are checked and corrected; device indices
+/// are used unchanged, as in the exported PyTorch program.
 at::Tensor checked_indices(const OnnxCall& call, const at::Tensor& indices, const at::Tensor& like,
                            std::int64_t size) {
   at::Tensor result = indices;
@@ -24,7 +24,7 @@ at::Tensor checked_indices(const OnnxCall& call, const at::Tensor& indices, cons
   return to_device_of(result, like);
 }
 
-/// A matrix of the model that is indexed by rows is an embedding table.
+/// True for an embedding table: a floating-point matrix of the model that is indexed by rows.
 bool is_table(const OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Value* value = call.value(0);
@@ -99,7 +99,7 @@ std::string reduction(const OnnxCall& call) {
   call.fail("the reduction '" + name + "'", "Wanted: none, add, mul, max or min.");
 }
 
-/// What is written into. A constant on the host goes to where the values or the indices lie.
+/// The tensor to write into. A host constant is moved to the device of the values or the indices.
 at::Tensor target(const OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   if (!is_real(x)) return x;
@@ -118,7 +118,7 @@ Tensors scatter_elements(OnnxCall& call) {
   return {at::scatter_reduce(x, axis, indices, updates, how)};
 }
 
-/// Products and extremes by index: rows of the flattened leading dimensions that the indices name.
+/// Reduction by product, minimum or maximum over rows of the flattened leading dimensions.
 at::Tensor scatter_nd_reduce(const OnnxCall& call, const std::string& how) {
   const at::Tensor x = target(call);
   const at::Tensor indices = to_device_of(call.input(1), x);

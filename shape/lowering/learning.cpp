@@ -1,4 +1,4 @@
-// Classical machine learning: bags of words and trees (ai.onnx.ml), as products of tables.
+// Classical machine learning: bags of words and trees (ai.onnx.ml), computed with tables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ Integers required(const OnnxCall& call, std::string_view attribute) {
   return std::move(*values);
 }
 
-/// More words than a vocabulary has.
+/// Limit for vocabulary positions.
 constexpr std::int64_t largest_place = std::int64_t{1} << 30;
 
-/// How often each word sequence of `pool` [sequences, length] stands in the rows of `x`, with up to
-/// `skips` words left out between two of its words: [rows, sequences].
+/// Counts of each word sequence of `pool` [sequences, length] in the rows of `x`, with up to
+/// `skips` words skipped between two of its words: [rows, sequences].
 at::Tensor count_sequences(const at::Tensor& x, const at::Tensor& pool, std::int64_t skips) {
   const std::int64_t length = pool.size(1);
   at::Tensor counts = at::zeros({x.size(0), pool.size(0)}, x.options().dtype(at::kFloat));
@@ -36,8 +36,8 @@ at::Tensor count_sequences(const at::Tensor& x, const at::Tensor& pool, std::int
   return counts;
 }
 
-/// The pool lists sequences of one word, then of two …; `ngram_counts` says where each length
-/// begins, `ngram_indexes` which element of the result counts each sequence.
+/// The pool lists sequences of one word, then of two …; `ngram_counts` is where each length begins,
+/// `ngram_indexes` the result element that counts each sequence.
 Tensors tf_idf_vectorizer(OnnxCall& call) {
   const bool is_row = call.input(0).dim() == 1;
   const at::Tensor x = is_row ? call.input(0).unsqueeze(0) : call.input(0);
@@ -79,7 +79,7 @@ Tensors tf_idf_vectorizer(OnnxCall& call) {
   return {is_row ? y.squeeze(0) : y};
 }
 
-/// The trees of a TreeEnsemble in one table: nodes, then leaves, which lead to themselves.
+/// The trees of a TreeEnsemble in one table: nodes, then leaves, which point to themselves.
 struct Forest {
   Integers on_true, on_false, features, roots, leaf_targets;
   at::Tensor modes, splits, leaf_weights;
@@ -92,7 +92,7 @@ at::Tensor table(const OnnxCall& call, std::string_view attribute) {
   return real_tensor(*constant);
 }
 
-/// Where a branch leads, in the one table.
+/// The target of each branch, in the combined table.
 Integers branches(const OnnxCall& call, const Forest& forest, const std::string& branch) {
   Integers targets = required(call, "nodes_" + branch + "nodeids");
   const Integers is_leaf = required(call, "nodes_" + branch + "leafs");
@@ -108,7 +108,7 @@ Integers branches(const OnnxCall& call, const Forest& forest, const std::string&
   return targets;
 }
 
-/// The longest way from a root to a leaf.
+/// The longest path from a root to a leaf.
 std::int64_t depth_of(const OnnxCall& call, const Forest& forest) {
   Integers here = forest.roots;
   for (std::int64_t depth = 0; depth <= forest.nodes; ++depth) {
@@ -143,7 +143,7 @@ Forest read_forest(const OnnxCall& call) {
                           forest.nodes, leaves));
   for (std::int64_t root : required(call, "tree_roots")) {
     if (root < 0 || root >= forest.nodes) call.fail(fmt::format("a root of {}", root));
-    // A tree that is a leaf: both branches lead to it.
+    // A tree that is a single leaf: both branches lead to it.
     const auto at = static_cast<std::size_t>(root);
     const bool is_leaf =
         forest.on_true[at] >= forest.nodes && forest.on_true[at] == forest.on_false[at];
@@ -153,7 +153,7 @@ Forest read_forest(const OnnxCall& call) {
   return forest;
 }
 
-/// Rows of values, one for each node of a mode BRANCH_MEMBER, each list ended by not-a-number.
+/// Rows of values, one per BRANCH_MEMBER node; each list is terminated by NaN.
 at::Tensor member_table(const OnnxCall& call, const Forest& forest) {
   const at::Tensor values = table(call, "membership_values").to(at::kDouble).contiguous();
   const at::Tensor modes = forest.modes.to(at::kLong);
@@ -177,7 +177,8 @@ using Compare = at::Tensor (*)(const at::Tensor&, const at::Tensor&);
 /// By nodes_modes: BRANCH_LEQ, LT, GTE, GT, EQ, NEQ.
 constexpr Compare comparisons[] = {at::le, at::lt, at::ge, at::gt, at::eq, at::ne};
 
-/// Whether each value takes the branch of its node: only the comparisons that the trees have.
+/// True for each value that takes its node's branch; evaluates only the comparisons used by the
+/// trees.
 at::Tensor takes_branch(const OnnxCall& call, const Forest& forest, const at::Tensor& value,
                         const at::Tensor& place) {
   const auto leaves = static_cast<std::int64_t>(forest.leaf_targets.size());
@@ -209,7 +210,7 @@ at::Tensor takes_branch(const OnnxCall& call, const Forest& forest, const at::Te
   return taken;
 }
 
-/// Every row walks all trees at once, from their roots down to the leaves (ai.onnx.ml 5).
+/// Evaluates all trees at once for every row, from roots to leaves (ai.onnx.ml 5).
 Tensors tree_ensemble(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   if (x.dim() != 2) call.fail(fmt::format("an input of rank {}; wanted 2", x.dim()));

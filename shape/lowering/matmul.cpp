@@ -9,7 +9,7 @@
 namespace symprof::lowering {
 namespace {
 
-/// Operands on one device: the real one of a product goes to the other's.
+/// Both operands on one device: a real (host) operand moves to the other's device.
 std::pair<at::Tensor, at::Tensor> on_one_device(const at::Tensor& a, const at::Tensor& b) {
   return {is_real(a) ? to_device_of(a, b) : a, is_real(b) ? to_device_of(b, a) : b};
 }
@@ -19,7 +19,8 @@ Tensors matmul(OnnxCall& call) {
   return {at::matmul(a, b)};
 }
 
-/// Y = alpha · A' · B' + beta · C. What nn.Linear exports (B transposed, C a vector) is at::linear.
+/// Y = alpha · A' · B' + beta · C. The form that nn.Linear exports (B transposed, C a vector)
+/// becomes at::linear.
 Tensors gemm(OnnxCall& call) {
   const double alpha = call.real("alpha", 1.0), beta = call.real("beta", 1.0);
   const bool transpose_a = call.is_set("transA"), transpose_b = call.is_set("transB");
@@ -36,7 +37,7 @@ Tensors gemm(OnnxCall& call) {
   return {alpha == 1.0 ? product : at::mul(product, alpha)};
 }
 
-/// Tables that the exporter computed lie on the host, which autocast passes over.
+/// Tables computed by the exporter are host tensors, which autocast does not cast.
 Tensors einsum(OnnxCall& call) {
   Tensors operands = call.inputs;
   const auto placed = std::ranges::find_if_not(operands, is_real);

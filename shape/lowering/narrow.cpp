@@ -13,8 +13,8 @@ constexpr at::ScalarType float4 = at::kBits8;
 
 bool is_signed(at::ScalarType type) { return type == at::kInt4 || type == at::kInt2; }
 
-/// What the codes of FLOAT4E2M1 stand for, without the sign bit (the OCP Microscaling
-/// specification, table 5).
+/// The values of the FLOAT4E2M1 codes, without the sign bit (the OCP Microscaling specification,
+/// table 5).
 constexpr std::array<double, 8> float4_numbers = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
 constexpr std::int64_t float4_sign = 8;
 
@@ -32,7 +32,7 @@ at::Tensor float4_codes(const at::Tensor& x) {
   at::Tensor codes = at::zeros(x.sizes(), host_options(at::kLong));
   for (std::size_t i = 0; i + 1 < float4_numbers.size(); ++i) {
     const double middle = (float4_numbers[i] + float4_numbers[i + 1]) / 2;
-    // Half-way the even code: the next one where this one is odd.
+    // Ties round to the even code: to the next one if this one is odd.
     codes += i % 2 == 0 ? at::gt(magnitude, middle) : at::ge(magnitude, middle);
   }
   return codes + at::signbit(x.to(at::kFloat)).to(at::kLong) * float4_sign;

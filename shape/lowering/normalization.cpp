@@ -7,13 +7,12 @@
 namespace symprof::lowering {
 namespace {
 
-/// ONNX weighs the old running value with `momentum`, PyTorch the new one with 1 - momentum.
-/// In training the running statistics are updated in place, as PyTorch does, and handed back.
+/// `momentum` weights the old running value in ONNX; PyTorch weights the new one with 1 - momentum.
+/// In training the running statistics are updated in place, as in PyTorch, and returned.
 Tensors batch_normalization(OnnxCall& call) {
   const at::Tensor mean = call.input(3), variance = call.input(4);
   const bool training = call.is_set("training_mode");
-  // ONNX keeps the variance of the population, PyTorch n / (n - 1) of it: corrected where values
-  // are.
+  // ONNX keeps the population variance, PyTorch n / (n - 1) times it: corrected for real tensors.
   const bool corrects = training && is_real(call.input(0)) && is_real(variance);
   const double momentum = call.real("momentum", 0.9);
   const at::Tensor kept = corrects ? at::mul(variance, momentum) : at::Tensor();
@@ -25,7 +24,7 @@ Tensors batch_normalization(OnnxCall& call) {
   return {y, mean, at::add(kept, at::mul(at::sub(variance, kept), (n - 1) / n))};
 }
 
-/// Across batch and space by default: (x - mean) / (deviation + 1e-9), as ONNX defines it.
+/// Normalizes over batch and space by default: (x - mean) / (deviation + 1e-9), as ONNX defines it.
 Tensors mean_variance_normalization(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers axes = call.integers("axes").value_or(Integers{0, 2, 3});
@@ -34,14 +33,15 @@ Tensors mean_variance_normalization(OnnxCall& call) {
   return {at::div(centred, at::add(at::sqrt(variance), 1e-9))};
 }
 
-/// The sizes from `axis` on: what PyTorch calls the normalized shape.
+/// The sizes from `axis` on: PyTorch's normalized_shape.
 Integers normalized_shape(const OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t axis = checked_axis(call, call.integer("axis", -1), x.dim());
   return {x.sizes().begin() + axis, x.sizes().end()};
 }
 
-/// A scale that only broadcasts to the normalized shape is no weight of PyTorch's layer norm.
+/// False for a scale that only broadcasts to the normalized shape: PyTorch's layer norm takes no
+/// such weight.
 bool has_shape(const at::Tensor& tensor, const Integers& shape) {
   return !tensor.defined() || tensor.sizes() == at::IntArrayRef(shape);
 }
@@ -71,7 +71,7 @@ Tensors rms_normalization(OnnxCall& call) {
   return {at::mul(at::rms_norm(x, shape, {}, epsilon), scale)};
 }
 
-/// Before opset 21 scale and bias have one element per group, since then one per channel.
+/// Scale and bias have one element per group before opset 21, one per channel since.
 Tensors group_normalization(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t groups = call.integer("num_groups", 0);
@@ -100,7 +100,7 @@ Tensors lp_normalization(OnnxCall& call) {
   return {at::div(x, at::clamp_min(norm, 1e-12))};  // As nn.functional.normalize.
 }
 
-/// Across channels: nn.LocalResponseNorm's own formula, with alpha already divided by the size.
+/// Over channels: nn.LocalResponseNorm's formula, with alpha already divided by the size.
 Tensors local_response_normalization(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t size = call.integer("size", 1);
@@ -115,8 +115,8 @@ Tensors local_response_normalization(OnnxCall& call) {
   return {at::div(x, divisor)};
 }
 
-/// com.microsoft: norm(input + skip + bias), and that sum as the fourth output. Inputs: input,
-/// skip, scale, then (layer norm only) the norm's bias, and the bias of the sum.
+/// com.microsoft: norm(input + skip + bias); the sum is the fourth output. Inputs: input, skip,
+/// scale, then (layer norm only) the norm's bias, and the bias of the sum.
 template <bool subtracts_mean>
 Tensors skip_normalization(OnnxCall& call) {
   if (call.wants_output(1) || call.wants_output(2))

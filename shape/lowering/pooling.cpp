@@ -21,7 +21,7 @@ Window pooling_window(const OnnxCall& call) {
   call.fail(fmt::format("an input of rank {}", call.input(0).dim()), "Wanted: 3 to 5.");
 }
 
-/// What no maximum is less than; MaxPool takes two types of integers.
+/// The smallest value of a type; MaxPool accepts two integer types.
 at::Scalar least_value(at::ScalarType type) {
   if (at::isFloatingType(type)) return -std::numeric_limits<double>::infinity();
   return type == at::kChar ? std::numeric_limits<std::int8_t>::min() : 0;
@@ -37,7 +37,7 @@ Tensors max_pool(OnnxCall& call) {
       return {plain(x, window.kernel, window.strides, window.begins, window.dilations, ceil_mode)};
     auto [y, indices] =
         with_indices(x, window.kernel, window.strides, window.begins, window.dilations, ceil_mode);
-    // PyTorch counts in the plane, ONNX in the whole tensor.
+    // PyTorch's indices count within a plane, ONNX's within the whole tensor.
     const std::int64_t planes = x.size(0) * x.size(1);
     Integers sizes(static_cast<std::size_t>(x.dim()), 1);
     sizes[0] = x.size(0), sizes[1] = x.size(1);
@@ -69,11 +69,11 @@ at::Tensor average(const at::Tensor& x, const Window& w, bool ceil_mode) {
   return at::avg_pool3d(x, w.kernel, w.strides, w.begins, ceil_mode);
 }
 
-/// More elements of windows along one axis than a model has.
+/// Limit for window elements along one axis.
 constexpr std::int64_t most_counted = std::int64_t{1} << 28;
 
-/// How many elements each window averages, as a tensor that broadcasts with the result. Padding
-/// counts when the node says so; what ceil_mode adds does not.
+/// The number of elements in each window's average, as a tensor that broadcasts with the result.
+/// Padding counts if the node says so; elements added by ceil_mode do not.
 at::Tensor window_counts(const at::Tensor& x, const Window& window, const Integers& outputs,
                          bool count_pads) {
   at::Tensor counts = at::ones({}, host_options(at::kFloat));
@@ -99,7 +99,7 @@ at::Tensor window_counts(const at::Tensor& x, const Window& window, const Intege
   return to_device_of(counts.to(x.scalar_type()), x);
 }
 
-/// PyTorch has no such pooling: the sum of each window by what it holds.
+/// PyTorch has no dilated average pooling: the sum of each window divided by its element count.
 at::Tensor dilated_average(const at::Tensor& x, const Window& window, bool ceil_mode,
                            bool count_pads) {
   const Integers outputs = count_windows(window, x.sizes(), ceil_mode);
@@ -113,7 +113,7 @@ Tensors average_pool(OnnxCall& call) {
   for (const std::int64_t dilation : window.dilations)
     if (dilation != 1) return {dilated_average(x, window, ceil_mode, count_pads)};
   if (needs_explicit_pads(window)) {
-    if (!count_pads) {  // The average over the elements that are there: of x, by that of ones.
+    if (!count_pads) {  // Average over existing elements: average of x by average of ones.
       Window copy = window;
       const at::Tensor ones = pad_explicitly(at::ones_like(x), copy, 0);
       x = pad_explicitly(x, window, 0);

@@ -1,8 +1,8 @@
 // Quantisation to integers and FP8, and products of quantised tensors.
 //
-// PyTorch has no kernel for most of these on a GPU: they run as the float operators that its
-// reference modules (torch.ao.nn.quantized.reference) make: to float, product, round, clamp, to
-// integers. float32 holds the sums of 8-bit products exactly up to 2^24.
+// PyTorch has no GPU kernel for most of these: they run as the float operators of its reference
+// modules (torch.ao.nn.quantized.reference): dequantise, product, round, clamp, convert. float32
+// holds sums of 8-bit products exactly up to 2^24.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,12 +15,12 @@
 namespace symprof::lowering {
 namespace {
 
-/// A scale or zero point as it broadcasts with `x`: one for all, one for each index of `axis`, or
-/// one for each block of `block` indices.
+/// A scale or zero point, ready to broadcast with `x`: one for all, one per index of `axis`, or one
+/// per block of `block` indices.
 at::Tensor spread(const OnnxCall& call, const at::Tensor& parameter, const at::Tensor& x,
                   std::int64_t axis, std::int64_t block) {
   at::Tensor here = to_device_of(parameter, x);
-  // LibTorch's CPU kernels do not copy these.
+  // LibTorch's CPU kernels cannot copy sub-byte dtypes.
   if (is_real(here) && is_narrow(here.scalar_type())) here = to_type(here, at::kFloat);
   if (here.numel() == 1 && here.dim() <= 1) return here.reshape({});
   axis = checked_axis(call, axis, x.dim());
@@ -41,7 +41,7 @@ at::Tensor spread(const OnnxCall& call, const at::Tensor& parameter, const at::T
 
 at::Tensor as(const at::Tensor& x, at::ScalarType type) { return to_type(x, type); }
 
-/// The dtype of a quantised result: its zero point's, the attribute's, or uint8.
+/// The dtype of a quantised result: the zero point's, the attribute's, or uint8.
 at::ScalarType quantized_type(const OnnxCall& call, std::size_t zero_point) {
   if (call.has(zero_point)) return call.input(zero_point).scalar_type();
   const std::int64_t type = call.integer("output_dtype", 0);
@@ -70,7 +70,7 @@ Tensors quantize_linear(OnnxCall& call) {
   at::Tensor zero;
   if (call.has(2)) zero = spread(call, call.input(2), x, axis, block);
   const auto saturation = call.integer("saturate", 1) != 0 ? Saturation::on : Saturation::off;
-  // The division has the scale's dtype: integers may be quantised again.
+  // Integer inputs are divided in the scale's dtype: they may be quantised again.
   const at::ScalarType divided =
       at::isFloatingType(x.scalar_type()) ? x.scalar_type() : scale.scalar_type();
   return {quantize(as(x, divided), as(scale, divided), zero, quantized_type(call, 2), saturation)};
@@ -87,7 +87,7 @@ Tensors dequantize_linear(OnnxCall& call) {
              type == 0 ? call.input(1).scalar_type() : dtype_of_attribute(call, type))};
 }
 
-/// To uint8 with the scale and zero point that the data's range, with 0 in it, asks for.
+/// Quantises to uint8 with the scale and zero point of the data's range, extended to include 0.
 Tensors dynamic_quantize_linear(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const at::Tensor high = at::clamp_min(at::amax(x), 0), low = at::clamp_max(at::amin(x), 0);
@@ -97,7 +97,7 @@ Tensors dynamic_quantize_linear(OnnxCall& call) {
   return {y, scale, as(zero, at::kByte)};
 }
 
-/// Scales and zero points of a matrix product belong to the rows of A and to the columns of B.
+/// Scales and zero points of a matrix product apply to the rows of A and the columns of B.
 at::Tensor of_rows(const at::Tensor& parameter, const at::Tensor& like) {
   const at::Tensor here = to_device_of(parameter, like);
   return here.dim() == 1 && here.numel() > 1 ? here.unsqueeze(-1) : here;

@@ -1,5 +1,6 @@
-// RNN, GRU and LSTM. What PyTorch exports becomes its own call (at::lstm …); peepholes, clipping,
-// other activations, lengths and ONNX's older GRU are computed step by step, as ONNX defines them.
+// RNN, GRU and LSTM. The forms that PyTorch exports become its own calls (at::lstm …); peepholes,
+// clipping, other activations, lengths and ONNX's older GRU are computed step by step, as ONNX
+// defines them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +13,8 @@
 namespace symprof::lowering {
 namespace {
 
-/// Blocks of a weight's first dimension in PyTorch's order: `order[i]` is ONNX's place of block i.
+/// Reorders the blocks of a weight's first dimension to PyTorch's order: `order[i]` is ONNX's
+/// position of block i.
 at::Tensor reordered(const at::Tensor& weight, const Integers& order) {
   const Tensors blocks = at::chunk(weight, static_cast<std::int64_t>(order.size()), 0);
   Tensors result;
@@ -21,7 +23,7 @@ at::Tensor reordered(const at::Tensor& weight, const Integers& order) {
   return result.size() == 1 ? result.front() : at::cat(result, 0);
 }
 
-/// Per direction W_ih, W_hh and, with a bias, b_ih, b_hh: what at::lstm takes.
+/// The parameter list of at::lstm: W_ih, W_hh and, with a bias, b_ih, b_hh per direction.
 Tensors parameters(const OnnxCall& call, std::int64_t directions, const Integers& order) {
   Tensors list;
   for (std::int64_t d = 0; d < directions; ++d) {
@@ -74,7 +76,8 @@ Tensors arranged(const Problem& problem, Tensors results) {
   return results;
 }
 
-/// nn.LSTM, nn.GRU, nn.RNN over all steps; a reversed direction alone runs on a flipped input.
+/// Runs nn.LSTM, nn.GRU or nn.RNN over all steps; a single reversed direction runs on a flipped
+/// input.
 Tensors whole(const OnnxCall& call, const Problem& problem) {
   const bool reverse = call.text("direction", "forward") == "reverse";
   const bool bidirectional = problem.directions == 2, has_bias = call.has(3);
@@ -100,7 +103,7 @@ Tensors whole(const OnnxCall& call, const Problem& problem) {
   return results;
 }
 
-/// One direction at a time, one step after the other.
+/// Runs one direction at a time, step by step.
 Tensors in_steps(const OnnxCall& call, const Problem& problem) {
   Tensors outputs, last_hidden, last_cell;
   for (std::int64_t d = 0; d < problem.directions; ++d) {

@@ -1,4 +1,4 @@
-// One step of ONNX's RNN, GRU and LSTM, with all that PyTorch's own layers do not have.
+// One step of ONNX's RNN, GRU and LSTM, with the features that PyTorch's layers lack.
 #pragma once
 
 #include <array>
@@ -9,21 +9,22 @@ namespace symprof::lowering {
 
 enum class RecurrentKind : std::uint8_t { rnn, gru, lstm };
 
-/// True when PyTorch's layer computes this node: its activations, no clipping, no peepholes, no
-/// lengths, no coupled gates, and a GRU that multiplies after the linear step.
+/// True if PyTorch's layer computes this node: default activations, no clipping, no peepholes, no
+/// lengths, no coupled gates, and a GRU that applies the reset gate after the linear step.
 bool is_pytorchs(const OnnxCall& call, RecurrentKind kind);
 
 /// The weights of one direction and its activations (ONNX, RNN, GRU and LSTM: equations).
 class RecurrentCell {
  public:
-  /// Throws Error for an activation that ONNX does not have.
+  /// Throws Error for an unknown activation.
   RecurrentCell(const OnnxCall& call, RecurrentKind kind, std::int64_t direction);
 
-  /// x [batch, size], hidden and state [batch, hidden size]: the next hidden and state.
+  /// Takes x [batch, size], hidden and state [batch, hidden size]; returns the next hidden and
+  /// state.
   std::pair<at::Tensor, at::Tensor> step(const at::Tensor& x, const at::Tensor& hidden,
                                          const at::Tensor& state) const;
 
-  /// `inside` for the sequences that are longer than `step`, `outside` for the others.
+  /// `inside` for sequences longer than `step`, `outside` for the others.
   at::Tensor keep_within_length(std::int64_t step, const at::Tensor& inside,
                                 const at::Tensor& outside) const;
 

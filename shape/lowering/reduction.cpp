@@ -8,8 +8,8 @@
 namespace symprof::lowering {
 namespace {
 
-/// The axes to reduce: an input (since opset 13 or 18) or an attribute; without any, all of them,
-/// or none at all when the node says so.
+/// The axes to reduce: an input (since opset 13 or 18) or an attribute. If none are given, all
+/// axes, or none if the node says so.
 struct Reduced {
   Integers axes;
   bool keep = true;
@@ -34,7 +34,7 @@ Tensors reduce(OnnxCall& call) {
   return {function(call.input(0), reduced.axes, reduced.keep)};
 }
 
-/// Sums keep the dtype of integers; PyTorch would widen them.
+/// Integer sums keep their dtype; PyTorch would widen them.
 at::Tensor sum(const at::Tensor& x, const Integers& axes, bool keep) {
   return at::sum(x, axes, keep, x.scalar_type());
 }
@@ -43,7 +43,7 @@ at::Tensor mean(const at::Tensor& x, const Integers& axes, bool keep) {
   return at::mean(x, axes, keep);
 }
 
-/// The answer for no elements: `number`, which changes nothing when it is compared with others.
+/// The result over zero elements: `number`, the identity of the reduction.
 at::Tensor of_nothing(const at::Tensor& x, const Integers& axes, bool keep, double number) {
   const at::Tensor shape = at::sum(x, axes, keep);
   if (x.scalar_type() == at::kBool) number = number > 0;
@@ -60,7 +60,7 @@ at::Tensor smallest(const at::Tensor& x, const Integers& axes, bool keep) {
   return at::amin(x, axes, keep);
 }
 
-/// One axis at a time, the last first so that the others keep their places.
+/// Reduces one axis at a time, the last first, so that the other axes keep their positions.
 at::Tensor product(const at::Tensor& x, const Integers& axes, bool keep) {
   Integers ordered = axes;
   std::sort(ordered.rbegin(), ordered.rend());
@@ -104,8 +104,8 @@ Tensors top_k(OnnxCall& call) {
   const std::int64_t axis = checked_axis(call, call.integer("axis", -1), x.dim());
   const std::int64_t k = call.has(1) ? call.integer_of(1) : call.integer("k", 1);
   const bool largest = call.integer("largest", 1) != 0;
-  // Among equals ONNX takes the first one. PyTorch's topk takes any, its stable sort the first:
-  // on the host, where values are known, that is what runs.
+  // For equal values ONNX takes the first one. PyTorch's topk takes any; its stable sort, used for
+  // real tensors on the host, takes the first.
   if (is_real(x) && !x.requires_grad()) {
     const auto [sorted, order] = at::sort(x, /*stable=*/true, axis, largest);
     return {at::slice(sorted, axis, 0, k), at::slice(order, axis, 0, k)};

@@ -1,5 +1,5 @@
-// Resize as the operator of PyTorch's interpolate that reads the same elements with the same
-// weights, else axis by axis; and sampling by a grid.
+// Resize: PyTorch's interpolate operator if it reads the same elements with the same weights, else
+// axis by axis. Also grid sampling.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 using Axes = std::vector<ResizedAxis>;
 
-/// More elements along one axis than a model has.
+/// Limit for the elements along one axis.
 constexpr std::int64_t longest_axis = std::int64_t{1} << 24;
 
-/// Places the values of the axes that the node names into a list over all dimensions.
+/// Writes the values of the node's axes into a list over all dimensions.
 template <class T>
 void place(const OnnxCall& call, const std::vector<T>& given, std::size_t offset,
            std::vector<T>& all) {
@@ -32,7 +32,7 @@ void place(const OnnxCall& call, const std::vector<T>& given, std::size_t offset
         given[offset + i];
 }
 
-/// The part of each axis that tf_crop_and_resize takes: all begins, then all ends.
+/// Reads the part of each axis that tf_crop_and_resize takes: all begins, then all ends.
 void read_crop(const OnnxCall& call, Axes& axes) {
   if (!call.has(1) || call.input(1).numel() == 0) return;
   const std::vector<double> given = call.reals_of(1);
@@ -46,7 +46,7 @@ void read_crop(const OnnxCall& call, Axes& axes) {
   }
 }
 
-/// `size` times a factor, with the fraction cut off.
+/// `size` times a factor, rounded down.
 std::int64_t scaled(const OnnxCall& call, std::int64_t size, double scale, double rounding = 0) {
   const double product = static_cast<double>(size) * scale + rounding;
   if (!(product >= 0 && product <= static_cast<double>(longest_axis)))
@@ -54,7 +54,7 @@ std::int64_t scaled(const OnnxCall& call, std::int64_t size, double scale, doubl
   return static_cast<std::int64_t>(std::floor(product));
 }
 
-/// One factor for all axes that the node names, so that their proportions stay; sizes are rounded.
+/// Uses one factor for all axes of the node, to keep the aspect ratio; sizes are rounded.
 void keep_proportions(const OnnxCall& call, const std::string& policy, Axes& axes) {
   if (policy != "not_larger" && policy != "not_smaller")
     call.fail("keep_aspect_ratio_policy '" + policy + "'",
@@ -74,7 +74,7 @@ void keep_proportions(const OnnxCall& call, const std::string& policy, Axes& axe
   }
 }
 
-/// Every dimension of the input with its size afterwards. Before opset 11 the scales are the second
+/// Every dimension of the input with its output size. Before opset 11 the scales are the second
 /// input.
 Axes read_axes(const OnnxCall& call) {
   const at::Tensor& x = call.input(0);
@@ -121,10 +121,10 @@ Resampling read_resampling(const OnnxCall& call) {
   return resampling;
 }
 
-/// The sizes and factors that an operator of PyTorch takes for the spatial dimensions.
+/// The sizes and factors that PyTorch's operator takes for the spatial dimensions.
 struct Target {
   Integers sizes;
-  std::vector<std::optional<double>> scales;  ///< Empty where they are quotients of the sizes.
+  std::vector<std::optional<double>> scales;  ///< Empty: computed from the sizes.
 };
 
 at::Tensor nearest(const at::Tensor& x, const Target& to) {
@@ -162,8 +162,8 @@ at::Tensor cubic_smooth(const at::Tensor& x, const Target& to) {
   return at::_upsample_bicubic2d_aa(x, to.sizes, false, to.scales[0], to.scales[1]);
 }
 
-/// An operator of PyTorch in ONNX's words (aten/src/ATen/native/UpSample.h, and for antialiasing
-/// UpSampleKernel.cpp).
+/// A PyTorch operator described in ONNX's terms (aten/src/ATen/native/UpSample.h, and for
+/// antialiasing UpSampleKernel.cpp).
 struct Upsampling {
   Resampling resampling;
   at::Tensor (*run)(const at::Tensor&, const Target&);
@@ -184,8 +184,8 @@ const std::vector<Upsampling>& upsamplings() {
   return all;
 }
 
-/// True when PyTorch's operator reads of every axis what the node asks for. Its aligned corners are
-/// those of the sizes, whatever the factors.
+/// True if PyTorch's operator samples every axis as the node does. Its aligned corners depend on
+/// the sizes only, not on the factors.
 bool fits(const Upsampling& upsampling, const Resampling& wanted, const Axes& axes) {
   const Resampling& own = upsampling.resampling;
   if (own.mode != wanted.mode || own.antialias != wanted.antialias) return false;
@@ -198,8 +198,8 @@ bool fits(const Upsampling& upsampling, const Resampling& wanted, const Axes& ax
   });
 }
 
-/// Undefined when PyTorch has no such operator. Among several that read the same, the one with the
-/// node's coordinates.
+/// Undefined if PyTorch has no matching operator. Among several matches, the operator with the
+/// node's coordinates is taken.
 at::Tensor resize_by_pytorch(const at::Tensor& x, const Resampling& wanted, const Axes& axes) {
   const auto stays = [](const ResizedAxis& axis) { return axis.input == axis.output; };
   if (x.dim() < 3 || x.dim() > 5 || !stays(axes[0]) || !stays(axes[1])) return {};
@@ -219,7 +219,7 @@ at::Tensor resize_by_pytorch(const at::Tensor& x, const Resampling& wanted, cons
   return {};
 }
 
-/// Picks the elements that a new element is made of, and sums them with their weights.
+/// Gathers the input elements of each output element and sums them with their weights.
 at::Tensor resize_axis(const OnnxCall& call, const at::Tensor& x, std::int64_t dim,
                        const AxisSamples& samples) {
   const auto output = static_cast<std::int64_t>(samples.extrapolated.size());
@@ -242,7 +242,7 @@ at::Tensor resize_axis(const OnnxCall& call, const at::Tensor& x, std::int64_t d
   return at::masked_fill(y, mask, call.real("extrapolation_value", 0.0));
 }
 
-/// Axis by axis: every way to resize is separable.
+/// Resizes axis by axis: every mode is separable.
 at::Tensor resize_by_axis(const OnnxCall& call, const at::Tensor& x, const Resampling& resampling,
                           const Axes& axes) {
   const bool in_float = resampling.mode != "nearest" && !x.is_floating_point();
@@ -264,7 +264,7 @@ Tensors resize(OnnxCall& call) {
   return {y.defined() ? y : resize_by_axis(call, x, resampling, axes)};
 }
 
-/// The forerunner of Resize: scales are an attribute (opset 7) or the second input (opset 9).
+/// The predecessor of Resize: scales are an attribute (opset 7) or the second input (opset 9).
 Tensors upsample(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const auto scales =

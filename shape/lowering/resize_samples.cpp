@@ -7,14 +7,14 @@
 namespace symprof::lowering {
 namespace {
 
-/// Further away than any element, and still an integer of 64 bits.
+/// Larger than any distance, and still representable as int64.
 constexpr double far = 0x1p40;
 
 /// PyTorch computes weights in float32.
 constexpr double weight_rounding = 1e-5;
 
-/// Where output element `y` lies on the input axis. A factor may be a fraction of the sizes, whose
-/// quotient is rounded down: `whole` is the width before that.
+/// The position of output element `y` on the input axis. The factor may not be the quotient of the
+/// sizes, as the output size is rounded down: `whole` is the width before rounding.
 double source_coordinate(const std::string& mode, const ResizedAxis& axis, double y) {
   const auto input = static_cast<double>(axis.input), output = static_cast<double>(axis.output);
   const double whole = axis.scale * input;
@@ -39,7 +39,7 @@ std::int64_t nearest_element(const std::string& mode, double x) {
   return static_cast<std::int64_t>(below) + (up ? 1 : 0);
 }
 
-/// The weight of an element that lies `distance` away.
+/// The weight of an element at `distance`.
 double kernel(const Resampling& resampling, double distance) {
   const double x = std::abs(distance), a = resampling.cubic_coefficient;
   if (resampling.mode == "linear") return std::max(1 - x, 0.0);
@@ -57,7 +57,7 @@ void normalize(double* weights, std::int64_t count) {
 
 AxisSamples axis_samples(const Resampling& resampling, const ResizedAxis& axis) {
   AxisSamples samples;
-  // Smoothing widens the kernel as the axis shrinks.
+  // Antialiasing widens the kernel as the axis shrinks.
   const double narrowing = resampling.antialias ? std::min(axis.scale, 1.0) : 1.0;
   const double reach = resampling.mode == "cubic" ? 2.0 : 1.0;
   const bool is_nearest = resampling.mode == "nearest";

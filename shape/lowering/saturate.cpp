@@ -12,7 +12,7 @@ namespace {
 /// Largest finite numbers: c10/util/Float8_*.h.
 double largest(at::ScalarType type) { return type == at::kFloat8_e4m3fnuz ? 240 : 57344; }
 
-/// The integers of `type` as bounds of a float32 clamp.
+/// The range of integer `type` as bounds of a float32 clamp.
 std::pair<double, double> bounds(at::ScalarType type) {
   switch (type) {
     case at::kByte:
@@ -36,8 +36,8 @@ std::pair<double, double> bounds(at::ScalarType type) {
   }
 }
 
-/// PyTorch's conversion to float8_e4m3fn stays in the range (c10/util/Float8_e4m3fn.h): without
-/// saturation, what would round to more than 448 is made not-a-number first.
+/// PyTorch's conversion to float8_e4m3fn saturates (c10/util/Float8_e4m3fn.h): without saturation,
+/// values that would round to more than 448 are set to NaN first.
 at::Tensor to_e4m3fn(const at::Tensor& x, Saturation saturation) {
   constexpr double rounds_to_largest = 464, nan = std::numeric_limits<double>::quiet_NaN();
   const at::Tensor given = saturation == Saturation::on
@@ -55,7 +55,7 @@ bool is_float8(at::ScalarType type) {
 
 at::Tensor to_saturated(const at::Tensor& x, at::ScalarType type, Saturation saturation) {
   if (type == at::kFloat8_e4m3fn) return to_e4m3fn(x, saturation);
-  // FLOAT4E2M1 has neither infinity nor not-a-number: its conversion stays in the range.
+  // FLOAT4E2M1 has neither infinity nor NaN: its conversion saturates.
   if (type == at::kBits8) return to_type(x, type);
   if (!is_float8(type)) {
     const auto [low, high] = bounds(type);
@@ -63,7 +63,7 @@ at::Tensor to_saturated(const at::Tensor& x, at::ScalarType type, Saturation sat
   }
   if (saturation == Saturation::on)
     return at::clamp(x, -largest(type), largest(type)).to(x.device(), type);
-  // PyTorch's own conversion overflows to infinity or to not-a-number as the format has it.
+  // PyTorch's conversion overflows to infinity or NaN, depending on the format.
   return x.to(x.device(), type);
 }
 
@@ -71,8 +71,8 @@ at::Tensor to_exponent(const at::Tensor& x, std::string_view round_mode, Saturat
   constexpr at::ScalarType type = at::kFloat8_e8m0fnu;
   const bool as_pytorch = round_mode == "nearest";
   if (as_pytorch && saturation == Saturation::off) return x.to(x.device(), type);
-  // The exponent of a float32 is the code (the OCP Microscaling specification, 5.4.1); all ones
-  // are not a number, and infinity becomes that too.
+  // The code is the exponent of the float32 (the OCP Microscaling specification, 5.4.1); all ones
+  // is NaN, also for infinity.
   constexpr std::int64_t fraction_bits = 23, exponent_mask = 0xFF, largest_code = 0xFE;
   const at::Tensor real = x.to(x.device(), at::kFloat);
   const at::Tensor bits = real.view(at::kInt);

@@ -1,5 +1,5 @@
-// Conversions to the formats of quantised and scaled numbers: within the range of the target, and
-// with ONNX's ways to round.
+// Conversions to quantised and scaled formats: saturation to the target's range and ONNX's rounding
+// modes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,13 +9,13 @@
 
 namespace symprof::lowering {
 
-/// What becomes of a value outside the range of the target.
+/// The result for a value outside the target's range.
 enum class Saturation : std::uint8_t {
   on,   ///< The nearest value of the range.
-  off,  ///< FP8: infinity where the format has one, otherwise not a number.
+  off,  ///< FP8: infinity if the format has it, otherwise NaN.
 };
 
-/// True for an FP8 dtype with a fraction.
+/// True for an FP8 dtype with a mantissa.
 bool is_float8(at::ScalarType type);
 
 /// `x`, a floating-point tensor, as `type` (ONNX, Cast, table of the FP8 formats): FP8, FLOAT4E2M1

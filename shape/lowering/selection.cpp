@@ -1,4 +1,4 @@
-// What depends on values, and what arranges by them: unique elements, masks, sequences, crops.
+// Value-dependent selection and rearrangement: unique elements, masks, sequences, crops.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,10 +11,11 @@
 namespace symprof::lowering {
 namespace {
 
-/// What an axis that the node leaves out reads as.
+/// The value of an omitted axis.
 constexpr std::int64_t no_axis = std::numeric_limits<std::int64_t>::min();
 
-/// The slices of the axis (or elements) whose condition holds; without more conditions than that.
+/// The slices along the axis (or elements) whose condition is true; slices beyond the conditions
+/// are dropped.
 Tensors compress(OnnxCall& call) {
   const bool has_axis = call.integer("axis", no_axis) != no_axis;
   const at::Tensor x = has_axis ? call.input(0) : call.input(0).flatten();
@@ -32,14 +33,15 @@ Tensors compress(OnnxCall& call) {
   return {at::index_select(x, axis, to_device_of(host_integers(kept), x))};
 }
 
-/// Values as many as can differ, the first place of each, where each input is among them, counts.
+/// Unique values, their first positions, inverse indices and counts, for the upper bound of their
+/// number.
 Tensors unknown_unique(const OnnxCall& call, const at::Tensor& x, std::int64_t axis) {
   const std::int64_t size = unbacked_size(call, x.size(axis), "how many elements differ");
   auto [values, inverse, counts] = at::unique_dim(x, axis, true, true, true);
   return {values, unknown_indices(call, {size}), inverse, counts};
 }
 
-/// Elements, or slices of an axis: sorted, or in the order of their first appearance.
+/// Unique elements, or slices along an axis: sorted, or in order of first appearance.
 Tensors unique(OnnxCall& call) {
   const bool has_axis = call.integer("axis", no_axis) != no_axis;
   const at::Tensor known = values_of(call.input(0));
@@ -49,7 +51,7 @@ Tensors unique(OnnxCall& call) {
   if (!is_real(x)) return unknown_unique(call, x, axis);
   auto [values, inverse, counts] =
       at::unique_dim(x, axis, /*sorted=*/true, /*return_inverse=*/true, /*return_counts=*/true);
-  // The first place of each: the smallest index among those that map to it.
+  // The first position of each: the smallest index that maps to it.
   const at::Tensor places = at::arange(inverse.numel(), host_options(at::kLong));
   at::Tensor first = at::full({values.size(axis)}, inverse.numel(), host_options(at::kLong))
                          .scatter_reduce(0, inverse, places, "amin");
@@ -62,7 +64,7 @@ Tensors unique(OnnxCall& call) {
   return {values, first, inverse, counts};
 }
 
-/// The first `lengths[i]` elements of sequence i backwards, the rest as they are.
+/// Reverses the first `lengths[i]` elements of sequence i; the rest is unchanged.
 Tensors reverse_sequence(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t batch = call.integer("batch_axis", 1), time = call.integer("time_axis", 0);
@@ -77,7 +79,7 @@ Tensors reverse_sequence(OnnxCall& call) {
   return {at::gather(x, time, index.expand(x.sizes()))};
 }
 
-/// Cuts or fills with zeros on both sides until the axes have the sizes.
+/// Crops or zero-pads the axes on both sides to the given sizes.
 Tensors center_crop_pad(OnnxCall& call) {
   at::Tensor x = call.input(0);
   const Integers sizes = call.integers_of(1);
@@ -101,7 +103,7 @@ Tensors center_crop_pad(OnnxCall& call) {
   return {x};
 }
 
-/// Writes `update` into a cache along the axis, from an index of each batch on.
+/// Writes `update` into a cache along the axis, from each batch element's index on.
 Tensors tensor_scatter(OnnxCall& call) {
   const at::Tensor& given = call.input(0);
   const at::Tensor past = is_real(given) ? to_device_of(given, call.input(1)) : given;
@@ -117,7 +119,7 @@ Tensors tensor_scatter(OnnxCall& call) {
   return {at::scatter(past, axis, places.reshape(sizes).expand(update.sizes()), update)};
 }
 
-/// Columns of the last axis by number (ai.onnx.ml).
+/// Selects columns of the last axis by index (ai.onnx.ml).
 Tensors feature_extractor(OnnxCall& call) {
   at::Tensor x = call.input(0);
   if (x.dim() == 1) x = x.unsqueeze(0);

@@ -1,4 +1,4 @@
-// Shapes and views: nothing here moves data, unless a reshape cannot be a view.
+// Shapes and views: no data moves, unless a reshape cannot be a view.
 #include <ATen/ExpandUtils.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,7 +28,7 @@ Tensors shape(OnnxCall& call) {
 
 Tensors size(OnnxCall& call) { return {host_integers({call.input(0).numel()}).reshape({})}; }
 
-/// A size of 0 keeps the input's (unless allowzero), -1 takes what is left.
+/// A size of 0 keeps the input's (unless allowzero); -1 is inferred.
 Tensors reshape(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   Integers sizes = axes_of(call, 1, "shape").value_or(Integers{});  // An attribute before opset 5.
@@ -68,7 +68,7 @@ Tensors squeeze(OnnxCall& call) {
   return {axes->size() == 1 ? at::squeeze(x, axes->front()) : at::squeeze(x, *axes)};
 }
 
-/// Axes count in the result.
+/// Axes refer to the result.
 Tensors unsqueeze(OnnxCall& call) {
   at::Tensor x = call.input(0);
   Integers axes = axes_of(call, 1).value_or(Integers{});
@@ -91,7 +91,7 @@ Tensors transpose(OnnxCall& call) {
   return {at::permute(x, order)};
 }
 
-/// Broadcasts both ways: a size of 1 in the shape keeps the input's.
+/// Broadcasts in both directions: a size of 1 in the shape keeps the input's size.
 Tensors expand(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers sizes = call.integers_of(1);

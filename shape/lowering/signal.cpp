@@ -9,7 +9,7 @@
 namespace symprof::lowering {
 namespace {
 
-/// [..., 2] as complex numbers; [..., 1] as real ones without the last dimension.
+/// [..., 2] as complex numbers; [..., 1] as real numbers without the last dimension.
 at::Tensor from_pairs(const OnnxCall& call, const at::Tensor& x) {
   const std::int64_t last = x.dim() == 0 ? 0 : x.size(-1);
   if (last == 1) return x.squeeze(-1);
@@ -22,7 +22,7 @@ at::Tensor to_pairs(const at::Tensor& x) {
   return x.is_complex() ? at::view_as_real(x) : x.unsqueeze(-1);
 }
 
-/// The axis is an input since opset 20, and the last but one by default; before, an attribute.
+/// The axis is an input since opset 20 (default: the last but one), before that an attribute.
 Tensors fourier(OnnxCall& call) {
   const at::Tensor x = from_pairs(call, call.input(0));
   const std::int64_t rank = call.input(0).dim();
@@ -62,7 +62,7 @@ Tensors hann(OnnxCall& call) {
   return {at::hann_window(call.integer_of(0), is_periodic(call), window_options(call))};
 }
 
-/// ONNX takes 25/46 and 21/46 where PyTorch's default is 0.54 and 0.46.
+/// ONNX uses 25/46 and 21/46; PyTorch's defaults are 0.54 and 0.46.
 Tensors hamming(OnnxCall& call) {
   return {at::hamming_window(call.integer_of(0), is_periodic(call), 25.0 / 46.0, 21.0 / 46.0,
                              window_options(call))};
@@ -72,8 +72,7 @@ Tensors blackman(OnnxCall& call) {
   return {at::blackman_window(call.integer_of(0), is_periodic(call), window_options(call))};
 }
 
-/// The Fourier bins at which the triangles of the mel filters begin and end (ONNX,
-/// MelWeightMatrix).
+/// The Fourier bins where the triangles of the mel filters begin and end (ONNX, MelWeightMatrix).
 Integers mel_bins(std::int64_t filters, std::int64_t length, double rate, double low, double high) {
   const auto to_mel = [](double hertz) { return 2595.0 * std::log10(1.0 + hertz / 700.0); };
   const double first = to_mel(low);

@@ -1,5 +1,5 @@
-// Operators that PyTorch has in torchvision and LibTorch has not, as the steps of torchvision's own
-// kernels (torchvision/csrc/ops): sample, weigh, then multiply or average.
+// Operators of torchvision that LibTorch lacks, in the steps of torchvision's kernels
+// (torchvision/csrc/ops): sample, weight, then multiply or average.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,8 +17,8 @@ at::Tensor positions(std::int64_t count, double begin, double step, const at::Te
   return at::add(at::mul(at::arange(count, like.options()), step), begin);
 }
 
-/// A convolution whose elements are read where `offset` says: [N, groups · K · 2, windows …], of
-/// each element of the kernel first the vertical and then the horizontal shift.
+/// A convolution whose elements are read at positions shifted by `offset`: [N, groups · K · 2,
+/// windows …]; for each kernel element first the vertical, then the horizontal shift.
 struct Deformation {
   at::Tensor x, offset, mask;  ///< `mask` may be undefined.
   Window window;
@@ -29,8 +29,8 @@ struct Deformation {
   std::int64_t width() const { return offset.size(3); }
 };
 
-/// Where the elements of dimension `i` are read, from -1 (the image's begin) to 1 (its end):
-/// [N, groups, kernel height, kernel width, windows …].
+/// The read positions in dimension `i`, from -1 (begin of the image) to 1 (end): [N, groups, kernel
+/// height, kernel width, windows …].
 at::Tensor read_positions(const Deformation& d, std::size_t i) {
   const std::int64_t rows = d.window.kernel[0], columns = d.window.kernel[1];
   const at::Tensor shift =
@@ -49,7 +49,7 @@ at::Tensor read_positions(const Deformation& d, std::size_t i) {
   return at::add(at::mul(at, 2 / size), 1 / size - 1);
 }
 
-/// The columns that the weights multiply: [N, channels · K, windows].
+/// The columns multiplied by the weights: [N, channels · K, windows].
 at::Tensor deformed_columns(const Deformation& d) {
   const std::int64_t n = d.x.size(0), channels = d.x.size(1), elements = d.kernel_elements();
   const at::Tensor grid = at::stack({read_positions(d, 1), read_positions(d, 0)}, -1)
@@ -88,8 +88,8 @@ Tensors deformable_convolution(OnnxCall& call) {
   return {y};
 }
 
-/// Along one axis of the image: the two elements that each sample lies between, and their shares.
-/// [regions, samples]; samples outside the image have no share.
+/// Along one axis of the image: the two neighbors of each sample and their weights. [regions,
+/// samples]; samples outside the image have zero weight.
 struct Neighbours {
   at::Tensor low, high, low_share, high_share;
 };
@@ -105,7 +105,7 @@ Neighbours neighbours(const at::Tensor& at, std::int64_t size) {
           at::mul(part, inside)};
 }
 
-/// What each sample is made of: four elements times their shares, [regions, y, x, channels].
+/// The four neighbors of each sample times their weights, [regions, y, x, channels].
 Tensors weighted_corners(const at::Tensor& x, const at::Tensor& image, const Neighbours& y_axis,
                          const Neighbours& x_axis) {
   const at::Tensor pixels = x.permute({0, 2, 3, 1}), which = image.reshape({-1, 1, 1});
@@ -143,7 +143,7 @@ Tensors roi_align(OnnxCall& call) {
   const bool half_pixel = coordinates == "half_pixel";
   const at::Tensor scaled =
       at::sub(at::mul(regions, call.real("spatial_scale", 1.0)), half_pixel ? 0.5 : 0.0);
-  // The samples of all bins, as parts of the region.
+  // The samples of all bins, as fractions of the region.
   const auto samples = [&](std::int64_t first, std::int64_t bins, std::int64_t size) {
     const at::Tensor begin = scaled.select(1, first).unsqueeze(1);
     at::Tensor extent = at::sub(scaled.select(1, first + 2).unsqueeze(1), begin);

@@ -9,8 +9,8 @@
 namespace symprof::lowering {
 namespace {
 
-/// `lists` tensors for each parameter, input 2 + list · parameters + i. Throws Error when the
-/// inputs are not that many.
+/// The number of parameters, with `lists` tensors each at input 2 + list · parameters + i. Throws
+/// Error if the number of inputs does not fit.
 std::size_t parameter_count(const OnnxCall& call, std::size_t lists) {
   if (call.inputs.size() < 2 + lists || (call.inputs.size() - 2) % lists != 0)
     call.fail(fmt::format("{} inputs", call.inputs.size()),
@@ -53,7 +53,7 @@ Tensors adam(OnnxCall& call) {
     const at::Tensor h = at::add(at::mul(call.input(2 + 3 * n + i), beta), at::mul(g, g), 1 - beta);
     const at::Tensor step = number(call, 1, x).to(x.device(), x.scalar_type());
     const auto remaining = [&](double decay) { return at::rsub(at::pow(decay, step), 1); };
-    // The correction of the first steps; before the first there is nothing to correct.
+    // Bias correction, from the first step on; there is none at step 0.
     const at::Tensor factor = at::where(
         at::gt(step, 0), at::div(at::sqrt(remaining(beta)), remaining(alpha)), at::ones_like(step));
     const at::Tensor rate = at::mul(number(call, 0, x), factor);
@@ -65,7 +65,7 @@ Tensors adam(OnnxCall& call) {
   return results;
 }
 
-/// The first step takes the gradient whole: beta counts from the second on.
+/// The first step uses the gradient without beta, which applies from the second step on.
 Tensors momentum(OnnxCall& call) {
   const std::size_t n = parameter_count(call, 3);
   const double alpha = call.real("alpha", 0.0);

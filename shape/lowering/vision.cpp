@@ -19,7 +19,7 @@ Tensors affine_grid(OnnxCall& call) {
       at::affine_grid_generator(call.input(0), call.integers_of(1), call.is_set("align_corners"))};
 }
 
-/// Numbers as at::native::GridSamplerInterpolation and GridSamplerPadding have them.
+/// Uses the numbers of at::native::GridSamplerInterpolation and GridSamplerPadding.
 Tensors grid_sample(OnnxCall& call) {
   const std::string mode = call.text("mode", "linear"),
                     padding = call.text("padding_mode", "zeros");
@@ -31,8 +31,8 @@ Tensors grid_sample(OnnxCall& call) {
                            call.is_set("align_corners"))};
 }
 
-/// A fold over any number of dimensions: every element of every block is added where it lies in
-/// the padded image.
+/// A fold (col2im) over any number of dimensions: every element of every block is added at its
+/// position in the padded image.
 struct Fold {
   Integers image, block, pads, dilations, strides;
 
@@ -43,7 +43,7 @@ struct Fold {
   }
 };
 
-/// [elements of a block · blocks]: places in the flattened padded image.
+/// [elements of a block · blocks]: positions in the flattened padded image.
 at::Tensor fold_places(const Fold& fold) {
   const Integers padded = fold.padded();
   at::Tensor places = at::zeros({1, 1}, host_options(at::kLong));
@@ -60,7 +60,7 @@ at::Tensor fold_places(const Fold& fold) {
   return places.flatten();
 }
 
-/// Throws Error unless [N, C · elements of a block, blocks] is what folds into the image.
+/// Throws Error unless `x` is [N, C · elements of a block, blocks] and folds into the image.
 void check_fold(const OnnxCall& call, const Fold& fold, const at::Tensor& x) {
   constexpr std::int64_t longest = 1 << 30;  // Products of two fit into 64 bits.
   if (x.dim() != 3) call.fail(fmt::format("an input of rank {}; wanted 3", x.dim()));
@@ -104,7 +104,7 @@ at::Tensor fold_all(const OnnxCall& call, const Fold& fold) {
   return y;
 }
 
-/// Two dimensions are PyTorch's own; unequal pads: fold into a larger image, then cut.
+/// Two dimensions use PyTorch's col2im; for unequal pads it folds into a larger image, then crops.
 Tensors col_to_im(OnnxCall& call) {
   const Integers image = call.integers_of(1);
   const std::size_t rank = image.size();
@@ -127,7 +127,7 @@ Tensors col_to_im(OnnxCall& call) {
                     fold.pads[1] + image[1])};
 }
 
-/// Indices count in the whole tensor of the size that the pooling had; a larger output is padded.
+/// Indices refer to the whole tensor of the pooling's input size; a larger output is padded.
 Tensors max_unpool(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const auto kernel = call.integers("kernel_shape");
@@ -150,7 +150,7 @@ Tensors max_unpool(OnnxCall& call) {
   return {wanted == sizes ? y : at::constant_pad_nd(y, pads, 0)};
 }
 
-/// (sum |x|^p)^(1/p) over windows: the average of the powers times the window's size.
+/// (sum |x|^p)^(1/p) over windows: the average of the powers times the window size.
 Tensors lp_pool(OnnxCall& call) {
   at::Tensor x = call.input(0);
   const auto kernel = call.integers("kernel_shape");
@@ -200,15 +200,15 @@ double overlap(const Box& a, const Box& b) {
   return height * width / (area(a) + area(b) - height * width);
 }
 
-/// Batch, class and number of each box that stays.
+/// Batch, class and index of each kept box.
 Tensors unknown_boxes(const OnnxCall& call, std::int64_t most) {
   const at::Tensor& scores = call.input(1);
   const std::int64_t kept = std::min(most, scores.size(2)) * scores.size(0) * scores.size(1);
   return {unknown_indices(call, {unbacked_size(call, kept, "how many boxes stay"), 3})};
 }
 
-/// Boxes [batch, n, 4], scores [batch, classes, n]: the best first, none that overlaps a better
-/// one.
+/// Boxes [batch, n, 4], scores [batch, classes, n]: keeps the best boxes, without boxes that
+/// overlap a better one.
 Tensors non_max_suppression(OnnxCall& call) {
   if (call.input(0).dim() != 3 || call.input(0).size(2) != 4 || call.input(1).dim() != 3 ||
       call.input(1).size(2) != call.input(0).size(1))

@@ -15,7 +15,7 @@ bool is_wide_unsigned(const at::Tensor& tensor) {
   return type == at::kUInt16 || type == at::kUInt32 || type == at::kUInt64;
 }
 
-/// Results that are places and not numbers stay int64.
+/// True for results that are indices: they stay int64.
 bool is_place(const OnnxCall& call, std::size_t output) {
   const std::string_view op = call.node.op;
   return op == "onnx::ArgMax" || op == "onnx::ArgMin" || (output > 0 && op != "onnx::Split");

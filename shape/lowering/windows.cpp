@@ -7,7 +7,7 @@
 namespace symprof::lowering {
 namespace {
 
-/// Products of two of them fit into 64 bits.
+/// Limit: products of two such numbers fit into 64 bits.
 constexpr std::int64_t largest_step = std::int64_t{1} << 30;
 
 Integers list_of(const OnnxCall& call, std::string_view attribute, std::size_t length,
@@ -19,7 +19,7 @@ Integers list_of(const OnnxCall& call, std::string_view attribute, std::size_t l
   return values;
 }
 
-/// Every window of the padded input as a view: [batch, channels, windows …, kernel …].
+/// All windows of the padded input as a view: [batch, channels, windows …, kernel …].
 at::Tensor sliding_windows(const at::Tensor& x, Window window, bool ceil_mode) {
   const Integers counts = count_windows(window, x.sizes(), ceil_mode);
   const auto rank = static_cast<std::int64_t>(counts.size());
@@ -53,10 +53,10 @@ void take_pads(Window& window, const OnnxCall& call) {
   window.ends.assign(middle, pads.end());
 }
 
-/// Where the larger half of an odd padding goes.
+/// The side of the larger half of an odd padding.
 enum class Odd { at_begin, at_end };
 
-/// Pads so that there is an output for each stride of the input.
+/// Pads so that there is one output per stride of the input.
 void pad_to_same(Window& window, at::IntArrayRef sizes, Odd odd) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::int64_t stride = window.strides[i];

@@ -18,8 +18,8 @@ at::Tensor total_norm(const std::vector<OptimizerTensors>& groups) {
   return at::linalg_vector_norm(at::stack(norms), 2);
 }
 
-// `max_norm / (norm + 1e-6)`: Python's division of a number takes the reciprocal of the sum, and
-// keeps both until the quotient is there.
+// `max_norm / (norm + 1e-6)`: Python's division of a number by a tensor takes the reciprocal of the
+// sum; the sum and the reciprocal live until the quotient is computed.
 at::Tensor coefficient(const at::Tensor& norm) {
   const at::Tensor sum = norm + epsilon;
   const at::Tensor reciprocal = sum.reciprocal();

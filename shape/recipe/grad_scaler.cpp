@@ -16,7 +16,7 @@ at::Tensor scalar(double value, c10::Device device) {
   return at::full({}, value, at::TensorOptions().dtype(at::kFloat).device(device));
 }
 
-/// What _MultiDeviceReplicator serves: a copy, also on the device of its tensor.
+/// The result of _MultiDeviceReplicator: a copy, also on the tensor's own device.
 at::Tensor replica(const at::Tensor& tensor) {
   return tensor.to(tensor.options(), /*non_blocking=*/true, /*copy=*/true);
 }
@@ -31,7 +31,7 @@ void refuse_fp16(const Tensors& gradients) {
                   setting("master_weights") + ".");
 }
 
-/// In the order in which each dtype comes first, as in Python's dict.
+/// Groups in the order of each dtype's first appearance, as in Python's dict.
 std::vector<Tensors> by_first_dtype(const Tensors& tensors) {
   std::vector<Tensors> groups;
   for (const at::Tensor& tensor : tensors) {
@@ -62,7 +62,7 @@ Tensors GradScaler::scale(const Tensors& outputs) const {
   return scaled;
 }
 
-// _unscale_grads_. The answer is the copy of `found_inf` into which the kernel wrote.
+// _unscale_grads_. Returns the copy of `found_inf` that the kernel wrote.
 at::Tensor GradScaler::check_and_unscale(const Tensors& gradients, const at::Tensor& inverse_scale,
                                          const at::Tensor& found_inf) const {
   at::Tensor found, inverse;
@@ -78,7 +78,7 @@ at::Tensor GradScaler::check_and_unscale(const Tensors& gradients, const at::Ten
 
 void GradScaler::unscale(const Tensors& gradients) {
   refuse_fp16(gradients);
-  // The reciprocal is taken in fp64; each part goes when the next one is there.
+  // The reciprocal is computed in fp64; each intermediate is released when the next one exists.
   at::Tensor inverse_scale = scale_.to(at::kDouble);
   inverse_scale = inverse_scale.reciprocal();
   inverse_scale = inverse_scale.to(at::kFloat);

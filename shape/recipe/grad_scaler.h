@@ -9,26 +9,26 @@
 
 namespace symprof::shape {
 
-/// The order of calls is that of a training loop: scale, unscale (if gradients are looked at before
-/// the step), before_step, update.
+/// Calls are in the order of a training loop: scale, unscale (if gradients are inspected before the
+/// step), before_step, update.
 class GradScaler {
  public:
-  /// Makes the two scalars that a scaler keeps: the scale and the count of steps since it grew.
-  /// On the device of MakeOn; a real scaler's still needs its value.
+  /// Creates the scaler's two scalars, the scale and the growth counter, on the device of MakeOn. A
+  /// real scaler's scale must still be set.
   GradScaler();
 
   void set_scale(double scale);
 
   /// The outputs times the scale.
   Tensors scale(const Tensors& outputs) const;
-  /// `unscale_`: divides the gradients by the scale, and notes whether one is not finite. Throws
-  /// Error for gradients in fp16, which PyTorch refuses.
+  /// `unscale_`: divides the gradients by the scale, and records if one is not finite. Throws Error
+  /// for fp16 gradients, which PyTorch refuses.
   void unscale(const Tensors& gradients);
-  /// `step` up to the call of the optimizer. A fused optimizer gets what is returned; for others
-  /// the gradients are unscaled here, and nothing is returned.
+  /// `step` up to the call of the optimizer. Returns the scaling for a fused optimizer; for others
+  /// the gradients are unscaled here, and the result is empty.
   FusedScaling before_step(const Tensors& gradients, OptimizerVariant variant);
-  /// Of real tensors, after before_step: the host waits and looks. Where it holds, `step` leaves
-  /// out the call of an optimizer that is not fused.
+  /// For real tensors, after before_step: synchronizes with the device. If true, `step` skips an
+  /// optimizer that is not fused.
   bool found_inf() const;
   /// `update`: the scale of the next step.
   void update();

@@ -29,7 +29,7 @@ at::Tensor cross_entropy(const at::Tensor& output) {
   return at::cross_entropy_loss(logits, target_like(sizes, DType::int64));
 }
 
-// A batch's targets come in fp32 also where autocast gives the output in less.
+// Targets are fp32 also if autocast computes the output in lower precision.
 DType target_dtype(const at::Tensor& output) {
   return at::autocast::is_autocast_enabled(at::kCUDA) ? DType::float32
                                                       : meta::dtype_of(output.scalar_type());

@@ -1,4 +1,4 @@
-// From a model's output to the gradients that backward starts from.
+// The losses of a model's output and the gradients that start backward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,14 +10,14 @@
 
 namespace symprof::shape {
 
-/// `outputs` are the floating-point outputs that need gradients, at least one. `ones` has no loss:
-/// the answer is the outputs themselves; the other losses take the first output. cross_entropy
-/// reads the class from dimension 1 of an [N, C] or [N, C, H, W] output and from the last dimension
-/// of an [N, T, C] one. Throws Error when the output's shape fits no such loss.
+/// `outputs` are the floating-point outputs that require gradients, at least one. `ones` has no
+/// loss and returns the outputs; the other losses use the first output. cross_entropy takes classes
+/// from dimension 1 of an [N, C] or [N, C, H, W] output and from the last dimension of an [N, T, C]
+/// one. Throws Error if the output's shape fits no such loss.
 std::vector<at::Tensor> make_losses(const std::vector<at::Tensor>& outputs, Loss loss);
 
 struct BackwardStart {
-  std::vector<at::Tensor> roots;      ///< What backward is called on.
+  std::vector<at::Tensor> roots;      ///< The roots of backward.
   std::vector<at::Tensor> gradients;  ///< Undefined for a scalar loss; ones for `ones`.
 };
 

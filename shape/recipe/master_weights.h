@@ -1,7 +1,7 @@
-// fp32 masters of parameters in half precision, as NVIDIA Apex's FP16_Optimizer and its O2 have
-// them (apex/fp16_utils/fp16util.py: prep_param_lists, model_grads_to_master_grads,
-// master_params_to_model_params; fp16_optimizer.py leaves fp32 parameters to the optimizer as they
-// are). Apex's fused kernels for the copies hold the same memory as these loops.
+// fp32 master weights of half-precision parameters, as in NVIDIA Apex's FP16_Optimizer and its O2
+// (apex/fp16_utils/fp16util.py: prep_param_lists, model_grads_to_master_grads,
+// master_params_to_model_params; fp16_optimizer.py passes fp32 parameters to the optimizer
+// unchanged). Apex's fused copy kernels hold the same memory as these loops.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,12 +12,12 @@ namespace symprof::shape {
 
 class MasterWeights {
  public:
-  /// Makes the masters, without a call. Throws Error when no parameter is in half precision.
+  /// Creates the masters without a call. Throws Error if no parameter is in half precision.
   explicit MasterWeights(const Tensors& parameters);
 
-  /// What the optimizer updates: masters, and the parameters that have none.
+  /// The tensors that the optimizer updates: masters, and parameters without a master.
   const Tensors& updated() const { return updated_; }
-  /// Copies the gradients of the model into new fp32 ones of the masters.
+  /// Copies the model's gradients into new fp32 gradients of the masters.
   void take_gradients() const;
   /// Copies the masters into the model.
   void give_to_model() const;

@@ -18,7 +18,7 @@ const OptimizerRule& rule_of(Optimizer optimizer) {
   throw Error("optimizer", "it has no step.", "Choose one of the optimizers that have.");
 }
 
-// torch/optim/{optimizer,_adafactor}.py raise the same.
+// torch/optim/{optimizer,_adafactor}.py raise the same error.
 void refuse_complex(const OptimizerRule& rule, OptimizerVariant variant, const Tensors& updated) {
   if (std::ranges::none_of(updated, [](const at::Tensor& tensor) { return tensor.is_complex(); }))
     return;
@@ -34,7 +34,7 @@ void refuse_complex(const OptimizerRule& rule, OptimizerVariant variant, const T
 
 OptimizerTensors slice(const OptimizerTensors& all, std::size_t begin, std::size_t end) {
   const auto part = [&](const Tensors& list) {
-    // States of a later group may be missing yet.
+    // States of a later group may not exist yet.
     const std::size_t there = std::min(end, list.size());
     if (begin >= there) return Tensors();
     return Tensors(list.begin() + static_cast<std::ptrdiff_t>(begin),

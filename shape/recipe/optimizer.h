@@ -7,27 +7,28 @@
 
 namespace symprof::shape {
 
-/// The optimizer of a step and the tensors that it works on.
+/// The optimizer of a step and its tensors.
 class OptimizerStep {
  public:
-  /// For the parameters that the optimizer is given: it leaves those without a gradient alone.
-  /// Throws Error when the optimizer has no such variant.
+  /// `parameters` are all that the optimizer is given; those without a gradient are skipped. Throws
+  /// Error if the optimizer has no such variant.
   OptimizerStep(const StepOptions& options, const Tensors& parameters);
 
-  /// Parameters from this one on, of those that were given, are a group of their own.
+  /// The given parameters from this one on form a second group.
   void begin_group(std::size_t parameter);
-  /// Takes the gradients that a later backward left at the same parameters.
+  /// Takes the gradients of the same parameters from a later backward.
   void take_gradients();
-  /// Holds them no longer.
+  /// Releases the gradients.
   void release_gradients() { tensors_.gradients.clear(); }
 
   const Tensors& gradients() const { return tensors_.gradients; }
   StatesMade states_made() const { return rule_.states_made; }
   OptimizerVariant variant() const { return variant_; }
-  /// Makes the state tensors as an earlier step, or the optimizer's constructor, would have left
-  /// them: fake ones, without a call.
+  /// Creates the state tensors as an earlier step, or the optimizer's constructor, would have left
+  /// them: fake tensors, without a call.
   void make_states();
-  /// Those of one group, the first one first. An update makes them right before the group's calls.
+  /// Creates one group's states, in group order. An update creates them right before the group's
+  /// calls.
   void make_states(std::size_t group);
   std::size_t groups() const { return has_second_group() ? 2 : 1; }
   /// Calls `visit(state, parameter)` for each state tensor.
@@ -47,8 +48,8 @@ class OptimizerStep {
   const OptimizerRule& rule_;
   OptimizerVariant variant_;
   OptimizerTensors tensors_;
-  std::vector<bool> has_gradient_;  ///< Of the parameters that were given.
-  std::size_t second_group_ = 0;    ///< Where it begins in `tensors_`; 0: there is one group.
+  std::vector<bool> has_gradient_;  ///< By given parameter.
+  std::size_t second_group_ = 0;    ///< Its begin in `tensors_`; 0: there is one group.
   OptimizerTensors idle_;           ///< Parameters without a gradient.
 };
 

@@ -1,6 +1,6 @@
 // One rank's shards of the parameters, which the optimizer updates under FSDP2: dimension 0 in
 // equal parts, the last ones shorter or empty (torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
-// _init_sharded_param). Each lies in a block of the padded part's size.
+// _init_sharded_param). Each shard is in a block of the padded part's size.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,16 +11,16 @@ namespace symprof::shape {
 
 class ParameterShards {
  public:
-  /// Makes the shards, without a call. Those for which `is_whole` says so are none: FSDP2 leaves
-  /// the parameters alone. Throws Error for a parameter that has no dimension.
+  /// Creates the shards without a call. Parameters with `is_whole` are not sharded: FSDP2 ignores
+  /// them. Throws Error for a parameter without dimensions.
   ParameterShards(const Tensors& parameters, const std::vector<bool>& is_whole,
                   const ShardedUpdate& update);
 
-  /// One for each parameter; the parameter itself where it is whole.
+  /// One per parameter; the parameter itself if it is whole.
   const Tensors& all() const { return shards_; }
-  /// Those of parameters that require a gradient.
+  /// The shards of parameters that require a gradient.
   const Tensors& updated() const { return updated_; }
-  /// Gives the shards gradients where the parameters have some, and takes those away.
+  /// Creates gradients of the shards for parameters with gradients, and removes the latter.
   void take_gradients() const;
 
  private:

@@ -8,14 +8,15 @@
 namespace symprof::shape {
 namespace {
 
-// A dispatch key above autograd that LibTorch keeps for modes of its tests (c10/core/DispatchKey.h)
-// and never includes by itself.
+// A dispatch key above autograd, reserved for LibTorch's test modes (c10/core/DispatchKey.h) and
+// not included by default.
 constexpr auto key = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 // (input, weight, bias, …) in the schema of every operator below.
 constexpr std::size_t weight_position = 1, bias_position = 2;
 
-/// [channels] → [channels, 1, …], for the spatial dimensions of a convolution's `weight`.
+/// [channels] → [channels, 1, …], to broadcast over the spatial dimensions of a convolution with
+/// `weight`.
 at::Tensor broadcast_bias(const at::Tensor& bias, const at::Tensor& weight) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(weight.dim()) - 1, 1);
   sizes[0] = -1;

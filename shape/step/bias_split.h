@@ -1,4 +1,4 @@
-// Bias additions of a C++ module as nodes of their own.
+// Makes bias additions of a C++ module separate nodes.
 #pragma once
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -7,7 +7,7 @@
 
 namespace symprof::shape {
 
-/// While it lives and is active, linear, addmm and convolution calls of this thread make their
+/// While it lives and is active, linear, addmm and convolution calls of this thread compute the
 /// product without the bias and then add it, above autograd: two calls, two nodes.
 class BiasSplit {
  public:

@@ -9,7 +9,7 @@
 namespace symprof::shape {
 namespace {
 
-/// What the transforms of torch.func wrap: a batch of vmap, a level of grad.
+/// The tensor inside torch.func wrappers: a batch of vmap, a level of grad.
 at::Tensor innermost(at::Tensor tensor) {
   for (;;) {
     if (const auto* batch = at::functorch::maybeGetBatchedImpl(tensor))
@@ -21,7 +21,7 @@ at::Tensor innermost(at::Tensor tensor) {
   }
 }
 
-/// A nested tensor has no sizes; the calls on what it holds are seen.
+/// Skips nested tensors, which have no sizes; calls on their inner tensors are seen.
 void append_tensor(const at::Tensor& tensor, std::vector<at::Tensor>& out) {
   if (tensor.defined() && !tensor.is_nested()) out.push_back(innermost(tensor));
 }

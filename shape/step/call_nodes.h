@@ -1,5 +1,5 @@
-// The nodes of code that runs itself, a C++ module or a Python program: one for each operator call
-// of its own.
+// The nodes of executed code, a C++ module or a Python program: one for each of its own operator
+// calls.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,23 +15,23 @@
 
 namespace symprof::shape {
 
-/// The defined tensors among the arguments or results of a call, in lists and tuples too.
+/// The defined tensors among a call's arguments or results, including those in lists and tuples.
 std::vector<at::Tensor> tensors_of(std::span<const c10::IValue> values);
 
-/// Completes a node as its call begins: what it did not make itself is its input.
+/// Adds the inputs of a node as its call begins: the tensors that it did not create itself.
 void add_call_inputs(NodeId node, const std::vector<at::Tensor>& tensors, Recorder& recorder);
 
-/// Makes the nodes of calls, and knows the modules that they are in.
+/// Creates the nodes of calls and tracks their modules.
 class CallNodes {
  public:
   explicit CallNodes(Recorder& recorder) : recorder_(recorder) {}
 
-  /// The module with this path, an index into Recording::modules; one that is not there yet gets
-  /// `type`. Modules around it are added with it: a node folds into all of them.
+  /// The index in Recording::modules of the module with this path; a new module gets `type`.
+  /// Enclosing modules are added too, as a node's figures fold into all of them.
   std::int32_t module_at(const std::string& path, const std::string& type);
-  /// Adds a node called like the operator, with a number from the second of that name on.
+  /// Adds a node named after the operator, numbered from the second one of that name on.
   NodeId add(const std::string& op, std::int32_t module);
-  /// Names begin anew.
+  /// Restarts the numbering of names.
   void restart_names() { names_.clear(); }
 
  private:

@@ -25,7 +25,7 @@ at::Tensor state_of(c10::Device device) {
   return generator.get_state();
 }
 
-// The random state of the host, and of the real CUDA device of the inputs.
+// The random state of the host and of the inputs' real CUDA device.
 class RandomState {
  public:
   static RandomState of(const Tensors& inputs) {
@@ -63,7 +63,7 @@ class RandomState {
   std::vector<Entry> entries_;
 };
 
-// What a checkpoint keeps besides its inputs.
+// The state of a checkpoint besides its inputs.
 struct Saved final : torch::CustomClassHolder {
   TensorsFunction function;
   RandomState random;
@@ -71,7 +71,7 @@ struct Saved final : torch::CustomClassHolder {
   ModuleNodes::Region region;
 };
 
-// Puts the thread into the state in which the checkpoint ran first, for as long as it lives.
+// Restores the thread state of the first run while it lives.
 class Replay {
  public:
   explicit Replay(const Saved& saved)
@@ -93,7 +93,7 @@ class Replay {
   ModuleNodes* nodes_ = nullptr;
 };
 
-// The inputs as leaves of a graph of their own.
+// The inputs as leaves of a separate graph.
 Tensors detached(const Tensors& inputs) {
   Tensors leaves;
   for (const at::Tensor& input : inputs) {
@@ -104,8 +104,8 @@ Tensors detached(const Tensors& inputs) {
 }
 
 struct CheckpointFunction : torch::autograd::Function<CheckpointFunction> {
-  // The last input is not the function's: it makes the results need a gradient even where only
-  // captured parameters do.
+  // The last input is extra: it makes the results require a gradient even if only captured
+  // parameters do.
   static Tensors forward(torch::autograd::AutogradContext* context,
                          const c10::intrusive_ptr<Saved>& saved, at::TensorList inputs) {
     context->saved_data["checkpoint"] = c10::IValue::make_capsule(saved);
@@ -159,7 +159,7 @@ Tensors checkpoint(TensorsFunction function, const Tensors& inputs) {
   saved->random = RandomState::of(inputs);
   saved->autocast = meta::AutocastState::now();
   Tensors given = inputs;
-  // Made below the dispatcher: it is no call of the model's.
+  // Created below the dispatcher, so it is not recorded as a call of the model.
   given.emplace_back(at::detail::empty_cpu({0}, at::kFloat));
   given.back().set_requires_grad(true);
   ModuleNodes* nodes = ModuleNodes::current();

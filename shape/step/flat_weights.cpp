@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 4> recurrent_layers{"aten::lstm", "aten::gru",
                                                            "aten::rnn_tanh", "aten::rnn_relu"};
 
-/// The last list of tensors among a layer's arguments; an LSTM's states are one, too.
+/// The last tensor list among a layer's arguments (an LSTM's states are also a list).
 std::vector<ValueId> weights_of(const Node& node) {
   std::vector<ValueId> weights;
   for (const Argument& argument : node.arguments) {
@@ -31,7 +31,7 @@ FlatWeights::FlatWeights(const Graph& graph) {
       add_layer(graph, weights_of(node));
 }
 
-// Weights of several dtypes, or of another layer as well, stay where they are.
+// Layers with several weight dtypes, or with weights shared with another layer, are not flattened.
 void FlatWeights::add_layer(const Graph& graph, const std::vector<ValueId>& weights) {
   const auto fits = [&](ValueId id) {
     if (id == no_value || parts_.contains(id)) return false;

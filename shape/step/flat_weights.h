@@ -1,4 +1,4 @@
-// Weights of recurrent layers, which lie side by side in memory.
+// Flattened weights of recurrent layers, contiguous in memory.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,13 +11,13 @@
 
 namespace symprof::shape {
 
-/// On a device that has cuDNN, the weights of nn.LSTM, nn.GRU and nn.RNN are views of one buffer:
-/// flatten_parameters (torch/nn/modules/rnn.py) sees to it when the module comes there.
+/// With cuDNN, the weights of nn.LSTM, nn.GRU and nn.RNN are views of one buffer:
+/// flatten_parameters (torch/nn/modules/rnn.py) creates it when the module moves to the device.
 class FlatWeights {
  public:
   explicit FlatWeights(const Graph& graph);
 
-  /// The parameter as a part of its layer's buffer, which is made with the first part; undefined
+  /// The parameter as a view of its layer's buffer, which is created with the first view; undefined
   /// for any other value.
   at::Tensor part(const Graph& graph, ValueId value);
 

@@ -1,4 +1,4 @@
-// The attention backend that a step insists on, as LibTorch names it.
+// The attention backend forced for a step, as LibTorch's enumeration.
 #pragma once
 
 #include <ATen/SDPBackend.h>

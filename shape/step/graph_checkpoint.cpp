@@ -1,5 +1,6 @@
 // torch/utils/checkpoint.py of PyTorch 2.13, _checkpoint_without_reentrant_generator: its frame,
-// holders and two pairs of hooks. There are no gradients of gradients, and backward runs once.
+// holders and two pairs of hooks. Gradients of gradients and repeated backward passes are not
+// supported.
 #include "shape/step/graph_checkpoint.h"
 
 #include <ATen/ATen.h>
@@ -25,23 +26,23 @@ using Tensors = std::vector<at::Tensor>;
 using torch::autograd::SavedVariable;
 using torch::autograd::SavedVariableHooks;
 
-// Thrown by the last tensor that has to be saved again (_StopRecomputationError).
+// Thrown when the last saved tensor has been recomputed (_StopRecomputationError).
 struct EverySavedTensorIsThere {};
 
-// Stands for a saved tensor, and has it between recomputation and use.
+// Placeholder of a saved tensor; holds the tensor between recomputation and use.
 struct Holder {
   at::Tensor tensor;
 };
 
-// One run of the function. What it saved keeps the frame, and so its inputs.
+// One run of the function. Its saved tensors keep the frame alive, and so its inputs.
 struct Frame {
   CheckpointedFunction function;
   meta::AutocastState autocast;
   std::optional<meta::CallCache> cache;  // With a policy (create_selective_checkpoint_contexts).
   std::vector<SavedVariable> saved_inputs;
   Tensors of_module;                           // By input; undefined where it is saved.
-  std::vector<std::weak_ptr<Holder>> holders;  // In the order in which the function saves.
-  std::size_t refilled = 0;                    // How many of them have their tensor again.
+  std::vector<std::weak_ptr<Holder>> holders;  // In the order of saving.
+  std::size_t refilled = 0;                    // The number of holders refilled so far.
   bool is_recomputed = false;
 
   Tensors inputs() const {
@@ -70,7 +71,7 @@ void refuse_missing(const meta::CallCache& cache) {
               "The plan is of another model, device or setting: make it anew.");
 }
 
-// While the function runs again: puts what it saves into the holders.
+// Hooks during recomputation: put the saved tensors into the holders.
 class RefillingHooks final : public SavedVariableHooks {
  public:
   explicit RefillingHooks(Frame& frame) : frame_(frame) {}
@@ -106,7 +107,7 @@ void recompute(Frame& frame) {
   frame.is_recomputed = true;
 }
 
-// While the function runs first: saves nothing.
+// Hooks during the first run: save no tensors.
 class HoldingHooks final : public SavedVariableHooks {
  public:
   explicit HoldingHooks(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}

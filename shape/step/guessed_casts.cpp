@@ -34,7 +34,7 @@ NodesByName nodes_of_graph(const Recording& recording) {
   return nodes;
 }
 
-/// Names of the nodes of nested graphs (of checkpointed modules), which are no rows.
+/// Adds the names of nodes in nested graphs (of checkpointed modules), which have no rows.
 void add_nested_nodes(const Graph& graph, std::unordered_set<std::string_view>& names) {
   for (const Node& outer : graph.nodes)
     for (const Argument& argument : outer.arguments) {
@@ -45,7 +45,7 @@ void add_nested_nodes(const Graph& graph, std::unordered_set<std::string_view>& 
     }
 }
 
-/// The guesses of which another one gives another dtype.
+/// The guesses whose alternative would give another dtype.
 std::vector<const GuessedDType*> guesses_that_count(const Graph& graph,
                                                     const Recording& recording) {
   const NodesByName nodes = nodes_of_graph(recording);

@@ -1,4 +1,5 @@
-// Casts of a file that was given another dtype, where the file does not show whose word they are.
+// Casts in a model converted to another dtype, if the file does not show that the code names the
+// dtype.
 #pragma once
 
 #include "record/recording.h"
@@ -6,12 +7,12 @@
 
 namespace symprof::shape {
 
-/// Puts a warning into `recording`, a run of `graph`, about those of Graph::guessed_dtypes for
-/// which another guess gives another dtype. A cast back from a wider dtype is none: it does
-/// something.
+/// Adds a warning to `recording`, a run of `graph`, about the Graph::guessed_dtypes whose
+/// alternative gives another dtype. A cast back from a wider dtype is not ambiguous: it has an
+/// effect.
 void warn_of_guessed_casts(const Graph& graph, Recording& recording);
 
-/// The same of a run under autocast and Graph::kept_casts: of those that did something in it.
+/// As above for a run under autocast and Graph::kept_casts: reports the casts that had an effect.
 void warn_of_kept_casts(const Graph& graph, Recording& recording);
 
 }  // namespace symprof::shape

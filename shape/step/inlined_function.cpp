@@ -11,9 +11,8 @@ const SourceLine* line_of(const Graph& graph, SourceId id) {
   return id == no_source ? nullptr : &graph.source_lines[static_cast<std::size_t>(id)];
 }
 
-/// The line where the node was made in a forward function that belongs to no module; null for
-/// other nodes. A trace has one such function for each module around the node; a
-/// torch.autograd.Function's is one more.
+/// The line of the node in a forward function that its caller applies: `SparsemaxFunction.apply(x,
+/// dim)`. Null for other nodes.
 const SourceLine* line_in_function(const Graph& graph, const Node& node) {
   std::size_t modules = 1, functions = 0;
   for (ScopeId scope = node.scope; scope != 0;

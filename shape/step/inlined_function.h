@@ -1,4 +1,4 @@
-// Functions with a backward pass of their own, of which an export has the forward pass alone.
+// Custom autograd functions, of which an export contains only the forward pass.
 #pragma once
 
 #include "base/error.h"
@@ -7,14 +7,13 @@
 
 namespace symprof::shape {
 
-/// `error` says that a tensor which autograd saved for `node` was changed. In an exported program
-/// that is likely to come from a torch.autograd.Function: torch.export writes its forward pass out
-/// and drops its backward pass. Returns the error with an advice that says so.
+/// `error` reports that a tensor saved by autograd for `node` was modified. In an exported program
+/// the likely cause is a torch.autograd.Function: torch.export inlines its forward pass and drops
+/// its backward pass. Returns the error with advice about this.
 Error with_cause_in_export(const Error& error, const Graph& graph, const NodeRecord& node);
 
-/// Puts a warning into `recording`, a step that trains `graph`, where lines of Python show such
-/// functions, and how many calls they are: these are counted with the backward pass that autograd
-/// makes of them.
+/// Adds a warning to `recording`, a training step of `graph`, if Python lines show custom autograd
+/// functions, with their number of calls: these are counted with autograd's own backward pass.
 void warn_of_inlined_functions(const Graph& graph, Recording& recording);
 
 }  // namespace symprof::shape

@@ -1,4 +1,4 @@
-// Runs a graph with the key-value cache that trace/passes/key_value_cache.h gives it.
+// Runs a graph with the key-value cache added by trace/passes/key_value_cache.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,10 +12,10 @@
 
 namespace symprof::shape {
 
-/// Stands between the interpreter and the observer that it would otherwise tell. With `self.keys =
-/// torch.cat([self.keys, key_states], dim=-2)` (transformers/cache_utils.py) the earlier keys die
-/// as soon as they are joined with the step's, and the joined ones stay for the next step. The
-/// step's keys die when the name that held them is bound to the joined ones.
+/// Wraps the interpreter's observer. With `self.keys = torch.cat([self.keys, key_states], dim=-2)`
+/// (transformers/cache_utils.py) the past keys die once they are concatenated with the step's keys,
+/// and the result stays for the next step. The step's keys die when their variable is rebound to
+/// the result.
 class CachedNodes final : public NodeObserver {
  public:
   /// Everything referred to has to outlive this.
@@ -30,7 +30,7 @@ class CachedNodes final : public NodeObserver {
   Interpreter& interpreter_;
   Recorder& recorder_;
   NodeObserver& inner_;
-  std::unordered_map<ValueId, ValueId> past_of_;           // By present: the past in it.
+  std::unordered_map<ValueId, ValueId> past_of_;           // Past by present.
   std::unordered_multimap<ValueId, ValueId> steps_until_;  // By step_until: steps that end there.
   std::unordered_map<ValueId, std::size_t> last_read_;     // By step: the index of a node.
   std::vector<at::Tensor> kept_;

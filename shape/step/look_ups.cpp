@@ -34,7 +34,7 @@ class Look {
     return tensor.spec == none ? nullptr : &recording_.specs[static_cast<std::size_t>(tensor.spec)];
   }
 
-  /// Smaller integers would wrap around.
+  /// True for integers that do not wrap around.
   static bool is_wide_integer(const TensorSpec* tensor) {
     return tensor != nullptr && (tensor->dtype == DType::int32 || tensor->dtype == DType::int64);
   }
@@ -43,7 +43,7 @@ class Look {
     if (is_wide_integer(spec(made))) numbers_[made.storage] = spec(made)->numel();
   }
 
-  /// Counts the result of a call that copies all numbers, or adds one number to them.
+  /// Propagates the count through a call that copies all numbers or adds one number to them.
   void pass_on(const CallRecord& call) {
     const TensorRecord* source = nullptr;
     for (const TensorRecord& input : call.inputs) {
@@ -55,8 +55,8 @@ class Look {
     if (different_numbers(*source) == spec(*source)->numel()) count(call.outputs[0]);
   }
 
-  /// The least count of different numbers in a tensor: its places in memory, as no two of them hold
-  /// one number. An expanded tensor shows one place several times. 0 where nothing is known.
+  /// A lower bound on the distinct numbers in a tensor: its distinct memory positions, as all their
+  /// numbers differ. An expanded tensor repeats positions. 0 if nothing is known.
   std::int64_t different_numbers(const TensorRecord& tensor) const {
     const auto known = numbers_.find(tensor.storage);
     if (known == numbers_.end()) return 0;
@@ -67,7 +67,7 @@ class Look {
     std::int64_t places = 1, extent = 1;
     for (const auto& [stride, size] : dimensions) {
       if (stride == 0 || size == 1) continue;
-      if (size == 0 || stride < extent) return 0;  // Windows that overlap.
+      if (size == 0 || stride < extent) return 0;  // Overlapping windows.
       places *= size;
       extent += (size - 1) * stride;
     }
@@ -87,7 +87,7 @@ class Look {
   }
 
   const Recording& recording_;
-  std::unordered_map<StorageId, std::int64_t> numbers_;  ///< Each of them once.
+  std::unordered_map<StorageId, std::int64_t> numbers_;  ///< Count of distinct numbers.
 };
 
 }  // namespace

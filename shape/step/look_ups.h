@@ -1,13 +1,13 @@
-// Look-ups that are known to run past their table.
+// Look-ups known to be out of range.
 #pragma once
 
 #include "record/recording.h"
 
 namespace symprof::shape {
 
-/// Throws Error for the first embedding of the forward pass that is asked for more different rows
-/// than it has. Only positions that arange counts are checked, and what shows, copies or shifts
-/// them: other indices have no values here.
+/// Throws Error for the first embedding of the forward pass that is indexed with more distinct rows
+/// than it has. Checks only positions from arange and their views, copies and shifts: other indices
+/// have no known values.
 void check_look_ups(const Recording& recording);
 
 }  // namespace symprof::shape

@@ -1,4 +1,4 @@
-// torch.set_float32_matmul_precision for as long as a step lasts.
+// torch.set_float32_matmul_precision for the duration of a step.
 #pragma once
 
 #include <ATen/Context.h>
@@ -11,8 +11,8 @@
 
 namespace symprof::shape {
 
-/// The process's precision is `precision` while it lives. Where that is empty nothing is changed,
-/// and nothing restored: the precision is the program's.
+/// Sets the process's precision to `precision` while it lives. If empty, the program's precision is
+/// left unchanged.
 class MatmulPrecisionRegion {
  public:
   explicit MatmulPrecisionRegion(std::optional<MatmulPrecision> precision) {
@@ -27,7 +27,7 @@ class MatmulPrecisionRegion {
   MatmulPrecisionRegion& operator=(const MatmulPrecisionRegion&) = delete;
 
  private:
-  /// LibTorch's enumeration and ours name the same three, in one order.
+  /// LibTorch's enumeration has the same three values in the same order.
   static const char* in_libtorch(auto precision) {
     using Theirs = at::Float32MatmulPrecision;
     static_assert(static_cast<int>(Theirs::HIGHEST) == static_cast<int>(MatmulPrecision::highest));

@@ -94,7 +94,7 @@ std::int32_t ModuleNodes::module_of(std::span<const at::Tensor> inputs) {
   return module_;
 }
 
-// A checkpoint that runs again makes the calls of its first run, so their nodes are there.
+// A recomputed checkpoint repeats the calls of its first run, so their nodes exist.
 NodeId ModuleNodes::next_node(const std::string& op, std::int32_t module) {
   if (replays_.empty()) return calls_.add(op, module);
   Replay& replay = replays_.back();
@@ -107,7 +107,7 @@ NodeId ModuleNodes::add_input_node(const std::string& name) {
   return static_cast<NodeId>(recording.nodes.size()) - 1;
 }
 
-// In a checkpoint that runs again the nodes are there, and with them their modules.
+// In a recomputed checkpoint the nodes and their modules exist.
 void ModuleNodes::open_scope(const std::string& name, ScopeNodes nodes) {
   if (!replays_.empty()) return push_scope(module_, name, nodes);
   const std::int32_t outer = scopes_.empty() ? 0 : scopes_.back().module;
@@ -134,7 +134,7 @@ void ModuleNodes::close_scope() {
   scopes_.pop_back();
 }
 
-// In a scope that is one node, and for calls inside a call, there is nothing to part.
+// Scopes with a single node, and nested calls, are not split.
 void ModuleNodes::split_node(const at::Tensor& product, const at::Tensor& bias) {
   if (!listening_ || depth_ != 1 || (!scopes_.empty() && scopes_.back().node != none)) return;
   const std::int32_t module = module_of({&bias, 1});

@@ -1,5 +1,4 @@
-// The nodes of a C++ module: one for each operator call that its code makes, in the module that the
-// call belongs to.
+// The nodes of a C++ module: one for each of its own operator calls, assigned to modules.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -16,12 +15,12 @@
 
 namespace symprof::shape {
 
-/// Listens to the calls of this thread above autograd (a call that makes other calls is one node)
-/// and tells the recorder whose turn it is. One listens at a time on a thread.
+/// Observes this thread's calls above autograd (a call that makes other calls is one node) and sets
+/// the recorder's current node. At most one is active per thread.
 ///
 /// A call belongs to the module that owns the first parameter or buffer among its arguments; a call
-/// without one belongs to the module of the call before it. An open ModuleScope comes first, but
-/// for modules inside it.
+/// without one belongs to the module of the previous call. An open ModuleScope takes precedence,
+/// except for modules inside it.
 class ModuleNodes {
  public:
   /// A checkpoint's forward: its own node, then those of the calls inside.
@@ -35,11 +34,11 @@ class ModuleNodes {
   ModuleNodes(const ModuleNodes&) = delete;
   ModuleNodes& operator=(const ModuleNodes&) = delete;
 
-  /// The nodes of the module that is profiled on this thread; null when none is.
+  /// The nodes of the module profiled on this thread; null if there is none.
   static ModuleNodes* current();
 
   NodeId add_input_node(const std::string& name);
-  /// From here on calls make nodes; until `stop`, calls are not those of the module.
+  /// Calls between `start` and `stop` create nodes of the module.
   void start() { listening_ = true; }
   void stop() { listening_ = false; }
 
@@ -47,12 +46,13 @@ class ModuleNodes {
   void open_scope(const torch::nn::Module& module, ScopeNodes nodes);
   void close_scope();
 
-  /// The running call has made `product` and adds `bias` to it next: that is a node of its own.
+  /// The current call has computed `product` and adds `bias` next: the addition becomes a separate
+  /// node.
   void split_node(const at::Tensor& product, const at::Tensor& bias);
 
   Region begin_checkpoint();
   void end_checkpoint(Region& region);
-  /// The calls that follow are those of `region` again, in the same order.
+  /// The following calls repeat those of `region`, in the same order.
   void begin_recompute(const Region& region);
   void end_recompute();
 
@@ -60,7 +60,7 @@ class ModuleNodes {
   struct OpenScope {
     std::int32_t module = 0;
     std::int32_t module_before = 0;
-    NodeId node = none;  // The one node of a scope that has one.
+    NodeId node = none;  // The node of a scope with a single node.
   };
   struct Replay {
     Region region;
@@ -88,7 +88,7 @@ class ModuleNodes {
   at::CallbackHandle callback_;
   bool listening_ = false;
   int depth_ = 0;
-  NodeId node_ = none;  // The node of the outermost call that runs.
+  NodeId node_ = none;  // The node of the current outermost call.
   std::int32_t module_ = 0;
   std::map<StorageId, std::int32_t> owners_;
   std::map<const torch::nn::Module*, std::int32_t> module_ids_;

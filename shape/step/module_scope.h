@@ -1,4 +1,4 @@
-// Names the part of a C++ program that calls belong to, for shape/step/module_step.h.
+// Assigns calls of a C++ program to a named part, for shape/step/module_step.h.
 //
 // Public header.
 #pragma once
@@ -17,9 +17,9 @@ enum class ScopeNodes : std::uint8_t {
   one,       ///< All calls of the scope are one node: a function that the report shows as a leaf.
 };
 
-/// While it lives, calls belong to `name`, a path such as "encoder.layers.0" inside the scope
-/// around it, or to `module`, a part of the module that is profiled. Without a profile it does
-/// nothing.
+/// While it lives, calls belong to `name`, a path such as "encoder.layers.0" relative to the
+/// enclosing scope, or to `module`, a submodule of the profiled module. No effect outside of a
+/// profile.
 class ModuleScope {
  public:
   explicit ModuleScope(const std::string& name, ScopeNodes nodes = ScopeNodes::per_call);

@@ -101,7 +101,7 @@ class ModuleStep {
   const StepOptions& options_;
   StepRun run_;
   Recorder& recorder_;
-  std::vector<at::Tensor> inputs_;  // A step's caller keeps its batch.
+  std::vector<at::Tensor> inputs_;  // The step's caller keeps its batch alive.
 };
 
 }  // namespace

@@ -18,8 +18,8 @@
 
 namespace symprof::shape {
 
-/// Runs `build` under a fake mode: the weights of the module that it makes have no storage. Tensors
-/// that it makes from data (torch::tensor(0)) stay real ones of the host.
+/// Runs `build` under a fake mode: the weights of the module that it creates have no storage.
+/// Tensors created from data (torch::tensor(0)) stay real host tensors.
 template <class Build>
 auto build_fake(Build&& build) {
   const meta::FakeMode mode({}, nullptr);
@@ -28,15 +28,15 @@ auto build_fake(Build&& build) {
 
 using ForwardFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
 
-/// Forward, loss, backward and optimizer step of `module`, made by build_fake, whose forward pass
-/// is `forward` on fake inputs. The code of the module runs: branches and loops on shapes are
-/// followed. Each call that it makes is a node, in the module that shape/step/module_nodes.h says.
-/// Sets the module's training mode to that of the step, and drops its gradients. Throws Error that
-/// names the node when a call is refused, and for a module with real weights.
+/// Records forward, loss, backward and optimizer step of `module`, created by build_fake, whose
+/// forward pass is `forward` on fake inputs. The module's code runs, including branches and loops
+/// on shapes. Each of its calls is a node, in the module assigned by shape/step/module_nodes.h.
+/// Sets the module's training mode to the step's and clears its gradients. Throws Error that names
+/// the node if a call is refused, and for a module with real weights.
 Recording propagate_module(torch::nn::Module& module, const std::vector<TensorSpec>& inputs,
                            const ForwardFunction& forward, const StepOptions& options);
 
-/// What a `forward` gives, as a list.
+/// The result of a `forward`, as a list.
 inline std::vector<at::Tensor> as_list(at::Tensor tensor) { return {std::move(tensor)}; }
 inline std::vector<at::Tensor> as_list(std::vector<at::Tensor> tensors) { return tensors; }
 template <class... Tensors>
@@ -44,8 +44,8 @@ std::vector<at::Tensor> as_list(const std::tuple<Tensors...>& tensors) {
   return std::apply([](const auto&... each) { return std::vector<at::Tensor>{each...}; }, tensors);
 }
 
-/// The step of a module behind a holder or pointer, whose `forward` takes one tensor for each of
-/// `inputs`.
+/// Records the step of a module in a holder or pointer, whose `forward` takes one tensor for each
+/// of `inputs`.
 template <class Holder, std::size_t count>
 Recording propagate_module(Holder& module, const std::array<TensorSpec, count>& inputs,
                            const StepOptions& options) {

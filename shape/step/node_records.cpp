@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t progress_step = 256;
 
-// Whether an unbacked size, if there is one, is the result's first.
+// True if an unbacked size of the result can only be its first.
 bool may_begin_with_unbacked_size(const Node& node) {
   if (node.op == "aten::nonzero" || node.op == "aten::masked_select") return true;
   if (node.op != "aten::index") return false;
@@ -23,8 +23,8 @@ bool may_begin_with_unbacked_size(const Node& node) {
   return indices && !indices->empty() && !std::holds_alternative<NoArgument>(indices->front());
 }
 
-// How many elements a mask keeps in `self[mask] = values`, which backward asks: as many as there
-// are rows of values, unless one goes everywhere.
+// The number of elements selected by the mask in `self[mask] = values`, which backward needs: the
+// number of rows of values; unknown if one row is broadcast.
 std::optional<std::int64_t> rows_put(const Node& node, const Interpreter& interpreter) {
   if (!node.op.starts_with("aten::index_put")) return std::nullopt;
   const auto* self = trace::argument_at<ValueRef>(node, 0);
@@ -40,7 +40,7 @@ std::optional<std::int64_t> rows_put(const Node& node, const Interpreter& interp
   return put.size(0);
 }
 
-// Scopes from the outermost in, without the root.
+// The enclosing scopes, outermost first, without the root.
 std::vector<std::int32_t> scope_chain(const Graph& graph, ScopeId scope) {
   std::vector<std::int32_t> chain;
   for (; scope != 0; scope = graph.scopes[static_cast<std::size_t>(scope)].parent)
@@ -49,7 +49,7 @@ std::vector<std::int32_t> scope_chain(const Graph& graph, ScopeId scope) {
   return chain;
 }
 
-// What runs while it lives is `node`'s again, inside backward.
+// While it lives, calls belong to the recomputation of `node`.
 class Recomputation {
  public:
   Recomputation(Recorder& recorder, NodeId node) : recorder_(recorder) {
@@ -108,8 +108,8 @@ void NodeRecords::add_nodes() {
   output_node_ = add_closing_nodes(recording);
 }
 
-// The first unbacked size of a result speaks for all of the node's: operators with two of them are
-// rare, and theirs are equal. A file has a number there if an assertion decides it.
+// The first unbacked size of a result is used for the whole node: operators with two of them are
+// rare, and theirs are equal. The file has a number if an assertion determines it.
 void NodeRecords::tell_unbacked_size(std::size_t index) {
   if (const auto rows = rows_put(graph_.nodes[index], interpreter_))
     return recorder_.set_unbacked_size(node_of_[index], {.given = rows});
@@ -135,7 +135,7 @@ void NodeRecords::begin_node(std::size_t index) {
   tell_unbacked_size(index);
   recorder_.enter(Phase::forward, node);
   recorder_.mark_sequence(node);
-  // Before the node runs: an in-place operator changes what it is given.
+  // Before the node runs, as an in-place operator changes its inputs.
   for_each_value(graph_.nodes[index], [&](ValueId id) {
     if (id != no_value && interpreter_.get(id).isTensor())
       add_node_input(node, interpreter_.get(id).toTensor(), recorder_);
@@ -143,7 +143,7 @@ void NodeRecords::begin_node(std::size_t index) {
 }
 
 void NodeRecords::end_node(std::size_t index) {
-  // An assertion gives nothing back: no gradient comes through it.
+  // An assertion has no outputs and passes no gradient.
   if (graph_.nodes[index].outputs.empty())
     recorder_.recording().nodes[static_cast<std::size_t>(node_of_[index])].input_gradient_bytes = 0;
   for (ValueId id : graph_.nodes[index].outputs)
@@ -156,7 +156,7 @@ void NodeRecords::end_node(std::size_t index) {
               static_cast<std::int64_t>(graph_.nodes.size()));
 }
 
-// Views share a storage: the longest of their lives is its own.
+// Views share a storage: the longest of their lifetimes counts.
 void NodeRecords::note_doubt(ValueId id) {
   if (possible_lifetimes_.empty()) return;
   const trace::PossibleLifetime& end = possible_lifetimes_[static_cast<std::size_t>(id)];

@@ -12,7 +12,7 @@
 
 namespace symprof::shape {
 
-/// Fills NodeRecords while the interpreter runs, and tells the recorder whose turn it is.
+/// Fills NodeRecords while the interpreter runs and sets the recorder's current node.
 class NodeRecords final : public NodeObserver {
  public:
   /// Everything referred to has to outlive this.
@@ -22,9 +22,8 @@ class NodeRecords final : public NodeObserver {
   void begin_node(std::size_t index) override;
   void end_node(std::size_t index) override;
 
-  /// Runs `function` for the node whose turn it is, keeping only `inputs` for backward, which runs
-  /// it again for the same node (shape/step/graph_checkpoint.h; for operators
-  /// shape/step/checkpoint.h).
+  /// Runs `function` for the current node and keeps only `inputs` for backward, which recomputes it
+  /// for the same node (shape/step/graph_checkpoint.h; for operators shape/step/checkpoint.h).
   std::vector<at::Tensor> recompute(TensorFunction function, const std::vector<at::Tensor>& inputs,
                                     const Rerun& rerun);
 
@@ -32,7 +31,7 @@ class NodeRecords final : public NodeObserver {
   NodeId loss_node() const { return output_node_ + 1; }
   NodeId optimizer_node() const { return output_node_ + 2; }
 
-  /// Completes the node of an input, once its tensor was made.
+  /// Completes an input's node after its tensor is created.
   void finish_input(std::size_t input);
   /// Completes the node of the outputs.
   void finish_outputs(const std::vector<at::Tensor>& outputs);
@@ -50,7 +49,7 @@ class NodeRecords final : public NodeObserver {
   Recorder& recorder_;
   const Progress& progress_;
   std::vector<trace::PossibleLifetime>
-      possible_lifetimes_;       // By value; empty where none is in doubt.
+      possible_lifetimes_;       // By value; empty if no lifetime is uncertain.
   std::vector<NodeId> node_of_;  // Per graph node.
   NodeId output_node_ = none;
 };

@@ -1,4 +1,4 @@
-// Which nodes of a step save on the host what they save for backward (StepOptions::offload_saved).
+// Nodes whose saved tensors are offloaded to the host (StepOptions::offload_saved).
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace symprof::shape {
 
-/// True where one of `patterns` is "*": that is the whole model, what lies in no module included.
+/// True if one of `patterns` is "*": the whole model, including nodes in no module.
 bool offloads_all(const std::vector<std::string>& patterns);
 
-/// Stands between the interpreter and the observer that it would otherwise tell: nodes of the
-/// matched modules run under meta::SaveOnCpu. The loss, and what checkpoints save when they run
-/// again, lie outside of the forward pass and stay on the device.
+/// Wraps the interpreter's observer: nodes of the matched modules run under meta::SaveOnCpu. The
+/// loss, and tensors that checkpoints save during recomputation, are outside of the forward pass
+/// and stay on the device.
 class OffloadedNodes final : public NodeObserver {
  public:
   /// Throws Error for a pattern that no module matches. `inner` has to outlive this.

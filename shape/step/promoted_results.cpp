@@ -24,7 +24,7 @@ class PromotionFinder {
         uses_(graph),
         mixes_(run_.statements.size()) {}
 
-  /// The statements that call such functions, each once, by line.
+  /// The lines that call such functions, each once.
   std::vector<SourceId> find() {
     for_each_hidden([&](std::size_t, std::size_t statement, const NodeRecord& record) {
       mixes_[statement] = mixes_[statement] || mixes(record);
@@ -40,7 +40,7 @@ class PromotionFinder {
   }
 
  private:
-  /// Calls `visit(index, statement, record)` for the nodes that a function without lines made.
+  /// Calls `visit(index, statement, record)` for nodes made by a function without source lines.
   template <class Visit>
   void for_each_hidden(Visit&& visit) const {
     for (const NodeRecord& record : recording_.nodes) {

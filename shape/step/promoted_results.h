@@ -1,4 +1,4 @@
-// Functions without lines that autocast gives two dtypes.
+// Functions without source lines whose results autocast may promote.
 #pragma once
 
 #include "record/recording.h"
@@ -6,10 +6,10 @@
 
 namespace symprof::shape {
 
-/// Warns where, in a run under autocast, a function of which an export has no lines computed with
-/// tensors in a lower precision and in float32, and its float32 results are read by what autocast
-/// leaves in float32. Such a function may cast back (`return out.type(dtype)`): in float32 that did
-/// nothing, and left nothing in the file.
+/// Warns if, under autocast, a function without source lines in the export mixed lower-precision
+/// and float32 tensors, and operators that autocast leaves in float32 read its float32 results.
+/// Such a function may cast back (`return out.type(dtype)`): in float32 the cast had no effect and
+/// is not in the file.
 void warn_of_promoted_results(const Graph& graph, Recording& recording);
 
 }  // namespace symprof::shape

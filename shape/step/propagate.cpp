@@ -32,7 +32,7 @@ namespace {
 
 const c10::Device cuda{c10::kCUDA, 0};
 
-// One step, from the leaves to the optimizer. Everything fake lives and dies in here.
+// One step, from the leaves to the optimizer. Owns all fake tensors.
 class Step {
  public:
   Step(const Graph& graph, const StepOptions& options)
@@ -152,15 +152,15 @@ class Step {
       return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
     const at::Tensor tensor = meta::make_fake(spec_of_leaf(graph_, value));
     if (value.constant) meta::give_values(tensor, value.constant->data);
-    // Only torch.export says which inputs of a file need gradients.
+    // Only torch.export records which inputs need gradients.
     if (graph_.format == "exported" && value.requires_grad && run_.trains())
       require_gradient(tensor);
     return tensor;
   }
 
-  /// Integers have no gradient. In inference nothing computes one; but autocast keeps its casts of
-  /// what requires one, as parameters do then too, until it ends (aten/src/ATen/autocast_mode.cpp,
-  /// cached_cast).
+  /// Sets requires_grad for floating-point tensors in training and under autocast: in inference,
+  /// autocast also caches its casts of tensors that require a gradient until it ends
+  /// (aten/src/ATen/autocast_mode.cpp, cached_cast).
   void require_gradient(const at::Tensor& tensor) const {
     if (run_.trains() || run_.options().autocast)
       if (tensor.is_floating_point() || tensor.is_complex()) tensor.set_requires_grad(true);
@@ -198,7 +198,7 @@ Recording propagate(const Graph& graph, const StepOptions& options) {
   const kernels::PackageOperators operators;
   check_operators(graph);
   std::optional<Graph> corrected;
-  while (true) {  // Each guess is changed once.
+  while (true) {  // Each guess changes at most once.
     try {
       return Step(corrected ? *corrected : graph, options).run();
     } catch (const DTypeConflict& conflict) {

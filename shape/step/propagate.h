@@ -9,10 +9,9 @@
 
 namespace symprof::shape {
 
-/// Forward, loss, backward and optimizer step of `graph`, which was prepared
-/// (trace/passes/prepare.h), on fake tensors of `options.device`. Throws Error that names the node
-/// for an operator without a rule, a shape that does not fit, or a shape that depends on data. Safe
-/// to call from several threads.
+/// Records forward, loss, backward and optimizer step of `graph`, prepared by
+/// trace/passes/prepare.h, on fake tensors of `options.device`. Throws Error that names the node
+/// for an operator without a rule, a shape mismatch, or a data-dependent shape. Thread-safe.
 Recording propagate(const Graph& graph, const StepOptions& options);
 
 }  // namespace symprof::shape

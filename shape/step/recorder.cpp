@@ -41,8 +41,8 @@ std::int64_t block_bytes(std::int64_t bytes) { return round_up(bytes, smallest_b
 
 double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-/// Offsets of packed sequences, as attention kernels take them (cum_seq_q, cu_seqlens_k): what the
-/// call costs depends on their values, which a recording has where they are known.
+/// Appends the offsets of packed sequences, as attention kernels take them (cum_seq_q,
+/// cu_seqlens_k): the call's cost depends on their values, which are recorded if known.
 void append_offsets(const c10::IValue& value, const c10::Argument& argument, std::uint8_t position,
                     std::vector<IntegerArgument>& out) {
   const std::string& name = argument.name();
@@ -94,10 +94,10 @@ void Recorder::count_block(std::int64_t bytes) {
   live_bytes_ += block;
 }
 
-// Such a block is for what the old one was for. FSDP frees the parameters that it has gathered by a
-// resize to nothing, and takes a block for them again by another
-// (torch/distributed/fsdp/_flat_param.py, _fully_shard/_fsdp_param.py): what autograd saved of them
-// is not held until backward.
+// The new block keeps the old one's kind. FSDP frees gathered parameters by a resize to 0 bytes and
+// allocates them again by another (torch/distributed/fsdp/_flat_param.py,
+// _fully_shard/_fsdp_param.py): tensors that autograd saved of them do not stay allocated until
+// backward.
 std::int32_t Recorder::on_resize(std::int32_t old, std::int64_t bytes, meta::Place place) {
   const std::int32_t id = on_allocate(bytes, place);
   const std::lock_guard lock(mutex_);
@@ -163,8 +163,8 @@ void Recorder::on_call(const meta::SeenCall& seen) {
   open_call_ = none;
 }
 
-// What a checkpoint saves while it runs its forward again is gone when its backward ends: it is in
-// the peak, and not among what the forward pass leaves behind.
+// Tensors saved during recomputation are released when the checkpoint's backward ends: they count
+// in the peak, not in the memory saved by the forward pass.
 void Recorder::on_saved(std::int32_t storage) {
   if (phase_ == Phase::backward && recomputed_node_ != none) return;
   const std::lock_guard lock(mutex_);
@@ -172,7 +172,7 @@ void Recorder::on_saved(std::int32_t storage) {
   if (is_of_program_) saves_.push_back({storage, true});
 }
 
-// A graph may go on another thread, and after the recording has ended.
+// A graph may be released on another thread, and after the recording has ended.
 void Recorder::on_released(std::int32_t storage) noexcept {
   if (!is_of_program_) return;
   const std::lock_guard lock(mutex_);
@@ -183,7 +183,7 @@ void Recorder::on_offloaded(std::int32_t storage) {
   set_storage_kind(storage, StorageKind::offloaded);
 }
 
-// Something is asked inside a call, or by one that reads a number and is none of the device's.
+// Queries come from inside a call, or from a read of a number, which is no device call.
 NodeId Recorder::asking_node() {
   if (open_call_ != none) return recording_.calls[open_call_].node;
   return phase_ == Phase::backward ? backward_node() : node_;
@@ -252,8 +252,8 @@ void Recorder::give_to_parameter(StorageId storage, StorageKind kind, StorageId 
   record.parameter = parameter;
 }
 
-// The engine sums gradients between two autograd nodes: such a call is that of the node that ran
-// last, whose gradient it adds.
+// The engine sums gradients between two autograd nodes: the sum belongs to the node that ran last,
+// whose gradient it adds.
 NodeId Recorder::backward_node() {
   if (recomputed_node_ != none) return recomputed_node_;
   const auto current = meta::current_backward_node();

@@ -1,4 +1,4 @@
-// Listens to the fake tensors of one step and writes the Recording.
+// Observes the fake tensors of one step and writes the Recording.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@
 
 namespace symprof::shape {
 
-/// Every call goes to exactly one node: in the forward pass to the node that runs, in backward to
-/// the node whose forward made the autograd node that runs (found by its sequence number), for a
-/// parameter's AccumulateGrad to the first node that used the parameter.
+/// Every call belongs to exactly one node: in the forward pass the current node; in backward the
+/// node whose forward created the current autograd node (found by sequence number); for a
+/// parameter's AccumulateGrad the first node that used the parameter.
 class Recorder final : public meta::Observer, public meta::ReleaseListener {
  public:
   std::int32_t on_allocate(std::int64_t bytes, meta::Place place) override;
@@ -44,79 +44,78 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   void on_known_number(std::int64_t number) override;
   void on_stream_use() override { ++stream_uses_; }
   int stream_uses() const { return stream_uses_; }
-  /// The program gives cached memory back to the device now.
+  /// The program releases cached blocks to the device here.
   void on_empty_cache() {
     const std::lock_guard lock(mutex_);
     recording_.cache_emptied_before.push_back(recording_.events.size());
   }
   bool takes_upper_bounds() override;
 
-  /// `tell` is called once, before the device gives its first block from here on.
+  /// `tell` is called once, before the next block is allocated on the device.
   void before_first_block(std::function<void()> tell) { tell_first_block_ = std::move(tell); }
-  /// A block beyond so many bytes at a time is refused with PyTorch's OutOfMemoryError. What the
-  /// allocator loses between blocks is none of them.
+  /// Live blocks beyond `bytes` raise PyTorch's OutOfMemoryError. Fragmentation is not counted.
   void limit_memory(std::optional<std::int64_t> bytes) { limit_bytes_ = bytes; }
 
-  /// What follows belongs to `phase` and, outside backward, to `node`.
+  /// Calls from here on belong to `phase` and, outside backward, to `node`.
   void enter(Phase phase, NodeId node);
-  /// Before a node's forward runs: autograd nodes made from now on are this node's.
+  /// Called before a node's forward: autograd nodes created from now on belong to it.
   void mark_sequence(NodeId node);
-  /// While a checkpoint runs its forward again inside backward: what follows belongs to `node`, and
-  /// so do the autograd nodes made from now on. None ends it.
+  /// During recomputation of a checkpoint in backward: calls, and autograd nodes created from now
+  /// on, belong to `node`. None ends it.
   void recompute(NodeId node);
-  /// When a storage that no call makes came to be: now, in the update of the first step (optimizer
-  /// states), or with the model. The model's storages have no event.
+  /// When a storage without a creating call is allocated: now, in the first step's update
+  /// (optimizer states), or with the model. The model's storages have no event.
   enum class Made : std::uint8_t { now, in_first_update, with_model };
-  /// The kind of the storages that are made from now on, outside of calls.
+  /// Sets the kind of storages created from now on, outside of calls.
   void set_kind(StorageKind kind, Made made = Made::now) {
     kind_ = kind;
     made_ = made;
   }
-  /// Gives another kind to a storage that is there already.
+  /// Changes the kind of an existing storage.
   void set_storage_kind(StorageId storage, StorageKind kind);
   /// `storage` is the gradient of `parameter`, or a state of its optimizer.
   void give_to_parameter(StorageId storage, StorageKind kind, StorageId parameter);
-  /// `node` uses the parameter that lies in `storage`; the first one to say so gets its gradient's
-  /// calls.
+  /// `node` uses the parameter in `storage`; the first such node gets the calls of its gradient.
   void claim_parameter(StorageId storage, NodeId node) {
     parameter_nodes_.try_emplace(storage, node);
   }
 
-  /// Parameters belong to nobody, until nodes of another step claim them.
+  /// Clears all claims, so that nodes of another step can claim parameters.
   void forget_claims() { parameter_nodes_.clear(); }
 
-  /// `node`, which claimed the parameter first, does not use it after all.
+  /// Removes the claim of `node`, if it was the first.
   void release_parameter(StorageId storage, NodeId node) {
     const auto claimed = parameter_nodes_.find(storage);
     if (claimed != parameter_nodes_.end() && claimed->second == node)
       parameter_nodes_.erase(claimed);
   }
 
-  /// What is known of an unbacked size of `node`, or of the number that it reads.
+  /// Known values of an unbacked size of `node`, or of the number that it reads.
   struct UnbackedSize {
     std::optional<std::int64_t> given;  ///< By the user.
     std::optional<std::int64_t> most;   ///< By the file.
   };
   void set_unbacked_size(NodeId node, UnbackedSize size) { unbacked_sizes_[node] = size; }
-  /// From here on, upper bounds stand for sizes that are not given, and mark their nodes.
+  /// From here on, sizes that are not given are replaced by upper bounds, which mark their nodes.
   void take_upper_bounds() { takes_upper_bounds_ = true; }
 
-  /// Switches that a program sets (torch.backends.cudnn.benchmark) are its own.
+  /// Follows switches that a program sets (torch.backends.cudnn.benchmark).
   void obey_switches() { is_of_program_ = true; }
 
-  /// `answer` stands in for numbers that are read from data.
+  /// `answer` supplies numbers that are read from data.
   using AnswerNumber = std::function<double(StorageId, const meta::ValueRange&)>;
   void answer_numbers(AnswerNumber answer) { answer_number_ = std::move(answer); }
 
-  /// The node whose turn it is, or whose backward ran last.
+  /// The current node, or the node whose backward ran last.
   NodeId current_node() const { return node_; }
-  /// Whether the backward pass ended at a tensor that was changed after it was saved.
+  /// True if the backward pass failed on a tensor modified after it was saved.
   bool found_changed_tensor() const { return found_changed_tensor_; }
   Recording& recording() { return recording_; }
-  /// What autograd saved and released, in a program's recording.
+  /// Tensors saved and released by autograd, in a program's recording.
   const std::vector<SaveEvent>& saves() const { return saves_; }
   std::vector<SaveEvent> take_saves() { return std::move(saves_); }
-  /// The finished recording. Frees that come later (of what a caller still holds) are not recorded.
+  /// Returns the finished recording. Later frees (of tensors that a caller still holds) are not
+  /// recorded.
   Recording take();
 
  private:
@@ -136,7 +135,7 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   StorageKind kind_ = StorageKind::activation;
   Made made_ = Made::now;
   std::vector<SaveEvent> saves_;
-  std::vector<MemoryEvent> earlier_events_;  // What an earlier step's update made.
+  std::vector<MemoryEvent> earlier_events_;  // Made by an earlier step's update.
   CallId open_call_ = none;
   CallId last_call_ = none;
   struct Mark {
@@ -153,7 +152,7 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   std::function<void()> tell_first_block_;
   std::int64_t live_bytes_ = 0;  // Of the device's blocks.
   std::optional<std::int64_t> limit_bytes_;
-  /// As they were when the step began; in a program when the last call did.
+  /// The switches at the begin of the step; in a program, of the last call.
   meta::Tf32Switches tf32_ = meta::tf32_switches();
   std::unordered_map<const void*, std::int32_t> op_ids_;  // By the operator's schema.
 };

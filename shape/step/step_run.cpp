@@ -92,7 +92,7 @@ const std::vector<at::Tensor>& StepRun::forward(
   return outputs_;
 }
 
-// Errors of the forward pass name their node; out here the recorder knows whose turn it was.
+// Errors of the forward pass name their node; here the recorder supplies the current node.
 void StepRun::after_forward(const ClosingNodes& nodes) {
   if (!trains()) return;
   const auto where = [&] {
@@ -106,7 +106,7 @@ void StepRun::after_forward(const ClosingNodes& nodes) {
     backward(nodes);
     update(nodes);
   } catch (const Error& error) {
-    if (error.about()) throw;  // A setting is what is wrong, and no node.
+    if (error.about()) throw;  // The error is about a setting, not a node.
     throw error.inside(where());
   } catch (const c10::Error& error) {
     throw meta::refusal(where(), error,
@@ -149,7 +149,7 @@ void StepRun::update(const ClosingNodes& nodes) {
   if (masters_) masters_->give_to_model();
 }
 
-/// What the optimizer is given.
+/// The tensors given to the optimizer.
 const Tensors& StepRun::start_update() {
   if (shards_) {
     shards_->take_gradients();
@@ -162,7 +162,7 @@ const Tensors& StepRun::start_update() {
   return masters_->updated();
 }
 
-/// In its first update an optimizer makes the states of a group right before it updates that.
+/// In its first update an optimizer creates a group's states right before the group's update.
 void StepRun::make_states(OptimizerStep& optimizer, std::size_t group) {
   const bool is_made_before = optimizer.states_made() == StatesMade::with_optimizer;
   recorder_->set_kind(StorageKind::optimizer_state, is_made_before ? Recorder::Made::with_model
@@ -183,7 +183,7 @@ void StepRun::run_update(OptimizerStep& optimizer) {
     clip_grad_norm(optimizer.gradients());
   }
   {
-    FusedScaling scaling;  // Gone before the scale's update.
+    FusedScaling scaling;  // Released before the scale's update.
     if (scaler_) scaling = scaler_->before_step(optimizer.gradients(), optimizer.variant());
     for (std::size_t group = 0; group < optimizer.groups(); ++group) {
       if (group > 0) make_states(optimizer, group);

@@ -1,4 +1,4 @@
-// One step under a fake mode, wherever its forward pass comes from: a graph or a C++ module.
+// One step under a fake mode, of a graph or a C++ module.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,14 +20,14 @@
 
 namespace symprof::shape {
 
-/// The nodes of what follows the forward pass.
+/// The nodes after the forward pass.
 struct ClosingNodes {
   NodeId loss = none;
   NodeId optimizer = none;
 };
 
-/// Keeps the mode, the recorder and the model's outputs for as long as the step lasts. The order of
-/// calls is: add_parameter…, make_optimizer_state, forward, after_forward, take.
+/// Owns the mode, the recorder and the model's outputs for the step. Call order: add_parameter…,
+/// make_optimizer_state, forward, after_forward, take.
 class StepRun {
  public:
   explicit StepRun(const StepOptions& options);
@@ -35,19 +35,20 @@ class StepRun {
   Recorder& recorder() { return *recorder_; }
   const StepOptions& options() const { return options_; }
   bool trains() const { return options_.mode != Mode::inference; }
-  /// Whether a parameter is a DTensor, by which engine. The optimizer has those that are as a group
-  /// of their own: AdamW refuses a mixture of them with others. Under FSDP2 all are.
+  /// Whether a parameter is a DTensor, and by which engine. DTensors form a separate optimizer
+  /// group, as AdamW refuses to mix them with other tensors. Under FSDP2 all are DTensors.
   enum class Distributed : std::uint8_t { no, by_tensor_parallelism, by_expert_parallelism };
-  /// Counts a parameter; one that requires a gradient gets it and is updated.
+  /// Counts a parameter; if it requires a gradient, it gets one and is updated.
   void add_parameter(const at::Tensor& parameter, Distributed distributed = Distributed::no);
-  /// What the recipe keeps beside the model from the beginning: masters of the parameters that were
-  /// added, the scalars of GradScaler. (States of the optimizer come with the update, as only
-  /// parameters with gradients have them.)
+  /// Creates the recipe's state that exists from the beginning: masters of the added parameters,
+  /// GradScaler's scalars. (The optimizer's states are created in the update, as only parameters
+  /// with gradients have them.)
   void make_optimizer_state();
-  /// Runs `run` with the step's autocast and gradient mode. Its result lives as long as the step,
-  /// autocast until the loss is there.
+  /// Runs `run` with the step's autocast and gradient mode. Its result lives as long as the step;
+  /// autocast stays active until the loss is computed.
   const std::vector<at::Tensor>& forward(const std::function<std::vector<at::Tensor>()>& run);
-  /// Loss, backward and optimizer; nothing in inference. Throws Error that names the node.
+  /// Runs loss, backward and optimizer; does nothing in inference. Throws Error that names the
+  /// node.
   void after_forward(const ClosingNodes& nodes);
   Recording take();
 
@@ -61,14 +62,15 @@ class StepRun {
   void run_update(OptimizerStep& optimizer);
 
   const StepOptions& options_;
-  MatmulPrecisionRegion matmul_precision_;  // Before the recorder, which reads what it sets.
+  MatmulPrecisionRegion
+      matmul_precision_;  // Declared before the recorder, which reads the setting.
   std::shared_ptr<Recorder> recorder_;
   meta::FakeMode mode_;
   std::optional<meta::AutocastRegion> autocast_;
   Tensors parameters_, trained_, outputs_;
   std::vector<bool> is_expert_;    // By `parameters_`.
   std::size_t undistributed_ = 0;  // The first of `trained_`.
-  Tensors losses_;                 // As long as the step: the next one's loss takes its name.
+  Tensors losses_;                 // Alive until the next step's loss rebinds the name.
   std::optional<MasterWeights> masters_;
   std::optional<ParameterShards> shards_;
   std::optional<GradScaler> scaler_;

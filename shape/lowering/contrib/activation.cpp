@@ -13,7 +13,7 @@ namespace {
 /// alpha, beta and gamma of an activation.
 using Numbers = std::array<double, 3>;
 
-/// The node's numbers; `otherwise` where it gives none.
+/// The node's parameters; `otherwise` if it has none.
 Numbers numbers_of(const OnnxCall& call, const Numbers& otherwise) {
   if (const auto given = call.reals("activation_params")) {
     Numbers all = otherwise;

@@ -1,4 +1,4 @@
-// The activation that a fused operator of com.microsoft ends with.
+// The final activation of a fused com.microsoft operator.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,9 +7,9 @@
 
 namespace symprof::lowering {
 
-/// `x` after the node's "activation", whose numbers are in "activation_params" (FusedConv) or in
-/// activation_alpha, activation_beta and activation_gamma; without one, `x`. Throws Error for an
-/// activation that is not known.
+/// `x` after the node's "activation", whose parameters are in "activation_params" (FusedConv) or in
+/// activation_alpha, activation_beta and activation_gamma. Returns `x` if there is no activation.
+/// Throws Error for an unknown activation.
 at::Tensor activated(const OnnxCall& call, const at::Tensor& x);
 
 }  // namespace symprof::lowering

@@ -11,20 +11,20 @@
 namespace symprof::lowering {
 namespace {
 
-/// Which inputs of an operator mean what.
+/// The input positions of an operator's operands.
 struct Places {
   std::size_t mask, added, past_key, past_value, past_length, bias;
 };
 
-constexpr std::size_t nowhere = 100;  ///< An operand that the operator does not have.
+constexpr std::size_t nowhere = 100;  ///< The operator has no such operand.
 
-/// How many positions of a shared cache are filled; empty when the cache grows.
+/// The number of filled positions of a shared cache; empty if the cache grows.
 std::optional<std::int64_t> filled_length(const OnnxCall& call, std::size_t place) {
   if (!call.has(place)) return std::nullopt;
   return call.integer_of(place);
 }
 
-/// Attention with the node's masks. The scores are an output of few nodes: these run in steps.
+/// Attention with the node's masks. Nodes that output the scores are computed in steps.
 struct Attended {
   at::Tensor y, scores;
 };
@@ -45,7 +45,8 @@ Attended attend_masked(const OnnxCall& call, const at::Tensor& q, const at::Tens
   return {from_heads(at::matmul(at::softmax(scores, -1), v)), scores};
 }
 
-/// Queries, keys and values side by side in the last dimension, as the projection gives them.
+/// Self-attention on queries, keys and values concatenated in the last dimension, as the projection
+/// returns them.
 Tensors self_attention(const OnnxCall& call, const at::Tensor& projected, const Places& place) {
   if (call.is_set("do_rotary"))
     call.fail("do_rotary is not supported", "Write RotaryEmbedding as a node of its own.");
@@ -65,7 +66,7 @@ Tensors self_attention(const OnnxCall& call, const at::Tensor& projected, const 
   return {y, at::stack({k.present, v.present})};
 }
 
-/// Weights are [input, 3 x hidden], the transpose of those of nn.Linear.
+/// Weights are [input, 3 x hidden], the transpose of nn.Linear's.
 Tensors attention(OnnxCall& call) {
   const at::Tensor projected = at::linear(call.input(0), call.input(1).t(), call.optional_input(2));
   return self_attention(call, projected, {3, 5, 4, nowhere, 6, nowhere});
@@ -82,8 +83,8 @@ struct Projected {
   at::Tensor q, k, v;
 };
 
-/// Queries, keys and values as [batch, sequence, hidden] (or keys and values of a cache, [batch,
-/// heads, sequence, size]), taken out of tensors that hold two or three of them.
+/// Queries, keys and values as [batch, sequence, hidden] (or cached keys and values, [batch, heads,
+/// sequence, size]), unpacked from tensors that hold two or three of them.
 Projected unpack(const OnnxCall& call, std::int64_t heads) {
   const at::Tensor& query = call.input(0);
   const auto part = [](const at::Tensor& packed, std::int64_t index) {
@@ -126,14 +127,14 @@ Tensors multi_head(OnnxCall& call) {
   return multi_head_attention(call, {4, 5, 6, 7, 8, 3});
 }
 
-/// One query for each sequence. A cache that grows has no length to be told.
+/// One query per sequence. A growing cache has no length operand.
 Tensors decoder_masked(OnnxCall& call) {
   if (call.has(9)) call.fail("beams (cache_indirection) are not supported");
   const std::size_t length = call.is_set("past_present_share_buffer") ? 7 : nowhere;
   return multi_head_attention(call, {3, 4, 5, 6, length, 10});
 }
 
-/// One query for each sequence, and its projection, over a cache [2, batch, heads, longest, size].
+/// One query per sequence, with its projection, over a cache [2, batch, heads, longest, size].
 Tensors decoder_masked_self(OnnxCall& call) {
   if (call.has(8)) call.fail("beams (cache_indirection) are not supported");
   const at::Tensor projected = at::linear(call.input(0), call.input(1).t(), call.optional_input(2));

@@ -1,5 +1,5 @@
-// com.microsoft: weights of 2, 4 or 8 bits with a scale for each block. They are dequantised, and
-// what follows is PyTorch's: the cost of a product is that of the product.
+// com.microsoft: weights of 2, 4 or 8 bits with a scale per block. They are dequantised and then
+// used by PyTorch operators: a product costs as much as a float product.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +19,7 @@ std::int64_t bits_of(const OnnxCall& call) {
   return bits;
 }
 
-/// Bytes as the numbers in them along the last dimension, the lowest bits first.
+/// Unpacks bytes into numbers along the last dimension, the lowest bits first.
 at::Tensor unpacked(const at::Tensor& bytes, std::int64_t bits) {
   if (bits == 8) return bytes;
   std::vector<at::Tensor> parts;
@@ -28,7 +28,8 @@ at::Tensor unpacked(const at::Tensor& bytes, std::int64_t bits) {
   return at::stack(parts, -1).flatten(-2);
 }
 
-/// Zero points [N, blocks]: packed as the weights are, of the dtype of the scales, or 2^(bits - 1).
+/// Zero points [N, blocks]: packed as the weights are, or of the scales' dtype; undefined if the
+/// node has none (then 2^(bits - 1)).
 at::Tensor zero_points(const OnnxCall& call, std::size_t input, const at::Tensor& scales,
                        std::int64_t bits) {
   if (!call.has(input)) return {};
@@ -38,7 +39,7 @@ at::Tensor zero_points(const OnnxCall& call, std::size_t input, const at::Tensor
   return at::slice(unpacked(rows, bits), 1, 0, scales.size(1)).to(scales.scalar_type());
 }
 
-/// (number - zero point) x scale, the scales spread over their blocks.
+/// (number - zero point) x scale, with the scales broadcast over their blocks.
 at::Tensor scaled(const at::Tensor& numbers, const at::Tensor& zero, std::int64_t middle,
                   const at::Tensor& scales) {
   const at::Tensor x = numbers.to(scales.scalar_type());
@@ -77,13 +78,13 @@ at::Tensor spread(const at::Tensor& parameter, std::int64_t axis, std::int64_t b
   return at::slice(parameter.repeat_interleave(std::min(block, size), axis), axis, 0, size);
 }
 
-/// LibTorch's CPU kernels do not pick out numbers of less than a byte.
+/// LibTorch's CPU kernels cannot index sub-byte dtypes.
 at::Tensor readable(const at::Tensor& x) {
   return is_real(x) && is_narrow(x.scalar_type()) ? to_type(x, at::kFloat) : x;
 }
 
-/// Rows of a quantised table, then dequantised. Numbers of less than a byte lie in bytes along the
-/// last dimension, or have a dtype of their own.
+/// Looks up rows of a quantised table and dequantises them. Sub-byte numbers are packed in bytes
+/// along the last dimension, or have a dtype of their own.
 Tensors gather_blocks(OnnxCall& call) {
   const std::int64_t bits = bits_of(call), block = call.integer("block_size", 128);
   const at::Tensor data = readable(call.input(0));

@@ -1,4 +1,5 @@
-// com.microsoft: convolutions with an activation, with channels last, and with pads as an input.
+// com.microsoft: convolutions with an activation, channels-last convolutions, and convolutions with
+// pads as an input.
 #include <fmt/format.h>
 
 #include "shape/lowering/contrib/activation.h"
@@ -13,7 +14,7 @@ at::Tensor run(const OnnxCall& call, std::string_view op, Tensors inputs) {
   return find_lowering(op)->run(inner).at(0);
 }
 
-/// activation(convolution + Z), the operands in the layout of ONNX.
+/// activation(convolution + Z), with operands in ONNX's layout.
 at::Tensor fused(const OnnxCall& call, const at::Tensor& x, const at::Tensor& z) {
   const at::Tensor y = run(call, "onnx::Conv", {x, call.input(1), call.optional_input(2)});
   return activated(call, z.defined() ? at::add(y, z) : y);
@@ -23,7 +24,7 @@ Tensors fused_convolution(OnnxCall& call) {
   return {fused(call, call.input(0), call.optional_input(3))};
 }
 
-/// Views: PyTorch's channels-last tensors are strided so.
+/// Views: PyTorch's channels-last tensors have these strides.
 at::Tensor channels_first(const at::Tensor& x) { return x.defined() ? x.movedim(-1, 1) : x; }
 at::Tensor channels_last(const at::Tensor& x) { return x.movedim(1, -1); }
 
@@ -34,7 +35,8 @@ Tensors channels_last_convolution(OnnxCall& call) {
   return {channels_last(y)};
 }
 
-/// PyTorch pools integers on the host only: they are pooled as float32, which holds them.
+/// PyTorch pools integers on the host only: they are pooled as float32, which represents them
+/// exactly.
 Tensors channels_last_max_pool(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const at::Tensor y = run(call, "onnx::MaxPool", {channels_first(x).to(at::kFloat)});

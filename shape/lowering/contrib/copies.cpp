@@ -1,5 +1,5 @@
-// com.microsoft: operators that are, or came before, those of the default domain, collectives, and
-// a few that are one ATen call.
+// com.microsoft: duplicates and predecessors of default-domain operators, collectives, and a few
+// operators that are one ATen call.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,13 +11,13 @@
 namespace symprof::lowering {
 namespace {
 
-/// The operator of the default domain of the same name, inputs and attributes.
+/// The default-domain operator with the same name, inputs and attributes.
 Tensors same_as_onnx(OnnxCall& call) {
   const std::string_view op = call.node.op;
   return find_lowering("onnx::" + std::string(op.substr(op.rfind(':') + 1)))->run(call);
 }
 
-/// The step may be left out.
+/// The step is optional.
 Tensors range(OnnxCall& call) {
   Tensors inputs = call.inputs;
   inputs.resize(3);
@@ -28,8 +28,7 @@ Tensors range(OnnxCall& call) {
   return find_lowering("onnx::Range")->run(inner);
 }
 
-/// Elements in the order in which they first appear, the place of each input among them, and how
-/// often each is there.
+/// Unique elements in order of first appearance, the inverse indices, and the counts.
 Tensors unique(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   if (!values_of(x).defined()) unbacked_size(call, x.numel(), "how many values differ");
@@ -50,7 +49,7 @@ Tensors expand_dims(OnnxCall& call) {
   return {at::unsqueeze(x, checked_axis(call, call.integer_of(1), x.dim() + 1))};
 }
 
-/// Without the check that the matrices have one, which waits for the device.
+/// Without the check for singular matrices, which synchronizes with the device.
 Tensors inverse(OnnxCall& call) { return {std::get<0>(at::linalg_inv_ex(call.input(0)))}; }
 
 Tensors embedding(OnnxCall& call) {
@@ -64,7 +63,7 @@ Tensors unfold(OnnxCall& call) {
   return {x.unfold(axis, call.integer("size", 1), call.integer("step", 1)).contiguous()};
 }
 
-/// onnxruntime/core/graph/contrib_ops/collective_defs.cc; NCCL moves what is contiguous.
+/// onnxruntime/core/graph/contrib_ops/collective_defs.cc; NCCL needs contiguous tensors.
 at::Tensor collective(const char* name, std::vector<c10::IValue> stack) {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   dispatcher.findSchemaOrThrow(name, "").callBoxed(stack);
@@ -79,7 +78,7 @@ Tensors all_reduce(OnnxCall& call) {
   return sums;
 }
 
-/// Ranks lie along dimension 0 first.
+/// The parts are gathered along dimension 0 first.
 Tensors all_gather(OnnxCall& call) {
   const at::Tensor& part = call.input(0);
   const std::int64_t ranks = call.integer("group_size", 1);
@@ -89,7 +88,7 @@ Tensors all_gather(OnnxCall& call) {
   return {axis == 0 ? all : at::cat(at::chunk(all, ranks, 0), axis)};
 }
 
-/// Equal parts of dimension 0, one for each rank.
+/// Exchanges equal parts of dimension 0, one per rank.
 Tensors all_to_all(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const std::int64_t ranks = call.integer("group_size", 1);
@@ -101,7 +100,7 @@ Tensors all_to_all(OnnxCall& call) {
       collective("_c10d_functional::all_to_all_single", {x.contiguous(), parts, parts, "onnx"})};
 }
 
-/// The last dimensions as a signal.
+/// The last dimensions, which are the signal.
 Integers signal_axes(const OnnxCall& call, std::int64_t rank) {
   const std::int64_t count = call.integer("signal_ndim", 1);
   if (count < 1 || count > rank) call.fail(fmt::format("signal_ndim {} of rank {}", count, rank));
@@ -134,16 +133,17 @@ Tensors complex_product(OnnxCall& call) {
   return {at::view_as_real(at::mul(a, conjugate ? at::conj(b).resolve_conj() : b))};
 }
 
-/// Where a crop of `size` samples, in parts of the image, [boxes, size]; one sample is in the
-/// middle.
+/// The sample positions of a crop of `size`, as fractions of the image, [boxes, size]; a single
+/// sample is at the center.
 at::Tensor sampled_at(const at::Tensor& begin, const at::Tensor& end, std::int64_t size) {
   if (size == 1) return at::mul(at::add(begin, end), 0.5).unsqueeze(1);
   const at::Tensor steps = at::div(at::arange(size, begin.options()), size - 1);
   return at::add(begin.unsqueeze(1), at::mul(at::sub(end, begin).unsqueeze(1), steps));
 }
 
-/// Parts of an image as grid_sampler counts with aligned corners: -1 is the middle of the first
-/// pixel, 1 that of the last. The nearest pixel is here that of a half upwards, there the even one.
+/// Converts fractions of an image to grid_sampler's coordinates with aligned corners: -1 is the
+/// center of the first pixel, 1 of the last. The nearest pixel rounds half up here, half to even in
+/// grid_sampler.
 at::Tensor to_grid(const at::Tensor& part, std::int64_t pixels, bool nearest) {
   if (!nearest || pixels == 1) return at::sub(at::mul(part, 2), 1);
   const auto last = static_cast<double>(pixels - 1);
@@ -155,8 +155,8 @@ at::Tensor is_outside(const at::Tensor& part) {
   return at::logical_or(at::lt(part, 0), at::gt(part, 1));
 }
 
-/// Boxes [count, (y1, x1, y2, x2)] of images, resized; outside of the image the extrapolation
-/// value.
+/// Crops boxes [count, (y1, x1, y2, x2)] out of images and resizes them; samples outside of the
+/// image get the extrapolation value.
 Tensors crop_and_resize(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers size = call.integers_of(3);
@@ -181,7 +181,7 @@ Tensors crop_and_resize(OnnxCall& call) {
   return {y.masked_fill(outside.unsqueeze(1), call.real("extrapolation_value", 0.0))};
 }
 
-/// True when all elements of all inputs are finite, or as the attributes restrict it.
+/// True if all elements of all inputs are finite; attributes restrict the check to NaN or infinity.
 Tensors is_all_finite(OnnxCall& call) {
   at::Tensor all;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
@@ -195,7 +195,7 @@ Tensors is_all_finite(OnnxCall& call) {
   return {all};
 }
 
-/// Between the rows of A and of B.
+/// Distances between the rows of A and of B.
 Tensors distances(OnnxCall& call) {
   const std::string metric = call.text("metric", "sqeuclidean");
   if (metric != "euclidean" && metric != "sqeuclidean")

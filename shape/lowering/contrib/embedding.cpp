@@ -15,24 +15,24 @@ at::Tensor device_range(const at::Tensor& like, std::int64_t count) {
   return at::arange(count, at::device(like.device()).dtype(at::kLong));
 }
 
-/// Ids may be real and the tables on the device.
+/// Ids may be host tensors while the tables are on the device.
 at::Tensor looked_up(const at::Tensor& table, const at::Tensor& ids) {
   return at::embedding(table, to_device_of(ids, table));
 }
 
-/// One for each of the positions 0 … sequence - 1, the same for every sequence.
+/// Position ids 0 … sequence - 1, the same for every sequence.
 at::Tensor default_positions(const OnnxCall& call, const at::Tensor& table) {
   return device_range(table, call.input(0).size(1)).unsqueeze(0);
 }
 
-/// How many of each sequence's tokens the mask shows; zero without a mask.
+/// The number of unmasked tokens of each sequence; zero without a mask.
 at::Tensor token_counts(const OnnxCall& call, std::size_t mask) {
   const at::Tensor& ids = call.input(0);
   if (!call.has(mask)) return at::zeros({ids.size(0)}, ids.options().dtype(at::kInt));
   return at::sum(at::eq(call.input(mask), 1), Integers{1}, /*keepdim=*/false, at::kInt);
 }
 
-/// Outputs: the norm, the number of tokens, and the sum that is normalised.
+/// Outputs: the norm, the token counts, and the sum before the norm.
 Tensors embed_layer_norm(OnnxCall& call) {
   if (call.input(0).dim() != 2) call.fail("ids that are not [batch, sequence]");
   const at::Tensor& words = call.input(2);
@@ -46,7 +46,7 @@ Tensors embed_layer_norm(OnnxCall& call) {
   return {y, token_counts(call, 7), sum};
 }
 
-/// Rows of a quantised table, dequantised.
+/// Dequantised rows of a quantised table.
 at::Tensor dequantized_rows(const OnnxCall& call, const at::Tensor& ids,
                             const QuantizedPlaces& places) {
   Tensors operands = call.inputs;
@@ -68,7 +68,7 @@ Tensors quantized_embed_layer_norm(OnnxCall& call) {
 }
 
 /// The bucket of each distance key - query (transformers, T5Attention._relative_position_bucket):
-/// half of the buckets are exact, the rest widen with the logarithm up to `longest`.
+/// half of the buckets are exact, the others grow logarithmically up to `longest`.
 at::Tensor buckets_of(at::Tensor distance, bool both_ways, std::int64_t buckets,
                       std::int64_t longest) {
   at::Tensor result = at::zeros_like(distance);
@@ -101,7 +101,8 @@ Tensors relative_position_bias(OnnxCall& call) {
   return {at::embedding(table, bucket).permute({2, 0, 1}).unsqueeze(0)};
 }
 
-/// The operator's documentation in formulas: two gates of each query weigh the position bias.
+/// Computed by the formulas of the operator's documentation: two gates per query weight the
+/// position bias.
 Tensors gated_relative_position_bias(OnnxCall& call) {
   if (call.has(6)) call.fail("packed tokens (token_offset) are not supported");
   const at::Tensor q =

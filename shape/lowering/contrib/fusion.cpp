@@ -1,4 +1,4 @@
-// com.microsoft: normalisation, softmax, activation and dropout with what is added around them.
+// com.microsoft: normalisation, softmax, activation and dropout fused with additions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,14 +16,14 @@ Tensors bias_add(OnnxCall& call) {
   return {at::add(at::add(call.input(0), input_of(call, 1)), input_of(call, 2))};
 }
 
-/// The first half of x + bias by the GELU of the second.
+/// The first half of x + bias times the GELU of the second half.
 Tensors bias_split_gelu(OnnxCall& call) {
   const auto halves = at::chunk(at::add(call.input(0), input_of(call, 1)), 2, -1);
   if (halves.size() != 2) call.fail("a last dimension that has no halves");
   return {at::mul(halves[0], at::gelu(halves[1]))};
 }
 
-/// All dimensions from the axis on are one.
+/// All dimensions from the axis on are flattened.
 Tensors bias_softmax(OnnxCall& call) {
   const at::Tensor sum = at::add(call.input(0), input_of(call, 1));
   const std::int64_t axis = checked_axis(call, call.integer("axis", 1), sum.dim());
@@ -31,7 +31,7 @@ Tensors bias_softmax(OnnxCall& call) {
   return {at::softmax(at::flatten(sum, axis), -1).reshape(sum.sizes())};
 }
 
-/// dropout(data + bias) + residual, in training only when the node says so.
+/// dropout(data + bias) + residual; dropout is active only if the node's training input is set.
 Tensors bias_dropout(OnnxCall& call) {
   const at::Tensor sum = at::add(call.input(0), input_of(call, 1));
   const double ratio = call.has(3) ? call.real_of(3) : 0.5;
@@ -46,7 +46,7 @@ Tensors bias_dropout(OnnxCall& call) {
   return {call.has(2) ? at::add(y, input_of(call, 2)) : y, mask};
 }
 
-/// The gradient of a softmax, of the gradient of its result and the result (onnxruntime,
+/// The gradient of softmax, from the output's gradient and the output (onnxruntime,
 /// orttraining/orttraining/core/graph/training_op_defs.cc).
 Tensors softmax_gradient(OnnxCall& call) {
   const at::Tensor gradient = call.input(0), result = input_of(call, 1);
@@ -72,8 +72,8 @@ at::Tensor grouped(const OnnxCall& call, const at::Tensor& x) {
 
 Tensors group_norm(OnnxCall& call) { return {grouped(call, call.input(0))}; }
 
-/// The group norm of x + skip + bias, which is the second output. A skip of two dimensions is the
-/// same for every place of an image.
+/// The group norm of x + skip + bias; the sum is the second output. A 2-dimensional skip is
+/// broadcast over all positions of an image.
 Tensors skip_group_norm(OnnxCall& call) {
   at::Tensor skip = input_of(call, 3);
   if (skip.dim() == 2) skip = skip.reshape({skip.size(0), 1, 1, skip.size(1)});
@@ -94,7 +94,7 @@ Tensors scaled_silu(OnnxCall& call) {
   return {at::silu(alpha == 1.0 ? x : at::mul(x, alpha))};
 }
 
-/// RMS norm of groups of as many elements as the scale has, by the activation of the gate.
+/// RMS norm of groups whose size is the scale's, times the activated gate.
 Tensors gated_rms_norm(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const at::Tensor scale = input_of(call, 1), gate = input_of(call, 2);

@@ -1,4 +1,4 @@
-// com.microsoft: GroupQueryAttention, the attention of decoders with a cache (onnxruntime,
+// com.microsoft: GroupQueryAttention, decoder attention with a cache (onnxruntime,
 // docs/ContribOperators.md and contrib_ops/cpu/bert/gqa_attention_base.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,11 +23,11 @@ struct Heads {
   at::Tensor q, k, v;  ///< [batch, heads, sequence, size]
 };
 
-/// Where this step stands: `queries` new positions of `total` in the longest sequence.
+/// The positions of this step: `queries` new ones of `total` in the longest sequence.
 struct Step {
   std::int64_t queries, total;
-  /// For each sequence the number of positions before this step, [batch, 1]; undefined when that is
-  /// total - queries for all of them.
+  /// Positions of each sequence before this step, [batch, 1]; undefined if all have total -
+  /// queries.
   at::Tensor past;
 
   bool is_prompt() const { return queries == total; }
@@ -47,8 +47,7 @@ Heads split(const OnnxCall& call) {
   return {parts[0], parts[1], parts[2]};
 }
 
-/// Lengths that are not known before the model runs are taken to be equal: the cost is that of the
-/// longest.
+/// Unknown lengths are assumed equal: the cost is the longest sequence's.
 Step step_of(const OnnxCall& call, const Heads& x) {
   const std::int64_t queries = x.q.size(2);
   const std::int64_t total = call.has(past_key) ? call.integer_of(total_length) : queries;
@@ -67,7 +66,7 @@ at::Tensor device_range(const at::Tensor& like, std::int64_t begin, std::int64_t
   return at::arange(begin, end, at::device(like.device()).dtype(at::kLong));
 }
 
-/// RMS norm of each head, then rotation, of queries and keys.
+/// Applies RMS norm per head, then rotation, to queries and keys.
 void prepare(const OnnxCall& call, const Step& step, Heads& x) {
   const double epsilon = call.real("qk_norm_epsilon", 1e-6);
   const Integers size{x.q.size(3)};
@@ -90,8 +89,8 @@ void prepare(const OnnxCall& call, const Step& step, Heads& x) {
   x.k = rotate(x.k, cosine, sine, positions, interleaved);
 }
 
-/// The cache with the fresh keys or values behind the past of each sequence. A cache that is longer
-/// than the step needs stays as long; what is not filled is zero.
+/// The cache with the new keys or values appended to each sequence's past. A cache longer than
+/// needed keeps its length; unfilled positions are zero.
 Cached append(const OnnxCall& call, const Step& step, const at::Tensor& past,
               const at::Tensor& fresh) {
   if (!past.defined()) return {fresh, fresh};
@@ -112,8 +111,8 @@ Cached append(const OnnxCall& call, const Step& step, const at::Tensor& past,
   return {at::slice(present, 2, 0, step.total), present};
 }
 
-/// True for the keys that each query may see; undefined when PyTorch's causal flag, or nothing,
-/// says the same.
+/// Mask of the keys visible to each query; undefined if PyTorch's causal flag covers it, or if all
+/// are visible.
 at::Tensor visible_keys(const OnnxCall& call, const Step& step, const at::Tensor& q) {
   const std::int64_t window = call.integer("local_window_size", -1);
   const bool causal = call.integer("causal", 1) != 0;
@@ -136,7 +135,7 @@ at::Tensor to_added(const at::Tensor& visible, const at::Tensor& q) {
       .masked_fill(at::logical_not(visible), -std::numeric_limits<double>::infinity());
 }
 
-/// softmax with one more element in its sum, a number per head or zero.
+/// softmax with an extra element in its sum: a number per head, or zero.
 at::Tensor softmax_with_sink(const at::Tensor& scores, const at::Tensor& sink) {
   const std::int64_t keys = scores.size(3);
   const at::Tensor column =
@@ -161,7 +160,7 @@ Attention attention_of(const OnnxCall& call, const Step& step, const Heads& x) {
   return attention;
 }
 
-/// In single steps what PyTorch's attention has no argument for: a cap, a sink, scores as an
+/// Computes in single steps what PyTorch's attention does not support: a cap, a sink, scores as an
 /// output.
 Tensors in_steps(const OnnxCall& call, Attention attention, const Step& step) {
   if (attention.causal && step.queries > 1)

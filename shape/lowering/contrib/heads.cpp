@@ -24,8 +24,8 @@ double lowest(at::ScalarType type) {
   }
 }
 
-/// A mask of one dimension: lengths [batch]; ends and starts [2 x batch]; or lengths and offsets
-/// [3 x batch + 2], of which the lengths say it all.
+/// Mask from a 1-dimensional operand: lengths [batch]; ends and starts [2 x batch]; or lengths and
+/// offsets [3 x batch + 2], of which only the lengths are used.
 at::Tensor within_lengths(const at::Tensor& mask, std::int64_t batch, const at::Tensor& key) {
   const auto column = [&](std::int64_t first) {
     return at::slice(mask, 0, first, first + batch).reshape({batch, 1, 1, 1});
@@ -35,8 +35,8 @@ at::Tensor within_lengths(const at::Tensor& mask, std::int64_t batch, const at::
   return at::logical_and(shown, at::ge(key, column(batch)));
 }
 
-/// True for each key that the mask shows, to broadcast with [batch, heads, queries, keys].
-/// Undefined when it shows all.
+/// Mask of the visible keys, which broadcasts with [batch, heads, queries, keys]. Undefined if all
+/// are visible.
 at::Tensor shown_keys(const OnnxCall& call, const at::Tensor& q, std::int64_t keys,
                       std::size_t input) {
   const at::Tensor mask = to_device_of(call.input(input), q);

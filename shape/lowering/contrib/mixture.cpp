@@ -1,5 +1,5 @@
-// com.microsoft: mixture of experts. As transformers' grouped experts do, tokens are sorted by
-// expert and each layer is one grouped product: its cost does not depend on who gets which token.
+// com.microsoft: mixture of experts. As in transformers' grouped experts, tokens are sorted by
+// expert and each layer is one grouped product: the cost does not depend on the routing.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,12 +13,12 @@ namespace {
 constexpr std::size_t input = 0, router = 1, first_weight = 2, first_bias = 3, second_weight = 4,
                       second_bias = 5, third_weight = 6, third_bias = 7;
 
-/// Which expert works on which token. A row is one token at one expert: every token has k rows, and
-/// rows are in the order of the experts.
+/// The assignment of tokens to experts. A row is one token at one expert: every token has k rows,
+/// and rows are sorted by expert.
 struct Routing {
   at::Tensor experts, tokens;  ///< By row, [tokens x k].
-  at::Tensor weights;          ///< By row: its weight in its token's sum, [tokens x k, 1].
-  at::Tensor ends;             ///< By expert: the row behind its last one.
+  at::Tensor weights;          ///< By row: its weight in the token's sum, [tokens x k, 1].
+  at::Tensor ends;             ///< By expert: one past its last row.
 };
 
 Routing route(const OnnxCall& call, const at::Tensor& logits) {
@@ -36,7 +36,7 @@ Routing route(const OnnxCall& call, const at::Tensor& logits) {
           at::index_select(weights.reshape({-1, 1}), 0, order), ends};
 }
 
-/// rows x the weights [experts, outputs, inputs] of their experts, and the bias.
+/// rows x their expert's weights [experts, outputs, inputs], plus the bias.
 at::Tensor layer(const OnnxCall& call, const at::Tensor& rows, const Routing& routing,
                  std::size_t weight, std::size_t bias) {
   const at::Tensor given = to_device_of(call.input(weight), rows);
@@ -50,7 +50,7 @@ at::Tensor layer(const OnnxCall& call, const at::Tensor& rows, const Routing& ro
   return at::add(y, at::index_select(to_device_of(call.input(bias), rows), 0, routing.experts));
 }
 
-/// G · sigmoid(alpha G) · (L + beta), both clamped when the node has a limit.
+/// G · sigmoid(alpha G) · (L + beta), with G and L clamped if the node has a limit.
 at::Tensor swiglu(const OnnxCall& call, at::Tensor gate, at::Tensor linear) {
   const double alpha = call.real("activation_alpha", 1.0), beta = call.real("activation_beta", 0.0);
   if (const double limit = call.real("swiglu_limit", 0.0); limit > 0) {

@@ -1,5 +1,5 @@
-// com.microsoft: sequences without their padding, one behind the other as [tokens, hidden], and
-// attention within each of them.
+// com.microsoft: packed sequences without padding, [tokens, hidden], and attention within each
+// sequence.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,10 +12,10 @@
 namespace symprof::lowering {
 namespace {
 
-/// Where the tokens lie among the places of a batch with padding: token_offset [batch, sequence]
-/// names them first, then the padding.
+/// Token positions in a padded batch: token_offset [batch, sequence] lists the tokens' positions
+/// first, then the padding's.
 struct Packing {
-  at::Tensor offsets, ends;  ///< [batch x sequence], and cumulated lengths [batch + 1].
+  at::Tensor offsets, ends;  ///< [batch x sequence], and cumulative lengths [batch + 1].
   std::int64_t batch, sequence;
 };
 
@@ -27,7 +27,7 @@ Packing packing_of(const OnnxCall& call, std::size_t offset, std::size_t ends) {
           offsets.size(1)};
 }
 
-/// [tokens, hidden] to [batch, sequence, hidden] with zeros as padding.
+/// [tokens, hidden] to [batch, sequence, hidden], padded with zeros.
 at::Tensor padded(const at::Tensor& tokens, const Packing& packing) {
   const at::Tensor places = at::slice(packing.offsets, 0, 0, tokens.size(0)).to(at::kLong);
   const at::Tensor all =
@@ -40,7 +40,7 @@ at::Tensor without_padding(const at::Tensor& x, const Packing& packing, std::int
   return at::index_select(x.flatten(0, 1), 0, at::slice(packing.offsets, 0, 0, tokens));
 }
 
-/// The kernels of variable lengths compute less than this: padded sequences with a mask of keys.
+/// Computes padded sequences with a key mask: an upper bound for the variable-length kernels.
 at::Tensor attend_packed(const OnnxCall& call, const Tensors& parts, const Packing& packing,
                          std::size_t added) {
   const std::int64_t heads = call.integer("num_heads", 0), tokens = parts[0].size(0);
@@ -67,7 +67,7 @@ Tensors packed_attention(OnnxCall& call) {
   return {attend_packed(call, parts, packing_of(call, 3, 4), 5)};
 }
 
-/// Queries [tokens, hidden], or with keys and values [tokens, heads, 3, size].
+/// Queries [tokens, hidden], or packed queries, keys and values [tokens, heads, 3, size].
 Tensors packed_multi_head(OnnxCall& call) {
   const at::Tensor& query = call.input(0);
   Tensors parts;
@@ -88,10 +88,10 @@ Tensors packed_multi_head(OnnxCall& call) {
   return {attend_packed(call, parts, packing_of(call, 4, 5), 6)};
 }
 
-/// Places are counted one by one.
+/// Limit, as positions are enumerated on the host.
 constexpr std::int64_t most_places = 100'000'000;
 
-/// The number of tokens decides the shape, so the lengths have to be known.
+/// The lengths have to be known, as the number of tokens determines the shape.
 Tensors remove_padding(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers lengths = call.integers_of(1);

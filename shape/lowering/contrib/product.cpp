@@ -10,9 +10,8 @@
 namespace symprof::lowering {
 namespace {
 
-/// The first dimension behind the batch: [a, …, b, c] to [b of "dim-1", …]: dimensions 0 … rank - 2
-/// turn by one to the left, so that the last of them is the first (onnxruntime,
-/// providers/cpu/math/matmul_helper.h).
+/// Transposes for transBatch: dimensions 0 … rank - 2 rotate left by one, so that the first becomes
+/// the last of them (onnxruntime, providers/cpu/math/matmul_helper.h).
 at::Tensor turned(const OnnxCall& call, at::Tensor x, bool batch, bool matrix) {
   if (x.dim() < 2) return x;
   if (batch) {
@@ -49,7 +48,7 @@ Tensors gelu_matmul(OnnxCall& call) {
   return {at::gelu(y, "tanh")};
 }
 
-/// A vector of scales or zero points of A has one for each row.
+/// A vector of A's scales or zero points has one element per row.
 at::Tensor of_rows(const at::Tensor& parameter) {
   return parameter.dim() == 1 && parameter.numel() > 1 ? parameter.unsqueeze(-1)
                                                        : broadcastable(parameter);
@@ -69,7 +68,7 @@ Tensors integer_matmul(OnnxCall& call) {
   return {plus_bias(call, at::matmul(a, b), 6)};
 }
 
-/// `x` as uint8 with the scale and zero point of its own range, and back: what rounding leaves.
+/// `x` quantised to uint8 with the scale and zero point of its own range, and dequantised.
 at::Tensor rounded_to_bytes(const at::Tensor& x) {
   const at::Tensor high = at::clamp_min(at::amax(x), 0), low = at::clamp_max(at::amin(x), 0);
   const at::Tensor scale = at::div(at::sub(high, low), 255);
@@ -84,13 +83,14 @@ Tensors dynamic_matmul(OnnxCall& call) {
   return {plus_bias(call, at::matmul(a, b), 4)};
 }
 
-/// Y is float32 without a scale of its own. C is int32, of the scale alpha x a_scale x b_scale.
+/// Y is float32 if the node has no scale for it. C is int32 with the scale alpha x a_scale x
+/// b_scale.
 Tensors quantized_gemm(OnnxCall& call) {
   const auto operand = [&](const QuantizedPlaces& places, std::string_view transposed) {
     const at::Tensor x = dequantized(call, places);
     return call.is_set(transposed) ? x.t() : x;
   };
-  // Scales of B belong to its columns: those after transposition.
+  // B's scales apply to its columns, after transposition.
   const at::Tensor a = operand({0, 1, 2}, "transA");
   at::Tensor b = to_device_of(call.input(3), a).to(at::kFloat);
   if (call.is_set("transB")) b = b.t();

@@ -36,7 +36,7 @@ at::Tensor quantized(const OnnxCall& call, const at::Tensor& x, std::size_t scal
 
 namespace {
 
-/// Most operators have X, its scale and zero point, then scale and zero point of Y.
+/// For operators whose inputs are X, its scale and zero point, then scale and zero point of Y.
 template <at::Tensor (*function)(const OnnxCall&, const at::Tensor&)>
 Tensors between(OnnxCall& call) {
   const at::Tensor y = function(call, dequantized(call, {0, 1, 2}));
@@ -54,7 +54,7 @@ at::Tensor mean(const OnnxCall& call, const at::Tensor& x) {
   return at::mean(x, axes, call.integer("keepdims", 1) != 0);
 }
 
-/// Before opset 13 all dimensions from the axis on are one.
+/// Before opset 13 all dimensions from the axis on are flattened.
 at::Tensor softmax(const OnnxCall& call, const at::Tensor& x) {
   const bool flattens = call.integer("opset", 13) < 13;
   const std::int64_t axis = checked_axis(call, call.integer("axis", -1), x.dim());
@@ -62,7 +62,7 @@ at::Tensor softmax(const OnnxCall& call, const at::Tensor& x) {
   return at::softmax(at::flatten(x, axis), axis).reshape(x.sizes());
 }
 
-/// Runs another operator's lowering on float operands, in the layout that ONNX has.
+/// Runs another operator's lowering on float operands in ONNX's layout.
 at::Tensor run_as(const OnnxCall& call, std::string_view op, const at::Tensor& x) {
   const bool channels_last = call.is_set("channels_last");
   OnnxCall inner{call.node, call.graph, {channels_last ? x.movedim(-1, 1) : x}, call.device};
@@ -78,7 +78,7 @@ at::Tensor global_average_pool(const OnnxCall& call, const at::Tensor& x) {
   return run_as(call, "onnx::GlobalAveragePool", x);
 }
 
-/// A and B with their scales and zero points, then those of C.
+/// Inputs: A and B with their scales and zero points, then C's scale and zero point.
 template <at::Tensor (*function)(const at::Tensor&, const at::Tensor&)>
 Tensors binary(OnnxCall& call) {
   const at::Tensor a = dequantized(call, {0, 1, 2}), b = dequantized(call, {3, 4, 5});
@@ -88,7 +88,7 @@ Tensors binary(OnnxCall& call) {
 at::Tensor sum(const at::Tensor& a, const at::Tensor& b) { return at::add(a, b); }
 at::Tensor product(const at::Tensor& a, const at::Tensor& b) { return at::mul(a, b); }
 
-/// Scale and zero point of Y, then each tensor with its own.
+/// Inputs: Y's scale and zero point, then each tensor with its scale and zero point.
 Tensors concat(OnnxCall& call) {
   if (call.inputs.size() < 5 || call.inputs.size() % 3 != 2)
     call.fail(fmt::format("{} inputs", call.inputs.size()),

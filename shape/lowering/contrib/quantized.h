@@ -1,6 +1,5 @@
-// Quantised operands of com.microsoft. PyTorch has no kernel for most of their operators on a GPU:
-// they run as float operators between a dequantisation and a quantisation, as quantization.cpp
-// says.
+// Quantised operands of com.microsoft. PyTorch has no GPU kernel for most of these operators: they
+// run as float operators between a dequantisation and a quantisation, as in quantization.cpp.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +8,7 @@
 
 namespace symprof::lowering {
 
-/// Where an operator has a quantised operand. The zero point may be left out.
+/// The input positions of a quantised operand. The zero point is optional.
 struct QuantizedPlaces {
   std::size_t value, scale, zero_point;
 };
@@ -25,7 +24,7 @@ at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_poi
 at::Tensor quantized(const OnnxCall& call, const at::Tensor& x, std::size_t scale,
                      std::size_t zero_point, at::ScalarType type);
 
-/// A tensor as it broadcasts: a vector of one element as a number.
+/// The tensor ready for broadcasting: a vector of one element becomes a scalar.
 at::Tensor broadcastable(const at::Tensor& parameter);
 
 }  // namespace symprof::lowering

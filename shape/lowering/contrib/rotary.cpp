@@ -10,7 +10,7 @@
 namespace symprof::lowering {
 namespace {
 
-/// [batch or 1, sequence]: given one by one, or as the position of the first (onnxruntime,
+/// Positions [batch or 1, sequence]: given individually, or as the first position (onnxruntime,
 /// contrib_ops/cpu/bert/rotary_embedding.cc).
 at::Tensor positions_of(const at::Tensor& given, std::int64_t sequence) {
   if (given.dim() == 2) return given;
@@ -18,8 +18,8 @@ at::Tensor positions_of(const at::Tensor& given, std::int64_t sequence) {
   return at::add(steps, given.reshape({1})).unsqueeze(0);
 }
 
-/// Three dimensions have the heads in the last one: as many as num_heads says or, without it, as
-/// the caches' width leaves.
+/// A 3-dimensional input has the heads in the last dimension: num_heads of them or, if omitted, as
+/// many as the caches' width gives.
 Tensors rotary_embedding(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   if (call.is_set("is_packed_batching")) call.fail("is_packed_batching is not supported");
@@ -39,7 +39,7 @@ Tensors rotary_embedding(OnnxCall& call) {
   return {split ? y : from_heads(y)};
 }
 
-/// q cos(emb) + q_rot sin(emb), and the same of k: the halves come rotated.
+/// q cos(emb) + q_rot sin(emb), and the same for k; q_rot and k_rot are inputs.
 Tensors gemma_rotary_embedding(OnnxCall& call) {
   const at::Tensor& angles = call.input(0);
   const at::Tensor& q = call.input(1);

@@ -5,10 +5,10 @@
 
 namespace symprof::lowering {
 
-/// `x` [batch, heads, sequence, size] with pairs of its first elements rotated by the angles whose
-/// cosines and sines are rows of the caches [positions, rotated / 2]. A pair is an element of the
-/// first and of the second half of what is rotated or, `interleaved`, an even and an odd one.
-/// `positions` is [batch or 1, sequence].
+/// `x` [batch, heads, sequence, size] with pairs of its first elements rotated; the cosines and
+/// sines of the angles are rows of the caches [positions, rotated / 2]. A pair is one element from
+/// each half of the rotated part or, `interleaved`, an even and an odd element. `positions` is
+/// [batch or 1, sequence].
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines,
                   const at::Tensor& positions, bool interleaved);
 

@@ -1,6 +1,6 @@
 // torch/optim/_adafactor.py, with its default hyperparameters. The second moment of a gradient with
-// two and more dimensions is kept as its factors along the last two. Numbers that the host reads of
-// a norm (`.item()`) decide values, not costs, and are no calls here.
+// two or more dimensions is kept as factors along the last two. Norms that the host reads
+// (`.item()`) decide values, not costs, and cause no calls here.
 #include <ATen/ATen.h>
 
 #include <array>
@@ -11,8 +11,8 @@ namespace symprof::shape {
 namespace adafactor {
 namespace {
 
-// Vectors have the last one, and undefined tensors in the others; it is the other way round with
-// all other parameters.
+// Vectors have only `variance`, with undefined tensors in the others; all other parameters have
+// only `row_var` and `col_var`.
 enum State : std::size_t { row_var, col_var, variance };
 
 constexpr double learning_rate = 1e-2, one_minus_beta2 = 1.0, epsilon = 1e-7;
@@ -39,10 +39,10 @@ at::Tensor norm_along(const at::Tensor& gradient, std::int64_t dimension) {
   return at::linalg_vector_norm(gradient, 2, dimension, /*keepdim=*/true);
 }
 
-/// The norm of a whole tensor, which the host reads and drops.
+/// The norm of a whole tensor, which the host reads and releases.
 void read_norm(const at::Tensor& tensor) { at::linalg_vector_norm(tensor, 2); }
 
-/// What the loop's variables hold: until they are bound again, for a later parameter.
+/// The loop's variables: each keeps its tensor alive until it is rebound for a later parameter.
 struct LoopVariables {
   at::Tensor row_mean, col_mean, grad_squared, var_estimate, update;
 };
@@ -88,7 +88,7 @@ void single(const OptimizerTensors& tensors) {
   }
 }
 
-/// Mean squares along a dimension go into the factors; the means go when that is done.
+/// Updates the factors with mean squares along a dimension; the means are released afterwards.
 void update_factors(const Tensors& gradients, const Tensors& factors, std::int64_t dimension) {
   Tensors means;
   std::vector<at::Scalar> extents;
@@ -146,8 +146,8 @@ void append(OptimizerTensors& to, const OptimizerTensors& from, std::size_t i) {
     to.states[state].push_back(from.states[state][i]);
 }
 
-/// Groups by dtype, factored parameters and vectors apart, in the order in which each kind comes
-/// first (_group_tensors_by_device_dtype_and_is_multidim).
+/// Groups by dtype, with factored parameters and vectors separate, in order of each kind's first
+/// appearance (_group_tensors_by_device_dtype_and_is_multidim).
 std::vector<OptimizerTensors> groups_of(const OptimizerTensors& tensors) {
   std::vector<OptimizerTensors> groups;
   for (const OptimizerTensors& of_dtype : by_dtype(tensors)) {
@@ -164,7 +164,7 @@ std::vector<OptimizerTensors> groups_of(const OptimizerTensors& tensors) {
   return groups;
 }
 
-// _multi_tensor_adafactor. The updates of one group live until those of the next are bound.
+// _multi_tensor_adafactor. A group's updates live until the next group rebinds their variable.
 void foreach (const OptimizerTensors& tensors) {
   Tensors updates;
   for (const OptimizerTensors& group : groups_of(tensors)) update_group(group, updates);

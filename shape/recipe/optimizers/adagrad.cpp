@@ -1,5 +1,5 @@
-// torch/optim/adagrad.py, with its default hyperparameters. Its constructor makes the states.
-// Counters of steps are in host memory but for the fused variant.
+// torch/optim/adagrad.py, with its default hyperparameters. Its constructor creates the states.
+// Step counters are in host memory, except for the fused variant.
 #include <ATen/ATen.h>
 
 #include "shape/recipe/optimizers/optimizers.h"
@@ -21,7 +21,7 @@ void make_states(OptimizerTensors& tensors, OptimizerVariant variant) {
   }
 }
 
-// _single_tensor_adagrad. `std` of one parameter lives until that of the next is bound.
+// _single_tensor_adagrad. `std` lives until the next parameter rebinds it.
 void single(const OptimizerTensors& tensors) {
   at::Tensor std;
   for (std::size_t i = 0; i < tensors.parameters.size(); ++i) {
@@ -34,8 +34,7 @@ void single(const OptimizerTensors& tensors) {
   }
 }
 
-// _multi_tensor_adagrad. What one group leaves in `std` and `numerator` lives until those of the
-// next are bound.
+// _multi_tensor_adagrad. A group's `std` and `numerator` live until the next group rebinds them.
 void foreach (const OptimizerTensors& tensors) {
   Tensors std, numerator;
   for (OptimizerTensors& group : by_dtype(tensors)) {
@@ -49,7 +48,7 @@ void foreach (const OptimizerTensors& tensors) {
   }
 }
 
-// _fused_adagrad. Where the gradients are not finite, the counters are set back.
+// _fused_adagrad. If gradients are not finite, the counters are decremented again.
 void fused(const OptimizerTensors& tensors, const FusedScaling& scaling) {
   for (const OptimizerTensors& group : by_dtype(tensors)) {
     at::_foreach_add_(group.states[step], 1);

@@ -1,5 +1,5 @@
 // torch/optim/{adam,adamw}.py, with their default hyperparameters: AdamW is Adam with a decoupled
-// weight decay of 0.01. Counters of steps are in host memory but for the fused variant.
+// weight decay of 0.01. Step counters are in host memory, except for the fused variant.
 #include <ATen/ATen.h>
 
 #include "shape/recipe/optimizers/optimizers.h"
@@ -12,7 +12,7 @@ enum State : std::size_t { exp_avg, exp_avg_sq, step };
 
 enum class Decay { absent, decoupled };
 
-// Values change no cost; the corrections are those of the first step.
+// Values do not affect cost; the bias corrections are those of the first step.
 constexpr double learning_rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 constexpr double weight_decay = 1e-2;
 constexpr double bias_correction1 = 1 - beta1, bias_correction2_sqrt = 0.0316227766;
@@ -27,13 +27,13 @@ void make_states(OptimizerTensors& tensors, OptimizerVariant variant) {
   }
 }
 
-// exp_avg_sq.sqrt() / correction: the root goes when the quotient is there.
+// exp_avg_sq.sqrt() / correction: the root is released once the quotient exists.
 at::Tensor corrected_root(const at::Tensor& second) {
   const at::Tensor root = second.sqrt();
   return root / bias_correction2_sqrt;
 }
 
-// _single_tensor_adam. `denominator` of one parameter lives until that of the next is bound.
+// _single_tensor_adam. `denominator` lives until the next parameter rebinds it.
 template <Decay decay>
 void single(const OptimizerTensors& tensors) {
   at::Tensor denominator;
@@ -50,12 +50,12 @@ void single(const OptimizerTensors& tensors) {
   }
 }
 
-/// As a list of Python goes: from its end.
+/// Releases a list as Python does: from its end.
 void drop(Tensors& list) {
   while (!list.empty()) list.pop_back();
 }
 
-// _multi_tensor_adam. The roots of one group live until those of the next are bound.
+// _multi_tensor_adam. A group's roots live until the next group rebinds their variable.
 template <Decay decay>
 void foreach (const OptimizerTensors& tensors) {
   Tensors roots;
@@ -79,7 +79,7 @@ void foreach (const OptimizerTensors& tensors) {
   drop(roots);
 }
 
-// _fused_adam. Where the gradients are not finite, the counters are set back.
+// _fused_adam. If gradients are not finite, the counters are decremented again.
 template <Decay decay>
 void fused(const OptimizerTensors& tensors, const FusedScaling& scaling) {
   for (const OptimizerTensors& group : by_dtype(tensors)) {

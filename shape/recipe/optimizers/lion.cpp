@@ -1,5 +1,5 @@
-// Lion as the package lion-pytorch has it (lion_pytorch/lion_pytorch.py, `update_fn`), with its
-// default hyperparameters: the weight decay multiplies by 1.
+// Lion of the package lion-pytorch (lion_pytorch/lion_pytorch.py, `update_fn`), with its default
+// hyperparameters: the weight decay multiplies by 1.
 #include <ATen/ATen.h>
 
 #include "shape/recipe/optimizers/optimizers.h"

@@ -15,7 +15,7 @@ thread_local c10::Device make_on = at::kCPU;
 
 Tensors chosen(const Tensors& tensors, const std::vector<std::size_t>& indices) {
   Tensors result;
-  if (tensors.empty()) return result;  // Clipping has gradients in place of parameters alone.
+  if (tensors.empty()) return result;  // For clipping, only `parameters` is filled, with gradients.
   result.reserve(indices.size());
   for (const std::size_t index : indices) result.push_back(tensors[index]);
   return result;

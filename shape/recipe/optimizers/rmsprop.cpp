@@ -1,4 +1,4 @@
-// torch/optim/rmsprop.py, with its default hyperparameters: neither centred nor with momentum.
+// torch/optim/rmsprop.py, with its default hyperparameters: not centered, no momentum.
 #include <ATen/ATen.h>
 
 #include "shape/recipe/optimizers/optimizers.h"
@@ -16,7 +16,7 @@ void make_states(OptimizerTensors& tensors, OptimizerVariant) {
   for (const at::Tensor& parameter : tensors.parameters) averages.push_back(state_like(parameter));
 }
 
-// _single_tensor_rmsprop. `average` of one parameter lives until that of the next is bound.
+// _single_tensor_rmsprop. `average` lives until the next parameter rebinds it.
 void single(const OptimizerTensors& tensors) {
   at::Tensor average;
   for (std::size_t i = 0; i < tensors.parameters.size(); ++i) {
@@ -30,7 +30,7 @@ void single(const OptimizerTensors& tensors) {
   }
 }
 
-// _multi_tensor_rmsprop. The averages of one group live until those of the next are bound.
+// _multi_tensor_rmsprop. A group's averages live until the next group rebinds their variable.
 void foreach (const OptimizerTensors& tensors) {
   Tensors averages;
   for (OptimizerTensors& group : by_dtype(tensors)) {

@@ -7,7 +7,7 @@ namespace symprof::shape {
 namespace sgd {
 namespace {
 
-enum State : std::size_t { momentum_buffer };  // Without momentum there is none.
+enum State : std::size_t { momentum_buffer };  // None without momentum.
 
 constexpr double learning_rate = 1e-3, momentum = 0.9;
 
